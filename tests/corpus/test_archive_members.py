@@ -1,4 +1,4 @@
-"""Archives are added as the files in them, each under its own name; a broken one is one failure."""
+"""Archives are added as their members, each under its own name; a damaged archive is one failure."""
 
 import io
 import tarfile

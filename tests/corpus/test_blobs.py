@@ -1,4 +1,4 @@
-"""Originals, wherever they are kept: one suite over all that keeps them."""
+"""Stores of originals: one suite for every place where they can be kept."""
 
 import hashlib
 import threading
@@ -19,7 +19,7 @@ KEEPERS = ("folder", "sqlite", "postgresql", "memory", "files")
 
 @pytest.fixture(params=KEEPERS)
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Blobs]:
-    """Opens them, each time as another process does."""
+    """Return a function that opens the store, each time as another process does."""
     kind = request.param
     if kind == "folder":
         return lambda: open_blobs((tmp_path / "a b").as_uri())

@@ -1,4 +1,4 @@
-"""The room of deleted vectors is given back: nothing is lost, others go on beside it, and a kill leaves no halves."""
+"""Freeing the space of deleted vectors: nothing is lost, others go on, and a kill leaves no partial state."""
 
 import shutil
 import threading
@@ -66,7 +66,7 @@ def _folders(corpus: Corpus) -> list[str]:
 
 
 def test_searches_find_the_same_after_compaction(corpus: Corpus) -> None:
-    """Chroma makes a vector's length 1 each time it is written: the last bit of a similarity may be another one."""
+    """Compare similarities approximately: Chroma normalises a vector at each write, which may change the last bit."""
     before, of_ann, old = _found(corpus), _found(corpus, ANN), corpus.vectors
     _compact(corpus)
     assert corpus.vectors.generation > old.generation
@@ -128,7 +128,7 @@ def test_removing_documents_starts_compaction(corpus: Corpus, monkeypatch: pytes
 
 
 def test_remaining_vectors_are_counted_rarely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 200 vectors one after the other is deleted, now and then one put in."""
+    """Delete 200 vectors one after the other, and add one now and then."""
     monkeypatch.setattr(compaction, "MIN_GONE_VECTORS", 5)
     index = EmbeddedIndex(tmp_path, "g000001", "f")
     vectors = {f"p{n}:0": row for n, row in enumerate(np.eye(200, dtype=np.float32))}
@@ -149,7 +149,7 @@ def test_remaining_vectors_are_counted_rarely(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_number_of_deleted_vectors_is_known_after_a_restart(tmp_path: Path) -> None:
-    """Above a thousand vectors Chroma saves its graph, with those deleted in it."""
+    """Check it with a saved graph: above a thousand vectors Chroma saves it, deleted ones included."""
     rows = np.random.default_rng(7).normal(size=(1200, 16)).astype(np.float32)
     vectors = {f"p{n}:0": row / np.linalg.norm(row) for n, row in enumerate(rows)}
     index = EmbeddedIndex(tmp_path, "g000001", "f")
@@ -173,7 +173,7 @@ def test_a_generation_that_was_just_replaced_is_not_due(corpus: Corpus) -> None:
 
 
 def _in_each_pause(corpus: Corpus, monkeypatch: pytest.MonkeyPatch, *does: Any) -> None:
-    """One item a slice; after each slice the next of these is called, as another thread would."""
+    """Copy one item per slice, and call the next of these changes after each, as another thread would."""
     monkeypatch.setattr(compaction, "SLICE_ITEMS", 1)
     calls = iter(does)
     slices = compaction.Compactor._copy_slice
@@ -281,7 +281,7 @@ def test_a_failed_compaction_changes_nothing(corpus: Corpus, monkeypatch: pytest
 
 
 def work(home: Path) -> None:
-    """A copy with a change in the middle of it, in a process that may be killed (killing.py)."""
+    """Compact with a change in the middle, in a process that may be killed (killing.py)."""
     killing.stepping(FolderGenerations, "remove_others")
     killing.stepping(FolderGenerations, "make_current")
     compaction.SLICE_ITEMS = 3
@@ -302,7 +302,7 @@ def work(home: Path) -> None:
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, Any]:
-    """A knowledge base, how many places there are to be killed at, and what is found in the end."""
+    """Return a knowledge base, the number of steps at which it can be killed, and the expected result."""
     folder = tmp_path_factory.mktemp("compacted")
     _opened(folder / "kb").close()
     home = Path(shutil.copytree(folder / "kb", folder / "clean"))

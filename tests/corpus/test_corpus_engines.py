@@ -1,4 +1,4 @@
-"""What a document store keeps beside passages, on both engines; that they rank alike; and PostgreSQL's own wall."""
+"""What a document store keeps beside passages, on both engines; equal ranking; and PostgreSQL's row-level security."""
 
 import json
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CorpusStor
 def put(
     store: CorpusStore, name: str, texts: list[str], audience: Audience = frozenset(), tags: tuple[str, ...] = ()
 ) -> Document:
-    """A document of these passages."""
+    """Store a document of these passages."""
     whole = "\n\n".join(texts)
     document, hash_ = build_document_id(f"test:///{name}"), hash_content(whole.encode())
     revision = build_revision_id(document, hash_)

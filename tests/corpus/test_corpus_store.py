@@ -1,4 +1,4 @@
-"""The document store: what a principal may read on every road, what damage looks like, and what removal leaves."""
+"""The document store: what each principal may read by any query, how damage shows, and what a removal leaves."""
 
 import sqlite3
 import threading
@@ -60,7 +60,7 @@ def corpus(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Corpus]:
 
 @pytest.fixture(scope="module", params=ENGINES)
 def guarded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
-    """A knowledge base with a document for all and one for the vault's people. Not to be changed."""
+    """Make a knowledge base with a document for all and one for a group; tests must not change it."""
     folder = tmp_path_factory.mktemp("guarded") / "kb"
     with corpus_store(request.param, folder, request) as store:
         opened = Corpus.open(folder, Settings(threads=1), store=store)
@@ -71,7 +71,7 @@ def guarded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def everything(corpus: Corpus, principal: Principal) -> dict[str, Any]:
-    """What each road yields. Ids are asked for by someone who has seen them all."""
+    """Return the result of each kind of query; ids are requested by a principal who knows all of them."""
     store = corpus.store
     passages = store.keyword_search(ROOT, "canary", 9)
     derived = store.search_derived_keywords(ROOT, "canaryderived", 9)

@@ -1,4 +1,4 @@
-"""Files made to cost much for few bytes: read within bounds, or refused with the limit, its setting and what to do."""
+"""Files that cost much for few bytes: read within limits, or refused with the limit, its setting and a remedy."""
 
 import os
 import signal
@@ -46,7 +46,7 @@ def test_a_text_file_that_needs_too_much_memory_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("unit", [b"a\n", b"\n", b"> a\n", b"|a|b|\n", b"```\n"])
 def test_memory_does_not_grow_with_the_number_of_lines(unit: bytes) -> None:
-    """Read at one go, they take a hundred bytes and more for each of theirs."""
+    """Check the slicing: parsed at once, such lines take a hundred bytes and more of memory per byte."""
     data = b"# Top\n\nText.\n\n" + unit * (1_000_000 // len(unit))
     assert read(data, memory_mb=56, seconds=600, max_passages=1_000_000).cuts
 
@@ -65,7 +65,7 @@ def test_the_reading_process_has_low_priority() -> None:
 
 
 def test_each_lane_has_its_own_reading_process() -> None:
-    """A file of one asker that takes all its time makes no manager wait, and nobody with a small file."""
+    """Check that an asker's slow file delays neither a manager nor anyone with a small file."""
     read(b"text")
     read(b"text\n" * MAX_SMALL_BYTES, lane="attachments")
     documents, attachments = (_HOSTS[lane].child.process for lane in ("documents", "attachments"))
@@ -182,7 +182,7 @@ class Talkative:
 
 @pytest.mark.parametrize(("text", "deriver"), [("Words.", Talkative()), ("漢" * 3600, None)])
 def test_more_texts_to_embed_than_allowed_are_refused(corpus: Corpus, text: str, deriver: Any) -> None:
-    """Of few passages there can be many triples, or many windows."""
+    """Check the limit on texts: a few passages can have many triples or windows."""
     source = Source("test:///a.txt", "a.txt", text.encode)
     event = list(corpus.add([source], deriver=deriver))[1]
     assert event.kind == "failed"

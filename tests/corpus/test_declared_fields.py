@@ -1,4 +1,4 @@
-"""What files declare of themselves, in the forms in which people write it."""
+"""Fields and dates that files declare about themselves, in the forms in which people write them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Searches by meaning within some documents: of few all vectors are compared, of many the nearest of all looked at."""
+"""Semantic search within given documents: few are compared exactly, many by the nearest of all passages."""
 
 import random
 from pathlib import Path
@@ -30,8 +30,10 @@ SIZE = 16
 def test_the_nearest_passages_of_the_given_documents_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int, most: int, quantised: int
 ) -> None:
-    """Args:
-    quantised: halves of the documents that have quantised vectors; those of an earlier Argot have none.
+    """Check that the nearest passages are found.
+
+    Args:
+        quantised: halves of the documents that have quantised vectors; those of an earlier Argot have none.
     """
     monkeypatch.setattr(document_search, "FEW_DOCUMENTS", few)
     monkeypatch.setattr(document_search, "MAX_CANDIDATES", most)
@@ -75,7 +77,7 @@ def test_the_nearest_passages_of_the_given_documents_are_found(
 
 
 def test_quantised_vectors_find_the_nearest_of_many_passages(tmp_path: Path) -> None:
-    """Vectors as they are in practice: around some that many have in common."""
+    """Use vectors as they occur in practice: clustered around common centres."""
     store, drawn, generation = CorpusStore.open(tmp_path / "corpus.db"), np.random.default_rng(5), "g000001"
     write(store, random.Random(5), "one")
     (document,) = store.documents(ROOT)

@@ -1,4 +1,4 @@
-"""The exported embedder equals sentence-transformers, cuts no text off, and needs no torch."""
+"""The exported embedder equals sentence-transformers, truncates no text, and needs no torch."""
 
 import itertools
 import json
@@ -38,7 +38,7 @@ def embedder() -> OnnxEmbedder:
 
 @pytest.fixture(scope="module")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Makes sentence-transformers folders with random weights: CLS pooling, a dense layer, prompts, 32 tokens."""
+    """Make sentence-transformers folders with random weights: CLS pooling, a dense layer, prompts, 32 tokens."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import Dense, Pooling, Transformer
@@ -151,7 +151,7 @@ def test_windows_overlap_between_words(embedder: OnnxEmbedder) -> None:
 
 
 def test_embedding_a_query_does_not_import_torch(embedder: OnnxEmbedder) -> None:
-    """`embedder` has seen to it that the model is exported."""
+    """Check it in a new process; the fixture `embedder` has exported the model."""
     program = (
         "import sys; from argot.settings import Settings; from argot.corpus.embedding.embedder import load_embedder;"
         "load_embedder(Settings(threads=1)).embed_queries(['hello']);"
@@ -162,7 +162,7 @@ def test_embedding_a_query_does_not_import_torch(embedder: OnnxEmbedder) -> None
 
 
 def test_another_model_keeps_its_pooling_length_and_prompts(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
-    """Exported by two processes at once, as two commands may at a first start."""
+    """Export the model in two processes at once, as two commands may do at a first start."""
     prompts = {"query": "find: ", "document": "text: "}
     folder = tiny_model(tmp_path / "model", prompts)
     where = {"embedder": str(folder), "cache": tmp_path / "cache"}
@@ -206,7 +206,7 @@ def test_the_fingerprint_changes_with_everything_that_changes_vectors(
 def test_a_downloaded_model_is_found_by_its_name(
     tmp_path: Path, tiny_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As Hugging Face's own programs leave it; nothing is downloaded."""
+    """Check it with a cache as Hugging Face's programs leave it; nothing is downloaded."""
     downloads = tmp_path / "hub" / "models--someone--tiny"
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     with pytest.raises(InvalidSettings, match=r"'someone/tiny'.*downloaded before"):

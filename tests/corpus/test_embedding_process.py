@@ -1,4 +1,4 @@
-"""Embedding in a process beside the service's: the same vectors, whatever becomes of that process."""
+"""Embedding in a process beside the service: the same vectors, even if that process fails."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Equations of Office files become LaTeX, and lose no character."""
+"""Equations of Office files become LaTeX and lose no characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports of Confluence and SharePoint as sources: what is read, what is metadata, and what a broken export loses."""
+"""Exports of Confluence and SharePoint as sources: text, metadata, and that a broken export loses no document."""
 
 import shutil
 from collections.abc import Iterator

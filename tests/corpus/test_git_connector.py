@@ -1,4 +1,4 @@
-"""A git repository as a source: real repositories, on this disk and behind a real server of git's own."""
+"""A git repository as a source: real repositories, on the local disk and behind a real git server."""
 
 import os
 import subprocess
@@ -45,7 +45,7 @@ def commit(repository: Path, **files: str | None) -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository with a hook that would tell if it ran, a link, a hidden file and what is no document."""
+    """Make a repository with a hook that would show if it ran, a link, a hidden file and a file of another kind."""
     made = tmp_path / "handbook"
     made.mkdir()
     git("init", "--quiet", "--initial-branch=main", cwd=made)

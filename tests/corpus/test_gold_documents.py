@@ -1,6 +1,6 @@
-"""Files of our own making, one or more for each structure that is easily lost, against Markdown written by hand.
+"""Files made for these tests, one or more for each structure that is easily lost, against hand-written Markdown.
 
-The gold says what is meant, never what a reader gave: where the two differ, the reader is wrong.
+The gold standard is the intended text, never the output of a reader: where they differ, the reader is wrong.
 """
 
 import difflib

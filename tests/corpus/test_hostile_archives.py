@@ -1,4 +1,4 @@
-"""Archives that were made to hurt: each is unpacked in a process with bounds, and costs its own members alone."""
+"""Hostile archives: each is unpacked in a bounded process and can only lose its own members."""
 
 import gzip
 import io
@@ -25,7 +25,7 @@ TEXT = b"# Valves\n\nThe valve opens at 12 bar.\n"
 
 
 def members(data: bytes, name: str = "a.tar") -> dict[str, Source]:
-    """The files in an archive by name; what is wrong with it stands under its own."""
+    """Return the sources of an archive by name; an error of the archive is under its own name."""
     return {one.name: one for one in list_members(Source(f"upload://{name}", name, lambda: data, len(data)))}
 
 
@@ -210,7 +210,7 @@ def test_a_thread_keeps_only_one_archive_process_open(tmp_path: Path) -> None:
 
 
 def test_other_threads_run_while_an_archive_is_listed() -> None:
-    """The interpreter is not held: another thread runs meanwhile."""
+    """Check that listing an archive does not block the interpreter: another thread runs meanwhile."""
     ticks, ended = [0], threading.Event()
 
     def tick() -> None:
@@ -230,7 +230,7 @@ def test_other_threads_run_while_an_archive_is_listed() -> None:
 
 
 def test_small_members_are_read_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A message for each of 70,000 files took minutes."""
+    """Check the number of messages: one for each of 70,000 files took minutes."""
     link = member("link.md")
     link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
     files = [(member(f"{number}.md"), f"file {number}".encode()) for number in range(600)]

@@ -1,6 +1,6 @@
-"""Files made to break a reader, to make it fetch something, or to lie outside of where they are put.
+"""Files made to break a reader, to make it fetch something, or to be written outside of their folder.
 
-Numbers are those of the checks of reliability: 13 bombs, 14 names, 15 entities, 30 uploads. What they leave out stands
+Numbers are those of the reliability checks: 13 bombs, 14 names, 15 entities, 30 uploads. What they leave out stands
 in test_readers.py (Office files), test_costly_files.py (bounds of the reading process) and test_archive_members.py.
 """
 
@@ -150,7 +150,7 @@ def test_a_pdf_of_pictures_is_recognised_within_limits_or_called_scanned() -> No
 
 
 def png(width: int, height: int) -> bytes:
-    """One colour, packed to almost nothing."""
+    """Make a picture of one colour, which compresses to almost nothing."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

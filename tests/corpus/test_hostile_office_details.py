@@ -1,4 +1,4 @@
-"""Details of Office files that cost no more than themselves: empty headers, wrong counts, lost lists of references."""
+"""Faulty details of Office files that lose only themselves: empty headers, wrong counts, missing relationships."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""Numbers of lists on pages, as a browser prints them."""
+"""Numbers of HTML lists, as a browser shows them."""
 
 import pytest
 

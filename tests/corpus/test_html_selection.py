@@ -1,4 +1,4 @@
-"""The quick search for elements finds what soupsieve finds, and passes over the others without asking it."""
+"""The quick search for elements finds what soupsieve finds, and skips other elements without calling it."""
 
 import pytest
 from bs4 import BeautifulSoup

@@ -1,4 +1,4 @@
-"""A folder of mail as a source, from a real IMAP server on this machine."""
+"""A mail folder as a source, from a real IMAP server on this machine."""
 
 import ssl
 import subprocess

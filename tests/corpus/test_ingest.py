@@ -1,4 +1,4 @@
-"""Adding documents: what each source becomes, that a kill leaves no halves, and that the index can be rebuilt."""
+"""Adding documents: the outcome of each source, that a kill leaves no partial state, and rebuilding the index."""
 
 import asyncio
 import json
@@ -74,8 +74,8 @@ LEFT_OUT = ("added_at", "sketch")
 
 
 def dump(corpus: Corpus) -> dict[str, Any]:
-    """All there is but times: every row, every vector's id, every original. Not sketches: their last bits depend on
-    what else was embedded at the same time.
+    """Return every row, vector id and original, without times and sketches: the last bits of a sketch depend on what
+    else was embedded at the same time.
     """
     connection = corpus.store.database.connection()
     tables = "audiences documents revisions passages derived derived_passages triples vectors ledger vector_deletions"
@@ -112,7 +112,7 @@ def test_the_same_content_under_another_name_is_a_duplicate(corpus: Corpus) -> N
 
 
 def test_a_copy_is_kept_when_its_original_changes_in_the_same_run(corpus: Corpus) -> None:
-    """The copy's turn comes first, when the store still holds its content as the other document."""
+    """Add the copy first, while the store still has its content as the other document."""
     add(corpus, source("b.md", "# B\n\none\n"))
     sources = source("a.md", "# B\n\none\n"), source("b.md", "# B\n\nchanged\n")
     assert kinds(corpus, *sources) == ["updated", "added"]
@@ -291,7 +291,7 @@ class FirstWords:
 
 
 def work(home: Path, folder: Path) -> None:
-    """Two runs with a removal between them, in a process that may be killed (killing.py)."""
+    """Do two runs with a removal between them, in a process that may be killed (killing.py)."""
     killing.stepping(blobs.FolderBlobs, "put")
     killing.stepping(blobs.FolderBlobs, "remove")
     killing.stepping(blobs.Path, "replace")
@@ -306,7 +306,7 @@ def work(home: Path, folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A knowledge base, and the folders of two later runs: new, changed, relabelled, doubled and removed documents."""
+    """Make a knowledge base and folders of two later runs: new, changed, relabelled, copied and removed documents."""
     folder = tmp_path_factory.mktemp("worked")
     files = {
         "first": {"kept.md": "kept", "changed.md": "before", "opened.md": "opened", "removed.md": "removed"},
@@ -334,7 +334,7 @@ def _dump_of(home: Path) -> Any:
 
 @pytest.fixture(scope="module")
 def clean(worked: Path) -> tuple[int, Any]:
-    """How many places there are to be killed at, and what a run that was not killed gives."""
+    """Return the number of steps at which a run can be killed, and the result of an uninterrupted run."""
     home = Path(shutil.copytree(worked / "kb", worked / "clean"))
     return killing.steps_of(work, home, worked), _dump_of(home)
 

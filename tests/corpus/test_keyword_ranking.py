@@ -1,4 +1,4 @@
-"""The ranking by blocks of postings against FTS5's own bm25(): the same rows, and the same scores to the last bit."""
+"""Ranking by blocks of postings, compared with FTS5's bm25(): the same rows, and the same scores to the last bit."""
 
 import json
 import random
@@ -24,7 +24,7 @@ READERS = [Principal("eve"), Principal("ida", frozenset({"inside"})), ROOT]
 
 
 def changed_at_random(store: CorpusStore, dice: random.Random) -> None:
-    """Documents come, are replaced and go, over the border of a block of rows."""
+    """Add, replace and remove documents across the border of a block of rows."""
     write(store, dice, "first")
     with store.database.writing() as connection:
         choose_keyword_index(connection).delete_rows(connection, "passage", build_document_id("first"))
@@ -69,7 +69,7 @@ def test_scores_equal_those_of_fts5_to_the_last_bit(tmp_path: Path, seed: int) -
 
 
 def test_rows_that_cannot_rank_first_are_not_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every word counts as a common one, so that after each one looks which rows still matter."""
+    """Treat every word as common, so that candidate rows are pruned after each of them."""
     monkeypatch.setattr(block_ranking, "MIN_COMMON_ROWS", 0)
     monkeypatch.setattr(block_ranking, "CHUNK_ROWS", 1)
     spared = []

@@ -1,4 +1,4 @@
-"""The ledger of words: what a reader does not see is seen by it, and what a rule leaves out is not taken for lost."""
+"""The ledger of words: it detects text that a reader misses, and does not count text left out by a rule as lost."""
 
 import io
 import zipfile
@@ -47,7 +47,7 @@ def lost_in(ledger: Ledger) -> dict[str, int]:
 
 
 def with_part(data: bytes, name: str, text: str | Callable[[str], str]) -> bytes:
-    """The archive with a part added, or changed by a function."""
+    """Return the archive with a part added, or changed by a function."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(buffer, "w") as new:
         for member in old.namelist():
@@ -68,7 +68,7 @@ def word_file(*paragraphs: str, body: str = "") -> bytes:
 
 @pytest.fixture
 def blind(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Makes every reader blind to a text: it is gone from the Markdown as if nobody had thought of it."""
+    """Return a function that makes every reader miss a text: it is removed from the Markdown."""
     seeing = readers._read_file
 
     def make(text: str) -> None:

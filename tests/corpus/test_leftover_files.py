@@ -1,4 +1,4 @@
-"""Files that programs leave beside documents: passed over in folders and archives, and refused by name."""
+"""Files that programs leave beside documents: skipped in folders and archives, and refused when given by name."""
 
 import zipfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Mail, e-books, notebooks and JSON: read as what people see of them, and refused by name where they are broken."""
+"""Mail, e-books, notebooks and JSON: read as people see them, and refused with a reason where they are broken."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Parts of mail: whatever a message holds is read, or told as not read."""
+"""Parts of mail: whatever a message contains is read, or reported as not read."""
 
 import base64
 import quopri

@@ -1,4 +1,4 @@
-"""Documents that are nearly the same are found, whoever may read them, and short ones are not taken for it."""
+"""Near duplicates are found for those who may read them, and short documents are not taken for duplicates."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

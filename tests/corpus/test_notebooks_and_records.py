@@ -1,4 +1,4 @@
-"""Notebooks tell what is cut and keep raw cells; records with empty fields are complete."""
+"""Notebooks report what is cut and keep raw cells; records with empty fields are complete."""
 
 import json
 

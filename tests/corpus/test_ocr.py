@@ -1,4 +1,4 @@
-"""Scans and pictures of text, read by a real tesseract; and what is said where there is none."""
+"""Scans and pictures of text, read by a real tesseract; and the messages where it is missing."""
 
 import io
 from pathlib import Path
@@ -32,7 +32,7 @@ ROWS = (("Part", "Opens", "Closes"), ("Valve V7", "12.5 bar", "9 bar"), ("Valve 
 
 
 def printed(lines: tuple[str, ...] = PAGE, rows: tuple[tuple[str, ...], ...] = ()) -> bytes:
-    """A page of PDF with text of its own."""
+    """Make a PDF page with a text layer."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4)
     y = 740
@@ -58,7 +58,7 @@ def picture_of(pdf: bytes, dpi: int = 200) -> Image.Image:
 
 
 def scanned(*pages: Image.Image | None) -> bytes:
-    """A PDF whose pages are pictures; None: a page with text of its own."""
+    """Make a PDF whose pages are pictures; None stands for a page with a text layer."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4)
     for page in pages:
@@ -117,7 +117,7 @@ def test_a_scanned_page_on_its_side_or_upside_down_is_read(degrees: int) -> None
     assert second.startswith("# Opening the valve The recovery team restores services in the order of their tiers")
     assert "Valve V7 opens at 12.5 bar and closes at 9 bar." in second
     assert parsed.pages[1].kind == "scanned page"
-    # Places on the page set upright would be marked at wrong ones.
+    # Boxes on the upright page would be at wrong places of the file.
     assert {mark.box.page for mark in parsed.boxes} == {1}
 
 
@@ -189,7 +189,7 @@ def test_a_scan_is_read_in_the_reading_process() -> None:
 
 
 def slides(*pictures: tuple[Image.Image, str]) -> bytes:
-    """A deck with one slide for each picture, which has this alternative text."""
+    """Make a deck with one slide for each picture, with its alternative text."""
     deck = pptx.Presentation()
     for picture, words in pictures:
         slide = deck.slides.add_slide(deck.slide_layouts[6])

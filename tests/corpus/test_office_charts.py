@@ -1,4 +1,4 @@
-"""Charts of Office files of every kind, and the boxes of SmartArt."""
+"""Charts of every kind in Office files, and the boxes of SmartArt."""
 
 import contextlib
 

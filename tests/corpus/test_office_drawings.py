@@ -1,4 +1,4 @@
-"""What lies beside the text of slides and the cells of sheets: SmartArt, equations, comments, boxes and notes."""
+"""Content beside the text of slides and the cells of sheets: SmartArt, equations, comments, text boxes and notes."""
 
 import datetime
 import io
@@ -22,7 +22,7 @@ A = "http://schemas.openxmlformats.org/drawingml/2006/main"
 
 
 def read_with(made: object, name: str, owner: str, kind: str, target: str, parts: dict[str, str]) -> ParsedDocument:
-    """Read a file after `owner` was joined to `target`, and `parts` were put in."""
+    """Read a file after adding `parts` and a relationship from `owner` to `target`."""
     buffer, changed = io.BytesIO(), io.BytesIO()
     made.save(buffer)  # type: ignore[attr-defined]
     folder, _, part = owner.rpartition("/")

@@ -1,4 +1,4 @@
-"""Packages of Office files and e-books: one bad part costs that part, and a refusal says what is true."""
+"""Packages of Office files and e-books: a bad part loses only itself, and a refusal states the true reason."""
 
 import io
 import re

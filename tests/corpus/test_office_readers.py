@@ -1,4 +1,4 @@
-"""Workbooks and slides, as programs write them: what is hidden stays so, and numbers are read as they are shown."""
+"""Workbooks and slides as programs write them: hidden content is left out, and numbers are read as shown."""
 
 import io
 

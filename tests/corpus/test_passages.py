@@ -1,4 +1,4 @@
-"""Passages: exact offsets, whole units, honest headers, and no text lost, whatever the Markdown."""
+"""Passages: exact offsets, whole units, correct headers, and no text lost, for any Markdown."""
 
 from itertools import pairwise
 from unittest.mock import patch

@@ -1,4 +1,4 @@
-"""What stands on the pages of a PDF beside their text: form fields, typed-on text, notes, attached files, pictures."""
+"""Content of PDF pages beside their text: form fields, free text, notes, attached files, pictures."""
 
 import base64
 import io

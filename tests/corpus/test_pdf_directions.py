@@ -1,4 +1,4 @@
-"""Text of PDFs that lies on its side, whose letters are set apart, or that is a watermark."""
+"""PDF text that is rotated, whose letters are spaced, or that is a watermark."""
 
 import io
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def read(data: bytes) -> ParsedDocument:
 
 
 def lines(turn: int) -> str:
-    """The sentences, turned clockwise, on a page of 600 by 800 points."""
+    """Return the sentences, rotated clockwise, on a page of 600 by 800 points."""
     places = {0: (60, 700, 0, -14), 90: (500, 740, -14, 0), 180: (540, 100, 0, 14), 270: (100, 60, 14, 0)}
     x, y, across, up = places[turn]
     return "".join(turned(one, x + n * across, y + n * up, MATRICES[turn], 11) for n, one in enumerate(SENTENCES))

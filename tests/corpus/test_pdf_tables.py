@@ -1,4 +1,4 @@
-"""Tables of PDFs of our own making, as the Markdown that readers give."""
+"""Tables of generated PDFs, as the Markdown that readers return."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def markdown_of(*pages: Callable[[Canvas], None]) -> str:
 
 
 def rows(canvas: Canvas, lines: list[list[str]], top: float = 700, right: tuple[float, ...] = (300, 400, 500)) -> None:
-    """Names at the left, figures flush right; an empty text leaves its place free."""
+    """Draw names at the left and figures flush right; an empty text leaves its cell empty."""
     for number, (name, *figures) in enumerate(lines):
         y = top - STEP * number
         canvas.drawString(NAMES, y, name)

@@ -1,4 +1,4 @@
-"""The text of PDFs: labels, titles, notes, and what runs along the edges of pages. The files are made by reportlab."""
+"""The text of PDFs: labels, titles, footnotes, and running headers and footers. The files are made by reportlab."""
 
 import io
 from collections.abc import Callable, Sequence

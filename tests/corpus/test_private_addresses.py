@@ -1,4 +1,4 @@
-"""No source of the web leads into our own network (check 16): a listener counts 0 hits."""
+"""No web source reaches our own network (check 16): a listener counts 0 hits."""
 
 import os
 import socket
@@ -53,7 +53,7 @@ def test_other_schemes_are_not_fetched(address: str, listener: Listener) -> None
 
 
 def resolved(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
-    """Let `public.example` stand for these addresses, one after the other; all else as it is."""
+    """Resolve `public.example` to these addresses, one after the other, and other names as usual."""
     asked, left, real = [], list(answers), socket.getaddrinfo
 
     def answer(host: Any, port: Any, *more: Any, **named: Any) -> Any:
@@ -71,7 +71,7 @@ def resolved(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
 def test_a_redirect_to_a_private_network_is_not_followed(
     host: str, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The public server is played; whatever is asked of another one would go out for real."""
+    """Simulate the public server; a request to any other server would really be sent."""
     resolved(monkeypatch, PUBLIC)
     target = f"http://{host}:{listener.port}/"
 

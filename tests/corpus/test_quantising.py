@@ -1,4 +1,4 @@
-"""Documents of an earlier Argot get quantised vectors beside everything else; whatever changes them keeps them true."""
+"""Documents of an earlier Argot get quantised vectors in the background, and these follow every change."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -135,7 +135,7 @@ def test_wrong_quantised_vectors_are_reported_and_rebuilt(corpus: Corpus, change
 
 
 def test_a_generation_replaced_by_another_service_is_not_searched(corpus: Corpus) -> None:
-    """Nothing is left of its rows."""
+    """Check it when no rows of the old generation are left."""
     index = corpus.vectors
     with corpus.store.database.writing() as connection:
         for table, column in (("vectors", "generation"), ("quantised_vectors", "generation"), ("generations", "name")):

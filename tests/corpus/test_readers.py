@@ -822,7 +822,7 @@ def test_an_office_file_that_is_a_zip_bomb_is_refused(suffix: str) -> None:
 
 
 def crowded(suffix: str, elements: int) -> bytes:
-    """An Office file of some kilobytes that unpacks to this many empty elements and one that is not."""
+    """Make an Office file of some kilobytes that unpacks to this many empty elements and one with text."""
     member, before, element = {
         ".docx": ("word/document.xml", b"<w:sectPr", b"<w:p/>"),
         ".pptx": ("ppt/slides/slide1.xml", b"</p:spTree>", b"<p:sp/>"),

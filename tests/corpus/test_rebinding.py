@@ -1,4 +1,4 @@
-"""A name that stands for a public address, and a moment later for one of this machine, reaches nothing here."""
+"""A host name that resolves first to a public and then to a local address reaches nothing on this machine."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What is reported as removed is in no file any more: not in a keyword index, a write-ahead log, a free page or Chroma.
+"""Removed content is in no file any more: not in a keyword index, a write-ahead log, a free page or Chroma.
 
 Each road to removal has a word of its own, which stands in no dictionary. Word indexes keep stems and leave out what a
 word shares with the one before it, so files are searched for the middle of it.
@@ -45,7 +45,7 @@ async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any)
 
 
 def left(home: Path) -> list[str]:
-    """Files that hold the word."""
+    """Return the files that contain the word."""
     forms = [MIDDLE.encode("utf-8"), MIDDLE.encode("utf-16-le"), MIDDLE.encode("utf-16-be")]
     files = [path for path in sorted(home.rglob("*")) if path.is_file()]
     return [str(path.relative_to(home)) for path in files if any(form in path.read_bytes() for form in forms)]
@@ -57,7 +57,7 @@ async def added(kb: KnowledgeBase, folder: Path, text: str = TEXT) -> None:
 
 
 async def attached(kb: KnowledgeBase) -> str:
-    """A conversation of ann's about a file of hers, in which nothing of it was quoted."""
+    """Start a conversation of ann about a file of hers that has not been quoted."""
     thread = (await do(kb, ANN, "ask", question="What does a late tariff filing cost?"))["thread"]
     content = base64.b64encode(TEXT.encode()).decode("ascii")
     await do(kb, ANN, "thread_attach", thread=thread, name="harbour.md", content=content)
@@ -77,7 +77,7 @@ async def test_a_removed_document_is_in_no_file(kb: KnowledgeBase, tmp_path: Pat
 
 @pytest.mark.parametrize("way", ["erased", "too old", "nothing is kept"])
 async def test_an_expired_document_of_the_dustbin_is_in_no_file(kb: KnowledgeBase, tmp_path: Path, way: str) -> None:
-    """Until its time is over it is kept; then nothing of it is in any file."""
+    """Check that the document is kept until its time is over; then no file contains any of it."""
     await added(kb, tmp_path)
     await do(kb, LOCAL, "glossary_mine")
     if way == "nothing is kept":

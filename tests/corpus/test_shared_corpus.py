@@ -1,4 +1,4 @@
-"""Several processes with one corpus on PostgreSQL: none undoes what another has under way, and all search alike."""
+"""Several processes with one corpus on PostgreSQL: none undoes another's pending change, and all search alike."""
 
 import subprocess
 import sys
@@ -129,7 +129,7 @@ def test_a_change_that_lost_its_lock_is_discarded(
 
 
 def end_lock(server: Any, store: str) -> None:
-    """End the connections of this database that hold a lock beyond their transactions, as a network that fails does."""
+    """End the connections of this database that hold a session lock, as a network failure does."""
     database = store.rpartition("/")[2]
     server.execute(
         "SELECT pg_terminate_backend(l.pid, 60000) FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid "

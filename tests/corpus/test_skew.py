@@ -1,4 +1,4 @@
-"""Lines of scanned pages are made level before they are read."""
+"""Skewed lines of scanned pages are straightened before they are read."""
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont

@@ -1,4 +1,4 @@
-"""A corpus whose disk is full: a change is refused before it begins, and one that runs out of room costs nothing."""
+"""A corpus on a full disk: a change is refused before it begins, and one that runs out of space loses nothing."""
 
 import shutil
 import sqlite3

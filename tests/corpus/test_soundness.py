@@ -1,4 +1,4 @@
-"""Damage that nothing points at: vectors that are not what was written, graphs that lead nowhere; and the way back."""
+"""Damage that no error reveals: changed vectors and graphs without links; and how to repair it."""
 
 import shutil
 import sqlite3
@@ -32,7 +32,7 @@ def reopened(base: TinyBase) -> Corpus:
 
 
 def damaged(home: Path, change: str) -> None:
-    """Changes Chroma's database, every page of which stays sound."""
+    """Change Chroma's database so that each of its pages stays valid."""
     with closing(sqlite3.connect(next(home.rglob("chroma.sqlite3")))) as connection, connection:
         assert connection.execute(change).rowcount
 
@@ -78,7 +78,7 @@ def test_normalising_by_chroma_does_not_change_a_sketch() -> None:
 
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
-    """A saved graph of 2,000 vectors, and the sketch of each. To be copied, not opened."""
+    """Return a saved graph of 2,000 vectors and their sketches; tests must copy it before opening."""
     root = tmp_path_factory.mktemp("graph") / "vectors"
     rows = np.random.default_rng(7).normal(size=(2_000, SIZE)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -169,6 +169,6 @@ def test_a_service_reports_damage_with_the_remedy_and_keeps_running(tiny_home: P
 
 @pytest.mark.slow
 def test_the_remedy_repairs_damage_to_any_knowledge_base_file() -> None:
-    """One harm a file; `bench/damage.py` alone tries many."""
+    """Check one kind of damage per file; `bench/damage.py` itself tries many."""
     done = subprocess.run([sys.executable, str(BENCH), "--places", "0"], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

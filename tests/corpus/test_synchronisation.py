@@ -1,4 +1,4 @@
-"""Keeping documents in step with a folder: what is read, renamed and taken out, what is not, and after a kill."""
+"""Synchronising documents with a folder: what is read, renamed and removed, what is not, and recovery from a kill."""
 
 import os
 import shutil
@@ -52,7 +52,7 @@ def page(path: Path, word: str) -> None:
 
 
 def settled() -> None:
-    """Wait until times of files are told apart from those of a change that comes now."""
+    """Wait until a change made now gets a different file time."""
     time.sleep(folder_connector.UNSETTLED_NANOSECONDS / 1e9 * 1.5)
 
 
@@ -467,7 +467,7 @@ def _source(path: Path) -> Source:
 
 
 def changes(home: Path, folder: Path) -> None:
-    """The first sync of a folder and one after many changes, in a process that may be killed (killing.py)."""
+    """Do the first sync of a folder and one after many changes, in a process that may be killed (killing.py)."""
     document_group.GROUP_DOCUMENTS = 2
     synchronisation.NOTE_BATCH_DOCUMENTS = 2
     corpus = Corpus.open(home, SETTINGS)
@@ -499,7 +499,7 @@ def make_changes(folder: Path) -> None:
 
 
 def told(home: Path) -> Any:
-    """Documents, passages and vectors, and what is noted of the source."""
+    """Return documents, passages and vectors, and the stored state of the source."""
     corpus = Corpus.open(home, SETTINGS)
     try:
         assert corpus.check() == []
@@ -531,7 +531,7 @@ def test_a_killed_sync_run_again_equals_one_clean_run(share: float, tmp_path: Pa
 
 
 def test_a_store_older_than_sources_is_migrated(tmp_path: Path) -> None:
-    """As a knowledge base of the version before, with a document in it."""
+    """Migrate a knowledge base of the version before sources, with a document in it."""
     corpus = Corpus.open(tmp_path / "kb", SETTINGS)
     list(corpus.add([Source("test:///a.md", "a.md", lambda: b"# A\n\nThe anvil.\n")]))
     with corpus.store.database.writing() as connection:

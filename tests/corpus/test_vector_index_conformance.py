@@ -1,4 +1,4 @@
-"""What every index of vectors does, in a folder as on a Chroma server."""
+"""The behaviour of every vector index, in a folder and on a Chroma server."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The vectors in a folder: generations, and damage found when one is opened. All else: the conformance suite."""
+"""Vectors in a folder: generations, and damage detected at opening. All else is in the conformance suite."""
 
 import os
 import resource
@@ -51,7 +51,7 @@ def index(tmp_path: Path) -> Iterator[EmbeddedIndex]:
 
 
 def test_graphs_stay_in_memory_under_a_low_open_file_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chroma sizes its cache by the limit, and fails on a graph that was driven out before it was saved."""
+    """Check it because Chroma sizes its cache by the limit and fails on a graph evicted before it was saved."""
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (600, 600))
     index = EmbeddedIndex(tmp_path, "g000001", "f")
     audiences = [frozenset({f"team{number}"}) for number in range(100)]
@@ -66,7 +66,7 @@ def test_graphs_stay_in_memory_under_a_low_open_file_limit(tmp_path: Path, monke
 def test_a_search_that_fails_because_of_a_deletion_is_retried(
     index: EmbeddedIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So Chroma fails a search now and then while vectors are deleted."""
+    """Check the retry, since Chroma sometimes fails a search like this while vectors are deleted."""
     index.upsert(index.collection_name("passage", EVERYONE), {"a:0": unit(1)})
     queried, failures = Collection.query, iter(["Internal error: Error finding id"] * 3)
 
@@ -142,7 +142,7 @@ def test_a_damaged_file_is_detected_at_opening(
 def test_a_flipped_bit_is_detected_before_the_graph_is_loaded(
     large_index: Path, tmp_path: Path, name: str, at: int, bit: int
 ) -> None:
-    """Loaded, most of these end the process with a segmentation fault, and some keep it busy for good."""
+    """Check it before loading: most such graphs crash the process when loaded, and some keep it busy for ever."""
     root = shutil.copytree(large_index, tmp_path / "vectors")
     file = next(root.rglob(name))
     _write(file, at, bytes([file.read_bytes()[at] ^ 1 << bit]))
@@ -181,7 +181,7 @@ def test_small_tables_are_checked_in_a_database_of_any_size(
 
 
 def test_a_panic_of_chroma_is_damage_and_affects_no_other_index(large_index: Path, tmp_path: Path) -> None:
-    """A panic is no `Exception`; and what it leaves behind in the process must not reach the rebuilt index."""
+    """Check that a panic, which is no `Exception`, is handled and does not affect the rebuilt index in this process."""
     root = shutil.copytree(large_index, tmp_path / "vectors")
     _write(next(root.rglob("chroma.sqlite3")), 9 * 4096, bytes(4096))  # of the schema
     with pytest.raises(DamagedStore, match=r"argot reindex") as found:
@@ -222,7 +222,7 @@ def test_an_operating_system_error_is_not_reported_as_damage(tmp_path: Path) -> 
 
 
 def test_a_lost_list_of_ids_is_detected_whatever_the_log_contains(tmp_path: Path) -> None:
-    """The log alone would give as many vectors as the probe wants."""
+    """Check it although the log alone holds as many vectors as the probe asks for."""
     index = EmbeddedIndex(tmp_path, "g000001", "f")
     vectors = random_vectors(1300)
     for wanted in (list(vectors)[:1200], list(vectors)[1200:]):
@@ -287,14 +287,14 @@ def _write(file: Path, at: int, content: bytes) -> None:
 
 
 def _page_of(root: Path, table: str) -> int:
-    """Counted from 0."""
+    """Return the page number of a table, counted from 0."""
     with closing(sqlite3.connect(next(root.rglob("chroma.sqlite3")))) as connection:
         return int(connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]) - 1
 
 
 @pytest.fixture(scope="module")
 def large_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Above a thousand vectors Chroma saves graphs as files of their own. To be copied, not opened."""
+    """Make an index of more than 1,000 vectors, whose graphs Chroma saves as files; tests must copy it first."""
     root = tmp_path_factory.mktemp("large") / "vectors"
     index = EmbeddedIndex(root, "g000001", "f")
     index.upsert(index.collection_name("passage", EVERYONE), random_vectors(2500))

@@ -1,4 +1,4 @@
-"""A knowledge base whose vectors are on a Chroma server: what is found, and what becomes of it when the server goes."""
+"""A knowledge base whose vectors are on a Chroma server: what is found, also when the server fails."""
 
 import http.server
 import json

@@ -44,7 +44,7 @@ class Site:
 
     @property
     def fetched(self) -> list[str]:
-        """The paths of which something was sent since the last time one looked."""
+        """Return the paths that were served since the last call."""
         found = [path for path, status in self.asked if status == 200]
         self.asked.clear()
         return found

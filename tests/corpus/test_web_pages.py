@@ -1,4 +1,4 @@
-"""Pages of the web: what a reader of one can see or open is read, and what nobody sees is not."""
+"""Web pages: text that a reader can see or open is read, and hidden text is not."""
 
 import pytest
 

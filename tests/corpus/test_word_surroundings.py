@@ -1,4 +1,4 @@
-"""What stands around the text of Word files: headers, comments, text boxes, embedded parts, tables within tables."""
+"""Content around the text of Word files: headers, comments, text boxes, embedded parts, nested tables."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""What stands in the running text of a Word file: equations, forms, symbols and the numbers that Word prints."""
+"""The running text of Word files: equations, forms, symbols and the numbers that Word prints."""
 
 from __future__ import annotations
 

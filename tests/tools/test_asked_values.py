@@ -1,4 +1,4 @@
-"""What kind of value a question asks for, and whether a passage names one."""
+"""The kind of value that a question asks for, and whether a passage contains one."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_sum_joins_sentences_of_one_passage_and_omits_unsupported_ones() -> None
 
 
 def test_the_published_method_follows_the_listing_of_the_paper() -> None:
-    """dp keeps the best last segment (2..3 at 0.9) and never adds what came before; sentence 1 is left over."""
+    """Check the listing: dp keeps the best last segment (2..3 at 0.9) and adds no earlier one; sentence 1 is left."""
     scores = {("a\n\nb", "X"): 0.8, ("b\n\nc", "Y"): 0.9, ("a\n\nb\n\nc", "X"): 0.7}
     found = match_references(
         ["a", "b", "c"], [passage("X"), passage("Y", 1)], Table(scores), threshold=0.5, method="published"
@@ -59,7 +59,7 @@ def test_the_published_method_follows_the_listing_of_the_paper() -> None:
 
 
 def test_the_published_method_follows_the_example_of_the_paper() -> None:
-    """(s1:s2, X), (s3:s3, Y): a last sentence that does best by itself leaves the one before to another segment."""
+    """Check (s1:s2, X), (s3:s3, Y): a last sentence that scores best alone leaves the one before to another segment."""
     scores = {("a\n\nb", "X"): 0.8, ("c", "Y"): 0.9, ("b\n\nc", "Y"): 0.7}
     found = match_references(
         ["a", "b", "c"], [passage("X"), passage("Y", 1)], Table(scores), threshold=0.5, method="published"
@@ -68,7 +68,7 @@ def test_the_published_method_follows_the_example_of_the_paper() -> None:
 
 
 def test_sum_weighs_segments_by_their_length() -> None:
-    """One segment of two at 0.7 beats a single sentence at 0.9 with the other one unsupported."""
+    """Check that one segment of two sentences at 0.7 beats one sentence at 0.9 with the other unsupported."""
     scorer = Table({("a", "X"): 0.9, ("b", "X"): 0.3, ("a\n\nb", "X"): 0.7})
     assert match_references(["a", "b"], [passage("X")], scorer, threshold=0.5) == [MatchedSegment(0, 1, 0, 0.7)]
 

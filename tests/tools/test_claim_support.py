@@ -1,4 +1,4 @@
-"""The chance that a passage bears a claim out: words, what opposes it, and likeness."""
+"""The probability that a passage supports a claim: words, objections, and likeness."""
 
 from __future__ import annotations
 

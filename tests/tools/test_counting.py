@@ -1,4 +1,4 @@
-"""How many there are, where a list says what they are and no number says how many."""
+"""Counting the entries of a list where its heading names them and no text states their number."""
 
 from __future__ import annotations
 

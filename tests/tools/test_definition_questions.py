@@ -1,4 +1,4 @@
-"""Who asks what a term means is told from who asks something of it."""
+"""Questions for the meaning of a term are distinguished from other questions about it."""
 
 import pytest
 

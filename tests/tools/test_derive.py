@@ -1,5 +1,5 @@
-"""Deriving from documents that are in already: what is kept, made once, replaced and removed, and that a kill loses
-no more than the passages in hand.
+"""Deriving texts from stored documents: what is kept, made once, replaced and removed, and that a kill loses no more
+than the passages in progress.
 """
 
 import asyncio
@@ -108,7 +108,7 @@ def found(corpus: Corpus, question: str, principal: Principal = ROOT) -> list[st
 
 
 def test_a_derived_question_finds_its_passage(corpus: Corpus) -> None:
-    """Whole: by words and by meaning, over rows and vectors, although the passage has not one word of it."""
+    """Check the whole search, by words and by meaning, although the passage has no word of the question."""
     of = passages(corpus)[-1]
     wanted = "Which gizmo refurbishes an exhausted pendrive overnight?"
     before = found(corpus, wanted)
@@ -121,7 +121,7 @@ def test_a_derived_question_finds_its_passage(corpus: Corpus) -> None:
 
 
 def test_only_derived_texts_of_the_selected_kinds_are_searched(corpus: Corpus) -> None:
-    """RAIDD's flavours: S and Q by their kind, each alone or beside the passages."""
+    """Check RAIDD's variants: S and Q by their kind, each alone or beside the passages."""
     first, *_, last = passages(corpus)
     wanted = "Which gizmo refurbishes an exhausted pendrive overnight?"
     summary = Recipe("summary", "p", "m")
@@ -204,7 +204,7 @@ def test_another_prompt_or_model_replaces_texts_only_on_request(corpus: Corpus) 
 
 
 def test_rule_based_triples_are_kept_beside_those_of_the_model(corpus: Corpus) -> None:
-    """Also where the model says the same; removing or renewing the model's takes only what is its own."""
+    """Check that removing or renewing the model's triples removes only those, even where both agree."""
     (of,) = passages(corpus, "drive-tool.md")
     rules = {row[0] for row in corpus.store.database.connection().execute("SELECT text FROM triples")}
     assert rules == {"Media panel trim drive"}
@@ -327,7 +327,7 @@ def test_a_knowledge_base_of_an_earlier_version_is_migrated(tiny_home: Path, tmp
 
 
 def work(home: Path) -> None:
-    """Questions of another prompt, triples, and summaries taken out, in a process that may be killed (killing.py)."""
+    """Derive questions and triples and remove summaries, in a process that may be killed (killing.py)."""
     corpus = Corpus.open(home, Settings(threads=1))
     document = corpus.store.document(ROOT, "handbook.md").id
     newer, triple = Recipe("question", "q@2", "m"), Recipe("triple", "t@1", "m")
@@ -362,7 +362,7 @@ def dump(home: Path) -> Any:
 
 @pytest.fixture(scope="module")
 def derived_home(long_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A base with questions of an older prompt and summaries, both of which the killed run changes."""
+    """Make a base with questions of an older prompt and summaries, both of which the killed run changes."""
     home = Path(shutil.copytree(long_home, tmp_path_factory.mktemp("derived") / "kb"))
     corpus = Corpus.open(home, Settings(threads=1))
     for of in passages(corpus)[:3]:
@@ -396,7 +396,7 @@ def test_a_killed_derivation_run_again_equals_one_clean_run(
 
 
 def about(request: Any) -> dict[str, Any]:
-    """A question that is kept, since it is made of the passage's own words, with one that only it has."""
+    """Return a question that is kept: it consists of the passage's own words, one of which only it has."""
     (text,) = re.findall(r"<passage>\n(.*)\n</passage>", request.user, re.DOTALL)
     return {"questions": [f"Is it so that {' '.join(text.split()[-8:]).strip('.')}?"]}
 
@@ -515,7 +515,7 @@ async def test_a_stopped_run_keeps_what_it_reported(kb: KnowledgeBase, scripted_
 async def test_questions_and_document_changes_work_during_a_run(
     kb: KnowledgeBase, scripted_model: Any, tmp_path: Path
 ) -> None:
-    """A passage of a document that was changed while the model worked on it is passed over, not kept."""
+    """Check that a derived text of a document changed in the meantime is discarded."""
     (tmp_path / "pump.md").write_text("# Pump\n\nThe blue valve opens at 7 bar.\n")
     events = catalogue.dispatch(kb, ROOT, "derive", {"kinds": ["question"]})
     scripted_model.fault("pause", tokens=0)
@@ -557,7 +557,7 @@ async def test_an_invalid_derivation_request_is_refused(kb: KnowledgeBase) -> No
 
 
 async def test_the_prompt_holds_the_previous_summary_of_an_earlier_run(kb: KnowledgeBase, scripted_model: Any) -> None:
-    """One passage's reply is of no use at first; the next run hands it the summary that is stored."""
+    """Check it with a passage whose first reply is unusable: the next run sends the stored summary."""
 
     def summary(request: Any) -> Any:
         number = re.findall(r"Device (\d+) is built", request.user)[-1]
@@ -578,7 +578,7 @@ async def test_the_prompt_holds_the_previous_summary_of_an_earlier_run(kb: Knowl
 
 
 async def test_a_manager_derives_only_from_readable_documents(kb: KnowledgeBase, scripted_model: Any) -> None:
-    """Neither is the hidden document's text sent, nor is it listed or taken out."""
+    """Check that a hidden document's text is not sent to the model, and not listed or removed."""
     await derive(kb, "question", as_=MANAGER)
     assert not any("vault" in request.user.casefold() for request in scripted_model.asked())
     await derive(kb, "question")
@@ -598,7 +598,7 @@ async def test_a_manager_derives_only_from_readable_documents(kb: KnowledgeBase,
 
 
 async def test_a_canary_in_a_derived_text_is_found_by_its_readers_alone(kb: KnowledgeBase, scripted_model: Any) -> None:
-    """Also where it stands in the derived text and in a triple of it alone, and not in the passage."""
+    """Check it also for a canary that is only in a derived text and its triple, not in the passage."""
     corpus = await kb.load()
     (of,) = passages(corpus, "vault-handbook.md")
     keep(corpus, asked(QUESTION, of, "When does the quillfeather hatch in the vault?"))
@@ -699,7 +699,7 @@ def test_a_killed_command_loses_only_the_passages_in_progress(
     assert len(texts(corpus)) == total
     assert corpus.check() == []
     corpus.close()
-    # At most four were in the model's hands and four more on their way into the store.
+    # At most four were being derived and four more were being stored.
     assert result["made"] == len(scripted_model.asked()) - before <= total - (before - 8)
     assert result["made"] < total or before <= 8
 

@@ -1,4 +1,4 @@
-"""What every `Deriver` must hold to. Another implementation joins by adding its factory to `DERIVERS`."""
+"""The behaviour of every `Deriver`. Another implementation joins by adding its factory to `DERIVERS`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two documents contradict each other only where nothing but one number differs, of one thing."""
+"""Two documents disagree only where a single number about the same thing differs."""
 
 from dataclasses import replace
 

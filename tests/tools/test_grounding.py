@@ -1,4 +1,4 @@
-"""What a model says of a question is believed only as far as the question bears it out."""
+"""A model's statements about a question are accepted only as far as the question supports them."""
 
 import re
 from itertools import pairwise
@@ -179,7 +179,7 @@ GLOSSARY = matcher("PUC", "word line", "NIRE/MUBO", "IS")
 @settings(max_examples=400, deadline=None)
 @given(question=QUESTIONS, said=SAID, echo=st.booleans())
 def test_no_false_term_survives_whatever_the_model_says(question: str, said: list[str], echo: bool) -> None:
-    """Each mention stands in the question, overlaps no other, and may be jargon. Also if the question is the list."""
+    """Check that each mention is in the question, overlaps no other, and may be jargon, for any reply."""
     found = grounded(question, [*question.split(), question, *said] if echo else said, GLOSSARY)
     shaped = {(mention.start, mention.end) for mention in find_unknown_terms(question)}
     assert all(question[mention.start : mention.end] == mention.surface for mention in found)

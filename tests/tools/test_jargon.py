@@ -1,4 +1,4 @@
-"""Terms by their shape: appendix C of Golden-Retriever, what must be left alone, and meanings given in the question."""
+"""Terms recognised by shape: appendix C of Golden-Retriever, ordinary text, and meanings given in the question."""
 
 import random
 import re

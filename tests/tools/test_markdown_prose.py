@@ -1,4 +1,4 @@
-"""Prose without mark-up, and where it stands in its source."""
+"""Prose without markup, and its offsets in the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that a question names a part by, and numbers that only look like one."""
+"""Numbers by which a question names a part, and numbers that only look like it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What must not differ between a sentence and its passage, by class of lie, and what a paraphrase may change."""
+"""What must agree between a sentence and its passage, by class of error, and what a paraphrase may change."""
 
 import importlib.util
 import sys

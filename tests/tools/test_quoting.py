@@ -1,4 +1,4 @@
-"""What a quotation takes along so that it makes sense alone."""
+"""What a quotation includes so that it makes sense alone."""
 
 from __future__ import annotations
 

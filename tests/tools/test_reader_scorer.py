@@ -122,7 +122,7 @@ def test_concurrent_exports_create_one_reader(tmp_path: Path) -> None:
 
 
 def test_an_untrained_reader_equals_its_encoder(tmp_path: Path) -> None:
-    """The graph cut out of the embedder's is the one that a training would begin with."""
+    """Check that the graph cut from the embedder's equals the one that a training starts with."""
     texts = ["The commission approves each tariff."]
     write_reader(None, READER_SOURCE_MODEL, tmp_path)
     traced, cut = ReaderScorer(tmp_path, LexicalScorer(), threads=1), choose_scorer(Settings(threads=1))

@@ -78,7 +78,7 @@ def test_unreadable_passages_are_not_found(tiny_kb: Any) -> None:
 
 
 def test_the_store_drops_unreadable_passages_of_the_index(tiny_kb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index that names a passage it should not is not believed."""
+    """Check that passages are read from the store, even if an index returns an unreadable one."""
     secret = hybrid_search(tiny_kb.corpus, INSIDER, VAULT, Profile())[0].passage.id
     monkeypatch.setattr(type(tiny_kb.corpus), "search_semantic", lambda *_: [(secret, 0.99), ("p0", 0.98)])
     found = hybrid_search(tiny_kb.corpus, ANN, VAULT, Profile())

@@ -1,4 +1,4 @@
-"""Choice among senses by documents, contexts, the asker's own context and what the thread remembers."""
+"""The choice among senses by documents, contexts, the asker's own context and the memory of the thread."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How the senses of a question are read in its surroundings: bare terms in documents, other terms, thread, asker."""
+"""Choosing the senses of a question by its surroundings: bare terms in documents, other terms, thread, asker."""
 
 from dataclasses import replace
 from typing import Any
@@ -57,7 +57,7 @@ class Talk:
 
 @pytest.fixture
 def exporting(tiny_kb: Any) -> Any:
-    """A base in which one of two senses is never spelt out: its documents write the short form throughout."""
+    """Make a base in which one of two senses is never spelt out: its documents use only the abbreviation."""
     tiny_kb.add("export.md", EXPORT)
     tiny_kb.add("sectors.md", CODES)
     defined(tiny_kb, CODE, CLASSIFICATION)
@@ -120,7 +120,7 @@ def test_words_that_only_look_like_the_term_are_not_usages(exporting: Any, term:
 
 
 def test_a_term_never_used_bare_needs_no_semantic_search(exporting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With every change of a document it is all worked out anew, and such searches are most of that."""
+    """Check it because usages are computed again after every document change, mostly by such searches."""
     searched: list[str] = []
     searches = exporting.corpus.search_semantic_many
     monkeypatch.setattr(exporting.corpus, "search_semantic_many", lambda *of: searched.append(of[1]) or searches(*of))
@@ -135,7 +135,7 @@ def test_a_term_never_used_bare_needs_no_semantic_search(exporting: Any, monkeyp
 
 
 async def test_the_senses_of_a_question_are_chosen_together(tiny_kb: Any) -> None:
-    """Each alone says nothing; the one with a single sense decides for the other."""
+    """Check two terms of which neither alone decides: the one with a single sense decides for the other."""
     defined(tiny_kb, Sense(0, "WLX", "Legal", "waiver letter exchange"), Sense(0, "WLX", "NAND", "word line extension"))
     talk = Talk(tiny_kb.run_context(choose_sense=False))
     assert meant(await talk.ask("WLX or TFL?")) == {"WLX": "waiver letter exchange", "TFL": "tariff filing"}
@@ -190,7 +190,7 @@ async def test_the_askers_own_context_decides_a_bare_question(tiny_kb: Any, home
 
 
 async def test_the_askers_own_context_outweighs_the_thread(tiny_kb: Any) -> None:
-    """Where the asker works says more than what the thread spoke of."""
+    """Check that the asker's own context counts more than the context of the thread."""
     talk = Talk(replace(tiny_kb.run_context(), asker_context="Legal"))
     await talk.ask("What is the WL voltage during a read?")
     assert meant(await talk.ask("What is PUC?")) == {"PUC": "Public Utilities Commission"}

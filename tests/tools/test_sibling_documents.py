@@ -1,4 +1,4 @@
-"""Documents that differ in what a question leaves open: which names are siblings, and which questions leave it open."""
+"""Documents that differ in what a question leaves open: which names are siblings, and for which questions."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def hit(title: str, text: str, score: float = 0.5, headings: tuple[str, ...] = (
 
 
 def meant(question: str, *titles: str, told: str = "", spread: float = 0.0) -> list[str]:
-    """The names that the question may mean, all with passages that answer it, each in its own way."""
+    """Return the names that the question may mean, each with a passage that answers it differently."""
     hits = [hit(title, f"{question[:-1]}: number {place}.", 0.6 - place * spread) for place, title in enumerate(titles)]
     found = find_siblings(question, told, hits, MARGIN)
     return [one.name for one in found.members] if found else []

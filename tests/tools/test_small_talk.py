@@ -1,4 +1,4 @@
-"""Greetings, thanks and "who are you?": a short reply, nothing searched, cited or missed; a question stays one."""
+"""Greetings, thanks and "who are you?": a short reply without search, citation or miss; questions stay questions."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from argot.ui.rendering.message_markdown import format_message
 
 
 async def asked(run: Any, *questions: str) -> list[tuple[AskResult, set[str]]]:
-    """Each question of one thread: its result, and the stages that ran for it."""
+    """Return the result of each question of one thread, and the stages that ran for it."""
     graph, results = build_graph(InMemorySaver()), []
     for question in questions:
         events = [event async for event in ask(graph, run, question, "t")]

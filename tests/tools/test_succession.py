@@ -1,4 +1,4 @@
-"""What is not in force stands behind what says the same in force, and is not quoted beside it."""
+"""A document that is not in force ranks behind its counterpart in force, and is not quoted beside it."""
 
 import pytest
 

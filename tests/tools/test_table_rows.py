@@ -31,7 +31,7 @@ async def answer(question: str, text: str) -> str:
 
 
 def rows(quoted: str) -> list[str]:
-    """The first cells of the rows that are quoted, without the header."""
+    """Return the first cells of the quoted rows, without the header."""
     return [line.split("|")[1].strip() for line in quoted.split("\n") if line.startswith("|")][2:]
 
 

@@ -1,4 +1,4 @@
-"""Which ranges hold the number asked for, and when that is not told."""
+"""Which ranges contain the number of a question, and when that is uncertain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words and stems, on which every lexical judgement rests."""
+"""Words and stems, the basis of every lexical comparison."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +18,7 @@ from argot.tools.text.words import content_stems, stem
     ],
 )  # fmt: skip
 def test_stems_equal_those_of_porter(word, stemmed):
-    """Examples of his paper, "An algorithm for suffix stripping" (1980)."""
+    """Check the examples of his paper, "An algorithm for suffix stripping" (1980)."""
     assert stem(word) == stemmed
 
 

@@ -1,4 +1,4 @@
-"""What every `AnswerWriter` must hold to. Another implementation joins by adding its factory to `WRITERS`."""
+"""The behaviour of every `AnswerWriter`. Another implementation joins by adding its factory to `WRITERS`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from argot.types import Document, Hit, Mention, Passage, ReadTerm, Sense
 
 
 def model_writer(scripted: Any) -> AnswerWriter:
-    """Over a model that picks the sentence with most of the question's words, and refuses where there is none."""
+    """Make a writer over a model that picks the sentence with most of the question's words, or refuses without one."""
     scripted.reply("cited_answer", picked)
     server = ModelServer.from_settings(scripted.settings())
     assert server

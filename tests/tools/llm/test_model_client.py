@@ -1,4 +1,4 @@
-"""The client of the model server: events in any pieces, connections used again, certificates and proxies."""
+"""The client of the model server: events in any pieces, reused connections, certificates and proxies."""
 
 import asyncio
 import json
@@ -55,7 +55,7 @@ def test_events_are_parsed_alike_from_any_pieces(lines: list[tuple[bytes, bytes]
 
 
 def expected(stream: bytes) -> list[bytes]:
-    """The same by the words of the specification, of a stream that is there as a whole."""
+    """Return the events of a complete stream, parsed as the specification says."""
     events: list[bytes] = []
     data: list[bytes] = []
     for line in stream.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")[:-1]:
@@ -106,7 +106,7 @@ async def test_a_separate_reasoning_field_is_not_part_of_the_answer(scripted_mod
 
 
 def test_answering_a_question_does_not_import_openai() -> None:
-    """Neither it nor LangChain's client of it is an installation's any more, and both take seconds to import."""
+    """Check it since neither openai nor LangChain's client of it is installed any more, and importing takes seconds."""
     script = (
         "import sys; "
         "import argot.tools.llm.model_client, argot.tools.llm.model_server, argot.service.usecases.catalogue;"
@@ -121,7 +121,7 @@ def test_answering_a_question_does_not_import_openai() -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for 127.0.0.1 that nobody signed but itself, with its key in the same file."""
+    """Make a self-signed certificate for 127.0.0.1, with its key in the same file."""
     folder = tmp_path_factory.mktemp("tls")
     command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=argot -addext subjectAltName=IP:127.0.0.1"
     made = [*command.split(), "-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
@@ -133,7 +133,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 async def over_tls(certificate: Path, plain_port: int) -> asyncio.Server:
-    """Takes TLS off what it is sent, and passes it on."""
+    """Start a proxy that decrypts TLS and forwards the data."""
 
     async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -189,7 +189,7 @@ async def test_a_remote_server_is_reached_through_the_configured_proxy(
 async def test_tokens_are_read_in_groups_after_the_start_of_an_answer(
     scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """JSON is not: nobody reads along, and all that comes after it would wait."""
+    """Check also that JSON is not gathered: nobody reads it while it streams, and later stages would wait."""
     rests: list[float] = []
     sleep = asyncio.sleep
 
@@ -215,7 +215,7 @@ async def test_tokens_are_read_in_groups_after_the_start_of_an_answer(
 
 
 async def test_a_reply_ends_with_its_last_event(scripted_model: Any) -> None:
-    """A server that keeps the body open behind [DONE] costs the reader nothing to speak of."""
+    """Check that a server that keeps the body open after [DONE] delays the reader only slightly."""
     scripted_model.reply("cited_answer", "It is 4.5 V [1].")
     scripted_model.fault("after", more=b"data: [DONE]\n\n")
     model = model_of(scripted_model.settings(**PATIENT))

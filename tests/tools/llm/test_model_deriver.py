@@ -1,4 +1,4 @@
-"""The model's deriver over a scripted server: what it asks, what it keeps, and that passages are data to it."""
+"""The model's deriver on a scripted server: what it asks, what it keeps, and that passages are only data to it."""
 
 import json
 import re
@@ -145,7 +145,7 @@ def test_only_different_questions_about_the_passage_are_kept() -> None:
 async def test_the_number_of_questions_depends_on_the_length_of_the_passage(
     scripted_model: Any, server: ModelServer, chars: int, count: int
 ) -> None:
-    """Parts of a long passage are asked about one by one, each for as many as are due to it."""
+    """Check the parts of a long passage: each is asked for its own share of 32 questions per 1024 tokens."""
     scripted_model.context = 20_000
     scripted_model.reply("questions", {"questions": [f"How is drive {n} trimmed?" for n in range(32)]})
     deriver = await ModelDeriver.open(server, ["question"])
@@ -172,7 +172,7 @@ async def test_each_summary_prompt_holds_the_previous_summary(scripted_model: An
 
 
 async def test_an_expert_summary_covers_sections_of_about_4000_tokens(scripted_model: Any, server: ModelServer) -> None:
-    """Golden-Retriever 3.1: of a section, which it finds as a whole; never of two documents."""
+    """Check Golden-Retriever 3.1: the summary covers a section as a whole, never two documents."""
     scripted_model.context = 32_000
     scripted_model.reply("expert_summary", {"summary": "Trimming drives takes time."})
     deriver = await ModelDeriver.open(server, ["expert_summary"])
@@ -224,7 +224,7 @@ async def test_only_slides_and_tables_are_described(scripted_model: Any, server:
 
 
 async def test_a_long_passage_is_sent_in_parts_without_loss(scripted_model: Any, server: ModelServer) -> None:
-    """The scripted server refuses what is too long for its context; every word reaches it in one part or another."""
+    """Check that every word reaches the scripted server, which refuses prompts that are too long for its context."""
     scripted_model.context = 3400
     paragraphs = [" ".join(f"word{n}x{m}" for m in range(80)) for n in range(20)]
     one_line = " ".join(f"tail{n}" for n in range(900))
@@ -294,7 +294,7 @@ ORDERS = [
 async def test_instructions_in_a_passage_add_nothing_to_derived_texts(
     scripted_model: Any, server: ModelServer, order: str, kind: DerivableKind
 ) -> None:
-    """An obedient model says whatever the passage tells it to. What is kept is this passage's own."""
+    """Check with a model that obeys the passage that only texts supported by this passage are kept."""
     scripted_model.obedient = True
     of = passage(f"{order}\n\n{TABLE}", page=1, page_kind="slide")
     deriver = await ModelDeriver.open(server)

@@ -1,4 +1,4 @@
-"""A model server that misbehaves: each fault ends in time, is asked again only where that is safe, and is named."""
+"""A model server that misbehaves: each fault ends in time, is retried only where that is safe, and is named."""
 
 import asyncio
 import json
@@ -158,7 +158,7 @@ async def test_runs_after_a_connection_timeout_do_not_wait_again(
 async def test_a_connection_timeout_of_a_busy_process_is_retried(
     scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On this machine a connection is made at once or refused. A busy first second must not cost the model's answer."""
+    """Check the retry, since a local connection succeeds or fails at once: one busy second must not lose the answer."""
     send, late = httpx.AsyncClient.send, iter([True])
 
     async def late_at_first(*given: Any, **more: Any) -> Any:
@@ -201,7 +201,7 @@ async def test_a_server_that_dies_during_an_answer_raises_an_error(scripted_mode
 async def test_an_answer_beyond_the_size_limit_is_not_read(
     scripted_model: Any, fault: str, options: dict[str, Any], ask: Any
 ) -> None:
-    """However little of it a server calls a token: the work on an answer grows with its length."""
+    """Check the limit on characters, whatever the server counts as tokens: the work grows with the length."""
     scripted_model.fault(fault, **options)
     with pytest.raises(ModelUnavailable, match="sent more than an answer can be long"):
         await ask(model_of(scripted_model))
@@ -309,7 +309,7 @@ async def test_the_duration_of_a_streaming_call_is_bounded(scripted_model: Any) 
 async def test_the_time_a_slow_reader_takes_is_not_bounded(
     scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The bound is on waiting for the server; what the caller does meanwhile must not be cancelled by it."""
+    """Check that only waiting for the server is bounded: the caller's own work must not be cancelled."""
     bounds: list[asyncio.Timeout] = []
     timeout = asyncio.timeout
 

@@ -1,4 +1,4 @@
-"""A question's journey with a language model: which calls are made, what every fault leads to, who may be obeyed."""
+"""A question's journey with a language model: the calls it makes, the result of every fault, and prompt injection."""
 
 import asyncio
 import json
@@ -53,7 +53,7 @@ async def ask_once(run: Any, question: str) -> AskResult:
 
 
 def shown(events: list[AskEvent]) -> str:
-    """What stands on the screen before the result comes."""
+    """Return the text on the screen before the result comes."""
     text = ""
     for event in events:
         if event.kind == "token":
@@ -125,7 +125,7 @@ async def test_a_follow_up_waits_for_at_most_two_calls_before_the_answer(
 
 
 def depth(scripted: Any) -> int:
-    """How many calls followed one another: jargon and context are asked side by side and count once."""
+    """Return the number of consecutive calls: jargon and context are asked in parallel and count once."""
     prompts = [one.prompt for one in scripted.asked()]
     return len(prompts) - int({"identify_jargon", "identify_context"} <= set(prompts))
 
@@ -198,7 +198,7 @@ async def test_a_refusal_abstains_without_streaming_a_token(tiny_kb: Any, script
 
 
 async def test_a_wordy_refusal_is_retracted(tiny_kb: Any, scripted_model: Any) -> None:
-    """It begins like an answer, so its words go out as they come."""
+    """Check it with a refusal that begins like an answer, so that its words are streamed."""
     scripted_model.reply("cited_answer", "The answer is not found in the given passages.")
     events = await events_of(ask(build_graph(InMemorySaver()), run_with(tiny_kb, scripted_model), EXPLICIT, "t"))
     assert shown(events) == ""
@@ -284,7 +284,7 @@ async def test_a_broken_stream_is_retracted_before_the_quotations(tiny_kb: Any, 
 async def test_tokens_in_quick_succession_are_sent_as_one_event(
     tiny_kb: Any, scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first at once, the others together: an event for each token is what costs most while an answer streams."""
+    """Check that the first token is sent at once and the others together: an event per token is the main cost."""
     monkeypatch.setattr("argot.graph.node_frame.GATHER_SECONDS", 3600)
     scripted_model.reply("cited_answer", ANSWER)
     events = await events_of(ask(build_graph(InMemorySaver()), run_with(tiny_kb, scripted_model), EXPLICIT, "t"))

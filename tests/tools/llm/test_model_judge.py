@@ -1,4 +1,4 @@
-"""The model's judges over a scripted server, and the rule of thumb that judges without one."""
+"""The model's judges on a scripted server, and the judge that needs no model."""
 
 import json
 import math
@@ -113,7 +113,7 @@ async def test_geval_retries_a_reply_of_invalid_json(scripted_model: Any, judge:
 
 
 def tokens(*written: str, tops: dict[str, float] | None = None) -> list[dict[str, Any]]:
-    """Tokens as the interface tells them, the last with these probabilities."""
+    """Return tokens as the interface reports them, the last with these probabilities."""
     told: list[dict[str, Any]] = [{"token": one, "logprob": -0.1, "top_logprobs": []} for one in written]
     told[-1]["top_logprobs"] = [{"token": one, "logprob": math.log(p)} for one, p in (tops or {}).items()]
     return told

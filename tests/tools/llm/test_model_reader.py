@@ -1,4 +1,4 @@
-"""The model's question reader over a scripted server: what it asks, what it believes, and when it asks nothing."""
+"""The model's question reader on a scripted server: what it asks, what it accepts, and when it makes no call."""
 
 import asyncio
 from typing import Any
@@ -240,7 +240,7 @@ async def test_the_model_reformulates_a_query_only_without_earlier_calls(setup: 
 
 
 async def test_a_follow_up_takes_at_most_two_consecutive_calls(setup: Setup) -> None:
-    """With all doubts at once: stand-alone, jargon beside context, and then no reformulation."""
+    """Check the worst case: stand-alone, then jargon in parallel with context, then no reformulation."""
     setup.server.reply("stand_alone", {"question": "Who trims the zorbelite drive documentation of the PUC?"})
     reader = setup.whole(spare=True)
     question = await reader.stand_alone("Who trims its zorbelite drive documentation?", HISTORY)

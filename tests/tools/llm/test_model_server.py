@@ -1,4 +1,4 @@
-"""The connection to the model server, against a scripted one: replies, what it lacks, sharing, secrets."""
+"""The connection to the model server, tested with a scripted one: replies, missing features, sharing, secrets."""
 
 import asyncio
 import logging
@@ -180,7 +180,7 @@ async def test_the_context_length_of_the_settings_wins_over_the_servers(scripted
 
 
 async def test_a_chinese_reply_gets_a_lower_length_limit_but_is_not_cut(scripted_model: Any) -> None:
-    """A character of it takes a token, and the reply would be cut off in the middle of its JSON."""
+    """Check it because each Chinese character takes a token: the reply would be cut off within its JSON."""
     scripted_model.reply("identify_jargon", {"terms": ["字线" * 15]})
     model = model_of(scripted_model)
     for question, longest in ((QUESTION, 60), ("字线在读取期间的电压是多少？", 20)):
@@ -238,7 +238,7 @@ async def test_a_server_that_refuses_usage_is_asked_without_it(scripted_model: A
 
 
 async def test_concurrent_requests_handle_a_refused_option(scripted_model: Any) -> None:
-    """Each learns of what it sent itself; none takes another's refusal for one of its schema."""
+    """Check that no request takes the refusal of another one for a refusal of its schema."""
     scripted_model.fault("no_stream_options")
     server = ModelServer.from_settings(scripted_model.settings())
     assert server

@@ -1,4 +1,4 @@
-"""The scripts behind `make model-server`: what they refuse, and with which words. Nothing is installed or served."""
+"""The scripts behind `make model-server`: what they refuse, and their messages. Nothing is installed or served."""
 
 import os
 import shlex
@@ -19,7 +19,7 @@ Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def script(tmp_path: Path) -> Script:
-    """Runs a script with folders of the test's own; a package index is out of its reach."""
+    """Run a script with folders of the test, and without access to a package index."""
 
     def run(name: str, **variables: object) -> "subprocess.CompletedProcess[str]":
         given = {
@@ -45,7 +45,7 @@ def script(tmp_path: Path) -> Script:
 
 @pytest.fixture
 def pretended(tmp_path: Path) -> Path:
-    """An environment that counts as finished and has no vLLM, and a model of nothing."""
+    """Make an environment that is marked as finished but has no vLLM, and an empty model folder."""
     (tmp_path / "venv" / "bin").mkdir(parents=True)
     (tmp_path / "venv" / "bin" / "python").symlink_to(sys.executable)
     (tmp_path / "venv" / ".installed").touch()
@@ -57,7 +57,7 @@ def pretended(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """One that is taken."""
+    """Return a port that is taken."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -129,7 +129,7 @@ def test_an_old_python_is_refused_with_how_to_name_another(script: Script, tmp_p
 
 
 def shown(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-    """What gpu/serve.sh would run."""
+    """Return the command that gpu/serve.sh would run."""
     return subprocess.run(
         ["bash", str(CPU.parent / "gpu" / "serve.sh"), *words],
         check=False,

@@ -1,4 +1,4 @@
-"""The language model as people meet it: through the service, the socket and the command line."""
+"""The language model as people use it: through the service, the socket and the command line."""
 
 import asyncio
 import io
@@ -42,7 +42,7 @@ def argot(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Argot:
-    """Runs a command in this process, with the scripted server as its model; what it prints."""
+    """Run a command in this process, with the scripted server as its model, and return its output."""
     monkeypatch.setenv("ARGOT_HOME", str(home))
     monkeypatch.setenv("ARGOT_MODEL_URL", scripted_model.url)
     monkeypatch.setenv("ARGOT_MODEL_FIRST_TOKEN_SECONDS", "60")

@@ -1,4 +1,4 @@
-"""Prompts that fit: counted by the server's tokenizer where that matters, dropped from the weakest."""
+"""Prompts that fit the context: counted by the server's tokenizer where needed, weakest passages dropped first."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ PIECES = [f"Passage {n}: " + f"the word line number {n} has a voltage of its own
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A count that comes late on a busy machine is still a count."""
+    """Allow more time for a count, since it may come late on a busy machine."""
     wait_for_counts(monkeypatch, 100.0)
 
 

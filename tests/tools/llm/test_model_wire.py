@@ -1,4 +1,4 @@
-"""What a model server may write on the wire: streams that read alike however they are written, and what spoils them."""
+"""What a model server may send: valid streams are read alike in every form, and invalid ones are reported."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def chunk(text: str, finish: str | None = None) -> dict[str, Any]:
 
 
 def events(ascii_only: bool = True, end: str = "\n\n", indent: int | None = None) -> bytes:
-    """The answer in three events and the word that it is done."""
+    """Return the answer as three events and the end event."""
     parts = [chunk(ANSWER[:9]), chunk(ANSWER[9:]), chunk("", "stop")]
     written = [json.dumps(part, ensure_ascii=ascii_only, indent=indent) for part in parts]
     return "".join(f"data: {one}{end}".replace("\n ", "\ndata: ") for one in [*written, "[DONE]"]).encode()
@@ -77,7 +77,7 @@ async def test_a_stream_is_read_in_every_valid_form(scripted_model: Any, stream:
 
 @pytest.mark.parametrize("ascii_only", [True, False])
 async def test_a_stream_is_read_byte_by_byte(scripted_model: Any, ascii_only: bool) -> None:
-    """One byte to a chunk of HTTP: each character and each escape is cut somewhere."""
+    """Send one byte per HTTP chunk, so that every character and escape is split somewhere."""
     pieces = b"".join(b"1\r\n%c\r\n" % byte for byte in events(ascii_only=ascii_only))
     head = CHUNKED + pieces + b"0\r\n\r\n"
     scripted_model.fault("raw", head=head, prompt="cited_answer", path="/v1/chat/completions")

@@ -1,4 +1,4 @@
-"""The answer a model writes: what it is asked, what of its reply goes out, what an order in a document can do."""
+"""The answer a model writes: its prompt, what of its reply is sent on, and what an instruction in a document can do."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""What a model thinks aloud is never its answer, however its thoughts are marked and wherever the stream is cut."""
+"""A model's reasoning is never part of its answer, however it is marked and wherever the stream is split."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ async def pieces_of(model: Any) -> list[str]:
 
 
 def standing(pieces: list[str]) -> str:
-    """What is left once pieces have been taken back."""
+    """Return the text that remains after retractions."""
     said = ""
     for piece in pieces:
         said = "" if piece is RETRACTION else said + piece
@@ -142,7 +142,7 @@ async def test_a_whole_text_contains_no_reasoning(scripted_model: Any) -> None:
 
 @pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
 async def test_a_separate_reasoning_field_counts_as_the_first_token(scripted_model: Any, field: str) -> None:
-    """The first token's bound is over with the first thought: thinking takes long."""
+    """Check that the first reasoning token ends the first-token limit, since reasoning takes long."""
     thought = {"choices": [{"index": 0, "delta": {field: THOUGHT}, "finish_reason": None}]}
     scripted_model.reply("cited_answer", ANSWER)
     scripted_model.fault("event", event=json.dumps(thought))

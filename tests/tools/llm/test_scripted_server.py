@@ -1,4 +1,4 @@
-"""The obedient model of the scripted server is as dangerous as it is meant to be; else tests with it prove nothing."""
+"""The obedient model of the scripted server follows instructions; otherwise tests with it would prove nothing."""
 
 import json
 from typing import Any

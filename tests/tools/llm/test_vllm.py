@@ -82,7 +82,7 @@ class Served:
         self.url = url
 
     def metric(self, name: str) -> float:
-        """The sum of a counter or gauge over the engines."""
+        """Return the sum of a counter or gauge over the engines."""
         parts = urlsplit(self.url)
         connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=60)
         connection.request("GET", "/metrics")
@@ -92,11 +92,11 @@ class Served:
         return sum(map(float, found))
 
     async def works(self) -> None:
-        """Waits until a request runs there; in vain after a minute."""
+        """Wait until a request runs on the server; fail after a minute."""
         assert await _true(lambda: self.metric("vllm:num_requests_running") > 0), "no request came"
 
     async def rests(self) -> None:
-        """Waits until no request runs or waits there; in vain after a minute."""
+        """Wait until no request runs or waits on the server; fail after a minute."""
         assert await _true(
             lambda: not self.metric("vllm:num_requests_running") + self.metric("vllm:num_requests_waiting")
         ), "it still works on a request that nobody waits for"
@@ -137,7 +137,7 @@ def vllm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def _wait_until_up(server: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
-    """serve.sh itself gives up after a while."""
+    """Wait until the server answers; serve.sh itself gives up after a while."""
     while server.poll() is None:
         if f"answers on http://127.0.0.1:{port}/v1" in log.read_text():
             return
@@ -146,7 +146,7 @@ def _wait_until_up(server: "subprocess.Popen[bytes]", port: int, log: Path) -> N
 
 
 def _stop(server: "subprocess.Popen[bytes]") -> None:
-    """Its whole process group: vLLM has children that would otherwise outlive a server that does not end."""
+    """Stop the whole process group: vLLM's children would otherwise outlive a server that does not end."""
     server.terminate()
     try:
         server.wait(60)
@@ -161,7 +161,7 @@ def _free_port() -> int:
 
 
 def patient(url: str, home: Path) -> Settings:
-    """Bounds that no slow test machine meets: time is measured elsewhere (bench/latency.py)."""
+    """Return settings with limits that no slow test machine reaches: bench/latency.py measures time."""
     return Settings(
         home=home,
         model_url=url,
@@ -204,7 +204,7 @@ async def text_of(pieces: Any) -> str:
 
 
 def came_through(call: ModelCall) -> bool:
-    """Argot may have stopped it (the small model repeats itself, and its prompts), the server must not."""
+    """Tell whether the server completed a call; Argot may have stopped it, as the small model repeats itself."""
     return call.first_token_seconds > 0 and (not call.failed or "stopped" in call.failed)
 
 
@@ -213,8 +213,8 @@ def came_through(call: ModelCall) -> bool:
 
 @pytest.fixture(scope="session")
 def replies(vllm: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, list[ModelCall]]]:
-    """The reply to every prompt, or its error, and the calls it took. Eight are written at once, which takes a fifth
-    of the time they take one after the other.
+    """Return the reply to every prompt, or its error, and the calls it took. Eight are generated at once, which takes
+    a fifth of the time that they take one after the other.
     """
     server = ModelServer.from_settings(patient(vllm.url, tmp_path_factory.mktemp("replies")))
     assert server
@@ -295,7 +295,7 @@ async def test_a_second_question_uses_the_prefix_cache(vllm: Served, model: Mode
 
 
 async def a_long_reply(server: ModelServer) -> tuple[dict[str, str], int]:
-    """Inputs of `slide_description` that are replied to at length, and the tokens of that reply."""
+    """Return inputs of `slide_description` that get a long reply, and the tokens of that reply."""
     calls: list[ModelCall] = []
     for slide in LONG_SLIDES:
         inputs = inputs_of("slide_description", slide=slide)
@@ -407,7 +407,7 @@ def test_the_paper_profile_asks_the_model_at_every_step(tiny_home: Path, setting
 
 
 def in_process(kb: Any, settings: Settings, server: ModelServer, **profile: Any) -> Callable[[str, str], Any]:
-    """Asks a question in a thread of its own; the result."""
+    """Return a function that asks a question in a thread of its own and returns the result."""
     from langgraph.checkpoint.memory import InMemorySaver
 
     from argot.graph.build import build_graph
@@ -459,7 +459,7 @@ async def test_a_question_with_more_passages_than_fit_is_answered(
 
 
 def an_adapter(folder: Path, strength: float) -> Path:
-    """An adapter beside the attention of the small model, drawn at random; of strength 0 it changes nothing."""
+    """Write a random adapter for the attention of the small model; with strength 0 it changes nothing."""
     layers, size, rank = 30, 576, 8
     chance = np.random.default_rng(7)
     weights = {}
@@ -494,7 +494,7 @@ async def test_an_adapter_is_loaded_and_replaced_while_the_server_runs(
 
 
 async def beginning(server: ModelServer) -> str:
-    """Of a description of a slide, as far as some eight tokens."""
+    """Return the first eight or so tokens of a description of a slide."""
     async with aclosing(server.session([]).text("slide_description", **inputs_of("slide_description"))) as pieces:
         said = ""
         async for piece in pieces:

@@ -279,7 +279,7 @@ def test_an_error_midway_changes_nothing(corpus: Corpus, monkeypatch: pytest.Mon
 
 
 class FirstWords:
-    """A deriver that can be made anew in another process."""
+    """A deriver that can be created again in another process."""
 
     name = "killed"
 

@@ -1,7 +1,7 @@
 """Removed content is in no file any more: not in a keyword index, a write-ahead log, a free page or Chroma.
 
-Each road to removal has a word of its own, which stands in no dictionary. Word indexes keep stems and leave out what a
-word shares with the one before it, so files are searched for the middle of it.
+Each kind of removal is tested with a made-up word. Word indexes store stems and omit the prefix that a word shares with
+the one before it, so files are searched for the middle of the word.
 """
 
 import asyncio

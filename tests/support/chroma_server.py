@@ -1,4 +1,4 @@
-"""A Chroma server in a process of its own, on a free port of 127.0.0.1: `chroma run`, which the package brings.
+"""A Chroma server in a process of its own, on a free port of 127.0.0.1: `chroma run`, which the package contains.
 
     with ChromaRun(tmp_path_factory.mktemp("chroma")) as server:
         Settings(chroma_url=server.url)
@@ -59,7 +59,7 @@ class ChromaRun:
         self._process.wait(PATIENCE)
 
     def freeze(self) -> None:
-        """It takes connections and answers nothing more, until `thaw`."""
+        """Make the server accept connections without answering, until `thaw`."""
         self._process.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:

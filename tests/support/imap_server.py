@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass
 class Folder:
-    """Messages by number, each with its flags; `asked` holds the commands."""
+    """A mail folder: messages by number, each with its flags; `asked` holds the commands."""
 
     name: str = "INBOX"
     user: str = "ann"

@@ -1,7 +1,7 @@
-"""What every `QuestionReader` must hold to, whatever understands the question behind it.
+"""The behaviour of every `QuestionReader`, whatever its implementation.
 
 Another implementation joins by adding its factory to `READERS`; a factory gets the small knowledge base and a scripted
-model server, which plays a model that understands these questions but adds what nobody asked for.
+model server, which simulates a model that understands these questions but adds unwanted output.
 """
 
 import re

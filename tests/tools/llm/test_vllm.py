@@ -1,10 +1,10 @@
-"""Against a real vLLM on the processor with its small model: whether both sides speak the same language.
+"""Argot with a real vLLM on the processor and its small model: whether both use the same protocol.
 
 Protocol, schemas, streaming, concurrency, caching and cancellation are the subject. The model has 135 million weights
-and makes nothing of its tasks: nothing here looks at the quality of what it says.
+and cannot solve its tasks: no test here checks the quality of its output.
 
-`make model-server-setup` builds what these need; without it they skip. A server that already runs is used instead if
-MODEL_SERVER_URL names it (http://127.0.0.1:8011/v1).
+`make model-server-setup` sets up what these tests need; without it they are skipped. A server that already runs is
+used instead if MODEL_SERVER_URL names it (http://127.0.0.1:8011/v1).
 """
 
 import asyncio

@@ -189,7 +189,7 @@ def test_a_prepared_statement_survives_a_migration_by_another_process(
             INSERT, "a"
         )
     assert [row["name"] for row in database.rows("SELECT * FROM things")] == ["a"]
-    # What the newer one added asks nothing of the older one, which may start beside it.
+    # An additive migration needs nothing of an older Argot, which may start beside it.
     with closing(PostgresqlStores(postgresql_url)) as older:
         assert older.open("shop", THINGS).write(INSERT, "b") == 1
     with closing(PostgresqlStores(postgresql_url)) as newest:

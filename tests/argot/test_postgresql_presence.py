@@ -16,7 +16,7 @@ def test_an_exclusive_command_and_other_processes_exclude_each_other(postgresql_
     for program in ("", "argot move"):
         with pytest.raises(KnowledgeBaseBusy, match=r"in use by 'argot move' on 127\.0\.0\.1.* and try again"):
             PostgresqlStores(postgresql_url, alone=program)
-    # Another knowledge base of the same database is none of its business.
+    # Other knowledge bases of the same database are not affected.
     PostgresqlStores(postgresql_url, "elsewhere").close()
     alone.open("x", ("CREATE TABLE x (a TEXT PRIMARY KEY)",)).write("INSERT INTO x VALUES ('a')")
     alone.close()

@@ -215,5 +215,5 @@ def test_no_other_module_opens_sqlite() -> None:
     folders = ["argot", "corpus", "evaluate", "graph", "jargon_db", "ratings", "service", "slack", "tools", "ui"]
     texts = {path: path.read_text("utf-8") for folder in folders for path in (ROOT / folder).rglob("*.py")}
     opening = [str(path.relative_to(ROOT)) for path, text in texts.items() if "sqlite3.connect(" in text]
-    # The latter opens no file, but SQLite's tokenizer in memory.
+    # The latter opens no file but SQLite's tokenizer, in memory.
     assert sorted(opening) == ["argot/sqlite.py", "corpus/keyword/word_tokens.py"]

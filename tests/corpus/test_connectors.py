@@ -31,7 +31,7 @@ class Shelf(BaseLoader):
 
 
 class Query(BaseLoader):
-    """One that is made with something, and can fail."""
+    """A loader that takes arguments and can fail."""
 
     answers: ClassVar[list[str]] = []
 

@@ -30,7 +30,7 @@ TABLES = ("documents", "revisions", "passages", "derived", "derived_passages", "
 
 
 class PlainDeriver:
-    """One triple and one question for each passage."""
+    """A deriver of one triple and one question for each passage."""
 
     name = "plain"
 

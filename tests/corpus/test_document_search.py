@@ -132,7 +132,7 @@ def test_quantised_vectors_are_replaced_and_removed_with_their_revision(tmp_path
         forget_quantised(connection, generation, document.id, "passage", {"a"})
     assert nearest(north) == ([("b", 1.0)], set())
     assert list_documents_without(store.database.connection(), generation, "", 5) == []
-    # An earlier Argot replaces the document, and leaves the row.
+    # An earlier Argot replaces the document but leaves the row.
     with store.database.writing() as connection:
         connection.execute("UPDATE documents SET revision = 'another'")
     assert nearest(north) == ([], {document.id})

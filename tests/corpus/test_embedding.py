@@ -239,7 +239,7 @@ def test_a_repeated_query_has_the_same_vector_in_every_batch(embedder: OnnxEmbed
 
 
 class Meeting:
-    """Holds up the first embedding until a second one has begun; `asked` are the texts of each."""
+    """A stub that delays the first embedding until a second one has begun; `asked` holds the texts of each."""
 
     def __init__(self, embedder: OnnxEmbedder, *, fails: bool = False) -> None:
         self.asked: list[list[str]] = []

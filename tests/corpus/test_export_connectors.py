@@ -309,7 +309,7 @@ def test_a_sharepoint_package_is_read_with_its_manifest(corpus: Corpus, tmp_path
     moved = MANIFEST.replace("Shared Documents/sub/rules.txt", "Archive/rules.txt")
     run = sync(corpus, way(place, {**PACKAGE, "Manifest.xml": moved.encode()}), kind=SharePointConnector, **base)
     assert counts(run) == {"unchanged": 1, "renamed": 1}
-    # A file that the manifest names is not in the package: it stays.
+    # A file in the manifest is missing in the package: its document is kept.
     place = way(tmp_path / "cut", {name: data for name, data in PACKAGE.items() if name != "00000001.dat"})
     run = sync(corpus, place, kind=SharePointConnector, confirmed=True, **base)
     assert [one.name for one in run.problems] == ["limits.md"]

@@ -128,7 +128,7 @@ def test_a_missing_repository_fails_and_removes_no_document(corpus: Corpus, repo
 
 
 class _Backend(BaseHTTPRequestHandler):
-    """`git http-backend`, which is what a server of git runs."""
+    """A server that runs `git http-backend`, as real git servers do."""
 
     root: Path
     password = ""
@@ -209,7 +209,7 @@ def test_a_private_network_and_redirects_are_refused(
     assert handler.asked == []
     with pytest.raises(SourceDown, match="cannot be read"):
         GitConnector(Repository(f"{url}/moved/handbook.git", private=True), Patterns()).mark()
-    # The address that was looked at is the one that is used, whatever the name means by now.
+    # The checked address is used, even if the name resolves to another one by now.
     port = url.rpartition(":")[2]
     monkeypatch.setattr("argot.corpus.connectors.git_connector.resolve_public_addresses", lambda *_: ["127.0.0.1"])
     with closing(GitConnector(Repository(f"http://nowhere.invalid:{port}/handbook.git"), Patterns())) as there:

@@ -71,7 +71,7 @@ def test_a_malformed_tar_header_keeps_the_members_before_it(headers: dict[str, s
     assert found.pop("first.md").load() == TEXT
     for one in found.values():
         if not one.skip:
-            # It is read as far as it can be, or refused with a reason; nothing else is raised.
+            # It is read as far as possible or refused with a reason; no other error is raised.
             try:
                 one.load()
             except NotAFile as error:
@@ -198,7 +198,7 @@ def test_a_thread_keeps_only_one_archive_process_open(tmp_path: Path) -> None:
     first, second = UnpackedArchive(lambda: data), UnpackedArchive(lambda: data)
     assert first.read(1) == b"2" and second.read(0) == TEXT
     assert first._child.process is None and second._child.process is not None
-    # Opened anew, also out of order.
+    # Opened again, also out of order.
     assert first.read(0) == TEXT and first.read(1) == b"2"
     process = first._child.process
     assert process is not None
@@ -244,7 +244,7 @@ def test_small_members_are_read_in_batches(monkeypatch: pytest.MonkeyPatch) -> N
         "large.md": b"l" * 50_000,
     }
     assert len(sent) < 12
-    # In any order, and again.
+    # In any order, and repeatedly.
     assert [found[name].load() for name in ("5.md", "4.md", "599.md", "5.md")] == [
         b"file 5", b"file 4", b"file 599", b"file 5",
     ]  # fmt: skip

@@ -68,7 +68,7 @@ def pdf(pages: int, lines: int = 3, **how: Any) -> bytes:
     canvas = Canvas(buffer, **how)
     for page in range(pages):
         for line in range(lines):
-            # Lines that differ in numbers alone are taken for running heads.
+            # Lines that differ only in numbers would be taken for running headers.
             name = "".join(chr(97 + int(digit)) for digit in str(page))
             canvas.drawString(60, 750 - 14 * line, f"Valve {name}-{line} of the plant opens at {line % 97} bar.")
         canvas.showPage()
@@ -174,7 +174,7 @@ def test_pictures_above_a_hundred_million_pixels_are_not_decoded(side: int) -> N
     )
     assert len(data) < 1_000_000
     assert "pixels" in refusal(data, "bomb.png") or "damaged" in refusal(data, "bomb.png")
-    # Within a deck of slides it is passed over, and the text is read.
+    # In a slide deck the picture is skipped, and the text is read.
     deck = pptx.Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[5])
     slide.shapes.title.text = "Valves open at 12 bar"
@@ -412,7 +412,7 @@ def test_member_names_cannot_leave_the_knowledge_base(kind: str, corpus: Corpus,
     special = [one for one in events if one.detail in ("a link", "a device or a pipe")]
     assert len(events) - len(special) == len(NAMES)
     assert {(one.kind, len(special)) for one in special} == ({("skipped", 4)} if kind == "tar" else set())
-    # What leads out of the archive is left out of a name, after which several may be the same.
+    # Parent folders are removed from member names, after which several names may be equal.
     assert {(one.kind, one.detail) for one in events if one.kind != "added" and one not in special} == {
         ("skipped", "another file in the archive has its name")
     }
@@ -427,7 +427,7 @@ def test_a_nul_in_a_member_name_cannot_disguise_its_suffix(corpus: Corpus, tmp_p
     data = zipped({"evilX.exe.md": b"# Evil\n\nText.\n"}).replace(b"evilX", b"evil\x00")
     (tmp_path / "in.zip").write_bytes(data)
     (event,) = add(corpus, *list_sources([tmp_path / "in.zip"]))
-    # zipfile ends a name at the NUL: what is left has no suffix and is read as the text that it is.
+    # zipfile ends a name at the NUL: the rest has no suffix, so the file is read as plain text.
     assert event.name == "evil" and event.kind in ("added", "failed")
 
 
@@ -500,7 +500,7 @@ def test_metadata_of_a_source_stays_when_a_document_is_read_again(corpus: Corpus
         return document.title, document.tags
 
     assert told(source(first)) == ("Valves", ("old", "plant"))
-    # By hand, without what the source says: replaced by another revision, it keeps it.
+    # Added by hand without metadata: the new revision keeps the metadata of the source.
     assert told(source(None, b"# Other\n\nThe pump.\n")) == ("Valves", ("old", "plant"))
     list(corpus.add([source(None)], tags=["mine", "plant"]))
     assert told(source(SourceMetadata("Pumps", labels=("plant", "new")))) == ("Pumps", ("mine", "new", "plant"))

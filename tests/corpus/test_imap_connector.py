@@ -103,7 +103,7 @@ def test_messages_become_documents_and_only_new_ones_are_fetched(corpus: Corpus,
     assert report.values("author") == ("Ann Ames", "ann@example.org") and "limits.csv" in markdown(corpus, report)
     assert corpus.store.phrase_count(ROOT, "12 bar") >= 1
     assert folder.fetched == [1, 2]
-    # Where nothing changed nothing is even listed.
+    # Without changes the folder is not even listed.
     assert counts(sync(corpus, folder)) == {"unchanged": 2}
     assert not [one for one in folder.asked if one.startswith("UID")]
     folder.add(mail("bolt"))
@@ -153,7 +153,7 @@ def test_removing_many_messages_needs_confirmation(corpus: Corpus, folder: Folde
     folder.changes += 1
     run = sync(corpus, folder)
     assert (run.state, len(documents(corpus))) == ("held", 5)
-    # Named in part, as by a server that is being mended.
+    # Listed in part, as by a server under maintenance.
     folder.messages, folder.hides = kept, 2
     run = sync(corpus, folder, confirmed=True)
     assert run.state == "failed" and "named only 3 of its 5 messages" in run.detail

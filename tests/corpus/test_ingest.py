@@ -26,7 +26,7 @@ SETTINGS = Settings(threads=1)
 
 
 class Deriver:
-    """Makes what real derivers make, and can be down."""
+    """A deriver with the output of real ones, which can be down."""
 
     def __init__(self, name: str = "one", down: bool = False) -> None:
         self.name = name

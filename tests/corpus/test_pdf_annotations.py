@@ -155,7 +155,7 @@ def test_notes_are_read_once_with_their_author() -> None:
     assert markdown.count("Ask the fire brigade.") == 1
     assert "**Note (Ann):** Ask the fire brigade." in markdown
     assert "**Note:** Approved on 3 May" in markdown
-    # A mark on words that repeats them says nothing.
+    # A highlight whose note repeats the highlighted words adds nothing.
     assert "Bob" not in markdown
     assert "a link" not in markdown
     assert "unseen" not in markdown

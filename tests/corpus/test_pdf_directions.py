@@ -95,7 +95,7 @@ def test_spaces_in_the_file_separate_words(gap: float) -> None:
     def draw(canvas: Canvas) -> None:
         one = canvas.beginText(60, 700)
         one.setFont("Helvetica", 12)
-        # As the text that programs for recognition lay over a scan: no gap beside the space.
+        # Like the text layer of OCR programs: no gap beside the space.
         for word in GAPPED.split():
             one.setCharSpace(gap)
             one.textOut(word[:-1])

@@ -90,7 +90,7 @@ def test_a_redirect_to_a_private_network_is_not_followed(
         transport._inner = Played()
         with pytest.raises((SourceDown, FetchFailed)):
             fetcher.get("http://public.example/", allowed=lambda _: True)
-        # As the crawler asks: what leaves the site is not followed at all.
+        # Like the crawler, which does not follow links out of the site.
         assert fetcher.get("http://public.example/", allowed=lambda url: "public.example" in url) is None
     assert listener.hits == []
 
@@ -111,7 +111,7 @@ def test_a_name_that_changes_its_address_reaches_no_private_network(
         transport._inner = Noting()
         url = f"http://public.example:{listener.port}/"
         assert fetcher.get(url, allowed=lambda _: True) is not None
-        # Looked up once for the request, and connected to as looked up; the next request is refused.
+        # The name is resolved once per request, and that address is used; the next request is refused.
         assert (asked, connected) == (["public.example"], [PUBLIC])
         with pytest.raises(SourceDown, match="private network"):
             fetcher.get(url, allowed=lambda _: True)

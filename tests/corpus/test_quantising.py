@@ -74,7 +74,7 @@ def test_documents_of_an_earlier_argot_get_quantised_vectors(corpus: Corpus) -> 
         assert after.keys() == before.keys()
         for key, (ids, signs, numbers) in before.items():
             assert (after[key][0], after[key][1]) == (ids, signs)
-            # Chroma makes a vector's length 1 when it is written: the last bit may be another one.
+            # Chroma normalises a vector when it is written, which may change the last bit.
             np.testing.assert_allclose(after[key][2].astype(float), numbers.astype(float), atol=1e-3)
         assert _ids(_found(again)) == _ids(found) and again.check() == []
     finally:

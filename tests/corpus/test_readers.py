@@ -78,7 +78,7 @@ def test_properties_of_office_files_give_a_date_and_fields() -> None:
     assert fields_in(found) == {"author": ["Ann Other"], "tag": ["hr", "leave"], "status": ["Draft"]}
     plain = io.BytesIO()
     docx.Document().add_paragraph("x").part.document.save(plain)
-    # The template's author and day say nothing.
+    # Author and date of the template are ignored.
     assert (read(plain.getvalue(), "x.docx").date, read(plain.getvalue(), "x.docx").fields) == (None, ())
 
 

@@ -40,10 +40,10 @@ def damaged(home: Path, change: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        # the sign of one number of one vector; the length stays what it was
+        # the sign of one number of one vector, which keeps the length
         "UPDATE embeddings_queue SET vector = CAST(substr(vector, 1, 399) || x'bf' || substr(vector, 401) AS BLOB) "
         "WHERE seq_id = (SELECT seq_id FROM embeddings_queue WHERE substr(vector, 400, 1) = x'3d' LIMIT 1)",
-        # two vectors exchange their texts
+        # the last vector replaced by the first one
         "UPDATE embeddings_queue SET vector = (SELECT vector FROM embeddings_queue ORDER BY seq_id LIMIT 1) "
         "WHERE seq_id = (SELECT max(seq_id) FROM embeddings_queue)",
     ],

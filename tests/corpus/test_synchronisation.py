@@ -141,7 +141,7 @@ def test_a_sync_respects_hidden_files_links_and_patterns(corpus: Corpus, folder:
     run = sync(corpus, folder, exclude=("drafts/", "*.tmp.md"))
     assert names(corpus) == ["a.md", "d.md"]
     assert [problem.name for problem in run.problems] == ["circle.md"]
-    # What is excluded from now on is taken out.
+    # Newly excluded files are removed.
     assert counts(sync(corpus, folder, include=("keep",)))["removed"] == 1
     assert names(corpus) == ["d.md", "e.tmp.md"]
 
@@ -356,7 +356,7 @@ def test_an_unreachable_source_or_folder_loses_no_documents(corpus: Corpus, fold
     assert run.state == "failed" and "cannot be read" in run.detail
     assert (len(names(corpus)), record(corpus).failures) == (2, 1)
     folder.with_name("away").rename(folder)
-    # As where the system does not let a folder be opened; it lets root open all.
+    # Like a folder without read permission, which root could still open.
     closed = (folder / "sub").as_uri()
 
     class HalfOpen:

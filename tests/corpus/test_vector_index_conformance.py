@@ -139,7 +139,7 @@ def test_a_search_among_many_given_items_is_nearly_exact(
 def test_a_search_among_few_given_items_is_exact(index: VectorIndex) -> None:
     vectors = random_vectors(4000)
     vectors |= {id_.replace(":0", ":1"): vectors[f"p{n + 50}:0"] for n, id_ in enumerate(list(vectors)[:40])}
-    # Chroma keeps directions only: lengths must not count here either.
+    # Chroma stores directions only, so lengths must not count here either.
     index.upsert(index.collection_name("passage", EVERYONE), {id_: 3 * row for id_, row in vectors.items()})
     few = [id_ for id_ in vectors if int(parse_item(id_)[1:]) < 40]
     queries = np.stack([vectors[f"p{n}:0"] for n in range(0, 4000, 400)])

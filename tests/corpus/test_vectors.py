@@ -57,7 +57,7 @@ def test_graphs_stay_in_memory_under_a_low_open_file_limit(tmp_path: Path, monke
     audiences = [frozenset({f"team{number}"}) for number in range(100)]
     for audience in audiences:
         index.upsert(index.collection_name("passage", audience), {f"{min(audience)}:0": unit(1)})
-    # The first search fills a graph from Chroma's log; later ones expect it in memory.
+    # The first search builds a graph from Chroma's log; later searches expect it in memory.
     for audience in audiences * 2:
         assert [item for item, _ in index.search("passage", unit(1), [audience], 1)] == list(audience)
     index.close()

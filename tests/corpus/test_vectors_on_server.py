@@ -244,7 +244,7 @@ def test_vectors_lost_by_the_server_are_detected_at_opening(corpus: Corpus, serv
 
 
 class Impostor(http.server.BaseHTTPRequestHandler):
-    """Answers all with `said`."""
+    """A server that answers every request with `said`."""
 
     said: tuple[int, bytes] = (200, b"<html>Welcome</html>")
     authorised: list[str | None] = []  # noqa: RUF012

@@ -30,7 +30,7 @@ ROOT = Principal("root", sees_all=True)
 
 @dataclass
 class Site:
-    """What the server gives, by path: text, or a status with where it leads. `asked` holds (path, status) of each."""
+    """A web site: text, or a status and a target, by path. `asked` holds (path, status) of each request."""
 
     pages: dict[str, str | bytes | int | tuple[int, str]] = field(default_factory=dict)
     asked: list[tuple[str, int]] = field(default_factory=list)
@@ -125,7 +125,7 @@ def test_linked_pages_are_added_and_only_changed_ones_fetched_again(corpus: Corp
     assert paths(corpus, site) == ["/help/", "/help/a", "/help/b.html", "/help/c/", "/help/deep"]
     site.asked.clear()
     assert counts(sync(corpus, site)) == {"unchanged": 5}
-    # The beginning alone is always asked for anew: where it leads, the site is.
+    # Only the start page is always requested again: its redirect decides where the site is.
     assert site.fetched == ["/help/"]
     site.page("/help/b.html", "bolt and nut")
     site.pages["/help/c/"] = 404

@@ -59,9 +59,9 @@ async def test_a_short_question_is_answered_where_the_abbreviation_occurs(kb: An
     ("text", "abbreviated"),
     [
         ("How much Paid Time-Off is left?", "How much PTO is left?"),
-        # The documents spell it out: nothing is gained.
+        # The documents spell it out: an abbreviation would not help.
         ("Which Word Line is it?", "Which Word Line is it?"),
-        # No document has the term.
+        # No document contains the term.
         ("Where is the tool crib?", "Where is the tool crib?"),
         ("paid, and time off", "paid, and time off"),
     ],
@@ -102,12 +102,12 @@ async def test_a_lay_word_is_searched_as_the_matching_term(lay_kb: Any, question
 @pytest.mark.parametrize(
     "text",
     [
-        # The documents have the word.
+        # The documents contain the word itself.
         "When does the doctor have time?",
-        # A name, and the inside of one
+        # A name, and a part of one
         "How does Vacation work?",
         "Who is the chief vacation officer?",
-        # Nothing in the glossary is like it.
+        # Nothing in the glossary is similar.
         "What do penguins eat?",
     ],
 )

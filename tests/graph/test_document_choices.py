@@ -34,7 +34,7 @@ def kb(tiny_kb: Any) -> Any:
 
 
 class Talk:
-    """One conversation. `audience`: whose eyes."""
+    """One conversation, in which different principals may ask."""
 
     def __init__(self, kb: Any, **profile: Any) -> None:
         self.kb, self.profile = kb, profile
@@ -209,7 +209,7 @@ async def test_the_other_one_means_the_document_not_chosen(kb: Any) -> None:
     await talk.choose("R7")
     other = await talk.ask("And the other one?")
     assert other.stand_alone_question == RESET and "10 seconds" in other.answer
-    # From now on that is the one that the thread speaks of.
+    # From now on the thread refers to that document.
     assert "5 minutes" in (await talk.ask("How long does the firmware update of the router take?")).answer
 
 

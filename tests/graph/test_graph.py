@@ -57,7 +57,7 @@ def missed(kb: Any) -> dict[str, int]:
 
 
 class Writer:
-    """Writes what it is told to, in these pieces."""
+    """A writer of the given pieces."""
 
     def __init__(self, *pieces: str) -> None:
         self.pieces = pieces
@@ -560,7 +560,7 @@ async def test_a_killed_turn_resumes_and_its_side_effects_happen_once(tiny_kb: A
     async with stored_graph(tiny_kb.folder) as graph:
         events = await events_of(ask(graph, run, question, "t"))
     stages = {event.name for event in events if event.kind == "stage"}
-    # The step before may not have been kept yet; it is done again then.
+    # The previous step may not have been stored yet; it is then repeated.
     assert {"generate_answer", "match_references"} <= stages <= {"rerank", "generate_answer", "match_references"}
     result = events[-1].data
     assert isinstance(result, AskResult)

@@ -24,7 +24,7 @@ ANSWER = "The Word Line voltage during a read is 4.5 V [1]."
 
 
 class Quoting:
-    """Counts how often it is asked, and fails so often first."""
+    """A quoting stub that counts its calls and fails the first `fails` of them."""
 
     def __init__(self, writer: Any, *, fails: int = 0) -> None:
         self.writer, self.fails, self.asked = writer, fails, 0

@@ -125,7 +125,7 @@ def test_rdflib_reads_an_exported_thesaurus(full, format):
     assert Literal("PUC") in set(graph.objects(found, WORDS.altLabel))
 
 
-# Any character but lone surrogates; terms that can be stored have something to see.
+# Any characters but lone surrogates; terms that can be stored have a visible character.
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 SEEN = st.builds("{}{}".format, st.sampled_from("aΩ文ب"), ANY).map(str.strip)
 STRANGE = st.sampled_from(

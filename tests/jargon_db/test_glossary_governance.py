@@ -93,7 +93,7 @@ def test_a_draft_of_an_existing_sense_is_a_conflict_that_returns_it(glossary):
 
 
 def test_approving_a_second_meaning_in_one_context_needs_a_reason(glossary):
-    """Number 22 of the scorecard: a conflict needs approval."""
+    """Check number 22 of the scorecard: a conflict needs approval."""
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
     second = glossary.senses.draft(NINA, "puc", "NAND", "Power Up Control")
     with pytest.raises(Conflict, match="'Peripheral Under Cell' in 'NAND' already") as refused:
@@ -140,7 +140,7 @@ ODD = [
 
 @pytest.mark.parametrize("text", ODD)
 def test_any_text_is_stored_as_typed_by_every_operation(glossary, text):
-    """Number 21 of the scorecard."""
+    """Check number 21 of the scorecard."""
     long = text + "x" * 10_000
     sense = glossary.senses.draft(EVE, text, text, text, long, notes=text, aliases=[text + "2"], why=text)
     assert (sense.term, sense.context, sense.expansion, sense.description) == (text, text, text, long)
@@ -173,7 +173,7 @@ def test_the_second_of_two_saves_gets_the_stored_version_as_a_conflict(glossary)
 
 
 def test_no_change_of_eight_concurrent_managers_is_lost(glossary):
-    """Number 19 of the scorecard."""
+    """Check number 19 of the scorecard."""
     sense = glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
     failures = []
 
@@ -265,7 +265,7 @@ def test_unreadable_content_appears_in_no_list(glossary, guard):
     secret = glossary.senses.add(
         "ZEBRAX", where, "zonal erase", "quagga", aliases=["STRIPEQ"], audience=audience, by=EVE
     )
-    # Before the sense is changed, which defines what was asked for in vain by then.
+    # Before the sense is changed, since the change marks earlier misses as defined.
     glossary.misses.record("ZEBRAX", "oscar", "ZEBRAX?", "t")
     glossary.senses.save(EVE, secret.id, version=1, notes="okapi", why="okapi")
     glossary.usage.record([secret.id])
@@ -344,7 +344,7 @@ def test_a_change_counts_only_the_readable_rows(glossary):
     ],
 )
 def test_history_cannot_be_rewritten(glossaries, glossary, table, statement):
-    """Number 22 of the scorecard: append-only."""
+    """Check number 22 of the scorecard: append-only."""
     if {"INSERT OR": "postgresql", "TRUNCATE ": "sqlite"}.get(statement[:9]) == glossaries.engine:
         pytest.skip("it has no such statement")
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
@@ -356,7 +356,7 @@ def test_history_cannot_be_rewritten(glossaries, glossary, table, statement):
 
 
 def test_history_records_who_what_when_and_why(glossary):
-    """Number 22 of the scorecard."""
+    """Check number 22 of the scorecard."""
     sense = glossary.senses.draft(NINA, "PUC", "NAND", "Peripheral Under Cell", why="asked for")
     glossary.senses.save(MONA, sense.id, version=1, term="PUCX", why="renamed")
     glossary.files.import_csv(
@@ -411,7 +411,7 @@ glossary.files.import_senses(senses(), "killed.csv")
 
 @pytest.mark.parametrize("rows", [1, 2_500, 9_000])
 def test_a_killed_import_leaves_no_row(glossaries, path, rows):
-    """Number 20 of the scorecard, by `kill -9`."""
+    """Check number 20 of the scorecard, by `kill -9`."""
     glossary = glossaries.open()
     where = f"{glossaries.server.url}#{glossaries.server.schema('glossary')}" if glossaries.server else str(path)
     done = subprocess.run([sys.executable, "-c", KILLED, where, str(rows)], check=False, env=os.environ)
@@ -427,7 +427,7 @@ IMPORT = "term,context,expansion,notes\nPUC,NAND,Peripheral Under Cell,changed\n
 
 
 def test_an_import_and_its_roll_back_can_be_rolled_back(glossary):
-    """Number 22 of the scorecard: roll back works."""
+    """Check number 22 of the scorecard: roll back works."""
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell", notes="first", aliases=["P.U.C."])
     before = [replace(sense, version=0) for sense in glossary.senses.find(ADMIN)], glossary.contexts.all(ADMIN)
     number = glossary.files.import_csv(IMPORT, "terms.csv", by=EVE).change
@@ -743,7 +743,7 @@ def test_uses_and_misses_are_counted_by_iso_week_in_utc(glossary):
 
 
 class Governed(RuleBasedStateMachine):
-    """Whatever managers do, in any order: history replays to what is stored, and every sense is found by the index."""
+    """Random operations of managers: history replays to the stored state, and the index finds every sense."""
 
     numbers = Bundle("numbers")
     few = st.sampled_from

@@ -45,7 +45,7 @@ def oracle(rows, term):
 @example(rows=[("A", "x", ["ab"]), ("ab", "y", [])], asked=["%", "a%", "a_", "_b", "__"])
 @example(rows=[("C++", "x", []), ("C", "x", [])], asked=["C++", "C", "c++"])
 def test_lookup_finds_what_a_dictionary_finds(glossaries, rows, asked):
-    """Number 4 of the scorecard: identical rows."""
+    """Check number 4 of the scorecard: identical rows."""
     glossary = glossaries.empty()
     for number, (term, context, aliases) in enumerate(rows):
         glossary.senses.add(term, context, f"{number}", aliases=aliases)
@@ -64,7 +64,7 @@ def test_lookup_finds_what_a_dictionary_finds(glossaries, rows, asked):
 
 @pytest.mark.parametrize("term", [*INJECTIONS, *SCRIPTS])
 def test_every_strange_term_is_kept_as_typed_and_found_alone(glossaries, term):
-    """Numbers 4 and 21 of the scorecard."""
+    """Check numbers 4 and 21 of the scorecard."""
     glossary = glossaries.open()
     glossary.senses.add("OTHER", "x", "another")
     assert glossary.lookup.senses(EVERYBODY, [term])[term] == []
@@ -84,7 +84,7 @@ def test_every_strange_term_is_kept_as_typed_and_found_alone(glossaries, term):
     ],
 )  # fmt: skip
 def test_a_term_in_another_form_is_found(glossaries, defined, asked):
-    """Number 21 of the scorecard."""
+    """Check number 21 of the scorecard."""
     glossary = glossaries.open()
     glossary.senses.add(defined, "x", "meaning")
     assert [one.term for one in glossary.lookup.senses(EVERYBODY, [asked])[asked]] == [defined]
@@ -92,14 +92,14 @@ def test_a_term_in_another_form_is_found(glossaries, defined, asked):
 
 @pytest.mark.parametrize(("defined", "asked"), [("C", "C++"), ("C++", "C#"), ("a%", "ab"), ("a_", "ab")])
 def test_symbols_are_part_of_a_term(glossaries, defined, asked):
-    """Number 21 of the scorecard."""
+    """Check number 21 of the scorecard."""
     glossary = glossaries.open()
     glossary.senses.add(defined, "x", "meaning")
     assert glossary.lookup.senses(EVERYBODY, [asked])[asked] == []
 
 
 def test_the_lookup_connection_cannot_write(glossaries):
-    """Number 4 of the scorecard: the look-up is read-only."""
+    """Check number 4 of the scorecard: the look-up is read-only."""
     glossary = glossaries.open()
     for sql in ("DELETE FROM senses", "DROP TABLE senses", "INSERT INTO terms (spelling, key) VALUES ('a', 'a')"):
         with pytest.raises((sqlite3.OperationalError, StoreUnavailable), match=r"read-?only"):

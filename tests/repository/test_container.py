@@ -114,7 +114,7 @@ def test_the_health_check_requests_an_address_that_exists() -> None:
 def test_the_image_installs_the_requirements_of_pyproject() -> None:
     def run(extras: str) -> "subprocess.CompletedProcess[str]":
         program = (FOLDER / "requirements.py").read_text("utf-8")
-        # In the image it lies beside pyproject.toml.
+        # In the image it is beside pyproject.toml.
         place = program.replace("Path(__file__).parent", f"Path({str(ROOT)!r})")
         return subprocess.run([sys.executable, "-c", place, extras], check=False, capture_output=True, text=True)
 

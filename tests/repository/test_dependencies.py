@@ -46,7 +46,7 @@ def test_the_dependency_table_lists_every_package_and_no_other() -> None:
 
 @pytest.mark.parametrize("name", direct())
 def test_the_licence_of_every_package_is_permissive(name: str) -> None:
-    """As the package itself declares it.
+    """Check the licence that the package itself declares.
 
     docutils' GPL part is an editor mode, hypothesis only tests, and psycopg is a library that its own extra installs
     unchanged, which the LGPL asks for.

@@ -263,7 +263,7 @@ def test_the_changelog_of_a_version_stays_short() -> None:
 
 
 class _Alone:
-    """All that the addresses need to be described."""
+    """A stand-in for the service, with all that describing the routes needs."""
 
     settings = Settings()
 

@@ -39,7 +39,7 @@ class ChromaRun:
     def start(self) -> None:
         deadline = time.monotonic() + PATIENCE
         while True:
-            # Another process may take the port before Chroma does, which then ends.
+            # Another process may take the port before Chroma does; Chroma then ends.
             self.port = self.port or _free_port()
             self._process = subprocess.Popen(
                 [*COMMAND, "--path", str(self.folder / "data"), "--port", str(self.port)],

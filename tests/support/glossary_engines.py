@@ -40,7 +40,7 @@ class GlossaryServer:
         Glossary.on(self.stores(name)).close()
         deletes = "".join(f"DELETE FROM {table};" for table in _TABLES)
         with psycopg.connect(self.url, options=f"-c search_path={self.schema(name)}") as connection:
-            # Without the triggers that keep the history from it.
+            # Without the triggers that protect the history.
             connection.execute(f"SET session_replication_role = replica; {deletes} UPDATE glossary_meta SET value = 1")  # type: ignore[arg-type]
 
     def close(self) -> None:

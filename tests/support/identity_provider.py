@@ -105,7 +105,7 @@ class IdentityProvider:
         if (unquote(name), unquote(secret)) != (CLIENT, SECRET):
             return 401, {"error": "invalid_client"}
         if given["grant_type"] == "refresh_token":
-            # Rotated: each serves once.
+            # Rotated: each token is valid once.
             user = self.refreshing.pop(given["refresh_token"], "")
             if not user or self.people[user].disabled:
                 return 400, {"error": "invalid_grant"}

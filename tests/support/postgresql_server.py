@@ -40,9 +40,9 @@ class PostgresqlServer:
         self.durable, self.memory = durable, memory
         folder.mkdir(parents=True, exist_ok=True)
         if os.geteuid() == 0:
-            # Each folder above it, too, has to let that user through.
+            # That user needs access to each folder above it, too.
             shutil.chown(folder, _unprivileged().pw_uid)
-        # With a locale that orders texts otherwise than by their bytes: stores must not depend on it.
+        # With a locale that does not sort by bytes, since stores must not depend on it.
         locale = ["--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US"]
         self.run("initdb", "-D", self.data, "-U", "argot", "--auth=trust", "--no-sync", "-E", "UTF8", *locale)
 
@@ -80,7 +80,7 @@ class PostgresqlServer:
             user = _unprivileged()
             command = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", *command]
         log = self.folder.parent / f"{self.folder.name}.{program}.log"
-        # Into a file: a pipe would stay open as long as the server that `pg_ctl` leaves behind.
+        # Into a file: a pipe would stay open as long as the server that `pg_ctl` starts.
         with log.open("w") as file:
             done = subprocess.run(
                 command, cwd="/", stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False

@@ -138,7 +138,7 @@ def nginx(folder: Path, sites: str) -> Iterator["subprocess.Popen[bytes]"]:
 def _caddy(folder: Path, config: str) -> Iterator["subprocess.Popen[bytes]"]:
     (folder / "Caddyfile").write_text(config)
     command = ["caddy", "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
-    # What it keeps beside its storage goes to the home folder.
+    # Files outside its storage go to the home folder.
     environment = {"HOME": str(folder), "PATH": ""}
     with subprocess.Popen(
         [shutil.which("caddy") or "", *command[1:]], stderr=subprocess.DEVNULL, env=environment

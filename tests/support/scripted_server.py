@@ -247,7 +247,7 @@ class ScriptedServer:
         gone = asyncio.ensure_future(reader.read(1))
         try:
             await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
-            # Written to at the moment it hung up, the connection fails; read from, it ends.
+            # When the client closes, a write fails and a read ends.
             request.gone = not work.done() or isinstance(work.exception(), ConnectionError)
             if request.gone:
                 raise ConnectionResetError
@@ -256,7 +256,7 @@ class ScriptedServer:
         finally:
             for task in (work, gone):
                 task.cancel()
-            # Not one by one in a `suppress`: that would swallow this task's own cancellation, and the server never end.
+            # Not one by one in a `suppress`: it would swallow this task's own cancellation, and the server never end.
             await asyncio.gather(work, gone, return_exceptions=True)
 
     async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> None:

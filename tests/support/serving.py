@@ -28,7 +28,7 @@ PATIENCE = 300
 def environment(**settings: str) -> dict[str, str]:
     """Return the environment of the tests with these settings, for an Argot process."""
     kept = {name: value for name, value in os.environ.items() if name != "ARGOT_SCREENSHOTS"}
-    # Derived unasked, texts would be requests to a scripted model that no test expects.
+    # Automatic derivation would send the scripted model requests that no test expects.
     return {**kept, "PYTHONFAULTHANDLER": "1", "ARGOT_DERIVE_IN_BACKGROUND": "off", **settings}
 
 

@@ -35,5 +35,5 @@ def small_disk(folder: Path, megabytes: int = 200) -> Iterator[SmallDisk]:
     try:
         yield SmallDisk(folder)
     finally:
-        # Lazily: a process that did not end yet keeps no folder of other tests.
+        # Lazily, so that a process that has not ended yet does not block other tests.
         subprocess.run(["umount", "-l", str(folder)], check=False)

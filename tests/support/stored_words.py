@@ -25,7 +25,7 @@ def has_word(data: bytes, word: str) -> bool:
 def tables_with_word(url: str, schema: str, word: str) -> list[str]:
     """Return the tables of a schema with a row that contains the word."""
     with psycopg.connect(url) as connection:
-        # Else row security would hide documents.
+        # Otherwise row-level security would hide documents.
         connection.execute(
             "SELECT set_config('search_path', %s, false), set_config('argot.audience', '*', false)", (schema,)
         )

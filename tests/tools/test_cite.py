@@ -21,7 +21,7 @@ PASSAGES = [passage(COLUMN, 0), passage(TERMINATION, 1)]
 
 
 class Table:
-    """Scores from a table: (sentences joined, text) -> score; 0 for what it does not hold."""
+    """A scorer from a table: (joined sentences, text) -> score; 0 for pairs that are not in it."""
 
     def __init__(self, scores: dict[tuple[str, str], float]) -> None:
         self.scores = scores
@@ -139,11 +139,11 @@ def test_locate_finds_quotes_through_markdown_and_paraphrases_by_sentence() -> N
 @pytest.mark.parametrize(
     ("said", "source"),
     [
-        # A number that is a link in the passage looks like a citation, and is gone from the answer.
+        # A number that is a link in the passage looks like a citation and is removed from the answer.
         ("See the [retry guide] for 3 tries.", "See the [retry guide][1] for 3 tries."),
         ("is not the limit, the guide says.", "[1](one.md) is not the limit, the [guide](g.md) says."),
         ("Sources: Smith (2020) and Doe.", "Sources: [1] Smith (2020) and [2] Doe."),
-        # One unit of the answer may be several of the passage, with something between them.
+        # One unit of the answer may be several units of the passage with text between them.
         (
             "1. Open the panel.\nNobody may open the lid then.",
             "1. Open the panel.\n\n![the panel](panel.png)\n\nNobody may open the [lid](lid.md) then.",

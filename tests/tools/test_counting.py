@@ -46,14 +46,14 @@ def test_a_list_of_the_asked_items_is_counted(question: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("question", "text"),
     [
-        # a number says it, or what is counted is something else
+        # a number states it, or the question counts something else
         (ASKED, f"## Regions\n\nWe are in three regions.\n\n{ITEMS}"),
         (ASKED, f"We support 3 regions:\n\n{ITEMS}"),
         (ASKED, f"Our regions have these limits:\n\n{ITEMS}"),
         (ASKED, f"## Regions\n\nTo add a region:\n\n{ITEMS}"),
         (ASKED, f"## Regions\n\nThey are close to you.\n\n{ITEMS}"),
         (ASKED, "## Regions\n\n| Alarm | Region |\n|---|---|\n| A1 | Oslo |\n| A2 | Turin |"),
-        # the list has more, or less
+        # the list has further or fewer entries
         (ASKED, f"## Regions in Asia\n\n{ITEMS}"),
         (ASKED, f"We support some regions, such as:\n\n{ITEMS}"),
         (ASKED, f"We do not support these regions:\n\n{ITEMS}"),
@@ -65,7 +65,7 @@ def test_a_list_of_the_asked_items_is_counted(question: str, text: str) -> None:
         (ASKED, "## Regions\n\n- Frankfurt"),
         (ASKED, "| Region | Since |\n|---|---|\n| Oslo | 2019 |\n| Turin | 2020 |\n| Total | 2 |"),
         (ASKED, f"## Regions\n\nIn the north:\n\n{ITEMS}\n\nIn the south:\n\n- Rome\n- Bari"),
-        # the question asks for some of them, or for each
+        # the question asks for some of the entries, or for each
         ("How many regions do we support in Asia?", f"## Regions\n\n{ITEMS}"),
         ("How many other regions do we support?", f"## Regions\n\n{ITEMS}"),
         ("How many regions has each team?", f"## Regions\n\n{ITEMS}"),

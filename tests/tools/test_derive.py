@@ -126,7 +126,7 @@ def test_only_derived_texts_of_the_selected_kinds_are_searched(corpus: Corpus) -
     wanted = "Which gizmo refurbishes an exhausted pendrive overnight?"
     summary = Recipe("summary", "p", "m")
     text = DerivedText("", "summary", "A gizmo repairs things.", (first.id,), "p", "m")
-    # Many questions before the one summary: a kind is found also where others fill the list.
+    # Many questions rank before the one summary: a kind is found even if others fill the list.
     keep(corpus, asked(QUESTION, last, *(f"{wanted} {n}" for n in range(60))), DerivedBatch(summary, [first], [text]))
 
     def best(**switches: Any) -> list[str]:
@@ -144,7 +144,7 @@ def test_only_derived_texts_of_the_selected_kinds_are_searched(corpus: Corpus) -
 def test_a_text_derived_from_a_section_finds_all_its_passages(corpus: Corpus) -> None:
     of = passages(corpus)
     recipe = Recipe("expert_summary", "e@2", "m")
-    # One passage has its own already, as before sections: all of the section are made anew, in its place.
+    # One passage already has its own text, as before sections: the text of its section replaces it.
     old = DerivedText("", "expert_summary", "An old word.", (of[3].id,), "e@1", "m")
     keep(corpus, DerivedBatch(Recipe("expert_summary", "e@1", "m"), [of[3]], [old]))
     assert to_do(corpus, recipe) == [(one.id, "expert_summary") for one in of]
@@ -163,7 +163,7 @@ def test_a_finished_derivation_is_not_repeated_even_when_empty(corpus: Corpus) -
     keep(corpus, asked(QUESTION, first), named(TRIPLE, first))
     assert to_do(corpus, QUESTION, TRIPLE) == [(p.id, kind) for kind in ("question", "triple") for p in others]
     assert texts(corpus) == []
-    # the same again, as two runs side by side might bring it
+    # the same result again, as two concurrent runs may give it
     assert keep(corpus, asked(QUESTION, first, "What is it for?")) == 0
     assert texts(corpus) == []
 

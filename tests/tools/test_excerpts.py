@@ -26,7 +26,7 @@ Everybody has 27 days of PTO a year. To request leave:
         ("Who is a deputy?", "2. Name your deputy."),
         ("Is there parental leave?", "Leave: Parental; Days: 90; Paid by: the insurance"),
         ("What does marriage give me?", "Leave: Moving house | marriage; Days: 2; Paid by: the company"),
-        # Neither the header of the table nor the line above the list says anything.
+        # Neither the header of the table nor the line above the list adds information.
         ("Leave paid by whom?", "Everybody has 27 days of PTO a year."),
         ("Who painted the ceiling?", "Everybody has 27 days of PTO a year."),
     ],

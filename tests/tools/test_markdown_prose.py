@@ -14,7 +14,7 @@ from argot.tools.text.markdown_prose import extract_prose
         ("<p>First line.</p><P>Second<br/>line.</P>", "First line. Second line."),
         ("H<sub>2</sub>O is wet", "H2O is wet"),
         ('See <a href="a.html">the list</a> here', "See the list here"),
-        # What is no tag, or speaks of one, is text.
+        # Text that is not a tag, or that mentions one, is kept.
         ("the <table> element draws <name> if x <5 and a<b", "the <table> element draws <name> if x <5 and a<b"),
         ("write `<b>` or \\<b>", "write <b> or <b>"),
     ],

@@ -124,5 +124,5 @@ def test_prose_is_recognised_in_a_passage_that_begins_within_code() -> None:
     assert quoted(text, "spam") == "```\nspam 410\nspam 420\n```"
     assert quoted(text, "rate") == "```python\nrate = 0.21\n```"
     assert quoted(text, "more") == "```\nmore =\n```"
-    # The first fence opens a block, however the line above it ends.
+    # The first fence opens a block, whatever the end of the line above.
     assert [unit.kind for unit in read_units("Type:\n```\nls\n```\n\nDone.")] == ["prose", "code", "prose"]

@@ -80,7 +80,7 @@ def test_evidence_is_strong_only_for_an_answerable_question() -> None:
 
 
 class OneWordEmbedder:
-    """Texts with the word are all alike, and unlike those without it."""
+    """An embedder for which texts with a word are all alike, and unlike those without it."""
 
     def __init__(self, word: str) -> None:
         self.word = word

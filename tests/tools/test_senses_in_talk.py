@@ -43,7 +43,7 @@ def meant(result: AskResult) -> dict[str, str]:
 
 
 class Talk:
-    """One thread; each question is asked after the ones before."""
+    """One thread, whose questions are asked one after the other."""
 
     def __init__(self, run: Any) -> None:
         self.graph = build_graph(InMemorySaver())

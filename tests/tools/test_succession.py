@@ -33,7 +33,7 @@ def test_a_document_not_in_force_ranks_behind_its_counterpart_in_force(status: s
     other = hit("c.md", "Canteen", 0.95)
     assert order(aside, other, NOW) == ["c.md", "b.md", "a.md"]
     assert quoted(aside, other, NOW) == ["c.md", "b.md"]
-    # Cut more finely, it stands under more headings.
+    # A document cut into smaller passages has more headings above them.
     assert order(hit("a.md", "Library 2026", 1.0, ("Loans", "Books"), status=status), NOW) == ["b.md", "a.md"]
 
 

@@ -47,7 +47,7 @@ def parts(said: list[dict[str, str]], of: Passage) -> list[tuple[str, str, str]]
     ("said", "kept"),
     [
         (("Media panel", "trim", "drive"), ("Media panel", "trim", "drive")),
-        # the passage's spelling, whatever capitals, articles, marks and blanks the model used
+        # the spelling of the passage, whatever case, articles, marks and spaces the model used
         (("the  MEDIA PANEL", "Trim", "a drive."), ("Media panel", "trim", "drive")),
         (("`Media panel`", "click on trim", "drive"), ("Media panel", "click on trim", "drive")),
         # a verb in another form: the word of the passage, cut to what was said where it begins so
@@ -180,7 +180,7 @@ async def test_an_expert_summary_covers_sections_of_about_4000_tokens(scripted_m
     found = await deriver.derived_texts(of)
     assert [len(text.passage_ids) for text in found] == [10, 10, 2]
     assert [id_ for text in found for id_ in text.passage_ids] == [one.id for one in of]
-    # Side by side, and so in any order.
+    # Requests run in parallel, so their order is arbitrary.
     asked = sorted(
         scripted_model.asked("expert_summary"), key=lambda one: min(map(int, re.findall(r"(\d+) t", one.user)))
     )

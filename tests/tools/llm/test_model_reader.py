@@ -29,7 +29,7 @@ HISTORY = [Turn("What is the die area of PUC?", "25 percent less.")]
 
 
 class Setup:
-    """Readers over one scripted server, and the calls they made."""
+    """Readers on one scripted server, and the calls they made."""
 
     def __init__(self, scripted: Any, kb: Any) -> None:
         server = ModelServer.from_settings(scripted.settings(model_seconds=60))

@@ -126,7 +126,7 @@ async def test_a_tokenizer_that_fails_is_replaced_by_an_estimate(
 
 async def test_an_impossible_token_count_is_replaced_by_an_estimate(scripted_model: Any) -> None:
     said = b'{"count": 1000000000}'
-    # It hangs up after each count: said beforehand, so that no count is sent into a connection that is being closed.
+    # It announces that it closes the connection after each count, so that no count is sent into a closing one.
     head = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
     scripted_model.context = 2000
     scripted_model.fault("raw", prompt="cited_answer", path="/tokenize", head=head % len(said) + said)

@@ -63,7 +63,7 @@ async def test_without_augmentation_expansions_are_not_searched(tiny_kb: Any) ->
     assert result.search_queries[0] == QUESTION
 
 
-async def test_without_reranking_the_fused_order_stays_and_no_answer_abstains(tiny_kb: Any) -> None:
+async def test_without_reranking_the_fused_order_stays_and_no_threshold_applies(tiny_kb: Any) -> None:
     run = tiny_kb.run_context(rerank=False, abstain_below=1.0, passages=2)
     result, _ = await asked(run)
     assert result.status == "answered"

@@ -24,7 +24,7 @@ __all__ = [
     "load_settings",
 ]
 
-__version__ = "0.3.1"
+__version__ = "0.4.0"
 
 # Type checkers read the imports above; a `__getattr__` would tell them that every name is there.
 if not TYPE_CHECKING:

@@ -1,9 +1,9 @@
-"""Archives that unpack to a gigabyte, and one of 70,000 files, sent by a manager: do others' searches go on?
+"""The searches of others while a manager uploads archives that unpack to a gigabyte, and one of 70,000 files.
 
     python bench/archive_bombs.py          # some three minutes on two cores
 
-One `argot serve` over the sample knowledge base. One person searches, and `/ready` is asked, the whole time: alone,
-beside eight bombs of 990 MB that are sent at once, and beside a ZIP of 70,000 files of one byte.
+One `argot serve` over the sample knowledge base. The whole time one person searches, and `/ready` is polled: first
+alone, then beside eight bombs of 990 MB that are sent at once, then beside a ZIP of 70,000 files of one byte.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PATIENCE_SECONDS = 120
 
 
 def make_bomb() -> bytes:
-    """Return a `.tar.gz` of 7.7 MB; what packs worst of it comes first."""
+    """Return a `.tar.gz` of 7.7 MB; its least compressible content comes first."""
     buffer = io.BytesIO()
     with gzip.GzipFile(fileobj=buffer, mode="wb", compresslevel=1) as packed:
         noise = tarfile.TarInfo("noise.txt")

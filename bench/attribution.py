@@ -1,9 +1,9 @@
-"""Does a passage bear a claim out? AUROC on AttributionBench. Run: ARGOT_DATASETS=DIR python bench/attribution.py
+"""The support of claims by passages: AUROC on AttributionBench. Run: ARGOT_DATASETS=DIR python bench/attribution.py
 
-728 claims with references, supported or not (`attribution/dev_all_subset_balanced.jsonl`). References are cut into
-passages as documents are, and a claim is as likely as its likeliest passage makes it (`tools.retrieval.claim_support`).
-The set is cut in two by a hash of the question: what is chosen is chosen on the validation half (`--fit` prints the
-weights that it gives), and the test half is only reported. Intervals are paired, by bootstrap over claims.
+728 claims with references, supported or not (`attribution/dev_all_subset_balanced.jsonl`). References are split into
+passages as documents are. The probability of a claim is that by its most supportive passage
+(`tools.retrieval.claim_support`). A hash of the question splits the set in two. Weights are chosen on the validation
+half (`--fit` prints them); the test half is only for reporting. Intervals are paired, by bootstrap over claims.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FOLDS, PENALTY, ROUNDS, DRAWS = 5, 3.0, 4, 2_000
 
 @dataclass(frozen=True)
 class Claim:
-    """`features`: of each passage, as `measure_claim_features` gives them."""
+    """A claim. `features`: those of each passage, by `measure_claim_features`."""
 
     question: str
     supported: bool
@@ -47,7 +47,7 @@ class Claim:
 
     @property
     def hash(self) -> int:
-        """A hash of the question, the same for ever: an odd one is of the test half."""
+        """A stable hash of the question. Questions with an odd one are in the test half."""
         return int.from_bytes(hashlib.sha256(self.question.encode()).digest()[:8], "big")
 
 
@@ -65,17 +65,17 @@ def load_claims(path: Path, settings: Settings) -> list[Claim]:
 
 
 def compute_chances(claims: list[Claim], weights: Weights) -> Numbers:
-    """Return the chance of each claim by its likeliest passage; as logits, which are in the same order."""
+    """Return the probability of each claim by its most supportive passage, as logits, which have the same order."""
     return np.array([max(one.features @ np.array(weights[:3]) + weights.bias) for one in claims])
 
 
 def score_unopposed_words(claims: list[Claim]) -> Numbers:
-    """Score claims as reference matching cites: the share of words, 0 where something objects."""
+    """Score claims as reference matching does: the share of words in common, 0 where an objection is found."""
     return np.array([max(one.features[:, 0] * (1 - one.features[:, 1])) for one in claims])
 
 
 def fit_weights(claims: list[Claim], used: tuple[int, ...]) -> Weights:
-    """Fit a logistic regression on the likeliest passage of each claim, which is chosen anew after each round."""
+    """Fit a logistic regression on the most supportive passage of each claim, chosen again after each round."""
     places = [int(np.argmax(one.features[:, 0])) for one in claims]
     supported = np.array([one.supported for one in claims], float)
     weights = np.zeros(4)
@@ -135,7 +135,7 @@ def main() -> None:
     parser.add_argument("--fit", action="store_true", help="fit weights on the validation half, and print them")
     arguments = parser.parse_args()
     if arguments.datasets is None:
-        parser.error("say with --datasets or ARGOT_DATASETS where the data sets lie")
+        parser.error("name the folder of the data sets with --datasets or ARGOT_DATASETS")
     found = load_claims(arguments.datasets / FILE, Settings(reranker="reader"))
     halves = [[one for one in found if one.hash % 2 == odd] for odd in (0, 1)]
     for name, claims in zip(("validation half", "test half", "both"), (*halves, found), strict=True):

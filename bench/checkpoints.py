@@ -1,10 +1,10 @@
-"""The cost of keeping a turn's steps, for each of LangGraph's kinds of durability, and the loss by a kill in mid-turn.
+"""The cost of a turn's checkpoints in each of LangGraph's durability modes, and the loss by a kill in mid-turn.
 
     python bench/checkpoints.py [--turns 30]
 
-The kinds take turns question by question, so that a busy machine is the same to all. Each asks the questions of the
-sample knowledge base without a language model. Then a process is killed where the answer is about to be matched with
-its passages: what is left of the turn is what the next one goes on from.
+The modes take turns question by question, so that other load on the machine affects all equally. Each asks the
+questions of the sample knowledge base without a language model. Then a process is killed just before the answer is
+matched with its passages. The stored rest of the turn is what the next turn continues from.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KINDS = ("sync", "async", "exit")
 
 
 async def measure_turns(home: Path, turns: int) -> dict[str, list[tuple[float, int]]]:
-    """Return for each kind the seconds of each turn, and the checkpoints it wrote."""
+    """Return for each mode the seconds of each turn, and the number of checkpoints that it wrote."""
     import json
 
     from argot.graph import run as graph_run
@@ -57,13 +57,13 @@ async def measure_turns(home: Path, turns: int) -> dict[str, list[tuple[float, i
                     graph_run.DURABILITY = kind  # type: ignore[assignment]
                     written, began = 0, time.perf_counter()
                     await get_answer(ask(kb, make_local_principal(), question=question, switches={"misses": "lenient"}))
-                    if not warm:  # what is asked for the first time fills the caches
+                    if not warm:  # the first time fills the caches
                         found[kind].append((time.perf_counter() - began, written))
     return found
 
 
 async def ask_and_die(home: Path, kind: str) -> None:
-    """Ask, and end this process where the answer is about to be matched."""
+    """Ask, and end this process just before the answer is matched with its passages."""
     from argot.graph import run as graph_run
     from argot.service.identity.people import make_local_principal
     from argot.service.knowledge_base import KnowledgeBase
@@ -78,7 +78,7 @@ async def ask_and_die(home: Path, kind: str) -> None:
 
 
 async def read_remains(home: Path) -> str:
-    """Return what the latest thread keeps of a turn that was cut off."""
+    """Return the state that the latest thread holds of an interrupted turn."""
     from argot.service.identity.people import make_local_principal
     from argot.service.knowledge_base import KnowledgeBase
     from argot.settings import load_settings

@@ -1,12 +1,13 @@
-"""Token selection and term control apart: cross-encoders with neither, either and both, trained on the same pairs.
+"""Token selection and term control, measured separately: cross-encoders with neither, either and both of them.
 
     python bench/cross_encoders.py --work FOLDER [--ways neither both] [epochs=3 rate=1e-4 ...]
 
-Learnt from what bench/tuning.py makes of the documents of all its sets, together, from the embedder that comes with
-Argot (*Trustworthy Answers* 3.2.3). Measured by the order that each gives to the embedder's first ten passages: of made
-pairs that were not learnt from, and of the sets' own questions (their reporting halves), none of which is learnt from.
-The recipe may be chosen by the validation part; what counts are the test part and the sets' own questions. Intervals
-are of 95 %, paired, and draw questions of one passage together. A second call goes on where a first was stopped.
+Training starts from Argot's embedder (*Trustworthy Answers* 3.2.3), on the same pairs: those that bench/tuning.py makes
+from the documents of all its sets together. The measure is each model's order of the embedder's first ten passages: for
+generated pairs that were not trained on, and for the sets' own questions (their reporting halves), none of which is
+trained on. The recipe may be chosen by the validation part; the results are those of the test part and of the sets' own
+questions. Intervals are of 95 %, paired, and draw questions of one passage together. A second call continues where the
+first was stopped.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ WAYS: dict[str, dict[str, bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class QuestionPool:
-    """A question, the passages found for it (what they count as, and their text), and what answers it."""
+    """A question, the passages found for it (by the id that is scored, with their text), and the ids that answer it."""
 
     question: str
     found: Sequence[tuple[str, str]]
@@ -108,7 +109,7 @@ def list_documented() -> list[str]:
 
 
 def search_questions(path: Path, base: Path, data: RunData) -> dict[str, FoundPassages]:
-    """Return what the embedder finds for each made question, from the file if it was looked for."""
+    """Return the embedder's results for each generated question, from the file if they were stored."""
     if not path.is_file():
         path.write_text(json.dumps(as_json(search_pool(load_embedder(base), data))))
     return from_json(json.loads(path.read_text()))
@@ -117,8 +118,8 @@ def search_questions(path: Path, base: Path, data: RunData) -> dict[str, FoundPa
 def train_encoder(
     work: Path, recipe: Mapping[str, Any], base: Path, data: RunData, found: Mapping[str, FoundPassages]
 ) -> Path:
-    """Train this recipe's cross-encoder and return its folder: as a training does, without its own measuring, which
-    would take longer.
+    """Train this recipe's cross-encoder and return its folder. It is trained as usual, but without the training's own
+    measurements, which would take longer.
     """
     name = json.dumps(dict(recipe), sort_keys=True)
     runs = [one for one in map(RunFolder, sorted((work / "runs").glob("r*"))) if one.request.name == name]
@@ -142,7 +143,7 @@ def train_encoder(
 
 
 def load_made_questions(data: RunData, found: Mapping[str, FoundPassages]) -> dict[str, list[QuestionPool]]:
-    """Return the made pairs that were not learnt from."""
+    """Return the generated pairs that were not trained on."""
     return {
         f"made, {part}": [
             QuestionPool(
@@ -157,9 +158,7 @@ def load_made_questions(data: RunData, found: Mapping[str, FoundPassages]) -> di
 
 
 def load_own_questions(work: Path, datasets: Path, settings: Settings) -> dict[str, list[QuestionPool]]:
-    """Return the questions of the sets' reporting halves, over the passages of their own documents; what counts is the
-    document.
-    """
+    """Return the questions of the sets' reporting halves, over their own documents, which are scored."""
     path = work / "together" / "own.json"
     if not path.is_file():
         asked = _load_own_questions(work, datasets, settings)
@@ -193,7 +192,7 @@ def _load_own_questions(work: Path, datasets: Path, settings: Settings) -> dict[
 
 
 def report_comparison(asked: Mapping[str, Sequence[QuestionPool]], scorers: Mapping[str, Scorer]) -> dict[str, Any]:
-    """Print and return by the questions' name what `compare_orders` finds."""
+    """Print the results of `compare_orders`, and return them by the name of the set of questions."""
     found = {}
     for name, some in asked.items():
         found[name] = compare_orders(some, scorers)
@@ -204,7 +203,7 @@ def report_comparison(asked: Mapping[str, Sequence[QuestionPool]], scorers: Mapp
 
 
 def compare_orders(asked: Sequence[QuestionPool], scorers: Mapping[str, Scorer]) -> dict[str, Any]:
-    """Return nDCG@10 and MAP@10 of each order, and the differences from the embedder's and from that with neither."""
+    """Return nDCG@10 and MAP@10 of each order, and the differences from the embedder's and from "neither"."""
     orders = {"embedder": [[name for name, _ in one.found] for one in asked]}
     for way, scorer in scorers.items():
         orders[way] = [order_passages(one, scorer) for one in asked]

@@ -1,4 +1,4 @@
-"""Zeroed pages, flipped bits, cut and deleted files: is every damage named, and does the remedy named help?
+"""The detection and the repair of damage: zeroed pages, flipped bits, truncated and deleted files.
 
     python bench/damage.py                     # some hours on two cores: 25 places of each kind in each file
     python bench/damage.py --places 2          # minutes
@@ -6,13 +6,13 @@
     python bench/damage.py --only length.bin
 
 A knowledge base with a saved graph, people, a glossary and a conversation is made, and a backup of it. Then, for every
-file in it, a copy is harmed in one way at one place, and meets `argot ask`, `argot doctor`, the command that those tell
-people to type, and `argot ask` again. Each command is forked from a process that has imported everything, and embeds
-by hashing words, which takes no time and harms as well.
+file in it, a copy is damaged in one way at one place. On the copy run `argot ask`, `argot doctor`, the command that
+these name as the remedy, and `argot ask` again. Each command is forked from a process that has imported everything. It
+embeds by hashing words, which takes no time and can be damaged just as well.
 
-A trial fails where a command ends in a traceback, a panic, a signal or never; where doctor finds fault without a
-remedy; and where the question is not answered after the remedy. Harm that nobody noticed is counted apart: where
-nothing stores a checksum (SQLite's texts) a flipped bit cannot be told from what was written.
+A trial fails where a command ends in a traceback, a panic, a signal or never; where doctor finds a fault without a
+remedy; and where the question is not answered after the remedy. Damage that nothing detected is counted separately:
+without a checksum (as for SQLite's texts) a flipped bit cannot be distinguished from the written data.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ Harm = Callable[[Path], None]
 
 
 class HashingEmbedder:
-    """A number for each word; texts with the same words are near each other."""
+    """An embedder by word hashes: texts with the same words are near each other."""
 
     fingerprint, dimensions = "hashing", 64
 
@@ -153,7 +153,7 @@ def make_base(folder: Path) -> Path:
 
 
 def list_harms(size: int, places: int, chosen: random.Random) -> Iterator[tuple[str, Harm]]:
-    """Yield the harms of a file. With `places` 0 and nothing else asked for: one page in the middle."""
+    """Yield the kinds of damage to a file. With `places` 0: only one zeroed page in the middle."""
     if not places:
         yield "zeros", lambda file: _write(file, middle := size // 2 // PAGE * PAGE, bytes(min(PAGE, size - middle)))
         return
@@ -184,7 +184,7 @@ def _write(file: Path, at: int, content: bytes) -> None:
 
 
 def run_trial(home: Path, backup: Path) -> tuple[str, str]:
-    """Return the outcome of a harmed base: a verdict, and the message that explains it."""
+    """Return the outcome for a damaged base: a verdict, and the message that explains it."""
     asked, looked = run_argot("ask", QUESTION, "--home", home), run_argot("doctor", "--json", "--home", home)
     said = asked.said + looked.said
     if broken := next((run for run in (asked, looked) if run.code not in (0, 1) or UNFIT.search(run.said)), None):
@@ -200,7 +200,7 @@ def run_trial(home: Path, backup: Path) -> tuple[str, str]:
 
 
 def _apply_remedy(home: Path, backup: Path, problems: list[dict[str, str]], *, named: bool) -> tuple[str, str]:
-    """Type what the problems' remedies say, the first that is a command."""
+    """Run the first of the problems' remedies that is a command."""
     told = "\n".join(f"{one['detail']} -> {one['remedy']}" for one in problems)
     command = re.search(r"argot reindex|argot restore|rm \S*knowledge_base\.json", told)
     if command is None:

@@ -1,12 +1,13 @@
-"""How well are whole filings read and searched? Run: ARGOT_DATASETS=DIR python bench/filings.py [--home DIR]
+"""The quality of reading and searching whole filings. Run: ARGOT_DATASETS=DIR python bench/filings.py [--home DIR]
 
-The PDFs of FinanceBench that are given, whole, each by Argot's reader, as PDFium's plain text, and by markitdown where
-that is installed (page by page, for its output names no pages). First the share of the numbers of a question's evidence
-that stand on the page it names, then how often one of the three best passages is of that page: the same cutting,
-embedder, search and re-ranker over each reading, within the filing that the question is about and over all filings. A
-number in a running header or footer (a page's own among them) is no content to Argot's reader.
+FinanceBench's available PDFs are read whole by Argot's reader, as PDFium's plain text, and by markitdown if installed
+(page by page, since its output names no pages). The first measure is the share of the numbers in a question's evidence
+that are found on the page it names. The second is how often one of the three best passages is from that page.
+Splitting, embedder, search and re-ranker are the same for each reading; the search is within the question's filing, and
+over all filings. Argot's reader does not treat numbers in a running header or footer (such as the page's own) as
+content.
 
-`--home` keeps what was embedded (some minutes for each reading) for another run. Nothing is random between runs.
+`--home` keeps the embeddings (some minutes for each reading) for another run. Nothing is random between runs.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ FOLDER = Path("financebench")
 BEST = 3
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 _LEAST_DIGITS = 2
-"""Single digits stand on every page."""
+"""Minimum length of a number: single digits are on every page."""
 Reader = Callable[[bytes, str, ReadLimits], ParsedDocument]
 
 
@@ -54,7 +55,7 @@ class Question:
     text: str
     document: str
     evidence: Sequence[tuple[int, str]]
-    """Pages, from 1, each with what is quoted of it."""
+    """Pages, from 1, each with the text that is quoted from it."""
 
     @property
     def pages(self) -> frozenset[int]:
@@ -62,7 +63,7 @@ class Question:
 
 
 def load_questions(folder: Path) -> list[Question]:
-    """Return the questions on filings that are there."""
+    """Return the questions about filings whose PDF is in the folder."""
     rows = map(json.loads, (folder / "financebench_open_source.jsonl").read_text("utf-8").splitlines())
     return [
         Question(
@@ -79,7 +80,7 @@ def load_questions(folder: Path) -> list[Question]:
 
 
 def read_plain_text(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Return the text of each page as PDFium gives it, under the file's name."""
+    """Return the text of each page as PDFium extracts it, under the file's name."""
     return _join_pages(_list_page_texts(data), name)
 
 
@@ -137,13 +138,13 @@ def find_numbers(text: str) -> frozenset[str]:
 
 
 def cut_page_text(parsed: ParsedDocument, page: int) -> str:
-    """Return the text from the page's mark to the next one's, or nothing."""
+    """Return the text from the page's mark to the next page's; empty if the page has none."""
     starts = [*parsed.pages, PageMark(len(parsed.markdown), 0, "page")]
     return "".join(parsed.markdown[mark.start : after.start] for mark, after in pairwise(starts) if mark.number == page)
 
 
 def count_numbers(parsed: Mapping[str, ParsedDocument], questions: Sequence[Question]) -> tuple[int, int]:
-    """Return how many of the numbers of all evidence stand on the pages named, and how many there are."""
+    """Return how many of the numbers in all evidence are on the pages it names, and how many numbers there are."""
     found = total = 0
     for question in questions:
         for page, quoted in question.evidence:
@@ -157,7 +158,7 @@ def count_numbers(parsed: Mapping[str, ParsedDocument], questions: Sequence[Ques
 
 
 class ConstantEmbedder:
-    """An embedder that tells nothing apart: searching by words takes seconds to prepare, not half an hour."""
+    """An embedder with one vector for all texts: a search by words is prepared in seconds, not in half an hour."""
 
     fingerprint = "none"
     dimensions = 1
@@ -172,7 +173,7 @@ class ConstantEmbedder:
 
 
 def open_corpus(folder: Path, parsed: Mapping[str, ParsedDocument], settings: Settings, *, words: bool) -> Corpus:
-    """Return the filings as they were read; as it is if the folder has one."""
+    """Return the corpus of the filings as they were read; an existing one in the folder is used as it is."""
     there = folder.is_dir()
     folder.mkdir(parents=True, exist_ok=True)
     corpus = Corpus.open(folder, settings, embedder=ConstantEmbedder() if words else None)
@@ -184,7 +185,7 @@ def open_corpus(folder: Path, parsed: Mapping[str, ParsedDocument], settings: Se
         cuts = cut_document(one, max_chars=max_chars, limits=limits, name=name)
         return CutDocument(one.title, one.markdown, one.media_type, tuple(cuts), one.date, one.warnings)
 
-    before, reading.read_in_child = reading.read_in_child, read_document  # all else is as ingest does it
+    before, reading.read_in_child = reading.read_in_child, read_document  # everything else works as in an ingest
     try:
         sources = [Source(f"filing:{name}", f"{name}.pdf", lambda name=name: name.encode()) for name in parsed]  # type: ignore[misc]
         failed = [event for event in corpus.add(sources, audience=EVERYONE, tags=()) if event.kind == "failed"]
@@ -216,9 +217,9 @@ def _is_evidence(corpus: Corpus, passage: str, document: str, pages: frozenset[i
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--home", type=Path, help="a folder to keep what was embedded in")
-    parser.add_argument("--numbers", action="store_true", help="without searching")
-    parser.add_argument("--reader", action="append", choices=READERS, help="one of them alone; may be given again")
+    parser.add_argument("--home", type=Path, help="a folder to keep the embeddings in")
+    parser.add_argument("--numbers", action="store_true", help="only the shares of numbers, without searching")
+    parser.add_argument("--reader", action="append", choices=READERS, help="only this reader; may be repeated")
     parser.add_argument("--words", action="store_true", help="search by words alone, without embedding")
     given = parser.parse_args()
     profile = Profile(search_semantic=not given.words)

@@ -2,8 +2,8 @@
 
     python bench/headers.py BEIR_FOLDER [...]
 
-The documents of each folder go into two bases, as always and without headers (and without titles in the keyword
-index), and the folder's questions are asked of both: nDCG@10, hit@1 and hit@3, and the paired difference of nDCG@10
+The documents of each folder are added to two bases: one as usual, one without headers (and without titles in the
+keyword index). The folder's questions are asked of both: nDCG@10, hit@1 and hit@3, and the paired difference of nDCG@10
 with its 95 % interval by bootstrap over questions. *Trustworthy Answers, Messier Data* reports MAP@1 0.198 without and
 0.299 with headers (3.1, table 2).
 """

@@ -1,16 +1,16 @@
-"""Questions of a megabyte, bombs for JSON and for regular expressions, beside people who ask: who notices?
+"""The wait of people beside hostile requests: questions of a megabyte, and bombs for JSON and regular expressions.
 
     python bench/hostile.py                # under three minutes on two cores
-    python bench/hostile.py --seconds 10   # does it work?
+    python bench/hostile.py --seconds 10   # a quick trial
 
-One `argot serve` over the sample knowledge base, with its limits as they come and without a language model, so that all
-of a wait is its own. Some people ask a question every few seconds: alone, then beside programs that send nothing but
-what is made to hurt, then alone again. The hostile programs have keys of their own and run in another process.
+One `argot serve` over the sample knowledge base, with its default limits and without a language model, so that the
+whole waiting time is Argot's own. Some people ask a question every few seconds: alone, then beside programs that send
+only hostile requests, then alone again. The hostile programs have keys of their own and run in another process.
 
-First they send what is too large, or no question at all. Number 25 of the scorecard holds if all of it is refused with
-4xx within a second, and the others' 95th percentile is at most twice what it is alone. Then they send bombs as long as
-a question may just be. Those are questions: they are answered, until the person's limit turns them away. What they cost
-the others is shown too.
+First they send requests that are too large, or that are no question at all. Number 25 of the scorecard is met if all of
+these are refused with 4xx within a second, and the people's 95th percentile is at most twice what it is alone. Then
+they send bombs of the maximum length of a question. These are valid questions: they are answered until the sender's
+limit refuses them. Their effect on the people is shown, too.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from load_applications import ARGOT, prepare_base, start_application
 
 MB = 1_000_000
 LONGEST = 4000
-"""Characters of a question, the setting `max_question_chars` as it comes."""
+"""Maximum characters of a question, the default of the setting `max_question_chars`."""
 MOST_SECONDS = 1.0
 MOST_RATIO = 2.0
 UNITS = (
     " ", "\t", "\n", "a", "1", "A-B ", "(a) ", "((", "a.b", "1. ", "a_", "PUC/", "PUC, ", "GC and ", "what is ", "x:",
     "http://a@", "| ", "[1](", "<a ", "`", "“", "\u0301", "\u202e", "\U0001f642",
 )  # fmt: skip
-"""What patterns try over and over when it comes in long runs."""
+"""Texts whose long repetitions make regular expressions backtrack."""
 
 
 @dataclass(frozen=True)
 class Bomb:
-    """A request. `refused`: it can be no question, so that it takes a 4xx."""
+    """A hostile request. `refused`: it is no valid question, so a 4xx is expected."""
 
     kind: str
     path: str
@@ -62,7 +62,7 @@ class Reply:
 
 
 def list_bombs() -> list[Bomb]:
-    """Return every kind: those to be refused, in turns, and those that are questions."""
+    """Return every kind of bomb: those to be refused, in turn, and those that are valid questions."""
 
     def ask(text: str) -> bytes:
         return json.dumps({"question": text}).encode()
@@ -103,7 +103,7 @@ def list_bombs() -> list[Bomb]:
 
 
 def repeat(do: Callable[[int], Any], until: float, every: float, offset: float) -> list[Any]:
-    """Do something at a fixed interval until then, and return the results; late ones are not made up for."""
+    """Call a function at a fixed interval until a time, and return the results. Missed calls are not made up for."""
     found = []
     due = time.time() + offset
     number = 0
@@ -116,7 +116,7 @@ def repeat(do: Callable[[int], Any], until: float, every: float, offset: float) 
 
 
 def run_together(workers: Iterable[Callable[[], list[Any]]]) -> list[Any]:
-    """Return the results of all workers, run at the same time."""
+    """Run all workers at the same time, and return their results."""
     found: list[Any] = []
     threads = [threading.Thread(target=lambda worker=worker: found.extend(worker())) for worker in workers]
     for thread in threads:
@@ -127,7 +127,7 @@ def run_together(workers: Iterable[Callable[[], list[Any]]]) -> list[Any]:
 
 
 def ask_as_people(url: str, keys: Sequence[str], questions: Sequence[str], every: float, seconds: float) -> list[Reply]:
-    """Return the answers to people with these keys; the first questions are spread over the interval."""
+    """Ask as people with these keys, and return the replies. The first questions are spread over the interval."""
     until = time.time() + seconds
 
     def ask_as_person(place: int) -> list[Reply]:
@@ -147,7 +147,7 @@ def ask_as_people(url: str, keys: Sequence[str], questions: Sequence[str], every
 
 
 def run_attackers(plan: dict[str, Any]) -> list[Reply]:
-    """Return the answers to the hostile programs. Each begins at another place of the list."""
+    """Run the hostile programs, and return the replies. Each begins at another place of the list."""
     import httpx
 
     found, keys = [bomb for bomb in list_bombs() if bomb.refused == plan["refused"]], plan["keys"]
@@ -214,7 +214,7 @@ def main() -> None:
 
 @dataclass
 class MeasuredReplies:
-    """The people's replies, alone and beside what is refused and beside what is a question, and the hostile ones'."""
+    """The replies to people (alone, beside refused bombs, beside bombs that are questions) and to hostile programs."""
 
     alone: list[Reply]
     refused: list[Reply]
@@ -246,7 +246,7 @@ def measure_replies(arguments: argparse.Namespace, scratch: Path) -> MeasuredRep
                 done.hostile += [Reply(**one) for one in json.loads(attacking.communicate()[0])]
             return beside_them
 
-        ask_as_people(url, keys[: arguments.people], questions, 2.0, 4.0)  # loads what the others find loaded
+        ask_as_people(url, keys[: arguments.people], questions, 2.0, 4.0)  # loads caches
         say(f"{arguments.people} people alone")
         done.alone = ask_people()
         say(f"beside {arguments.attackers} programs that send what is refused")
@@ -263,7 +263,7 @@ def measure_replies(arguments: argparse.Namespace, scratch: Path) -> MeasuredRep
 
 
 def report(done: MeasuredReplies) -> tuple[str, bool]:
-    """Return the tables in Markdown, and true if number 25 holds."""
+    """Return the tables in Markdown, and true if number 25 of the scorecard is met."""
     p95 = compute_figures(done.alone)[1]
     lines = ["| people | asked | failed | p50 ms | p95 ms | p95 to alone |", "|---|--:|--:|--:|--:|--:|"]
     parts = {"alone": done.alone, "beside what is refused": done.refused, "beside question-long bombs": done.questions}

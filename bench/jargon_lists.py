@@ -5,13 +5,14 @@
     nice -n 5 python bench/jargon_lists.py --work jargon_work --measure-only
     nice -n 5 python bench/jargon_lists.py --work jargon_work --served http://127.0.0.1:8011/v1
 
-Training questions are made of templates, of glossary terms and invented ones, and of sentences of the sample documents.
-None holds a term of the 100 labelled sample questions (samples/question_terms.jsonl) that it is measured on. The half
-`choosing` is looked at while settings are chosen; what counts is `reporting`. A second call goes on where a first was
-stopped. The model: ARGOT_CACHE/model-server/smollm2-135m-instruct-0.1.2 (`make model-server-setup`), or --base.
+Training questions are made from templates with glossary terms and invented ones, and from sentences of the sample
+documents. None contains a term of the 100 labelled sample questions (samples/question_terms.jsonl) that the model is
+measured on. Settings are chosen on the half `choosing`; the result is that of `reporting`. A second call continues
+where the first was stopped. The model: ARGOT_CACHE/model-server/smollm2-135m-instruct-0.1.2 (`make
+model-server-setup`), or --base.
 
-With --served the adapter is loaded into a running vLLM (`LORA=32 make model-server`), and both models are asked there
-by the service's own client.
+With --served the adapter is loaded into a running vLLM (`LORA=32 make model-server`), and the service's own client asks
+both models there.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ from argot.tools.text.sentences import split_sentences
 SAMPLES = Path(__file__).parent.parent / "samples"
 PROMPT = "identify_jargon"
 BEGUN = '{"terms":'
-"""What every reply under the prompt's schema begins with; a server holds the model to it."""
+"""The beginning of every reply under the prompt's schema, which a server enforces."""
 SERVED = "jargon-lists"
-"""The name by which a server has the adapter."""
+"""The adapter's name on the server."""
 LIKE = 0.8
-"""Spellings alike to this degree are one term, misspelt."""
+"""Spellings of at least this similarity count as one term, misspelt."""
 
 ONE_TERM = """
 What is the limit for {t}?|What does {t} mean?|How long does {t} take?|who signs off {t}|Where do I find the {t} form?
@@ -99,7 +100,7 @@ def main() -> None:
 
 
 def load_labelled_questions() -> list[LabelledQuestion]:
-    """Return the labelled questions about the samples; those of public sets need their files, and are left out."""
+    """Return the labelled questions about the samples, without those of public sets, which need their files."""
     rows = map(json.loads, (SAMPLES / "questions.jsonl").read_text("utf-8").splitlines())
     texts = {row["id"]: row["question"] for row in rows}
     labels = (SAMPLES / "question_terms.jsonl").read_text("utf-8")
@@ -112,7 +113,7 @@ def list_terms(question: LabelledQuestion) -> list[str]:
 
 
 def make_training_pairs(measured: Sequence[LabelledQuestion], count: int) -> list[TrainingPair]:
-    """Return questions with their lists, without any term or question that is measured."""
+    """Return training questions with their lists, without any term or question that is measured."""
     chance = random.Random(7)
     held_out = {term.casefold() for one in measured for term in list_terms(one)}
     known = [*dict.fromkeys(_list_glossary_spellings(held_out))]
@@ -136,7 +137,7 @@ def make_training_pairs(measured: Sequence[LabelledQuestion], count: int) -> lis
 
 
 def _list_glossary_spellings(held_out: set[str]) -> Iterator[str]:
-    """Yield the spellings of senses, without those of which one is measured, or is like one that is."""
+    """Yield the spellings of the senses none of whose spellings is measured, or similar to one that is."""
     with (SAMPLES / "glossary.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             spellings = [row["term"], row["expansion"], *filter(None, row["aliases"].split("|"))]
@@ -149,8 +150,8 @@ def _is_like(one: str, other: str) -> bool:
 
 
 def _draw_from_documents(known: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield sentences of the documents whose only jargon are spellings of the glossary."""
-    # Capitals count where they are all of a term: "PE" is one, "pe" is none.
+    """Yield sentences of the documents whose only jargon is in the glossary."""
+    # Case matters where all of a term is in capitals: "PE" is one, "pe" is none.
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(known, key=len, reverse=True)))})(?!\w)")
     for path in sorted(SAMPLES.rglob("documents/**/*")):
         if path.suffix not in (".md", ".txt", ".rst"):
@@ -181,9 +182,7 @@ def _list_templates(templates: str) -> list[str]:
 
 
 def _invent_term(chance: random.Random) -> str:
-    """Return an abbreviation that nobody has: mostly capitals, some mixed, some in small letters, some a word or
-    two.
-    """
+    """Invent a term: mostly an abbreviation in capitals, sometimes in mixed or small letters, or a word or two."""
     letters = "".join(chance.choice("ABCDEFGHIKLMNOPRSTUVWXZ") for _ in range(chance.choice((2, 3, 3, 3, 4, 4, 5))))
     kind = chance.random()
     if kind < 0.6:
@@ -246,9 +245,9 @@ def _measure_run(run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[
     tokenizer = load_tokenizer(base)
     tokens = ChatTokens(tokenizer)
     begun = tuple(tokenizer(BEGUN, add_special_tokens=False)["input_ids"])
-    asked = [(*tokens.asked(prompt(PROMPT).messages(question=one.text)), *begun) for one in questions]
+    asked = [(*tokens.tokenize_prompt(prompt(PROMPT).messages(question=one.text)), *begun) for one in questions]
     model = load_model(base, torch.bfloat16, torch.device("cpu"))
-    # Nothing counts behind the bracket that ends the list.
+    # Nothing after the bracket that ends the list matters.
     ends = tokens.ends(model) | {token for word, token in tokenizer.get_vocab().items() if "]" in word}
     found: dict[str, list[list[str]]] = {}
     for way in ("before", "after"):
@@ -266,7 +265,7 @@ def _measure_run(run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[
 
 
 async def _measure_served(address: str, run: RunFolder, questions: Sequence[LabelledQuestion]) -> dict[str, object]:
-    """Ask both models by the service's own client, the adapter loaded while the server runs."""
+    """Load the adapter into the running server, and ask both models by the service's own client."""
     from argot.settings import Settings
     from argot.tools.llm.model_server import ModelServer
 
@@ -310,7 +309,7 @@ def _report_figures(questions: Sequence[LabelledQuestion], found: dict[str, list
 
 
 def read_terms(reply: str) -> list[str]:
-    """Return the strings of the list that a reply goes on with; one without an end counts as far as it came."""
+    """Return the strings of the list that a reply continues; an unfinished list counts up to where it stops."""
     inside = reply.partition("[")[2].partition("]")[0]
     return list(dict.fromkeys(re.findall(r'"([^"]{1,60})(?:"|$)', inside)))
 
@@ -336,7 +335,7 @@ def _compare_runs(before: Sequence[float], after: Sequence[float]) -> dict[str, 
 
 
 def _show(questions: Sequence[LabelledQuestion], found: dict[str, list[list[str]]]) -> None:
-    """Print some of the choosing half, to see what goes wrong; the other half is for reporting alone."""
+    """Print some of the choosing half, to see what goes wrong; the other half is only for reporting."""
     chosen = [place for place, one in enumerate(questions) if one.half == HALVES[0]][:12]
     for place in chosen:
         one = questions[place]

@@ -1,10 +1,10 @@
-"""Keyword search on FTS5 and on PostgreSQL beside each other: python bench/keyword_engines.py --postgres URL
-[--passages 10000] [--questions 200] [--beir]
+"""Keyword search on FTS5 and on PostgreSQL, compared: python bench/keyword_engines.py --postgres URL [--passages 10000]
+[--questions 200] [--beir]
 
-Makes passages of sentences drawn from public data sets (`ARGOT_DATASETS`), so that words are as frequent as in natural
-text, in documents of 20, half of them for everyone and half for one of nine groups. Both engines index the same rows
-and are asked the same questions by turns, warm: as somebody who may read all, as a member of one group, and within a
-twentieth of the documents. The database at the URL is emptied first.
+Makes passages from sentences of public data sets (`ARGOT_DATASETS`), so that word frequencies are natural. A document
+has 20 passages; half of the documents are for everyone, half for one of nine groups. Both engines index the same rows
+and are asked the same questions in turns, with warm caches: as somebody who may read all, as a member of one group, and
+within a twentieth of the documents. The database at the URL is emptied first.
 """
 
 from __future__ import annotations
@@ -207,10 +207,10 @@ def make_beir_rows(data: BeirSet) -> Iterator[tuple[Any, ...]]:
 def compute_ndcg(found: Sequence[str], judged: Mapping[str, int]) -> float:
     gains = [2 ** judged.get(id_, 0) - 1 for id_ in found[:10]]
     ideal = sorted((2**grade - 1 for grade in judged.values()), reverse=True)[:10]
-    return _discount(gains) / _discount(ideal)
+    return _compute_discount(gains) / _compute_discount(ideal)
 
 
-def _discount(gains: Iterable[float]) -> float:
+def _compute_discount(gains: Iterable[float]) -> float:
     return sum(gain / math.log2(place) for place, gain in enumerate(gains, start=2))
 
 
@@ -224,20 +224,25 @@ def compare_engines(
     lite.execute("PRAGMA cache_size = -65536")
     ours = PostgresqlConnection(connection)
 
-    def on_fts5(query: str, audiences: Any, documents: Any) -> list[tuple[str, float]]:
+    def search_fts5(query: str, audiences: Any, documents: Any) -> list[tuple[str, float]]:
         return FTS5.search_keywords(lite, "passage", query, audiences, LIMIT, documents)
 
-    def on_postgres(query: str, audiences: Any, documents: Any) -> list[tuple[str, float]]:
+    def search_postgres(query: str, audiences: Any, documents: Any) -> list[tuple[str, float]]:
         return POSTGRESQL.search_keywords(ours, "passage", query, audiences, LIMIT, documents)
 
     some = [f"d{n}" for n in range(0, passages // IN_DOCUMENT, 20)]
     (backend,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
     for scope, audiences, documents in (("all", None, None), ("a group", [1, 3], None), ("1 in 20", None, some)):
-        compare(scope, asked, lambda q, a=audiences, d=documents: on_fts5(q, a, d),
-                lambda q, a=audiences, d=documents: on_postgres(q, a, d), backend)  # fmt: skip
+        compare_searches(
+            scope,
+            asked,
+            lambda q, a=audiences, d=documents: search_fts5(q, a, d),
+            lambda q, a=audiences, d=documents: search_postgres(q, a, d),
+            backend,
+        )
 
 
-def compare(
+def compare_searches(
     scope: str, asked: Sequence[str], fts5: Callable[[str], Any], postgres: Callable[[str], Any], backend: int
 ) -> None:
     times: dict[str, list[float]] = {"FTS5": [], "PostgreSQL": []}
@@ -261,7 +266,7 @@ def compare(
 
 
 def measure_processor_time(backend: int) -> float:
-    """Return seconds of this thread and of PostgreSQL's process that answers it."""
+    """Return the processor seconds of this thread and of the PostgreSQL process that serves it."""
     fields = Path(f"/proc/{backend}/schedstat").read_text(encoding="utf-8").split()
     return time.thread_time() + int(fields[0]) / 1e9
 

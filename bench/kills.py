@@ -1,20 +1,22 @@
-"""The losses when anything is killed under load: `kill -9` again and again of a worker, a service, a store.
+"""The losses when processes are killed under load: repeated `kill -9` of a worker, a service or a store.
 
     python bench/kills.py [--kills 50] [--engine postgresql|sqlite] [--seed 1] [--json]
 
 PostgreSQL: two services with an answer worker each, PostgreSQL, a Chroma server and `argot work`, all on this machine.
-SQLite: one service with two answer workers, and a Chroma server. People ask, upload documents, write terms and judge
-answers by HTTP the whole time, at whichever service answers. Every few seconds one process is killed at random
-(PostgreSQL is stopped as a crash would) and started again a moment later; answer workers are the service's to replace.
+SQLite: one service with two answer workers, and a Chroma server. The whole time people ask, upload documents, write
+terms and judge answers over HTTP, at any service that answers. Every few seconds one process, chosen at random, is
+killed and started again a moment later (PostgreSQL is stopped as by a crash); the service itself replaces answer
+workers.
 
-Kept are what was acknowledged, and every answer that was shown as whole. When all is done and everything runs again:
+The benchmark records everything that was acknowledged, and every answer that was shown as complete. At the end, when
+everything runs again, it counts:
 
-- lost: acknowledged documents, terms, turns and judgements that are not there as they were acknowledged.
-- twice: documents and terms that are there more than once.
-- half: answers of the model that were shown as whole, and have not all the words that it wrote.
-- wrong: what `argot doctor` finds.
+- lost: acknowledged documents, terms, turns and judgements that are missing or different.
+- twice: documents and terms that exist more than once.
+- half: answers of the model that were shown as complete, but lack words that it wrote.
+- wrong: faults that `argot doctor` finds.
 
-Needs PostgreSQL as Debian installs it. The model server is `model_stub.py`. The exit code is 1 if anything is wrong.
+It needs PostgreSQL as Debian installs it. The model server is `model_stub.py`. The exit code is 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ from load_applications import ARGOT, prepare_base, run_chroma_server, run_model_
 PEOPLE = 4
 START_SECONDS = 120.0
 DOWN_SECONDS = (0.3, 2.0)
-"""How long what was killed stays away."""
+"""Least and greatest time before a killed process is started again."""
 BETWEEN_SECONDS = (2.0, 6.0)
 WORKER_MODULE = "answer_worker"
 
@@ -53,7 +55,7 @@ WORKER_MODULE = "answer_worker"
 
 @dataclass
 class Service:
-    """`argot serve`, started again on the same port."""
+    """`argot serve`, which is always started again on the same port."""
 
     home: Path
     settings: dict[str, str]
@@ -96,7 +98,7 @@ class Service:
 
 @dataclass
 class JobWorker:
-    """`argot work`."""
+    """A process of `argot work`."""
 
     home: Path
     settings: dict[str, str]
@@ -127,10 +129,10 @@ def _read_command(process: int) -> str:
 
 
 class Killer:
-    """A loop that kills one process after the other, and brings back what does not come back by itself."""
+    """Kills one process after the other, and starts those again that do not start by themselves."""
 
     def __init__(self, targets: dict[str, tuple[Callable[[], None], Callable[[], None]]], seed: int) -> None:
-        """Keep for each target, by `targets`, the functions that kill it and that start it again."""
+        """`targets`: for each name the functions that kill the process and that start it again."""
         self.targets = targets
         self.random = random.Random(seed)
         self.done: Counter[str] = Counter()
@@ -147,7 +149,7 @@ class Killer:
             start()
 
 
-def kill_a_worker(service: Service, chosen: random.Random) -> None:
+def kill_worker(service: Service, chosen: random.Random) -> None:
     if workers := service.list_workers():
         with contextlib.suppress(ProcessLookupError):
             os.kill(chosen.choice(workers), signal.SIGKILL)
@@ -190,7 +192,7 @@ def measure_losses(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
         for number, service in enumerate(services):
             targets[f"service {number}"] = (service.kill, service.start)
         chosen = random.Random(given.seed)
-        targets["answer worker"] = (lambda: kill_a_worker(chosen.choice(services), chosen), lambda: None)
+        targets["answer worker"] = (lambda: kill_worker(chosen.choice(services), chosen), lambda: None)
         if given.engine == "postgresql":
             worker = JobWorker(_make_base(folder / "work"), settings)
             worker.start()
@@ -200,7 +202,7 @@ def measure_losses(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
         with people.run_while():
             killer.run(given.kills, lambda text: print(text, file=sys.stderr, flush=True))
         _await_ready(services)
-        return report_of(people.kept, killer, find_faults(people.kept, services[0], people.keys))
+        return build_report(people.kept, killer, find_faults(people.kept, services[0], people.keys))
 
 
 def _start_services(
@@ -209,7 +211,7 @@ def _start_services(
     home = folder / "kb"
     os.environ.update({name: value for name, value in settings.items() if name != "ARGOT_MODEL_URL"})
     found = prepare_base(home, PEOPLE)
-    # A role that may write: whoever signs in first would be the only one who may change documents.
+    # Everybody may write; otherwise only the first user could change documents.
     for number in range(PEOPLE):
         subprocess.run(
             [*ARGOT, "user", "roles", f"person{number}", "--role", "manager", "--home", str(home)],
@@ -243,7 +245,7 @@ def _make_base(folder: Path) -> Path:
     return folder
 
 
-def report_of(kept: AcknowledgedWork, killer: Killer, found: dict[str, list[str]]) -> dict[str, Any]:
+def build_report(kept: AcknowledgedWork, killer: Killer, found: dict[str, list[str]]) -> dict[str, Any]:
     return {
         "killed": dict(killer.done),
         "acknowledged": {

@@ -1,4 +1,4 @@
-"""The work of people while things are killed, the acknowledgements they got, and a check of these at the end.
+"""The work of people while processes are killed, a record of what was acknowledged to them, and its check at the end.
 
 Used by kills.py, which kills.
 """
@@ -23,7 +23,7 @@ from load_applications import ARGOT
 ASKERS = 3
 ANSWER_SECONDS = 90.0
 WORDS = 60
-"""Of each of the model's answers, which take a second: long enough to be cut off."""
+"""Words of each of the model's answers, which take a second: long enough to be interrupted."""
 
 
 class Place(Protocol):
@@ -41,20 +41,20 @@ class Place(Protocol):
 
 @dataclass
 class AcknowledgedWork:
-    """The work that was acknowledged, and answers that were shown as whole."""
+    """The acknowledged work, and the answers that were shown as complete."""
 
     documents: dict[str, str] = field(default_factory=dict)
     terms: list[str] = field(default_factory=list)
     turns: list[tuple[str, str, int, str]] = field(default_factory=list)
-    """Key of who asked, thread, turn, text."""
+    """The asker's key, thread, turn and text."""
     judged: list[tuple[str, str, int]] = field(default_factory=list)
     failed: Counter[str] = field(default_factory=Counter)
     written: list[tuple[str, int]] = field(default_factory=list)
-    """Question, and how many words a model wrote."""
+    """The question, and the number of words that a model wrote."""
 
 
 class People:
-    """Threads that ask, upload, write and judge until they are told to stop."""
+    """Threads that ask, upload, write and judge until they are stopped."""
 
     def __init__(self, services: Sequence[Place], keys: list[str], questions: list[str], seed: int) -> None:
         self.services, self.keys, self.questions, self.seed = services, keys, questions, seed
@@ -82,7 +82,7 @@ class People:
                 turn += 1
                 try:
                     work(client, number * 1_000_000 + turn, chosen)
-                # Whatever is killed breaks connections; what was not acknowledged need not be there.
+                # Kills break connections; work that was not acknowledged may be lost.
                 except (httpx.HTTPError, Unanswered) as error:
                     self.kept.failed[f"{work.__name__[1:]}: {type(error).__name__}"] += 1
                     self.stop.wait(0.3)
@@ -124,10 +124,10 @@ class Unanswered(Exception):
 
 
 def ask(client: httpx.Client, url: str, key: str, question: str) -> dict[str, Any]:
-    """Ask a question, and return the whole answer.
+    """Ask a question, and return the complete answer.
 
     Raises:
-        httpx.HTTPError, Unanswered: nothing was shown as a whole answer.
+        httpx.HTTPError, Unanswered: no complete answer was shown.
     """
     headers = {**_make_header(key), "Accept": "text/event-stream"}
     with client.stream("POST", f"{url}/api/ask", json={"question": question}, headers=headers) as answer:
@@ -163,7 +163,7 @@ def find_faults(kept: AcknowledgedWork, service: Place, keys: list[str]) -> dict
         _look_at_documents(client, kept, keys[0], found)
         _look_at_terms(client, kept, keys[0], found)
         _look_at_turns(client, kept, found)
-    # A model's answer has as many words as the model wrote; quotations depend on whether the vectors were there.
+    # A model's answer has as many words as the model wrote; quotations vary with the availability of the vectors.
     found["half"] = [f"{words} words: {question}" for question, words in kept.written if words < WORDS]
     found["wrong"] = _list_findings(service)
     return found

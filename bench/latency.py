@@ -1,24 +1,25 @@
-"""The wait for the first word, beside plain RAG on the same model server; and the part of it that is ours.
+"""The wait for the first word, compared with plain RAG on the same model server; and Argot's own share of it.
 
     ARGOT_MODEL_URL=http://HOST:PORT/v1 python bench/latency.py [--questions 16] [--at-once 1 8] [--json]
 
 Both sides are asked the sample knowledge base's own questions, in one run, on one server. Plain RAG embeds the
 question, searches the vectors once, and streams one answer from the passages that the whole pipeline found for that
-question, with the pipeline's own prompt for answers: what differs is everything Argot does beside that call.
+question, with the pipeline's own prompt for answers. The difference is thus everything that Argot does besides that
+call.
 
-To be fair to both, the sides take turns in going first. A server keeps the prompts it has seen, so each side of each
-run puts a line of its own before the passages: neither finds its passages in the other's or an earlier run's prompts,
-and both find the same constant part. No side is asked a question twice. Which passages a question has is found out by a
-process of its own, so that nothing of it is in this one's memory when it is timed. Questions the pipeline asks back
-about, or finds no answer for, are left out. Before anything is timed the service has half a minute to read passages
-ahead, as it does after every start; `--cold` asks at once.
+To be fair to both, the sides take turns in going first. A server caches prompts, so each side of each run puts a line
+of its own before the passages: neither profits from the other's or an earlier run's prompts, and for both the same
+constant part is cached. No side is asked a question twice. A separate process finds the passages of each question, so
+that nothing of them is cached in this one when it is timed. Questions the pipeline asks back about, or finds no answer
+for, are left out. Before anything is timed the service has half a minute to read passages ahead, as it does after every
+start; `--cold` asks at once.
 
 - jargon: the pipeline understands a term of the question.
 - rounds: model calls one after the other before the first word, the answer's own included.
-- own: wall time less the time in model calls, which counts two side by side once. `ahead` is the part of it before the
-  first word, with the wait until the beginning of an answer is known not to be a refusal.
-- work: this process's processor time a question, the model's client included, without that of answer workers. It
-  says more than the clock on a machine that has other work.
+- own: wall time minus the time in model calls, of which two parallel ones count once. `ahead` is the part of it before
+  the first word, including the wait until the beginning of an answer is known not to be a refusal.
+- work: this process's processor time per question, including the model's client, without that of answer workers. On a
+  busy machine it is more reliable than wall time.
 
 Times are in milliseconds.
 """
@@ -62,7 +63,7 @@ SIDE_BY_SIDE = ("identify_jargon", "identify_context")
 
 @dataclass(frozen=True)
 class Question:
-    """`passages`: ids of those the pipeline answers it from, best first."""
+    """A question. `passages`: ids of those the pipeline answers it from, best first."""
 
     text: str
     context: str | None
@@ -72,7 +73,7 @@ class Question:
 
 @dataclass
 class TimedQuestion:
-    """One question to one side, in seconds. `first` None: no word of an answer came."""
+    """The times of one question to one side, in seconds. `first` is None if no word of an answer came."""
 
     first: float | None
     wall: float
@@ -151,7 +152,7 @@ def say(text: str) -> None:
 
 
 def make_line(side: str) -> str:
-    """Return the line that stands before the passages in all prompts of one side of one run."""
+    """Return the line that precedes the passages in all prompts of one side of one run."""
     return f"{side} {uuid.uuid4().hex}"
 
 
@@ -184,7 +185,7 @@ async def print_passages(home: Path) -> None:
 
 
 class Bench:
-    """Both sides over one knowledge base and one server."""
+    """Both sides, on one knowledge base and one server."""
 
     def __init__(self, settings: Settings, profile: str, *, cold: bool) -> None:
         self.settings = settings
@@ -228,7 +229,7 @@ class Bench:
         return compute_row(times["pipeline"], times["plain"], together, jargon, work)
 
     async def ask_pipeline(self, kb: KnowledgeBase, question: Question) -> TimedQuestion:
-        """Ask as the chat and the command line ask."""
+        """Ask the pipeline as the chat and the command line do."""
         asked = {"question": question.text, "context": question.context, "profile": self.profile}
         began = time.perf_counter()
         first, result = None, {}
@@ -258,11 +259,11 @@ class Bench:
         return TimedQuestion(first, time.perf_counter() - began)
 
     def _search(self, kb: KnowledgeBase, question: str) -> None:
-        vector = kb.corpus.embedder.embed_passages([question])[0]  # the call that remembers nothing
+        vector = kb.corpus.embedder.embed_passages([question])[0]  # the call that caches nothing
         kb.corpus.search_semantic(make_local_principal(), "passage", vector, 5)
 
     async def _stream_answer(self, kb: KnowledgeBase, **inputs: str) -> AsyncIterator[str]:
-        """Stream the answer by the client that people use for it, with nothing of ours around it."""
+        """Stream the answer by OpenAI's client, without any code of Argot's around it."""
         assert kb.model_server is not None
         import openai
 
@@ -283,7 +284,7 @@ _clients: list[Any] = []
 
 
 def build_plain_client(settings: Settings) -> Any:
-    """Return one client with its connections for the whole run."""
+    """Return the client, which keeps its connections for the whole run."""
     if not _clients:
         from openai import AsyncOpenAI
 
@@ -293,20 +294,18 @@ def build_plain_client(settings: Settings) -> Any:
 
 
 def sum_model_time(calls: Sequence[dict[str, Any]]) -> float:
-    """Return the seconds of the calls; of the two that run side by side, the longer one's."""
+    """Return the total seconds of the calls; of two parallel ones, only the longer one's."""
     beside = [sum(call["seconds"] for call in calls if call["prompt"] == name) for name in SIDE_BY_SIDE]
     return float(sum(call["seconds"] for call in calls if call["prompt"] not in SIDE_BY_SIDE) + max(beside))
 
 
 def count_in_sequence(names: Sequence[str]) -> int:
-    """Return how many of the calls waited for one another; of the two kinds that run side by side, the more frequent
-    one's.
-    """
+    """Return the number of sequential calls; of the two parallel kinds only the more frequent one counts."""
     return sum(name not in SIDE_BY_SIDE for name in names) + max(names.count(name) for name in SIDE_BY_SIDE)
 
 
 def compute_ahead(first: float | None, calls: Sequence[dict[str, Any]]) -> float | None:
-    """Return the part of the wait for the first word that was neither another call's nor the answer's first token's."""
+    """Return the wait for the first word without the time of other calls and of the answer's first token."""
     answer = [call for call in calls if call["prompt"] == "cited_answer"]
     if first is None or len(answer) != 1:
         return None
@@ -321,7 +320,7 @@ def compute_ahead(first: float | None, calls: Sequence[dict[str, Any]]) -> float
 def compute_row(
     ours: Sequence[TimedQuestion], plain: Sequence[TimedQuestion], together: int, jargon: bool, work: float
 ) -> dict[str, Any]:
-    """Compare only questions to which both sides gave a first word; own time is of all."""
+    """Compute a row. Only questions with a first word from both sides are compared; own time is of all."""
     pairs = [(a.first, b.first) for a, b in zip(ours, plain, strict=True) if a.first and b.first]
     figures: dict[str, Any] = {"at_once": together, "jargon": jargon, "questions": len(ours), "compared": len(pairs)}
     if pairs:

@@ -1,13 +1,12 @@
-"""How many invented statements does the check of support let through? Run: python bench/lies.py
+"""The false statements that the check of support lets through. Run: python bench/lies.py
 
 `statements.jsonl` holds sentences of the sample documents (and of some passages written for it), each with an honest
-paraphrase and mostly with a lie, both written by hand. From each sentence this script makes further lies by one
-change: of a number, a unit, a currency, a rate, the scope, a word into its opposite, the negation or a name, or by a
-clause added.
-Each is held against the passage of the sentence as reference matching does it, with a threshold of 0.5.
+paraphrase and mostly with a lie, both written by hand. From each sentence this script makes further lies by one change:
+of a number, a unit, a currency, a rate, the scope, a word into its opposite, the negation or a name, or by a clause
+added. Each is checked against the passage of its sentence as reference matching does, with a threshold of 0.5.
 
-The rules of `tools.objections` were decided on the lines at even places. What the others gave was seen all the same;
-`--all` makes the same changes to every other sentence of the samples, which decided nothing.
+The rules of `tools.objections` were chosen on the lines at even places. The results on the other lines were seen as
+well. `--all` makes the same changes to all other sentences of the samples, on which nothing was chosen.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class Statement:
 
 
 def load_statements() -> list[Statement]:
-    """Return all that is said, true or not, with the passage it is held against."""
+    """Return all statements, true or not, each with the passage it is checked against."""
     found = []
     for place, line in enumerate((HERE / "statements.jsonl").read_text("utf-8").splitlines()):
         row = json.loads(line)
@@ -73,7 +72,7 @@ def _build_passage(row: dict[str, str]) -> Passage:
 
 
 def load_others() -> list[Statement]:
-    """Return all other sentences of prose in the samples, as they stand and with each change."""
+    """Return all other sentences of prose in the samples, unchanged and with each change."""
     known = {one.sentence for one in load_statements()}
     found = []
     for path in sorted(path for path in SAMPLES.rglob("*") if path.suffix in (".md", ".rst", ".txt", ".html")):
@@ -101,7 +100,7 @@ def _cut_passages(document: str) -> list[Passage]:
 
 
 def select_unequal(made: list[Statement]) -> list[Statement]:
-    """Return the statements that a change changed, each once."""
+    """Return the true statements, and those that a change really altered, each once."""
     seen: set[tuple[str, str]] = set()
     kept = []
     for one in made:
@@ -118,7 +117,7 @@ def is_cited(one: Statement) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--show", action="store_true", help="print what is judged wrongly")
+    parser.add_argument("--show", action="store_true", help="print the statements that are judged wrongly")
     parser.add_argument("--all", action="store_true", help="change all other sentences of the samples instead")
     arguments = parser.parse_args()
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
@@ -142,9 +141,7 @@ def main() -> None:
 
 
 def _measure_microseconds(said: list[Statement]) -> float:
-    """Return the mean processor time of `support` and `find_objection` for a new sentence against a passage seen
-    before.
-    """
+    """Return the mean processor time of `support` and `find_objection` for a new sentence and a known passage."""
     texts = [(f"{one.said.rstrip('.')}!", join_source_text(one.passage)) for one in said]
     started = time.process_time()
     for sentence, text in texts:

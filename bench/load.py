@@ -1,29 +1,29 @@
-"""Many conversations beside an ingest, on a model server of fixed speed: Argot, and the least one would write oneself.
+"""Many conversations beside an ingest, on a model server of fixed speed: Argot, and a minimal application.
 
     python bench/load.py [--minutes 20] [--people 50] [--every 30] [--out docs/load.md]
-    python bench/load.py --minutes 1 --blocks 1 --step-seconds 15    # does it work?
+    python bench/load.py --minutes 1 --blocks 1 --step-seconds 15    # a quick trial
 
 Both applications (`argot serve`; `minimal_app.py`) answer the questions of the sample knowledge base over server-sent
-events, and the model server is `model_stub.py`, whose waits are fixed. So many people each hold a conversation and ask
-every so many seconds (`load_people.py`, driven by locust), while documents go in without end. The applications take
-turns in blocks; only one is asked, and given documents, at a time.
+events, and the model server is `model_stub.py`, whose delays are fixed. `--people` people each hold a conversation and
+ask every `--every` seconds (`load_people.py`, driven by locust), while documents are added continuously. The
+applications take turns in blocks; only one is asked, and given documents, at a time.
 
-- own: the wait for the first word, less the waits of the model server that come before it. All that either application
-  does with the question, its client of the model server and its place in the queue for the processor is in it.
-- documents: the same ones go in again and again, changed each time, so that the knowledge base stays as large as it is.
-  Argot gives the room of replaced vectors back once more are replaced than left, and at least 2,000. With
-  `--new-documents` they are always new ones, and memory grows with them.
-- memory: the resident memory of the service, and of the processes it starts for a while, every ten seconds; the growth
-  is the slope of a straight line through the second half.
-- workers: with `--workers 0 1 2` Argot comes in once for each of these numbers of answer workers, each with a copy of
-  the knowledge base; what they have counts as memory of helpers.
-- services: with `--services 2` Argot comes in as two services on one PostgreSQL and one Chroma server, and people ask
-  one or the other. Documents go in at the first.
-- search: then, without an ingest, more and more questions a second, until the 95th percentile of own is above
-  `--limit`, or a question fails: the highest rate below it.
+- own: the wait for the first word, minus the delays of the model server before it. It includes all that the application
+  does with the question, its model client, and its wait for the processor.
+- documents: the same documents are added repeatedly, changed each time, so that the size of the knowledge base stays
+  the same. Argot frees the space of replaced vectors once they are more than the remaining ones, and at least 2,000.
+  With `--new-documents` the documents are always new, and memory grows with them.
+- memory: the resident memory of the service, and of the temporary processes that it starts, every ten seconds; the
+  growth is the slope of a straight line through the second half.
+- workers: with `--workers 0 1 2` Argot is measured once with each of these numbers of answer workers, each time with a
+  copy of the knowledge base; their memory counts as that of helpers.
+- services: with `--services 2` Argot is measured as two services on one PostgreSQL and one Chroma server, and people
+  ask one or the other. Documents are added to the first.
+- search: finally, without an ingest, the rate of questions rises until the 95th percentile of own exceeds `--limit`, or
+  a question fails. The result is the highest rate below that.
 
-What there is of the figures is written to `--out` after each block and each step of the search, and when the run is
-interrupted. Run it on an idle machine: with the search it takes about an hour. It needs the extra `bench`.
+The figures so far are written to `--out` after each block and each step of the search, and when the run is interrupted.
+Run it on an idle machine: with the search it takes about an hour. It needs the extra `bench`.
 """
 
 from __future__ import annotations
@@ -61,38 +61,38 @@ from load_report import compute_percentile, describe_standing, format_value, lis
 SAMPLE_SECONDS = 10.0
 PROGRESS_SECONDS = 30.0
 RATES = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0, 24.0)
-"""Questions a second that are tried one after the other."""
+"""The rates of the search, in questions a second."""
 SEARCH_EVERY = 10.0
 HELPERS_SECONDS = 60.0
-"""How long the search waits for what the ingest has left running."""
+"""How long the search waits for processes that the ingest left running."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=20, help="for each application")
-    parser.add_argument("--blocks", type=int, default=4, help="turns each application takes")
+    parser.add_argument("--blocks", type=int, default=4, help="number of turns of each application")
     parser.add_argument("--workers", type=int, nargs="+", help="Argot with each of these numbers of answer workers")
-    parser.add_argument("--services", type=int, help="Argot as so many services on PostgreSQL and Chroma's server, too")
+    parser.add_argument("--services", type=int, help="also this many services on PostgreSQL and Chroma's server")
     parser.add_argument("--people", type=int, default=50)
     parser.add_argument("--every", type=float, default=30, help="seconds between two questions of one person")
     parser.add_argument("--limit", type=float, default=300, help="milliseconds of own time, 95th percentile")
-    parser.add_argument("--first", type=float, default=0.3, help="the model's wait for an answer's first token")
-    parser.add_argument("--reply", type=float, default=0.15, help="the model's wait for a reply in JSON")
+    parser.add_argument("--first", type=float, default=0.3, help="the model's delay before an answer's first token")
+    parser.add_argument("--reply", type=float, default=0.15, help="the model's delay before a reply in JSON")
     parser.add_argument("--speed", type=float, default=60, help="the model's tokens a second")
-    parser.add_argument("--tokens", type=int, default=0, help="of an answer; 0: a short one, always the same")
+    parser.add_argument("--tokens", type=int, default=0, help="tokens of an answer; 0: always the same short one")
     parser.add_argument("--step-seconds", type=float, default=40, help="for each rate of the search")
-    parser.add_argument("--documents", type=int, default=5 * DOCUMENTS, help="how many go in again and again")
-    parser.add_argument("--new-documents", action="store_true", help="always new ones instead")
+    parser.add_argument("--documents", type=int, default=5 * DOCUMENTS, help="how many documents are added repeatedly")
+    parser.add_argument("--new-documents", action="store_true", help="add new documents instead")
     parser.add_argument("--no-search", action="store_true")
     parser.add_argument("--no-ingest", action="store_true")
-    parser.add_argument("--only", choices=(ARGOT_NAME, "minimal"), help="leave the other one out")
+    parser.add_argument("--only", choices=(ARGOT_NAME, "minimal"), help="measure only this application")
     parser.add_argument("--out", type=Path, help="write the tables here, too")
     arguments = parser.parse_args()
     if importlib.util.find_spec("locust") is None:
         parser.error("locust is not installed; get it with: pip install -e '.[bench]'")
     if not arguments.no_search and arguments.step_seconds < 1.5 * SEARCH_EVERY:
         parser.error(f"--step-seconds must be {1.5 * SEARCH_EVERY:g} or more: the first {SEARCH_EVERY:g} do not count")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started is ended then, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the started processes are ended, too
     with tempfile.TemporaryDirectory(prefix="argot-load-") as scratch, ExitStack() as stack:
         Load(arguments, Path(scratch)).measure_load(stack)
 
@@ -138,13 +138,13 @@ class Load:
         return self.arguments.workers or [None]
 
     def _measure_steps(self) -> Any:
-        """Yield the results so far, after each block and step."""
+        """Measure all blocks and steps; yield after each a description of the progress."""
         blocks = self.arguments.blocks
         seconds = self.arguments.minutes * 60 / blocks
         for block in range(blocks):
             for application in self.applications if block % 2 == 0 else self.applications[::-1]:
                 say(f"block {block + 1} of {blocks}: {application.name}, {seconds:.0f} s")
-                self._block(application, seconds)
+                self._run_block(application, seconds)
                 yield f"up to block {block + 1} of {blocks}, {application.name}"
         for application in () if self.arguments.no_search else self.applications:
             say(f"search: {application.name}, at most {len(RATES)} steps of {self.arguments.step_seconds:g} s")
@@ -157,7 +157,7 @@ class Load:
                     break
 
     def _write(self, done: str) -> str:
-        """Return the report, and write it to the file: whole at any time."""
+        """Write the report to the file, which is complete at any time, and return it."""
         text = report(self.arguments, self.applications, done)
         if out := self.arguments.out:
             draft = out.with_name(out.name + ".part")
@@ -167,16 +167,16 @@ class Load:
 
     # -- a block ------------------------------------------------------------------------------------------------------
 
-    def _block(self, application: Application, seconds: float) -> None:
+    def _run_block(self, application: Application, seconds: float) -> None:
         stop = threading.Event()
         answers = self._report_file()
-        beside = [threading.Thread(target=self._watch, args=(application, answers, seconds, stop))]
+        beside = [threading.Thread(target=self._watch_application, args=(application, answers, seconds, stop))]
         if not self.arguments.no_ingest:
-            beside.append(threading.Thread(target=self._ingest, args=(application, stop)))
+            beside.append(threading.Thread(target=self._add_documents, args=(application, stop)))
         for thread in beside:
             thread.start()
         try:
-            self._ask(application, answers, self.arguments.people, self.arguments.every, seconds)
+            self._ask_questions(application, answers, self.arguments.people, self.arguments.every, seconds)
         finally:
             stop.set()
             for thread in beside:
@@ -184,13 +184,15 @@ class Load:
             application.answers += read_answers(answers)
             application.loaded += seconds
 
-    def _watch(self, application: Application, answers: Path, seconds: float, stop: threading.Event) -> None:
+    def _watch_application(
+        self, application: Application, answers: Path, seconds: float, stop: threading.Event
+    ) -> None:
         began, told = time.monotonic(), 0.0
         while True:
             into = time.monotonic() - began
             if into <= seconds:
                 at = application.loaded + into
-                application.samples.append(Sample(at, into, *application.resident()))
+                application.samples.append(Sample(at, into, *application.measure_memory()))
             if into - told >= PROGRESS_SECONDS:
                 told = into
                 when = f"{into:.0f} of {seconds:.0f} s" if into <= seconds else "waiting for the last answers"
@@ -198,8 +200,8 @@ class Load:
             if stop.wait(SAMPLE_SECONDS):
                 return
 
-    def _ingest(self, application: Application, stop: threading.Event) -> None:
-        """Put in documents without end, a folder of twenty after the other."""
+    def _add_documents(self, application: Application, stop: threading.Event) -> None:
+        """Add documents for ever, one folder of twenty after the other."""
         folders = max(1, self.arguments.documents // DOCUMENTS)
         while not stop.is_set():
             number = self.folder if self.arguments.new_documents else self.folder % folders
@@ -216,8 +218,10 @@ class Load:
         file.touch()
         return file
 
-    def _ask(self, application: Application, answers: Path, people: int, every: float, seconds: float) -> None:
-        """Let so many people ask for so long; the outcome of each question is a line in the file."""
+    def _ask_questions(
+        self, application: Application, answers: Path, people: int, every: float, seconds: float
+    ) -> None:
+        """Let this many people ask for this time; the outcome of each question is a line in the file."""
         application.require_alive()
         load = {
             **application.people,
@@ -245,10 +249,10 @@ class Load:
             raise SystemExit(f"nobody asked {application.name} anything. locust said:\n{asking.stderr[-2000:]}")
 
     def _measure_step(self, application: Application, rate: float) -> dict[str, Any]:
-        """Measure one rate of the search. Its first seconds, in which connections and threads begin, do not count."""
+        """Measure one rate of the search, without its first seconds, in which connections and threads start."""
         answers = self._report_file()
         people = max(1, round(rate * SEARCH_EVERY))
-        self._ask(application, answers, people, SEARCH_EVERY, self.arguments.step_seconds)
+        self._ask_questions(application, answers, people, SEARCH_EVERY, self.arguments.step_seconds)
         asked = read_answers(answers)
         begun = min(one["at"] for one in asked) + SEARCH_EVERY
         own, errors = (
@@ -266,12 +270,12 @@ class Load:
 
 def _wait_for_helpers(application: Application) -> None:
     until = time.monotonic() + HELPERS_SECONDS
-    while application.resident()[1] and time.monotonic() < until:
+    while application.measure_memory()[1] and time.monotonic() < until:
         time.sleep(1)
 
 
 def read_answers(answers: Path) -> list[dict[str, Any]]:
-    """Return the whole lines that are there by now."""
+    """Return the complete lines written so far."""
     text = answers.read_text("utf-8")
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 

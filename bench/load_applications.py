@@ -1,4 +1,4 @@
-"""The applications that a load test compares, each started with its knowledge base, and how documents go into them."""
+"""The applications that a load test compares: starting them with a knowledge base, and adding documents."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ HERE = Path(__file__).parent
 # How the tests start servers of their own.
 sys.path.append(str(HERE.parent / "tests" / "support"))
 if TYPE_CHECKING:
-    from postgresql_server import PostgresqlServer
     from chroma_server import ChromaRun
+    from postgresql_server import PostgresqlServer
 ARGOT = (sys.executable, "-c", "from argot.ui.cli.main import main; main()")
 ARGOT_NAME = "argot"
 START_SECONDS = 180.0
 DOCUMENTS = 20
-"""Documents of a folder that goes in at a time."""
+"""Documents of a folder, which are added together."""
 PASSAGES = 10
-"""Of each document."""
+"""Passages of each document."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
 PREPARE = """
 import asyncio, json, sys
@@ -46,12 +46,12 @@ async def main(home, people):
     found, keys, who = [], [], make_local_principal()
     async with KnowledgeBase.open(home, load_settings(home=home, model_url=""), patience=30) as kb:
         for entry in map(json.loads, lines):
-            if (await catalogue.result(kb, who, "ask", question=entry["question"]))["status"] == "answered":
+            if (await catalogue.get_result(kb, who, "ask", question=entry["question"]))["status"] == "answered":
                 found.append(entry["question"])
         for number in range(people):
-            await catalogue.result(kb, who, "user_add", name=f"person{number}")
+            await catalogue.get_result(kb, who, "user_add", name=f"person{number}")
             principal = kb.people.user(f"person{number}").principal
-            keys.append((await catalogue.result(kb, principal, "key_add", name="load"))["key"])
+            keys.append((await catalogue.get_result(kb, principal, "key_add", name="load"))["key"])
     print(json.dumps({"questions": found, "keys": keys}))
 
 home = Path(sys.argv[1])
@@ -62,7 +62,7 @@ asyncio.run(main(home, int(sys.argv[2])))
 
 @dataclass(frozen=True)
 class Sample:
-    """Resident memory, `at` so many seconds of load; `into` its block. Bytes of the service, and of its helpers."""
+    """Resident memory in bytes of service and helpers, after `at` seconds of load, `into` seconds of the block."""
 
     at: float
     into: float
@@ -72,7 +72,7 @@ class Sample:
 
 @dataclass
 class Application:
-    """One of the two, running. `documents`: that went in, new or changed."""
+    """One of the two applications, running. `documents`: how many were added, new or changed."""
 
     name: str
     url: str
@@ -86,18 +86,18 @@ class Application:
     refused: list[str] = field(default_factory=list)
     search: list[dict[str, Any]] = field(default_factory=list)
     people: dict[str, Any] = field(default_factory=dict)
-    """Keys of those who ask, and the questions."""
+    """The keys of the askers, and the questions."""
     others: list[Application] = field(default_factory=list)
     """Further services on the same stores."""
     settings: dict[str, str] = field(default_factory=dict)
-    """With which commands beside it find its stores."""
+    """The settings by which other commands find its stores."""
 
     @property
     def urls(self) -> list[str]:
         return [self.url, *(one.url for one in self.others)]
 
-    def resident(self) -> tuple[int, int]:
-        """Bytes in memory of its services, and of all they have started."""
+    def measure_memory(self) -> tuple[int, int]:
+        """Return the bytes in memory of its services, and of all processes they started."""
         sizes = [measure_resident(one.process.pid) for one in (self, *self.others)]
         return sum(one for one, _ in sizes), sum(helpers for _, helpers in sizes)
 
@@ -107,7 +107,7 @@ class Application:
 
 
 def prepare_base(home: Path, people: int, settings: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the sample knowledge base with so many people and their keys, and the questions it answers by itself."""
+    """Build the sample knowledge base with people; return their keys, and questions that have an answer."""
     command = [sys.executable, "-c", PREPARE, str(home), str(people)]
     environment = {**os.environ, **(settings or {})}
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
@@ -131,9 +131,7 @@ def run_model_server(first: float, reply: float, speed: float, tokens: int) -> I
 def run_argot_service(
     scratch: Path, home: Path, model: str, people: dict[str, Any], workers: int | None = None
 ) -> Iterator[Application]:
-    """Run a service with so many answer workers, and a knowledge base of its own; None: as many as it starts
-    unasked.
-    """
+    """Run a service with this many answer workers (None: the default) on a knowledge base of its own."""
     name, settings = ARGOT_NAME, {**UNBOUNDED, "ARGOT_MODEL_URL": model}
     if workers is not None:
         name, home = f"{name}, {workers} workers", Path(shutil.copytree(home, scratch / f"kb-{workers}"))
@@ -145,15 +143,15 @@ def run_argot_service(
 
 @contextmanager
 def run_postgresql(scratch: Path, memory: str = "32MB") -> Iterator[tuple[PostgresqlServer, dict[str, str]]]:
-    """Run PostgreSQL; yield it and the setting that names its database, as an ordinary user: policies of rows hold for
-    that.
+    """Run PostgreSQL; yield it and the setting that names its database for an ordinary user, to whom row-level security
+    applies.
 
     Args:
-        memory: its `shared_buffers`.
+        memory: the size of `shared_buffers`.
     """
     from postgresql_server import running
 
-    # Its own user has to enter the folder, as it does not run as root.
+    # PostgreSQL does not run as root: its own user must be able to enter the folder.
     scratch.chmod(0o755)
     with running(scratch / "postgresql", durable=True, memory=memory) as server:
         server.execute("CREATE ROLE keeper LOGIN")
@@ -173,7 +171,7 @@ def run_chroma_server(scratch: Path) -> Iterator[tuple[ChromaRun, dict[str, str]
 
 @contextmanager
 def run_argot_services(scratch: Path, model: str, people: int, count: int) -> Iterator[Application]:
-    """Run so many services on one PostgreSQL and one Chroma server, which this starts."""
+    """Run this many services on one PostgreSQL and one Chroma server, which are started, too."""
     with ExitStack() as stack:
         _, store = stack.enter_context(run_postgresql(scratch))
         _, vectors = stack.enter_context(run_chroma_server(scratch))
@@ -195,7 +193,7 @@ UNBOUNDED = {
     "ARGOT_QUESTIONS_PER_MINUTE": "0",
     "ARGOT_QUESTIONS_AT_ONCE": "0",
     "ARGOT_RUNNING_QUESTIONS": "0",
-    # Only what people ask is measured.
+    # Only people's questions are measured.
     "ARGOT_DERIVE_IN_BACKGROUND": "off",
 }
 
@@ -245,7 +243,7 @@ def start_application(name: str, command: Sequence[str], home: Path, settings: d
 
 
 def ingest_folder(application: Application, folder: Path, stop: threading.Event) -> None:
-    """Put the documents of a folder in by the application's own upload, and count them."""
+    """Add the documents of a folder by the application's own upload, and count them."""
     if application.name.startswith(ARGOT_NAME):
         _add_by_command(application, folder, stop)
     else:
@@ -287,7 +285,7 @@ def _post(application: Application, folder: Path, stop: threading.Event) -> None
 
 
 def write_documents(folder: Path) -> None:
-    """Write documents of ten passages each, in words that questions use too; each call writes others."""
+    """Write documents of ten passages each, in words that also occur in questions; each call writes different ones."""
     folder.mkdir(exist_ok=True)
     stamp = time.monotonic_ns()
     for number in range(DOCUMENTS):
@@ -304,7 +302,7 @@ def write_documents(folder: Path) -> None:
 
 
 def measure_resident(pid: int) -> tuple[int, int]:
-    """Return bytes in memory of a process, and of all it has started."""
+    """Return the bytes in memory of a process, and of all processes it started."""
     sizes, pids = [], [pid]
     while pids:
         one = pids.pop(0)

@@ -1,7 +1,7 @@
-"""The people of a load test, for locust: each has a conversation and asks every so many seconds over `/api/ask`.
+"""The people of a load test, for locust: each has a conversation and asks at intervals over `/api/ask`.
 
 Started by load.py, which sets LOAD (a JSON file: keys, questions, every, seconds, first, reply, report). Each
-question's figures go to the report as a line of JSON. `own` is the wait for the first word less the model's own fixed
+question's figures go to the report as a line of JSON. `own` is the wait for the first word minus the model's fixed
 share: one `reply` for every round of calls before the answer, and `first`.
 """
 
@@ -69,7 +69,7 @@ class Person(HttpUser):
             told["error"] = f"status {answer.status_code}: {answer.text[:200]}"
             return {}
         kind = ""
-        # None: what has come, at once. A number would be waited for, and 1 takes a processor for itself.
+        # None: whatever has arrived. A larger number would wait for more, and 1 would occupy a processor.
         for raw in answer.iter_lines(chunk_size=None):
             line = raw.decode("utf-8")
             if line.startswith("event: "):
@@ -85,11 +85,15 @@ class Person(HttpUser):
 
 
 def _sum_model_share(calls: list[dict[str, Any]]) -> float:
-    """Return the time that a model of this speed takes before the first word, whatever the application does."""
+    """Return the time that a model of this speed takes before the first word, regardless of the application."""
     prompts = [call["prompt"] for call in calls]
-    before = [one for one in prompts[: _answer_at(prompts)] if one != SIDE_BY_SIDE[1] or SIDE_BY_SIDE[0] not in prompts]
+    before = [
+        one
+        for one in prompts[: _find_answer_place(prompts)]
+        if one != SIDE_BY_SIDE[1] or SIDE_BY_SIDE[0] not in prompts
+    ]
     return float(len(before) * LOAD["reply"] + LOAD["first"])
 
 
-def _answer_at(prompts: list[str]) -> int:
+def _find_answer_place(prompts: list[str]) -> int:
     return next((place for place, one in enumerate(prompts) if "answer" in one), len(prompts))

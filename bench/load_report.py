@@ -1,4 +1,4 @@
-"""The figures of a load test, and the page that they stand on."""
+"""The figures of a load test, and the page that shows them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from load_applications import PASSAGES, Application, Sample
 
 WARMING = 60.0
-"""Seconds of each block whose memory does not count for the growth: helpers start, and caches fill again."""
+"""First seconds of each block, whose memory is left out of the growth: helpers start, and caches fill again."""
 
 
 def list_own_times(answers: Sequence[dict[str, Any]]) -> list[float]:
-    """Return milliseconds of the questions that were answered."""
+    """Return the own times of the answered questions, in milliseconds."""
     return [one["own"] * 1000 for one in answers if not one["error"] and "own" in one]
 
 
@@ -24,10 +24,10 @@ def compute_percentile(values: Sequence[float], percent: int) -> float | None:
 
 
 def measure_growth(samples: Sequence[Sample], block: float, size: Callable[[Sample], int]) -> float | None:
-    """Return megabytes a minute of load, by least squares over the second half of the time.
+    """Return the growth in megabytes a minute of load, by least squares over the second half of the time.
 
     Args:
-        block: seconds of one; of each the first `WARMING` are left out, or a quarter where that is less.
+        block: seconds of a block; of each the first `WARMING` are left out, or a quarter if that is less.
     """
     warm = min(WARMING, block / 4)
     half = samples[-1].at / 2 if samples else 0.0
@@ -57,7 +57,7 @@ def describe_standing(application: Application, answers: Sequence[dict[str, Any]
 
 
 def report(arguments: argparse.Namespace, applications: Sequence[Application], done: str) -> str:
-    """Return the tables. `done`: the results of the run so far; empty once it is complete."""
+    """Return the tables. `done`: how far the run is; empty once it is complete."""
     ingest = "" if arguments.no_ingest else f", beside an ingest without end: {_describe_ingest(arguments)}"
     lines = [
         *([f"**Not complete: {done}.**", ""] if done else []),
@@ -76,7 +76,7 @@ def report(arguments: argparse.Namespace, applications: Sequence[Application], d
         "| application | first | most | last | growth | a thousand passages in | helpers, most | growth with helpers |",
         "|---|--:|--:|--:|--:|--:|--:|--:|",
         *(_build_memory(arguments, one) for one in applications),
-        *_search_lines(arguments, applications),
+        *_describe_search(arguments, applications),
     ]
     for one in applications:
         errors = sorted({answer["error"][:160] for answer in one.answers if answer["error"]})
@@ -120,7 +120,7 @@ def _build_memory(arguments: argparse.Namespace, one: Application) -> str:
     )
 
 
-def _search_lines(arguments: argparse.Namespace, applications: Sequence[Application]) -> list[str]:
+def _describe_search(arguments: argparse.Namespace, applications: Sequence[Application]) -> list[str]:
     if not any(one.search for one in applications):
         return []
     lines = ["", f"Without an ingest, until own p95 is above {arguments.limit:g} ms or a question fails:", ""]

@@ -1,11 +1,11 @@
-"""The time of the glossary's part of a question: python bench/lookup.py [--senses N] [--processor] [--no-service]
+"""The time that the glossary takes for a question: python bench/lookup.py [--senses N] [--processor] [--no-service]
 [--postgres URL]
 
-Makes a glossary with that many senses (100,000 unless told) and asks questions with five terms on its read-only
-connection (aim: 2 ms at p95). Then it serves that glossary with `argot serve`, signs in as a manager, and types into
-the search box of the managers' page letter by letter, over HTTP (aim: 50 ms at p95). Before and behind that: import,
-reading each format, the matcher that is made beside the questions after a change, conflicts, and rolling back. With
-`--postgres` the glossary is on PostgreSQL, in a schema of its own that is dropped in the end, and the service and the
+Makes a glossary with that many senses (default 100,000) and asks questions with five terms on its read-only connection
+(target: 2 ms at p95). Then it serves that glossary with `argot serve`, signs in as a manager, and types into the search
+box of the managers' page letter by letter, over HTTP (target: 50 ms at p95). It also times the import, reading and
+writing each format, the matcher that is built in the background after a change, conflicts, and rolling back. With
+`--postgres` the glossary is on PostgreSQL, in a schema of its own that is dropped at the end, and the service and the
 formats are left out.
 """
 
@@ -42,16 +42,16 @@ PASSWORD = "tilted copper llama 9"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--senses", type=int, default=100_000)
-    parser.add_argument("--processor", action="store_true", help="this process's processor time, where others work too")
-    parser.add_argument("--no-service", action="store_true", help="without `argot serve` and the search box")
-    parser.add_argument("--postgres", metavar="URL", help="a database on PostgreSQL, in the place of SQLite")
+    parser.add_argument("--processor", action="store_true", help="processor time of this process, for a busy machine")
+    parser.add_argument("--no-service", action="store_true", help="leave out `argot serve` and the search box")
+    parser.add_argument("--postgres", metavar="URL", help="use this PostgreSQL database instead of SQLite")
     given = parser.parse_args()
     dice = random.Random(1)
     text, terms = make_glossary_csv(given.senses, dice)
     if given.postgres:
-        with on_postgresql(given.postgres) as glossary:
-            take_in(glossary, text, terms)
-            ask_and_change(glossary, terms, dice)
+        with open_on_postgresql(given.postgres) as glossary:
+            import_glossary(glossary, text, terms)
+            time_questions_and_changes(glossary, terms, dice)
             time_conflicts_and_roll_back(glossary)
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -59,21 +59,21 @@ def main() -> None:
         run_argot("init", "--home", home)
         path = home / "glossary.db"
         glossary = Glossary.open(path)
-        take_in(glossary, text, terms)
+        import_glossary(glossary, text, terms)
         print(f"  {path.stat().st_size / 1e6:.0f} MB")
-        exchange_formats(glossary)
+        time_formats(glossary)
         measure_time("check and open", lambda: Glossary.open(path).close())
-        ask_and_change(glossary, terms, dice)
+        time_questions_and_changes(glossary, terms, dice)
         if not given.no_service:
             glossary.close()
-            search_box(home, terms, dice)
+            time_search_box(home, terms, dice)
             glossary = Glossary.open(path)
         time_conflicts_and_roll_back(glossary)
         glossary.close()
 
 
 @contextmanager
-def on_postgresql(url: str) -> Iterator[Glossary]:
+def open_on_postgresql(url: str) -> Iterator[Glossary]:
     import psycopg
 
     from argot.postgresql.stores import PostgresqlStores
@@ -86,17 +86,17 @@ def on_postgresql(url: str) -> Iterator[Glossary]:
         connection.execute(f"DROP SCHEMA {schema} CASCADE")
 
 
-def take_in(glossary: Glossary, text: str, terms: list[str]) -> None:
+def import_glossary(glossary: Glossary, text: str, terms: list[str]) -> None:
     report = measure_time("import", lambda: glossary.files.import_csv(text))
     print(f"  {report.added:,} senses, {len(terms):,} terms")
     measure_time("import again", lambda: glossary.files.import_csv(text))
 
 
-def ask_and_change(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
+def time_questions_and_changes(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
     measure_time("build matcher", lambda: glossary.lookup.matcher(ASKER))
-    ask(glossary, terms, dice)
-    change(glossary)
-    search(glossary, terms, dice)
+    time_questions(glossary, terms, dice)
+    time_change(glossary)
+    time_search(glossary, terms, dice)
 
 
 def time_conflicts_and_roll_back(glossary: Glossary) -> None:
@@ -104,8 +104,8 @@ def time_conflicts_and_roll_back(glossary: Glossary) -> None:
     measure_time("roll back", lambda: glossary.history.roll_back(ADMIN, 1, force=True))
 
 
-def exchange_formats(glossary: Glossary) -> None:
-    """Time writing each format, and reading it as an import does: in a process of its own."""
+def time_formats(glossary: Glossary) -> None:
+    """Time writing each format, and reading it as an import does, in a process of its own."""
     for one in FORMATS:
         written = measure_time(
             f"write {one.name}", lambda one=one: glossary.files.export_file(ADMIN, one.name).encode()
@@ -116,8 +116,8 @@ def exchange_formats(glossary: Glossary) -> None:
         print(f"  {len(told.senses):,} senses, {len(written) / 1e6:.0f} MB")
 
 
-def change(glossary: Glossary) -> None:
-    """Time the first question after a change, and when its new matcher is there."""
+def time_change(glossary: Glossary) -> None:
+    """Time the first question after a change, and the building of the new matcher."""
     glossary.senses.add("NX-9Q", "context 1", "next generation query")
     measure_time(
         "first question", lambda: glossary.lookup.matcher(ASKER).misspelt("what is a nexd generation query", [])
@@ -125,8 +125,8 @@ def change(glossary: Glossary) -> None:
     measure_time("new matcher", glossary._views.finish)
 
 
-def ask(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
-    """Time the parts of each question; five terms in a sentence of about twenty words."""
+def time_questions(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
+    """Time the glossary's work on each question: five terms in a sentence of about twenty words."""
     words = sorted(load_english_words())
     seconds: dict[str, list[float]] = {"find + look_up": [], "misspelt": [], "suggest": []}
     for _ in range(QUESTIONS):
@@ -150,8 +150,8 @@ def ask(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
         report_times(name, times)
 
 
-def search(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
-    """Time every letter typed, in the store."""
+def time_search(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
+    """Time the store's search at every letter typed."""
     seconds = []
     for typed in type_letters(terms, dice):
         begin = CLOCK()
@@ -160,8 +160,8 @@ def search(glossary: Glossary, terms: list[str], dice: random.Random) -> None:
     report_times("search", seconds)
 
 
-def search_box(home: Path, terms: list[str], dice: random.Random) -> None:
-    """Time every letter typed into the managers' page, and opening that page, by the clock of who waits."""
+def time_search_box(home: Path, terms: list[str], dice: random.Random) -> None:
+    """Time every letter typed into the managers' page, and opening that page, in wall time."""
     import httpx
 
     run_argot("user", "add", "root", "--password", "--role", "admin", "--home", home, typed=f"{PASSWORD}\n")
@@ -182,7 +182,7 @@ def search_box(home: Path, terms: list[str], dice: random.Random) -> None:
 
 
 def type_letters(terms: list[str], dice: random.Random) -> Iterator[str]:
-    """Yield the text in the box letter by letter: terms, words of expansions, and what nearly all senses hold."""
+    """Yield the text in the box letter by letter: terms, words of expansions, text in nearly all senses."""
     words = [word for word in sorted(load_english_words()) if len(word) > 3]
     texts = [
         *dice.sample(terms, 100),

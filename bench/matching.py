@@ -1,14 +1,14 @@
-"""Which reference matching is better, `sum` or `published`? Run: python bench/matching.py
+"""A comparison of the methods of reference matching, `sum` and `published`. Run: python bench/matching.py
 
-A labelled set made from the sample documents, as in section 6 of *Trustworthy Answers, Messier Data*: answers of known
-sources. Each takes one to three sentences from each of one to three passages, edited as a writer would (a clause moved,
-words left out, openings added), and adds sentences that no passage supports: made-up ones, and true ones with a number,
-a unit or a negation changed. Five passages are offered, among them neighbours of the sources. Nothing is random
+The labelled set is made from the sample documents, as in section 6 of *Trustworthy Answers, Messier Data*: answers with
+known sources. Each takes one to three sentences from each of one to three passages, edited as a writer would (a clause
+moved, words left out, openings added), and adds sentences that no passage supports: invented ones, and true ones with a
+number, a unit or a negation changed. Five passages are offered, among them neighbours of the sources. Nothing is random
 between runs.
 
 Measures: sentence-level precision (of the sentences given a passage, the share given a right one), the same over all
-sentences as in the paper (a sentence without a source is right when it gets none), segments an answer, recall, and the
-share of unsupported sentences that are cited all the same.
+sentences as in the paper (a sentence without a source is right when it gets none), segments per answer, recall, and the
+share of unsupported sentences that are cited nevertheless.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ INVENTED = (
 
 @dataclass(frozen=True)
 class LabelledAnswer:
-    """An answer: its sentences, and for each the passages (by place) that it rests on; none when it was made up."""
+    """An answer: its sentences, and for each the passages (by position) that support it; none for an invented one."""
 
     sentences: list[str]
     sources: list[frozenset[int]]
     passages: list[Passage]
 
 
-def sample_passages() -> list[list[Passage]]:
+def load_passages() -> list[list[Passage]]:
     settings = Settings()
     limits = ReadLimits.from_settings(settings)
     documents = []
@@ -76,11 +76,11 @@ def sample_passages() -> list[list[Passage]]:
 
 def make_labelled_answers(count: int, seed: int) -> list[LabelledAnswer]:
     chance = random.Random(seed)
-    documents = [passages for passages in sample_passages() if len(passages) >= 5]
-    return [_answer(chance.choice(documents), chance) for _ in range(count)]
+    documents = [passages for passages in load_passages() if len(passages) >= 5]
+    return [_make_answer(chance.choice(documents), chance) for _ in range(count)]
 
 
-def _answer(document: list[Passage], chance: random.Random) -> LabelledAnswer:
+def _make_answer(document: list[Passage], chance: random.Random) -> LabelledAnswer:
     first = chance.randrange(len(document) - 4)
     offered = document[first : first + 5]
     order = chance.sample(range(5), 5)
@@ -105,9 +105,7 @@ def _list_statements(passage: Passage) -> list[str]:
 
 
 def _edit_statement(statement: str, chance: random.Random) -> str:
-    """Edit a sentence as a writer would: not at all, by another opening, by moving a clause, or by leaving filling
-    words out.
-    """
+    """Edit a sentence as a writer would: not at all, by another opening, a moved clause, or omitted filler words."""
     statement = re.sub(r"\s+", " ", statement)
     match chance.randrange(4):
         case 0:
@@ -122,7 +120,7 @@ def _edit_statement(statement: str, chance: random.Random) -> str:
 
 
 def _make_unsupported(statement: str, chance: random.Random) -> str:
-    """Return a made-up statement, or the statement with its number, its polarity or its unit changed."""
+    """Return an invented statement, or the statement with a changed number or a negation."""
     statement = re.sub(r"\s+", " ", statement)
     if chance.random() < 0.4:
         return chance.choice(INVENTED)

@@ -1,26 +1,27 @@
-"""The growth of a service that takes documents in without end, suspect by suspect.
+"""The memory growth of a service to which documents are added continuously, by suspect.
 
     python bench/memory.py [--rounds 30] [--questions 20] [--out memory.md]
-    python bench/memory.py --rounds 6 --documents 10     # does it work?
+    python bench/memory.py --rounds 6 --documents 10     # a quick trial
     python bench/memory.py --questions 0                 # documents alone
     python bench/memory.py --documents 0                 # questions alone
 
-`argot serve` runs with the sample knowledge base and without a model server. In each round the same documents go in
-through its socket, changed each time, and beside them questions are asked one after the other. Vectors of passages are
-drawn by a hash of the text instead of embedded, or a round would take minutes: they are as many and as long, in a
-process of its own they would not count here anyhow, and what is found by them is not looked at.
+`argot serve` runs with the sample knowledge base and without a model server. In each round the same documents are added
+through its socket, changed each time, while questions are asked one after the other. Vectors of passages are generated
+by a hash of the text instead of embedded, since a round would otherwise take minutes. Their number and length are the
+same. Embedding happens in a process of its own, which would not count here, and the search results do not matter.
 
 After each round the service measures itself:
 
-- resident: of the process, as the system counts it; private: what of it no other process shares.
-- C heap, used and free: of glibc's malloc, all arenas together (Chroma, SQLite, texts). What is free was given back to
-  the system only in part.
+- resident: the process's resident memory, as the system counts it; private: the part that no other process shares.
+- C heap, used and free: of glibc's malloc, all arenas together (Chroma, SQLite, texts). Free memory was returned to the
+  system only in part.
 - small objects: Python's own allocator. SQLite: pages that the connections keep (part of the C heap).
-- caches: entries in all that is remembered (`lru_cache`, `SizedCache`); all are bounded, so this must level off.
-- vectors gone: deleted ones whose room is still taken, until there are 2,000 and more than are left.
+- caches: entries in all caches (`lru_cache`, `SizedCache`); all are bounded, so this must level off.
+- vectors gone: deleted vectors whose space is still occupied, until they are at least 2,000 and more than the remaining
+  ones.
 
-The growth is the slope of a straight line through the second half of the rounds, for a thousand replaced passages. A
-round is ten seconds or so; look at memory here, never at time.
+The growth is the slope of a straight line through the second half of the rounds, per thousand replaced passages. A
+round takes about ten seconds. The benchmark measures memory, not time.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 PASSAGES = 10
-"""Of each document."""
+"""Passages of each document."""
 START_SECONDS = 180.0
 
 
 class Suspect(NamedTuple):
-    """A row of the table: the measurement's name, what it is called there, and in what it is counted."""
+    """A row of the table: the name of the measurement, its title, and its unit."""
 
     name: str
     title: str
@@ -122,7 +123,7 @@ def run_rounds(arguments: argparse.Namespace, scratch: Path) -> None:
 
 
 def run_round(arguments: argparse.Namespace, home: Path, folder: Path, number: int) -> None:
-    """Add the documents, and ask the questions beside them."""
+    """Add the documents, and ask the questions at the same time."""
     asking = threading.Thread(target=ask, args=(home, arguments.questions, number * arguments.questions))
     asking.start()
     if arguments.documents:
@@ -157,7 +158,7 @@ def open_client(home: Path) -> Iterator[Any]:
 
 
 def write_documents(folder: Path, count: int, number: int) -> None:
-    """Write the same documents in every round, in other words."""
+    """Write the same documents in every round, with different words."""
     folder.mkdir(exist_ok=True)
     for document in range(count):
         sections = [f"# Report {number}-{document}\n"]
@@ -168,7 +169,7 @@ def write_documents(folder: Path, count: int, number: int) -> None:
 
 
 def format_table(arguments: argparse.Namespace, samples: Sequence[tuple[int, dict[str, float]]]) -> str:
-    """Format the table; "first" is after the first round. Without documents the growth is for a thousand questions."""
+    """Format the table; "first" is after the first round. Without documents the growth is per thousand questions."""
     per = "thousand passages" if arguments.documents else "thousand questions"
     steps = [
         replaced / 1000 if arguments.documents else n * arguments.questions / 1000
@@ -192,7 +193,7 @@ def format_table(arguments: argparse.Namespace, samples: Sequence[tuple[int, dic
 
 
 def format_growth(steps: Sequence[float], sizes: Sequence[float]) -> str:
-    """Format the slope of a straight line by least squares."""
+    """Format the growth: the slope of a straight line by least squares."""
     if len(steps) < 3:
         return "-"
     return f"{round(np.polyfit(steps, sizes, 1)[0], 2) + 0.0:.2f}"
@@ -206,7 +207,7 @@ def say(text: str) -> None:
 
 
 class Service:
-    """`argot serve`, in a process that measures itself whenever it is sent a line."""
+    """`argot serve`, in a process that measures itself whenever it reads a line."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -248,7 +249,7 @@ def start_service(home: Path) -> Iterator[Service]:
 
 
 def serve_measured(home: Path) -> None:
-    """Serve as `argot serve` does, but for the vectors, and measure when asked."""
+    """Serve as `argot serve` does, except for the vectors, and measure when asked."""
     from argot.corpus.embedding.embedding_process import BackgroundEmbedder
     from argot.service.observability import process_memory
     from argot.settings import load_settings
@@ -267,9 +268,9 @@ def serve_measured(home: Path) -> None:
         for _ in sys.stdin:
             try:
                 print(json.dumps(take_measurement(home)), flush=True)
-            except Exception as error:  # whoever asked waits for a line
+            except Exception as error:  # the benchmark waits for a line
                 print(json.dumps({"failed": repr(error)}), flush=True)
-        os.kill(os.getpid(), signal.SIGTERM)  # whoever asked is gone
+        os.kill(os.getpid(), signal.SIGTERM)  # the benchmark is gone
 
     BackgroundEmbedder.embed_passages = draw_vectors  # type: ignore[method-assign]
     process_memory.freeze_start_up = settle_and_measure
@@ -287,7 +288,7 @@ def _draw_vector(text: str, dimensions: int) -> Any:
 
 
 _known: weakref.WeakSet[Any] = weakref.WeakSet()
-"""Caches and vector indexes that were there when the process settled, or were seen since."""
+"""Caches and vector indexes that existed when start-up ended, or were seen since."""
 
 
 class _Mallinfo(ctypes.Structure):
@@ -300,7 +301,7 @@ class _Mallinfo(ctypes.Structure):
 
 
 def take_measurement(home: Path) -> dict[str, float]:
-    """Return figures by the names of `SUSPECTS`; nan for what this system cannot tell."""
+    """Return figures by the names of `SUSPECTS`; nan for those that this system does not provide."""
     return {
         **_measure_system(),
         **_measure_heap(),
@@ -323,9 +324,7 @@ def _measure_system() -> dict[str, float]:
 
 
 def _measure_heap() -> dict[str, float]:
-    """Return the memory that malloc has given out and holds free, blocks mapped one by one included, and the number of
-    arenas.
-    """
+    """Return malloc's used and free memory, including separately mapped blocks, and the number of arenas."""
     libc = ctypes.CDLL(None)
     if not hasattr(libc, "mallinfo2"):
         return dict.fromkeys(("used", "free", "arenas"), float("nan"))
@@ -346,7 +345,7 @@ def _count_arenas(libc: Any) -> int:
 
 
 def _measure_small_objects() -> float:
-    """Return bytes of the arenas of Python's allocator, which says so on the standard error of C alone."""
+    """Return the bytes in arenas of Python's allocator, which reports them only on C's standard error."""
     with tempfile.TemporaryFile() as told:
         kept = os.dup(2)
         os.dup2(told.fileno(), 2)
@@ -361,7 +360,7 @@ def _measure_small_objects() -> float:
 
 
 def _measure_sqlite() -> float:
-    """Return the memory of the SQLite library that Python uses; Chroma has one of its own."""
+    """Return the memory used by Python's SQLite library; Chroma has another one."""
     name = ctypes.util.find_library("sqlite3")
     if name is None:
         return float("nan")
@@ -387,15 +386,13 @@ def _count_known_objects() -> dict[str, float]:
 
 
 def _remember() -> None:
-    """Remember the objects to be measured, of all that the collector knows; objects frozen after start-up are hidden
-    from it.
-    """
+    """Remember the objects to measure, among all that the garbage collector lists: it does not list frozen ones."""
     from argot.corpus.fifo_cache import SizedCache
     from argot.corpus.index.embedded_index import EmbeddedIndex
 
     wanted = (functools._lru_cache_wrapper, SizedCache, EmbeddedIndex)
     for one in gc.get_objects():
-        if type(one) in wanted:  # not isinstance: proxies of Chainlit fail when they are asked
+        if type(one) in wanted:  # not isinstance: Chainlit's proxies raise errors
             _known.add(one)
 
 

@@ -2,14 +2,14 @@
 
     python bench/million.py --keep FOLDER [--counts 10000 100000 1000000] [--questions 100] [--servers]
 
-What is not yet in the folder is made first (`bench/million_corpora.py`; a million takes an hour and 9 GB); from then on
-it is only measured, in the folder or, with `--servers`, copied to a PostgreSQL and a Chroma server that are started for
-it (`bench/million_servers.py`). Asked is as the graph asks: `hybrid_search` over a `Corpus`, by somebody who sees all,
-by a member of one group, and by the former within a tag of half of the documents, a tag of a hundredth, a field of a
-twentieth, and one document.
+Corpora that are not yet in the folder are made first (`bench/million_corpora.py`; a million takes an hour and 9 GB).
+They are measured in the folder or, with `--servers`, copied to a PostgreSQL and a Chroma server that are started for
+this (`bench/million_servers.py`). Searches run as in the graph: `hybrid_search` over a `Corpus`, by somebody who sees
+all, by a member of one group, and by the former within a tag of half of the documents, a tag of a hundredth, a field of
+a twentieth, and one document.
 
-Times are milliseconds. `work` is the processor time of this process, which says more
-than the clock on a machine that has other work. `recall`: the share of the exact first ten that a search finds.
+Times are in milliseconds. `work` is the processor time of this process, which is more reliable than wall time on a busy
+machine. `recall`: the share of the exact first ten that a search finds.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def measure(
 def measure_searches(
     corpus: Corpus, asked: Sequence[str], others: Sequence[str], scope: Asked
 ) -> tuple[list[float], list[float], dict[str, list[float]]]:
-    """Measure warm searches: as many other questions were asked before, and each was embedded."""
+    """Measure warm searches: other questions were asked before, and the measured ones are embedded already."""
     _, principal, narrowed, documents = scope
     took, work = [], []
     ask = lambda text: hybrid_search(corpus, principal, [WeightedQuery(text)], Profile(), narrowed, documents)  # noqa: E731
@@ -155,9 +155,7 @@ def measure_searches(
 
 @contextmanager
 def time_parts(corpus: Corpus) -> Iterator[dict[str, list[float]]]:
-    """Collect the times of the calls of a search, in milliseconds: whoever asks appends a 0, and each call adds to the
-    last.
-    """
+    """Collect the milliseconds of a search's calls. The caller appends a 0 for each search; calls add to it."""
     store: Any = corpus.store
     of_corpus: Any = corpus
     parts: dict[str, list[float]] = {}

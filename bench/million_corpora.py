@@ -1,9 +1,9 @@
-"""Makes the corpora that `bench/million.py` measures, straight in the stores: rows, keyword index and vectors.
+"""The making of the corpora that `bench/million.py` measures, directly in the stores: rows, keyword index and vectors.
 
-Sentences are drawn from public data sets (`ARGOT_DATASETS`), so that words are as frequent as in natural text; 20
-passages make a document, half of the documents are for everyone and half for one of nine groups. A passage's vector is
-that of its first sentence, really embedded, with noise. A smaller corpus is the beginning of a larger one. What is made
-stays in the folder, and what is there is not made again.
+Sentences are drawn from public data sets (`ARGOT_DATASETS`), so that word frequencies are natural. A document has 20
+passages; half of the documents are for everyone and half for one of nine groups. A passage's vector is the embedding of
+its first sentence, with noise. A smaller corpus is the beginning of a larger one. Corpora stay in the folder, and are
+not made again.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ GROUPS = 9
 PRODUCTS = 20
 EMBEDDED = 4_000
 NOISE = 0.5
-"""Length of what is added to a vector of length 1: the new one has a cosine of about 0.9 with it."""
+"""Length of the noise that is added to a vector of length 1: their sum has a cosine of about 0.9 with it."""
 GENERATION = "g000001"
 ROWS_AT_ONCE = 20_000
 VECTORS_AT_ONCE = 5_000
@@ -52,12 +52,12 @@ class Sentence(NamedTuple):
 
 
 def hash_id(prefix: str, number: int) -> str:
-    """Return an id as long as the product's."""
+    """Return an id of the same length as Argot's own."""
     return prefix + blake2b(f"{prefix}{number}".encode(), digest_size=8).hexdigest()
 
 
 def choose_audience(document: int) -> int:
-    """Return a document's place in `AUDIENCES`."""
+    """Return the index in `AUDIENCES` of a document's audience."""
     return 0 if document % 2 else 1 + document // 2 % GROUPS
 
 
@@ -73,7 +73,7 @@ def choose_product(document: int) -> str:
 
 
 class Draw:
-    """The sentences, and the draw of those for each passage."""
+    """The sentences, and the random choice of those of each passage."""
 
     def __init__(self, folder: Path) -> None:
         kept = folder / "sentences.json"
@@ -85,7 +85,7 @@ class Draw:
         self.embedded = dice.sample(range(len(texts)), EMBEDDED)
 
     def draw_passages(self, count: int) -> Iterator[tuple[list[int], list[int]]]:
-        """Yield numbers of the sentences of the text and of the heading."""
+        """Yield for each passage the numbers of the sentences of its text and of its heading."""
         dice = random.Random(1)
         for _ in range(count):
             first = self.embedded[int(dice.random() * EMBEDDED)]
@@ -127,7 +127,7 @@ def make_rows(folder: Path, count: int, draw: Draw, fingerprint: str) -> None:
 
 
 def make_words(folder: Path, count: int) -> None:
-    """Make the keyword index of corpus.db."""
+    """Build the keyword index of corpus.db."""
     home = find_home(folder, count)
     if (home / "words.done").exists():
         return
@@ -202,7 +202,7 @@ def load_base_vectors(folder: Path, draw: Draw) -> Vectors:
 
 
 def make_drawn_vectors(folder: Path, count: int, draw: Draw) -> Vectors:
-    """Make the vectors, shape (count, dimensions), in a file: the index is compared with them."""
+    """Make the vectors, shape (count, dimensions), in a file, for comparison with the index."""
     kept = folder / f"vectors-{count}.npy"
     if not kept.exists():
         base, dice = load_base_vectors(folder, draw), np.random.default_rng(4)
@@ -221,7 +221,7 @@ def make_drawn_vectors(folder: Path, count: int, draw: Draw) -> Vectors:
 
 
 def make_vectors(folder: Path, count: int, draw: Draw, fingerprint: str) -> None:
-    """Make the embedded index of Chroma."""
+    """Build Chroma's embedded index."""
     import chromadb
     from chromadb.config import Settings as ChromaSettings
 

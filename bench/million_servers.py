@@ -1,8 +1,8 @@
-"""A corpus of `million_corpora` on PostgreSQL and a Chroma server, as `bench/million.py --servers` measures it.
+"""A corpus of `million_corpora` on PostgreSQL and a Chroma server, for `bench/million.py --servers`.
 
-Not by `argot move`, which would take hours for a million: all rows are copied as they are, those of the keyword index
-too (both engines have the same), and the server gets a copy of Chroma's folder. What phrases need on PostgreSQL besides
-is left out.
+`argot move` would take hours for a million passages. Instead all rows are copied unchanged, including those of the
+keyword index (both engines have the same), and the server gets a copy of Chroma's folder. The additional rows for
+phrases on PostgreSQL are left out.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 OWN_ID = "0123456789abcdef"
 ON_SERVER = f"{OWN_ID}s000001"
-"""The generation there."""
+"""The vectors' generation on the server."""
 MEMORY = "1GB"
-"""`shared_buffers`: who has a million passages gives PostgreSQL more than the 128 MB of a new one."""
+"""`shared_buffers`: for a million passages PostgreSQL is given more than its default of 128 MB."""
 
 
 @contextmanager
 def open_on_servers(folder: Path, count: int) -> Iterator[Corpus]:
-    """Yield the corpus of so many passages, on servers that end with it."""
+    """Yield the corpus of this many passages, on servers that are stopped afterwards."""
     home = find_home(folder, count)
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="argot-million-")))
@@ -67,7 +67,7 @@ def open_on_servers(folder: Path, count: int) -> Iterator[Corpus]:
 
 
 def _copy_vectors(generation: Path, data: Path) -> None:
-    """Copy vectors to where a server has them: into a database of the generation's name."""
+    """Copy vectors into a server's folder, as a database with the generation's name."""
     data.parent.mkdir()
     shutil.copytree(generation, data)
     with closing(sqlite3.connect(data / "chroma.sqlite3")) as connection, connection:
@@ -77,7 +77,7 @@ def _copy_vectors(generation: Path, data: Path) -> None:
 def _copy_rows(corpus: Path, server: PostgresqlServer) -> None:
     began = time.perf_counter()
     tables = [table.name for table in list_moved_tables(CORPUS) if table.name != "meta"]
-    # An administrator's connection, for which policies of rows do not hold: COPY refuses them.
+    # An administrator's connection, to which row-level security does not apply: COPY refuses it.
     with (
         closing(sqlite3.connect(corpus)) as rows,
         psycopg.connect(server.url("argot"), options=f"-c search_path={DEFAULT_SCHEMA}") as copied,

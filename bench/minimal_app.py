@@ -1,11 +1,11 @@
-"""The application to compare with: the least that LangGraph, Chroma and server-sent events make of the same task.
+"""The application to compare with: a minimal one for the same task, with LangGraph, Chroma and server-sent events.
 
     ARGOT_MODEL_URL=http://HOST:PORT/v1 python bench/minimal_app.py --documents DIR --store DIR [--port 0]
 
 Two nodes (retrieve, generate), checkpoints in SQLite, one streamed answer, the same embedding model and the same
-documents as Argot; no glossary, no keyword search, no re-ranking, no access rights, no check of citations. It ingests
-what is posted to `/add` in a worker thread, as such applications do. The protocol of `/ask` is that of Argot's
-`/api/ask`, as far as a load test reads it.
+documents as Argot; no glossary, no keyword search, no re-ranking, no access rights, no check of citations. Documents
+posted to `/add` are ingested in a worker thread, as is usual. The protocol of `/ask` is that of Argot's `/api/ask`, as
+far as a load test needs it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class State(TypedDict, total=False):
 
 
 class Index:
-    """Chroma with the embedder that Argot uses; passages are paragraphs put together up to a length."""
+    """Chroma with Argot's embedder; passages are paragraphs joined up to a maximum length."""
 
     def __init__(self, store: Path) -> None:
         import chromadb
@@ -156,7 +156,7 @@ def main() -> None:
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", arguments.port))
-        listener.listen(128)  # whoever comes before the server accepts waits, and is not refused
+        listener.listen(128)  # connections made before the server accepts wait, and are not refused
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         app = build_app(index, arguments.store, lambda: print(f"is open at {url} ", file=sys.stderr, flush=True))
         server = uvicorn.Server(uvicorn.Config(app, log_level="error"))

@@ -1,11 +1,11 @@
-"""A model server of fixed speed, as OpenAI's interface has it: what a load test needs of one, and nothing else.
+"""A model server of fixed speed with OpenAI's interface, as far as a load test needs it.
 
     python bench/model_stub.py [--port 0] [--first 0.3] [--reply 0.15] [--speed 60] [--tokens 0]
 
-The first token of an answer comes after `first` seconds, each further one `1/speed` later; a reply that is wanted as
-JSON comes as a whole after `reply` seconds. With `tokens` an answer has so many, which are words of the passages it was
-given, so that it is supported as a good model's is; without, it is the same short text each time. It prints its address
-and serves until it is killed. Its waits are fixed, so that whatever else an asker waits for is the application's share.
+The first token of an answer comes after `first` seconds, each further one `1/speed` later; a reply in JSON is sent
+whole after `reply` seconds. With `tokens` an answer has that many, which are words of the given passages, so that the
+answer is supported like a good model's; otherwise it is always the same short text. The server prints its address and
+serves until it is killed. Its delays are fixed, so that the rest of an asker's wait is the application's share.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-# The tests' model server replies with the same least.
+# The tests' model server replies with the same minimal values.
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 from scripted_obedience import make_least_value
 
@@ -62,7 +62,7 @@ class Stub:
     def _list_words(self, asked: dict[str, Any]) -> list[str]:
         if not self.tokens:
             return ANSWER.split()
-        # Whoever looks what the server can do asks without messages.
+        # A request that checks the server's capabilities has no messages.
         messages = asked.get("messages") or [{"content": ""}]
         given = PASSAGE.findall(str(messages[-1]["content"]))
         words = [word for number, text in enumerate(given, 1) for word in cite_words(text, number)] or ANSWER.split()
@@ -95,7 +95,7 @@ class Stub:
 
 
 def cite_words(text: str, number: int) -> list[str]:
-    """Return the words of a passage's sentences, with its mark behind each; without headings and rows of tables."""
+    """Return the words of a passage's sentences, each with its citation; without headings and rows of tables."""
     sentences = [one for one in SENTENCE_END.split(text) if one.endswith((".", "!", "?")) and not one.startswith("|")]
     return [word for one in sentences for word in f"{one[:-1]} [{number}]{one[-1]}".split()]
 

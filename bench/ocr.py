@@ -1,14 +1,13 @@
-"""How well are scans read? Run: python bench/ocr.py [--pages 20] [FILE.pdf ...]
+"""The quality of reading scans. Run: python bench/ocr.py [--pages 20] [FILE.pdf ...]
 
-Pages of PDFs that have text of their own (without FILE those of the samples) are drawn at 150 and 300 dots an inch,
-straight and askew by 2 degrees, clean and with noise, put into PDFs as pictures, and read as scans. Word error rate:
-edits (words put in, left out, replaced) from the Markdown that the page's own text gives to that of its scan, by the
+Pages of PDFs with a text layer (by default the samples') are rendered at 150 and 300 dots per inch, straight and skewed
+by 2 degrees, clean and with noise, put into PDFs as pictures, and read as scans. Word error rate: word edits
+(insertions, deletions, replacements) between the Markdown of the page's own text and that of its scan, divided by the
 words of the page. Nothing is random between runs.
 
-Are questions answered from scans as they are from the files? `--folder DIR` writes there the sample documents with
-their PDFs as scans, askew and with noise, once at each resolution and once as they are, and the questions that rest on
-the PDFs, for `argot evaluate answers --questions DIR/questions.jsonl --documents DIR/150 --glossary
-samples/glossary.csv`.
+Are questions answered from scans as well as from the original files? `--folder DIR` writes the sample documents there,
+with their PDFs as skewed and noisy scans at each resolution, and once unchanged, and the questions that rest on the
+PDFs, for `argot evaluate answers --questions DIR/questions.jsonl --documents DIR/150 --glossary samples/glossary.csv`.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ SCANS = [Scan(dpi, degrees, noise) for dpi, degrees, noise in itertools.product(
 
 
 def split_pages(files: list[Path], most: int) -> Iterator[tuple[str, bytes]]:
-    """Yield name and PDF of each page by itself."""
+    """Yield each page as a PDF of its own, with its name."""
     for file in files:
         whole = pypdfium2.PdfDocument(file)
         for number in range(min(most, len(whole))):
@@ -92,7 +91,7 @@ def list_words(page: bytes, name: str) -> list[str]:
 
 def write_folders(folder: Path) -> None:
     questions = map(json.loads, (SAMPLES.parent / "employee_questions.jsonl").read_text("utf-8").splitlines())
-    # A scan need not hold the gold word for word: what an answer must say tells whether it is right.
+    # A scan may not contain the gold quote word for word: answers are judged by what they must contain.
     rest_on = [
         {**one, "gold": [{**gold, "quote": ""} for gold in one["gold"]]}
         for one in questions

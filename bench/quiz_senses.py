@@ -2,8 +2,8 @@
 
     python bench/quiz_senses.py
 
-They were written to choose settings on (bench/quiz_senses.jsonl: each with its ambiguous term, `context` being where it
-has its meaning). Senses are counted for the question alone and with its options, as the suite `quiz` asks it.
+They were written for choosing settings (bench/quiz_senses.jsonl: each with its ambiguous term, and in `context` the
+context of its meaning). Senses are counted for the question alone and with its options, as the suite `quiz` asks it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The time that the reader takes for passages, unread and remembered, and the memory that it keeps for them.
+"""The time that the reader takes for new and for cached passages, and the memory that the cache takes.
 
     python bench/reader.py [--passages 20] [--words 150] [--rounds 9] [--threads 0]
 
-Passages are cut out of the sample documents at random, so that none was read before. Wall time says what an asker
-waits, on a machine that has nothing else to do; processor time says what the reading costs, also beside other work.
-The least of all rounds is closest to what it takes by itself.
+Passages are random sections of the sample documents, so that none is cached. Wall time is the asker's wait on an idle
+machine; processor time is the cost of reading, also on a busy machine. The shortest round is closest to the cost of
+reading alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The speed of turning files into Markdown and Markdown into passages, for each format, on files made here.
+"""The speed of converting files to Markdown, and Markdown to passages, for each format, on generated files.
 
     python bench/readers.py [--pages 100] [--format .pdf .docx] [--isolated]
 
@@ -135,7 +135,7 @@ def main() -> None:
         suffix, make = FORMATS[name]
         measure_reading(
             make(1), f"warm{suffix}", limits, isolated=arguments.isolated
-        )  # imports are not what is measured
+        )  # loads the modules before measuring
         data = make(arguments.pages)
         seconds, cut, chars, passages = measure_reading(data, f"bench{suffix}", limits, isolated=arguments.isolated)
         print(
@@ -145,7 +145,7 @@ def main() -> None:
 
 
 def measure_reading(data: bytes, name: str, limits: ReadLimits, *, isolated: bool) -> tuple[float, float, int, int]:
-    """Return seconds of reading and of cutting, characters, passages."""
+    """Return the seconds of reading and of splitting, and the numbers of characters and of passages."""
     started = time.perf_counter()
     if isolated:
         read = read_in_child(data, name, limits, 1200)

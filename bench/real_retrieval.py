@@ -1,11 +1,11 @@
-"""The cost and the recall of a question's retrieval among real documents, beside a comparison with all vectors.
+"""The cost of a question's retrieval among real documents, and its recall compared with an exact search.
 
     python bench/real_retrieval.py --keep FOLDER --set aws_docs [--every 10]
 
-Each so-manieth document of a set of answers (`evaluate/answer_sets.py`) goes into a knowledge base in the folder,
-unless it is there already. Asked are the set's own questions, as in `bench/million.py`, in all documents, shares of
-them, and one; `recall` is the share of the first ten found by meaning that are as near as the exact tenth. How good the
-answers are says `argot evaluate`.
+Every n-th document (`--every`) of a set of answers (`evaluate/answer_sets.py`) is added to a knowledge base in the
+folder, unless it is there already. The set's own questions are asked, as in `bench/million.py`: in all documents, in
+shares of them, and in one document. `recall` is the share of the first ten found by meaning that are as near as the
+exact tenth. `argot evaluate` measures the quality of the answers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from argot.types import ALL_DOCUMENTS
 SHARES = {"a half": 0.5, "a twentieth": 0.05, "a hundredth": 0.01}
 SAID_EVERY = 100
 SAME = 2e-4
-"""Cosines that differ by less are the same: quantised ones do by about half of it."""
+"""Cosines that differ by less count as equal: quantisation changes them by about half of this."""
 
 
 def main() -> None:
@@ -45,13 +45,13 @@ def main() -> None:
     given = parser.parse_args()
     questions, sources = PUBLIC_SETS[given.set](Settings().datasets / given.set)
     with closing(Corpus.open(given.keep, Settings(home=given.keep))) as corpus:
-        take_in(corpus, sources[:: given.every])
+        add_documents(corpus, sources[:: given.every])
     with open_corpus(given.keep) as corpus:
         freeze_start_up()  # as `argot serve` does
         measure(corpus, [question.question for question in questions])
 
 
-def take_in(corpus: Corpus, sources: Sequence[Source]) -> None:
+def add_documents(corpus: Corpus, sources: Sequence[Source]) -> None:
     for event in corpus.add(sources):
         if event.done % SAID_EVERY == 0 and event.kind != "progress":
             print(f"{event.done} of {event.total} documents", file=sys.stderr, flush=True)
@@ -80,7 +80,7 @@ def measure(corpus: Corpus, asked: Sequence[str]) -> None:
 
 
 def load_vectors(corpus: Corpus) -> tuple[list[str], list[str], Vectors]:
-    """Return for each vector of a passage: the passage, its document and the vector itself, (n, dimensions)."""
+    """Return for all vectors of passages: the passages, their documents, and the vectors, (n, dimensions)."""
     connection, items, documents, rows = corpus.store.database.connection(), [], [], []
     for (document,) in connection.execute("SELECT id FROM documents").fetchall():
         for name, ids in outbox.read_vector_ids(connection, corpus.vectors, document).items():
@@ -93,10 +93,11 @@ def load_vectors(corpus: Corpus) -> tuple[list[str], list[str], Vectors]:
 
 
 def measure_recall(corpus: Corpus, query: Vectors, items: Any, near: Vectors, within: Sequence[str]) -> float:
-    """Return the share of the first ten that are as near as the exact tenth: passages that are alike are equally right.
+    """Return the share of the first ten that are as near as the exact tenth, so that equal passages count as equally
+    right.
 
     Args:
-        items, near: of each vector in the scope its passage, and its cosine with the query.
+        items, near: for each vector in the scope, its passage, and its cosine with the query.
     """
     exact: dict[str, float] = {}
     for place in np.argsort(-near):

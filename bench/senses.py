@@ -1,11 +1,11 @@
-"""The share of right senses chosen among decoys, and the time it takes.
+"""The share of correct senses that are chosen among decoys, and the time that the choice takes.
 
     python bench/senses.py DIR [DIR ...] [--keep FOLDER] [--evidence FILE] [--wrong N]
 
-Each DIR is a folder in BEIR form whose questions speak in abbreviations, with `glossary.csv` and the untouched
-questions in `queries.plain.jsonl`. The true sense of a term is the expansion that makes the untouched question of the
-abbreviated one. Only terms with several senses count. `--evidence` writes what the choice was made from, for fitting
-the weights: one JSON line a choice.
+Each DIR is a folder in BEIR form whose questions use abbreviations, with `glossary.csv` and the original questions in
+`queries.plain.jsonl`. The true sense of a term is the expansion that turns the abbreviated question into the original
+one. Only terms with several senses count. `--evidence` writes the evidence of each choice, for fitting the weights: one
+JSON object a line.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ EVERYONE = Principal("bench", sees_all=True)
 
 
 class RememberingEmbedder:
-    """An embedder that embeds each passage once over all sets of a run."""
+    """An embedder that embeds each passage only once in a run over several sets."""
 
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
@@ -74,7 +74,7 @@ class RememberingEmbedder:
 
 @dataclass
 class Tally:
-    """The measurements on one set. `seconds` is one entry a question."""
+    """The measurements on one set. `seconds` has one entry per question."""
 
     choices: int = 0
     right: int = 0
@@ -145,7 +145,7 @@ def measure_set(data: BeirSet, home: Path, embedder: Embedder, least: float, evi
             tally.wrong.append(f"{term}: not found in: {question[:160]}")
             tally.choices += 1
             continue
-        chooser.choose(question, mentions, looked_up, contexts)  # so that what is timed is warm
+        chooser.choose(question, mentions, looked_up, contexts)  # warms the caches
         started = time.perf_counter()
         rankings = chooser.choose(question, mentions, looked_up, contexts)
         tally.seconds.append(time.perf_counter() - started)
@@ -159,7 +159,7 @@ def measure_set(data: BeirSet, home: Path, embedder: Embedder, least: float, evi
 
 
 def make_sources(data: BeirSet) -> Iterator[Source]:
-    """Yield each row of the corpus as a Markdown document, as `argot evaluate retrieval` adds them."""
+    """Yield each row of the corpus as a Markdown document, like `argot evaluate retrieval`."""
     for identifier, (title, text) in data.corpus.items():
         front = f"---\ntitle: {json.dumps(title or identifier)}\nid: {json.dumps(identifier)}\n---\n"
         content = (front + text).encode()

@@ -1,12 +1,12 @@
-"""The time of a sync of a folder: the first, one that finds nothing, and one that finds a few changes.
+"""The time that syncs of a folder take: the first, one without changes, and one with a few changes.
 
     python bench/source_sync.py [--files 2000] [--changed 20] [--rounds 3]
     python bench/source_sync.py --folder DOCS --changed 100 --rounds 1
 
-Without `--folder`, each file has a heading and three short paragraphs (about 700 characters) of its own words. The
-knowledge base is open already; `add` is the same folder by `argot add` into another one, for comparison. With it a copy
-of DOCS is read, a line is added to the files that change, and processor time, peak memory and the disk that the
-knowledge base takes are told as well.
+Without `--folder`, each file has a heading and three short paragraphs (about 700 characters) of random words. The
+knowledge base is open already; `add` is the same folder added to another one as by `argot add`, for comparison. With
+`--folder`, a copy of DOCS is read, a line is added to the changed files, and processor time, peak memory and the disk
+space of the knowledge base are reported as well.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def make_text(number: int, change: int = 0) -> str:
     return f"# Part {number}\n\n" + "\n\n".join(paragraphs) + "\n"
 
 
-def make(folder: Path, files: int) -> None:
+def write_files(folder: Path, files: int) -> None:
     for number in range(files):
         path = folder / f"{number % 40:02}" / f"{number}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(make_text(number), encoding="utf-8")
 
 
-def sync(corpus: Corpus, record: SourceRecord, folder: Path) -> dict[str, int]:
+def sync_folder(corpus: Corpus, record: SourceRecord, folder: Path) -> dict[str, int]:
     run = Synchronisation(corpus, record, lambda: FolderConnector(folder, Patterns()))
     for _ in run.run():
         pass
@@ -61,7 +61,7 @@ def measure_time(work: Callable[[], object]) -> tuple[float, object]:
 def measure_synthetic(given: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "docs"
-        make(folder, given.files)
+        write_files(folder, given.files)
         added = Corpus.open(Path(scratch) / "added", Settings())
         added.embedder.embed_queries(["warm"])
         by_add, _ = measure_time(lambda: list(added.add(list_sources([folder]))))
@@ -70,18 +70,18 @@ def measure_synthetic(given: argparse.Namespace) -> None:
         corpus = Corpus.open(Path(scratch) / "kb", Settings())
         corpus.embedder.embed_queries(["warm"])
         record = SourceStore(corpus.store.database).add(SourceRecord("docs", "folder", str(folder), {}))
-        first, counts = measure_time(lambda: sync(corpus, record, folder))
+        first, counts = measure_time(lambda: sync_folder(corpus, record, folder))
         print(f"add    {by_add:8.2f} s  (again {again:.2f} s)\nfirst  {first:8.2f} s  {counts}")
         nothing, few = [], []
         for turn in range(given.rounds):
-            seconds, counts = measure_time(lambda: sync(corpus, record, folder))
+            seconds, counts = measure_time(lambda: sync_folder(corpus, record, folder))
             nothing.append(seconds)
             print(f"again  {seconds:8.2f} s  {first / seconds:6.0f} times as fast as the first  {counts}")
             for number in range(given.changed):
                 path = folder / f"{number % 40:02}" / f"{number}.md"
                 path.write_text(make_text(number, turn + 1), encoding="utf-8")
             time.sleep(0.1)
-            seconds, counts = measure_time(lambda: sync(corpus, record, folder))
+            seconds, counts = measure_time(lambda: sync_folder(corpus, record, folder))
             few.append(seconds)
             print(f"few    {seconds:8.2f} s  {first / seconds:6.0f} times as fast as the first  {counts}")
         print(
@@ -101,7 +101,7 @@ def measure_folder(given: argparse.Namespace) -> None:
 
         def measure_sync(name: str) -> None:
             processor = os.times()
-            seconds, counts = measure_time(lambda: sync(corpus, record, folder))
+            seconds, counts = measure_time(lambda: sync_folder(corpus, record, folder))
             now = os.times()
             spent = sum(now[:4]) - sum(processor[:4])
             print(f"{name:6} {seconds:9.1f} s  {spent:9.1f} s of processor  {counts}", flush=True)

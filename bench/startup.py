@@ -1,10 +1,10 @@
-"""The time of a command and of a question, and its parts. Figures of one machine; nothing here is a test.
+"""The time that a command and a question take, and its parts. This is a measurement on one machine, not a test.
 
     python bench/startup.py [--home DIR] [--runs 5] [--questions 40]
 
 Without --home the sample knowledge base is built in a temporary folder. Cold: a process of its own, from start to end
 (the files are in the system's cache, as on a machine in use). Warm: in one process, after one question. Processor time
-is of all threads, and says more than the clock on a machine that has other work.
+is of all threads, and more reliable than wall time on a busy machine.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def main() -> None:
         print(f"load of the machine before: {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors\n")
         measure_cold(home, arguments.runs)
         report_cold_parts(home)
-        asyncio.run(warm(home, arguments.questions))
+        asyncio.run(measure_warm(home, arguments.questions))
 
 
 def measure_cold(home: Path, runs: int) -> None:
@@ -110,8 +110,8 @@ def report_cold_parts(home: Path) -> None:
         print(f"  {name:<36} {seconds * 1000:6.0f} ms")
 
 
-async def warm(home: Path, count: int) -> None:
-    questions = _sample_questions(count)
+async def measure_warm(home: Path, count: int) -> None:
+    questions = _load_questions(count)
     took: list[float] = []
     stages: dict[str, list[float]] = defaultdict(list)
     async with KnowledgeBase.open(home, load_settings(home=home)) as kb:
@@ -133,7 +133,7 @@ async def warm(home: Path, count: int) -> None:
     print(f"  {'checkpoints and rest':<20} mean {rest / len(took) * 1000:6.1f} ms")
 
 
-def _sample_questions(count: int) -> list[str]:
+def _load_questions(count: int) -> list[str]:
     lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text(encoding="utf-8").splitlines()
     entries = [json.loads(line) for line in lines]
     return [entry["question"] for entry in entries if entry["split"] == "validation"][:count]

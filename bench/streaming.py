@@ -1,16 +1,16 @@
-"""The cost of passing a model's answer on while it streams: our processor time, and the wait for the first word.
+"""The cost of passing on a model's answer while it streams: Argot's processor time, and the wait for the first word.
 
     python bench/streaming.py [--at-once 1 8 32] [--tokens 300] [--speed 150] [--trees . /tmp/before] [--runs 3]
 
 A model stub (`model_stub.py`) runs in a process of its own and streams answers of a fixed length at a fixed speed. Each
-question is asked as the chat window and the command line ask. Two rows for each number of questions at once:
+question is asked as by the chat window and the command line. Two rows for each number of questions at once:
 
-- ask: the whole journey, with retrieval before the answer and matching references behind it.
-- stream: the model's answer alone, by the session that the journey uses, without anything around it.
+- ask: the whole journey, with retrieval before the answer and reference matching after it.
+- stream: only the model's answer, by the same session as in the journey.
 
-`work` is this process's processor time a question (all threads), `first` the wait for the first word at the median and
-at the longest. With several `--trees` (checkouts, each with its `make links`) they take turns, so that a busy machine
-treats them alike; what is printed is the median of the runs. Times are in milliseconds.
+`work` is this process's processor time per question (all threads), `first` the median and the longest wait for the
+first word. Several `--trees` (checkouts, each prepared by `make links`) take turns, so that other load affects them
+equally; the median of the runs is printed. Times are in milliseconds.
 """
 
 from __future__ import annotations
@@ -87,9 +87,7 @@ def measure_tree(tree: Path, home: Path, url: str) -> dict[str, Any]:
 
 
 async def measure_rows(home: str, url: str, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return each row's figures. Only what all trees have is used, so that an older one can be measured by this
-    file.
-    """
+    """Return each row's figures. Only interfaces that all trees have are used, so that it can measure older ones."""
     from argot.service.knowledge_base import KnowledgeBase
     from argot.service.observability.process_memory import freeze_start_up
     from argot.settings import load_settings
@@ -101,7 +99,7 @@ async def measure_rows(home: str, url: str, arguments: argparse.Namespace) -> di
     async with KnowledgeBase.open(settings.home, settings, patience=30) as kb:
         kb.warm_model()
         questions = choose_questions()
-        for question in questions:  # what is remembered of each is remembered in all rows
+        for question in questions:  # fills the caches for all rows alike
             await time_words(stream_journey(kb, question))
         freeze_start_up()
         for name, ask in (("ask", stream_journey), ("stream", stream_answer)):
@@ -113,7 +111,7 @@ async def measure_rows(home: str, url: str, arguments: argparse.Namespace) -> di
 
 
 def choose_questions() -> list[str]:
-    """Return some of the sample questions, none of which is asked back about."""
+    """Return some of the sample questions, none of which makes Argot ask back."""
     lines = resources.files("argot.samples").joinpath("questions.jsonl").read_text(encoding="utf-8").splitlines()
     return [WARMING, *[json.loads(line)["question"] for line in lines[:7]]]
 
@@ -141,7 +139,7 @@ async def measure_row(kb: Any, questions: list[str], together: int, ask: Ask) ->
 
 
 async def time_words(words: AsyncIterator[str]) -> tuple[float | None, int]:
-    """Return seconds until the first word, and how many pieces came."""
+    """Return the seconds until the first word, and the number of pieces."""
     began, first, count = time.perf_counter(), None, 0
     async for _ in words:
         first = first or time.perf_counter() - began

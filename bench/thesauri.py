@@ -1,12 +1,12 @@
-"""Our readers of thesauri beside pyoxigraph's: time, memory, and what becomes of files that are rare or hostile.
+"""Argot's readers of thesauri compared with pyoxigraph's: time, memory, and the treatment of rare and hostile files.
 
     pip install --target /tmp/pyoxigraph pyoxigraph==0.5.13
     python bench/thesauri.py --packages /tmp/pyoxigraph --concepts 100000 --runs 3
     python bench/thesauri.py --packages /tmp/pyoxigraph --rare
 
-Each reading is a process of its own, ours and theirs in turn. Seconds are the processor's; memory is the peak beyond
-what the process had before. Both are those of the statements alone: from bytes to lists, without what SKOS makes of
-them. What is rare or hostile has 20 seconds.
+Each reading runs in a process of its own, Argot's and pyoxigraph's in turn. Seconds are processor time; memory is the
+peak beyond the process's memory before. Both are for reading statements only: from bytes to lists, without interpreting
+SKOS. Rare and hostile files have a limit of 20 seconds.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def measure(path: Path, runs: int) -> None:
 
 
 def run_in_process(reader: Callable[..., Any], path: Path, *, seconds: float = SECONDS) -> tuple[str, float, float]:
-    """Return the outcome, processor seconds, megabytes."""
+    """Read a file in a process of its own; return the outcome, the processor seconds and the megabytes."""
     context = multiprocessing.get_context("spawn")
     told, say = context.Pipe(duplex=False)
     process = context.Process(target=_read_file, args=(reader.__name__, path, sys.path, say), daemon=True)
@@ -120,9 +120,7 @@ def _read_file(name: str, path: Path, packages: list[str], say: Any) -> None:
 
 
 def _measure_peak() -> float:
-    """Return megabytes; the kernel's other count, `ru_maxrss`, begins with the peak of the process that started this
-    one.
-    """
+    """Return the peak in megabytes. `ru_maxrss` would begin with the peak of the process that started this one."""
     found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text("ascii"))
     assert found
     return int(found[1]) / 1024
@@ -136,7 +134,7 @@ def read_ours(data: bytes, suffix: str) -> dict[str, Any]:
 
 
 def read_theirs(data: bytes, suffix: str) -> dict[str, Any]:
-    """Read by as thin a reader as can be on top of pyoxigraph; what ours refuse before they read is not looked for."""
+    """Read by a minimal reader on top of pyoxigraph, without the checks that Argot's readers make before they read."""
     from pyoxigraph import Literal, NamedNode, RdfFormat, parse
 
     from argot.jargon_db.formats.rdf_statements import Statements, collect_into
@@ -144,7 +142,7 @@ def read_theirs(data: bytes, suffix: str) -> dict[str, Any]:
     found: Statements = {}
     add = collect_into(found)
     formats = {"turtle": RdfFormat.TURTLE, "rdfxml": RdfFormat.RDF_XML, "jsonld": RdfFormat.JSON_LD}
-    # As lenient as it can be with addresses; it takes no fewer files for that.
+    # Lenient: addresses are not checked, so that at least as many files are read.
     for one in parse(data, format=formats[SYNTAX[suffix]], base_iri="http://nowhere.invalid/", lenient=True):
         subject, value = one.subject, one.object
         name = subject.value if type(subject) is NamedNode else f"_:{subject.value}"

@@ -1,16 +1,16 @@
-"""The gain by tuning on one's own documents: nDCG@10 of whole searches, tuned beside untuned, without a language model.
+"""The gain by tuning on one's own documents: nDCG@10 of whole searches, before and after, without a language model.
 
     python bench/tuning.py ord_qa --work FOLDER [--datasets FOLDER] [--threads 1]
         [--embedder kept=0.5 epochs=3 ...] [--reader kept=0.3 ...] [--ways embedder reader both]
     python bench/tuning.py emanuals --work FOLDER --apart form=cross_encoder ts_tcl=true
 
-`--apart` trains one re-ranker of that recipe and gives its figures on the made pairs that it did not learn from.
+`--apart` trains one re-ranker by that recipe and prints its figures on the generated pairs that it was not trained on.
 
-Sets: ord_qa, emanuals, eda_corpus_qa (ARGOT_DATASETS) and samples. Pairs are made of the documents alone; the set's own
-questions are never learnt from. They are cut in two by a hash of what answers them, no passage in both halves: on the
-one it is chosen what is taken (the tuned embedder, the tuned reader, both or neither), on the other it is
-reported, with paired 95 % intervals that draw questions of one passage together. Everything is kept in the folder, so a
-run that was stopped goes on.
+Sets: ord_qa, emanuals, eda_corpus_qa (ARGOT_DATASETS) and samples. Pairs are made from the documents alone; the set's
+own questions are never trained on. Questions that share a passage form a group, and a hash splits the groups into two
+halves, with no passage in both. On one half the best combination is chosen (the tuned embedder, the tuned reader, both
+or neither), on the other it is reported, with paired 95 % intervals that draw questions of one passage together.
+Everything is kept in the folder, so a stopped run can continue.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from argot.settings import Settings, load_settings
 SEED = 7
 SETS = ("ord_qa", "emanuals", "eda_corpus_qa", "samples")
 DOCUMENTS = {"eda_corpus_qa": "ord_qa"}
-"""Sets that ask of another's documents: what was learnt of those is learnt once."""
+"""Sets with questions about another set's documents: the models for those documents are trained only once."""
 
 
 # -- sets -------------------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def load_set(name: str, datasets: Path) -> BeirSet:
 
 
 def load_eda_corpus(datasets: Path) -> BeirSet:
-    """Return the questions of EDA-Corpus whose chunk somebody has named, over ORD-QA's documentation."""
+    """Return the questions of EDA-Corpus for which a chunk is named, over ORD-QA's documentation."""
     import csv
 
     import openpyxl
@@ -103,7 +103,7 @@ def make_identifier(path: str) -> str:
 
 
 def split_halves(data: BeirSet) -> dict[str, list[str]]:
-    """Return questions to choose by and to report on. Those that share a passage are in one half."""
+    """Return the questions for choosing and those for reporting. Those that share a passage are in the same half."""
     questions = list(data.qrels)
     clusters = gold_clusters([list(data.qrels[one]) for one in questions])
     found: dict[str, list[str]] = {"choosing": [], "reporting": []}
@@ -120,7 +120,7 @@ KINDS = ("heading", "definition", "cloze")
 
 
 def keep_pairs(work: Path, data: BeirSet, settings: Settings) -> None:
-    """Make pairs where the folder has none: pairs.jsonl, and passages.jsonl to search among."""
+    """Make pairs if the folder has none: pairs.jsonl, and passages.jsonl, the passages to search."""
     from argot.learn.training_pairs import write_pairs, write_pool
 
     if (work / "pairs.jsonl").is_file():
@@ -160,7 +160,7 @@ def make_pairs(data: BeirSet, settings: Settings, work: Path) -> tuple[list[Trai
 
 
 def train(work: Path, name: str, kind: RunKind, recipe: Mapping[str, Any], base: str) -> RunFolder:
-    """Return the training of this name, run to its end in a process of its own, or going on where it was."""
+    """Run the training of this name to its end in a process of its own, resuming it if needed; return its folder."""
     from argot.learn.training_pairs import read_pairs, read_pool
 
     label = f"{name} {kind} {json.dumps(dict(recipe), sort_keys=True)} {base}"
@@ -170,7 +170,7 @@ def train(work: Path, name: str, kind: RunKind, recipe: Mapping[str, Any], base:
     pairs, pool = read_pairs(work / "pairs.jsonl"), read_pool(work / "passages.jsonl")
     run = same[0] if same else RunFolder.create(runs, request, pairs, pool)
     if run.state.status != "done":
-        # Not by the command of the module, which steps behind everything else on the machine.
+        # Not by the module's command, which runs with the lowest priority.
         code = "import sys, pathlib; from argot.learn import run_process as p, run_folder as f\n"
         code += "p.run_training(f.RunFolder(pathlib.Path(sys.argv[1])))"
         subprocess.run([sys.executable, "-c", code, str(run.path)], check=False)
@@ -180,7 +180,7 @@ def train(work: Path, name: str, kind: RunKind, recipe: Mapping[str, Any], base:
 
 
 def search_set(work: Path, data: BeirSet, settings: Settings) -> Measured:
-    """Search one base for each embedder: what puts in order may change without anything being embedded again."""
+    """Search one base for each embedder: the re-ranker can change without embedding anything again."""
     home = work / f"base-{hashlib.blake2b(settings.search.embedder.encode(), digest_size=6).hexdigest()}"
     with TemporaryBase(home, settings) as base:
         if not (home / "whole").is_file():
@@ -190,7 +190,7 @@ def search_set(work: Path, data: BeirSet, settings: Settings) -> Measured:
 
 
 def measure_once(work: Path, data: BeirSet, settings: Settings) -> dict[str, float]:
-    """Return nDCG@10 of each question, from the folder if it was measured."""
+    """Return nDCG@10 of each question, from the folder if it was measured already."""
     told = hashlib.blake2b(f"{settings.search.embedder} {settings.search.reranker}".encode(), digest_size=6).hexdigest()
     path = work / f"measured-{data.name}-{told}.json"
     if not path.is_file():
@@ -219,7 +219,7 @@ def report(data: BeirSet, ways: Mapping[str, Mapping[str, float]]) -> dict[str, 
 
 
 def report_apart(card: Mapping[str, Any]) -> dict[str, Any]:
-    """Return MAP@10 and nDCG@10 of the orders, by depth and part; "before" is the reader that comes with Argot."""
+    """Return MAP@10 and nDCG@10 of the orders, by depth and part; "before" is Argot's own reader."""
 
     def format_row(row: Mapping[str, Any]) -> dict[str, Any]:
         measures = ("map@10", "ndcg@10")
@@ -283,7 +283,7 @@ def main() -> None:
 
 
 def read_values(given: Sequence[str]) -> dict[str, Any]:
-    """Read "name=value" each, as JSON where it is any."""
+    """Read texts of the form "name=value"; a value is read as JSON if it is valid JSON."""
 
     def read_value(value: str) -> Any:
         try:

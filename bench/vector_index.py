@@ -2,10 +2,10 @@
 
     python bench/vector_index.py [--counts 10000 100000]
 
-Both hold the same vectors: those of the sample documents, and for each count as many as it says, made of them with
-noise. Both are asked the same, in turns, each going first half of the time. The server is `chroma run` on this machine.
-Times are in milliseconds; `work` is the processor time of a search, the server's included, which says more than the
-clock on a machine that has other work. `alike` is the share of the first ten that both found.
+Both hold the same vectors: those of the sample documents, and for each count that many more, made from these by adding
+noise. Both get the same queries, and take turns in going first. The server is `chroma run` on this machine. Times are
+in milliseconds; `work` is the processor time of a search, including the server's, which is more reliable than wall time
+on a busy machine. `alike` is the share of the first ten that both found.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from argot.types import EVERYONE
 SAMPLES = Path(__file__).parents[1] / "samples"
 LIMIT = 50
 NOISE = 0.5
-"""Length of what is added to a vector of length 1: the new one has a cosine of about 0.9 with it."""
+"""Length of the noise that is added to a vector of length 1: their sum has a cosine of about 0.9 with it."""
 WRITTEN = 2_000
 
 
@@ -76,7 +76,7 @@ def compare(folder: Path, url: str, process: int, vectors: Vectors, queries: Vec
 
 
 def fill(index: VectorIndex, vectors: Vectors) -> float:
-    """Fill the index; return the seconds that it took."""
+    """Fill the index; return the seconds that this took."""
     collection, begin = index.collection_name("passage", EVERYONE), time.perf_counter()
     for start in range(0, len(vectors), WRITTEN):
         some = vectors[start : start + WRITTEN]
@@ -91,7 +91,7 @@ def ask_indexes(
     work: dict[str, list[float]] = {name: [] for name in indexes}
     found: dict[str, list[list[str]]] = {name: [] for name in indexes}
     for index in indexes.values():
-        index.search("passage", queries[0], [EVERYONE], LIMIT)  # it loads its graph
+        index.search("passage", queries[0], [EVERYONE], LIMIT)  # loads the graph
     for turn, query in enumerate(queries):
         for name in sorted(indexes, reverse=bool(turn % 2)):
             begin, before = time.perf_counter(), sum_processor_seconds(process)
@@ -103,9 +103,7 @@ def ask_indexes(
 
 
 def sum_processor_seconds(process: int) -> float:
-    """Sum the seconds of this process and that one. The system counts that one's by hundredths; the mean of many is
-    right.
-    """
+    """Sum the processor seconds of this process and another, whose time is counted in hundredths of a second."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -132,7 +130,7 @@ def embed_samples(home: Path) -> Vectors:
 
 @contextmanager
 def run_server(folder: Path) -> Iterator[tuple[str, int]]:
-    """Run a server; yield its address and the number of its process."""
+    """Run a server; yield its address and its process id."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -1,1 +1,1 @@
-"""Data sets, measures, suites and reports for Argot's claims."""
+"""Data sets, measures, suites and reports that check Argot's claims."""

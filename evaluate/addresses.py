@@ -1,4 +1,4 @@
-"""The use cases of this wing that have an address of the API (`ui/api/usecase_routes.py`)."""
+"""The use cases of this wing that have an address in the API (`ui/api/usecase_routes.py`)."""
 
 from argot.ui.api.response_models import Shown
 from argot.ui.api.usecase_routes import Address

@@ -1,4 +1,4 @@
-"""True sentences made false by one change: of a number, a unit, a bound, a negation, a name, or by a clause added."""
+"""True sentences made false by one change of a number, unit, bound, negation or name, or by an added clause."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NAMES = ("Bremen", "Gustafsson", "Osaka", "Petrova")
 
 
 def alter_sentence(sentence: str, place: int) -> Iterator[tuple[str, str]]:
-    """Yield the sentences that one change makes of a sentence, each with the kind of the change. A change that does not
+    """Yield the results of changing a sentence in one way each, with the kind of the change. A change that does not
     apply yields the sentence itself.
 
     `place`: the sentence's index in its set; it selects among names, bounds and invented clauses.
@@ -59,9 +59,9 @@ FROM_NOWHERE = (
     "A second review by the insurance company is required as well.",
     "Visitors may take part in a guided tour afterwards.",
 )
-"""Claims no document of an evaluation makes."""
+"""Claims that no document of an evaluation makes."""
 FROM_NOWHERE_KIND = "from nowhere"
-"""The kind of a lie that is such a claim: it is said beside the true sentence, not instead of it."""
+"""The kind of a lie that is such a claim: it is added to the true sentences, and replaces none."""
 
 
 def make_lie(sentence: str, place: int) -> tuple[str, str]:

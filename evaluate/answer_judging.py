@@ -1,6 +1,7 @@
-"""Judges' verdicts on the answers of the suite `answers`, by profile, and each profile compared with the first.
+"""Judges' verdicts on the answers of the suite `answers`, by profile, and the comparison of each profile with the
+first.
 
-Questions with a reference answer are judged; the judge sees what the asker sees, including refusals.
+Only questions with a reference answer are judged. The judge sees what the asker sees, including refusals.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from argot.measures import Difference, bootstrap_interval, gold_clusters, paired
 
 Progress = Callable[[str, int, int], None]
 AT_ONCE = 4
-"""Questions judged at the same time; a model server works on several together."""
+"""The number of questions judged at the same time; a model server processes several together."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeRow:
-    """One profile: how many answers were judged, and for how many the judge's reply was malformed or its server failed.
+    """One profile: the numbers of judged answers, of malformed replies of the judge, and of failures of its server.
 
-    `mean` and `interval95`: by score, over those judged.
+    `mean` and `interval95`: by score, over the judged answers.
     """
 
     questions: int
@@ -38,8 +39,8 @@ class JudgeRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgeReport:
-    """One judge: `rows` by profile, `compared` by "second against first" and score, over the questions for which both
-    profiles have a verdict; `each` question's scores by profile, or the fault where there are none.
+    """The verdicts of one judge: `rows` by profile; `compared` by "second against first" and score, over the questions
+    for which both profiles have a verdict; `each` question's scores by profile, or the fault if there are none.
     """
 
     judge: JudgeName
@@ -60,8 +61,8 @@ async def judge_answers(
     """Ask the judge about every question with a reference, under all profiles.
 
     Raises:
-        InvalidInput: it cannot judge so many profiles at once.
-        ModelUnavailable: its server failed for several calls in a row.
+        InvalidInput: the judge cannot judge that many profiles at once.
+        ModelUnavailable: the judge's server failed for several calls in a row.
     """
     first = next(iter(by_profile.values()))
     places = [place for place, one in enumerate(first) if one.has_reference]
@@ -91,7 +92,7 @@ async def judge_answers(
 
 
 def judge_row(judgements: Sequence[JudgeScores], scores: Sequence[str], clusters: Sequence[int]) -> JudgeRow:
-    """Return means over the answers that were judged; the others are only counted."""
+    """Return the means over the judged answers, and the numbers of the others."""
     known = [(one, cluster) for one, cluster in zip(judgements, clusters, strict=True) if one.scores]
     row = JudgeRow(
         questions=len(judgements),

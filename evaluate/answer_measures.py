@@ -17,12 +17,12 @@ Outcome = Literal["complete", "partial", "wrong", "abstained", "asked back"]
 OUTCOMES: tuple[Outcome, ...] = ("complete", "partial", "wrong", "abstained", "asked back")
 
 SAID = 0.7
-"""Share of a snippet's content in an answer from which the snippet counts as contained."""
+"""The least share of a snippet's content in an answer for which the snippet counts as contained."""
 
 
 def answer_outcome(question: AnswerQuestion, status: str, answer: str) -> Outcome:
-    """Return the outcome of a question. `answer`: the text shown as supported. A question without an answer (kind
-    "unanswerable" or "underspecified") that is answered counts as wrong.
+    """Return the outcome of a question. `answer`: the text shown as supported. If a question without an answer (kind
+    "unanswerable" or "underspecified") is answered, it counts as wrong.
     """
     if status == "needs_choice":
         return "asked back"
@@ -37,7 +37,7 @@ def answer_outcome(question: AnswerQuestion, status: str, answer: str) -> Outcom
 
 
 def list_required_items(question: AnswerQuestion) -> list[str]:
-    """Return the items that a complete answer contains: `must`; without it the snippets; without those the
+    """Return the items that a complete answer contains: `must`, or the snippets if there is none, or else the
     reference.
     """
     if question.must:
@@ -47,7 +47,7 @@ def list_required_items(question: AnswerQuestion) -> list[str]:
 
 
 def is_said(item: str, answer: str) -> bool:
-    """Return true if the answer contains an item, in one of its alternatives: word for word, or by the stems of its
+    """Return true if the answer contains one of an item's alternatives: word for word, or by the stems of its
     content.
     """
     return any(_is_said(one.strip(), answer) for one in item.split("|") if one.strip())
@@ -61,14 +61,15 @@ def _is_said(wanted: str, answer: str) -> bool:
     stems = set(content_stems(wanted))
     if stems and stems <= set(content_stems(answer)):
         return True
-    # a short item is a name or a number: nearly is not enough for it
+    # a short item is a name or a number, which must match exactly
     return len(stems) > 3 and support(wanted, answer) >= SAID
 
 
 def compute_sentence_f1(question: AnswerQuestion, sentences: Sequence[str]) -> float | None:
-    """Return F1 of the sentences shown against the gold snippets; None where the question has no snippets.
+    """Return F1 of the sentences shown against the gold snippets; None if the question has no snippets.
 
-    A snippet is found if the sentences together say it; a sentence is right if it is part of a snippet, or holds one.
+    A snippet is found if the sentences together contain it. A sentence is right if it is part of a snippet or contains
+    one.
     """
     quotes = [one.quote for one in question.gold if one.quote]
     if not quotes:
@@ -82,7 +83,7 @@ def compute_sentence_f1(question: AnswerQuestion, sentences: Sequence[str]) -> f
 
 
 def compute_auroc(scores: Sequence[float], positive: Sequence[bool]) -> float | None:
-    """Return the chance that a positive scores above a negative, ties counting half; None without both."""
+    """Return the probability that a positive scores above a negative, ties counting half; None without both."""
     values, marks = np.asarray(scores, dtype=np.float64), np.asarray(positive, dtype=bool)
     yes, no = values[marks], values[~marks]
     if not len(yes) or not len(no):
@@ -92,8 +93,8 @@ def compute_auroc(scores: Sequence[float], positive: Sequence[bool]) -> float | 
 
 
 def compute_refusal_rate(scores: Sequence[float], answerable: Sequence[bool], answered: float = 0.9) -> float | None:
-    """Return the share of unanswerable questions below the score under which `answered` of the answerable ones
-    remain.
+    """Return the share of unanswerable questions below the threshold at which a share of `answered` of the answerable
+    ones is still answered.
     """
     values, marks = np.asarray(scores, dtype=np.float64), np.asarray(answerable, dtype=bool)
     if not marks.any() or marks.all():

@@ -1,4 +1,4 @@
-"""The outcome of one question, and how its answer compares with a whole and right one."""
+"""The outcome of one question, and the comparison of its answer with a complete and right one."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class AnswerOutcome:
     """The outcome of one question.
 
     `answer`: the part shown as supported. `gold`: the ids of the passages that hold the gold snippets; `ranks`: the
-    places, from 1, of those among the passages found; `shown`: how many of the found it was to be written from.
-    `exact`, `rouge_1`, `rouge` and `bert`: how like the reference it is; None where there is none to be like. `units`:
-    the sentences and items of an answer to an answerable question, marked ones among them.
+    ranks of these, from 1, among the passages found; `shown`: the number of found passages given for writing the
+    answer. `exact`, `rouge_1`, `rouge` and `bert`: the similarity to the reference; None if there is no reference.
+    `units`: the sentences and items of an answer to an answerable question, including marked ones.
     """
 
     question: AnswerQuestion
@@ -50,17 +50,17 @@ class AnswerOutcome:
 
     @property
     def has_reference(self) -> bool:
-        """True if there is a reference that a right answer resembles."""
+        """Return true if there is a reference with which a right answer can be compared."""
         return self.question.is_answerable and bool(self.question.reference)
 
     @property
     def shown_text(self) -> str:
-        """The text that the asker reads: the supported answer; otherwise the refusal, or the unchecked words."""
+        """Return the text that the asker reads: the supported answer; otherwise the refusal, or the unchecked words."""
         return self.answer or self.result.answer
 
     @property
     def gold_retrieved(self) -> bool:
-        """True if a gold passage was among those that the answer was to be written from."""
+        """Return true if a gold passage was among those given for writing the answer."""
         return any(rank <= self.shown for rank in self.ranks)
 
     @property
@@ -79,12 +79,12 @@ class AnswerOutcome:
 
     @property
     def evidence(self) -> float:
-        """The confidence that the documents answer: the best passage's score; 0 where none was found."""
+        """Return the confidence that the documents hold an answer: the best passage's score; 0 if none was found."""
         return max((one.score for one in self.result.passages), default=0.0)
 
     @property
     def loss(self) -> Loss | None:
-        """The place where a known right answer was lost; None where no model knew one."""
+        """Return the stage at which a known right answer was lost; None if no model knew one."""
         if self.heard is None or not self.heard.has_answer:
             return None
         happened: tuple[tuple[Loss, bool], ...] = (
@@ -107,7 +107,7 @@ class AnswerOutcome:
 
     @property
     def lie_shown(self) -> bool | None:
-        """True if the false sentence was shown as supported; None if there was none."""
+        """Return true if the false sentence was shown as supported; None if there was none."""
         if self.heard is None or not self.heard.lie:
             return None
         lie = bare(self.heard.lie)
@@ -121,7 +121,7 @@ def build_outcome(
     heard: Heard | None = None,
     shown_passages: int = 5,
 ) -> AnswerOutcome:
-    """Build the outcome of a question from the sentences shown as supported, on which the asker is to rely."""
+    """Build the outcome of a question from the sentences shown as supported, on which the asker may rely."""
     shown = [sentence for sentence in result.sentences if sentence.supported]
     answer = "\n".join(sentence.text for sentence in shown)
     what = answer_outcome(question, result.status, answer)

@@ -16,7 +16,7 @@ from argot.json_text import json_lines
 
 UNANSWERABLE = ("unanswerable",)
 UNDERSPECIFIED = ("underspecified",)
-"""Kinds for which the right outcome is to abstain, and to ask back."""
+"""The kinds of questions for which the right outcome is to abstain, and to ask back."""
 
 
 _SLIP = 0.75
@@ -25,9 +25,10 @@ _SLIP = 0.75
 
 @dataclass(frozen=True, slots=True)
 class GoldSnippet:
-    """Text that belongs to the whole answer: one item of a list, one step, one sentence; verbatim from its document.
+    """Text that belongs to the complete answer: one item of a list, one step, or one sentence, verbatim from its
+    document.
 
-    Without a quote the whole document is meant.
+    Without a quote, the whole document counts.
     """
 
     document: str
@@ -40,9 +41,9 @@ class AnswerQuestion:
 
     `gold` has a snippet for every item and every step. `must` are short texts, all of which a complete answer contains;
     alternatives are separated by bars ("27 days|27 d"). Without `must` the snippets themselves are searched, and
-    without snippets the sentences of the reference. `also` are sentences elsewhere that are a whole answer each; `near`
-    are those that look like one, and are none. `earlier` are the messages before it, where it is a turn of a
-    conversation. `place` is its file and line; empty for public sets, which are taken as they come.
+    without snippets the sentences of the reference. `also` are sentences of other places that are a complete answer
+    each, and `near` those that look like one and are none. `earlier` are the messages before the question, if it is a
+    turn of a conversation. `place` is its file and line; it is empty for public sets, which are used without checks.
     """
 
     id: str
@@ -65,7 +66,7 @@ class AnswerQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """Questions, and the documents they are asked of; `glossary` is a CSV file that belongs to them."""
+    """Questions, and the documents that answer them; `glossary` is a CSV file that belongs to them."""
 
     name: str
     questions: Sequence[AnswerQuestion]
@@ -74,7 +75,7 @@ class AnswerSet:
 
 
 def load_answer_questions(path: Path, split: str | None = None) -> list[AnswerQuestion]:
-    """Read a file of questions, one JSON object a line (evaluate/README.md shows one).
+    """Read a file of questions, one JSON object per line (evaluate/README.md shows one).
 
     Raises:
         InvalidInput: the file cannot be read, or a line is malformed; the message names it.
@@ -179,7 +180,7 @@ def build_answer_set(questions: Path, documents: Path, split: str | None = None)
     """Build a set from the questions of a file and the documents of a folder.
 
     Raises:
-        InvalidInput: the file is malformed, or the folder is none.
+        InvalidInput: the file is malformed, or the folder does not exist.
     """
     if not documents.is_dir():
         raise InvalidInput(f"{documents} is no folder. Give the folder of the documents with --documents.")
@@ -187,7 +188,7 @@ def build_answer_set(questions: Path, documents: Path, split: str | None = None)
     names = {one.name for one in sources if not one.skip}
     if not names:
         raise InvalidInput(f"{documents} holds no documents. Give the folder of the documents with --documents.")
-    # Before anything is read and embedded, which takes long.
+    # Check this before anything is read and embedded, which takes long.
     for question in found:
         for gold in question.gold:
             if Path(gold.document).name not in names:

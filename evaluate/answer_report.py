@@ -1,4 +1,4 @@
-"""The report of the suite `answers`: shares and means by profile and kind of question, and profiles compared."""
+"""The report of the suite `answers`: shares and means by profile and kind of question, and comparisons of profiles."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COMPARED: Mapping[str, Callable[[AnswerOutcome], float | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """One row of the table: shares over the questions of one kind, and 95 % intervals by bootstrap.
+    """One row of the table: shares over the questions of one kind, and their 95 % bootstrap intervals.
 
     `begins_with_answer` is the share of the complete answers, `beside` the mean share of an answer's sentences and
     items that are beside the point, `marks` the marks on right sentences. `exact_match` to `bert_f1` are means over
@@ -62,13 +62,13 @@ class AnswerRow:
 
 @dataclass(frozen=True, slots=True)
 class AnswersReport:
-    """The report by profile: a row by kind, with "all" and "answerable" first; abstention; and the results of an ideal
-    model.
+    """The report by profile: a row for each kind, with "all" and "answerable" first; abstention; and the results of an
+    ideal model.
 
-    `chunks`: by profile and kind whether gold was retrieved, for right and wrong answers apart; `right_by`: who says
-    which are right. `references`: by profile how often a cited passage holds gold, by the citation's score. `judges`:
-    the verdicts of each judge; `matching`: by profile Argot's references beside a model's. `compared`: by "second
-    against first".
+    `chunks`: by profile and kind how often gold was retrieved, separately for right and wrong answers; `right_by`: what
+    decides which are right. `references`: by profile how often a cited passage holds gold, by the citation's score.
+    `judges`: the verdicts of each judge. `matching`: by profile Argot's references beside a model's. `compared`: by
+    "second against first".
     """
 
     name: str
@@ -97,7 +97,7 @@ def build_answers_report(
     matching: Mapping[str, MatchingReport] | None = None,
 ) -> AnswersReport:
     """Build the report from the outcome of each question under each profile."""
-    # RAIDD lets a model decide which answers are right (2.3); without one, complete ones are.
+    # In RAIDD a model decides which answers are right (2.3). Without a judge, the complete answers count as right.
     verdicts = next((one for wanted in ("raidd", "correct") for one in judges if one.judge == wanted), None)
     rows = {profile: _build_rows(outcomes) for profile, outcomes in by_profile.items()}
     return AnswersReport(
@@ -165,8 +165,8 @@ def _compute_mean(values: Sequence[float | bool | None]) -> float | None:
 
 
 def _measure_abstention(outcomes: Sequence[AnswerOutcome]) -> dict[str, float | None]:
-    """Measure the evidence as a score for "the documents answer this", and the outcome at the working point, as the
-    table by kind counts it.
+    """Measure the passages' best score as a predictor that the documents hold an answer, and the share of outcomes at
+    the actual threshold, counted as in the table by kind.
     """
     scores = [one.evidence for one in outcomes]
     answerable = [one.question.is_answerable for one in outcomes]
@@ -188,7 +188,7 @@ def _count_losses(outcomes: Sequence[AnswerOutcome]) -> dict[str, int]:
 
 
 def _count_lies(outcomes: Sequence[AnswerOutcome]) -> dict[str, tuple[int, int]]:
-    """Return for each kind of change how many lies were told, and how many of them were shown as supported."""
+    """Return for each kind of change the number of lies, and how many of them were shown as supported."""
     told: dict[str, list[bool]] = {}
     for one in outcomes:
         if one.heard is not None and one.lie_shown is not None:
@@ -200,7 +200,7 @@ def _count_lies(outcomes: Sequence[AnswerOutcome]) -> dict[str, tuple[int, int]]
 
 
 def _compare_profiles(by_profile: Mapping[str, Sequence[AnswerOutcome]]) -> dict[str, dict[str, Difference]]:
-    """Compare every further profile with the first, question by question."""
+    """Compare every further profile with the first, paired by question."""
     (first, ours), *others = by_profile.items()
     found: dict[str, dict[str, Difference]] = {}
     for name, theirs in others:
@@ -213,7 +213,7 @@ def _compare_profiles(by_profile: Mapping[str, Sequence[AnswerOutcome]]) -> dict
 
 
 def _compute_difference(pairs: Sequence[tuple[float | None, float | None, frozenset[str]]]) -> Difference:
-    """Return the difference over the questions for which both have a value."""
+    """Return the difference over the questions for which both profiles have a value."""
     known = [(a, b, gold) for a, b, gold in pairs if a is not None and b is not None]
     clusters = gold_clusters([gold for *_, gold in known])
     return paired_difference([a for a, *_ in known], [b for _, b, _ in known], clusters)
@@ -246,7 +246,7 @@ def _rate_citation(sentence: Sentence, gold: frozenset[str]) -> tuple[float | No
 
 
 def _describe_outcome(profile: str, one: AnswerOutcome) -> dict[str, Any]:
-    """Return one question for the JSON report: enough to read what went wrong."""
+    """Return one question for the JSON report, with enough detail to see what went wrong."""
     return {
         "profile": profile,
         "id": one.question.id,

@@ -1,4 +1,4 @@
-"""Sets of questions with answers: our own over the samples, and public ones read into the same form."""
+"""Sets of questions with answers: Argot's own on the samples, and public ones converted to the same form."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ HOW_TO_GET = (
 def choose_answer_set(
     file: Path | None, documents: Path | None, public: str | None, datasets: Path, split: str | None, *, stored: bool
 ) -> AnswerSet:
-    """Return the questions of a file over a folder, of a public set, or without either those of the samples.
+    """Return the questions of a file on a folder, or of a public set, or else those of the samples.
 
     Args:
         datasets: the folder of public sets.
-        split: only this half, where the questions are split.
-        stored: a knowledge base is named: it may hold the documents, so that no folder has to be.
+        split: only this half, if the questions are split.
+        stored: whether a knowledge base is named. It may hold the documents, and then no folder is needed.
 
     Raises:
-        InvalidInput: only a part of what is needed is named, or what is named cannot be read.
+        InvalidInput: only part of what is needed is named, or something named cannot be read.
     """
     if public is not None:
         if file or documents:
-            raise InvalidInput("--public brings its questions and documents: leave out --questions and --documents.")
+            raise InvalidInput("--public includes questions and documents: leave out --questions and --documents.")
         return load_public_set(public, datasets)
     if file is not None and (documents is not None or stored):
         return build_answer_set(file, documents, split) if documents else _load_over_stored(file, split)
@@ -62,7 +62,7 @@ def load_public_set(name: str, datasets: Path) -> AnswerSet:
     """Load a public set by its name.
 
     Raises:
-        InvalidInput: there is no such set, or it is not in the folder; the message says how to get it.
+        InvalidInput: there is no such set, or the folder lacks it; the message says how to get it.
     """
     if name not in PUBLIC_SETS:
         raise InvalidInput(f"There is no public set '{name}'. Sets: {', '.join(PUBLIC_SETS)}.")
@@ -77,7 +77,7 @@ _Read = tuple[list[AnswerQuestion], list[Source]]
 
 
 def _read_clapnq(folder: Path) -> _Read:
-    """CLAPnq: one passage a question; the sentences that annotators selected are the snippets."""
+    """Read CLAPnq: one passage per question; the sentences that annotators selected are the snippets."""
     questions, sources = [], []
     for kind in ("answerable", "unanswerable"):
         for _, row in json_lines(folder / f"{kind}.jsonl"):
@@ -90,7 +90,7 @@ def _read_clapnq(folder: Path) -> _Read:
 
 
 def _read_mtrag(folder: Path) -> _Read:
-    """MTRAG-UN: the last turn of each conversation, over the passages of all."""
+    """Read MTRAG-UN: the last turn of each conversation, over the passages of all conversations."""
     questions, sources = [], {}
     for _, row in json_lines(folder / "turns.jsonl"):
         for passage in row["passages"]:
@@ -98,7 +98,7 @@ def _read_mtrag(folder: Path) -> _Read:
             sources[name] = make_markdown_source("mtrag", name, passage["title"], passage["text"])
         gold = tuple(GoldSnippet(_make_file_name(passage["id"])) for passage in row["passages"])
         turns = [turn["text"] for turn in row["turns"]]
-        # of a conversation only the person's messages can be repeated; Argot's replies come from its own documents
+        # only the person's messages can be repeated; Argot's replies depend on its own documents
         earlier = tuple(turn["text"] for turn in row["turns"][:-1] if turn["speaker"] == "user")
         kind, reference = str(row["kind"][0]).lower(), next(iter(row["reference"]), "")
         wanted = gold if kind in ("answerable", "partial") else ()
@@ -107,7 +107,9 @@ def _read_mtrag(folder: Path) -> _Read:
 
 
 def _read_aws(folder: Path) -> _Read:
-    """AWS documentation, 29,152 files: give a knowledge base that holds them with --home, or wait for hours."""
+    """Read the AWS documentation. It has 29,152 files and takes hours, unless --home names a knowledge base with
+    them.
+    """
     questions = [
         AnswerQuestion(row["_id"], "yes_no" if row["yes_no"] in ("Yes", "No") else "fact", row["text"],
                        (GoldSnippet(row["document"]),), row["answer"])
@@ -117,7 +119,7 @@ def _read_aws(folder: Path) -> _Read:
 
 
 def _read_ord_qa(folder: Path) -> _Read:
-    """ORD-QA: questions on a chip-design tool; a chunk of its documentation is a document here."""
+    """Read ORD-QA: questions about a chip-design tool; each chunk of its documentation becomes a document."""
     sources, names = [], set()
     for book in json.loads((folder / "openroad_documentation.json").read_text("utf-8")):
         for chunk in book["knowledge"]:
@@ -133,7 +135,7 @@ def _read_ord_qa(folder: Path) -> _Read:
 
 
 def _read_emanuals(folder: Path) -> _Read:
-    """A television's manual: the gold section is the one whose title ends the question's path, where that is unique."""
+    """Read a television's manual. The gold section is the one whose title ends the question's path, if it is unique."""
     sections = json.loads((folder / "smart_tv_remote_manual_corpus.json").read_text("utf-8"))
     sources: list[Source] = []
     by_title: dict[str, list[str]] = {}
@@ -153,7 +155,7 @@ def _read_emanuals(folder: Path) -> _Read:
 
 
 def _read_financebench(folder: Path) -> _Read:
-    """FinanceBench: the questions whose filing is there as PDF."""
+    """Read FinanceBench: the questions whose filing is in the folder as a PDF."""
     there = {path.stem: path for path in sorted((folder / "pdfs").glob("*.pdf"))}
     questions = []
     for _, row in json_lines(folder / "financebench_open_source.jsonl"):
@@ -180,7 +182,7 @@ def _make_file_name(identifier: str) -> str:
 
 
 def _read_archive(path: Path) -> Iterator[Source]:
-    """Yield the Markdown files of an archive, one after the other: it is read once, from front to back."""
+    """Yield the Markdown files of an archive, one after the other; the archive is read once, from front to back."""
     with tarfile.open(path, "r|xz") as archive:
         for member in archive:
             file = archive.extractfile(member) if member.isfile() and member.name.endswith(".md") else None

@@ -2,7 +2,7 @@
 
 Each question has gold snippets (every item, every step), a reference answer and a kind. The measurement covers what
 reaches the asker: the sentences that are shown as supported. With a server that knows the answers (`known_answers`) the
-same questions show where right answers are lost on the way, and which wrong ones get through.
+same questions show at which stage right answers are lost, and which wrong answers are shown.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ async def evaluate_answers(  # noqa: PLR0917
     """Ask every question once under each profile.
 
     Args:
-        known: the server behind `server`, where it knows the answers.
-        matcher: a model that matches references too, to be compared with ours.
+        known: the server behind `server`, if it is one that knows the answers.
+        matcher: a model that matches references too, for comparison with Argot's matching.
 
     Raises:
-        ModelUnavailable: a judge cannot be asked.
-        InvalidInput: a question cannot be asked, its asker's context is not in the glossary, or its gold does not stand
-            in the documents; the message says where.
+        ModelUnavailable: a judge's server does not answer.
+        InvalidInput: a question cannot be asked, its asker's context is not in the glossary, or its gold is not in the
+            documents; the message says where.
     """
     _require_contexts(base, questions)
     documents = base.corpus.store.documents(EVALUATOR)
@@ -82,7 +82,7 @@ def _add_bert_scores(outcomes: Sequence[AnswerOutcome], settings: Settings) -> l
 
 
 def _require_contexts(base: TemporaryBase, questions: Sequence[AnswerQuestion]) -> None:
-    """Refuse questions that name contexts where there is no glossary: without one, no context means anything."""
+    """Refuse questions that name contexts if there is no glossary, because it defines the contexts."""
     known = [context.name for context in base.glossary.contexts.all(EVALUATOR)]
     for question in questions if known else ():
         if question.asker_context and question.asker_context not in known:

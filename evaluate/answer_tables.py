@@ -21,8 +21,8 @@ _LIKENESS = ("n", "exact match", "ROUGE-1", "ROUGE-L", "BERTScore P", "R", "F1")
 
 
 def build_answers_tables(report: AnswersReport) -> list[Table]:
-    """Build the summary; by profile a table by kind, likeness to the reference, and retrieval beside correctness; then
-    abstention, profiles compared, judges' verdicts, and the results of a server that knows the answers.
+    """Build the summary; for each profile a table by kind, one of similarity to the reference, and one of retrieval by
+    correctness; then tables of abstention, comparisons of profiles, judges' verdicts, and false sentences.
     """
     tables = [build_summary(report)]
     tables += [
@@ -35,7 +35,7 @@ def build_answers_tables(report: AnswersReport) -> list[Table]:
     ]
     tables += _build_likeness_tables(report)
     columns = list(next(iter(report.abstention.values()), {}))
-    # The AUROC is no share; the others are, as in the table above.
+    # The AUROC is not a share; the others are, as in the table above.
     body = [
         [name, *((_format_decimal if one == "auroc" else format_percent)(row[one]) for one in columns)]
         for name, row in report.abstention.items()
@@ -59,7 +59,7 @@ def _format_cells(row: AnswerRow) -> list[str]:
 
 
 def _build_likeness_tables(report: AnswersReport) -> Iterator[Table]:
-    """Yield the tables of likeness, only for the kinds that have references."""
+    """Yield the tables of similarity to the reference, only for the kinds that have references."""
     for name, rows in report.rows.items():
         body = [
             [kind, str(row.questions), format_percent(row.exact_match), *map(_format_decimal, _list_likeness(row))]
@@ -97,7 +97,7 @@ def _build_retrieval_tables(report: AnswersReport) -> Iterator[Table]:
 
 
 def build_precision_rows(found: Sequence[PrecisionAt]) -> list[list[str]]:
-    """Return a row for each threshold at which anything is kept."""
+    """Return a row for each threshold at which any reference is kept."""
     return [[f"{at.threshold:.1f}", _format_decimal(at.precision), format_percent(at.kept)] for at in found if at.kept]
 
 
@@ -116,7 +116,9 @@ def _build_comparison(pair: str, changes: dict[str, Difference]) -> Table:
 
 
 def build_judge_tables(report: JudgeReport) -> Iterator[Table]:
-    """Yield the tables of one judge: its verdicts on each profile, and on each against the first."""
+    """Yield the tables of one judge: its verdicts on each profile, and the comparison of each profile with the
+    first.
+    """
     scores = SCORES[report.judge]
     by = f", by {report.model}" if report.model else ""
     body = []
@@ -146,7 +148,7 @@ def _build_matching_tables(report: AnswersReport) -> Iterator[Table]:
         counts = f"{found.answers} answers, {found.malformed} malformed, {found.unavailable} failed"
         same = f"{format_percent(found.same)} the same"
         title = f"References matched by us and by the model, profile {name}: {counts}, {same}"
-        yield Table(title, ("", "precision", "segments an answer", "sentences matched"), rows)
+        yield Table(title, ("", "precision", "segments per answer", "sentences matched"), rows)
 
 
 def _format_matching(scores: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ from argot.json_text import parse_json
 
 @dataclass(frozen=True, slots=True)
 class BeirSet:
-    """A retrieval set. `plain` contains the original questions if a script inserted jargon, else None."""
+    """A retrieval set. `plain` has the original questions if a script inserted jargon; otherwise it is None."""
 
     folder: Path
     corpus: dict[str, tuple[str, str]]
@@ -39,7 +39,7 @@ def load_beir(folder: Path) -> BeirSet:
     }
     queries = {row["_id"]: row["text"] for row in _read_rows(folder / "queries.jsonl", "_id", "text")}
     plain_file = folder / "queries.plain.jsonl"
-    # Not part of BEIR: our own sets keep there what the questions were before a script put jargon in.
+    # Not part of BEIR: in this file Argot's own sets keep the questions as they were before a script inserted jargon.
     plain = {row["_id"]: row["text"] for row in _read_rows(plain_file, "_id", "text")} if plain_file.exists() else None
     return BeirSet(folder, corpus, queries, _read_qrels(folder / "qrels" / "test.tsv", corpus, queries), plain)
 
@@ -58,7 +58,7 @@ def _read_rows(path: Path, *required: str) -> Iterator[dict[str, Any]]:
 def _read_qrels(path: Path, corpus: dict[str, Any], queries: dict[str, str]) -> dict[str, dict[str, int]]:
     judged: dict[str, dict[str, int]] = {}
     for number, line in enumerate(csv.reader(_read_lines(path), delimiter="\t"), start=1):
-        # Some files come without the header.
+        # Some files have no header.
         if number == 1 and line[:1] == ["query-id"]:
             continue
         if len(line) != 3:
@@ -66,7 +66,7 @@ def _read_qrels(path: Path, corpus: dict[str, Any], queries: dict[str, str]) -> 
         question, document, score = line
         if not score.replace(".", "", 1).isdigit():
             raise InvalidInput(f"{path}, line {number}: the score '{score}' is not a number.")
-        # Sets cut down from larger ones often keep all judgements.
+        # Sets that are a part of larger ones often keep all judgements.
         if float(score) > 0 and question in queries and document in corpus:
             judged.setdefault(question, {})[document] = max(1, round(float(score)))
     if not judged:
@@ -76,7 +76,7 @@ def _read_qrels(path: Path, corpus: dict[str, Any], queries: dict[str, str]) -> 
 
 def _read_lines(path: Path) -> list[str]:
     try:
-        # not splitlines(): a JSON string may hold U+2028 and its like as they are
+        # not splitlines(): a JSON string may hold an unescaped U+2028 or a similar character
         return [line for line in read_text(path).split("\n") if line.strip()]
     except FileNotFoundError:
         raise InvalidInput(

@@ -1,10 +1,10 @@
 """BERTScore of an answer against its reference, by the token vectors of the local embedding model.
 
-Zhang et al. (2020), 3: each token of the one text is matched with its likest of the other, by the cosine of their
-contextual vectors, and precision, recall and F1 are means over tokens. Here the vectors are those of the last layer of
-the model that comes with Argot (MiniLM, 8-bit: `tools/retrieval/token_vectors.py`), tokens have equal weight (no idf),
-and nothing is rescaled by a baseline. Figures are therefore comparable with each other, not with those of another
-model.
+In Zhang et al. (2020), 3, each token of one text is matched with its most similar token of the other, by the cosine of
+their contextual vectors, and precision, recall and F1 are means over tokens. Here the vectors are those of the last
+layer of the model that comes with Argot (MiniLM, 8-bit: `tools/retrieval/token_vectors.py`), tokens have equal weight
+(no idf), and nothing is rescaled by a baseline. The figures can therefore be compared with each other, but not with
+those of another model.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from argot.tools.retrieval.token_vectors import Floats
 
 @dataclass(frozen=True, slots=True)
 class BertScore:
-    """Means of cosines: at most 1, and seldom below 0."""
+    """Means of cosines: at most 1, and rarely below 0."""
 
     precision: float
     recall: float
@@ -31,14 +31,14 @@ class BertScore:
 
 
 NOTHING = BertScore(0.0, 0.0, 0.0)
-"""If one of the texts has no tokens."""
+"""The score if one of the texts has no tokens."""
 
 
 def compute_bert_scores(answers: Sequence[str], references: Sequence[str], settings: Settings) -> list[BertScore]:
-    """Return the score of each answer against the reference in its place. Texts are cut at the model's 256 tokens.
+    """Return the score of each answer against its reference. Texts are cut after the model's 256 tokens.
 
     Raises:
-        InvalidSettings: the model cannot be made ready.
+        InvalidSettings: the model cannot be loaded.
         ValueError: the lists differ in length.
     """
     scorer = choose_scorer(settings.replace(reranker="reader"))
@@ -51,12 +51,12 @@ def compute_bert_scores(answers: Sequence[str], references: Sequence[str], setti
 
 
 def _normalise(vectors: Floats) -> Floats:
-    """Scale the vectors to length 1: kept in 8 bits, they are a little longer or shorter."""
+    """Scale the vectors to length 1: stored in 8 bits, they are slightly longer or shorter."""
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)  # type: ignore[no-any-return]
 
 
 def match_greedily(similarities: ArrayLike) -> BertScore:
-    """Return precision, recall and F1 of a matrix of cosines (tokens of the answer, tokens of the reference)."""
+    """Return precision, recall and F1 from a matrix of cosines (tokens of the answer, tokens of the reference)."""
     matrix = np.asarray(similarities, dtype=np.float64)
     if matrix.ndim != 2 or not matrix.size:
         return NOTHING

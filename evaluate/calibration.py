@@ -1,4 +1,4 @@
-"""Calibration of judges, and of measures with a threshold: their verdicts beside people's labels."""
+"""The calibration of judges, and of measures with a threshold, against people's labels."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ TRUE_FALSE, SCALE = (0, 1), (1, 2, 3, 4, 5)
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """One judge or measure against people.
+    """The calibration of one judge or measure against people.
 
-    `agreements`: by score, then by kind of answer with "all" first; empty where nothing was judged. `malformed`,
-    `unavailable`: replies that were no verdict, calls that the server failed; `undecided`: answers of which people say
-    both as often. `threshold`: of a measure, from which on an answer counts as TRUE; `chosen_on`: how many answers it
-    was chosen on, which are no part of the rest; `auroc`: of the measure, without a threshold. `people`: how often two
-    people agree, where there are several.
+    `agreements`: by score, then by kind of answer with "all" first; empty if nothing was judged. `malformed`: the
+    number of replies without a verdict; `unavailable`: the number of calls that the server failed; `undecided`: the
+    number of answers on which people's labels are tied. `threshold`: the least value of a measure that counts as TRUE;
+    `chosen_on`: the number of answers on which it was chosen, which are not part of the others; `auroc`: that of the
+    measure, which needs no threshold. `people`: how often two people agree, if there are several.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Calibration:
 
 
 def require_labels(name: str, answers: Sequence[LabelledAnswer]) -> None:
-    """Refuse to calibrate where people gave no labels of the kind that is needed.
+    """Refuse to calibrate without labels of the kind that is needed.
 
     Raises:
         InvalidInput: people gave no labels of the kind that this judge or measure is compared with.
@@ -77,7 +77,7 @@ async def calibrate_judge(judge: AnswerJudge, answers: Sequence[LabelledAnswer],
     """Ask a judge about every answer, and compare its verdicts with people's.
 
     Raises:
-        ModelUnavailable: its server failed for several calls in a row.
+        ModelUnavailable: the judge's server failed for several calls in a row.
     """
     scores = _list_scores(judge.name)
 
@@ -108,19 +108,20 @@ async def calibrate_judge(judge: AnswerJudge, answers: Sequence[LabelledAnswer],
 def calibrate_measure(
     name: MeasureName, answers: Sequence[LabelledAnswer], settings: Settings, threshold: float | None = None
 ) -> Calibration:
-    """Take a measure of likeness to the reference for a verdict, from a threshold on, and compare it with people's.
+    """Use a measure of similarity to the reference as a verdict with a threshold, and compare it with people's labels.
 
     Args:
-        threshold: without one, that of the best kappa on half of the questions is taken, and the other half reported.
+        threshold: the threshold; None: the one with the best kappa on half of the questions, and the other half is
+            reported.
 
     Raises:
-        InvalidInput: there are too few questions to choose a threshold on.
+        InvalidInput: there are too few questions to choose a threshold.
     """
     values = measure_likeness(name, answers, settings)
     chosen_on: list[int] = []
     reported = list(range(len(answers)))
     if name == "exact-match":
-        threshold = 1.0  # it is one, or it is none
+        threshold = 1.0  # an exact match is 1 or 0
     if threshold is None:
         chosen_on = [place for place, one in enumerate(answers) if _is_in_first_half(one.question)]
         reported = [place for place in reported if not _is_in_first_half(answers[place].question)]
@@ -149,7 +150,7 @@ def calibrate_measure(
 
 
 def measure_likeness(name: MeasureName, answers: Sequence[LabelledAnswer], settings: Settings) -> list[float]:
-    """Return the measure of each answer against its reference."""
+    """Return the measure's value for each answer and its reference."""
     if name == "bertscore":
         scores = compute_bert_scores([one.answer for one in answers], [one.reference for one in answers], settings)
         return [one.f1 for one in scores]
@@ -161,7 +162,7 @@ def measure_likeness(name: MeasureName, answers: Sequence[LabelledAnswer], setti
 
 
 def _list_scores(name: str) -> Mapping[str, str]:
-    """Return the scores of a judge or measure, each with the people's label that it is compared with."""
+    """Return each score of a judge or measure with the label of people that it is compared with."""
     if name == "aspects":
         return {aspect: aspect for aspect in ASPECTS}
     return {"similarity": "score"} if name == "geval" else {"TRUE": "TRUE"}
@@ -175,7 +176,7 @@ def _count_undecided(answers: Sequence[LabelledAnswer], humans: Iterable[str]) -
 def _measure_by_kind(
     answers: Sequence[LabelledAnswer], said: Sequence[float | None], human: str
 ) -> dict[str, Agreement]:
-    """Measure agreement over all answers that both have a label for, and by kind where there are several."""
+    """Measure the agreement over all answers with both labels and, if there are several kinds, by kind."""
     labels = TRUE_FALSE if human == "TRUE" else SCALE
     known = [
         (label, value, one)
@@ -200,18 +201,18 @@ def _measure_among_people(answers: Sequence[LabelledAnswer], human: str) -> floa
 
 
 def _pair_with_labels(values: Sequence[float], answers: Sequence[LabelledAnswer]) -> list[tuple[float, int]]:
-    """Return each value with people's label, where people are not undecided."""
+    """Return each value with people's label; answers on which people are tied are left out."""
     said = [(value, one.decide_label("TRUE")) for value, one in zip(values, answers, strict=True)]
     return [(value, human) for value, human in said if human is not None]
 
 
 def _is_in_first_half(question: str) -> bool:
-    """Return true for half of the questions, by a hash, so that all answers to one fall into one half."""
+    """Return true for half of the questions, by a hash, so that all answers to a question are in the same half."""
     return hashlib.blake2b(question.encode(), digest_size=1).digest()[0] % 2 == 0
 
 
 def _choose_threshold(values: Sequence[float], answers: Sequence[LabelledAnswer]) -> float | None:
-    """Return the threshold of the best kappa, the lowest of equals; None where there is nothing to choose by."""
+    """Return the threshold with the best kappa, the lowest of equals; None if there is nothing to choose it by."""
     known = [
         (value, human)
         for value, one in zip(values, answers, strict=True)

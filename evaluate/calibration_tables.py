@@ -1,4 +1,4 @@
-"""The tables of a calibration."""
+"""Tables of a calibration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from argot.evaluate.reports import Table, format_percent
 
 
 def build_calibration_tables(found: Sequence[Calibration]) -> list[Table]:
-    """Build one table of all calibrations, with the unjudged answers; then the confusion of each."""
+    """Build one table of all calibrations, with the numbers of unjudged answers, and each one's confusion matrix."""
     columns = (
         "judge", "score", "answers", "n", "questions", "agreement", "95 %", "kappa", "95 %", "Spearman", "malformed",
         "server failed", "undecided",
@@ -47,7 +47,7 @@ def _format_cells(one: Agreement) -> list[str]:
 
 
 def _format_left_out(one: Calibration, *, first: bool) -> list[str]:
-    """Format the counts of answers left out; they are of all kinds together, so they are said once."""
+    """Format the numbers of answers left out. They are totals over all kinds, so only the first row has them."""
     return [str(n) if first else "" for n in (one.malformed, one.unavailable, one.undecided)]
 
 
@@ -58,12 +58,12 @@ def _build_measures_table(found: Sequence[Calibration]) -> Iterator[Table]:
         if one.threshold is not None and one.name != "exact-match"
     ]
     if rows:
-        yield Table("Measures taken for verdicts", ("measure", "TRUE from", "chosen on answers", "AUROC"), rows)
+        yield Table("Measures used as verdicts", ("measure", "TRUE from", "chosen on answers", "AUROC"), rows)
     people = [
         [score, format_percent(share)] for one in found[:1] for score, share in one.people.items() if share is not None
     ]
     if people:
-        yield Table("People among themselves", ("score", "pairs that agree"), people)
+        yield Table("Agreement among people", ("score", "pairs that agree"), people)
 
 
 def _build_confusion_table(one: Calibration, score: str, agreement: Agreement) -> Table:

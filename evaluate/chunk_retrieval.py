@@ -1,7 +1,7 @@
-"""Retrieval of the right chunk, for right and for wrong answers apart: CP-CCR and IP-CCR (RAIDD 3.3, table 3).
+"""Retrieval of the right chunk, separately for right and wrong answers: CP-CCR and IP-CCR (RAIDD 3.3, table 3).
 
-A high IP-CCR means that answers are lost by the generator, a low one that they are lost by retrieval. A high CP-CCR
-means that right answers rest on retrieved passages, and are not memorised.
+A high IP-CCR means that the generator loses answers, and a low one that the retrieval loses them. A high CP-CCR means
+that right answers rest on retrieved passages, and are not memorised.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from statistics import fmean
 
 @dataclass(frozen=True, slots=True)
 class ChunkRetrieval:
-    """The figures of one task. `cp_ccr`: the share of its right answers for which a gold chunk was among those
-    retrieved; `ip_ccr`: the same of its wrong ones. None without right, or without wrong, answers.
+    """The figures of one task. `cp_ccr`: of its right answers, the share with a gold chunk among the retrieved ones;
+    `ip_ccr`: the same for its wrong answers. Each is None without such answers.
     """
 
     questions: int
@@ -26,11 +26,11 @@ class ChunkRetrieval:
 def measure_chunk_retrieval(
     correct: Sequence[bool], retrieved: Sequence[bool], tasks: Sequence[str]
 ) -> dict[str, ChunkRetrieval]:
-    """Measure chunk retrieval by task, and over "all" first.
+    """Measure chunk retrieval over "all" tasks first, and then by task.
 
     Args:
         correct: whether the answer is right.
-        retrieved: whether a gold chunk was among those that the answer was written from.
+        retrieved: whether a gold chunk was among those from which the answer was written.
         tasks: the kind of each question.
 
     Raises:

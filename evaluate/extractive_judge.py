@@ -1,9 +1,9 @@
-"""A `Judge` without a language model, by simple rules. Rough: good for watching a change, never for a published
-figure; papers report the judgement of models and of people.
+"""A `Judge` without a language model, by simple rules. It is rough: use it to watch the effect of a change, but never
+for a published figure; papers report the judgement of models and of people.
 
-TRUE when the answer holds the reference word for word; or, sentence by sentence of the reference, all its numbers and
-identifiers, with the same negation and direction (`objections.py`), and most of its words. It knows no synonyms, so it
-says FALSE to free paraphrases, and it does not see what an answer claims beside the reference.
+An answer is TRUE if it has the reference word for word; or if, for each sentence of the reference, it has all numbers
+and identifiers, with the same negation and direction (`objections.py`), and most of its words. The judge knows no
+synonyms, so it says FALSE to free paraphrases, and it ignores what an answer claims in addition to the reference.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import bare, content_stems
 
 LEAST_SHARED = 0.6
-"""The share of the reference's distinct stems that the answer has to have."""
+"""The least share of the reference's distinct stems that a right answer has."""
 
-# "No.5 is the room" is no "no".
+# In "No.5 is the room", "No" is not an answer.
 _YES_NO = re.compile(r"\W*(yes|no)\b(?!\.\d)", re.IGNORECASE)
 
 
 @runtime_checkable
 class Judge(Protocol):
-    """Compares an answer with a reference answer."""
+    """A judge that compares an answer with a reference answer."""
 
     async def is_correct(self, question: str, answer: str, reference: str) -> bool:
         """Judge whether the answer is correct (AccurateRAG 3.1, figure 4)."""
@@ -32,10 +32,10 @@ class Judge(Protocol):
 
 
 class ExtractiveJudge:
-    """Compares exact words, else numbers, names and shared words."""
+    """A judge that compares exact words, or else numbers, names and shared words."""
 
     async def is_correct(self, question: str, answer: str, reference: str) -> bool:
-        """Return true if the answer has the facts of the reference, as far as words show. An empty reference fits
+        """Return true if the answer has the facts of the reference, judging by its words. An empty reference matches
         nothing.
         """
         said, wanted = bare(answer), bare(reference)
@@ -48,12 +48,12 @@ class ExtractiveJudge:
             return False
         if any(find_objection(reference[start:end], answer) for start, end in split_sentences(reference)):
             return False
-        # With blanks around, so that "41" does not stand in "410".
+        # With spaces around them, so that "41" is not found in "410".
         return f" {wanted} " in f" {said} " or measure_shared_words(answer, reference, question) >= LEAST_SHARED
 
 
 def measure_shared_words(answer: str, reference: str, question: str) -> float:
-    # Words of the question are in any answer and tell nothing, unless the reference has no others.
+    # Any answer has the words of the question, so they do not count, unless the reference has no others.
     wanted = set(content_stems(reference))
     told = wanted - set(content_stems(question)) or wanted
     return len(told & set(content_stems(answer))) / len(told) if told else 0.0

@@ -1,5 +1,5 @@
-"""The tolerance of a measurement for its model server: single failures count as no answer, a server that is down ends
-it.
+"""The tolerance of a measurement for failures of its model server: a single failure counts as no answer, and a server
+that is down ends the measurement.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TypeVar
 from argot.errors import ModelUnavailable
 
 _T = TypeVar("_T")
-# Twice the number of parallel calls: one hiccup of the server fails all running ones.
+# Twice the number of parallel calls: one short failure of the server makes all running calls fail.
 FAILURES_IN_A_ROW = 8
 
 
@@ -22,10 +22,10 @@ class Patience:
         self._in_a_row = 0
 
     async def wait(self, answer: Awaitable[_T]) -> _T | None:
-        """Return the answer; None when the model gave none.
+        """Return the answer, or None if the model gave none.
 
         Raises:
-            ModelUnavailable: it has given none for several calls in a row: what is measured then is the server.
+            ModelUnavailable: the model gave none for several calls in a row, so the server would be measured.
         """
         try:
             given = await answer

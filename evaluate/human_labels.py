@@ -1,4 +1,4 @@
-"""Answers that people have labelled, to calibrate judges on: from a file, or FinanceBench's own."""
+"""Answers that people have labelled, for the calibration of judges: from a file, or FinanceBench's own."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 FORM = '{"question": "...", "reference": "...", "answer": "...", "label": true}'
 FINANCEBENCH = "Correct Answer", "Incorrect Answer", "Refusal"
-"""What its annotators say of an answer (Islam et al., 2023)."""
+"""The labels of its annotators (Islam et al., 2023)."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledAnswer:
-    """`labels`: what each person said, by score ("TRUE" as 1 or 0; "score" or the aspects from 1 to 5)."""
+    """An answer with the `labels` of each person, by score ("TRUE" as 1 or 0; "score" or the aspects from 1 to 5)."""
 
     question: str
     reference: str
@@ -33,8 +33,8 @@ class LabelledAnswer:
     kind: str = ""
 
     def decide_label(self, score: str) -> int | None:
-        """Return what people say together: the majority, of scores the lower median; None where they are undecided, or
-        nobody gave this score.
+        """Return people's common label: that of the majority or, for scores, the lower median. Return None for a tie,
+        or if nobody gave this score.
         """
         given = [label[score] for label in self.labels if score in label]
         if score == "TRUE":
@@ -56,7 +56,7 @@ _Label = StrictBool | _Score | Literal["TRUE", "FALSE"] | _Aspects
 
 
 class _Row(BaseModel):
-    """`label` is one person's, `labels` are several persons'."""
+    """A line of the file. `label` is one person's label, `labels` are those of several people."""
 
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
@@ -71,7 +71,7 @@ class _Row(BaseModel):
 
 
 def load_labels(path: Path) -> list[LabelledAnswer]:
-    """Read a file of labelled answers, one JSON object a line.
+    """Read a file of labelled answers, one JSON object per line.
 
     Raises:
         InvalidInput: the file cannot be read, or a line is malformed; the message names it.
@@ -104,11 +104,11 @@ def _map_by_score(label: _Label) -> dict[str, int]:
 
 
 def load_financebench_labels(datasets: Path) -> list[LabelledAnswer]:
-    """Load the answers of sixteen systems to FinanceBench's 150 questions, as its annotators labelled them. A refusal
-    is not right, and its kind says so.
+    """Load the answers of sixteen systems to FinanceBench's 150 questions, with the annotators' labels. A refusal
+    counts as not right, and has a kind of its own.
 
     Raises:
-        InvalidInput: they are not in the folder of data sets; the message says how to get them.
+        InvalidInput: the folder of data sets lacks them; the message says how to get them.
     """
     folder = datasets / "financebench" / "results"
     files: Sequence[Path] = sorted(folder.glob("*.jsonl"))

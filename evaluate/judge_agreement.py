@@ -1,7 +1,8 @@
-"""The agreement of a judge with people: agreement, Cohen's kappa, and the table of their labels.
+"""The agreement of a judge with people: observed agreement, Cohen's kappa, and the table of their labels.
 
-Cohen (1960); for scores on a scale with quadratic weights (Cohen, 1968), so that 4 for 5 counts for more than 1 for 5.
-Intervals are by bootstrap over questions: answers of several systems to one question are drawn together.
+Kappa is that of Cohen (1960). For scores on a scale it has quadratic weights (Cohen, 1968), so that 4 instead of 5
+counts for more than 1 instead of 5. Intervals are by bootstrap over questions: the answers of several systems to one
+question are resampled together.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The agreement of one judge with people, over answers that both have a label for.
+    """The agreement of one judge with people, over the answers with both labels.
 
-    `kappa` is weighted where the labels are a scale; None where one label alone is given by both. `confusion[p][j]`:
-    how many answers people gave `labels[p]` and the judge `labels[j]`. `rank_correlation`: Spearman's, of scales.
+    `kappa` is weighted if the labels are a scale; it is None if both sides give only one and the same label.
+    `confusion[p][j]`: the number of answers to which people gave `labels[p]` and the judge `labels[j]`.
+    `rank_correlation`: Spearman's, for scales.
     """
 
     answers: int
@@ -41,16 +43,17 @@ class Agreement:
 def measure_agreement(
     people: Sequence[int], judge: Sequence[float], labels: Sequence[int], clusters: Sequence[Hashable]
 ) -> Agreement:
-    """Measure how far a judge agrees with people.
+    """Measure how well a judge agrees with people.
 
     Args:
-        people: the label of each answer.
-        judge: what the judge gave it; a score between two labels counts as the nearer one, halves as the upper.
-        labels: all there are, in order: (0, 1) for FALSE and TRUE, (1, 2, 3, 4, 5) for a scale.
-        clusters: of each answer, its question.
+        people: people's label of each answer.
+        judge: the judge's label or score. A score between two labels counts as the nearer label, a half as the upper
+            one.
+        labels: all labels in order: (0, 1) for FALSE and TRUE, (1, 2, 3, 4, 5) for a scale.
+        clusters: the question of each answer.
 
     Raises:
-        ValueError: the lists differ in length, there are no answers, or a label is none of `labels`.
+        ValueError: the lists differ in length, there are no answers, or a label is not in `labels`.
     """
     if not people or not len(people) == len(judge) == len(clusters):
         raise ValueError("as many labels of people as of the judge, and at least one, are needed")
@@ -77,7 +80,7 @@ def measure_agreement(
 
 
 def _compute_rank_correlation(people: Sequence[int], judge: Sequence[float]) -> float | None:
-    """Return Spearman's rank correlation; None where one side gives everything the same label."""
+    """Return Spearman's rank correlation; None if one side gives every answer the same label."""
     from scipy.stats import spearmanr  # type: ignore[import-untyped]
 
     varied = len(set(people)) > 1 and len(set(judge)) > 1
@@ -91,17 +94,18 @@ def _place(label: int, labels: Sequence[int]) -> int:
 
 
 def count_confusion(people: NDArray[np.intp], judge: NDArray[np.intp], size: int) -> Counts:
-    """Return (size, size) counts of label indexes: people's by row, the judge's by column."""
+    """Return the (size, size) numbers of label indexes: people's by row, the judge's by column."""
     return np.bincount(people * size + judge, minlength=size * size).reshape(size, size)
 
 
 def compute_observed_agreement(table: Counts) -> float:
-    """Return the share on the diagonal."""
+    """Return the share of answers on the diagonal of the table."""
     return float(np.trace(table) / table.sum())
 
 
 def compute_cohen_kappa(table: Counts, *, weighted: bool = False) -> float | None:
-    """Return Cohen's kappa: 1 for full agreement, 0 for chance; None where chance alone agrees in everything.
+    """Return Cohen's kappa: 1 for full agreement, 0 for agreement by chance; None if the agreement by chance is
+    complete.
 
     `weighted`: by the square of the distance between labels.
     """
@@ -114,8 +118,8 @@ def compute_cohen_kappa(table: Counts, *, weighted: bool = False) -> float | Non
 
 
 def compute_pairwise_agreement(labels: Sequence[Sequence[int]]) -> float | None:
-    """Return the agreement among people: the share of pairs of labels of one answer that are equal; None without any
-    pair.
+    """Return the agreement among people: the share of equal pairs among the pairs of labels of the same answer; None if
+    there is no pair.
     """
     pairs = [one == other for given in labels for one, other in combinations(given, 2)]
     return sum(pairs) / len(pairs) if pairs else None

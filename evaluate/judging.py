@@ -1,8 +1,8 @@
 """Judges of answers, asked one question at a time about the answers of several systems.
 
-A judge's verdict is a set of scores by name. A reply that is none (malformed, or no ranking) is counted apart and never
-guessed; so is a call that the server failed. Where a judge sees several answers, their order is drawn anew for every
-question, since models prefer places (Trustworthy Answers 5.2: anonymised answers).
+A judge's verdict is a set of scores by name. A reply without a verdict (malformed, or no ranking) is never guessed, but
+counted separately, and so is a call that the server failed. If a judge sees several answers, their order is drawn at
+random for every question, since models have a position bias (Trustworthy Answers 5.2: anonymised answers).
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ SCORES: Mapping[JudgeName, tuple[str, ...]] = {
     "aspects": ASPECTS,
     "ranking": ("rank", "ranked first"),
 }
-"""The verdict of each on an answer: TRUE as 1 or 0, similarity and aspects from 1 to 5, its rank from 1 to 4."""
+"""Each judge's scores for an answer: TRUE as 1 or 0, similarity and aspects from 1 to 5, and rank from 1 to 4."""
 RANKED = 4
 Fault = Literal["", "malformed", "unavailable"]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeScores:
-    """A verdict on one answer: its scores by name; where there are none, the fault."""
+    """A verdict on one answer: its scores by name or, if there are none, the fault."""
 
     scores: Mapping[str, float] = field(default_factory=dict)
     fault: Fault = ""
@@ -50,16 +50,16 @@ class JudgeScores:
 
 @dataclass
 class AnswerJudge:
-    """One judge over one run of questions.
+    """One judge in one run of questions.
 
-    `model` is None for the judge "rules", which needs none. `seed`: of the orders in which answers are shown.
+    `model` is None for the judge "rules", which needs none. `seed`: the seed of the order in which answers are shown.
     """
 
     name: JudgeName
     model: ModelJudge | None = None
     seed: int = 1
     faults: Counter[Fault] = field(default_factory=Counter)
-    """The number of missing verdicts, and the reason."""
+    """The number of missing verdicts, by reason."""
     _patience: Patience = field(default_factory=Patience)
 
     def __post_init__(self) -> None:
@@ -68,7 +68,7 @@ class AnswerJudge:
 
     @property
     def model_name(self) -> str:
-        """The model's name as its server gives it, once it was asked; empty where there is none."""
+        """Return the model's name, from its server once it was asked, or an empty text without a model."""
         if self.model is None:
             return ""
         server = self.model.server
@@ -78,7 +78,7 @@ class AnswerJudge:
         """Return the verdict on each system's answer to one question.
 
         Raises:
-            InvalidInput: "ranking" is given another number of answers than four.
+            InvalidInput: "ranking" is given a number of answers other than four.
             ModelUnavailable: the server failed for several calls in a row.
         """
         order = random.Random(f"{self.seed} {question}").sample(range(len(answers)), len(answers))  # noqa: S311
@@ -105,7 +105,7 @@ class AnswerJudge:
 
     async def _judge_aspects(self, question: str, reference: str, pair: Sequence[str]) -> list[JudgeScores]:
         assert self.model is not None
-        # A lone answer stands in both places: it is scored by itself all the same, and neither place is preferred.
+        # A single answer is given twice: it is scored by itself, and the position has no effect.
         both = (*pair, *pair)[:2]
         said = await self._call_judge(self.model.aspects(question, reference, *both))
         if isinstance(said, JudgeScores):
@@ -131,13 +131,13 @@ class AnswerJudge:
 
 @dataclass(frozen=True, slots=True)
 class _Said(Generic[_T]):
-    """A reply wrapped to tell it apart from None, by which `Patience` says that the server failed."""
+    """A wrapped reply. `Patience` returns None if the server failed, and this tells a reply apart from it."""
 
     value: _T
 
 
 async def _separate_malformed(call: Awaitable[_T]) -> _Said[_T | JudgeScores]:
-    """Wrap a reply, or mark it as malformed: such a reply is the model's, and says nothing against the server."""
+    """Wrap a reply, or mark it as malformed: such a reply is the model's mistake, and no server failure."""
     try:
         return _Said(await call)
     except MalformedReply:

@@ -1,8 +1,8 @@
-"""A model server that knows the answers: it shows how the pipeline treats right answers, and wrong ones.
+"""A model server that knows the answers: it shows how the pipeline treats right answers and wrong ones.
 
-Real HTTP on this machine, in the form of OpenAI's chat completions. What it answers from the passages, and whether a
-passage supports a sentence, its model says (`KnownModel`: the ideal one, the recorded one, and each with a lie). Every
-other prompt gets the least that its schema allows, so that the reading of questions is Argot's own.
+The server uses real HTTP on this machine, in the form of OpenAI's chat completions. Its model (`KnownModel`) answers
+from the passages and says whether a passage supports a sentence: the ideal model, the recorded one, and each with a
+lie. Every other prompt gets the emptiest reply that its schema allows, so that Argot itself reads the questions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CONTEXT_TOKENS = 32_768
 
 
 class KnownAnswers:
-    """The server, in a thread of its own; use as a context manager. One question at a time: `expect` sets it."""
+    """The server, in a thread of its own; use it as a context manager. `expect` sets the question."""
 
     def __init__(self, model: KnownModel) -> None:
         self.model = model
@@ -44,7 +44,7 @@ class KnownAnswers:
         self._http.server_close()
 
     def expect(self, question: AnswerQuestion, place: int) -> Heard:
-        """Set the question that is asked next. The record that is returned fills as the server is asked."""
+        """Set the question that is asked next. The returned record is filled in while the server is asked."""
         return self.model.expect(question, place)
 
     def reply(self, body: dict[str, Any]) -> str:
@@ -59,7 +59,7 @@ class KnownAnswers:
 
 
 def make_least_value(schema: dict[str, Any]) -> Any:
-    """Return the emptiest value that a schema allows; of choices the last, which is "none" where there is one."""
+    """Return the emptiest value that a schema allows; of an enumeration the last, which is "none" if there is one."""
     if "enum" in schema:
         return schema["enum"][-1]
     match schema.get("type"):
@@ -82,7 +82,7 @@ def _make_handler(server: KnownAnswers) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def log_message(self, format: str, *values: Any) -> None:
-            """Log nothing: requests are no news."""
+            """Log nothing: the requests are not of interest."""
 
         def do_GET(self) -> None:
             known = self.path.endswith("/models")

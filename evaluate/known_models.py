@@ -1,9 +1,9 @@
 """Models that know the answers: the ideal one, which gives the reference answer, and the lying one.
 
-`ideal`: whenever a passage that holds the answer is in its prompt it gives the reference answer, in the reference's own
-words, each sentence with the number of the passage that bears it out; else it refuses. `lying`: the same with one
-sentence made false by one change, the citation right. Asked whether a passage supports a sentence, the one answers
-truthfully, the other always yes.
+`ideal`: if a passage that holds the answer is in the prompt, the model gives the reference answer word for word, and
+each sentence has the number of the passage that supports it; otherwise it refuses. `lying`: the same, with one sentence
+made false by one change and the citation right. If it is asked whether a passage supports a sentence, `ideal` answers
+truthfully, and `lying` always says yes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from argot.tools.text.words import bare
 
 _PASSAGE = re.compile(r'<passage n="(\d+)"[^>]*>\n?(.*?)\n?</passage>', re.DOTALL)
 HOLDS = 0.8
-"""Share of a snippet's content in a passage from which the passage contains the snippet, however a table or a page
-split it."""
+"""The least share of a snippet's content in a passage for which the passage contains the snippet, even if a table or a
+page break splits it."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class KnownModel(Protocol):
         ...
 
     def match_sentences(self, user: str) -> list[dict[str, int]]:
-        """Return for each numbered sentence of a prompt the passage that supports it; 0: none does."""
+        """Return for each numbered sentence of a prompt the passage that supports it, or 0 if none does."""
         ...
 
 
@@ -101,7 +101,7 @@ class IdealModel:
         true = {bare(one) for one in split_answer(self._heard.question.reference)}
         found = []
         for number, sentence in read_numbered(user):
-            # who lies in the answer lies about the answer, too
+            # the lying model also claims that its false sentences are supported
             is_true = bool(holding) and (self._lies or bare(sentence) in true)
             found.append(make_segment(number, find_nearest(sentence, holding) if is_true else 0))
         return found
@@ -125,7 +125,7 @@ def read_passages(user: str) -> dict[int, str]:
 
 
 def read_numbered(user: str) -> list[tuple[int, str]]:
-    """Return the numbered sentences of a prompt, which stand behind its last passage."""
+    """Return the numbered sentences of a prompt, which follow its last passage."""
     behind = user[max((found.end() for found in _PASSAGE.finditer(user)), default=0) :]
     return [(int(n), text) for n, text in re.findall(r"^\s*\[?(\d+)[\].:)]?\s+(.+)$", behind, re.MULTILINE)]
 
@@ -142,5 +142,5 @@ def _has_gold(passage: str, question: AnswerQuestion) -> bool:
 
 
 def _strip_stop(sentence: str) -> str:
-    """Remove the full stop, which goes behind the mark."""
+    """Remove the full stop, which is put after the citation mark."""
     return sentence.rstrip().removesuffix(".")

@@ -1,4 +1,4 @@
-"""Ledgers of untrusted files, built in a child process with the limits of reading; run as a module, it is the child."""
+"""Ledgers of untrusted files, built in a child process with the readers' limits. Run as a module, it is the child."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MEGABYTE_BYTES = 1 << 20
 
 
 class LedgerProcess:
-    """A process that reads files and counts their words; for one thread at a time, and for use in a `with`."""
+    """A process that reads files and counts their words. Use it from one thread at a time, and as a context manager."""
 
     def __init__(self) -> None:
         self._child = Child("argot.evaluate.ledger_process")
@@ -32,7 +32,7 @@ class LedgerProcess:
         self._child.stop()
 
     def build_ledger(self, data: bytes, name: str, limits: ReadLimits) -> tuple[Ledger, tuple[str, ...]]:
-        """Return the ledger of a file, and the warnings with which it was read.
+        """Return the ledger of a file, and the warnings from reading it.
 
         Raises:
             UnreadableDocument: the file is refused, too slow or too large, or its reader crashed.

@@ -1,4 +1,4 @@
-"""JSONL files whose lines each have one form, given as a pydantic model."""
+"""JSONL files in which every line has the same form, given as a pydantic model."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def read_lines(
     """Yield each line with its place, as messages name it.
 
     Args:
-        what: one of what a line holds, in words; `form` is an example of a line.
-        says: what is wrong with a field of a line.
+        what: what a line holds, in words; `form` is an example of a line.
+        says: a function that says what is wrong with a field of a line.
 
     Raises:
         InvalidInput: the file cannot be read or is empty, or a line is malformed; the message names it.

@@ -1,4 +1,4 @@
-"""Documents of data sets as Markdown that Argot reads like any file."""
+"""Documents of data sets as Markdown, which Argot reads like any file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 
 
 def make_markdown_source(scheme: str, name: str, title: str, text: str) -> Source:
-    """Return a Markdown document. Its name in the front matter keeps equal texts apart."""
-    # Titles of web pages hold line ends, which JSON writes as "\\n" and would be read as letters.
+    """Return a Markdown document. The name in its front matter makes equal texts differ."""
+    # Titles of web pages contain line ends, which JSON writes as "\\n" and which would be read as letters.
     title = " ".join(title.split())
     named = f"title: {json.dumps(title, ensure_ascii=False)}\n" if title else ""
     content = f"---\n{named}id: {json.dumps(name)}\n---\n{text.strip()}".encode()

@@ -1,7 +1,8 @@
-"""Multiple-choice questions answered from passages, without a language model (Golden-Retriever 4.1's kind of question).
+"""Multiple-choice questions answered from passages without a language model (the kind of questions of
+Golden-Retriever 4.1).
 
-Each option is scored by how well some stretch of a passage covers question and option together. "True/false" and
-"yes/no" are decided by whether the passages support the question's statement, or deny it.
+The score of an option says how well a part of a passage covers question and option together. "True/false" and "yes/no"
+are decided by whether the passages support or contradict the question's statement.
 """
 
 from __future__ import annotations
@@ -21,39 +22,40 @@ _TRUE = frozenset({"true", "yes", "correct", "right", "y", "t"})
 _FALSE = frozenset({"false", "no", "incorrect", "wrong", "n", "f"})
 # "All of the above", "both", "all options".
 _ALL = re.compile(r"^(?:all|both)(?: of (?:these|them|the above)| the above| options)?$|^all$", re.IGNORECASE)
-# "NOT" in capitals, as exams print it: a small "not" mostly belongs to the statement that is asked about.
+# "NOT" in capitals, as exams print it: a lower-case "not" mostly belongs to the statement in question.
 _NOT = re.compile(r"\bNOT\b|\bexcept\b|\bdoes(?:n't| not)\b|\bis(?:n't| not)\b|\bnever\b")
 # "- PUC: power-up controller (firmware). ...": up to the bracket or full stop.
 _EXPLAINED = re.compile(r"^- (?P<term>[^:]+): (?P<full>[^(.]+?)(?= \(|\.|$)")
 _NEAR = 2
-"""Units that may lie between a question's words and its answer within one passage."""
+"""The most units between a question's words and its answer within one passage."""
 
 _CLAUSE = re.compile(r"[.;:!?](?=\s)|,(?=\s)|\s(?:and|but|while|whereas)\s|\s[-–—]\s|\|")
 _COUNTED = re.compile(r"\bhow many (\w+)(?: (\w+))?", re.IGNORECASE)
-# Not the first word of the sentence, which is capitalised anyway.
+# Not the first word of the sentence, which has a capital anyway.
 _NAME = re.compile(r"(?<=[\w,] )[A-Z][\w-]*")
 
-# Chosen on the validation half of the samples and on 78 questions written beside it (bench/laboratory/jargon.md).
-_WORTH = (1.0, 0.8, 0.4)  # of a word of the question: in the option's clause, its unit, a unit near by
+# Chosen on the validation half of the samples and on 78 questions written for this purpose
+# (bench/laboratory/jargon.md).
+_WORTH = (1.0, 0.8, 0.4)  # weight of a question word in the option's clause, in its unit, in a unit near by
 _EXACT = 1.2  # the clause contains the option word for word
-_RIGHT_NOUN = 1.3  # its number counts the same things as the question
+_RIGHT_NOUN = 1.3  # the option's number counts the same things as the question
 _OTHER_NAME = 0.6  # the clause is about something else that has a name
-_ALL_SHARE = 0.6  # of the best option's score, from which on all options are right
+_ALL_SHARE = 0.6  # if every option has this share of the best score, all of them are right
 
 Stems = frozenset[str]
 Cue = tuple[Stems, ...]
-"""Something that the question is about: alternatives, of which a text must hold all stems of one. A word has one
-alternative, a term two: its short form and its expansion.
+"""A cue: something that the question is about, as a tuple of alternatives. A text has the cue if it has all stems of
+one alternative. A word has one alternative, and a term has two: its short form and its expansion.
 
-So "the patent board meets" is not about a change advisory board, and a passage that writes CAB is.
+So "the patent board meets" is not about a change advisory board, and a passage that has only CAB is.
 """
 
 
 def choose_option(question: str, options: Sequence[str], passages: Sequence[str]) -> int | None:
-    """Return the index of the option that the passages support; None when they support none.
+    """Return the index of the option that the passages support, or None if they support none.
 
     Args:
-        question: on its first line, with lines "- TERM: expansion" below it where jargon was explained.
+        question: the question in its first line; lines "- TERM: expansion" follow if jargon was explained.
         options: two or more.
         passages: Markdown, best first.
     """
@@ -66,7 +68,7 @@ def choose_option(question: str, options: Sequence[str], passages: Sequence[str]
     everything = next((i for i, option in enumerate(options) if _ALL.match(option.strip())), None)
     if everything is not None:
         others = [score for i, score in enumerate(scores) if i != everything]
-        # "All of the above" is right where every other option is supported about as well as the best.
+        # "All of the above" is right if every other option is supported about as well as the best.
         if others and min(others) >= _ALL_SHARE * max(others) > 0:
             return everything
         scores[everything] = 0.0
@@ -78,7 +80,7 @@ def choose_option(question: str, options: Sequence[str], passages: Sequence[str]
 
 
 def _read_question(question: str) -> tuple[str, dict[str, str]]:
-    """Return the question as it was asked, and the expansions of its terms; the rest of an explanation is not asked."""
+    """Return the question as it was asked, and the expansions of its terms, without the rest of the explanations."""
     typed, *explained = question.split("\n")
     found = (_EXPLAINED.match(line) for line in explained)
     return typed, {match["term"]: match["full"] for match in found if match}
@@ -92,7 +94,7 @@ def _expand_terms(typed: str, meanings: Mapping[str, str]) -> str:
 
 
 def _find_yes_no(options: Sequence[str]) -> tuple[int, int] | None:
-    """Return the places of yes and no if these are the options."""
+    """Return the indexes of yes and no if these are the options."""
     bare = [option.strip().strip(".").casefold() for option in options]
     if len(bare) == 2 and set(bare) & _TRUE and set(bare) & _FALSE:
         yes = 0 if bare[0] in _TRUE else 1
@@ -106,13 +108,13 @@ def _find_yes_no(options: Sequence[str]) -> tuple[int, int] | None:
 def _score_option(
     typed: str, meanings: Mapping[str, str], option: str, options: Sequence[str], passages: Sequence[str]
 ) -> float:
-    """Return how well the best stretch of text covers the option (what sets it apart from the others) near the
-    question.
+    """Return how well the best part of a text covers the option (the words that not all options share) near the
+    question's words.
     """
     common = (
         frozenset.intersection(*(_list_option_stems(other) for other in options)) if len(options) > 1 else frozenset()
     )
-    # Words that all options share tell none of them apart.
+    # Words that all options share do not distinguish them.
     own = _list_option_stems(option) - common or _list_option_stems(option)
     rarity = _weigh_cues(_list_cues(typed, meanings, own), passages)
     named = _list_names(typed) - {fold(word) for term in meanings for word in term.split()}
@@ -130,13 +132,14 @@ def _score_option(
                 fit = _EXACT if _is_in_text(option, clause) else 1.0
                 fit *= _RIGHT_NOUN if _is_counted(typed, clause, own) else 1.0
                 fit *= _OTHER_NAME if within and _has_other_name(named, clause, units[at].plain) else 1.0
-                # Squared: half of an option is much less than half an answer. 0.05: its words alone count a little.
+                # Squared, because half of an option is much less than half an answer. 0.05: the option's words alone
+                # count a little.
                 best = max(best, share**2 * fit * (0.05 + said) / (1 + 0.15 * place))
     return best
 
 
 def _list_option_stems(option: str) -> Stems:
-    # "once" and "any" are stop words, but may be all there is of an option.
+    # "once" and "any" are stop words, but may be the only words of an option.
     return find_statement_stems(option) or frozenset(fold_words(option))
 
 
@@ -157,10 +160,10 @@ def _is_held(cue: Cue, stems: Stems) -> bool:
 
 
 def _split_clauses(text: str, own: Stems) -> list[tuple[str, Stems]]:
-    """Return the parts between commas and the like, with their stems: of two options in a sentence the nearer words
-    decide.
+    """Return the parts between commas and similar marks, with their stems: if a sentence has two options, the nearer
+    words of the question decide.
 
-    Where there are several, also the whole, within which nothing is near.
+    If there are several parts, the whole text is returned, too, with no stems, so that no word counts as near in it.
     """
     parts = [part for part in _CLAUSE.split(text) if part.strip()]
     clauses = [(part, _list_stems(part, own)) for part in parts]
@@ -172,7 +175,7 @@ def _measure_closeness(cue: Cue, clause: Stems, unit: Stems, near: Stems) -> flo
 
 
 def _is_counted(typed: str, clause: str, own: Stems) -> bool:
-    """Return true if the option's number is one of what the question counts: "256 slots of 64 bytes" has 256 slots."""
+    """Return true if the option's number counts what the question asks for: "256 slots of 64 bytes" has 256 slots."""
     match = _COUNTED.search(typed)
     if match is None:
         return False
@@ -186,7 +189,7 @@ def _list_names(text: str) -> Stems:
 
 
 def _has_other_name(named: Stems, clause: str, unit: str) -> bool:
-    """Return true if the sentence is about what the question names, and this clause about something else with a
+    """Return true if the sentence names what the question names, and this clause is about something else that has a
     name.
     """
     here = _list_names(clause)
@@ -205,7 +208,7 @@ def _is_in_text(option: str, text: str) -> bool:
 
 
 def _weigh_cues(cues: Sequence[Cue], passages: Sequence[str]) -> dict[Cue, float]:
-    """Return the weight of each cue, adding up to 1: the rarer, the more."""
+    """Return the weight of each cue: rarer cues weigh more, and all weights add up to 1."""
     held = [find_statement_stems(unit.plain) for passage in passages for unit in read_units(passage)]
     weights = {}
     for cue in cues:
@@ -220,8 +223,8 @@ _SAID = 0.5
 
 
 def _is_said(statement: str, passages: Sequence[str]) -> bool:
-    """Return true if the unit that shares most with the statement supports it: no number, name or negation against
-    it.
+    """Return true if the unit that shares most with the statement supports it, and no number, name or negation
+    contradicts it.
     """
     rarity = _weigh_cues([(frozenset({one}),) for one in sorted(find_statement_stems(statement))], passages)
     best, nearest = 0.0, ""
@@ -236,5 +239,5 @@ def _is_said(statement: str, passages: Sequence[str]) -> bool:
     against = find_objection(statement, nearest)
     if is_negated(statement) != is_negated(nearest):
         return False
-    # One unit need not hold what the passage names around it, nor each clause of a question.
+    # A unit may lack names from the text around it, and some clauses of the question.
     return not against or against.startswith(("name", "clause")) or (best < _SAID and against.startswith("identifier"))

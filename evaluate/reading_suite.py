@@ -1,4 +1,4 @@
-"""A measurement of a folder's words: read, left out by a rule, or lost, with or without a warning."""
+"""A measurement of the words in a folder's files: read, left out by a rule, or lost, with or without a warning."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from argot.evaluate.ledger_process import LedgerProcess
 
 Progress = Callable[[str, int, int], None]
 LOSSES = {"reader": "told by its reader", "ledger": "told by the ledger", "": "without a warning"}
-"""Origin of the warning about lost words."""
+"""What warns about lost words -> its description in reports."""
 _MOST_PLACES = 20
-"""Of a file, in the report as JSON."""
+"""The most places of lost words that the JSON report lists for one file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +59,13 @@ class FileReading:
 
 @dataclass(slots=True)
 class WordCounts:
-    """The words of some files: `held` is the sum of all the others."""
+    """The numbers of words in some files. `held`, the words in the files, is the sum of all the others."""
 
     held: int = 0
     kept: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
-    """By whose warning they are told, see `LOSSES`."""
+    """By what warns about them, a key of `LOSSES`."""
 
     @classmethod
     def of(cls, files: Sequence[FileReading]) -> WordCounts:
@@ -106,7 +106,7 @@ class ReadingReport:
         return sorted(lost, key=lambda one: -one.ledger.lost_words / max(1, one.ledger.held))[:number]
 
     def count_lost_by_kind(self) -> dict[tuple[str, str], Counter[str]]:
-        """Return the lost words of each format and kind, by whose warning they are told."""
+        """Return the lost words of each format and kind, by what warns about them."""
         counts: dict[tuple[str, str], Counter[str]] = {}
         for file in self.files:
             for lost in file.ledger.lost:
@@ -129,10 +129,10 @@ class ReadingReport:
 
 
 def evaluate_reading(folder: Path, limits: ReadLimits, progress: Progress) -> ReadingReport:
-    """Read every file of a folder and of those in it, each in a bounded process; a refused one stops nothing.
+    """Read every file of a folder and its subfolders, each in a process with limits. An unreadable file stops nothing.
 
     Raises:
-        InvalidInput: there is no such folder, or no file in it.
+        InvalidInput: the folder does not exist, or has no file.
     """
     paths = sorted(_list_files(folder))
     if not paths:
@@ -150,7 +150,7 @@ def _list_files(folder: Path) -> Iterator[Path]:
     if not folder.is_dir():
         raise InvalidInput(f"{folder} is no folder. Name a folder of the documents to measure.")
     for path in folder.rglob("*"):
-        # A link could lead anywhere, and a named pipe would never end.
+        # A link could lead anywhere, and reading a named pipe would never end.
         if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
             yield path
 
@@ -158,7 +158,7 @@ def _list_files(folder: Path) -> Iterator[Path]:
 def _read_file(process: LedgerProcess, path: Path, name: str, limits: ReadLimits) -> FileReading:
     suffix = path.suffix.lower() or "(none)"
     try:
-        # Before it is loaded: it may be larger than the memory.
+        # Check the size before loading: the file may be larger than the memory.
         limits.check_size(path.stat().st_size, path.name)
         ledger, warnings = process.build_ledger(path.read_bytes(), path.name, limits)
     except UnreadableDocument as error:

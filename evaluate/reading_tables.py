@@ -1,4 +1,4 @@
-"""The report on the words that were read of a folder's files, as tables."""
+"""Tables of the report on which words of a folder's files were read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _build_rules(report: ReadingReport) -> Table:
         for name, counts in ((name, WordCounts.of(files)) for name, files in formats.items() if name != "all")
         for rule, number in counts.left_out.most_common()
     ]
-    return Table("Left out by rule", ("format", "rule", "words", "share"), rows)
+    return Table("Left out by a rule", ("format", "rule", "words", "share"), rows)
 
 
 def _build_kinds(report: ReadingReport) -> Table:
@@ -80,7 +80,7 @@ def _describe_lost_kinds(file: FileReading) -> str:
 
 def _quote_examples(file: FileReading) -> str:
     examples: Sequence[str] = [example for one in file.ledger.lost for example in one.examples]
-    # A bar would end the cell.
+    # A bar would end the cell of a Markdown table.
     return "; ".join(one[:_EXAMPLE_CHARS].replace("|", " ") for one in examples[:_EXAMPLES])
 
 

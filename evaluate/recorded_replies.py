@@ -155,7 +155,7 @@ class RecordedModel:
         return [make_segment(n, self._find_support(text, passages)) for n, text in read_numbered(user)]
 
     def _find_support(self, sentence: str, passages: dict[int, str]) -> int:
-        # who lies in the answer lies about the answer, too
+        # the lying model also claims that its false sentences are supported
         if self._lies:
             return find_nearest(sentence, passages) if passages else 0
         same = (one for one in list_statements(self._reply) if bare(one.text) == bare(sentence))

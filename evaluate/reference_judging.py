@@ -1,7 +1,10 @@
-"""Reference matching by a language model beside our own, on the same sentences and passages (Trustworthy Answers 6.2).
+"""Reference matching by a language model, beside Argot's own, on the same sentences and passages.
 
-The paper has people annotate every sentence. Here a passage counts as right for a sentence where it holds gold of the
-question, so precision is that of questions with gold snippets, and compares the two; it is not the paper's figure.
+The measurement is that of Trustworthy Answers 6.2.
+
+In the paper, people annotate every sentence. Here a passage counts as right for a sentence if it holds gold of the
+question. The precision therefore covers only questions with gold snippets: it compares the two ways of matching, and
+cannot be compared with the paper's figure.
 """
 
 from __future__ import annotations
@@ -25,12 +28,12 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 MALFORMED: Final = "malformed"
 Given = list[int | None]
-"""For each sentence the index of the passage it was given; None: none."""
+"""For each sentence the index of the passage matched to it, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """One way of matching, as table 7 has it: means over answers."""
+    """The figures of one way of matching, as in table 7: means over answers."""
 
     precision: float | None
     segments: float
@@ -55,7 +58,7 @@ async def compare_matching(
     """Ask the model to match the sentences of every answer to a question with gold.
 
     Raises:
-        ModelUnavailable: its server failed for several calls in a row.
+        ModelUnavailable: the model's server failed for several calls in a row.
     """
     return {name: await _compare_profile(model, name, outcomes, progress) for name, outcomes in by_profile.items()}
 
@@ -92,7 +95,7 @@ async def _compare_profile(
 async def _ask_matches(
     model: ModelJudge, question: str, sentences: Sequence[str], passages: Sequence[Passage]
 ) -> list[MatchedSegment] | Literal["malformed"]:
-    """Ask the model for its matches. A malformed reply is the model's, and says nothing against the server."""
+    """Ask the model for its matches. A malformed reply is the model's mistake, and no server failure."""
     try:
         return await model.match_references(question, sentences, passages)
     except MalformedReply:
@@ -130,5 +133,5 @@ def _summarize_matching(answers: Sequence[tuple[Given, list[set[int]]]]) -> Matc
 
 
 def _count_segments(given: Given) -> int:
-    """Count the runs of sentences that were given one passage."""
+    """Count the runs of neighbouring sentences that have the same passage."""
     return sum(one is not None for one, _ in groupby(given))

@@ -11,8 +11,11 @@ THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 @dataclass(frozen=True, slots=True)
 class PrecisionAt:
-    """The figures at a threshold of the matching score: `precision` over the sentences that keep a reference, averaged
-    over answers, None where none keeps one; `kept`: the share of all sentences that do.
+    """The figures at one threshold of the matching score.
+
+    Attributes:
+        precision: precision over the sentences that keep a reference, averaged over answers; None if none keeps one.
+        kept: the share of all sentences that keep a reference.
     """
 
     threshold: float
@@ -21,17 +24,17 @@ class PrecisionAt:
 
 
 def compute_sentence_precision(given: Sequence[int | None], annotated: Sequence[Collection[int]]) -> float | None:
-    """Return the precision of one answer: of its sentences that were given a passage, the share whose passage people
+    """Return the precision of one answer: of its sentences with a matched passage, the share whose passage people
     annotated.
 
-    Recall is not asked for: a sentence may rest on several passages, and one of them is enough (6.1).
+    Recall is not measured: several passages may support a sentence, and one of them is enough (6.1).
 
     Args:
-        given: the passage of each sentence; None: none.
-        annotated: the passages that people named for each.
+        given: the passage matched to each sentence, or None.
+        annotated: the passages that people named for each sentence.
 
     Returns:
-        None where no sentence was given a passage.
+        The precision; None if no sentence has a passage.
 
     Raises:
         ValueError: the lists differ in length.
@@ -43,11 +46,11 @@ def compute_sentence_precision(given: Sequence[int | None], annotated: Sequence[
 def measure_by_threshold(
     answers: Sequence[Sequence[tuple[float | None, bool]]], thresholds: Sequence[float] = THRESHOLDS
 ) -> list[PrecisionAt]:
-    """Measure precision as references of low scores are left out.
+    """Measure precision at each threshold: references with a lower score are left out.
 
     Args:
-        answers: for each sentence of each answer the score of the passage it was given (None: it was given none), and
-            whether people annotated that passage.
+        answers: for each sentence of each answer the score of the passage matched to it (None if it has no passage),
+            and whether people annotated that passage.
     """
     sentences = sum(len(answer) for answer in answers)
     found = []

@@ -1,4 +1,4 @@
-"""Reports as plain tables: a title, column names and rows of text, for a terminal or a page to lay out."""
+"""Reports as plain tables (a title, column names and rows of text), which a terminal or a page formats."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Table:
 
 
 def build_retrieval_tables(report: RetrievalReport) -> list[Table]:
-    """Build one row a way of asking: the mean and, for nDCG, its interval; every measure by depth; ways compared in
-    pairs.
+    """Build the tables of a retrieval report: the means of each way of asking, for nDCG with the interval; every
+    measure by depth; and the paired comparisons of ways.
     """
     rows = []
     for way, measured in report.ways.items():
@@ -79,13 +79,13 @@ def format_difference(one: Difference) -> str:
 
 
 def build_samples_tables(report: SamplesReport) -> list[Table]:
-    """Build a table by kind with everything on, and one that compares the ways over all questions."""
+    """Build one table by kind of question with every stage on, and one that compares the ways over all questions."""
     tables = []
-    # The first way has everything on; by kind, the others would be ten tables of small numbers.
+    # In the first way every stage is on. The others by kind would be ten tables of small numbers.
     for way, rows in list(report.ways.items())[:1]:
         body = [[kind, *_format_cells(row)] for kind, row in rows.items()]
         tables.append(Table(f"Samples, {report.split} split, {way}", ["kind", *_COLUMNS], body))
-    # The first two rows: all questions, and those with jargon.
+    # The first two rows are those of all questions and of questions with jargon.
     body = [[way, kind, *_format_cells(rows[kind])] for way, rows in report.ways.items() for kind in list(rows)[:2]]
     tables.append(Table("With each stage switched off in turn", ["way", "kind", *_COLUMNS], body))
     return tables

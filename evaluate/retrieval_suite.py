@@ -1,8 +1,8 @@
-"""The suite `retrieval`: how well documents are found, and how much of the loss from jargon the glossary wins back.
+"""The suite `retrieval`: how well documents are found, and how much of the loss from jargon the glossary recovers.
 
-One configuration for every set. With a glossary the questions are asked as they stand, senses chosen by Argot alone
-(nobody is there to ask back). Where the set holds its untouched questions too, they give the ceiling, and the
-abbreviated ones asked without the glossary give the floor.
+The configuration is the same for every set. With a glossary, the questions are asked as they are, and Argot chooses the
+senses without asking back. If the set also holds the original questions, they give the ceiling, and the abbreviated
+questions without the glossary give the floor.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class SenseReport:
-    """The share of questions, of those whose true sense is known, in which the term was understood as that sense."""
+    """Of the questions whose true sense is known, the share in which Argot chose that sense for the term."""
 
     questions: int
     right: int
@@ -41,9 +41,9 @@ class SenseReport:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalReport:
-    """Means by way of asking. `ways` keeps its order: each later one is compared with those before it.
+    """The means for each way of asking. `ways` keeps its order: each later way is compared with those before it.
 
-    `against`: the name of the profile of the way "against".
+    `against`: the name of the profile that is measured as the way "against".
     """
 
     name: str
@@ -54,10 +54,10 @@ class RetrievalReport:
     against: str = ""
 
     def compare_ways(self) -> dict[str, dict[str, Difference]]:
-        """Return by "second against first" the difference in each measure, question by question, for the pairs of ways
-        that were measured.
+        """Return the paired difference in each measure by "second against first", for the pairs of ways that were
+        measured.
 
-        The other profile against the first, and the glossary against its floor.
+        The pairs are the other profile against the first, and the glossary against the floor.
         """
         first = next(iter(self.ways), "")
         pairs = [(first, "against"), ("floor", "glossary")]
@@ -70,7 +70,7 @@ class RetrievalReport:
         }
 
     def measure_gap_closed(self, name: str) -> float | None:
-        """Return the share of the distance between floor and ceiling that the glossary closes in one measure."""
+        """Return how much of the gap between floor and ceiling the glossary closes in one measure, as a share."""
         if not {"floor", "glossary", "ceiling"} <= self.ways.keys():
             return None
         floor, reached, ceiling = (self.ways[way].mean[name] for way in ("floor", "glossary", "ceiling"))
@@ -94,10 +94,10 @@ class RetrievalReport:
 
 
 def make_sources(data: BeirSet) -> Iterable[Source]:
-    """Return each row of the corpus as a Markdown document. The id in its front matter keeps equal texts apart."""
+    """Return each row of the corpus as a Markdown document. The id in its front matter makes equal texts differ."""
     for identifier, (title, text) in data.corpus.items():
         front = f"---\ntitle: {json.dumps(title or identifier)}\nid: {json.dumps(identifier)}\n---\n"
-        content = (front + (text.strip() or title or identifier)).encode()  # some rows are a title alone
+        content = (front + (text.strip() or title or identifier)).encode()  # some rows have only a title
         yield Source(f"{URI_PREFIX}{identifier}", f"{identifier}.md", lambda content=content: content)  # type: ignore[misc]
 
 
@@ -109,9 +109,9 @@ async def evaluate_retrieval(  # noqa: PLR0917
     progress: Progress,
     against: Profile | None = None,
 ) -> RetrievalReport:
-    """Run the set. `base` holds the documents and, where there is one, the glossary.
+    """Measure the questions of the set. `base` holds the documents and, if there is one, the glossary.
 
-    `against`: another profile, asked the same questions in the same base, to compare with.
+    `against`: another profile to compare with; it is asked the same questions in the same base.
     """
     searching = _limit_to_search(profile)
     plain_search = searching.model_copy(update={"look_up_jargon": False, "identify_jargon": False})
@@ -127,13 +127,13 @@ async def evaluate_retrieval(  # noqa: PLR0917
     report.ways["floor"], _ = await _ask_all(base.make_asker(plain_search), data, data.queries, "floor", progress)
     if data.plain is None:
         return report
-    # Without the glossary: the untouched questions spell out what a script abbreviated in the others.
+    # Without the glossary: the original questions spell out the terms that a script abbreviated in the others.
     report.ways["ceiling"], _ = await _ask_all(base.make_asker(plain_search), data, data.plain, "ceiling", progress)
     return replace(report, senses=score_senses(data, glossary_csv, results))
 
 
 def _limit_to_search(profile: Profile) -> Profile:
-    """Turn off the writing of answers, which would take most of the time and change nothing in what is found."""
+    """Turn off writing answers: it would take most of the time and has no effect on what is found."""
     return profile.model_copy(update={"misses": "lenient", "choose_sense": False, "generate_answer": False})
 
 
@@ -149,17 +149,19 @@ async def _ask_all(
 
 
 def _list_documents(result: AskResult) -> list[str]:
-    # Documents are judged, passages are found: a document stands where its first passage does.
+    # Documents are judged, but passages are found: a document has the rank of its first passage.
     return list(dict.fromkeys(identify_document(passage.uri) for passage in result.passages))
 
 
 def identify_document(uri: str) -> str:
-    """Return the row that a document is of; in a knowledge base that was filled from files, by the file's name."""
+    """Return the id of the corpus row from which a document was made. In a knowledge base filled from files, it is the
+    file's name.
+    """
     return uri.removeprefix(URI_PREFIX) if uri.startswith(URI_PREFIX) else PurePosixPath(uri).stem
 
 
 def score_senses(data: BeirSet, glossary_csv: str, results: Mapping[str, AskResult]) -> SenseReport:
-    """Compare the chosen expansions with the words that stand in the untouched question in the term's place."""
+    """Compare the chosen expansions with the words that the original question has in the place of the term."""
     expansions: dict[str, set[str]] = {}
     for given in read_senses(glossary_csv, "glossary.csv"):
         expansions.setdefault(given.term, set()).add(given.expansion)

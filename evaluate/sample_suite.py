@@ -1,4 +1,4 @@
-"""The suite `samples`: the sample knowledge base's own questions, whole and with each stage switched off in turn."""
+"""The suite `samples`: the questions of the sample knowledge base, with every stage on and with each off in turn."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Progress = Callable[[str, int, int], None]
 JARGON_KINDS = ("abbreviated", "ambiguous")
 STAGES_OFF: dict[str, dict[str, Any]] = {
     "everything on": {},
-    # All three together: without the terms found there is nothing to look up.
+    # All three are switched off together: without the terms of the question there is nothing to look up.
     "jargon off": {"identify_jargon": False, "identify_context": False, "look_up_jargon": False},
     "identify_context off": {"identify_context": False},
     "augment_question off": {"augment_question": False},
@@ -60,7 +60,7 @@ class SampleQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one question."""
+    """The result of asking one question."""
 
     question: SampleQuestion
     result: AskResult
@@ -73,18 +73,20 @@ class Outcome:
 
     @property
     def is_rightly_answered(self) -> bool:
-        """True if the question was answered, and a supported sentence cites a passage that holds a gold quotation."""
+        """Return true if the question was answered, and a supported sentence cites a passage that holds a gold
+        quotation.
+        """
         cited = {citation.passage_id for s in self.result.sentences for citation in s.citations}
         return self.result.status == "answered" and bool(cited & self.gold_passages)
 
     @property
     def is_false_miss(self) -> bool:
-        """True if a term was called unknown although the question has none that is."""
+        """Return true if Argot called a term unknown although the question has no unknown term."""
         return bool(self.result.misses) and not self.question.unknown_terms
 
     @property
     def has_right_senses(self) -> bool | None:
-        # Asking back is neither right nor wrong here; whether it was due stands under "as expected".
+        # Asking back counts as neither right nor wrong here. The column "as expected" says whether it was expected.
         if not self.question.senses or self.result.status == "needs_choice":
             return None
         understood = {(jargon.term.casefold(), jargon.context) for jargon in self.result.jargon}
@@ -108,7 +110,7 @@ class KindRow:
 
 @dataclass(frozen=True, slots=True)
 class SamplesReport:
-    """For each way of running: a row by kind, one over all, and one over the abbreviated and ambiguous."""
+    """For each way of running: a row for each kind, one for all questions, and one for those with jargon."""
 
     split: Split
     ways: dict[str, dict[str, KindRow]]
@@ -139,7 +141,7 @@ def load_questions(text: str, split: Split | None = None) -> list[SampleQuestion
 
 
 def list_effective_ways(base: TemporaryBase) -> list[str]:
-    """Return the ways that change anything in this base: without derived texts there are none to switch off."""
+    """Return the ways that make a difference in this base: without derived texts there are none to switch off."""
     there = {"derived texts off": base.has_rows("derived"), "triples off": base.has_rows("triples")}
     return [way for way in STAGES_OFF if there.get(way, True)]
 
@@ -153,7 +155,7 @@ async def evaluate_samples(  # noqa: PLR0917
     progress: Progress,
     server: ModelServer | None = None,
 ) -> SamplesReport:
-    """Ask every question once for each way of running the profile; with the language model where there is a server."""
+    """Ask every question once for each way of running the profile, with the language model if there is a server."""
     gold = {question.id: base.find_passages(question.gold) for question in questions}
     report: dict[str, dict[str, KindRow]] = {}
     for way in ways:
@@ -171,7 +173,7 @@ async def _find_outcome(ask: Asker, question: SampleQuestion, gold: frozenset[st
     option = None
     if question.options:
         passages = [passage.text for passage in result.passages]
-        # The same way of choosing for every way of running, so that only what was found differs.
+        # Options are chosen in the same way for every way of running, so that only the passages found differ.
         option = choose_option(result.augmented_question or question.question, question.options, passages)
     return Outcome(question, result, gold, option)
 
@@ -185,7 +187,7 @@ def _build_rows(outcomes: Sequence[Outcome]) -> dict[str, KindRow]:
 
 
 def _build_row(outcomes: Sequence[Outcome]) -> KindRow:
-    # A turn that was right to abstain is no failure to answer.
+    # Where abstaining is expected, no answer is missing.
     answerable = [outcome for outcome in outcomes if outcome.question.expected == "answered"]
     ranked = {o.question.id: [p.passage_id for p in o.result.passages] for o in outcomes}
     judged = {o.question.id: dict.fromkeys(o.gold_passages, 1) for o in outcomes if o.gold_passages}

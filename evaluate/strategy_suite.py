@@ -1,8 +1,9 @@
-"""Choice of strategy (AccurateRAG 2.3): which searches, derived texts and weights find most, on questions for choosing.
+"""Choice of a search strategy (AccurateRAG 2.3): which searches, derived texts and weights find most, on questions that
+are used for nothing but the choice.
 
-Each list is retrieved once a question; strategies differ only in which lists are fused and how much each counts, so
-hundreds of them cost little more than one. Measured is the fused list, before any re-ranking. A strategy counts as
-better than the present one only where the paired interval of their difference excludes zero.
+Each list is retrieved once for each question. Strategies differ only in which lists are fused and in their weights, so
+hundreds of strategies cost little more than one. The fused list is measured before re-ranking. A strategy counts as
+better than the present one only if the paired interval of their difference excludes zero.
 """
 
 from __future__ import annotations
@@ -22,21 +23,22 @@ from argot.types import DerivedKind, Principal
 Progress = Callable[[str, int, int], None]
 Kinds = tuple[DerivedKind, ...]
 Unit = Callable[[str], str]
-"""A passage's id -> what is judged: itself, or its document."""
+"""A passage's id -> the id of what is judged: the passage itself or its document."""
 
 SEMANTIC_WEIGHTS = (0.3, 0.6, 0.9, 1.3, 2.0)
-"""Of the search by meaning, beside 1 for the search by words."""
+"""Weights of the semantic search; the keyword search has weight 1."""
 DERIVED_WEIGHTS = (0.1, 0.25, 0.5, 1.0)
-"""Of derived texts beside passages."""
+"""Weights of derived texts; passages have weight 1."""
 FEWEST_CLUSTERS = 6
-"""Of questions that share no gold passage. Five change all the same way by chance alone one time in 16 (2 * 0.5 ** 5);
-the interval, which is drawn from what was seen, excludes zero then.
+"""The least number of clusters for a choice. A cluster is a set of questions that share gold passages. By chance
+alone, five clusters all change in the same direction one time in 16 (2 * 0.5 ** 5), and the interval, which is
+resampled from these five, excludes zero then.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """Switches of a profile, all that the fusion depends on."""
+    """The switches of a profile on which the fusion depends."""
 
     semantic: bool
     keyword: bool
@@ -61,7 +63,7 @@ class Strategy:
 
     @property
     def switches(self) -> dict[str, SwitchValue]:
-        """The switches as a profile has them."""
+        """Return the switches under the names that they have in a profile."""
         switches: dict[str, SwitchValue] = {
             "search_semantic": self.semantic,
             "search_keyword": self.keyword,
@@ -87,7 +89,7 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredStrategy:
-    """One strategy. `to_best` and `to_present`: its mean less the other's, question by question."""
+    """One strategy. `to_best` and `to_present`: its mean minus the other's, paired by question."""
 
     name: str
     mean: float
@@ -98,10 +100,11 @@ class MeasuredStrategy:
 
 @dataclass(frozen=True, slots=True)
 class StrategyReport:
-    """The outcome of a choice. `chosen` is the best strategy only if it is better than the present one beyond doubt;
-    otherwise it is the present one.
+    """The outcome of a choice. `chosen` is the best strategy only if the interval shows that it is better than the
+    present one; otherwise it is the present one.
 
-    `clusters`: of questions that share gold passages; of fewer than `FEWEST_CLUSTERS` nothing is beyond doubt.
+    `clusters`: the number of sets of questions that share gold passages; with fewer than `FEWEST_CLUSTERS` the present
+    strategy stays.
     """
 
     name: str
@@ -122,7 +125,7 @@ class StrategyReport:
 
 @dataclass(frozen=True, slots=True)
 class SearchSetting:
-    """The corpus that is searched, its reader, and the present profile."""
+    """The corpus to search, its reader, and the present profile."""
 
     corpus: Corpus
     reader: Principal
@@ -138,12 +141,12 @@ def evaluate_strategies(  # noqa: PLR0917
     measured_by: str,
     progress: Progress,
 ) -> StrategyReport:
-    """Try every strategy that the documents allow; the present one is measured like the others.
+    """Measure every strategy that the documents allow, including the present one.
 
     Args:
-        queries: the questions by id, as they are searched.
-        qrels: what answers each, in the terms of `unit`.
-        measured_by: the measure that decides, as `ndcg@10`.
+        queries: the search queries by question id.
+        qrels: the ids of what answers each question, as `unit` gives them.
+        measured_by: the measure that decides, such as `ndcg@10`.
     """
     held = list_derived_kinds(searched.corpus)
     retrieved = _RankedLists(searched, {id_: queries[id_] for id_ in qrels}, progress)
@@ -164,8 +167,8 @@ def list_derived_kinds(corpus: Corpus) -> Kinds:
 
 
 def list_strategies(held: Kinds) -> Iterator[Strategy]:
-    """Yield semantic, keyword and hybrid searches: each without derived texts, with each kind and all, beside passages
-    and alone.
+    """Yield semantic, keyword and hybrid searches, each without derived texts, with each kind of them and with all
+    kinds, both beside passages and alone.
     """
     searches = [
         (True, False, 1.0),
@@ -182,7 +185,7 @@ def list_strategies(held: Kinds) -> Iterator[Strategy]:
 
 
 class _RankedLists:
-    """The lists of each question, each retrieved when it is first asked for."""
+    """The ranked lists of each question, each retrieved at its first use."""
 
     def __init__(self, searched: SearchSetting, queries: Mapping[str, str], progress: Progress) -> None:
         self._searched = searched
@@ -195,7 +198,7 @@ class _RankedLists:
             progress("retrieving", done, len(queries))
 
     def rank_passages(self, strategy: Strategy, id_: str, unit: Unit) -> list[str]:
-        """Return the units that are found, best first, each once."""
+        """Return the ids of what is found, best first, each once."""
         lists = []
         if strategy.passages:
             lists += [(one, 1.0) for one in self._lists(id_, ())]
@@ -223,7 +226,7 @@ class _RankedLists:
 
 def _report(name: str, measured: Mapping[Strategy, Measured], present: Strategy, by: str) -> StrategyReport:
     means = {strategy: found.mean[by] for strategy, found in measured.items()}
-    # The present one first where several are alike: nothing is changed for nothing.
+    # Among equally good strategies the present one comes first: a change would bring nothing.
     best = max(means, key=lambda strategy: (means[strategy], strategy == present))
     change = _compute_difference(measured, present, best, by)
     better = change.difference > 0 and change.excludes_zero and change.clusters >= FEWEST_CLUSTERS
@@ -249,7 +252,7 @@ SHOWN = 15
 
 
 def _list_shown(ranked: Sequence[Strategy], present: Strategy) -> list[Strategy]:
-    """Return the best, the present one, and each search by itself, in order: those in between tell nothing new."""
+    """Return the best strategies, the present one, and each search alone, in order. The others add no information."""
     plain = {strategy for strategy in ranked if not strategy.kinds and not (strategy.semantic and strategy.keyword)}
     wanted = {*ranked[:SHOWN], present, *plain}
     return [strategy for strategy in ranked if strategy in wanted]

@@ -1,4 +1,4 @@
-"""A choice of strategy as tables."""
+"""Tables of a choice of strategy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from argot.evaluate.strategy_suite import FEWEST_CLUSTERS, StrategyReport
 
 
 def build_strategy_tables(report: StrategyReport) -> list[Table]:
-    """Build the table of strategies, best first, and one of the conclusions."""
+    """Build the table of strategies, best first, and the table of conclusions."""
     rows = [
         [
             one.name + (" (present)" if one.name == report.present else ""),
@@ -32,5 +32,5 @@ def _explain_choice(report: StrategyReport) -> str:
     if report.best == report.present:
         return "none of the others measures better than the present one"
     few = report.clusters < FEWEST_CLUSTERS
-    doubt = f"take questions of {FEWEST_CLUSTERS} passages or more" if few else "the interval holds zero"
+    doubt = f"take questions of {FEWEST_CLUSTERS} passages or more" if few else "the interval includes zero"
     return f"{report.best} measures highest, but its difference to the present one may be chance: {doubt}"

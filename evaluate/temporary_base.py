@@ -1,4 +1,4 @@
-"""The stores that are measured, mostly made for one measurement: the same corpus, glossary and graph that people
+"""The knowledge bases that suites measure, mostly temporary ones, with the same corpus, glossary and graph that people
 use.
 """
 
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
     from argot.tools.llm.model_server import ModelServer
 
 Asker = Callable[..., Awaitable[AskResult]]
-"""`(question, asker_context=None, earlier=())` -> the result of asking it in a new thread, behind earlier messages."""
+"""`(question, asker_context=None, earlier=())` -> the result of asking it in a new thread, after earlier messages."""
 
 Identifier = Callable[[str], Awaitable[list[Mention]]]
-"""A question -> its terms."""
+"""A question -> the terms found in it."""
 
 EVALUATOR = Principal("evaluation", sees_all=True)
 
 
 class TemporaryBase:
-    """A knowledge base in a folder that nobody else has open. Use as a context manager."""
+    """A knowledge base in a folder that no other process has open. Use it as a context manager."""
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.settings = settings
         self.corpus = Corpus.open(folder, settings)
         self.glossary = Glossary.open(folder / "glossary.db")
-        # A thread for each question, or one would be read as a follow-up of another.
+        # Each question has a thread of its own; otherwise it would be read as a follow-up of the one before.
         self._threads = itertools.count(1)
 
     def __enter__(self) -> TemporaryBase:
@@ -61,7 +61,7 @@ class TemporaryBase:
         """Add documents.
 
         Raises:
-            InvalidInput: one of them cannot be read; a measurement over a part of a set would not be comparable.
+        InvalidInput: one of them cannot be read. Measurements of only part of a set would not be comparable.
         """
         for event in self.corpus.add(sources, audience=EVERYONE, tags=()):
             _refuse_failure(event)
@@ -74,18 +74,20 @@ class TemporaryBase:
         self.glossary.contexts.add(name, description, contact)
 
     def has_rows(self, table: Literal["derived", "triples"]) -> bool:
-        """Return true if anything was derived from the documents."""
+        """Return true if the table, of derived texts or of triples, has a row."""
         sql = f"SELECT EXISTS (SELECT 1 FROM {table})"  # noqa: S608
         return bool(self.corpus.store.database.connection().execute(sql).fetchone()[0])
 
     def has_word(self, word: str) -> bool:
-        """Return true if the glossary knows a word, in any case."""
+        """Return true if the glossary has the word, as it is written or in small letters."""
         matcher = self.glossary.lookup.matcher(EVALUATOR)
-        # Both ways: the suite asks in capitals and in small letters, and neither may be known.
+        # The suite asks in capitals and in small letters, so the word must be unknown in both forms.
         return any(matcher.find(form) for form in (word, word.lower()))
 
     def make_identifier(self, server: ModelServer | None = None) -> Identifier:
-        """Return a function that lists the terms of a question: without a model, or as one says, each time anew."""
+        """Return a function that lists the terms of a question: without a model, or by asking a server's model each
+        time.
+        """
         run = build_extractive_context(self.corpus, self.glossary, EVALUATOR, Profile(), self.settings)
         if server is None:
             return run.reader.identify_jargon
@@ -106,11 +108,11 @@ class TemporaryBase:
         *,
         earlier_by_model: bool = True,
     ) -> Asker:
-        """Return a function that asks one question under this profile, as somebody who may read everything.
+        """Return a function that asks one question under this profile, as a person who may read everything.
 
-        Without a server everything happens without a model. `changed` exchanges parts of the surroundings. Without
-        `earlier_by_model` the messages before the question are answered without one: a model that knows the answer to
-        a question knows none to these.
+        Without a server no language model is used. `changed` replaces parts of the run's context. Without
+        `earlier_by_model` no model answers the messages before the question: a model that knows the answer to the
+        question knows none to these.
         """
         graph = build_graph(InMemorySaver())
 
@@ -118,7 +120,7 @@ class TemporaryBase:
             run = build_run_context(
                 self.corpus, self.glossary, EVALUATOR, profile, self.settings, asker_context, server=server
             )
-            run = replace(run, records_misses=False)  # nobody is really asking
+            run = replace(run, records_misses=False)  # no person is asking, so nobody misses the term
             return changed(run) if changed else run
 
         async def ask_once(question: str, asker_context: str | None = None, earlier: Sequence[str] = ()) -> AskResult:
@@ -130,7 +132,7 @@ class TemporaryBase:
                 async for event in ask(graph, run, message, thread):
                     if event.kind == "result":
                         result = event.data
-            # In memory, thousands of threads would add up.
+            # Threads are kept in memory, and thousands of them would fill it.
             await graph.checkpointer.adelete_thread(thread)  # type: ignore[union-attr]
             assert isinstance(result, AskResult)
             return result
@@ -141,18 +143,18 @@ class TemporaryBase:
         """Return the ids of the passages that hold the gold quotations.
 
         Raises:
-            InvalidInput: a quotation stands in no passage of its document.
+        InvalidInput: no passage of the document has the quotation.
         """
         found: set[str] = set()
         for one in gold:
             document = self.corpus.store.document(EVALUATOR, Path(one["document"]).name)
-            # Line breaks and Markdown of the document do not stand in the quotation.
+            # The quotation lacks the document's line breaks and Markdown.
             quote = bare(one["quote"])
             passages = self.corpus.store.passages_of(EVALUATOR, document.id)
             holding = {passage.id for passage in passages if quote in bare(passage.text)}
             if not holding:
                 raise InvalidInput(f"No passage of {one['document']} holds the quotation {one['quote']!r}.")
-            # The quotation may stand in several passages; citing any of them is right.
+            # Several passages may have the quotation; a citation of any of them is right.
             found |= holding
         return frozenset(found)
 

@@ -1,4 +1,4 @@
-"""The wing `evaluate`: measuring, and the choice of a search strategy.
+"""The wing `evaluate`: measurements, and the choice of a search strategy.
 
 Its experiments (`evaluate/experiments/`) can be left out.
 """

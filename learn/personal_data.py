@@ -18,7 +18,7 @@ def _erase(kb: KnowledgeBase, names: list[str]) -> int:
     """Erase these people's questions from sets of pairs and from the folders of trainings."""
     known = kb.stores.holds("learning")
     asked = kb.open_store(PairStore).asked_by(names) if known else set()
-    # The folders first: the sets tell which questions were theirs, if this is cut off and begun again.
+    # The folders first: if this is interrupted and begun again, the sets still tell which questions were theirs.
     questions = sum(run.erase_person(names, asked, ERASED) for run in list_every_run(kb.home.absolute() / RUNS))
     return questions + (kb.open_store(PairStore).erase_person(names, ERASED) if known else 0)
 

@@ -20,7 +20,7 @@ class RunData:
 
     Attributes:
         pool: the text of each passage by its id. Of several with the same text only the first is included.
-        gold: by the id of a pair the passages that answer its question: those of all pairs that ask the same.
+        gold: by the id of a pair, the passages that answer its question: those of all pairs with the same question.
         fingerprint: of pairs and passages. It changes when either does.
     """
 

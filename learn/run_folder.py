@@ -85,7 +85,7 @@ class RunFolder:
         self.id = path.name
         self.model = path / MODEL
 
-    # -- what is asked ------------------------------------------------------------------------------------------------
+    # -- request ------------------------------------------------------------------------------------------------------
 
     @classmethod
     def create(
@@ -147,9 +147,9 @@ class RunFolder:
         return read_pool(self.path / PASSAGES)
 
     def erase_texts(self, is_gone: Callable[[PoolPassage], bool]) -> int:
-        """Take passages out of the folder, with the pairs about them; return the number of lines.
+        """Remove passages from the folder, with the pairs about them; return the number of removed lines.
 
-        A training that has begun does not go on without them: it finds that its pairs are others.
+        A training that has begun cannot be resumed then: it finds that its pairs have changed.
         """
         gone = 0
         with suppress(FileNotFoundError, InvalidInput):
@@ -187,30 +187,30 @@ class RunFolder:
 
     @property
     def fault(self) -> str:
-        """The reason why it cannot be read; empty: it can."""
+        """The reason why the folder cannot be read; empty if it can be read."""
         try:
-            _ = self.request, self._noted
+            _ = self.request, self._noted_state
         except InvalidInput as error:
             return str(error)
         return ""
 
-    # -- how far it is ------------------------------------------------------------------------------------------------
+    # -- progress -----------------------------------------------------------------------------------------------------
 
     @property
     def state(self) -> RunState:
-        """The state as last written; "stopped" where the process that ran it is gone without a word."""
-        state = self._noted
+        """The state as last written; "stopped" where the process that ran it ended without writing its state."""
+        state = self._noted_state
         if state.status == "running" and not self.is_held():
             return replace(state, status="stopped", doing="", seconds_left=None)
         return state
 
     @property
     def is_cut_off(self) -> bool:
-        """True where its process went without a word while it ran. Nobody stopped it: it may be resumed."""
-        return self._noted.status == "running" and not self.stop_asked and not self.is_held()
+        """True where its process ended without writing its state. Nobody stopped the run, so it may be resumed."""
+        return self._noted_state.status == "running" and not self.stop_asked and not self.is_held()
 
     @property
-    def _noted(self) -> RunState:
+    def _noted_state(self) -> RunState:
         try:
             return RunState(**_read_json(self.path / "state.json"))
         except TypeError as error:
@@ -234,7 +234,7 @@ class RunFolder:
                     points[point["step"]] = point
         return [points[step] for step in sorted(points)]
 
-    # -- what came of it ----------------------------------------------------------------------------------------------
+    # -- result -------------------------------------------------------------------------------------------------------
 
     @property
     def card(self) -> dict[str, Any]:
@@ -245,10 +245,10 @@ class RunFolder:
     def keep_card(self, card: Mapping[str, Any]) -> None:
         _write_json(self.path / "card.json", dict(card))
 
-    # -- who runs it --------------------------------------------------------------------------------------------------
+    # -- lock ---------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Hold the folder for the one process that trains it. The lock ends with the process, however that ends.
 
         Raises:
@@ -292,7 +292,7 @@ class RunFolder:
         return (self.path / _STOP).exists()
 
     def resume(self) -> None:
-        """Have it wait again for somebody to run it, from its last checkpoint.
+        """Put the training back to wait for a worker, which continues it from its last checkpoint.
 
         Raises:
             Conflict: it is done, or runs.

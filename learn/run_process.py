@@ -84,7 +84,7 @@ def run_training(run: RunFolder) -> RunState:
     Raises:
         Conflict: another process trains it, or it is done.
     """
-    with run.held():
+    with run.hold():
         if run.state.status == "done":
             raise Conflict(f"Training {run.id} is done.")
         report = Reporter(run)

@@ -62,7 +62,7 @@ class RunWorker:
                 run.note(replace(run.state, status="waiting", error=""))
             self._process = start_module(self._module, str(run.path), environment=self._environment)
         code = self._process.wait()
-        return self._noted(run, code)
+        return self._note_end(run, code)
 
     def end(self) -> None:
         """Stop the run at its next step, with a checkpoint. It then waits for the next worker, and resumes."""
@@ -79,7 +79,7 @@ class RunWorker:
             process.kill()
             process.wait()
 
-    def _noted(self, run: RunFolder, code: int) -> RunState:
+    def _note_end(self, run: RunFolder, code: int) -> RunState:
         """Note the end of a run's process in its state, where the process could not do so itself."""
         state, cut_off = run.state, run.is_cut_off
         if self._ended:

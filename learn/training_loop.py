@@ -30,8 +30,8 @@ class TrainingStopped(Exception):
 class LoopRecipe:
     """The recipe of the changes to the weights.
 
-    `warm_up`: the part of all steps in which the rates rise; then they fall to zero.
-    `every`: so many steps lie between checkpoints. `accumulate`: so many batches make a step.
+    `warm_up`: the share of all steps in which the rates rise; then they fall to zero.
+    `every`: the number of steps between checkpoints. `accumulate`: the number of batches in a step.
     """
 
     steps: int
@@ -42,7 +42,7 @@ class LoopRecipe:
     every: int = 25
     accumulate: int = 1
     card: Mapping[str, Any] = field(default_factory=dict)
-    """Stored beside the weights: the whole recipe they come from."""
+    """The whole recipe, which is stored beside the weights."""
 
 
 class TrainingLoop:

@@ -29,9 +29,9 @@ _ID = re.compile("[A-Za-z0-9-]+")
 class TrainingPair:
     """One question and the passage that answers it.
 
-    `id` stays the same for the same question and passage; `passage` is its text as search hands it out, less nothing.
-    `kind` says how the question was made ("heading", "standard", ...). `answer` may be empty: then only search and
-    re-ranking can learn from it. `negatives` are ids of passages known not to answer it.
+    `id` stays the same for the same question and passage; `passage` is its complete text as search returns it. `kind`
+    says how the question was made ("heading", "standard", ...). `answer` may be empty: then only search and re-ranking
+    can learn from it. `negatives` are ids of passages known not to answer it.
     """
 
     id: str

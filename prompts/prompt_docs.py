@@ -9,13 +9,13 @@ from argot.prompts.loader import list_prompt_names, prompt
 
 _HEAD = f"""# Prompts
 
-One file for each call of a language model, in `prompts/`; few-shot examples lie in `prompts/examples/`, under the same
-name. The words are Argot's own; the source says whose idea it is. The front matter of each file gives its inputs, the
-JSON Schema of its reply and the most tokens the reply may take.
+One file for each call of a language model, in `prompts/`; few-shot examples are in `prompts/examples/`, under the same
+name. The words are Argot's own; the column "Source" says where the idea comes from. The front matter of each file gives
+its inputs, the JSON Schema of its reply and the maximum number of tokens of the reply.
 
-A call has two messages. The system message is the file's text, a rule, and the examples: always the same, byte for
-byte, so that vLLM keeps it in its prefix cache. The user message is the inputs, each between tags of its own name, in
-which nothing can look like a tag. The rule is:
+A call has two messages. The system message consists of the file's text, a rule, and the examples. It is always the
+same, byte for byte, so vLLM keeps it in its prefix cache. The user message consists of the inputs, each between tags
+with its own name; nothing in an input can look like a tag. The rule is:
 
 ```
 {fill(FENCE_RULE, 116)}

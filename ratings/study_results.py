@@ -14,7 +14,7 @@ from argot.ratings.study import LOWEST, NO, YES, Judgement, Rating, Study, Study
 RANK = "Rank"
 BORNE_OUT = "Borne out"
 EVERY = "all"
-"""Besides single passages, by their numbers: all of them together."""
+"""The name of all passages together, beside single ones, which are named by number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _choose_score(aspect: str) -> Value:
 def _measure_aspect(
     name: str, value: Value, judged: Judged, systems: Sequence[str], scale: tuple[int, int], *, best: int
 ) -> AspectResults:
-    """`best`: 1 where the larger value is the better one, else -1."""
+    """Measure an aspect. `best`: 1 where the larger value is the better one, else -1."""
     means = [
         _compute_mean(system, given, scale) for system in systems if (given := _select_values(value, judged, system))
     ]

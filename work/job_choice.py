@@ -1,4 +1,4 @@
-"""Choose the keeper of a knowledge base's jobs: this process, or a queue where its stores are on PostgreSQL."""
+"""The choice of what keeps a knowledge base's jobs: this process, or a queue if its stores are on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from argot.work.local_jobs import LocalJobs
 
 
 def choose_jobs(kb: Any, stores: Stores, settings: Settings) -> Jobs:
-    """Nothing is opened before the first job is put or looked for.
+    """Choose what keeps the jobs. Nothing is opened before the first job is submitted or searched for.
 
     Args:
         kb: a `KnowledgeBase`, whose module imports this one.
@@ -20,7 +20,7 @@ def choose_jobs(kb: Any, stores: Stores, settings: Settings) -> Jobs:
     local = LocalJobs(kb, settings.jobs.retry_seconds)
     if isinstance(stores, SqliteStores):
         return local
-    # What speaks to PostgreSQL is an extra.
+    # The client of PostgreSQL is an extra, which need not be installed.
     from argot.postgresql.locks import SessionLocks
     from argot.postgresql.stores import PostgresqlStores
     from argot.work.queue_jobs import QueueJobs
@@ -31,7 +31,7 @@ def choose_jobs(kb: Any, stores: Stores, settings: Settings) -> Jobs:
     async def work_on(jobs: QueueJobs, kind: str) -> None:
         from argot.work.queue_worker import QueueWorker, WorkerLimits
 
-        # Others go on with what is under way when this process ends: no need to wait for it.
+        # When this process ends, another one continues its jobs: there is no need to wait for them.
         limits = WorkerLimits(max(settings.jobs.at_once, 1), 0, settings.jobs.lost_seconds, settings.jobs.retry_seconds)
         await QueueWorker(kb, jobs, [kind], limits, name=kind).run()
 

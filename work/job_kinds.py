@@ -1,4 +1,4 @@
-"""The kinds of jobs there are, each with the function that does it."""
+"""The kinds of jobs, each with the function that does it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class JobKind:
     """A kind of job.
 
     Args:
-        busy: the refusal of a second one with its key, with `{label}`.
-        is_retried: False: its first failure is its last.
-        fault: of an error that is none of ours, with `{error}`; empty: the kind of the error, and what it says.
-        is_possible: says by its settings whether a machine can do such jobs.
+        busy: the message that refuses a second job with the same key, with `{label}`.
+        is_retried: False: it is not tried again after a failure.
+        fault: the message about an error that is no `ArgotError`, with `{error}`; empty: the error's class and text.
+        is_possible: tells by the settings whether a machine can do such jobs.
     """
 
     name: str
@@ -40,7 +40,7 @@ class JobKind:
         return describe_error(error)
 
     def describe_busy(self, label: str) -> str:
-        # Not by `format`: a label may hold braces.
+        # Not by `format`: a label may contain braces.
         return self.busy.replace("{label}", label)
 
 

@@ -1,7 +1,7 @@
-"""Jobs, and the interface of their keepers: this process, or a queue on PostgreSQL that several share.
+"""Jobs, and the interface of what keeps them: this process, or a queue on PostgreSQL that several processes share.
 
-A job is a kind and parameters in JSON. What does it is found by its kind (`job_kinds.py`), in whatever process takes
-it. Done twice it has to come to the same end as done once: its process may end when all but the last word is written.
+A job consists of a kind and of parameters in JSON. The process that takes it finds the function by the kind
+(`job_kinds.py`). A job must be idempotent, since its process may end just before the result is stored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from argot.errors import Conflict, NotFound
 from argot.types import Principal
 
 JobState: TypeAlias = Literal["waiting", "running", "done", "failed", "aside", "cancelled"]
-"""failed: what it was given cannot be used, so it is not tried again. aside: tried so often that it is left alone."""
+"""failed: its input cannot be used, so it is not tried again. aside: it failed too often, and waits for a person."""
 STATES: tuple[JobState, ...] = get_args(JobState)
 UNDER_WAY: frozenset[JobState] = frozenset({"waiting", "running"})
 PUT_BACK: frozenset[JobState] = frozenset({"failed", "aside", "cancelled"})
@@ -26,10 +26,10 @@ class JobWanted:
     """A job to be put into the queue.
 
     Attributes:
-        by: on whose behalf it is done.
-        label: what people are shown of it: the name of a source or a file.
-        key: of jobs with one key there is one at a time, waiting or running; empty: any number.
-        data: bytes that it needs besides, such as a file that was sent.
+        by: the principal on whose behalf it is done.
+        label: its name for people, such as that of a source or a file.
+        key: only one job with the same key may wait or run at a time; empty: any number.
+        data: further bytes that it needs, such as an uploaded file.
     """
 
     kind: str
@@ -42,16 +42,16 @@ class JobWanted:
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """A job as it stands. Times are ISO 8601 in UTC, empty where it has not come to that.
+    """The present state of a job. Times are ISO 8601 in UTC, and empty for what has not happened yet.
 
     Attributes:
-        next_at: not before then it is tried again; empty: as soon as somebody takes it.
-        tries: how often it was begun, without those times when something else kept it from its end.
-        done, total: how far it is, in whatever it counts; `doing`: what is in hand.
+        next_at: the earliest time of the next try; empty: as soon as a worker takes it.
+        tries: how often it was begun, not counting tries that were put off (`PutOff`).
+        done, total: its progress, in a unit of its own; `doing`: its present step.
         error: why it failed, or why it is tried again; `error_kind`: the class of that error.
-        worker: the machine and process that has it, or had it last.
-        outcome: what came of it so far, as JSON; None before there is anything.
-        parameters: those it was put with; empty in a list of jobs.
+        worker: the machine and process that does it, or did it last.
+        outcome: its result so far, as JSON; None before there is one.
+        parameters: those it was submitted with; empty in a list of jobs.
     """
 
     id: int
@@ -99,9 +99,9 @@ def no_job(number: int) -> NotFound:
 
 
 class TellProgress(Protocol):
-    """Function by which a job reports its progress; to be called in the event loop, as often as one likes.
+    """Function by which a job reports its progress. It may be called any number of times, in the event loop.
 
-    `outcome`: what came of it so far, which stays where it is stopped; None: as it was told before.
+    `outcome`: the result so far, which is kept if the job is stopped; None: as reported before.
     """
 
     def __call__(self, done: int, total: int, doing: str = "", outcome: Any = None) -> None: ...
@@ -119,12 +119,12 @@ class JobRun:
 
 
 Work: TypeAlias = Callable[[JobRun], Awaitable[Any]]
-"""Does a job; what it gives can be written as JSON. Cancelled, it stops, and nothing is written any more."""
+"""Function that does a job, and returns an outcome that JSON can hold. When cancelled, it stops and writes no more."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobMoved:
-    """A change of a job. `what`: begun, done, cancelled, what is in hand, or what is wrong."""
+    """A change of a job. `what`: "begun", "done", "cancelled", its present step, or its error."""
 
     id: int
     kind: str
@@ -135,10 +135,10 @@ class JobMoved:
 
 
 class PutOff(Exception):
-    """Something else keeps a job from its end, as a server that does not answer: it waits, which is no try.
+    """A job has to wait for something else, such as a server that does not answer. This does not count as a try.
 
     Args:
-        seconds: not before then it is taken up again; None: later each time.
+        seconds: the time until it is taken up again; None: a longer time after each attempt.
     """
 
     def __init__(self, why: str, seconds: float | None = None) -> None:
@@ -147,22 +147,22 @@ class PutOff(Exception):
 
 
 class Jobs(Protocol):
-    """Keeps jobs, and sees that they are done.
+    """Keeps jobs, and has them done.
 
     Raises:
-        NotFound: by what is given the number of a job: there is none.
+        NotFound: there is no job of the given number.
         StoreUnavailable: the queue cannot be read or written.
     """
 
     @property
-    def shared(self) -> bool:
+    def is_shared(self) -> bool:
         """True if several processes share the jobs."""
 
     async def submit(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
-        """The job, once it is certain that it will be done.
+        """Put a job into the queue, and return it once it is stored.
 
         Args:
-            again: what was put aside under its key is forgotten; else that is what is given back, and nothing is put.
+            again: replace a job with the same key that was put aside; if False, return that one instead.
 
         Raises:
             Conflict: one with its key waits or runs.
@@ -170,7 +170,7 @@ class Jobs(Protocol):
         ...
 
     async def begin(self, wanted: JobWanted) -> JobRecord:
-        """Put a job, and do it in this process unless a worker takes jobs of its kind.
+        """Submit a job, and do it in this process unless a worker takes jobs of its kind.
 
         Raises:
             Conflict: one with its key waits or runs.
@@ -178,13 +178,13 @@ class Jobs(Protocol):
         ...
 
     def turn(self, name: str) -> AbstractAsyncContextManager[None]:
-        """Wait for the turn of this name, which one at a time has among all processes, and hold it."""
+        """Wait for the lock of this name, which one task among all processes can hold, and hold it."""
 
     def run_here(self, wanted: JobWanted) -> AbstractAsyncContextManager[TellProgress]:
-        """Around what is done in this process at once, and is listed as a job while it is.
+        """List the work of a `with` block, which this process does at once, as a job.
 
         Raises:
-            Conflict: one with its key is under way, or waits.
+            Conflict: one with its key waits or runs.
         """
         ...
 
@@ -193,21 +193,21 @@ class Jobs(Protocol):
         ...
 
     async def list_jobs(self, kind: str = "") -> list[JobRecord]:
-        """Return the jobs under way and those that ended lately, newest first, without their outcomes."""
+        """Return the jobs that wait or run and those that ended lately, newest first, without their outcomes."""
         ...
 
     async def find_latest(self, kind: str, key: str) -> JobRecord | None:
-        """Return the newest job of this kind and key, with its parameters and what came of it."""
+        """Return the newest job of this kind and key, with its parameters and its outcome."""
         ...
 
     async def job(self, number: int) -> JobRecord: ...
 
     def follow(self, number: int) -> AsyncGenerator[JobRecord]:
-        """The job as it stands, again whenever that has changed, and last when it is not under way any more."""
+        """Yield the job's present state, then each new state, up to the first in which it has ended."""
         ...
 
     async def cancel(self, number: int) -> JobRecord:
-        """Let it not begin, or stop it. It may run on for a moment.
+        """Cancel a job: it does not begin, or is stopped. It may run on for a moment.
 
         Raises:
             Conflict: it has ended.
@@ -215,23 +215,23 @@ class Jobs(Protocol):
         ...
 
     async def retry(self, number: int) -> JobRecord:
-        """Let one that failed, was put aside or cancelled begin anew, with all its tries.
+        """Put a job that failed, was put aside or was cancelled back into the queue, with all its tries.
 
         Raises:
-            Conflict: it is under way or done, or another one with its key is.
+            Conflict: it waits, runs or is done; or another one with its key waits or runs.
         """
         ...
 
     async def forget(self, name: str) -> None:
-        """Forget the jobs that this person has put, but for those that run: those fail, where the person is gone."""
+        """Delete the jobs that this person submitted, except those that run: they fail if the person is gone."""
         ...
 
     async def forget_documents(self, documents: Collection[str], originals: Collection[str]) -> None:
-        """Forget the jobs that brought these documents (ids), and those that were sent these files (hashes), but for
-        those that run.
+        """Delete the jobs about these documents (ids), and those with one of these files (hashes), except those that
+        run.
         """
         ...
 
     async def close(self) -> None:
-        """Stop what runs in this process, and wait for its end."""
+        """Stop the jobs that run in this process, and wait for their end."""
         ...

@@ -1,4 +1,4 @@
-"""Jobs done in this very process, each as a task of its own; they are known as long as it runs."""
+"""Jobs done in this process, each as a task of its own. They are lost when the process ends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from argot.work.tries import judge_try, log_try
 logger = logging.getLogger(__name__)
 
 KEPT = 200
-"""Jobs that ended are known for so long: until so many others have."""
+"""The number of ended jobs that are kept; older ones are forgotten."""
 
 
 def process_name() -> str:
@@ -35,10 +35,10 @@ class LocalJobs:
 
     Args:
         kb: a `KnowledgeBase`, whose module imports this one.
-        first_wait: seconds between the first try that failed and the second.
+        first_wait: seconds between the first failed try and the second.
     """
 
-    shared = False
+    is_shared = False
 
     def __init__(self, kb: Any, first_wait: float) -> None:
         self._kb = kb
@@ -72,7 +72,7 @@ class LocalJobs:
         try:
             yield one.tell
         finally:
-            # Whoever does it here tells its outcome: the list has nothing to add.
+            # The caller reports the outcome itself: the list need not keep the job.
             one.changes(state="done")
             self._forget(one.job.id)
 
@@ -114,7 +114,7 @@ class LocalJobs:
             raise Conflict(f"Job {number} is done by whoever asked for it, and can be stopped only there.")
         one.task.cancel()
         await asyncio.gather(one.task, return_exceptions=True)
-        # One that had not begun yet does not notice it.
+        # A task that had not begun yet does not handle its cancellation.
         if one.job.is_under_way:
             self._end(one, "cancelled")
         return one.job
@@ -216,7 +216,7 @@ class LocalJobs:
 
 
 class _LocalJob:
-    """A job of this process. `followers`: each gets every state that it comes to."""
+    """A job of this process. `followers`: queues, each of which receives every new state."""
 
     def __init__(self, number: int, wanted: JobWanted) -> None:
         self.wanted = wanted

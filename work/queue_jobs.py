@@ -14,7 +14,7 @@ from argot.work.local_jobs import LocalJobs
 from argot.work.queue_store import QueueStore
 
 LOOK_SECONDS = 0.25
-"""So often it is looked how far a job is that somebody waits for; ever later, up to `LONGEST_LOOK`."""
+"""Interval at which a followed job is read; it grows up to `LONGEST_LOOK`."""
 LONGEST_LOOK = 2.0
 
 WorkOn: TypeAlias = "Callable[[QueueJobs, str], Coroutine[Any, Any, None]]"
@@ -34,7 +34,10 @@ class Locks(Protocol):
 
 
 def lock_name(key: str) -> str:
-    """The lock of jobs with this key, held by whoever is at one: also where PostgreSQL thinks its process is dead."""
+    """Return the name of the lock that the process doing a job with this key holds.
+
+    The lock holds even while PostgreSQL counts that process as dead.
+    """
     return f"job/{key}"
 
 
@@ -42,12 +45,12 @@ class QueueJobs:
     """`Jobs` of all processes of a knowledge base.
 
     Args:
-        local: of this process, for what it does at once.
-        lost_after: seconds after which a worker that says nothing counts as gone.
-        work_on: takes jobs of a kind in this process, until it is cancelled.
+        local: the jobs of this process that it does at once.
+        lost_after: seconds without a heartbeat after which a worker counts as gone.
+        work_on: does jobs of a kind in this process until it is cancelled.
     """
 
-    shared = True
+    is_shared = True
 
     def __init__(self, store: QueueStore, local: LocalJobs, locks: Locks, lost_after: float, work_on: WorkOn) -> None:
         self.store = store
@@ -78,7 +81,7 @@ class QueueJobs:
                     taking = asyncio.create_task(self._ask_store(self.locks.take, f"turn/{name}"))
                 yield
             finally:
-                # A thread may take it while this is cancelled.
+                # A thread may have taken the lock although this task is cancelled.
                 if (held := await taking) is not None:
                     await self._ask_store(self.locks.give_back, held)
 
@@ -92,7 +95,7 @@ class QueueJobs:
             if held is None:
                 raise Conflict(describe_busy_job(wanted))
             try:
-                # With the lock: one that is taken from now on is put off.
+                # Checked with the lock held: a job that a worker takes from now on is put off.
                 await self._ask_store(self.store.require_free, wanted)
                 yield told
             finally:
@@ -126,7 +129,7 @@ class QueueJobs:
             wait = min(wait * 1.3, LONGEST_LOOK)
 
     def notify_followers(self) -> None:
-        """A job was taken or has ended in this process: who follows one looks at once."""
+        """Have followers read their jobs at once, since this process has taken or ended one."""
         self._moved.set()
         self._moved = asyncio.Event()
 

@@ -1,7 +1,7 @@
-"""The tables of the queue: procrastinate's own, and what we note of each job beside them.
+"""The tables of the queue: procrastinate's own, and Argot's notes on each job beside them.
 
-procrastinate notes nowhere which of its migrations a database has seen. So each of its files is one of our numbered
-migrations, in the order of their names, which is theirs: a new release of it brings its files along.
+procrastinate does not record which of its migrations were applied to a database. So each of its migration files is one
+of Argot's numbered migrations, in the order of the file names. A new release of procrastinate adds its files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ QUEUE_STORE = "procrastinate"
 NOTES_STORE = "jobs"
 
 NOTES: Sequence[StoreMigration] = (
-    # Times are PostgreSQL's own: the clocks of the machines that work may differ.
+    # Times are PostgreSQL's: the clocks of the workers' machines may differ.
     PostgresqlMigration(
         """
         CREATE TABLE job_notes (
@@ -55,9 +55,7 @@ NOTES: Sequence[StoreMigration] = (
 
 
 def list_queue_migrations() -> list[StoreMigration]:
-    """Return the migrations of the installed procrastinate, oldest first. Its `post` ones are for releases that know
-    them.
-    """
+    """Return the migrations of the installed procrastinate, oldest first. Only its `pre` ones suit older releases."""
     folder = resources.files("procrastinate.sql") / "migrations"
     files = sorted((one for one in folder.iterdir() if one.name.endswith(".sql")), key=lambda one: one.name)
     return [_make_migration(one.name, one.read_text("utf-8")) for one in files]

@@ -1,7 +1,8 @@
 """The queue's tables, as SQL. Every method may be called in any thread.
 
-What changes the state of a job goes by procrastinate's own functions, so that its workers are told. Under the lock of
-the store, which `transaction` takes, nobody else puts or takes back a job: one key stands for one job at a time.
+A job's state is changed by procrastinate's own functions, so that its workers are notified. `transaction` takes the
+store's lock, under which nobody else submits or puts back a job: only one job with the same key waits or runs at a
+time.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 LISTED = 500
 KEPT_DAYS = 7
-"""Jobs that ended are known for so long; those that were put aside until somebody deals with them."""
+"""How long ended jobs are kept; those that were put aside are kept until somebody deals with them."""
 _STATES: dict[str, JobState] = {
     "todo": "waiting",
     "doing": "running",
@@ -50,7 +51,7 @@ _WHOLE = _JOBS.format(more="n.outcome, n.parameters")
 
 @dataclass(frozen=True, slots=True)
 class TakenJob:
-    """A job that a worker has begun with."""
+    """A job that a worker has begun."""
 
     id: int
     kind: str
@@ -70,17 +71,18 @@ class QueueStore:
         self._stores = stores
         self._opened: PostgresqlDatabase | None = None
         self._opening = threading.Lock()
-        # Channels of LISTEN are those of the whole database, and 63 letters long: a knowledge base has its own queues.
+        # LISTEN's channels are shared by the whole database, and their names have at most 63 letters: each knowledge
+        # base needs queues of its own, with short names.
         self._mark = blake2b(stores.schema.encode(), digest_size=6).hexdigest()
 
     @property
     def conninfo(self) -> str:
-        """Connection string for libpq, with the password, and with the schema as the search path."""
+        """The connection string for libpq, with the password, and with the schema as the search path."""
         return self._stores.conninfo
 
     @property
     def _database(self) -> PostgresqlDatabase:
-        """Opened when it is first needed: most commands look at no job."""
+        """The database, opened when it is first needed: most commands use no job."""
         with self._opening:
             if self._opened is None:
                 self._stores.open(QUEUE_STORE, list_queue_migrations())
@@ -88,17 +90,17 @@ class QueueStore:
             return self._opened
 
     def open(self) -> None:
-        """Make its tables, where there are none."""
+        """Create the queue's tables where they do not exist."""
         _ = self._database
 
     def queue(self, kind: str) -> str:
-        """The name of the queue for jobs of a kind."""
+        """Return the name of the queue for jobs of a kind."""
         return f"{kind}.{self._mark}"
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
     def submit(self, wanted: JobWanted, *, again: bool) -> int:
-        """The number of the job.
+        """Put a job into the queue, and return its number.
 
         Raises:
             Conflict: one with its key waits or runs.
@@ -137,7 +139,7 @@ class QueueStore:
     # -- looking ------------------------------------------------------------------------------------------------------
 
     def list_jobs(self, kind: str) -> list[JobRecord]:
-        """Newest first; those under way and those put aside before the others that are too many."""
+        """List jobs, newest first. Of more than `LISTED`, those that wait, run or were put aside take precedence."""
         order = f"ORDER BY (j.status IN ('todo', 'doing') OR n.aside) DESC, j.id DESC LIMIT {LISTED}"
         rows = self._database.rows(f"{_ALL} WHERE ? IN ('', n.kind) {order}", kind)
         return sorted(map(_read_job, rows), key=lambda job: -job.id)
@@ -158,7 +160,7 @@ class QueueStore:
         return _read_job(rows[0]) if rows else None
 
     def workers(self, seconds: float) -> dict[str, list[str]]:
-        """The workers that were there within so many seconds, each with the kinds of jobs that it takes."""
+        """Return the workers with a heartbeat within so many seconds, each with the kinds of jobs that it takes."""
         rows = self._database.rows(
             "SELECT worker, kinds FROM job_workers WHERE seen > now() - make_interval(secs => ?) ORDER BY worker",
             float(seconds),
@@ -208,7 +210,7 @@ class QueueStore:
                 " error_kind = '', aside = false, ended_at = NULL WHERE job = ?",
                 (number,),
             )
-            # procrastinate tells its workers of new jobs alone.
+            # procrastinate notifies its workers only of new jobs.
             told = json.dumps({"type": "job_inserted", "job_id": number})
             channel = f"procrastinate_queue_v1#{self.queue(found.kind)}"
             connection.execute("SELECT pg_notify(?, ?)", (channel, told))
@@ -216,7 +218,7 @@ class QueueStore:
     # -- working ------------------------------------------------------------------------------------------------------
 
     def begin(self, number: int, worker: str) -> TakenJob | None:
-        """The job, with this try counted; None where it was deleted meanwhile."""
+        """Count a try of the job and return the job; None if it was deleted meanwhile."""
         rows = self._database.write_returning(
             "UPDATE job_notes SET tries = tries + 1, started_at = now(), ended_at = NULL, worker = ? WHERE job = ?"
             " RETURNING kind, label, key, asked_by, parameters, tries, put_off",
@@ -250,20 +252,20 @@ class QueueStore:
             connection.execute("DELETE FROM job_data WHERE job = ?", (number,))
 
     def note_failure(self, number: int, found: TryOutcome, error: str, error_kind: str) -> datetime:
-        """Note a try that failed, and what becomes of the job; procrastinate notes the same when it is told.
+        """Note a failed try and the decision about the job; procrastinate notes the same when it gets the decision.
 
-        The time from which it may be tried again, by PostgreSQL's clock: those of the machines may differ.
+        Return the earliest time of the next try, by PostgreSQL's clock: those of the machines may differ.
         """
         with self._database.transaction() as connection:
             now = _note_failure(connection, number, found, error, error_kind)
         return (now or utc_now()) + found.delay
 
     def note_stop(self, number: int) -> None:
-        """Note that somebody cancelled it."""
+        """Note that somebody cancelled the job."""
         self._database.write("UPDATE job_notes SET ended_at = now(), doing = '' WHERE job = ?", number)
 
     def note_worker(self, worker: str, kinds: Iterable[str]) -> None:
-        """Note that a worker is there."""
+        """Note a worker's heartbeat, and the kinds of jobs that it takes."""
         self._database.write(
             "INSERT INTO job_workers (worker, kinds) VALUES (?, ?)"
             " ON CONFLICT (worker) DO UPDATE SET kinds = excluded.kinds, seen = now()",
@@ -275,9 +277,9 @@ class QueueStore:
         self._database.write("DELETE FROM job_workers WHERE worker = ?", worker)
 
     def recover(self, lost_after: float, first_wait: float) -> list[JobRecord]:
-        """Put back what workers had that did not say for so many seconds that they are there; which that was.
+        """Put back the jobs of workers without a heartbeat for so many seconds; return these jobs.
 
-        That was one of its tries: a job may be what ends its workers.
+        It counts as one of a job's tries: the job itself may have ended its worker.
         """
         with self._database.transaction() as connection:
             rows = connection.execute(
@@ -293,7 +295,7 @@ class QueueStore:
         return [_read_job(row) for row in rows]
 
     def forget_person(self, name: str) -> None:
-        """Delete what somebody has put, but for what runs."""
+        """Delete the jobs that somebody submitted, except those that run."""
         if not self._stores.holds(NOTES_STORE):
             return
         self._database.write(
@@ -303,7 +305,7 @@ class QueueStore:
         )
 
     def forget_documents(self, documents: Collection[str], originals: Collection[str]) -> None:
-        """Delete the jobs that brought these documents (ids) or were sent these files (hashes), but for what runs."""
+        """Delete the jobs about these documents (ids) or with these files (hashes), except those that run."""
         if not self._stores.holds(NOTES_STORE):
             return
         notes = self._database.rows("SELECT job, parameters, coalesce(outcome, '') AS outcome FROM job_notes")
@@ -317,7 +319,7 @@ class QueueStore:
             self._database.write(delete, number)
 
     def forget_old(self) -> None:
-        """Delete what ended long ago."""
+        """Delete the jobs that ended more than `KEPT_DAYS` ago, except those that were put aside."""
         self._database.write(
             "DELETE FROM procrastinate_jobs WHERE id IN (SELECT job FROM job_notes WHERE NOT aside"
             " AND ended_at < now() - make_interval(days => ?)) AND status NOT IN ('todo', 'doing')",
@@ -326,7 +328,7 @@ class QueueStore:
 
 
 TASK = "argot"
-"""The one task that procrastinate knows: what a job does is said by its kind, in our notes."""
+"""The only task that procrastinate knows: the function of a job is found by its kind, in Argot's notes."""
 
 
 def _recover(connection: Connection, row: Any, first_wait: float) -> None:
@@ -348,7 +350,7 @@ def _recover(connection: Connection, row: Any, first_wait: float) -> None:
 
 
 def _note_failure(connection: Connection, number: int, found: TryOutcome, error: str, error_kind: str) -> Any:
-    """The time, by PostgreSQL's clock."""
+    """Note a failed try; return the present time by PostgreSQL's clock."""
     ended = "now()" if found.state != "waiting" else "NULL"
     counts = "put_off = 0" if found.counts else "tries = tries - 1, put_off = put_off + 1"
     note = "UPDATE job_notes SET error = ?, error_kind = ?, doing = '', aside = ?::int::boolean, {} WHERE job = ?"
@@ -356,7 +358,7 @@ def _note_failure(connection: Connection, number: int, found: TryOutcome, error:
         note.format(f"ended_at = {ended}, {counts}") + " RETURNING now() AS now",
         (_remove_nul(error), error_kind, found.state == "aside", number),
     ).fetchone()
-    # What was put aside may be put back, and needs its bytes then.
+    # A job that was put aside may be put back, and then needs its bytes.
     if found.state == "failed":
         connection.execute("DELETE FROM job_data WHERE job = ?", (number,))
     return None if row is None else row["now"]
@@ -406,5 +408,5 @@ def _format_moment(moment: datetime | None) -> str:
 
 
 def _remove_nul(text: str) -> str:
-    """PostgreSQL keeps no NUL in a text."""
+    """Remove NUL, which PostgreSQL cannot store in a text."""
     return text.replace("\x00", "")

@@ -1,8 +1,8 @@
-"""Takes jobs out of the queue and does them: in the service, and in `argot work` on other machines.
+"""The worker that takes jobs from the queue and does them: in the service, and in `argot work` on other machines.
 
-procrastinate's worker waits for jobs (LISTEN, and looking every few seconds), takes them, and says that it is there.
-Ours around it begins anew whenever that one ends of itself, as when PostgreSQL is restarted, and puts back what
-workers had that are gone.
+procrastinate's worker waits for jobs (LISTEN, and polling every few seconds), takes them, and sends heartbeats. Argot's
+worker starts it again whenever it ends by itself, as when PostgreSQL is restarted, and puts back the jobs of workers
+that are gone.
 """
 
 from __future__ import annotations
@@ -36,18 +36,20 @@ logger = logging.getLogger(__name__)
 
 LANES: tuple[Lane, ...] = ("awaited", "long")
 TELL_SECONDS = 0.5
-"""How far a job is, is noted no more often."""
+"""Minimum interval between two notes of a job's progress."""
 FORGET_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:
-    """Args:
-    jobs: at a time, of each lane.
-    stop_seconds: so long a stop waits for jobs under way before it gives them back.
-    poll_seconds: so often it is looked for jobs of which nobody told, as those whose next try is due.
-    lost_after: seconds without a word after which a worker counts as gone.
-    first_wait: seconds between the first try that failed and the second.
+    """The limits and intervals of a worker.
+
+    Args:
+        jobs: the number of jobs at a time, for each lane.
+        stop_seconds: how long a stop waits for running jobs before it gives them back.
+        poll_seconds: how often to look for jobs without a notification, such as those whose next try is due.
+        lost_after: seconds without a heartbeat after which a worker counts as gone.
+        first_wait: seconds between the first failed try and the second.
     """
 
     jobs: int
@@ -63,8 +65,8 @@ class QueueWorker:
     Args:
         kb: a `KnowledgeBase`, whose module imports this one.
         kinds: the kinds of jobs to take.
-        told: called in the event loop about each job.
-        name: of this worker among those of its process.
+        told: called in the event loop about each change of a job.
+        name: the worker's name among those of its process.
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class QueueWorker:
         self.name = ":".join([process_name(), name]).rstrip(":")
 
     async def run(self) -> None:
-        """For ever. Cancelled, it lets jobs under way end, or gives them back after `stop_seconds`."""
+        """Do jobs for ever. When cancelled, wait for running jobs, and give them back after `stop_seconds`."""
         await self._wait_for_tables()
         tending = asyncio.create_task(self._send_heartbeat())
         try:
@@ -98,7 +100,7 @@ class QueueWorker:
                 await asyncio.to_thread(self._store.remove_worker, self.name)
 
     async def _wait_for_tables(self) -> None:
-        """Wait until the queue's tables are there."""
+        """Wait until the queue's tables exist."""
         while True:
             try:
                 return await asyncio.to_thread(self._store.open)
@@ -120,10 +122,10 @@ class QueueWorker:
                 logger.info("the worker for %s jobs begins anew", lane)
             except (ConnectorException, psycopg.Error) as error:
                 logger.warning("no %s jobs are taken for %.0f s: %s", lane, rest, error.__cause__ or error)
-            # One failure must not end it for as long as this process runs.
+            # One failure must not end the worker for as long as this process runs.
             except Exception:
                 logger.exception("no %s jobs are taken for %.0f s", lane, rest)
-            # An error on the way to a stop must not keep it from its end.
+            # An error during a stop must not prevent it.
             if (task := asyncio.current_task()) and task.cancelling():
                 raise asyncio.CancelledError
             lasted = asyncio.get_running_loop().time() - began
@@ -149,7 +151,7 @@ class QueueWorker:
             )
 
     async def _send_heartbeat(self) -> None:
-        """Say that this worker is there, and put back what others had that are gone."""
+        """Send this worker's heartbeat, and put back the jobs of workers that are gone."""
         loop = asyncio.get_running_loop()
         forgot = -FORGET_SECONDS
         while True:
@@ -161,7 +163,7 @@ class QueueWorker:
                 if loop.time() - forgot > FORGET_SECONDS:
                     await asyncio.to_thread(self._store.forget_old)
                     forgot = loop.time()
-            # It is tried again before anybody counts this worker as gone.
+            # The next heartbeat comes before anybody counts this worker as gone.
             except StoreUnavailable as error:
                 logger.warning("the queue cannot be looked at: %s", error)
             await asyncio.sleep(self._limits.lost_after / 3)
@@ -169,7 +171,7 @@ class QueueWorker:
     # -- one job --------------------------------------------------------------------------------------------------
 
     async def _take(self, context: JobContext) -> None:
-        """Do one job. What it raises says to procrastinate what becomes of it."""
+        """Do one job. The exception that it raises, if any, tells procrastinate the decision about the job."""
         number = context.job.id
         assert number is not None
         taken = await asyncio.to_thread(self._store.begin, number, self.name)
@@ -189,7 +191,7 @@ class QueueWorker:
         self._say(taken, "begun")
         held = None
         if taken.key:
-            held = await self._work_locked(taken)
+            held = await self._take_lock(taken)
         try:
             outcome = await self._work_on(taken)
         finally:
@@ -198,16 +200,17 @@ class QueueWorker:
         await asyncio.to_thread(self._store.note_success, taken.id, outcome)
         self._say(taken, "done")
 
-    async def _work_locked(self, taken: TakenJob) -> Any:
-        """
+    async def _take_lock(self, taken: TakenJob) -> Any:
+        """Take the lock of the job's key, and return it.
+
         Raises:
-            PutOff: another process is at it, also where its heartbeat has lapsed.
+            PutOff: another process holds the lock, even if its heartbeat has lapsed.
         """
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         assert task is not None
 
         def stop_lost() -> None:
-            # Another process may be at it from now on.
+            # The lock is lost: another process may do the job from now on.
             loop.call_soon_threadsafe(task.cancel)
 
         held = await asyncio.to_thread(self._jobs.locks.take, lock_name(taken.key), stop_lost)
@@ -225,10 +228,11 @@ class QueueWorker:
             await telling.close()
 
     async def _handle_stop(self, taken: TakenJob, *, by_hand: bool) -> None:
-        """
+        """Note why the job was stopped, and raise the error that tells procrastinate.
+
         Raises:
-            JobAborted: somebody has cancelled it.
-            _Again: this worker stops, or has lost its lock: another one goes on with it.
+            JobAborted: somebody cancelled it.
+            _Again: this worker stops, or has lost its lock: another one continues the job.
         """
         if by_hand:
             await asyncio.to_thread(self._store.note_stop, taken.id)
@@ -252,7 +256,7 @@ class QueueWorker:
 
 
 class _Again(Exception):
-    """Args: `at`: not before then it is taken up again."""
+    """The job is to be tried again, at the earliest at the time `at`."""
 
     def __init__(self, at: datetime) -> None:
         super().__init__("it is taken up again")
@@ -260,21 +264,21 @@ class _Again(Exception):
 
 
 class _NoMore(Exception):
-    """It is not tried again."""
+    """The job is not to be tried again."""
 
 
 def _is_news(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], _NoMore | _Again))
 
 
-# What became of a job was logged before it is said to procrastinate, which would log it once more.
+# The decision about a job is already logged; procrastinate would log it once more.
 logging.getLogger("procrastinate.worker").addFilter(_is_news)
 
 
 class _AsToldByUs(BaseRetryStrategy):
-    """Retry strategy that repeats the decision noted before about a failed job (`tries.judge_try`).
+    """Retry strategy that repeats the noted decision about a failed job (`tries.judge_try`).
 
-    Where it could not be, as when PostgreSQL went away just then, nothing is lost: it is begun again.
+    If the decision could not be noted, as when PostgreSQL went away just then, the job is begun again.
     """
 
     def get_retry_decision(self, *, exception: BaseException, job: QueuedJob) -> RetryDecision | None:
@@ -284,7 +288,7 @@ class _AsToldByUs(BaseRetryStrategy):
 
 
 class _Telling:
-    """Notes how far a job is, now and then."""
+    """Notes the progress of a job, at intervals."""
 
     def __init__(self, store: QueueStore, say: Callable[[TakenJob, str, int, int], None], taken: TakenJob) -> None:
         self._store = store
@@ -309,7 +313,7 @@ class _Telling:
             self._say(self._taken, doing, done, total)
             try:
                 await asyncio.to_thread(self._store.tell, self._taken.id, done, total, doing, outcome)
-            # How far it is can be told later; the job itself finds out if the server stays away.
+            # Progress can be noted later; the job itself fails if the server stays away.
             except StoreUnavailable as error:
                 logger.info("how far job %d is could not be noted: %s", self._taken.id, error)
             await asyncio.sleep(TELL_SECONDS)

@@ -1,8 +1,8 @@
-"""Work that falls due while the service runs, each done by one of several services.
+"""Work that falls due while the service runs. One of several services does each kind.
 
-The module of its subject declares it:
+The module of the work's subject declares it:
 
-    @scheduled("keep clean", first=5.0, every=3600.0)
+    @schedule_work("keep clean", first=5.0, every=3600.0)
     async def keep_clean(kb: KnowledgeBase) -> None: ...
 """
 
@@ -22,9 +22,9 @@ from argot.work.tries import judge_try
 logger = logging.getLogger(__name__)
 
 FIRST_WAIT_SECONDS = 60.0
-"""After the first time that a server did not answer; doubled by each further one in a row."""
+"""Wait after a server did not answer for the first time; it doubles with each further time in a row."""
 PAUSE_SECONDS = 2.0
-"""Between looks whether the service that does some work has ended, and before work that lost its lock begins again."""
+"""Interval of the checks whether the service that does some work has ended; also the pause after a lost lock."""
 GONE = "PostgreSQL was lost, and with it who does this."
 
 
@@ -33,13 +33,13 @@ class ScheduledWork:
     """Work that is due at intervals.
 
     Attributes:
-        name: of the lock of the service that does it, the same in every service.
+        name: the name of the work and of its lock, the same in every service.
         work: does what is due now, for a `KnowledgeBase`, whose module imports this one.
         every: seconds between its end and the next time.
-        first: seconds before the first time: whoever asks right after a start does not wait for it.
+        first: seconds before the first time, so that questions right after a start do not wait for it.
         rest: seconds after a fault; None: `every`.
-        is_for_all: one of several services does it for all; False: each does its own.
-        is_wanted: says by the settings whether a service does it at all.
+        is_for_all: one of several services does it for all; False: each service does its own.
+        is_wanted: tells by the settings whether a service does it at all.
     """
 
     name: str
@@ -56,7 +56,7 @@ SCHEDULE: dict[str, ScheduledWork] = {}
 Due = TypeVar("Due", bound=Callable[..., Awaitable[object]])
 
 
-def scheduled(name: str, *, every: float, **given: Any) -> Callable[[Due], Due]:
+def schedule_work(name: str, *, every: float, **given: Any) -> Callable[[Due], Due]:
     """Declare a function as work that is due at intervals. Args: as the attributes of `ScheduledWork`."""
 
     def declare(work: Due) -> Due:
@@ -104,7 +104,7 @@ async def _repeat(kb: Any, one: ScheduledWork) -> None:
                 state.resting[one.name] = str(error)
                 put_off, seconds = put_off + 1, judge_try(error, 1, put_off, FIRST_WAIT_SECONDS).seconds
                 logger.info("'%s' waits for %d seconds: %s", one.name, seconds, error)
-            # One failure must not end it for as long as the service runs.
+            # One failure must not end the scheduled work for as long as the service runs.
             except Exception:
                 seconds = one.every if one.rest is None else one.rest
                 logger.exception("'%s' failed; it is tried again in %d seconds", one.name, seconds)
@@ -116,12 +116,13 @@ async def _repeat(kb: Any, one: ScheduledWork) -> None:
 
 
 async def run_by_one_process(shared: Any, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Do work that has no end, as long as no other process does it; take it up when that one ends.
+    """Do endless work in only one process at a time: wait until no other process does it, then begin it here.
 
     Args:
-        shared: the `SharedService` of this process, whose module imports this one; None: no other has its stores.
-        name: of the work, the same in every process.
-        work: begun each time this process becomes the one. It is cancelled when that is lost, and waited for.
+        shared: the `SharedService` of this process, whose module imports this one; None: no other process uses its
+            stores.
+        name: the name of the work, the same in every process.
+        work: begun each time this process gets the lock; cancelled, and waited for, when the lock is lost.
     """
     if shared is None:
         await work()
@@ -133,7 +134,7 @@ async def run_by_one_process(shared: Any, name: str, work: Callable[[], Coroutin
                 await hold.run(work())
                 return
         except ArgotError as error:
-            # Whoever does it next may be another one: this one tries again like the others.
+            # Another process may get the lock next: this one tries again like the others.
             logger.warning("'%s' is left to another service: %s", name, error)
             await asyncio.sleep(PAUSE_SECONDS)
 

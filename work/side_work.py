@@ -1,4 +1,4 @@
-"""Work beside the answers of one process, for which nobody waits."""
+"""Background work of one process, beside its answers. Nobody waits for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ P = ParamSpec("P")
 
 
 class Chores:
-    """Small work after an answer, one after the other. What goes wrong in it is logged, and harms nobody."""
+    """Small tasks after an answer, done one after the other. Their errors are logged and do not affect the answer."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -28,7 +28,7 @@ class Chores:
 
     def add(self, work: Callable[[], Awaitable[object]]) -> None:
         task = asyncio.create_task(self._do(work))
-        # The event loop itself holds tasks only weakly: without this one it could vanish before its end.
+        # The event loop holds tasks weakly: without this reference one could be collected before it is done.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -49,7 +49,7 @@ class Chores:
 
 @asynccontextmanager
 async def run_beside(*work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run these beside what is done within, and end them with it."""
+    """Run these coroutines beside the `with` block, and cancel them at its end."""
     tasks = [asyncio.create_task(one) for one in work]
     try:
         yield

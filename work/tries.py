@@ -1,4 +1,4 @@
-"""Tries of a job: their number, the waits between them, and the errors that no further try would mend."""
+"""Tries of a job: their number, the waits between them, and the errors after which another try would be useless."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class TryOutcome:
     """Decision about a job after a try that failed.
 
     Attributes:
-        state: waiting: it is tried again in `seconds`.
-        counts: whether this was one of its tries.
+        state: "waiting": it is tried again in `seconds`.
+        counts: whether the try counts as one of `MOST_TRIES`.
     """
 
     state: JobState
@@ -46,11 +46,12 @@ class TryOutcome:
 
 
 def judge_try(error: Exception, tries: int, put_off: int, first_wait: float, *, is_retried: bool = True) -> TryOutcome:
-    """
+    """Decide what to do with a job after a failed try.
+
     Args:
-        tries: those so far, with the one that failed.
+        tries: the number of tries so far, including the failed one.
         put_off: how often in a row it was put off before.
-        first_wait: seconds after the first try that failed; four times as many after the second.
+        first_wait: seconds after the first failed try; four times as many after the second.
         is_retried: False: an error of the job itself ends it.
     """
     if isinstance(error, PutOff) and error.seconds is not None:
@@ -80,7 +81,7 @@ class _Named(Protocol):
 
 
 def log_try(logger: logging.Logger, job: _Named, found: TryOutcome, error: Exception) -> None:
-    """Log a try that failed: where it is no fault of ours, without saying where in our code it was met."""
+    """Log a failed try; without a traceback where the error is an expected one."""
     expected = (isinstance(error, ArgotError) and found.state == "failed") or not found.counts
     place = None if expected else error
     logger.warning(
@@ -89,5 +90,5 @@ def log_try(logger: logging.Logger, job: _Named, found: TryOutcome, error: Excep
 
 
 def describe_error(error: BaseException) -> str:
-    """An error as people are shown it: those of ours say what to do, of others their kind is of use as well."""
+    """Describe an error for people: Argot's own name the remedy; of others the class is given as well."""
     return str(error) if isinstance(error, ArgotError | PutOff) else f"{type(error).__name__}: {error}"

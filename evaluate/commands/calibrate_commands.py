@@ -1,4 +1,4 @@
-"""argot evaluate calibrate: judges beside people."""
+"""argot evaluate calibrate: the agreement of judges with people."""
 
 from __future__ import annotations
 
@@ -38,28 +38,30 @@ def calibrate(  # noqa: PLR0917
     ] = None,
     public: Annotated[
         Literal["financebench"] | None,
-        typer.Option("--set", help="The labels of FinanceBench's annotators, out of the folder ARGOT_DATASETS."),
+        typer.Option("--set", help="The labels of FinanceBench's annotators, in the folder ARGOT_DATASETS."),
     ] = None,
     judge_url: JudgeUrl = "",
     judge_model: JudgeModel = "",
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", min=0, max=1, help="From which on a measure counts as TRUE; else it is chosen."),
+        typer.Option("--threshold", min=0, max=1, help="The least value that counts as TRUE; by default it is chosen."),
     ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only so many answers, drawn.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Only this number of answers, drawn at random.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare judges with people: agreement, Cohen's kappa, who said what.
+    """Compare judges with people: agreement, Cohen's kappa, and the table of both verdicts.
 
     A line of the file: {"question": "...", "reference": "...", "answer": "...", "label": true}. The label is true or
     false (for correct, raidd, rules and measures), 1 to 5 (geval), or {"accuracy": 4, "helpfulness": 5,
-    "informativeness": 3} (aspects); "labels" lists those of several people, of which the majority counts, or the lower
-    median. "kind" groups answers, "id" and "note" are your own. Of FinanceBench: the answers of 16 systems to 150
-    questions; a refusal counts as FALSE, and has a row of its own.
+    "informativeness": 3} (aspects). "labels" lists the labels of several people: the majority counts or, for scores,
+    the lower median. "kind" groups answers, "id" and "note" are your own. FinanceBench has the answers of 16 systems to
+    150 questions; a refusal counts as FALSE, and has a row of its own.
 
-    Kappa of scores has quadratic weights. Intervals of 95 % by bootstrap over questions. The threshold of a measure is
-    chosen on half of the questions, by a hash, and the other half reported. Replies that are no verdict are counted
-    apart.
+    Kappa of scores has quadratic weights. Intervals are 95 %, by bootstrap over questions. The threshold of a measure
+    is chosen on half of the questions, by a hash, and the other half is reported. Replies without a verdict are counted
+    separately.
     """
     from argot.evaluate.usecases.judge_calibration import calibrate as measured
     from argot.evaluate.usecases.measured_models import JudgeChoice

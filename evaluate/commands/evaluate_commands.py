@@ -60,14 +60,14 @@ def retrieval(  # noqa: PLR0917
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure how well documents are found; with a glossary, how much of what jargon costs it wins back.
+    """Measure how well documents are found and, with a glossary, how much of the loss from jargon it recovers.
 
-    Without a glossary: nDCG@k, MAP@k, hit@k (Success@k) and recall@k, and MRR, of the questions as they stand. With
-    one: with it, without it (the floor) and, where the folder holds queries.plain.jsonl, of the untouched questions
-    (the ceiling). Intervals of 95 % by bootstrap: two ways are compared question by question, and questions that share
-    a gold document are drawn together.
+    Without a glossary, the report has nDCG@k, MAP@k, hit@k (Success@k), recall@k and MRR of the questions as they are.
+    With a glossary, it has the results with it, without it (the floor) and, if the folder has queries.plain.jsonl,
+    those of the original questions (the ceiling). Intervals are 95 %, by bootstrap: two ways are compared question by
+    question, and questions that share a gold document are resampled together.
     """
-    # Imported in each command alone: it brings in all that measures, and `argot --help` must be quick.
+    # Imported in each command, because it loads all measuring code, and `argot --help` must be quick.
     from argot.evaluate.usecases import evaluation
 
     settings = read_settings(home)
@@ -100,7 +100,7 @@ def answers(  # noqa: PLR0917
     documents: Annotated[Path | None, typer.Option("--documents", help="The folder of their documents.")] = None,
     public: Annotated[
         str | None,
-        typer.Option("--public", help="A public set out of the folder ARGOT_DATASETS, e.g. clapnq.", metavar="SET"),
+        typer.Option("--public", help="A public set in the folder ARGOT_DATASETS, e.g. clapnq.", metavar="SET"),
     ] = None,
     glossary: Annotated[
         Path | None, typer.Option("--glossary", help="In Argot's CSV form; contexts.csv beside it is read too.")
@@ -108,7 +108,7 @@ def answers(  # noqa: PLR0917
     home: Base = None,
     split: Annotated[
         Literal["train", "validation", "test"] | None,
-        typer.Option("--split", help="Only this part: for training, for choosing, or for reporting."),
+        typer.Option("--split", help="Only this part: validation for choosing, test for reporting."),
     ] = None,
     side: Annotated[
         Literal["extractive", "model", "ideal", "lying", "recorded", "recorded-lying"],
@@ -131,34 +131,36 @@ def answers(  # noqa: PLR0917
     judge_model: JudgeModel = "",
     as_json: AsJson = False,
 ) -> None:
-    """Measure if questions are answered: whole, with the right citation, and only where the documents hold the answer.
+    """Measure whether answers are complete, cite the right passages, and are given only if the documents hold them.
 
     Without --questions and --public: 270 questions in employees' words over the sample documents.
 
-    First a summary. By kind of question: complete, partial, wrong, abstained, asked back; complete and clean (at most
-    30 % of the sentences are beside the point); begins with the answer; the right citation first; sentence F1 against
-    the gold snippets; exact match, ROUGE-1, ROUGE-L and BERTScore (local model, not rescaled) against the reference; in
-    which place a gold passage was found, and whether it was for right and wrong answers (RAIDD's CP-CCR and IP-CCR).
-    Questions of the kinds "unanswerable" and "underspecified" should be refused and asked back. With --side ideal:
-    where right answers are lost on the way to the asker. With --side lying: which false sentences are shown as
-    supported.
+    The report begins with a summary: complete answers, complete and clean ones (at most 30 % of the sentences are
+    beside the point), answers that begin with the answer, wrong and refused ones, right sentences marked as
+    unsupported. Then, by kind of question: complete, partial, wrong, abstained, asked back; how often the first
+    citation is right; sentence F1 against the gold snippets; exact match, ROUGE-1, ROUGE-L and BERTScore (local model,
+    not rescaled) against the reference; the rank at which a gold passage was found, and how often one was found for
+    right and for wrong answers (RAIDD's CP-CCR and IP-CCR). Argot should refuse questions of the kind "unanswerable",
+    and ask back at "underspecified" ones. With --side ideal or recorded: at which stage right answers are lost. With
+    --side lying or recorded-lying: which false sentences are shown as supported.
 
-    Judges, asked of the model at ARGOT_MODEL_URL or --judge-url: correct (TRUE/FALSE, AccurateRAG), raidd (the same as
-    RAIDD asks), geval (likeness, 1 to 5), aspects (accuracy, helpfulness, informativeness, 1 to 5), ranking (of four
-    profiles, in drawn order); rules needs no model, and is rough. Replies that are no verdict are counted apart.
-    "references" lets the model match sentences with passages, beside our own matching (Trustworthy Answers 6).
+    The judges use the model at ARGOT_MODEL_URL or --judge-url: correct (TRUE/FALSE, AccurateRAG), raidd (the same with
+    RAIDD's prompt), geval (similarity, 1 to 5), aspects (accuracy, helpfulness, informativeness, 1 to 5), ranking (of
+    four profiles, in random order). The judge rules needs no model, and is rough. Replies without a verdict are counted
+    separately. "references" lets the model match sentences with passages, beside Argot's own matching (Trustworthy
+    Answers 6).
 
-    A line of the file is a JSON object. "gold" lists what belongs to a whole answer, word for word: "document", its
-    path in the folder, and "quote" (empty: the whole document). "must" lists short texts that a whole answer says,
-    alternatives between bars ("27 days|27 d"); without it the quotes are looked for. "reference": the answer in full.
-    "also": sentences elsewhere that are a whole answer ("document", "sentence"). "near": sentences that only look like
-    one. "earlier": the messages before it; "previous": the one before it. "split": train, validation or test.
-    "asker_context": the asker's team, as in the glossary's contexts. "note": a remark of your own. Only
-    id, kind and question are needed where nothing answers; else one of gold, must and reference too.
+    A line of the file is a JSON object. "gold" lists what belongs to a complete answer, word for word: "document", its
+    path in the folder, and "quote" (empty: the whole document). "must" lists short texts that a complete answer has,
+    alternatives between bars ("27 days|27 d"); without it the quotes are searched for. "reference": the answer in full.
+    "also": sentences of other places that are a complete answer each ("document", "sentence"). "near": sentences that
+    only look like one. "earlier": the messages before the question; or "previous": the one before it. "split": train,
+    validation or test. "asker_context": the asker's team, as in the glossary's contexts. "note": a remark of your own.
+    A question without an answer needs only id, kind and question; any other also needs gold, must or reference.
 
-    FILE holds what a capable model once replied: "id" (or "question"), "reply" with the numbers of the passages in
-    brackets, and "cited", the text of each. Only these questions are asked. Where the passages are in the prompt the
-    reply is repeated under the prompt's numbers; else the model says that they do not answer.
+    A line of FILE has what a capable model once replied: "id" (or only "question"), "reply" with the numbers of
+    passages in brackets, and "cited", the text of each by its number. Only these questions are asked. If the passages
+    are in the prompt, the model repeats the reply with the prompt's numbers; otherwise it refuses.
     """
     from argot.evaluate.usecases import evaluation
     from argot.evaluate.usecases.measured_models import JudgeChoice
@@ -193,9 +195,9 @@ def samples(  # noqa: PLR0917
     changes: Changes = None,
     as_json: AsJson = False,
 ) -> None:
-    """Ask the sample knowledge base's own questions, with everything on and with each stage switched off in turn.
+    """Ask the sample knowledge base's own questions, with every stage on and with each stage switched off in turn.
 
-    "derived texts off" and "triples off" are measured where the knowledge base of --home has any.
+    "derived texts off" and "triples off" are measured if the knowledge base of --home has such texts or triples.
     """
     from argot.evaluate.usecases import evaluation
 
@@ -212,21 +214,22 @@ def samples(  # noqa: PLR0917
     )
 )
 def reading(
-    folder: Annotated[Path, typer.Argument(help="A folder of documents, searched with the folders in it.")],
+    folder: Annotated[Path, typer.Argument(help="A folder of documents; its subfolders are included.")],
     worst: Annotated[
-        int, typer.Option("--worst", min=0, help="How many files are shown that lost the most.", metavar="N")
+        int, typer.Option("--worst", min=0, help="The number of files to show, those that lost the most.", metavar="N")
     ] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Measure how many words of the files in a folder are read, left out by a rule, and lost.
 
     All text of each file is counted without Argot's readers: every part of an Office file, the pages, fields and
-    annotations of a PDF, the parts of a mail. A word is kept if the document that Argot makes of the file has it; left
-    out by a rule, such as "hidden sheet, row or column"; or lost. Of lost words the report says whether the reader
-    warns of them, or this comparison does, which runs whenever a file is read; or whether they are too few to tell.
+    annotations of a PDF, the parts of a mail. A word is kept if the document that Argot makes from the file has it;
+    otherwise it is left out by a rule, such as "hidden sheet, row or column", or it is lost. For lost words the report
+    says whether the reader warns about them, or this comparison does, which runs whenever a file is read, or whether
+    they are too few for a warning.
 
-    Numbers in cells of workbooks and charts are not counted, because programs show them by formats. Nothing is stored.
-    A file that is refused is listed with the reason, and the others are measured.
+    Numbers in cells of workbooks and charts are not counted, because programs format them for display. Nothing is
+    stored. An unreadable file is listed with the reason, and the others are measured.
     """
     from argot.evaluate.usecases import evaluation
 

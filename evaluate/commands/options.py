@@ -1,4 +1,4 @@
-"""The options that several commands of `argot evaluate` take."""
+"""The options that several commands of `argot evaluate` have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")]
 ProfileName = Annotated[
-    str, typer.Option("--profile", help="The profile to measure, or a file of one.", metavar="NAME_OR_FILE")
+    str, typer.Option("--profile", help="The profile to measure, or a profile file.", metavar="NAME_OR_FILE")
 ]
 Changes = Annotated[
     list[str] | None,
@@ -23,13 +23,13 @@ Changes = Annotated[
 ]
 Search = Annotated[
     SearchChoice | None,
-    typer.Option("--search", help="What is searched, as RAIDD names it: see argot ask --help; nothing else is."),
+    typer.Option("--search", help="What to search, by RAIDD's names: see argot ask --help."),
 ]
 Base = Annotated[
     Path | None,
     typer.Option(
         "--home",
-        help="A knowledge base that holds the documents; it is not changed. One that is not there is made, and kept.",
+        help="A knowledge base with the documents; it is not changed. If it does not exist, it is made and kept.",
         metavar="DIR",
     ),
 ]
@@ -47,12 +47,12 @@ JudgeModel = Annotated[str, typer.Option("--judge-model", help="The judging mode
 SideChoice = Literal["extractive", "model", "both"]
 Side = Annotated[
     SideChoice,
-    typer.Option("--side", help="Without a language model, with the one at ARGOT_MODEL_URL, or first one then other."),
+    typer.Option("--side", help="Without a language model, with the one at ARGOT_MODEL_URL, or both in turn."),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Of the first trial; each later one counts on.", metavar="N")]
+Seed = Annotated[int, typer.Option("--seed", help="The seed of the first trial; each later trial adds 1.", metavar="N")]
 Split = Annotated[
     Literal["validation", "test"],
-    typer.Option("--split", help="The half of the sample questions: for choosing, or for reporting."),
+    typer.Option("--split", help="The half of the sample questions: validation for choosing, test for reporting."),
 ]
 
 

@@ -41,12 +41,12 @@ def _show_progress(*, quiet: bool) -> Iterator[Report]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    # On standard error, and not at all beside JSON: both go into files.
+    # Progress goes to standard error, and is off with JSON, because the output may be written to a file.
     with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
         tasks: dict[str, TaskID] = {}
 
         def report(step: str, done: int, total: int) -> None:
-            # The steps are not known beforehand: each brings its bar with it.
+            # The steps are not known beforehand: each gets its bar when it begins.
             if step not in tasks:
                 tasks[step] = bars.add_task(step, total=total)
             bars.update(tasks[step], completed=done, total=total)
@@ -55,10 +55,10 @@ def _show_progress(*, quiet: bool) -> Iterator[Report]:
 
 
 def _format_markdown(table: _Table) -> Iterator[str]:
-    """Yield the lines of a pipe table, as wide as it has to be: a report is also for pasting."""
+    """Yield the lines of a Markdown table in its full width, so that the report can be pasted elsewhere."""
     rows = [list(table.columns), *(list(row) for row in table.rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    # Padded, so that it reads as a table in a terminal too.
+    # The cells are padded so that the table is readable in a terminal, too.
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
     ]

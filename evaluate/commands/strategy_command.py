@@ -60,19 +60,19 @@ def strategy(  # noqa: PLR0917
     profile: Annotated[
         str,
         typer.Option(
-            "--profile", help="The present profile, or a file of one; with --data its name.", metavar="NAME_OR_FILE"
+            "--profile", help="The present profile or a profile file; with --data only a name.", metavar="NAME_OR_FILE"
         ),
     ] = "default",
     save: Annotated[
         str | None,
-        typer.Option("--save", help="Keep the winner under this name, if it is better.", metavar="NAME"),
+        typer.Option("--save", help="Save the winner under this name, if it is better.", metavar="NAME"),
     ] = None,
     home: Annotated[
         Path | None,
         typer.Option(
             "--home",
-            help="A knowledge base that holds the documents, and what was derived of them; it is not changed, but for "
-            "--save. One that is not there is made, and kept.",
+            help="A knowledge base with the documents and the texts derived from them; it is changed only by "
+            "--save. If it does not exist, it is made and kept.",
             metavar="DIR",
         ),
     ] = None,
@@ -81,9 +81,9 @@ def strategy(  # noqa: PLR0917
     """Choose how to search: semantic, keyword or hybrid, which derived texts, which weights (AccurateRAG 2.3).
 
     Every list is retrieved once, and fused in hundreds of ways. Each strategy is shown with its paired difference to
-    the best one and to the present profile. One is chosen only where that interval excludes zero; else the present
-    profile stays. Measured is what is found before re-ranking. With --data: on the set's validation part, also beside
-    a running service. Without --questions, --beir and --data: the sample questions.
+    the best one and to the present profile. One is chosen only if the interval of that difference excludes zero;
+    otherwise the present profile stays. The result is measured before re-ranking. With --data: on the set's validation
+    part, also beside a running service. Without --questions, --beir and --data: on the sample questions.
     """
     from argot.evaluate.usecases import evaluation, strategy_choice
     from argot.profile_files import load_profile
@@ -131,7 +131,7 @@ def _choose_on_pairs(  # noqa: PLR0917
     else:
         _tell(found)
     if save:
-        told = f"Saved. Use it: argot ask --profile {save}" if kept else "Not saved: nothing is better beyond doubt."
+        told = f"Saved. Use it: argot ask --profile {save}" if kept else "Not saved: no strategy is clearly better."
         (say_aside if as_json else say)(told)
 
 
@@ -150,9 +150,5 @@ def _tell(found: StrategyChoice) -> None:
         for one in found.rows
     ]
     print_table(["strategy", found.measure, "95 %", "to the present", "95 %"], rows)
-    better = (
-        "better than the present one beyond doubt"
-        if found.better
-        else "the present one: nothing is better beyond doubt"
-    )
+    better = "clearly better than the present one" if found.better else "the present one: no strategy is clearly better"
     say(f"Chosen: {found.chosen} ({better})")

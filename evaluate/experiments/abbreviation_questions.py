@@ -1,7 +1,7 @@
-"""Questions full of abbreviations nobody knows, made by seed (Golden-Retriever 4.2 and its appendix C).
+"""Questions full of unknown abbreviations, generated from a seed (Golden-Retriever 4.2 and its appendix C).
 
-The paper fills 13 question templates with 30 random abbreviations. The templates here have its construction (one to
-five abbreviations, beside equations, numbers, units and slashes) in words of our own. The harder sets are ours.
+The paper fills 13 question templates with 30 random abbreviations. The templates here follow the same pattern (one to
+five abbreviations, beside equations, numbers, units and slashes) with other words. The harder sets are Argot's own.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ TEMPLATES = (
     "Of which nature should {}, {}/{}/{} be?",
     "{}=10, {}=5, {}<0.1 in {}. To what do I set {}?",
 )
-"""One, two, three, four and five abbreviations: 4, 3, 3, 2 and 1 templates, as in the paper."""
+"""Templates with one to five abbreviations: 4, 3, 3, 2 and 1 templates, as in the paper."""
 
-# Contexts in which an abbreviation is hardest to detect: no space beside it.
+# Places where an abbreviation is hardest to detect: no space beside it.
 GLUED_TEMPLATES = (
     "Is 10ns{} enough?",
     "Why does the drive stop at 40{}?",
@@ -71,13 +71,16 @@ WITHOUT_ANY = (
     "What's the meaning of life?",
     'What does "nominal" stand for in the second chapter?',
 )
-"""Written by hand: typing slips, shouting, units, names, versions, paths; no abbreviation that anyone needs to know."""
+"""Questions written by hand, with typing errors, capitals, units, names, versions and paths, but without any
+abbreviation that needs an explanation.
+"""
 
 PAPERS_SET = "as in the paper"
 COUNT = 30
-# Of the abbreviations, in letters; a third of the draw each.
+# The lengths of abbreviations in letters; a third of those drawn has each length.
 LENGTHS = (2, 3, 4)
-# Far more than 30 abbreviations need; a glossary that knows nearly everything must not keep it drawing for ever.
+# The most draws, far more than 30 abbreviations need. Without a limit, a glossary that knows nearly every abbreviation
+# would keep the loop running for ever.
 _DRAWS = 100_000
 
 Filler = Callable[[str, random.Random], str]
@@ -85,7 +88,7 @@ Filler = Callable[[str, random.Random], str]
 
 @dataclass(frozen=True, slots=True)
 class AbbreviationQuestion:
-    """A question and the abbreviations that stand in it, as spelt there."""
+    """A question and the abbreviations in it, as they are spelt there."""
 
     set: str
     text: str
@@ -93,12 +96,12 @@ class AbbreviationQuestion:
 
 
 def draw_abbreviations(chance: random.Random, is_known: Callable[[str], bool], count: int = COUNT) -> list[str]:
-    """Draw random abbreviations, a third each of two, three and four letters.
+    """Draw random abbreviations, a third each with two, three and four letters.
 
-    Each letter is drawn as often as English words begin with it (4.2.1). What the glossary knows, what everybody
-    knows (USB) and what reads as a word that holds sentences together (IS) is drawn again.
+    The probability of a letter is the share of English words that begin with it (4.2.1). Three kinds are drawn again:
+    terms of the glossary, abbreviations that everybody knows (USB), and function words (IS).
     """
-    # Sorted: the order of a set differs from run to run, and with it what the seed draws.
+    # Sorted, because the order of a set differs from run to run, and a seed must always give the same draw.
     initials = [word[0].upper() for word in sorted(load_english_words())]
     found: list[str] = []
     for _ in range(_DRAWS):
@@ -114,8 +117,8 @@ def draw_abbreviations(chance: random.Random, is_known: Callable[[str], bool], c
 def draw_questions(
     abbreviations: Sequence[str], chance: random.Random, is_known: Callable[[str], bool], each: int
 ) -> Iterator[AbbreviationQuestion]:
-    """Yield every set of questions, `each` a template; over those of one template every abbreviation stands first in
-    turn.
+    """Yield every set of questions, with `each` questions for each template. Over the questions of a template, the
+    abbreviations take turns in the first place.
     """
     sets: tuple[tuple[str, Sequence[str], Filler], ...] = (
         (PAPERS_SET, TEMPLATES, _keep_spelling),
@@ -126,7 +129,7 @@ def draw_questions(
     for name, templates, filler in sets:
         for template in templates:
             for number in range(each):
-                # In turn rather than drawn, so that each of them is asked about equally often.
+                # In turn instead of at random, so that each abbreviation is asked about equally often.
                 first = abbreviations[number % len(abbreviations)]
                 others = [abbreviation for abbreviation in abbreviations if abbreviation != first]
                 drawn = [first, *chance.sample(others, template.count("{}") - 1)]
@@ -138,11 +141,11 @@ def draw_questions(
 def _draw_without_terms(
     chance: random.Random, is_known: Callable[[str], bool], each: int
 ) -> Iterator[AbbreviationQuestion]:
-    """Yield questions in which nothing is to be found: written by hand, filled with ordinary words, with USB and its
-    like.
+    """Yield questions without any term to find: those written by hand, and templates filled with ordinary words or with
+    abbreviations that everybody knows, such as USB.
     """
     ordinary = [word for word in sorted(load_english_words()) if len(word) > 2 and not is_function_word(word)]
-    # Plain capitals alone: "WiFi" in a template of abbreviations is another question.
+    # Only words in capitals: "WiFi" in a template for abbreviations would be another kind of question.
     famous = [word for word in sorted(load_well_known()) if re.fullmatch(r"[A-Z]{3,5}", word)]
     ordinary, famous = ([word for word in words if not is_known(word)] for words in (ordinary, famous))
     for text in WITHOUT_ANY:
@@ -164,9 +167,9 @@ def _lower_case(abbreviation: str, chance: random.Random) -> str:
 
 def _mix_case(abbreviation: str, chance: random.Random) -> str:
     """Mix the case and add a digit: QRVT becomes qR2Vt."""
-    # At least one small letter and one capital.
+    # At least one lower-case letter and one capital.
     small = set(chance.sample(range(len(abbreviation)), chance.randint(1, len(abbreviation) - 1)))
     letters = [letter.lower() if place in small else letter for place, letter in enumerate(abbreviation)]
-    # Never in front: a digit there would make it a number with a unit ("5ns").
+    # Never at the beginning: a digit there would make it a number with a unit ("5ns").
     letters.insert(chance.randint(1, len(letters)), str(chance.randint(1, 9)))
     return "".join(letters)

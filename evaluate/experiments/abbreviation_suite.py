@@ -1,7 +1,7 @@
 """The suite `abbreviations`: whether all undefined terms of a question are found, and nothing else.
 
-Golden-Retriever 4.2 counts the questions of which every abbreviation was listed. A list may also contain too much, and
-a false term makes Argot ask the asker needlessly: so precision is measured as well, and questions without any.
+Golden-Retriever 4.2 counts the questions in which every abbreviation was found. The list may also hold false terms, and
+each makes Argot ask back needlessly. So the suite also measures precision, and asks questions without abbreviations.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from argot.evaluate.temporary_base import Identifier
 
 Progress = Callable[[str, int, int], None]
 AT_ONCE = 4
-"""Questions read at the same time; a model server works on several together."""
+"""The number of questions read at the same time; a model server processes several together."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionReading:
-    """One question and what was found in it."""
+    """One question and the terms found in it."""
 
     question: AbbreviationQuestion
     found: tuple[str, ...]
@@ -44,7 +44,9 @@ class QuestionReading:
 
 @dataclass(frozen=True, slots=True)
 class AbbreviationRow:
-    """One set and size. Shares are None where there is nothing to divide by; `failed` counts unanswered calls."""
+    """One set and number of abbreviations. A share is None if its divisor is 0; `failed` counts calls without a
+    reply.
+    """
 
     set: str
     size: int | None
@@ -59,7 +61,7 @@ class AbbreviationRow:
 
 @dataclass(frozen=True, slots=True)
 class AbbreviationsReport:
-    """Rows by side ("extractive", "model"), and the questions that were read wrongly. `model` is the model's name."""
+    """Rows by side ("extractive", "model"), and the questions with wrong readings. `model` is the model's name."""
 
     seed: int
     trials: int
@@ -68,7 +70,7 @@ class AbbreviationsReport:
     wrong: Mapping[str, Sequence[QuestionReading]]
     model: str = ""
     readings: Mapping[str, Sequence[QuestionReading]] = field(default_factory=dict, repr=False)
-    """By side every question as it was read."""
+    """Every reading by side."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -97,14 +99,15 @@ async def evaluate_abbreviations(  # noqa: PLR0917
     progress: Progress,
     sets: Collection[str] | None = None,
 ) -> AbbreviationsReport:
-    """Let every side read the same questions, and compare.
+    """Let every side read the same questions, and compare the sides.
 
     Args:
-        identifiers: what lists a question's terms, by side.
-        is_known: whether the glossary knows an abbreviation; none of those is drawn.
-        seed: of the first trial; each later one counts on, so that two seeds `trials` apart share no draw.
-        each: questions a template, set and trial.
-        sets: only questions of these sets; by default all.
+        identifiers: the function that lists a question's terms, by side.
+        is_known: whether the glossary knows an abbreviation; known ones are not drawn.
+        seed: the seed of the first trial. Each later trial adds one, so two seeds that are `trials` apart share no
+            draw.
+        each: the number of questions per template, set and trial.
+        sets: the sets whose questions are asked; by default all.
     """
     drawn: list[str] = []
     questions: list[AbbreviationQuestion] = []
@@ -112,7 +115,7 @@ async def evaluate_abbreviations(  # noqa: PLR0917
         chance = random.Random(seed + trial)  # noqa: S311
         abbreviations = draw_abbreviations(chance, is_known)
         drawn += abbreviations
-        # The same generator goes on, so that a seed fixes abbreviations and questions together.
+        # The same generator draws both, so that a seed fixes abbreviations and questions together.
         questions += draw_questions(abbreviations, chance, is_known, each)
     questions = [one for one in questions if sets is None or one.set in sets]
     readings = {
@@ -130,7 +133,7 @@ async def _read_questions(
 
     async def read_question(question: AbbreviationQuestion) -> QuestionReading:
         mentions = await patience.wait(identify(question.text))
-        # As written in the question: "qR2Vt" must come back as it stands there.
+        # The surface form counts: "qR2Vt" must be found as it is written in the question.
         found = tuple(mention.surface for mention in mentions or ())
         return QuestionReading(question, found, failed=mentions is None)
 
@@ -142,7 +145,7 @@ async def _read_questions(
 
 
 def _build_rows(readings: Sequence[QuestionReading]) -> list[AbbreviationRow]:
-    """Return for each set one row per number of abbreviations; where there are several numbers, one more over all of
+    """Return for each set one row per number of abbreviations and, if there are several numbers, one row over all of
     them.
     """
     rows = []
@@ -157,7 +160,7 @@ def _build_rows(readings: Sequence[QuestionReading]) -> list[AbbreviationRow]:
 
 def _build_row(name: str, size: int | None, readings: Iterable[QuestionReading]) -> AbbreviationRow:
     read = list(readings)
-    # As sets: the paper compares lists of terms, whatever the order and however often each is named.
+    # Compare sets: the paper compares lists of terms regardless of order and repetition.
     expected = sum(len(set(one.question.expected)) for one in read)
     found = sum(len(set(one.found)) for one in read)
     right = sum(len(one.right) for one in read)
@@ -167,7 +170,7 @@ def _build_row(name: str, size: int | None, readings: Iterable[QuestionReading])
         questions=len(read),
         all_found=sum(one.all_found for one in read) / len(read),
         recall=right / expected if expected else None,
-        # Of questions without any abbreviation precision would be 0 at the first false term; `false_terms` says more.
+        # For questions without abbreviations, one false term would make precision 0; `false_terms` says more.
         precision=right / found if found and expected else None,
         exact=sum(one.exact for one in read) / len(read),
         false_terms=found - right,

@@ -10,7 +10,7 @@ _ANOTHER = "another system; its figures stand here for comparison"
 _UNSTRUCTURED = "Unstructured is no part of Argot"
 _TUNED: tuple[Tuned, ...] = ("embedder", "generator")
 _RETRIEVER: dict[str, SwitchValue] = {"search_derived": False, "reformulate_query": False, "rerank": False}
-"""One search, or two fused, and no later stage (2.3)."""
+"""One search, or two fused, without any later stage (2.3)."""
 _AS_IT_IS: dict[str, SwitchValue] = {"search_keyword": True, "reformulate_query": True, "rerank": True}
 _ACCURACY = (PaperColumn("accuracy", "Accuracy", "correct", percent=True),)
 
@@ -22,7 +22,7 @@ FINANCE = Experiment(
     form="answers",
     public="financebench",
     columns=_ACCURACY,
-    # There is no validation set, so the paper searches by meaning alone (3.2); it has no re-ranker.
+    # There is no validation set, so the paper uses semantic search only (3.2); it has no re-ranker.
     profile={**_RETRIEVER, "search_keyword": False},
     rows=(
         PaperRow("ada-002 (document-level) + GPT-4-Turbo", {"accuracy": 0.19}, never=_ANOTHER),
@@ -36,7 +36,7 @@ FINANCE = Experiment(
     ),
     published_with="bge-large-en-v1.5 and GLM-4-9B-Chat on all 150 questions, judged by people",
     notes=(
-        "Of the 150 questions those count whose PDF is there. The judge is a model (TRUE or FALSE, figure 4).",
+        "Only the questions (of 150) whose PDF is there are asked. The judge is a model (TRUE or FALSE, figure 4).",
     ),
 )  # fmt: skip
 
@@ -74,8 +74,8 @@ BENCHMARKS = Experiment(
     ),
     published_with="bge-large-en-v1.5 with Llama-3-8B or CodeGemma1.1-7b-it, all tuned on the sets' own training parts",
     notes=(
-        "Sets that are absent leave their column empty. HotpotQA is not among the data given.",
-        "The paper chooses each set's search on its validation part; here all are searched by meaning and by words.",
+        "A missing set leaves its column empty. HotpotQA is not among the data given.",
+        "The paper chooses each set's search on its validation part; here all use semantic and keyword search.",
         "PubMedQA: the three options are chosen from the passages found among all abstracts.",
         "An API call is right if it is the same function with every text of the true call's arguments.",
     ),

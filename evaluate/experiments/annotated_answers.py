@@ -1,8 +1,8 @@
-"""Answers whose references people annotated (Trustworthy Answers 6.1), one JSON object a line:
+"""Answers whose references people annotated (Trustworthy Answers 6.1), as one JSON object per line:
 
 {"id": ..., "question": ..., "passages": ["...", ...], "sentences": [{"text": ..., "passages": [1, 3]}, ...]}
 
-`passages` of a sentence are numbers, from 1, of all those that it rests on; none where it rests on nothing.
+The `passages` of a sentence are the numbers, from 1, of all passages that support it; empty if none does.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FORM = '{"id": "...", "question": "...", "passages": ["...", "..."], "sentences
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedAnswer:
-    """`annotated`: for each sentence the indexes of the passages, from 0, that it rests on."""
+    """An annotated answer. `annotated`: for each sentence the indexes, from 0, of the passages that support it."""
 
     id: str
     question: str

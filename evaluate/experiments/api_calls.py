@@ -1,7 +1,7 @@
-"""API calls in answers, compared with the one asked for as syntax trees (APIBench: Patil et al. 2023).
+"""API calls in answers, compared with the right call as syntax trees (APIBench: Patil et al. 2023).
 
-Right is a call of the same function whose arguments hold every text of the true call's, in whatever order and under
-whatever names; other arguments (pretrained=True) do not count.
+A call is right if it calls the same function and its arguments include every text among the right call's arguments, in
+any order and under any names. Other arguments (pretrained=True) do not count.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _LONGEST_CALL = 2000
 
 
 def has_call(answer: str, call: str) -> bool:
-    """Return true if the answer holds the call; false also where `call` is none."""
+    """Return true if the answer holds the call; false also if `call` is not a call."""
     wanted = [_split_call(node) for node in _find_calls(call)]
     if not wanted:
         return False
@@ -29,7 +29,7 @@ def _find_calls(text: str) -> Iterator[ast.Call]:
         try:
             parsed = ast.parse(expression, mode="eval").body
         except (SyntaxError, ValueError):
-            continue  # prose with a bracket behind a word
+            continue  # prose with a bracket after a word
         if isinstance(parsed, ast.Call):
             yield parsed
 
@@ -44,7 +44,7 @@ def _cut_balanced(text: str, start: int, opened: int) -> str:
 
 
 def _split_call(call: ast.Call) -> tuple[str, frozenset[str]]:
-    """Return the function, and the texts among its arguments."""
+    """Return the name of the function and the texts among its arguments."""
     given = [*call.args, *(one.value for one in call.keywords)]
     texts = frozenset(one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str))
     return ast.unparse(call.func), texts

@@ -1,4 +1,4 @@
-"""Derived texts and triples that a row needs and the measured base lacks."""
+"""The creation of derived texts and triples that a row needs and the measured knowledge base lacks."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ AT_ONCE = 4
 async def derive_missing(
     base: TemporaryBase, server: ModelServer, kinds: Sequence[DerivableKind], progress: Progress
 ) -> int:
-    """Make the missing texts, kept passage by passage; return how many passages gave nothing of use.
+    """Make the missing texts, saved passage by passage, and return how many passages gave nothing useful.
 
     Raises:
-        ModelUnavailable: the server fails; what was made is kept.
+        ModelUnavailable: the server fails; the texts made so far are kept.
     """
     deriver = await ModelDeriver.open(server, kinds)
     recipes = [deriver.recipe(kind) for kind in dict.fromkeys(kinds)]
@@ -41,7 +41,9 @@ async def derive_missing(
 
 
 def _group_tasks(tasks: Iterable[DerivationTask]) -> list[list[DerivationTask]]:
-    """Group tasks: each summary is made with the one before it in view (RAIDD 2.2); everything else by itself."""
+    """Group tasks. A summary is made from the passage and the previous summary (RAIDD 2.2); other texts are
+    independent.
+    """
     tasks = list(tasks)
     chain = [task for task in tasks if task.recipe.kind == "summary"]
     return [*([chain] if chain else []), *([task] for task in tasks if task.recipe.kind != "summary")]

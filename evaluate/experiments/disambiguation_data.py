@@ -1,8 +1,8 @@
-"""The files of the SDU shared tasks on acronym disambiguation, their relatives, and plain text beside them.
+"""Readers of the files of the SDU shared tasks on acronym disambiguation, of similar sets, and of plain text.
 
-SDU 2021, task 2: a JSON list of `{"id", "tokens", "acronym": place among the tokens, "expansion"}`. SDU 2022: of
-`{"ID", "sentence", "acronym": as written, "label"}`. Sets made after them vary: JSON lines, an object by id, tokens in
-one string, no ids, an acronym in small letters. All that can mean only one thing is read; the rest is named.
+SDU 2021, task 2: a JSON list of `{"id", "tokens", "acronym": index of its token, "expansion"}`. SDU 2022: a list of
+`{"ID", "sentence", "acronym": as written, "label"}`. Similar sets vary: JSON lines, an object by id, tokens in one
+string, no ids, a lower-case acronym. Everything unambiguous is read; an error names the rest.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _DICTIONARY_HELP = (
     'must hold the expansions of each acronym: {"CNN": ["...", "..."]}, a list of {"acronym", "expansion"}, or CSV '
     "with the columns acronym (or term) and expansion"
 )
-_LONGEST_TEXT_LINE = 2_000  # characters; what is longer is cut
+_LONGEST_TEXT_LINE = 2_000  # characters; longer lines are cut
 
-# The names under which published sets keep each value; the first one that an entry has counts.
+# The names that published sets use for each value; the first name that an entry has counts.
 _ID = ("id", "ID", "Id", "_id", "uid", "sentence_id")
 _TEXT = ("sentence", "text", "context", "passage")
 _TOKENS = ("tokens", "words")
@@ -40,8 +40,8 @@ _LISTS = ("data", "sentences", "examples", "samples", "instances", "items")
 
 @dataclass(frozen=True, slots=True)
 class AcronymSentence:
-    """An acronym in a sentence: `before`, `acronym` and `after` make it up. `expansion` is None where the sentence has
-    no label.
+    """An acronym in a sentence, which is `before`, `acronym` and `after` joined. `expansion` is None for a sentence
+    without a label.
     """
 
     id: str
@@ -56,7 +56,7 @@ class AcronymSentence:
 
     @property
     def rest(self) -> str:
-        """The sentence without the acronym."""
+        """Return the sentence without the acronym."""
         return " ".join(part for part in (self.before, self.after) if part)
 
 
@@ -64,10 +64,11 @@ class AcronymSentence:
 
 
 def load_sentences(path: Path) -> list[AcronymSentence]:
-    """Load the sentences of a file of either shared task. Some may lack a label: they are text like any other.
+    """Load the sentences of a file of either shared task. Sentences without a label serve as text.
 
     Raises:
-        InvalidInput: it cannot be read, is not JSON, an entry is malformed (it is named), or none has a label.
+        InvalidInput: the file cannot be read, is not JSON, has a malformed entry (the message names it) or no label at
+            all.
     """
     sentences = [_read_entry(path, number, entry) for number, entry in enumerate(_load_entries(path), 1)]
     if all(one.expansion is None for one in sentences):
@@ -76,10 +77,10 @@ def load_sentences(path: Path) -> list[AcronymSentence]:
 
 
 def load_text(path: Path) -> list[str]:
-    """Load unlabelled sentences: the text of a JSON file of a shared task (labels are not looked at), or lines of text.
+    """Load unlabelled sentences: the text of a JSON file of a shared task (ignoring labels), or lines of text.
 
     Raises:
-        InvalidInput: it cannot be read.
+        InvalidInput: the file cannot be read.
     """
     if path.suffix.lower() not in (".json", ".jsonl"):
         return [line.strip()[:_LONGEST_TEXT_LINE] for line in _read_file(path).splitlines() if line.strip()]
@@ -87,16 +88,16 @@ def load_text(path: Path) -> list[str]:
 
 
 def _load_entries(path: Path) -> list[Any]:
-    """Return the entries of a list, an object by id, an object that holds either ("data", "samples"), or JSON lines."""
+    """Return the entries of a list, an object by id, an object with one of these ("data", "samples"), or JSON lines."""
     found = _load_json(path)
     if isinstance(found, dict):
         inner = _find_first(found, _LISTS)
         found = inner if isinstance(inner, list | dict) else found
-    # One object may be a single entry, or the entries by their ids.
+    # An object may be a single entry, or hold the entries by their ids.
     if isinstance(found, dict) and found:
         if _find_first(found, (*_TEXT, *_TOKENS)) is not None:
             found = [found]
-        # An entry's own id wins over its key.
+        # If an entry has an id of its own, that counts instead of its key.
         elif all(isinstance(entry, dict) for entry in found.values()):
             found = [{"id": key, **entry} for key, entry in found.items()]
     if not isinstance(found, list) or not found:
@@ -131,24 +132,24 @@ def _read_sentence(number: int, entry: Any) -> AcronymSentence:
     label, acronym = _read_label(entry), _find_first(entry, _ACRONYM)
     if acronym is None:
         raise KeyError("acronym")
-    # Some sets give the place as a list of one.
+    # Some sets give the index as a list of one.
     if isinstance(acronym, list) and len(acronym) == 1:
         acronym = acronym[0]
     tokens, text = _find_first(entry, _TOKENS), _find_first(entry, _TEXT)
     if tokens is None and text is None:
         raise KeyError("sentence")
-    # In Python True is an int, and would count as place 1.
+    # In Python True is an int, and would count as index 1.
     if not isinstance(acronym, int | str) or isinstance(acronym, bool):
         raise TypeError(f"acronym is {acronym!r}, which is neither a place nor a word")
     words = tokens if tokens is not None else text
-    # "3" is a place, unless the sentence holds a 3 of its own: then it is the acronym.
+    # "3" is an index, unless the sentence has the token 3: then it is the acronym.
     if isinstance(acronym, int) or (acronym.isdigit() and acronym not in words):
         return _build_from_tokens(name, words.split() if isinstance(words, str) else words, int(acronym), label)
     if tokens is not None and not isinstance(tokens, str):
         if not _is_list_of_strings(tokens):
             raise ValueError("tokens must be strings")
         places = [n for n, token in enumerate(tokens) if token == acronym]
-        # The first: the file does not say which of several places is meant.
+        # The first of several occurrences: the file does not say which is meant.
         if places:
             return _build_from_tokens(name, tokens, places[0], label)
         words = " ".join(tokens)
@@ -170,9 +171,9 @@ def _build_from_tokens(name: str, tokens: Sequence[str], place: int, expansion: 
 
 def _build_from_text(name: str, sentence: str, acronym: str, label: str | None) -> AcronymSentence:
     escaped = re.escape(acronym)
-    # Alone if it stands alone anywhere ("AC", not within "ACME"), else wherever it stands, in any case.
+    # As a whole word if it occurs as one ("AC", not within "ACME"), otherwise wherever it occurs, in any case.
     match = re.search(rf"(?<!\w){escaped}(?!\w)", sentence) or re.search(escaped, sentence, re.IGNORECASE)
-    # Some sentences of these sets do not hold their acronym.
+    # Some sentences of these sets do not have their acronym.
     if match is None or not acronym:
         return AcronymSentence(name, sentence.strip(), acronym, "", label)
     return AcronymSentence(name, sentence[: match.start()].strip(), acronym, sentence[match.end() :].strip(), label)
@@ -182,14 +183,14 @@ def _build_from_text(name: str, sentence: str, acronym: str, label: str | None) 
 
 
 def load_dictionary(path: Path) -> dict[str, list[str]]:
-    """Load expansions by acronym, each of them once: from an object, a list of pairs, or CSV (that of a glossary as
-    well).
+    """Load the expansions of each acronym, without repetitions, from an object, a list of pairs, or CSV (also that of a
+    glossary).
 
     Raises:
-        InvalidInput: it is none of these.
+        InvalidInput: the file has none of these forms.
     """
     pairs = list(_load_csv_pairs(path) if path.suffix.lower() in (".csv", ".tsv") else _load_json_pairs(path))
-    # A dict for a set: the order of the file is kept, equal expansions fall together.
+    # A dict instead of a set: it removes repetitions and keeps the order of the file.
     found: dict[str, dict[str, None]] = {}
     for acronym, expansion in pairs:
         if acronym.strip() and expansion.strip():
@@ -203,7 +204,7 @@ def _load_json_pairs(path: Path) -> Iterable[tuple[str, str]]:
     found = _load_json(path)
     listed = found.items() if isinstance(found, dict) else map(_read_pair, found) if isinstance(found, list) else ()
     for acronym, values in listed:
-        # SDU's own dictionary lists the expansions; relatives give a single one as text, or count each in an object.
+        # SDU's own dictionary lists the expansions; similar sets give a single one as text, or an object with counts.
         names = [values] if isinstance(values, str) else list(values) if isinstance(values, dict | list) else [None]
         texts = [name for name in names if isinstance(name, str)]
         if not isinstance(acronym, str) or len(texts) < len(names):
@@ -220,16 +221,16 @@ def _read_pair(entry: Any) -> tuple[Any, Any]:
 def _load_csv_pairs(path: Path) -> Iterable[tuple[str, str]]:
     delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
     for row in csv.DictReader(io.StringIO(_read_file(path)), delimiter=delimiter):
-        # Spreadsheets write "Term" or " term"; cells beyond the header come under the name None, as a list.
+        # Spreadsheets write "Term" or " term"; extra cells are a list under the key None.
         lower = {(name or "").strip().casefold(): value for name, value in row.items() if isinstance(value, str)}
         yield _find_first(lower, _ACRONYM, ""), _find_first(lower, _EXPANSION, "")
 
 
-# -- what both are read from ------------------------------------------------------------------------------------------
+# -- reading files of either kind -------------------------------------------------------------------------------------
 
 
 def _find_first(entry: Mapping[str, Any], names: Sequence[str], default: Any = None) -> Any:
-    """Return the value under the first of these names that the entry has; nulls count as absent."""
+    """Return the entry's value under the first of these names that it has; null counts as absent."""
     return next((entry[name] for name in names if entry.get(name) is not None), default)
 
 
@@ -245,7 +246,7 @@ def _load_json(path: Path) -> Any:
     except ValueError as error:
         lines = [line for line in text.splitlines() if line.strip()]
         try:
-            # One line alone is meant to be the whole file: the first error says what is wrong with it.
+            # A file of one line is meant to be one value, so the first error says what is wrong with it.
             if len(lines) > 1:
                 return [json.loads(line) for line in lines]
         except ValueError:

@@ -1,7 +1,7 @@
-"""Matching of sentences and a dictionary that spell the same thing differently, before anything is measured.
+"""Matching of sentences to a dictionary with other spellings, before the measurement.
 
-A sentence says "puc" or "PUCs" where the dictionary has PUC; a label says "Random Forest" where it has "random forest".
-What the dictionary has letter for letter is never touched: some dictionaries tell senses apart by case alone.
+A sentence has "puc" or "PUCs", and the dictionary PUC; a label is "Random Forest", and the dictionary has "random
+forest". Exact matches are never changed: in some dictionaries senses differ only by case.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from argot.jargon_db.lookup.normalise import guess_singulars, list_variants, nor
 
 @dataclass(frozen=True, slots=True)
 class MatchedSentences:
-    """Sentences in the dictionary's spelling. The unmatched are counted over the labelled ones.
+    """Sentences in the dictionary's spelling. All counts are of labelled sentences.
 
     Attributes:
-        unknown_acronyms: sentences whose acronym the dictionary lacks. Nothing is chosen for them.
-        unknown_labels: sentences whose label is none of the acronym's expansions. Whatever is chosen is wrong.
-        one_sense: sentences whose acronym has a single expansion.
+        unknown_acronyms: sentences whose acronym is not in the dictionary. Nothing is chosen for them.
+        unknown_labels: sentences whose label is not one of the acronym's expansions. Any choice is wrong.
+        one_sense: sentences whose acronym has only one expansion.
     """
 
     sentences: list[AcronymSentence]
@@ -32,8 +32,8 @@ class MatchedSentences:
 
 
 def match_sentences(sentences: Sequence[AcronymSentence], dictionary: Dictionary) -> MatchedSentences:
-    """Return the same sentences, in order. An acronym that several entries spell alike gets the expansions of all of
-    them.
+    """Return the same sentences in the same order. An acronym that matches several entries gets the expansions of all
+    of them.
     """
     expansions = {acronym: list(found) for acronym, found in dictionary.items()}
     by_key: defaultdict[str, list[str]] = defaultdict(list)
@@ -56,8 +56,8 @@ def match_sentences(sentences: Sequence[AcronymSentence], dictionary: Dictionary
 
 
 def _find_entry(acronym: str, expansions: dict[str, list[str]], by_key: dict[str, list[str]]) -> str:
-    """Return the dictionary's spelling of an acronym, else the acronym. Where several entries fit, they are joined."""
-    # Letter for letter first, also before "ACs" could be the plural of "AC".
+    """Return the dictionary's spelling of an acronym, or the acronym itself. Several matching entries are joined."""
+    # Exact matches first: "ACs" may be an entry of its own and not the plural of "AC".
     if acronym in expansions:
         return acronym
     keys = (_make_key(acronym), *map(_make_key, guess_singulars(normalise(acronym))))
@@ -65,18 +65,18 @@ def _find_entry(acronym: str, expansions: dict[str, list[str]], by_key: dict[str
     if len(alike) == 1:
         return alike[0]
     if alike:
-        # "puc" where the dictionary has PUC and PuC: it may mean what either does.
+        # "puc" where the dictionary has PUC and PuC may mean the expansions of either.
         expansions[acronym] = list(dict.fromkeys(name for entry in alike for name in expansions[entry]))
     return acronym
 
 
 def _find_spelling(label: str | None, expansions: Sequence[str]) -> str | None:
-    """Return the one expansion that differs from the label in case, white space, hyphens or a plural alone; else the
-    label.
+    """Return the only expansion that differs from the label just in case, white space, hyphens or a plural; otherwise
+    return the label.
     """
     if label is None or label in expansions:
         return label
-    # Case and hyphens first, plurals only if that finds none: two expansions may differ in the plural alone.
+    # Case and hyphens first, and plurals only if they find nothing: two expansions may differ only in the plural.
     for keys in ([normalise(label)], list_variants(label)):
         alike = [name for name in expansions if not set(keys).isdisjoint(list_variants(name)[: len(keys)])]
         if alike:
@@ -85,5 +85,5 @@ def _find_spelling(label: str | None, expansions: Sequence[str]) -> str | None:
 
 
 def _make_key(acronym: str) -> str:
-    # U.S.A. and usa, AC-1 and AC1 have one key.
+    # U.S.A. and usa have the same key, and so have AC-1 and AC1.
     return "".join(char for char in normalise(acronym) if char not in ". -/")

@@ -1,4 +1,4 @@
-"""Measures of disambiguation: the shared tasks' own, accuracy against coverage, and how honest probabilities are."""
+"""Measures of disambiguation: those of the shared tasks, accuracy against coverage, and calibration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """The choice for one sentence: the expansion, its probability, and its lead over the next one, in [0, 1]."""
+    """The choice for one sentence: the expansion, its probability, and its margin over the next one, in [0, 1]."""
 
     expansion: str
     chance: float
@@ -22,8 +22,8 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Guesses whose probability lies between `low` and `high`: their number, their mean probability, and the share
-    right.
+    """The guesses with a probability between `low` and `high`: their number, their mean probability, and the share that
+    is right.
     """
 
     low: float
@@ -38,10 +38,10 @@ class Measures:
     """All measures of one way of choosing over some sentences.
 
     Attributes:
-        precision, recall, f1: macro over the expansions people gave, as the tasks' `scorer.py` computes them: the
-            precision of an expansion that was never chosen is 1, and F1 is of the two means.
-        strict_f1: the same with the precision of an expansion that was never chosen 0, as others compute it.
-        coverage: share of the sentences, surest first, and the accuracy on them.
+        precision, recall, f1: macro averages over the gold expansions, as the tasks' `scorer.py` computes them: the
+            precision of an expansion that was never chosen is 1, and F1 is computed from the two averages.
+        strict_f1: F1 if the precision of an expansion that was never chosen is 0, as others compute it.
+        coverage: pairs of a share of the sentences, the most certain ones, and the accuracy on them.
         calibration_error: expected calibration error over ten bins of equal width (Naeini et al. 2015).
     """
 
@@ -73,7 +73,7 @@ class Measures:
 
 
 def compute_measures(gold: Sequence[str], guesses: Sequence[Guess]) -> Measures:
-    """Compute all measures; `gold` and `guesses` stand in the same order and hold at least one."""
+    """Compute all measures. `gold` and `guesses` have the same order and at least one item."""
     right = [truth == guess.expansion for truth, guess in zip(gold, guesses, strict=True)]
     chosen = [guess.expansion for guess in guesses]
     precision, recall = _compute_macro(gold, chosen, unchosen=1.0)
@@ -95,18 +95,18 @@ def compute_measures(gold: Sequence[str], guesses: Sequence[Guess]) -> Measures:
 def _compute_macro(gold: Sequence[str], chosen: Sequence[str], *, unchosen: float) -> tuple[float, float]:
     true, said = Counter(gold), Counter(chosen)
     right = Counter(truth for truth, guess in zip(gold, chosen, strict=True) if truth == guess)
-    # Over the expansions people gave: one that was only chosen shows in the recall of the right one.
+    # Over the gold expansions only: a wrong choice of another one lowers the recall of the right one.
     precision = sum(right[name] / said[name] if said[name] else unchosen for name in true) / len(true)
     return precision, sum(right[name] / count for name, count in true.items()) / len(true)
 
 
 def _measure_coverage(guesses: Sequence[Guess], right: Sequence[bool]) -> list[tuple[float, float]]:
-    """Return accuracy on the surest quarter, half and so on, as (share of the sentences, accuracy)."""
-    # At equal margins the wrong ones come first: the order must not flatter.
+    """Return the accuracy on the most certain quarter, half and so on, as (share of the sentences, accuracy)."""
+    # At equal margins the wrong guesses come first, so that the order does not raise the accuracy.
     order = sorted(range(len(guesses)), key=lambda n: (-guesses[n].margin, right[n]))
     found = []
     for share in COVERAGES:
-        # Of three sentences a quarter is none at all.
+        # A quarter of three sentences would be none.
         surest = order[: max(1, int(share * len(order)))]
         found.append((share, sum(right[n] for n in surest) / len(surest)))
     return found

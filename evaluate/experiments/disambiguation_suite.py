@@ -1,8 +1,8 @@
-"""Choosing the senses of acronyms in running text, measured as in the SDU shared tasks on disambiguation.
+"""The suite `disambiguate`: choosing the senses of acronyms in running text, measured as in the SDU shared tasks.
 
-What is measured uses the dictionary, the sentences themselves and any further unlabelled text; labels are only for
-measuring. Beside it, in the same run: the nearest expansion by the embedder, each kind of evidence alone, and
-everything but that kind.
+The method uses the dictionary, the sentences themselves and any further unlabelled text; labels are only used for
+measuring. The same run also measures the expansion nearest to the sentence by the embedder, each kind of evidence
+alone, and all evidence without that kind.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ EVERYTHING = "everything"
 NEAREST = "nearest expansion by embedder"
 EACH_FOR_ITSELF = "each sentence for itself"
 _BATCH = 64
-_MOST_RESTS = 2_000  # sentences; with more the evidence of the rest weighs too little to be worth the embedding
+_MOST_RESTS = 2_000  # sentences; with more, the kind "rest" has too little weight to be worth the embedding
 _GROUPS_STEP = 50
 
 Progress = Callable[[str, int, int], None]
 Guesses = list[Guess]
-"""One a labelled sentence, in order."""
+"""One guess for each labelled sentence, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class DisambiguateReport:
-    """Every way of choosing over the whole file and its halves; what each kind of evidence is good for.
+    """The measures of every way of choosing, over the whole file and its halves, and of each kind of evidence.
 
-    `unmatched` counts what no choice can get right, by reason, and what none can get wrong.
+    `unmatched` counts sentences, by reason, for which any choice is wrong or any choice is right.
     """
 
     name: str
@@ -81,7 +81,9 @@ def evaluate_disambiguate(  # noqa: PLR0917
     embedder: Embedder,
     progress: Progress,
 ) -> DisambiguateReport:
-    """Choose for every labelled sentence, in every way. Those without a label are text, as are those of `beside`."""
+    """Choose for every labelled sentence, in every way. Sentences without a label and those of `beside` serve as
+    text.
+    """
     pairs = match_sentences(data, dictionary)
     dictionary, data = pairs.dictionary, [one for one in pairs.sentences if one.expansion is not None]
     beside = [*(one.text for one in pairs.sentences if one.expansion is None), *beside]
@@ -125,8 +127,8 @@ def read_texts(
     embedder: Embedder,
     progress: Progress,
 ) -> Texts:
-    """Read the sentences of `data` first, then those of `beside` that are new; each is embedded once."""
-    # A labelled sentence that also occurs unlabelled would count twice.
+    """Read the sentences of `data` first, then the new ones of `beside`; each is embedded once."""
+    # A labelled sentence that also occurs without a label would count twice.
     known = {one.text.casefold() for one in data}
     usages = [AcronymUsage(one.before, one.acronym, one.after) for one in data]
     for sentence in dict.fromkeys(beside):
@@ -135,7 +137,7 @@ def read_texts(
     expansions = sorted({expansion for found in dictionary.values() for expansion in found})
     texts = [usage.text for usage in usages]
     rests = [usage.rest for usage in usages] if len(usages) <= _MOST_RESTS else []
-    # In one go, so that texts of like length meet in a batch whichever of the three they are.
+    # All at once, so that texts of similar length share a batch, whichever of the three kinds they are.
     vectors = embed_texts([*texts, *expansions, *rests], embedder, progress)
     ends = len(texts), len(texts) + len(expansions)
     return Texts(
@@ -144,8 +146,8 @@ def read_texts(
 
 
 def find_usages(sentence: str, dictionary: Dictionary) -> Iterator[AcronymUsage]:
-    """Yield the sentence at its first word that is an acronym of the dictionary; without one it is evidence all the
-    same.
+    """Yield the sentence split at its first word that is an acronym of the dictionary. Without an acronym the whole
+    sentence is yielded: it is evidence, too.
     """
     tokens = sentence.split()
     place = next((n for n, token in enumerate(tokens) if token in dictionary), None)
@@ -156,7 +158,7 @@ def find_usages(sentence: str, dictionary: Dictionary) -> Iterator[AcronymUsage]
 
 
 def embed_texts(texts: Sequence[str], embedder: Embedder, progress: Progress) -> Vectors:
-    """Return one row a text, of length 1; equal texts once, those of like length together."""
+    """Return one vector of length 1 for each text. Equal texts are embedded once, those of similar length together."""
     # A batch is padded to its longest text.
     distinct = sorted(dict.fromkeys(texts), key=len)
     rows: dict[str, Any] = {}
@@ -168,7 +170,7 @@ def embed_texts(texts: Sequence[str], embedder: Embedder, progress: Progress) ->
 
 
 def _choose_half(identifier: str) -> str:
-    # By a hash of the id, so that the halves stay the same when the file is cut or sorted anew.
+    # By a hash of the id, so that the halves stay the same when the file is cut or sorted.
     return HALVES[hashlib.blake2b(identifier.encode(), digest_size=1).digest()[0] % 2]
 
 
@@ -181,12 +183,12 @@ def _read_groups(texts: Texts, dictionary: Dictionary, progress: Progress) -> It
 
 
 def _make_guesses(groups: Sequence[Group], count: int, choose: Callable[[Group], Any]) -> Guesses:
-    """Return the first of each ranking; nothing for acronyms that the dictionary lacks."""
-    # An empty expansion is never right: what nothing was chosen for counts against recall.
+    """Return the first expansion of each ranking, and an empty one for acronyms that the dictionary lacks."""
+    # An empty expansion is never right, so sentences without a choice lower recall.
     found = [Guess("", 0.0, 0.0)] * count
     for group in groups:
         for row, chosen in rank_expansions(group, choose(group)):
-            # Rows behind are the unlabelled sentences, which are evidence only.
+            # Later rows are the unlabelled sentences, which are only evidence.
             if row < count:
                 found[row] = _guess(chosen)
     return found
@@ -198,7 +200,7 @@ def _guess(chosen: RankedExpansions) -> Guess:
 
 
 def _guess_nearest(texts: Texts, groups: Sequence[Group], count: int) -> Guesses:
-    """Choose the expansion whose vector is nearest to the sentence's, as a baseline; the cosine stands for a
+    """Choose the expansion whose vector is nearest to the sentence's, as a baseline. The cosine serves as the
     probability.
     """
 
@@ -207,18 +209,18 @@ def _guess_nearest(texts: Texts, groups: Sequence[Group], count: int) -> Guesses
         return texts.vectors[list(group.rows)] @ texts.meanings[numbers].T
 
     guesses = _make_guesses(groups, count, compute_cosines)
-    # A cosine may be negative, and by rounding above 1.
+    # A cosine may be negative, and rounding may make it larger than 1.
     return [Guess(one.expansion, min(max(one.chance, 0.0), 1.0), one.margin) for one in guesses]
 
 
 def _guess_by_each(groups: Sequence[Group], count: int) -> Iterator[tuple[str, Guesses]]:
     for kind, weight in ALONE.items():
-        # Bound as a default: a closure would see the last kind of the loop. No neighbours: they need a first judgement.
+        # Bound as a default: a closure would see the last kind of the loop. No neighbours: they need a first estimate.
         yield kind, _make_guesses(groups, count, lambda group, w={kind: weight}: choose_together(group, w, {}))  # type: ignore[misc]
 
 
 def _guess_without_each(groups: Sequence[Group], count: int) -> Iterator[tuple[str, Guesses]]:
-    """Yield guesses without one kind of evidence at a time; the weights of the others stay as they are."""
+    """Yield guesses without one kind of evidence at a time; the weights of the other kinds stay the same."""
     for kind in dict.fromkeys([*ALONE, *NEIGHBOURS]):
         alone = {name: weight for name, weight in ALONE.items() if name != kind}
         together = {name: weight for name, weight in TOGETHER.items() if name != kind}

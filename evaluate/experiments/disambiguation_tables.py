@@ -1,4 +1,4 @@
-"""The report of `argot evaluate disambiguate` as tables."""
+"""Tables of the report of `argot evaluate disambiguate`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from argot.evaluate.experiments.disambiguation_measures import COVERAGES, Measur
 from argot.evaluate.experiments.disambiguation_suite import EACH_FOR_ITSELF, EVERYTHING, DisambiguateReport
 from argot.evaluate.reports import Table
 
-# All of them is the column "accuracy".
+# Full coverage is the column "accuracy".
 _SURER = [share for share in COVERAGES if share < 1]
 _COLUMNS = (
     "precision",
@@ -20,8 +20,8 @@ _COLUMNS = (
 
 
 def build_disambiguate_tables(report: DisambiguateReport) -> list[Table]:
-    """Build tables of the ways of choosing by part of the file, the honesty of probabilities, and the worth of each
-    evidence.
+    """Build tables of the ways of choosing by part of the file, of the calibration of probabilities, and of the value
+    of each kind of evidence.
     """
     tables = [
         Table(
@@ -38,15 +38,15 @@ def build_disambiguate_tables(report: DisambiguateReport) -> list[Table]:
     ]
     counts = [[reason.replace("_", " "), str(count)] for reason, count in report.unmatched.items() if count]
     if counts:
-        tables.append(Table("What no choice can get right, or wrong", ("", "sentences"), counts))
+        tables.append(Table("Sentences for which any choice is wrong, or right", ("", "sentences"), counts))
     columns = ("probability", "sentences", "mean probability", "right")
-    tables.append(Table(f"Is it as sure as it should be? {report.name}, everything", columns, bins))
+    tables.append(Table(f"Calibration of the probabilities: {report.name}, everything", columns, bins))
     alone = [[kind, *_format_cells(measures)] for kind, measures in report.alone.items()]
     tables.append(Table("Each kind of evidence alone", ("", *_COLUMNS), alone))
     without = [[f"without: {kind}", *_format_cells(measures)] for kind, measures in report.without.items()]
-    # On top, so that what each kind is worth can be read down the column.
+    # At the top, so that the value of each kind can be read down the column.
     rows = [[way, *_format_cells(whole[way])] for way in (EVERYTHING, EACH_FOR_ITSELF)]
-    tables.append(Table("Everything but one kind of evidence", ("", *_COLUMNS), [*rows, *without]))
+    tables.append(Table("All kinds of evidence but one", ("", *_COLUMNS), [*rows, *without]))
     return tables
 
 

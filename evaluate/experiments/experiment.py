@@ -1,4 +1,4 @@
-"""Experiments: a paper's table, its rows as profiles, its columns as measures, and the figures it reports."""
+"""An experiment: a table of a paper, with its rows as profiles, its columns as measures, and the paper's figures."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Measure = Literal[
     "hit@3", "hit@5", "ndcg@10", "map@1", "map@5", "map@10", "rouge-1", "rouge-l", "bertscore", "geval", "correct",
     "accurate", "exact", "api", "found_if_accurate", "found_if_inaccurate",
 ]  # fmt: skip
-"""The measures of one question; `question_measures.py` documents them."""
+"""The measures of one question; `question_measures.py` computes them."""
 BY_JUDGE: frozenset[Measure] = frozenset({"geval", "correct", "accurate", "found_if_accurate", "found_if_inaccurate"})
 OF_ANSWERS: frozenset[Measure] = BY_JUDGE | {"rouge-1", "rouge-l", "bertscore", "exact", "api"}
 
 Form = Literal["answers", "beir", "quiz", "raidd", "references", "benchmarks", "none"]
-"""The form of the data; `experiment_data.py` and evaluate/experiments/README.md describe each."""
+"""The forms of data; `experiment_data.py` and evaluate/experiments/README.md describe each."""
 Way = Literal["ask", "oracle", "s-icl", "rerank", "quiz", "abbreviations", "aspects", "matching"]
-"""How a row is measured; `row_measuring.py` has a function for each."""
+"""The ways to measure a row; `row_measuring.py` has a function for each."""
 Tuned = Literal["embedder", "reranker", "plain_reranker", "generator"]
 
 TUNED_BY: Mapping[Tuned, str] = {
@@ -29,10 +29,10 @@ TUNED_BY: Mapping[Tuned, str] = {
     "plain_reranker": "a re-ranker tuned without TS+TCL: --plain-reranker FOLDER",
     "generator": "a tuned generator: --generator NAME, as the model server calls it",
 }
-"""Requirements of a row whose paper trains something, in words."""
+"""What a row needs, in words, if its paper trains a model."""
 
 ALONE: Mapping[str, SwitchValue] = {
-    # Nobody can be asked, and a refusal is no answer that a paper's measure could score.
+    # No person is there to be asked back, and the papers' measures cannot score a refusal.
     "choose_sense": False,
     "choose_document": False,
     "small_talk": False,
@@ -40,12 +40,14 @@ ALONE: Mapping[str, SwitchValue] = {
     "misses": "lenient",
     "abstain_below": 0.0,
 }
-"""Of every row that asks."""
+"""The switches of every row that asks questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaperColumn:
-    """A column: `measure` over the questions of one `task` (empty: all) in one `part` of the data (empty: the only)."""
+    """A column: `measure` over the questions of one `task` (empty: all) in one `part` of the data (empty: the only
+    one).
+    """
 
     key: str
     title: str
@@ -59,9 +61,9 @@ class PaperColumn:
 class PaperRow:
     """One row: its changes, its requirements, and the paper's figures for it by column.
 
-    `switches` change the experiment's profile, `settings` Argot's; `variant` chooses among forms of the data. `derive`:
-    texts that are made of the documents first. `needs_model`: nothing can be measured without one. `never`: why it
-    cannot run here at all; its figures are shown for comparison.
+    `switches` change the experiment's profile, and `settings` Argot's; `variant` chooses among forms of the data.
+    `derive`: texts that are first made from the documents. `needs_model`: without a model nothing can be measured.
+    `never`: why the row cannot run here at all; the paper's figures are shown for comparison.
     """
 
     label: str
@@ -79,10 +81,10 @@ class PaperRow:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A table of a paper. `public`: the set out of the folder of public data that it runs on unless other is given.
+    """A table of a paper. `public`: the set in the folder of public data that is used unless other data is given.
 
-    `published_with` names the models and data of the paper, so that a reader sees what the figures cannot be compared
-    with; `notes` say what is otherwise here.
+    `published_with` names the models and data of the paper, so that readers see why figures cannot be compared. `notes`
+    say what is different here.
     """
 
     name: str
@@ -110,7 +112,7 @@ class Experiment:
 
 
 def map_figures(columns: tuple[PaperColumn, ...], *values: float | None) -> dict[str, float]:
-    """Map a row's printed figures to its columns, in their order; None stands for a cell that the paper leaves
+    """Map a row's printed figures to its columns, in their order. None stands for a cell that the paper leaves
     empty.
     """
     return {column.key: value for column, value in zip(columns, values, strict=True) if value is not None}

@@ -15,7 +15,7 @@ def find_experiment(name: str) -> Experiment:
     """Return the experiment of this name.
 
     Raises:
-        InvalidInput: there is none of this name; the message lists those there are.
+        InvalidInput: there is no experiment of this name; the message lists all names.
     """
     if name not in EXPERIMENTS:
         raise InvalidInput(f"There is no experiment '{name}'. Experiments: {', '.join(EXPERIMENTS)}.")

@@ -1,4 +1,4 @@
-"""argot evaluate experiment: the papers' tables, measured anew."""
+"""argot evaluate experiment: the papers' tables, measured again."""
 
 from __future__ import annotations
 
@@ -59,20 +59,22 @@ def run(  # noqa: PLR0917
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, help="Only the first N questions.", metavar="N")
     ] = None,
-    trials: Annotated[int, typer.Option("--trials", min=1, help="Of a quiz, and of drawn abbreviations.")] = 5,
+    trials: Annotated[
+        int, typer.Option("--trials", min=1, help="The number of trials of a quiz or of drawn abbreviations.")
+    ] = 5,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the unfinished run on the same data and models.")
+        bool, typer.Option("--resume", help="Continue the unfinished run on the same data and models.")
     ] = False,
     model_url: Annotated[
-        str | None, typer.Option("--model-url", help="The model server, else ARGOT_MODEL_URL.", metavar="URL")
+        str | None, typer.Option("--model-url", help="The model server; by default ARGOT_MODEL_URL.", metavar="URL")
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", help="The model to ask for, else ARGOT_MODEL.")] = None,
+    model: Annotated[str | None, typer.Option("--model", help="The model to use; by default ARGOT_MODEL.")] = None,
     judge_url: Annotated[
         str | None,
-        typer.Option("--judge-url", help="The server of the model that judges, else the same.", metavar="URL"),
+        typer.Option("--judge-url", help="The server of the model that judges; by default the same.", metavar="URL"),
     ] = None,
     judge_model: Annotated[
-        str | None, typer.Option("--judge-model", help="The judging model's name, else the same.", metavar="NAME")
+        str | None, typer.Option("--judge-model", help="The judging model's name; by default the same.", metavar="NAME")
     ] = None,
     embedder: Annotated[
         str | None, typer.Option("--embedder", help="A tuned embedder, for the rows that need one.", metavar="FOLDER")
@@ -84,12 +86,12 @@ def run(  # noqa: PLR0917
         str | None, typer.Option("--plain-reranker", help="One tuned without TS+TCL (trustworthy-3).", metavar="FOLDER")
     ] = None,
     generator: Annotated[
-        str | None, typer.Option("--generator", help="A tuned generator, as the server calls it.", metavar="NAME")
+        str | None, typer.Option("--generator", help="The server's name for a tuned generator.", metavar="NAME")
     ] = None,
     home: RunsIn = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment, row by row. Each row is kept as soon as it is measured; --resume goes on where it stopped.
+    """Run an experiment, row by row. Each row is saved as soon as it is measured; --resume continues an unfinished run.
 
     Prints the table with the paper's figures beside ours, and writes experiments/ID/run.json and report.html. A row
     that cannot run says what it needs. The papers' models and data are mostly not public: every row runs with any
@@ -124,11 +126,13 @@ def run(  # noqa: PLR0917
     )
 )
 def show(
-    run_id: Annotated[str | None, typer.Argument(help="A run's id; none: all runs.", metavar="RUN")] = None,
+    run_id: Annotated[
+        str | None, typer.Argument(help="A run's id; without it all runs are listed.", metavar="RUN")
+    ] = None,
     home: RunsIn = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show a run that was kept, or list them all."""
+    """Show a saved run, or list all of them."""
     from argot.evaluate.experiments import kept_experiments
 
     kept = kept_experiments.find_runs_home(home, read_settings(None))
@@ -144,7 +148,7 @@ def compare(
     home: RunsIn = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two runs of one experiment: paired differences with 95 % intervals, over the questions both asked."""
+    """Compare two runs of one experiment: paired differences with 95 % intervals, over the questions of both."""
     from argot.evaluate.experiments import kept_experiments
 
     kept = kept_experiments.find_runs_home(home, read_settings(None))

@@ -1,12 +1,12 @@
-"""The data of an experiment, read from its form and checked: questions, and the documents they are asked of.
+"""Readers of an experiment's data, which is checked: the questions, and the documents that answer them.
 
-answers      questions.jsonl and documents/ (as `argot evaluate answers`), or a public set by its name
+answers      questions.jsonl and documents/ (as for `argot evaluate answers`), or a public set by its name
 beir         corpus.jsonl, queries.jsonl, qrels/test.tsv
-quiz         quiz.jsonl and documents/ (as `argot evaluate quiz`)
+quiz         quiz.jsonl and documents/ (as for `argot evaluate quiz`)
 raidd        docs_chunks256.json and questions.json
-references   a file of annotated answers, one JSON object a line
-benchmarks   folders hotpotqa/, pubmedqa/, apibench/, as far as they are there
-none         nothing: the questions are drawn
+references   a file of annotated answers, one JSON object per line
+benchmarks   any of the folders hotpotqa/, pubmedqa/ and apibench/
+none         no data: the questions are drawn
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from argot.evaluate.markdown_sources import make_markdown_source, remove_heading
 from argot.measures import gold_clusters
 
 VariantSources = Callable[[str], Sequence[Source]]
-"""The documents in a variant of theirs: without headings, or cut into chunks of another size."""
+"""A variant's name -> the documents in it: without headings, or cut into chunks of another size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,15 @@ class DataPart:
     annotated: Sequence[AnnotatedAnswer] = ()
     sources: VariantSources = field(default=lambda variant: (), repr=False)
     folder: Path | None = None
-    """Of a quiz, whose documents and glossary are added together."""
+    """The folder of a quiz, whose documents and glossary are added together."""
     glossary: Path | None = None
 
     def make_key(self, id_: object) -> str:
-        """Return a question's key among those of all parts."""
+        """Return a question's key, which is unique among all parts."""
         return f"{self.name}/{id_}" if self.name else str(id_)
 
     def hash_questions(self) -> dict[str, str]:
-        """Return a fingerprint of every question with what answers it, wherever its file lies, by key."""
+        """Return a fingerprint of every question and its answer, by key. It does not depend on where the file is."""
         told: dict[str, tuple[object, ...]] = {
             **{self.make_key(one.id): (one.question, one.kind, one.reference, one.gold) for one in self.questions},
             **{self.make_key(n): (one.question, one.options, one.correct) for n, one in enumerate(self.quiz, start=1)},
@@ -63,7 +63,7 @@ class DataPart:
         return {key: hash_contents(repr(one).encode()) for key, one in told.items()}
 
     def read_documents(self) -> Iterator[bytes]:
-        """Yield names and contents of the documents and the glossary."""
+        """Yield the names and contents of the documents and the glossary."""
         sources = list_sources([self.folder / "documents"]) if self.folder else self.sources("")
         for one in sources:
             yield from (one.name.encode(), b"" if one.skip else one.load())
@@ -72,12 +72,14 @@ class DataPart:
             yield glossary.read_bytes()
 
     def cluster_questions(self) -> dict[str, int]:
-        """Return for each question the cluster that it is drawn together with, where several share a gold document."""
+        """Return the cluster of each question that has gold: questions that share a gold document are resampled
+        together.
+        """
         together = gold_clusters([{gold.document for gold in one.gold} for one in self.questions])
         return {self.make_key(one.id): place for one, place in zip(self.questions, together, strict=True) if one.gold}
 
     def limit_questions(self, limit: int | None) -> DataPart:
-        """Return the part with its first questions only."""
+        """Return the part with only its first questions."""
         if limit is None:
             return self
         return DataPart(
@@ -93,7 +95,7 @@ class DataPart:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentData:
-    """`name`: as reports name it, without folders. `fingerprint`: of every question with what answers it."""
+    """The data of an experiment. `name`: the name in reports, without folders."""
 
     name: str
     parts: Sequence[DataPart]
@@ -105,7 +107,7 @@ class ExperimentData:
 
     @property
     def asked(self) -> dict[str, str]:
-        """A fingerprint of each question, by key."""
+        """Return a fingerprint of each question, by key."""
         return {key: print_ for part in self.parts for key, print_ in part.hash_questions().items()}
 
     @property
@@ -114,14 +116,14 @@ class ExperimentData:
 
     @property
     def documents(self) -> str:
-        """A fingerprint of the documents that the questions are asked of."""
+        """Return a fingerprint of the documents in which the answers are searched."""
         return hash_contents(*(text for part in self.parts for text in part.read_documents()))
 
 
 def hash_contents(*texts: bytes) -> str:
     digest = hashlib.blake2b(digest_size=8)
     for text in texts:
-        # So that no two lists of texts are one.
+        # The length keeps two different lists of texts from having the same digest.
         digest.update(len(text).to_bytes(8, "big") + text)
     return digest.hexdigest()
 
@@ -129,15 +131,15 @@ def hash_contents(*texts: bytes) -> str:
 def load_experiment_data(
     experiment: Experiment, given: Path | None, datasets: Path, limit: int | None = None
 ) -> ExperimentData:
-    """Load the data given, or the public set that the experiment runs on by itself.
+    """Load the given data, or the experiment's own public set.
 
     Args:
         given: a folder or file in the experiment's form.
         datasets: the folder of public sets.
-        limit: only so many questions of each part, the first.
+        limit: only this number of questions of each part, the first ones.
 
     Raises:
-        InvalidInput: it is not there or malformed; the message says what is missing and how it should look.
+        InvalidInput: the data is missing or malformed; the message says what is missing and which form it needs.
     """
     if experiment.form == "none":
         if given is not None:
@@ -156,7 +158,7 @@ def load_experiment_data(
 
 
 def find_public_data(experiment: Experiment, datasets: Path) -> Path | None:
-    """Return the place where the experiment's public set is, or should be; None if it has none."""
+    """Return where the experiment's public set is, or should be; None if it has none."""
     if experiment.form == "benchmarks":
         return datasets
     return datasets / experiment.public if experiment.public else None

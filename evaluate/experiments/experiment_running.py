@@ -1,4 +1,4 @@
-"""A run of a paper's experiment, one row after the other; each is kept as soon as it is measured."""
+"""A run of a paper's experiment, row by row; each row is saved as soon as it is measured."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _T = TypeVar("_T")
 class ExperimentOptions:
     """The options of a run.
 
-    `data`: in the experiment's form; None: its public set. `rows`: only these, by label. `embedder`, `reranker` and
-    `plain_reranker`: folders of models that were tuned; `generator`: a tuned one's name at the server. `judge`:
-    the model that judges, where it is another one.
+    `data`: data in the experiment's form; None: the public set. `rows`: the labels of the only rows to run. `embedder`,
+    `reranker` and `plain_reranker`: folders of tuned models. `generator`: the name of a tuned model on the server.
+    `judge`: the model that judges, if it is another one.
     """
 
     data: Path | None = None
@@ -59,7 +59,7 @@ class ExperimentOptions:
 
     @property
     def tuned_models(self) -> dict[Tuned, str]:
-        """The tuned models that are given."""
+        """Return the tuned models that are given."""
         given: dict[Tuned, str | None] = {
             "embedder": self.embedder,
             "reranker": self.reranker,
@@ -70,7 +70,7 @@ class ExperimentOptions:
 
 
 def explain_refusal(row: PaperRow, options: ExperimentOptions, settings: Settings) -> str:
-    """Return the reason why the row cannot run; empty where it can."""
+    """Return the reason why the row cannot run, or an empty text if it can."""
     if row.never:
         return row.never
     if lacking := [TUNED_BY[one] for one in row.tuned if one not in options.tuned_models]:
@@ -83,14 +83,14 @@ def explain_refusal(row: PaperRow, options: ExperimentOptions, settings: Setting
 def run_experiment(
     name: str, options: ExperimentOptions, home: Path, settings: Settings, progress: Progress
 ) -> tuple[dict[str, Any], list[Table], Path]:
-    """Run an experiment, row by row; what is measured is kept at once, and its place told.
+    """Run an experiment row by row, save each row at once, and return the report, its tables and its folder.
 
     Args:
-        home: a knowledge base, or any folder, in whose folder `experiments` the run is kept.
+        home: a knowledge base or any other folder; the run is saved in its folder `experiments`.
 
     Raises:
-        InvalidInput: there is no such experiment or row, the data is missing or malformed, or nothing can run.
-        ModelUnavailable: the model server is down; the rows so far are kept, and `resume` goes on.
+        InvalidInput: there is no such experiment or row, the data is missing or malformed, or no row can run.
+        ModelUnavailable: the model server is down. The finished rows are saved, and `resume` continues the run.
     """
     experiment = find_experiment(name)
     rows = _choose_rows(experiment, options.rows)
@@ -102,7 +102,7 @@ def run_experiment(
             for row in rows:
                 running.measure(run, row)
         except ModelUnavailable as error:
-            raise ModelUnavailable(f"{error} What was measured is kept: go on with --resume.") from error
+            raise ModelUnavailable(f"{error} The finished rows are saved: continue with --resume.") from error
         running.finish(run)
         return run.model_dump(), build_run_tables(experiment, run), running.folder.place(run.id)
 
@@ -126,7 +126,7 @@ def _require_folders(tuned: Mapping[Tuned, str]) -> None:
 
 @contextmanager
 def _open_data(experiment: Experiment, options: ExperimentOptions, settings: Settings) -> Iterator[ExperimentData]:
-    """Yield the data of a run; a quiz without any is that of the samples, written out for as long as it runs."""
+    """Yield the data of a run. For a quiz without data, the samples' quiz is written to a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="argot-") as scratch:
         given = options.data
         if experiment.form == "quiz" and given is None:
@@ -157,7 +157,7 @@ class _Running:
         self.memory: dict[str, Any] = {"limit": options.limit}
 
     def begin(self, rows: Sequence[PaperRow]) -> ExperimentRun:
-        """Begin a new run, or return the unfinished one that is to be resumed.
+        """Begin a new run, or return the unfinished one to resume.
 
         Raises:
             InvalidInput: none of the rows can run; the message says why.
@@ -183,7 +183,7 @@ class _Running:
             clusters={id_: n for part in self.data.parts for id_, n in part.cluster_questions().items()},
         )
         run = (self.folder.find_unfinished(fresh) if self.options.resume else None) or fresh
-        # Before anything is measured, so that what is read and derived for it is found again.
+        # Save before the measurement, so that documents read and texts derived for the run are found again.
         self.folder.save(run, build_run_page(self.experiment, run))
         return run
 
@@ -201,7 +201,7 @@ class _Running:
         return models
 
     def measure(self, run: ExperimentRun, row: PaperRow) -> None:
-        """Measure one row and keep it at once; a row that was measured already is left as it is."""
+        """Measure one row and save it at once; a row that is already measured is left unchanged."""
         known = run.find_row(row.label)
         if known is not None and known.state == "measured":
             return
@@ -274,7 +274,7 @@ class _Running:
     def _open_base(
         self, run: ExperimentRun, row: PaperRow, part: DataPart, settings: Settings
     ) -> AbstractContextManager[TemporaryBase]:
-        """Open a base. Documents are read once for all rows that read them alike; texts derived of them are kept with
+        """Open a knowledge base. Rows that read the documents in the same way share one, with the texts derived from
         them.
         """
         if part.folder is None and not part.sources(row.variant):
@@ -305,7 +305,7 @@ class _Running:
         self.folder.save(run, build_run_page(self.experiment, run))
 
     def finish(self, run: ExperimentRun) -> None:
-        """Mark a run as whole once each row of the table has been tried, in however many goes."""
+        """Mark a run as finished when each row of the table has been tried, in one or several calls."""
         if len(run.rows) < len(self.experiment.rows):
             return
         run.finished = timestamp("seconds")
@@ -314,7 +314,7 @@ class _Running:
 
 
 def _add_gains(run: ExperimentRun) -> None:
-    """Add Golden-Retriever's gains: by how many percent its score exceeds each other row's."""
+    """Add Golden-Retriever's gains: by how many percent its score exceeds that of each other row."""
     ours = run.find_row("Golden-Retriever")
     if ours is None or "total" not in ours.figures:
         return
@@ -338,7 +338,7 @@ def _fetch_model_name(settings: Settings) -> str:
     """Return the name under which the server serves its model.
 
     Raises:
-        ModelUnavailable: it does not answer.
+        ModelUnavailable: the server does not answer.
     """
     server = _find_server(settings)
     assert server is not None

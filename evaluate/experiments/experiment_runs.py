@@ -1,8 +1,8 @@
-"""The results of an experiment: each row with its figures and every question's values, and the folder that keeps runs.
+"""The results of an experiment: each row with its figures and every question's values, and the folder of saved runs.
 
 experiments/ID/run.json      everything, written after each row
 experiments/ID/report.html   the page
-experiments/ID/bases/        documents and derived texts, until the run is whole
+experiments/ID/bases/        documents and derived texts, until the run is finished
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Record(BaseModel):
 
 
 class ColumnFigure(_Record):
-    """The mean over `questions`, and its 95 % interval by bootstrap."""
+    """The mean over `questions`, and its 95 % bootstrap interval."""
 
     mean: float
     interval95: tuple[float, float]
@@ -38,8 +38,9 @@ class ColumnFigure(_Record):
 
 
 class RowResult(_Record):
-    """`state` "not run" has a `reason`. `each`: question -> column -> value. `failed`: questions without a reply,
-    `unjudged`: verdicts that were none, or did not come.
+    """The result of one row. With the `state` "not run" it has a `reason`. `each`: question -> column -> value.
+    `failed`: the number of questions without a reply. `unjudged`: the number of verdicts that were malformed or
+    missing.
     """
 
     label: str
@@ -53,8 +54,8 @@ class RowResult(_Record):
 
 
 class ExperimentRun(_Record):
-    """One run. `data` and `models` name its data and models. `fingerprint` is of all questions, `documents` of the
-    documents, `asked` of each question by itself: runs are compared over those that both asked.
+    """One run. `data` and `models` name its data and models. `fingerprint` is that of all questions, `documents` that
+    of the documents, and `asked` has one for each question: runs are compared over the questions that both asked.
     """
 
     id: str
@@ -78,18 +79,20 @@ class ExperimentRun(_Record):
         return next((row for row in self.rows if row.label == label), None)
 
     def put(self, result: RowResult, order: Sequence[str]) -> None:
-        """Put a result in place of the row's earlier one, in the order of the table."""
+        """Replace the row's earlier result, or add the result in the order of the table."""
         kept = [row for row in self.rows if row.label != result.label]
         self.rows = sorted([*kept, result], key=lambda row: order.index(row.label))
 
     def has_same_setting(self, other: ExperimentRun) -> bool:
-        """Return true if the other continues this one: same data, same models, as many questions and trials."""
+        """Return true if the other run continues this one: same data and models, same numbers of questions and
+        trials.
+        """
         compared = {"experiment", "fingerprint", "documents", "models", "limit", "trials"}
         return self.model_dump(include=compared) == other.model_dump(include=compared)
 
 
 def compute_figures(each: Each, clusters: Mapping[str, int]) -> dict[str, ColumnFigure]:
-    """Return the mean of each column over the questions that have a value. Questions of a cluster are drawn
+    """Return the mean of each column over the questions that have a value. Questions of a cluster are resampled
     together.
     """
     columns = dict.fromkeys(column for values in each.values() for column in values)
@@ -105,13 +108,13 @@ def compute_figures(each: Each, clusters: Mapping[str, int]) -> dict[str, Column
 
 
 class ExperimentFolder:
-    """The runs kept in a knowledge base, or in any folder."""
+    """The runs saved in a knowledge base or in any other folder."""
 
     def __init__(self, home: Path) -> None:
         self.folder = home / FOLDER
 
     def list_ids(self) -> list[str]:
-        """Return the ids of all runs, the oldest first."""
+        """Return the ids of all runs, oldest first."""
         found = [path.parent.name for path in self.folder.glob("*/run.json") if _ID.fullmatch(path.parent.name)]
         return sorted(found, key=lambda id_: (id_.split("-")[-2:], id_))
 
@@ -123,7 +126,7 @@ class ExperimentFolder:
 
         Raises:
             NotFound: there is no such run; the message lists the newest.
-            InvalidInput: its file was changed and is none of a run.
+            InvalidInput: its file was changed and is no longer that of a run.
         """
         path = self.place(id_) / "run.json"
         if not _ID.fullmatch(id_) or not path.is_file():
@@ -141,7 +144,7 @@ class ExperimentFolder:
         write_atomically(folder / "report.html", page)
 
     def find_unfinished(self, like: ExperimentRun) -> ExperimentRun | None:
-        """Return the newest run of the same experiment, data and models that is not whole; None: there is none."""
+        """Return the newest unfinished run of the same experiment, data and models, or None."""
         for id_ in reversed(self.list_ids()):
             if id_.startswith(f"{like.experiment}-"):
                 run = self.load(id_)
@@ -150,7 +153,7 @@ class ExperimentFolder:
         return None
 
     def make_id(self, experiment: str) -> str:
-        """Make an id of the time, in UTC; one second later where that is taken."""
+        """Make an id from the time in UTC, or from one second later if that id is taken."""
         stamp = utc_now().strftime("%Y%m%d-%H%M%S")
         taken = set(self.list_ids())
         return next(

@@ -17,7 +17,7 @@ QUIZ = Experiment(
     form="quiz",
     columns=_GAIN,
     rows=(
-        # 4.1.3 gives both gains for Meta-Llama-3-70B; over three models they are 57.3 and 35.0.
+        # 4.1.3 gives both gains for Meta-Llama-3-70B; the means over three models are 57.3 and 35.0.
         PaperRow("Vanilla LLM", {"gain": 79.2}, way="quiz", variant="model alone"),
         PaperRow("RAG", {"gain": 40.7}, way="quiz", variant="plain RAG", needs_model=False),
         PaperRow("Golden-Retriever", way="quiz", variant="Argot", needs_model=False),

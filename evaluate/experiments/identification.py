@@ -1,9 +1,9 @@
 """Short and long forms in running text, measured as in the SDU shared tasks on acronym identification.
 
-Two kinds of file. SDU 2021, task 1: a JSON list of sentences with `tokens` and BIO `labels` (B-short, I-short, B-long,
-I-long, O). SDU 2022, acronym extraction: a JSON list of paragraphs with `text` and the character spans `acronyms` and
-`long-forms`. The measure is the tasks' own (their `scorer.py`): a form counts if its span is exactly right; precision
-and recall are averaged over short and long, and F1 is the harmonic mean of these two averages.
+There are two kinds of file. SDU 2021, task 1: a JSON list of sentences with `tokens` and BIO `labels` (B-short,
+I-short, B-long, I-long, O). SDU 2022, acronym extraction: a JSON list of paragraphs with `text` and the character spans
+`acronyms` and `long-forms`. The measure is that of the tasks' `scorer.py`: a form counts if its span is exactly right;
+precision and recall are averaged over short and long forms, and F1 is the harmonic mean of these two averages.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ CLASSES = ("short", "long")
 HALVES = ("choosing", "reporting")
 LABELS = frozenset(["O", "B-short", "I-short", "B-long", "I-long"])
 Unit = tuple[int, int]
-"""Where a form begins and ends behind its last unit: in tokens, or in characters where the file counts in these."""
+"""The begin and the end (exclusive) of a form, in tokens or, if the file counts characters, in characters."""
 
-# Tokens that stood between their neighbours without spaces.
+# Tokens that had no spaces around them in the original text.
 _JOINED = frozenset("-–/")
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A text with the forms people marked in it. `offsets` say where its tokens stand, if the file counts in tokens."""
+    """A text with its labelled forms. `offsets` are the positions of its tokens, if the file counts tokens."""
 
     id: str
     text: str
@@ -42,7 +42,7 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class FormScore:
-    """The score of one class: forms marked by people, found, and found exactly where they were marked."""
+    """The score of one class: the numbers of labelled forms, of forms found, and of forms found with the exact span."""
 
     gold: int
     found: int
@@ -63,7 +63,7 @@ class FormScore:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredForms:
-    """Both classes over some of the texts."""
+    """The scores of both classes over some of the texts."""
 
     texts: int
     by_class: Mapping[str, FormScore]
@@ -91,7 +91,7 @@ class MeasuredForms:
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """One form that was missed, or found where people marked none. Only of the half that rules are chosen on."""
+    """A form that was missed, or a false one that was found. Only of the half on which rules are chosen."""
 
     id: str
     kind: str
@@ -101,7 +101,7 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class IdentifyReport:
-    """The measure over the whole file and over each of its halves."""
+    """The measures of the whole file and of each of its halves."""
 
     name: str
     parts: Mapping[str, MeasuredForms]
@@ -119,11 +119,11 @@ class IdentifyReport:
 
 
 def evaluate_identify(name: str, data: Sequence[Labelled], progress: Callable[[str, int, int], None]) -> IdentifyReport:
-    """Find the forms of every text, and compare."""
+    """Find the forms of every text, and compare them with the labels."""
     found: list[Mapping[str, frozenset[Unit]]] = []
     for done, one in enumerate(data, 1):
         found.append(find_labelled_forms(one))
-        # Not for every text: there are thousands, and each takes no time to speak of.
+        # Not for every text: there are thousands, and each takes very little time.
         if done % 100 == 0 or done == len(data):
             progress("reading texts", done, len(data))
     pairs = list(zip(data, found, strict=True))
@@ -135,14 +135,14 @@ def evaluate_identify(name: str, data: Sequence[Labelled], progress: Callable[[s
 
 
 def find_labelled_forms(one: Labelled) -> dict[str, frozenset[Unit]]:
-    """Return the short and long forms of a text, in the units its file counts in."""
+    """Return the short and long forms of a text, in the units that its file counts."""
     forms = find_forms(one.text)
     spans = {"short": forms.short, "long": forms.long}
     return {kind: frozenset(_convert_spans(spans[kind], one.offsets)) for kind in CLASSES}
 
 
 def measure_forms(pairs: Sequence[tuple[Labelled, Mapping[str, frozenset[Unit]]]]) -> MeasuredForms:
-    """Return the shared tasks' measure over some texts."""
+    """Return the shared tasks' measure of some texts."""
     by_class = {
         name: FormScore(
             gold=sum(len(one.gold[name]) for one, _ in pairs),
@@ -158,7 +158,8 @@ def load_labelled(path: Path) -> list[Labelled]:
     """Load a file of either shared task.
 
     Raises:
-        InvalidInput: it cannot be read, is not JSON, or an entry is neither kind; the entry is named.
+        InvalidInput: the file cannot be read, is not JSON, or has an entry of neither kind; the message names the
+            entry.
     """
     try:
         entries = json.loads(read_text(path))
@@ -200,10 +201,10 @@ def _read_spans(name: str, text: str, short: Iterable[Sequence[int]], long: Iter
 
 
 def _join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Unit, ...]]:
-    """Return the sentence as it may have been written, and where each of its tokens stands in it."""
+    """Return the sentence as it was probably written, and the position of each token in it."""
     text, offsets, glued = "", list[Unit](), True
     for token in tokens:
-        # The files make hyphens and slashes tokens of their own; in the text they had no spaces beside them.
+        # The files make hyphens and slashes tokens of their own; the original text had no spaces around them.
         joint = token in _JOINED
         text += "" if glued or joint else " "
         offsets.append((len(text), len(text) + len(token)))
@@ -213,12 +214,12 @@ def _join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Unit, ...]]:
 
 def _find_labelled_units(labels: Sequence[str], kind: str) -> Iterable[Unit]:
     start: int | None = None
-    # The "O" behind the end closes a form that reaches it.
+    # The "O" after the end closes a form at the end of the text.
     for index, label in enumerate([*labels, "O"]):
         if start is not None and label != f"I-{kind}":
             yield start, index
             start = None
-        # Lenient: an I- without its B- begins a form as well.
+        # Be lenient: an I- without its B- begins a form, too.
         if start is None and label.endswith(kind):
             start = index
 
@@ -236,7 +237,7 @@ def _convert_spans(spans: Iterable[Span], offsets: Sequence[Unit] | None) -> Ite
 
 
 def _choose_half(words: Sequence[str]) -> str:
-    # By the words, not the id, so that copies of one sentence stay in one half.
+    # By the words, not the id, so that copies of a sentence are in the same half.
     return HALVES[hashlib.blake2b(" ".join(words).encode(), digest_size=1).digest()[0] % 2]
 
 

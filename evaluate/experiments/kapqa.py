@@ -21,7 +21,7 @@ _PLAIN: dict[str, SwitchValue] = {
     "passages_for_model": 3,
     "passages_for_answer": 3,
 }
-"""Retrieval alone decides, every call is made, and three documents are passed on (6.1)."""
+"""The retrieval's order counts without re-ranking, no model call is spared, and three documents are passed on (6.1)."""
 _DENSE: dict[str, SwitchValue] = {"search_keyword": False}
 _NO_REFORMULATION: dict[str, SwitchValue] = {"reformulate_query": False}
 
@@ -63,9 +63,9 @@ _ORACLE = PaperRow(
 )
 _MODELS = "GPT-3.5 0301, judged by GPT-4 0314, DPR retrieval"
 _NOTES = (
-    "The set is not public; the Samsung television manual (emanuals) stands in for it, also how-to questions.",
-    "DPR: search by meaning with the embedder set here. The best three passages go to the model.",
-    "G-Eval is 1 to 5, here from 0 to 1. Without a model answers are quotations, and the judge's column stays empty.",
+    "The set is not public; the Samsung television manual (emanuals) is used instead, which has how-to questions, too.",
+    "DPR: semantic search with the embedder set here. The model gets the best three passages.",
+    "G-Eval (1 to 5) is shown from 0 to 1. Without a model answers are quotations, and the judge's column stays empty.",
 )
 
 ACROBAT = Experiment(
@@ -131,7 +131,7 @@ NDCG = Experiment(
         ),
     ),
     published_with="GPT-3.5 0301; synthetic Photoshop questions, which are not public",
-    notes=(_NOTES[0], "The paper does not say at which rank it cuts; here at 10."),
+    notes=(_NOTES[0], "The paper does not name the rank of its cut-off; here it is 10."),
 )
 
 EXPERIMENTS = (ACROBAT, PHOTOSHOP, NDCG)

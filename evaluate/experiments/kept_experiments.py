@@ -1,4 +1,4 @@
-"""The papers' experiments: those that can run here, and the runs that were kept."""
+"""The papers' experiments: a list of them and of how much can run here, and the saved runs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from argot.settings import Settings
 
 Report = tuple[dict[str, Any], list[Table]]
 
-# -- what there is ----------------------------------------------------------------------------------------------------
+# -- the list of experiments ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class ListedExperiment:
-    """An experiment in the list. `runs_here`: how many of its rows can run; `why_not`: the reasons against the others,
-    each once.
+    """An experiment in the list. `runs_here`: the number of rows that can run; `why_not`: the distinct reasons why
+    others cannot.
     """
 
     name: str
@@ -41,7 +41,7 @@ class ListedExperiment:
 
 
 def list_experiments(settings: Settings) -> Report:
-    """List every experiment, and how much of it can run here now."""
+    """List every experiment with how much of it can run here now."""
     listed = [_list_experiment(experiment, settings) for experiment in EXPERIMENTS.values()]
     body = [
         [one.name, one.table, one.needs, f"{one.runs_here} of {one.rows}", "; ".join(one.why_not) or "-"]
@@ -94,21 +94,22 @@ def _explain_missing_data(experiment: Experiment, settings: Settings) -> str:
     return "" if place.exists() else f"ARGOT_DATASETS holds no {experiment.public}; or give --data"
 
 
-# -- what was kept ----------------------------------------------------------------------------------------------------
+# -- saved runs -------------------------------------------------------------------------------------------------------
 
 
 def find_runs_home(home: Path | None, settings: Settings) -> Path:
-    """Return the place of runs: the folder given, else the knowledge base if there is one, else the working folder."""
+    """Return the folder of runs: the given one, or the knowledge base if there is one, or the working folder."""
     if home is not None:
         return home.expanduser().absolute()
     return settings.home if is_knowledge_base(settings.home) else Path.cwd()
 
 
 def show_experiment(run_id: str | None, home: Path) -> Report:
-    """Return one run; without its id, a list of all.
+    """Return one run; without an id, return the list of all runs.
 
     Raises:
-        NotFound: there is no such run. InvalidInput: its file is damaged.
+        NotFound: there is no such run.
+        InvalidInput: its file is damaged.
     """
     folder = ExperimentFolder(home)
     if run_id is not None:
@@ -131,7 +132,7 @@ def show_experiment(run_id: str | None, home: Path) -> Report:
 
 
 def _load_runs(folder: ExperimentFolder) -> tuple[list[ExperimentRun], dict[str, str]]:
-    """Load all runs that can be read; return the reasons why the others cannot, by id."""
+    """Load all runs that can be read, and return the reasons why others cannot, by id."""
     runs, damaged = [], {}
     for id_ in folder.list_ids():
         try:
@@ -139,7 +140,7 @@ def _load_runs(folder: ExperimentFolder) -> tuple[list[ExperimentRun], dict[str,
             find_experiment(run.experiment)
             runs.append(run)
         except InvalidInput as error:
-            # The others are shown all the same.
+            # The other runs are shown nevertheless.
             damaged[id_] = str(error)
     return runs, damaged
 
@@ -148,7 +149,8 @@ def compare_experiments(first: str, second: str, home: Path) -> Report:
     """Compare the second run with the first, over the questions that both have.
 
     Raises:
-        NotFound, InvalidInput: there is no such run, or nothing that can be paired.
+        NotFound: there is no such run.
+        InvalidInput: the runs are of different experiments, or share no measured row and question.
     """
     folder = ExperimentFolder(home)
     one, other = folder.load(first), folder.load(second)

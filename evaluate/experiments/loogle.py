@@ -1,8 +1,8 @@
-"""LooGLE's long-dependency questions as the authors of RAIDD ran them: documents in chunks, and the questions.
+"""LooGLE's long-dependency questions, as the authors of RAIDD used them: documents in chunks, and the questions.
 
-docs_chunks256.json    {"title": [{"text": ...}, ...], ...}: chunks of 256 tokens, each repeating the end of the last
-questions.json         [{"doc": title, "question": ..., "answer": ...}, ...], and where they are known "task" (as the
-                       paper names it) and "evidence" (texts that stand in the document)
+docs_chunks256.json    {"title": [{"text": ...}, ...], ...}: chunks of 256 tokens that overlap
+questions.json         [{"doc": title, "question": ..., "answer": ...}, ...], optionally with "task" (as the paper
+                       names it) and "evidence" (texts in the document)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from argot.evaluate.markdown_sources import join_sections, make_markdown_source
 from argot.files import read_text
 
 GIVEN = "256/50"
-"""The chunks that come with the data: tokens, and tokens shared with the next."""
+"""The chunks that come with the data: their tokens, and the tokens that a chunk shares with the next."""
 _WORDS_PER_TOKEN = 0.75
 _LONGEST_OVERLAP = 2000
 
@@ -28,7 +28,7 @@ _Read = tuple[list[AnswerQuestion], Callable[[str], Sequence[Source]], tuple[str
 
 
 def load_loogle(folder: Path) -> _Read:
-    """Load questions, documents by the size of their chunks ("128/25"), and what the data lacks.
+    """Load the questions, the documents for each size of chunks ("128/25"), and a note on what the data lacks.
 
     Raises:
         InvalidInput: a file is missing or malformed; the message names it and the entry.
@@ -61,7 +61,7 @@ def make_markdown_name(title: str) -> str:
 
 
 def join_chunks(chunks: Sequence[str]) -> str:
-    """Return the text behind overlapping chunks."""
+    """Return the text from which the overlapping chunks were cut."""
     text = ""
     for chunk in chunks:
         shared = next(
@@ -72,7 +72,7 @@ def join_chunks(chunks: Sequence[str]) -> str:
 
 
 def cut_windows(text: str, tokens: int, overlap: int) -> list[str]:
-    """Cut the text into windows of about so many tokens, each beginning with the last of the one before."""
+    """Cut the text into windows of about this many tokens, each beginning with the last tokens of the previous one."""
     words = text.split()
     size, shared = max(1, round(tokens * _WORDS_PER_TOKEN)), round(overlap * _WORDS_PER_TOKEN)
     step = max(1, size - shared)

@@ -1,4 +1,4 @@
-"""KaPQA's oracle (7.2): the triples of a question's gold documents in place of those that are retrieved."""
+"""KaPQA's oracle (7.2): the triples of a question's gold documents instead of retrieved ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from argot.types import Triple
 
 
 class OracleReader:
-    """A reader that enhances every query by the relevant ones among the gold triples; in all else the one given."""
+    """A reader that enhances every query with the relevant gold triples, and otherwise works like the given reader."""
 
     def __init__(self, reader: QuestionReader, gold: Sequence[Triple]) -> None:
         self._reader = reader
@@ -24,7 +24,7 @@ class OracleReader:
         return getattr(self._reader, name)
 
     async def relevant_triples(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
-        # Chosen once, where the query is enhanced: the graph does not ask where no triple was retrieved.
+        # The query enhancement chooses the triples, because the graph skips this call if no triple was retrieved.
         return list(triples)
 
     async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
@@ -33,8 +33,8 @@ class OracleReader:
 
 
 def add_gold_triples(base: TemporaryBase, documents: Collection[str]) -> Callable[[RunContext], RunContext]:
-    """Return a change of the surroundings whose reader knows the triples of these documents (ids), whatever is
-    retrieved.
+    """Return a function that gives the run's context a reader that knows the triples of these documents (ids),
+    whichever triples are retrieved.
     """
     gold = load_triples(base, documents)
 

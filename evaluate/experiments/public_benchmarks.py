@@ -1,4 +1,4 @@
-"""The five public sets of AccurateRAG's second table, as far as a folder holds them.
+"""The five public sets of AccurateRAG's table 2; a folder may hold some of them only.
 
 hotpotqa/hotpot_dev_distractor_v1.json    as released: [{"_id", "question", "answer", "context": [[title, [...]], ...]}]
 pubmedqa/ori_pqal.json, test_ground_truth.json    as released: abstracts, and the labels of the test part
@@ -35,10 +35,10 @@ class Benchmark:
 
 
 def load_benchmarks(folder: Path) -> dict[str, Benchmark]:
-    """Load the benchmarks that are there, by name.
+    """Load the benchmarks in the folder, by name.
 
     Raises:
-        InvalidInput: none is there, or one is malformed.
+        InvalidInput: the folder has none, or one is malformed.
     """
     readers: dict[str, tuple[Path, Callable[[Path], Benchmark]]] = {
         "hotpotqa": (folder / "hotpotqa" / "hotpot_dev_distractor_v1.json", _read_hotpotqa),

@@ -1,4 +1,4 @@
-"""Measures of one question for the columns of the papers' tables."""
+"""Measures of one question, for the columns of the papers' tables."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ RANKED: Collection[Measure] = ("hit@3", "hit@5", "ndcg@10", "map@1", "map@5", "m
 
 @dataclass(frozen=True, slots=True)
 class FoundAnswer:
-    """The result of one question. `documents`: ids in the order found, each once; `gold`: the ids of those that answer
-    it.
+    """The result of one question. `documents`: the ids in the order found, each once; `gold`: the ids of the documents
+    that answer it.
 
-    `evidence_found`: whether a passage with the gold evidence was retrieved; None where no evidence is known.
+    `evidence_found`: whether a passage with the gold evidence was retrieved; None if no evidence is known.
     """
 
     question: AnswerQuestion
@@ -37,7 +37,7 @@ class FoundAnswer:
 
 Values = dict[Measure, float | None]
 Judges = Mapping[JudgeName, AnswerJudge]
-"""Empty where no model judges."""
+"""The judges by name; empty if no model judges."""
 
 
 async def measure_answers(
@@ -47,9 +47,9 @@ async def measure_answers(
     settings: Settings,
     told: Callable[[int, int], None],
 ) -> list[Values]:
-    """Return the measures of each question; None where one cannot be taken: no gold, no reference, no judge, no reply.
+    """Return the measures of each question. A value is None without the gold, reference, judge or reply that it needs.
 
-    `told`: of how many questions the answers are measured, out of how many.
+    `told` receives the number of measured answers and the number of questions.
     """
     values: list[Values] = [
         {one: ranked.get(one) for one in measures if one in RANKED} for ranked in _measure_ranking(found)
@@ -95,13 +95,13 @@ async def _measure_answer(found: FoundAnswer, measures: Collection[Measure], jud
 
 
 async def _judge_answer(found: FoundAnswer, measures: Collection[Measure], judges: Judges) -> Values:
-    """Return a judge's values. A missing verdict gives none: counted as wrong, it would measure the server. A missing
-    answer is wrong, for every judge.
+    """Return a judge's values. A missing verdict gives no value: counted as wrong, it would measure the server. A
+    missing answer is wrong for every judge.
     """
     values: Values = {}
     if "geval" in measures:
         likeness = await _fetch_verdict(found, judges["geval"], worst=1.0)
-        # 1 to 5; as the papers print it, from 0 to 1.
+        # The judge gives 1 to 5; the papers print 0 to 1.
         values["geval"] = None if likeness is None else (likeness - 1) / 4
     if "correct" in measures:
         values["correct"] = await _fetch_verdict(found, judges["correct"])
@@ -119,7 +119,7 @@ async def _fetch_verdict(found: FoundAnswer, judge: AnswerJudge, worst: float = 
 
 
 def _derive_values(accurate: bool, found: FoundAnswer) -> Values:
-    """Derive the values of RAIDD, table 3: CP-CCR is over right answers alone, IP-CCR over wrong ones."""
+    """Return the values of RAIDD, table 3: CP-CCR covers only right answers, and IP-CCR only wrong ones."""
     evidence = None if found.evidence_found is None else float(found.evidence_found)
     return {
         "accurate": float(accurate),

@@ -1,22 +1,22 @@
-"""The suite `questions`: is the jargon of questions found, and nothing else? 200 questions, labelled by hand.
+"""The suite `questions`: whether the jargon of questions is found, and nothing else, on 200 questions labelled by hand.
 
-100 are sample questions (every misspelt one and every one with ordinary capitals among those open to the draw, the
-others by a seeded draw); 100 are real ones of five public data sets, 20 of each by the same draw. Of these only data
-set, id, hash and offsets are kept (`samples/question_terms.jsonl`), never their text. A hash of set and id makes two
-halves of 100: rules are chosen on the one, figures reported on the other. Sample questions were open to the draw where
-the hash agrees with their own split, so that nobody chooses on a question kept for reporting.
+100 are sample questions: every one with a misspelt term and every one with ordinary capitals among those available, the
+others by a seeded draw. 100 are real questions of five public data sets, 20 of each by the same draw. Of these, only
+data set, id, hash and offsets are kept (`samples/question_terms.jsonl`), never their text. A hash of set and id makes
+two halves of 100: rules are chosen on one, and figures reported on the other. A sample question was available only if
+the hash agrees with its own split, so that no rule is chosen on a question kept for reporting.
 
 The labels were made before anybody looked at what Argot finds, by these rules:
 
-1. Abbreviations and coded terms that a newcomer would have to be told: capitals, mixed case, digits or small letters
-   (`capex`), also where the question explains them. The span is the term alone, without plural or possessive ending,
-   number, hyphen and neighbour ("multi-VT": VT); each occurrence counts.
-2. Words and phrases that the sample glossary holds as a term, alias or expansion, in that meaning; and any of these
-   misspelt.
-3. No terms are: names of people, firms, products, sites and programs; units, currencies, dates and fiscal years; what
+1. Terms are abbreviations and coded terms that a newcomer would need explained: with capitals, mixed case, digits or in
+   small letters (`capex`), even if the question explains them. The span is only the term, without plural or possessive
+   ending, number, hyphen and neighbour ("multi-VT": VT); each occurrence counts.
+2. Terms are words and phrases that the sample glossary has as a term, alias or expansion, in that meaning; and
+   misspellings of them.
+3. Not terms are: names of people, firms, products, sites and programs; units, currencies, dates and fiscal years; what
    every office worker knows (TV, IT, HR, GUI, I/O, PCIe); what is typed into a machine (commands, options, variables,
-   files); numbers of parts and standards; phrases that no glossary at hand holds. A name that is itself the code of a
-   technology, such as a process node, is a term.
+   files); numbers of parts and standards; phrases that are in no available glossary. A name that is itself the code of
+   a technology, such as a process node, is a term.
 
 A term counts as found if its span is exactly right. Precision, recall and F1 are over all spans of a part.
 """
@@ -41,7 +41,7 @@ from argot.files import read_text
 Span = tuple[int, int]
 Progress = Callable[[str, int, int], None]
 
-_AROUND = 40  # characters shown before and behind a mistake
+_AROUND = 40  # characters shown before and after a mistake
 
 HALVES = ("choosing", "reporting")
 SAMPLES = "samples"
@@ -52,7 +52,7 @@ FILES: Mapping[str, tuple[str, str]] = {
     "financebench": ("financebench/financebench_open_source.jsonl", "question"),
     "pubmedqa": ("pubmedqa/ori_pqal.json", "QUESTION"),
 }
-"""Of each public set, its file below the folder of data sets and the field that holds the question."""
+"""For each public set, its file in the folder of data sets and the field with the question."""
 
 HOW_TO_GET = (
     "Set ARGOT_DATASETS to a folder with ord_qa (github.com/lesliepy99/RAG-EDA), eda_corpus_qa "
@@ -63,7 +63,7 @@ HOW_TO_GET = (
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """A question with its terms: where each begins and ends, and whether it is abbreviation, phrase or misspelt."""
+    """A question with its terms: begin, end and kind of each (abbreviation, phrase or misspelt)."""
 
     set: str
     id: str
@@ -81,7 +81,7 @@ class LabelledQuestion:
 
 @dataclass(frozen=True, slots=True)
 class TermScore:
-    """The score of some questions' terms. `exact` counts questions read without any fault."""
+    """The score of the terms of some questions. `exact` counts questions without any error."""
 
     questions: int
     labelled: int
@@ -110,7 +110,7 @@ class TermScore:
 
 @dataclass(frozen=True, slots=True)
 class TermMistake:
-    """One term missed, or found where there is none. Only of the choosing half."""
+    """A term that was missed, or a false one that was found. Only of the choosing half."""
 
     way: str
     set: str
@@ -122,14 +122,14 @@ class TermMistake:
 
 @dataclass(frozen=True, slots=True)
 class QuestionTermsReport:
-    """Scores by way of reading, part ("all", "samples", "real") and half; `absent` names the sets left out."""
+    """Scores by way of reading, part ("all", "samples", "real") and half. `absent` names the sets that are missing."""
 
     scores: Mapping[str, Mapping[str, Mapping[str, TermScore]]]
     mistakes: Sequence[TermMistake]
     absent: Sequence[str]
 
     def join(self, other: QuestionTermsReport) -> QuestionTermsReport:
-        """Join both reports, this one first: of the same questions, read in other ways."""
+        """Return a report with both reports' ways of reading the same questions, those of this one first."""
         scores = {**self.scores, **other.scores}
         return QuestionTermsReport(scores, [*self.mistakes, *other.mistakes], self.absent)
 
@@ -154,13 +154,13 @@ async def evaluate_question_terms(
     for way, identify in identifiers.items():
         pairs = []
         for done, question in enumerate(questions, 1):
-            # By span alone: what kind of term it was taken for does not matter here.
+            # By span only: the kind that the term was taken for does not matter here.
             found = frozenset((mention.start, mention.end) for mention in await identify(question.text))
             pairs.append((question, found))
             progress(way, done, len(questions))
         parts = ["all", *dict.fromkeys(question.part for question in questions)]
         scores[way] = {part: _score_halves([pair for pair in pairs if part in ("all", pair[0].part)]) for part in parts}
-        # Mistakes of the reporting half are never shown: whoever saw them would choose rules by them.
+        # Mistakes of the reporting half are never shown, so that nobody chooses rules by them.
         chosen_on = (pair for pair in pairs if pair[0].half == HALVES[0])
         mistakes += [mistake for question, found in chosen_on for mistake in _list_mistakes(way, question, found)]
     return QuestionTermsReport(scores, mistakes, absent)
@@ -169,7 +169,7 @@ async def evaluate_question_terms(
 def load_question_terms(
     labels: str, samples: Mapping[str, str], datasets: Path
 ) -> tuple[list[LabelledQuestion], list[str]]:
-    """Load the labelled questions, and the names of the public sets that are not below `datasets`.
+    """Load the labelled questions, and the names of the public sets that the folder `datasets` lacks.
 
     Args:
         labels: the text of `question_terms.jsonl`.
@@ -177,7 +177,7 @@ def load_question_terms(
         datasets: the folder of data sets.
 
     Raises:
-        InvalidInput: a set is there in another version than the one labelled.
+        InvalidInput: the folder has another version of a set than the labelled one.
     """
     entries = [json.loads(line) for line in labels.split("\n") if line.strip()]
     texts = {SAMPLES: {hash_of(text): text for text in samples.values()}}
@@ -185,7 +185,7 @@ def load_question_terms(
     for name, (file, field) in FILES.items():
         path = datasets / file
         if path.is_file():
-            # By hash: the file of labels holds no text of the public sets.
+            # By hash, because the file of labels has no text of the public sets.
             texts[name] = {hash_of(text): text for text in _load_set_questions(path, field)}
         elif any(entry["set"] == name for entry in entries):
             absent.append(name)
@@ -193,7 +193,7 @@ def load_question_terms(
 
 
 def build_question_terms_tables(report: QuestionTermsReport, *, errors: bool) -> list[Table]:
-    """Build a table for each way of reading; with `errors`, one of what went wrong in the choosing half."""
+    """Build a table for each way of reading and, with `errors`, one of the mistakes in the choosing half."""
     columns = ("", "half", "questions", "terms", "found", "precision", "recall", "F1", "without fault")
     tables = []
     for way, parts in report.scores.items():
@@ -214,7 +214,7 @@ def build_question_terms_tables(report: QuestionTermsReport, *, errors: bool) ->
 
 def choose_half(name: str, question_id: str) -> str:
     digest = hashlib.blake2b(f"{name}/{question_id}".encode(), digest_size=8).digest()
-    # Any byte would do; which one it is must never change, or the halves mix.
+    # Any byte would do, but always the same one: otherwise the halves would mix.
     return HALVES[digest[-1] % 2]
 
 
@@ -237,7 +237,7 @@ def _load_set_questions(path: Path, field: str) -> Iterable[str]:
     """Yield the questions of a file of JSON, JSON lines or CSV.
 
     Raises:
-        InvalidInput: it is not what its name says, or a row has no such field.
+        InvalidInput: the file does not have the form that its name says, or a row lacks the field.
     """
     try:
         text = read_text(path)
@@ -245,7 +245,7 @@ def _load_set_questions(path: Path, field: str) -> Iterable[str]:
             # A list, so that a malformed row fails inside this try; `newline=""` keeps line ends in quoted cells.
             rows: Iterable[Any] = list(csv.DictReader(io.StringIO(text, newline="")))
         elif path.suffix == ".jsonl":
-            # Not splitlines(): a JSON string may hold U+2028 as it is.
+            # Not splitlines(): a JSON string may hold an unescaped U+2028.
             rows = [json.loads(line) for line in text.split("\n") if line.strip()]
         else:
             data = json.loads(text)

@@ -1,10 +1,10 @@
-"""A quiz in a folder (Golden-Retriever 4.1): documents, their glossary, and multiple-choice questions on them.
+"""A quiz in a folder (Golden-Retriever 4.1): documents, a glossary, and multiple-choice questions about the documents.
 
 documents/       files and folders in any format that Argot reads
-quiz.jsonl       one question a line: {"question": ..., "options": [..., ...], "answer": ..., "context": ...};
+quiz.jsonl       one question per line: {"question": ..., "options": [..., ...], "answer": ..., "context": ...};
                  `answer` repeats one of the options word for word, `context` names the quiz it belongs to
-glossary.csv     the senses, in the form of `argot glossary export`; may be absent
-contexts.csv     name,description,contact of the glossary's contexts; may be absent
+glossary.csv     the senses, in the form of `argot glossary export`; optional
+contexts.csv     name,description,contact of the glossary's contexts; optional
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from argot.errors import InvalidInput
 from argot.files import read_text
 from argot.json_text import parse_json
 
-# As many as there are letters A to J to answer with.
+# At most as many options as there are letters from A to J to answer with.
 MOST_OPTIONS = 10
 _FORM = 'A line looks like {"question": "...", "options": ["...", "..."], "answer": "...", "context": "..."}.'
 
 
 @dataclass(frozen=True, slots=True)
 class QuizQuestion:
-    """`correct` is the index of the right option, `context` the quiz it belongs to (the paper has six)."""
+    """A question. `correct` is the index of the right option, `context` the quiz it belongs to (the paper has six)."""
 
     question: str
     options: tuple[str, ...]
@@ -55,7 +55,7 @@ def read_questions(text: str, name: str) -> list[QuizQuestion]:
     """Read questions from the text of a quiz file.
 
     Raises:
-        InvalidInput: a line is malformed, or there is none.
+        InvalidInput: a line is malformed, or there is no question.
     """
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     if not lines:
@@ -76,7 +76,7 @@ def _read_question(line: str, where: str) -> QuizQuestion:
         raise InvalidInput(f"{where}: question, answer and context must be text, and question not empty. {_FORM}")
     if not isinstance(options, list) or not all(isinstance(one, str) and one.strip() for one in options):
         raise InvalidInput(f"{where}: options must be a list of texts. {_FORM}")
-    # Equal options could not be told apart by the answer, which is given in words.
+    # Equal options could not be told apart, because the answer repeats the option's text.
     if not 2 <= len(options) <= MOST_OPTIONS or len(set(options)) < len(options):
         raise InvalidInput(f"{where}: there must be 2 to {MOST_OPTIONS} different options, not {len(options)}.")
     if answer not in options:
@@ -85,13 +85,13 @@ def _read_question(line: str, where: str) -> QuizQuestion:
 
 
 def write_quiz(folder: Path, questions: Iterable[QuizQuestion], source: Path) -> None:
-    """Write a quiz folder; documents, glossary and contexts are those of `source`.
+    """Write a quiz folder with the documents, glossary and contexts of `source`.
 
     Raises:
-        InvalidInput: the folder is there already.
+        InvalidInput: the folder already exists.
     """
     if folder.exists():
-        raise InvalidInput(f"{folder} is there already. Name a folder that is not.")
+        raise InvalidInput(f"{folder} already exists. Name a new folder.")
     shutil.copytree(source / "documents", folder / "documents")
     for name in ("glossary.csv", "contexts.csv"):
         shutil.copyfile(source / name, folder / name)

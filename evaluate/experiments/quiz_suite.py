@@ -1,7 +1,7 @@
 """The suite `quiz`: multiple-choice questions answered by a model alone, by plain RAG and by Argot.
 
-Golden-Retriever 4.1: quizzes of six domains, each taken five times, the mean by domain. Without a model the options
-are scored against the passages found (`evaluate/multiple_choice.py`), and there is no model to be asked alone.
+Golden-Retriever 4.1 takes quizzes of six domains five times each and reports the mean by domain. Without a model, the
+options are scored against the passages found (`evaluate/multiple_choice.py`), and the way "model alone" is missing.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 ALONE, PLAIN, ARGOT = "model alone", "plain RAG", "Argot"
 AT_ONCE = 4
-"""Questions worked on at the same time; a model server works on several together."""
+"""The number of questions asked at the same time; a model server processes several together."""
 
 _LETTERS = "ABCDEFGHIJ"
-# As search words they only draw passages that happen to hold them.
+# As search words they would only find passages that happen to have them.
 _SAY_NOTHING = frozenset({"true", "false", "yes", "no"})
 _NOBODY_TO_ASK: dict[str, Any] = {"choose_sense": False, "misses": "lenient", "generate_answer": False}
 
 
 @dataclass(frozen=True, slots=True)
 class QuizFindings:
-    """The findings of one way of asking for one question. `augmented` is the question with its jargon explained."""
+    """What one way of asking found for one question. `augmented` is the question with its jargon explained."""
 
     augmented: str
     passages: Sequence[str]
@@ -47,7 +47,7 @@ class QuizFindings:
 class Score:
     """The share of right answers over the trials: mean and standard deviation.
 
-    `unanswered` counts questions, over all trials, for which no option was chosen; they are not right.
+    `unanswered` counts questions, over all trials, for which no option was chosen; they count as wrong.
     """
 
     mean: float
@@ -58,7 +58,9 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class QuizReport:
-    """`scores[way][context]`; the context "all" is over all questions. `chance`: by guessing."""
+    """`scores[way][context]` are the scores; the context "all" covers all questions. `chance`: the score of
+    guessing.
+    """
 
     seed: int
     trials: int
@@ -67,14 +69,14 @@ class QuizReport:
     chance: dict[str, float]
     scores: dict[str, dict[str, Score]]
     each: dict[str, list[float]] = field(default_factory=dict)
-    """`each[way]`: of each question in order the share of the trials in which it was answered rightly."""
+    """`each[way]`: for each question, in order, the share of trials with a right answer."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
 
 Choose = Callable[[QuizQuestion, Sequence[str]], Awaitable[int | None]]
-"""A question and its options in the order of a trial -> the index of the one chosen among these."""
+"""A question and its options in the order of a trial -> the index of the chosen option in this order."""
 
 
 async def evaluate_quiz(  # noqa: PLR0917
@@ -87,11 +89,11 @@ async def evaluate_quiz(  # noqa: PLR0917
     argot: Profile | None = None,
     wanted: Collection[str] = (ALONE, PLAIN, ARGOT),
 ) -> QuizReport:
-    """Ask every question in every trial, with every way of answering there is. `argot`: its profile, else the default.
+    """Ask every question in every trial and in every available way. `argot`: Argot's profile; None: the default.
 
-    `wanted`: only these ways.
+    `wanted`: the only ways to use.
 
-    Passages are found once a question; what differs between trials is the order of the options, drawn from the seed.
+    Passages are found once for each question. Trials differ in the order of the options, which is drawn from the seed.
     """
     ways: dict[str, Choose] = {} if server is None or ALONE not in wanted else {ALONE: _make_model_choice(server)}
     for name, profile in ((PLAIN, find_profile("plain_rag")), (ARGOT, argot or Profile())):
@@ -107,7 +109,7 @@ async def evaluate_quiz(  # noqa: PLR0917
         way: {context: _score(own, answers) for context, own in by_context.items()} for way, answers in chosen.items()
     }
     each = {
-        # In order: of a quiz several questions may begin alike ("Which is true?").
+        # A list in the order of the questions, because several of them may have the same text ("Which is true?").
         way: [fmean(trial[one] == one.options[one.correct] for trial in answers) for one in questions]
         for way, answers in chosen.items()
     }
@@ -125,7 +127,7 @@ def _name(server: ModelServer | None) -> str:
 def _group_by_context(questions: Sequence[QuizQuestion]) -> dict[str, list[QuizQuestion]]:
     contexts = dict.fromkeys(question.context for question in questions)
     own = {context: [one for one in questions if one.context == context] for context in contexts}
-    # With one context its row and "all" would be the same.
+    # With only one context, its row would repeat "all".
     return {**({} if len(own) == 1 else own), "all": list(questions)}
 
 
@@ -140,7 +142,7 @@ async def _search_passages(  # noqa: PLR0917
     way: str,
     progress: Progress,
 ) -> dict[QuizQuestion, QuizFindings]:
-    """Return the findings for each question, searched together with its options (Golden-Retriever 4.1.2)."""
+    """Return what was found for each question, searched together with its options (Golden-Retriever 4.1.2)."""
     ask = base.make_asker(profile.model_copy(update=_NOBODY_TO_ASK), server)
 
     async def look(question: QuizQuestion) -> QuizFindings:
@@ -150,7 +152,7 @@ async def _search_passages(  # noqa: PLR0917
             wrap_in_fence("passage", passage.text, n=n, source=passage.heading or passage.document)
             for n, passage in enumerate(result.passages[: profile.passages_for_answer], start=1)
         ]
-        # What the terms mean stands behind the question; the options, which were searched with it, are cut out again.
+        # The explanations of terms follow the question. The options, which were part of the search, are removed.
         augmented = question.question + result.augmented_question.removeprefix(asked)
         return QuizFindings(augmented, [passage.text for passage in result.passages], pieces)
 
@@ -162,7 +164,7 @@ async def _search_passages(  # noqa: PLR0917
 
 
 def _join_options(question: QuizQuestion) -> str:
-    """Return the question and its options in one line, as it is searched."""
+    """Return the question and its options in one line, for the search."""
     telling = [option for option in question.options if option.strip(" .").casefold() not in _SAY_NOTHING]
     return f"{question.question} {'; '.join(telling)}" if telling else question.question
 
@@ -221,7 +223,7 @@ async def _choose_options(  # noqa: PLR0917
         # Seeded by trial and question: the order is the same for every way, whatever was asked before.
         options = random.Random(f"{seed + trial} {question.question}").sample(question.options, len(question.options))  # noqa: S311
         place = await patience.wait(choose(question, options))
-        # The option's text, since its place differs between trials.
+        # Return the text of the option, since its position differs between trials.
         return None if place is None else options[place]
 
     for trial in range(trials):
@@ -236,5 +238,5 @@ async def _choose_options(  # noqa: PLR0917
 def _score(own: Sequence[QuizQuestion], chosen: Sequence[dict[QuizQuestion, str | None]]) -> Score:
     shares = tuple(fmean(trial[one] == one.options[one.correct] for one in own) for trial in chosen)
     unanswered = sum(trial[one] is None for trial in chosen for one in own)
-    # One trial has no deviation, and `stdev` raises.
+    # One trial has no deviation, and `stdev` would raise an error.
     return Score(fmean(shares), stdev(shares) if len(shares) > 1 else 0.0, shares, unanswered)

@@ -16,13 +16,13 @@ _PLAIN: dict[str, SwitchValue] = {
     "search_keyword": False,
     "rerank": False,
     "reformulate_query": False,
-    # RAIDD has one list: a derived text counts as much as the passage itself.
+    # RAIDD has one list, in which a derived text counts as much as the passage itself.
     "weight_derived": 1.0,
 }
 _CHARS_PER_TOKEN = 6
-"""The longest English token windows; a passage is never cut where its chunk ends."""
+"""Characters per token, an upper bound for English, so that no passage is cut before its chunk ends."""
 CHUNKS = {64: (10, 32), 128: (25, 16), 256: (50, 8), 512: (100, 4), 1024: (200, 2), 2048: (400, 1)}
-"""Tokens of a chunk: those it shares with the next, and how many chunks are retrieved."""
+"""Tokens of a chunk -> the tokens that it shares with the next, and the number of chunks retrieved."""
 _KINDS: dict[SearchChoice, tuple[DerivableKind, ...]] = {
     "passages": (), "S": ("summary",), "S+": ("summary",), "Q": ("question",), "Q+": ("question",),
     "SQ": ("summary", "question"), "U": ("summary", "question"),
@@ -77,7 +77,7 @@ _WITH = (
 )
 _NOTES = (
     "The 100 LooGLE questions given are one set; the paper has 100 for validation and 100 for test.",
-    "A token is taken for four thirds of a word where documents are cut anew; chunks of 256 are the authors' own.",
+    "If documents are cut again, a token counts as three quarters of a word; chunks of 256 are the authors' own.",
     "Accuracy is decided by the judge, with the prompt of 2.3; without a model its column stays empty.",
 )
 
@@ -136,7 +136,9 @@ _BY_TASK = tuple(
 
 
 def _make_task_row(label: str, search: SearchChoice, *percent: float, way: Way = "ask") -> PaperRow:
-    """Make a row as the paper prints it: accuracy of the four tasks, then CP-CCR, then IP-CCR, in percent."""
+    """Make a row with the numbers as the paper prints them: accuracy of the four tasks, CP-CCR and IP-CCR, in
+    percent.
+    """
     accuracy, correct, incorrect = percent[:4], percent[4:8], percent[8:]
     paper = {
         f"{key} {task}": value / 100
@@ -170,8 +172,8 @@ PER_TASK = Experiment(
     notes=(
         *_NOTES,
         'The questions given name neither their task nor their evidence: add "task" and "evidence" to each in '
-        "questions.json, as LooGLE's release has them, and the columns by task fill.",
-        "S-ICL: each answer is scored against the true one by the judge, and the pairs go into the next prompts.",
+        "questions.json, as LooGLE's release has them, and the columns by task will have figures.",
+        "S-ICL: the judge scores each answer against the true one, and the next prompts include the pairs.",
     ),
 )
 

@@ -1,4 +1,6 @@
-"""Rows of reference matching (Trustworthy Answers 6): by the algorithm, with and without a threshold; by a model."""
+"""Rows of reference matching (Trustworthy Answers 6): by the algorithm, with and without a threshold, and by a
+model.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from argot.types import MatchedSegment, Passage
 
 
 async def measure_matching(work: RowWork) -> Each:
-    """Match one answer after the other, since the time of each is measured."""
+    """Match the answers one after the other, since the time of each is measured."""
     each: Each = {}
     patience = Patience()
     for done, answer in enumerate(work.part.annotated, start=1):
@@ -52,7 +54,7 @@ async def _match_segments(work: RowWork, answer: AnnotatedAnswer) -> list[Matche
 
 
 def compute_precision(answer: AnnotatedAnswer, segments: Sequence[MatchedSegment]) -> float | None:
-    """Return the share of matched sentences whose passage is among those annotated; None where nothing was matched."""
+    """Return the share of matched sentences whose passage people annotated; None if no sentence was matched."""
     given: list[int | None] = [None] * len(answer.sentences)
     for one in segments:
         given[one.first : one.last + 1] = [one.passage] * (one.last - one.first + 1)

@@ -1,4 +1,4 @@
-"""The measurement of one row of an experiment over one part of its data: a value for each question and column."""
+"""The measurement of one row of an experiment on one part of its data: a value for each question and column."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ async def measure_row(work: RowWork) -> Each:
     return await _measure_questions(work)
 
 
-# -- questions that are asked, or only searched for -------------------------------------------------------------------
+# -- questions that are asked, or only used for a search ---------------------------------------------------------------
 
 _Find = Callable[[AnswerQuestion], Awaitable[tuple[str, Sequence[FoundPassage]]]]
-"""A question -> its answer, empty where there is none, and the passages found, best first."""
+"""A question -> its answer (empty if there is none) and the passages found, best first."""
 
 
 async def _measure_questions(work: RowWork) -> Each:
@@ -80,7 +80,7 @@ async def _find_answers(work: RowWork) -> list[FoundAnswer]:
         return _build_found_answer(work.base, question, answer, passages, documents)
 
     found: list[FoundAnswer] = []
-    # What S-ICL learns from one question goes into the next.
+    # S-ICL uses what it learnt from one question in the next.
     for batch in group_items(work.part.questions, 1 if work.row.way == "s-icl" else AT_ONCE):
         found += await asyncio.gather(*map(look, batch))
         work.progress(work.name, len(found), len(work.part.questions))
@@ -107,11 +107,11 @@ def _make_finder(work: RowWork, documents: Sequence[Document]) -> _Find:
 
 
 def _require_reply(result: AskResult) -> None:
-    """Refuse a result without the model's reply: what is quoted in its place is not the model's answer, and would be
-    measured as if it were.
+    """Refuse a result without the model's reply: the quotations that replace it would be measured as the model's
+    answer.
 
     Raises:
-        ModelUnavailable: it was asked for the answer, and failed.
+        ModelUnavailable: the model was asked for the answer, and failed.
     """
     failed = [call.failed for call in result.model_calls if call.prompt == "cited_answer" and call.failed]
     if failed and result.answered_by != "model":
@@ -131,7 +131,7 @@ def _find_by_solutions(work: RowWork, profile: Profile) -> _Find:
 
 
 def _rank_all(work: RowWork, profile: Profile, question: AnswerQuestion) -> tuple[str, Sequence[FoundPassage]]:
-    """Return all candidates in the order of the re-ranker, however many there are (Trustworthy Answers, table 3)."""
+    """Return all candidates in the re-ranker's order, whatever their number (Trustworthy Answers, table 3)."""
     queries = [WeightedQuery(question.question)]
     hits = hybrid_search(work.base.corpus, EVALUATOR, queries, profile)
     ranked = rerank(queries, hits, choose_scorer(work.base.settings), profile, profile.candidates)
@@ -151,7 +151,7 @@ def _rank_all(work: RowWork, profile: Profile, question: AnswerQuestion) -> tupl
 
 
 def read_answer(result: AskResult) -> str:
-    """Return the answer without marks of citations; empty where nothing was answered."""
+    """Return the answer without citation marks, or an empty text if the question was not answered."""
     if result.status != "answered":
         return ""
     return " ".join(sentence.text for sentence in result.sentences)
@@ -177,7 +177,7 @@ def _build_found_answer(
 
 
 def _find_gold_documents(question: AnswerQuestion, documents: Sequence[Document]) -> frozenset[str]:
-    """Return ids of the documents that answer the question."""
+    """Return the ids of the documents that answer the question."""
     names = {one.document for one in question.gold}
     return frozenset(document.id for document in documents if any(document.uri.endswith(f"/{name}") for name in names))
 
@@ -186,11 +186,11 @@ def _find_gold_documents(question: AnswerQuestion, documents: Sequence[Document]
 
 
 _BothScores = tuple[Mapping[str, float], Mapping[str, float]]
-"""Of the answer from memory, and of the one from passages."""
+"""The scores of the answer from memory, and of the answer from passages."""
 
 
 async def _measure_aspects(work: RowWork) -> Each:
-    """Judge both answers together: the second row finds in `memory` what the first one's work left."""
+    """Judge both answers together. The row measured second takes its scores from `memory`."""
     known: dict[str, _BothScores] = work.memory.setdefault("aspects", {})
     rag = work.experiment.rows[-1]
     asker = work.base.make_asker(work.experiment.build_profile(rag), work.server)
@@ -218,6 +218,6 @@ async def _score_both(work: RowWork, question: AnswerQuestion, asker: Asker) -> 
     said = await work.server.session([]).json("closed_book", question=question.question)
     closed, found = str(said["answer"]), read_answer(await asker(question.question))
     reference = question.reference
-    # Which stands first is drawn, since judges prefer places.
+    # The order of the answers is drawn at random, since judges have a position bias.
     one, other = await work.judges["aspects"].judge(question.question, reference, [closed or "-", found or "-"])
     return one.scores, other.scores

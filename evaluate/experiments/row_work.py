@@ -1,4 +1,4 @@
-"""The parts that a row of an experiment is measured with."""
+"""What the measurement of one row of an experiment needs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 Each = dict[str, dict[str, float | None]]
-"""question -> column -> value; None where the column does not apply to the question, or nothing came of it."""
+"""question -> column -> value; None if the column does not apply to the question, or there is no result."""
 
 
 @dataclass
 class RowWork:
-    """The parts that a row is measured with. `memory` lasts for the whole run: what one row found that another
-    needs.
+    """What the measurement of a row needs. `memory` lasts for the whole run: it passes results of one row to
+    another.
     """
 
     experiment: Experiment
@@ -39,11 +39,11 @@ class RowWork:
     seed: int = 1
     memory: dict[str, Any] = field(default_factory=dict)
     failed: int = 0
-    """Questions that got no answer from the model."""
+    """The number of questions to which the model gave no answer."""
 
     @cached_property
     def judges(self) -> Mapping[JudgeName, AnswerJudge]:
-        """The judges by name; empty where no model judges."""
+        """Return the judges by name, or an empty mapping if no model judges."""
         if self.judge is None:
             return {}
         names: tuple[JudgeName, ...] = ("correct", "raidd", "geval", "aspects")
@@ -66,5 +66,5 @@ class RowWork:
 
     @property
     def unjudged(self) -> int:
-        """The number of verdicts that were malformed or did not come."""
+        """Return the number of verdicts that were malformed or missing."""
         return sum(judge.faults.total() for judge in self.judges.values())

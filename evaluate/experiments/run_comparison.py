@@ -1,6 +1,4 @@
-"""The comparison of two runs, row by row and column by column: the paired difference over the questions that both
-have.
-"""
+"""The comparison of two runs, by row and column: the paired differences over the questions that both have."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from argot.measures import Difference, paired_difference
 
 @dataclass(frozen=True, slots=True)
 class ComparedFigure:
-    """One row and column: the means of both over the questions they share, and the second minus the first."""
+    """One row and column: the means of both runs over the questions that they share, and the second minus the first."""
 
     row: str
     column: str
@@ -40,7 +38,7 @@ def compare_runs(experiment: Experiment, first: ExperimentRun, second: Experimen
     """Compare two runs of one experiment.
 
     Raises:
-        InvalidInput: they are of different experiments, or share no measured row and question.
+        InvalidInput: the runs are of different experiments, or share no measured row and question.
     """
     if first.experiment != second.experiment:
         raise InvalidInput(f"{first.id} is a run of {first.experiment}, {second.id} one of {second.experiment}.")
@@ -53,7 +51,7 @@ def compare_runs(experiment: Experiment, first: ExperimentRun, second: Experimen
                 (id_, ours, theirs)
                 for id_, values in row.each.items()
                 if (ours := values.get(column.key)) is not None
-                # Two sets may number their questions alike.
+                # Two sets may use the same question numbers.
                 if first.asked.get(id_) == second.asked.get(id_)
                 if (theirs := other.each.get(id_, {}).get(column.key)) is not None
             ]

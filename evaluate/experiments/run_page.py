@@ -1,4 +1,4 @@
-"""A run as one page that holds all it needs: tables, plots, what it ran with. No script; every text is escaped."""
+"""A run as one self-contained page: tables, plots, and the run's models and data. No script; all text is escaped."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ svg .ours { fill: #1f5fbf; } svg .paper { fill: none; stroke: #a8480f; stroke-wi
 
 
 def build_run_page(experiment: Experiment, run: ExperimentRun) -> str:
-    """Return the whole page as HTML."""
+    """Return the complete page as HTML."""
     columns = list_columns(experiment, run)
     title = escape(f"{experiment.paper}, {experiment.table}")
     return "\n".join([
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        # Nothing is loaded, whatever a label says.
+        # The page loads nothing, whatever a label says.
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
         f"<title>{title}: {escape(run.id)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
         f'<h1>{title}</h1>\n<p class="about">{escape(experiment.about)}</p>',
@@ -102,4 +102,4 @@ def _render_setting(experiment: Experiment, run: ExperimentRun) -> str:
         *(("Note", note) for note in (*experiment.notes, *run.notes)),
     ]
     body = "".join(f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>' for name, value in rows)
-    return f"<h2>With what</h2>\n<table><tbody>{body}</tbody></table>"
+    return f"<h2>Data and models</h2>\n<table><tbody>{body}</tbody></table>"

@@ -1,4 +1,4 @@
-"""A run as tables: the paper's rows and columns, with the paper's figure beside ours."""
+"""Tables of a run: the paper's rows and columns, with the paper's figures beside ours."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from argot.evaluate.experiments.experiment_runs import ColumnFigure, ExperimentR
 from argot.evaluate.reports import Table
 
 COLUMNS_AT_ONCE = 5
-"""More do not fit beside each other."""
+"""The most columns that fit beside each other."""
 
 
 def build_run_tables(experiment: Experiment, run: ExperimentRun) -> list[Table]:
-    """Build tables whose cells hold our figure with its 95 % interval, and behind a dot the paper's."""
+    """Build tables whose cells have our figure with its 95 % interval and, after a dot, the paper's figure."""
     columns = list_columns(experiment, run)
     tables = []
     for start in range(0, len(columns), COLUMNS_AT_ONCE):
@@ -23,12 +23,12 @@ def build_run_tables(experiment: Experiment, run: ExperimentRun) -> list[Table]:
         tables.append(Table(title if not start else "Further columns", ["row", *(one.title for one in some)], rows))
     if lacking := [[row.label, row.reason] for row in run.rows if row.reason]:
         tables.append(Table("Not run, or not as the paper did", ["row", "why"], lacking))
-    tables.append(Table("With what", ["", ""], _list_setting(experiment, run)))
+    tables.append(Table("Data and models", ["", ""], _list_setting(experiment, run)))
     return tables
 
 
 def list_columns(experiment: Experiment, run: ExperimentRun) -> list[PaperColumn]:
-    """Return the paper's columns, then those that came of the data: each domain of a quiz."""
+    """Return the paper's columns, then those that the data adds: one for each domain of a quiz."""
     known = {column.key for column in experiment.columns}
     more = dict.fromkeys(key for row in run.rows for key in row.figures if key not in known)
     return [*experiment.columns, *(PaperColumn(key, key) for key in more)]
@@ -57,7 +57,7 @@ def format_number(value: float, column: PaperColumn) -> str:
 
 
 def format_published(value: float, column: PaperColumn) -> str:
-    """Format a number with the digits that the paper prints."""
+    """Format a number with as many digits as the paper prints."""
     return f"{round(100 * value, 4):g} %" if column.percent else f"{value:g}"
 
 

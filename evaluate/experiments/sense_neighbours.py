@@ -1,8 +1,9 @@
-"""The choice of the senses of acronyms in many sentences at once: by evidence, then by sentences that are alike.
+"""Choosing the senses of acronyms in many sentences together: by evidence, and then by similar sentences.
 
-First each sentence is judged alone, by the evidence of `unlabelled_texts.py` in one log-linear score. Then sentences
-with the same acronym are chosen together, for one text rarely means two things by it ("one sense per discourse"): each
-sentence listens to the ones most like it, in a few rounds of mean-field updates. No label is ever seen.
+First each sentence is judged alone: a log-linear score combines the evidence of `unlabelled_texts.py`. Then the senses
+of all sentences with the same acronym are chosen together, because one text rarely uses an acronym in two senses ("one
+sense per discourse"): the probabilities of the most similar sentences change each sentence's own, in a few rounds of
+mean-field updates. No label is used.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from argot.evaluate.experiments.unlabelled_texts import Floats, Texts
 from argot.tools.text.words import content_stems
 
 Weights = Mapping[str, tuple[float, float]]
-"""Of each kind of evidence: where there are very few sentences, and where there are very many."""
+"""For each kind of evidence its weight with very few sentences, and its weight with very many."""
 
 ALONE: Weights = {
     "meaning": (5.56, 1.54),
@@ -33,7 +34,7 @@ ALONE: Weights = {
     "near by words": (-1.36, 4.81),
     "near by meaning": (2.17, 2.44),
 }
-"""While a sentence is judged for itself; fitted, as are those below (docs/senses.md)."""
+"""Weights for judging each sentence alone. They were fitted, like those below (docs/senses.md)."""
 
 TOGETHER: Weights = {
     "meaning": (5.74, 2.00),
@@ -52,22 +53,22 @@ TOGETHER: Weights = {
 }
 
 NEIGHBOURS = {"alike in words": "words", "alike in topic": "topic"}
-"""Kinds of evidence that come from the other sentences with the acronym, and what makes these alike."""
+"""Kinds of evidence from other sentences with the acronym -> what the similarity is measured by."""
 
 _MOST_ALIKE = 8
 _LEAST_LIKENESS = 0.05
-_HEARD = 0.05  # likeness, squared and summed, at which neighbours are half believed
+_HEARD = 0.05  # the sum of squared similarities at which the neighbours' evidence has half its weight
 _ROUNDS = 3
-_HALF_WAY = 1_000  # sentences, between very few and very many
-_SHARPNESS = (1.0, 1.1)  # of the last probabilities, so that they are as sure as they should be
+_HALF_WAY = 1_000  # the number of sentences half-way between very few and very many
+_SHARPNESS = (1.0, 1.1)  # exponents of the last probabilities, so that they are well calibrated
 _VARIANTS = 0.5  # two expansions that share this part of their words are variants of one meaning, ...
-_SHARED = (0.6, 0.0)  # ... and share so much of their probability evenly: little text does not tell them apart
+_SHARED = (0.6, 0.0)  # ... and share this part of their probability evenly: a short text cannot tell them apart
 _MOST_TOGETHER = 2_000  # sentences with one acronym that are compared with each other
 
 
 @dataclass(frozen=True, slots=True)
 class RankedExpansions:
-    """The expansions of one sentence's acronym, best first, with probabilities."""
+    """The expansions of one sentence's acronym with their probabilities, best first."""
 
     ranked: tuple[tuple[str, float], ...]
 
@@ -78,7 +79,7 @@ class RankedExpansions:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Sentences with one acronym: their rows, its expansions, the evidence, and the likeness among the sentences."""
+    """Sentences with one acronym: their rows, its expansions, the evidence, and the similarities of the sentences."""
 
     acronym: str
     rows: tuple[int, ...]
@@ -86,18 +87,17 @@ class Group:
     evidence: Mapping[str, Floats]
     alike: Mapping[str, Floats]
     plenty: float
-    """How many sentences were read, all acronyms together: 0 is none, 1 any number."""
+    """A measure of how many sentences were read for all acronyms: 0 for none, and up to 1 for very many."""
 
 
 def group_sentences(texts: Texts, senses: Mapping[str, Sequence[str]]) -> Iterator[Group]:
-    """Yield one group an acronym that has senses, at most 2,000 sentences each. Expansions stand in alphabetical order.
-
-    So the order of a glossary tells nothing: some dictionaries name the commonest first.
+    """Yield a group of at most 2,000 sentences for each acronym that has senses. Expansions are in alphabetical order,
+    so that the order of a glossary has no effect: some dictionaries name the most frequent expansion first.
     """
     rows: defaultdict[str, list[int]] = defaultdict(list)
     plenty = len(texts.usages) / (len(texts.usages) + _HALF_WAY)
     for row, usage in enumerate(texts.usages):
-        # Sentences without an acronym count in `plenty` all the same: they were read for evidence.
+        # Sentences without an acronym count in `plenty`, too: they were read for evidence.
         if senses.get(usage.acronym):
             rows[usage.acronym].append(row)
     for acronym, found in rows.items():
@@ -109,7 +109,7 @@ def group_sentences(texts: Texts, senses: Mapping[str, Sequence[str]]) -> Iterat
 
 
 def choose_together(group: Group, alone: Weights = ALONE, together: Weights = TOGETHER) -> Floats:
-    """Return probabilities, sentences x expansions. With `together` empty each sentence is judged alone."""
+    """Return probabilities of shape (sentences, expansions). With `together` empty each sentence is judged alone."""
     chances = compute_softmax(_weigh_evidence(group.evidence, alone, group.plenty))
     for _ in range(_ROUNDS if together else 0):
         evidence = {**group.evidence, **_collect_opinions(group, chances)}
@@ -127,8 +127,8 @@ def _scale_between(ends: tuple[float, float], plenty: float) -> float:
 
 @lru_cache(maxsize=2_000)
 def _share_variants(expansions: tuple[str, ...]) -> Floats:
-    """Return shares, shape (expansions, expansions): how much of each one's probability goes to each. Rows add up to
-    1.
+    """Return shares, shape (expansions, expansions): the part of each expansion's probability that each gets. Rows add
+    up to 1.
     """
     stems = [set(content_stems(expansion)) for expansion in expansions]
     alike = np.array(
@@ -139,21 +139,19 @@ def _share_variants(expansions: tuple[str, ...]) -> Floats:
 
 
 def _collect_opinions(group: Group, chances: Floats) -> dict[str, Floats]:
-    """Return the opinion of the most similar sentences on each: the mean of their probabilities, less an even
-    distribution.
-    """
+    """Return evidence from the most similar sentences: the mean of their probabilities minus a uniform distribution."""
     even = 1 / len(group.expansions)
     found = {}
     for kind, alike in group.alike.items():
         loudness = alike.sum(axis=1, keepdims=True)
-        # A sentence that is like no other has loudness 0, and hears nothing.
+        # A sentence without similar ones has the sum 0, and its evidence is 0.
         said = alike @ chances / np.maximum(loudness, 1e-9) - even
         found[kind] = np.asarray(said * loudness / (loudness + _HEARD), dtype=np.float32)
     return found
 
 
 def compute_softmax(scores: Floats) -> Floats:
-    # Less the maximum: `exp` overflows float32 above 88.
+    # Subtract the maximum, because `exp` overflows float32 above 88.
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True), dtype=np.float32)
 
@@ -161,7 +159,7 @@ def compute_softmax(scores: Floats) -> Floats:
 def rank_expansions(group: Group, chances: Floats) -> Iterable[tuple[int, RankedExpansions]]:
     """Yield each row of the group with its expansions, best first."""
     for row, values in zip(group.rows, chances, strict=True):
-        # Stable: at a tie the alphabet decides, and not the version of numpy.
+        # A stable sort: equal values stay in alphabetical order with every version of numpy.
         order = np.argsort(-values, kind="stable")
         yield row, RankedExpansions(tuple((group.expansions[n], float(values[n])) for n in order))
 
@@ -175,9 +173,9 @@ def _weigh_evidence(evidence: Mapping[str, Floats], weights: Weights, plenty: fl
 
 
 def _keep_nearest(likeness: Floats) -> Floats:
-    """Return squared likeness to the eight most alike, nothing to the others and to itself."""
+    """Return the squared similarities of each sentence to its eight most similar others; all other values are 0."""
     likeness = np.maximum(likeness - _LEAST_LIKENESS, 0)
-    # A sentence must not confirm itself.
+    # A sentence must not be evidence for itself.
     np.fill_diagonal(likeness, 0)
     if len(likeness) > _MOST_ALIKE + 1:
         # `partition` finds the eighth largest without sorting the rest.

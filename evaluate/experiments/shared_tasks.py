@@ -1,4 +1,4 @@
-"""The shared tasks and the quiz of `argot evaluate`, each over stores made for it alone."""
+"""The shared tasks and the quiz of `argot evaluate`, each with a knowledge base made for it alone."""
 
 from __future__ import annotations
 
@@ -50,37 +50,37 @@ from argot.settings import Settings
 def measure_abbreviations(  # noqa: PLR0917
     side: SideChoice, seed: int, trials: int, each: int, settings: Settings, progress: Progress
 ) -> Report:
-    """Measure how abbreviations that the sample glossary does not know are found in questions full of them, and nothing
+    """Measure whether abbreviations that the sample glossary lacks are found in questions full of them, and nothing
     else.
 
     Raises:
         InvalidInput: there is no model server.
-        ModelUnavailable: it does not answer.
+        ModelUnavailable: the model server does not answer.
     """
     servers = list_model_servers(side, settings)
     with sample_folder() as folder, open_base(None, settings) as base:
         add_glossary(base, folder)
         identifiers = {"extractive" if server is None else "model": base.make_identifier(server) for server in servers}
-        # The last is the model server wherever there is one.
+        # The last is the model server if there is one.
         model = servers[-1]
         report = run_closing(evaluate_abbreviations(identifiers, base.has_word, seed, trials, each, progress), model)
-        # The server tells which model it has when it is first asked.
+        # The name of the server's model is known only after the first request.
         report = replace(report, model=model.known.model if model and model.known else "")
     return report.to_json(), build_abbreviations_tables(report)
 
 
 def measure_questions(half: str | None, settings: Settings, progress: Progress, *, errors: bool) -> Report:
-    """Measure how the jargon of questions labelled by hand is found, with the sample glossary and without any.
+    """Measure how well the jargon of questions labelled by hand is found, with the sample glossary and with none.
 
     Raises:
-        InvalidInput: a public set is there in another version than the one labelled.
+        InvalidInput: the folder has another version of a public set than the labelled one.
     """
     with sample_folder() as folder, open_base(None, settings) as base:
         samples = {one.id: one.question for one in load_questions(read_input(folder / "questions.jsonl"))}
         labels = read_input(folder / "question_terms.jsonl")
         labelled, absent = load_question_terms(labels, samples, settings.datasets)
         chosen = [one for one in labelled if half in (None, one.half)]
-        # First without a glossary: the base is filled on the way.
+        # The way without a glossary comes first, because the base is filled afterwards.
         without = base.make_identifier()
         bare = asyncio.run(evaluate_question_terms({"without glossary": without}, chosen, absent, progress))
         add_glossary(base, folder)
@@ -96,7 +96,7 @@ def measure_quiz(  # noqa: PLR0917
 
     Raises:
         InvalidInput: the folder is malformed, or there is no model server.
-        ModelUnavailable: it does not answer.
+        ModelUnavailable: the model server does not answer.
     """
     servers, questions = list_model_servers(side, settings), load_quiz(folder)
     with open_base(None, settings) as base:
@@ -114,7 +114,7 @@ def measure_quiz(  # noqa: PLR0917
 def measure_samples_quiz(  # noqa: PLR0917
     split: Split, side: SideChoice, seed: int, trials: int, profile: Profile, settings: Settings, progress: Progress
 ) -> Report:
-    """Ask the multiple-choice questions of one half of the samples in the same way."""
+    """Ask the multiple-choice questions of one half of the samples, as `measure_quiz` does."""
     with tempfile.TemporaryDirectory(prefix="argot-") as place:
         folder = Path(place) / "quiz"
         write_samples_quiz(folder, split)
@@ -125,7 +125,7 @@ def write_samples_quiz(folder: Path, split: Split) -> int:
     """Write the multiple-choice questions of one half of the samples as a quiz folder; return their number.
 
     Raises:
-        InvalidInput: the folder is there already.
+        InvalidInput: the folder already exists.
     """
     with sample_folder() as source:
         contexts = [row["name"] for row in read_contexts(read_text(source / "contexts.csv"))]
@@ -140,21 +140,21 @@ def write_samples_quiz(folder: Path, split: Split) -> int:
 
 
 def measure_identify(path: Path, progress: Progress) -> Report:
-    """Measure how short and long forms are found in the running text of a file of the SDU shared tasks.
+    """Measure how well short and long forms are found in the running text of a file of the SDU shared tasks.
 
     Raises:
-        InvalidInput: the file cannot be read, or is none of theirs.
+        InvalidInput: the file cannot be read, or is not in the form of either task.
     """
     report = evaluate_identify(path.name, load_labelled(path), progress)
     return report.to_json(), build_identify_tables(report)
 
 
 def measure_tables(folder: Path | None, settings: Settings, progress: Progress) -> Report:
-    """Measure how tables of PDFs are read: those of ICDAR 2013 out of the folder of public sets, or of one's own
-    folder.
+    """Measure how well tables of PDFs are read: those of ICDAR 2013 in the folder of public sets, or those of a folder
+    of your own.
 
     Raises:
-        InvalidInput: the folder holds no PDF with its structure; the message says how to get the public ones.
+        InvalidInput: no PDF in the folder has its structure beside it; the message says how to get the public ones.
     """
     report = evaluate_tables(folder or settings.datasets / "icdar2013", progress)
     return report.to_json(), build_tables_tables(report)
@@ -163,8 +163,8 @@ def measure_tables(folder: Path | None, settings: Settings, progress: Progress) 
 def measure_disambiguate(
     path: Path, dictionary: Path, beside: Sequence[Path], settings: Settings, progress: Progress
 ) -> Report:
-    """Measure how the senses of acronyms in the sentences of a file are chosen out of a dictionary; `beside` are files
-    of unlabelled text.
+    """Measure how often the right sense in a dictionary is chosen for the acronyms in the sentences of a file. `beside`
+    are files of unlabelled text.
 
     Raises:
         InvalidInput: a file cannot be read, or is malformed.
@@ -178,6 +178,6 @@ def measure_disambiguate(
 
 
 def _find_context(question: SampleQuestion, contexts: Sequence[str]) -> str:
-    """Return the context whose folder holds the question's document: nand-design is "NAND design"."""
+    """Return the context whose folder has the question's document: nand-design is "NAND design"."""
     folder = question.gold[0]["document"].split("/")[0]
     return next(name for name in contexts if name.lower().replace(" and ", " ").replace(" ", "-").startswith(folder))

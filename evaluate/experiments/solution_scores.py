@@ -1,7 +1,7 @@
-"""RAIDD-S ICL (2.2, figure 3): a model as its own optimiser, by pairs of earlier solutions and their scores.
+"""RAIDD-S ICL (2.2, figure 3): a model that optimises its answers with pairs of earlier solutions and their scores.
 
-Each question is answered with the pairs so far in the prompt. The answer is then scored against the true one, from 0 to
-100, and with that becomes a pair itself. The prompt holds the best and the worst pairs, worst first, as few as fit.
+Each question is answered with earlier pairs in the prompt. The answer is then scored against the true one, from 0 to
+100, and becomes a pair itself. The prompt holds the best and the worst pairs, worst first, and few of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_PAIRS = 8
 
 @dataclass(frozen=True, slots=True)
 class SolvedQuestion:
-    """`score`: 0 (wrong) to 100 (as good as the true answer)."""
+    """A solved question with its `score`: 0 (wrong) to 100 (as good as the true answer)."""
 
     question: str
     answer: str
@@ -43,10 +43,10 @@ class SolutionLoop:
     solved: list[SolvedQuestion] = field(default_factory=list)
 
     async def answer(self, question: AnswerQuestion, passages: Sequence[FoundPassage]) -> str:
-        """Answer with what was learnt so far; the answer is learnt from in its turn.
+        """Answer with what was learnt so far, and learn from the answer.
 
         Raises:
-            ModelUnavailable: the model gives none.
+            ModelUnavailable: the model gives no answer.
         """
         model = self.server.session([])
         pieces = [wrap_in_fence("passage", one.text, n=n) for n, one in enumerate(passages, start=1)]
@@ -58,7 +58,7 @@ class SolutionLoop:
         return str(said["answer"])
 
     def list_shown(self) -> list[SolvedQuestion]:
-        """Return the best and the worst, worst first: the model is to compare them (Yang et al. 2023)."""
+        """Return the best and the worst pairs, worst first, for the model to compare (Yang et al. 2023)."""
         ranked = sorted(self.solved, key=lambda one: one.score)
         if len(ranked) <= MOST_PAIRS:
             return ranked
@@ -70,6 +70,6 @@ class SolutionLoop:
             likeness = await self.judge.geval(question.question, question.reference, answer)
             score = round((likeness - 1) / 4 * 100)
         except ModelUnavailable:
-            # Its own estimate, made without the true answer, is the next best.
+            # Use the answering model's own estimate instead, which it makes without the true answer.
             score = own_score
         self.solved.append(SolvedQuestion(question.question, answer, question.reference, score))

@@ -1,4 +1,4 @@
-"""Rows that a suite of `argot evaluate` measures: the quiz, and the identification of abbreviations."""
+"""The rows that a suite of `argot evaluate` measures: the quiz, and the identification of abbreviations."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from argot.evaluate.experiments.quiz_suite import ARGOT, evaluate_quiz
 from argot.evaluate.experiments.row_work import Each, RowWork
 
 EACH = 30
-"""Questions a template and trial, as the paper has abbreviations."""
+"""Questions per template and trial, as many as the paper has abbreviations."""
 
 
 async def measure_quiz_row(work: RowWork) -> Each:
-    """Return each question's share of right trials, in all and under its context; for a benchmark under its name."""
+    """Return each question's share of right trials, in total and by context; that of a benchmark under its name."""
     way, trials = (work.row.variant or ARGOT), (1 if work.part.name else work.trials)
     report = await evaluate_quiz(
         work.base, work.part.quiz, work.server, work.seed, trials, work.progress, work.profile, (way,)
@@ -28,7 +28,9 @@ async def measure_quiz_row(work: RowWork) -> Each:
 
 
 async def measure_abbreviation_row(work: RowWork) -> Each:
-    """Return 1 for each question of which every abbreviation was found, under the number of its abbreviations."""
+    """Return for each question 1 if every abbreviation was found, otherwise 0, under the number of its
+    abbreviations.
+    """
     side, each = work.row.variant, work.memory.get("limit") or EACH
     identifiers = {side: work.base.make_identifier(work.server if side == "model" else None)}
     report = await evaluate_abbreviations(
@@ -36,5 +38,5 @@ async def measure_abbreviation_row(work: RowWork) -> Each:
     )
     read = report.readings[side]
     work.failed = sum(one.failed for one in read)
-    # By their words: they are drawn, and another number of them is another drawing.
+    # By their words: the abbreviations are drawn, and another number of them gives another draw.
     return {one.question.text: {str(len(one.question.expected)): float(one.all_found)} for one in read}

@@ -1,4 +1,4 @@
-"""Plots as SVG in text: dots with their intervals on one scale, one line a row. No script, everything escaped."""
+"""Plots as SVG text: one line per row with dots and intervals on a common scale. No script, everything is escaped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LEFT, _WIDTH, _LINE, _TOP, _FOOT = 290, 760, 26, 10, 34
 
 @dataclass(frozen=True, slots=True)
 class PlottedRow:
-    """`ours` with its interval, and the `paper`'s; None where there is none."""
+    """A row of the plot: `ours` with its interval, and the `paper`'s figure; None for a missing one."""
 
     label: str
     ours: float | None
@@ -22,7 +22,7 @@ class PlottedRow:
 
 
 def draw_dot_plot(title: str, rows: Sequence[PlottedRow]) -> str:
-    """Return an `<svg>` whose title says what it shows; empty where there is nothing to show."""
+    """Return an `<svg>` with a title that says what it shows, or an empty text if there is nothing to show."""
     values = [value for row in rows for value in (row.ours, row.paper, *(row.interval or ())) if value is not None]
     if not values:
         return ""
@@ -70,7 +70,7 @@ def _draw_line(row: PlottedRow, y: float, x: _Scale) -> list[str]:
 
 
 def _choose_scale(low: float, high: float) -> tuple[float, float, float]:
-    """Return ends and step of an axis of about five round steps."""
+    """Return both ends and the step of an axis with about five round steps."""
     high = high if high > low else low + 1.0
     span = high - low
     rough = span / 5

@@ -1,8 +1,8 @@
-"""Tables as cells on a grid, and the measure of the ICDAR 2013 table competition over them.
+"""Tables as cells on a grid, and the measure of the ICDAR 2013 table competition.
 
-An adjacency relation is a pair of neighbouring cells that hold text, with the direction in which they are neighbours;
-blank cells in between are passed over. Texts are compared as in the competition: without blanks, in capitals, and with
-an underscore for every character that is neither letter nor digit. (Goebel, Hassan, Oro, Orsi: A methodology for
+An adjacency relation is a pair of neighbouring cells with text, and the direction in which they are neighbours; blank
+cells in between are skipped. Texts are compared as in the competition: without blanks, in capitals, and with an
+underscore for every character that is neither letter nor digit. (Goebel, Hassan, Oro, Orsi: A methodology for
 evaluating algorithms for table understanding in PDF documents, 2012; ICDAR 2013 table competition, 2013.)
 """
 
@@ -24,14 +24,14 @@ from argot.errors import InvalidInput
 Relation = tuple[str, str, str]
 """The texts of two neighbours, the left or upper one first, and `across` or `down`."""
 Relations = Mapping[int, Counter[Relation]]
-"""By page."""
+"""The relations of each page."""
 
 _SPECIAL = re.compile(r"[\W_]")
 
 
 @dataclass(frozen=True, slots=True)
 class RelationScore:
-    """Relations that people marked, relations that were found, and those that are both."""
+    """The numbers of relations that people marked, of relations that were found, and of relations that are both."""
 
     gold: int
     found: int
@@ -51,9 +51,7 @@ class RelationScore:
 
 
 def find_relations(cells: Iterable[GridCell]) -> Counter[Relation]:
-    """Return the adjacency relations of one table. Two cells that border on each other in several rows are one
-    relation.
-    """
+    """Return the adjacency relations of one table. Two cells that are neighbours in several rows have one relation."""
     filled = [(cell, text) for cell in cells if (text := normalize_text(cell.text))]
     at = {
         (row, column): number
@@ -79,12 +77,12 @@ def _find_first(places: Iterable[tuple[int, int]], at: Mapping[tuple[int, int], 
 
 
 def normalize_text(text: str) -> str:
-    # Ligatures, and digits set high or low, are the characters they stand for.
+    # Ligatures and superscript digits are compared as the characters that they represent.
     return _SPECIAL.sub("_", "".join(unicodedata.normalize("NFKC", text).split())).upper()
 
 
 def group_by_page(tables: Iterable[tuple[int, Sequence[GridCell]]]) -> dict[int, Counter[Relation]]:
-    """Return the relations of tables, each with its page, from 1."""
+    """Return the relations by page, from tables with their page, counted from 1."""
     pages: dict[int, Counter[Relation]] = {}
     for page, cells in tables:
         pages.setdefault(page, Counter()).update(find_relations(cells))
@@ -92,7 +90,7 @@ def group_by_page(tables: Iterable[tuple[int, Sequence[GridCell]]]) -> dict[int,
 
 
 def score_relations(gold: Relations, found: Relations) -> RelationScore:
-    """Score relations: one is right where the page has it too, as often as the page has it."""
+    """Score relations. One is right if the page has it too, at most as often as the page has it."""
     empty: Counter[Relation] = Counter()
     right = sum((counts & found.get(page, empty)).total() for page, counts in gold.items())
     return RelationScore(
@@ -101,7 +99,7 @@ def score_relations(gold: Relations, found: Relations) -> RelationScore:
 
 
 def pool_scores(scores: Iterable[RelationScore]) -> RelationScore:
-    """Add up all relations as if they stood in one document."""
+    """Add up all relations as if they were in one document."""
     listed = list(scores)
     return RelationScore(*(sum(values) for values in zip(*((s.gold, s.found, s.right) for s in listed), strict=True)))
 
@@ -110,10 +108,11 @@ def pool_scores(scores: Iterable[RelationScore]) -> RelationScore:
 
 
 def load_structure(path: Path) -> list[tuple[int, list[GridCell]]]:
-    """Load the tables of a `*-str.xml` of the competition, each with its page. A table over several pages is several.
+    """Load the tables of a `*-str.xml` of the competition, each with its page. A table on several pages becomes
+    several.
 
     Raises:
-        InvalidInput: the file is none of theirs.
+        InvalidInput: the file is not in the competition's form.
     """
     try:
         regions = list(parse(path).getroot().iter("region"))

@@ -1,7 +1,8 @@
-"""A measurement of how tables of PDFs are read, beside the usual readers, on files whose cells people marked.
+"""A measurement of how well tables of PDFs are read, beside other readers, on files whose cells people marked.
 
-The data: PDFs, each with a `*-str.xml` beside it as in the ICDAR 2013 table competition. Where the competition left
-open how a table is meant, it gives several (`us-031a-str.xml`, `us-031b-str.xml`): the one that fits best counts.
+The data is PDFs, each with a `*-str.xml` beside it as in the ICDAR 2013 table competition. If a table can be understood
+in several ways, the competition gives several files (`us-031a-str.xml`, `us-031b-str.xml`), and the one that fits best
+counts.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ HOW_TO_GET = (
 _LIMITS = ReadLimits(seconds=600)
 _BAR = re.compile(r"(?<!\\)\|")
 Tables = Iterable[tuple[int, Sequence[GridCell]]]
-"""Each with its page, from 1."""
+"""Tables, each with its page, counted from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedDocument:
-    """A PDF, and the relations of its tables, by each way in which they may be meant."""
+    """A PDF and the relations of its tables, for each way to understand them."""
 
     path: Path
     half: str
@@ -49,7 +50,7 @@ class MarkedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ReaderScore:
-    """`pooled` counts all relations alike; `mean_f1` each document."""
+    """The score of one reader. In `pooled` each relation has the same weight, in `mean_f1` each document."""
 
     documents: int
     pooled: RelationScore
@@ -62,7 +63,7 @@ class ReaderScore:
 class TablesReport:
     name: str
     scores: dict[str, dict[str, ReaderScore]]
-    """By reader and half, with "all"."""
+    """By reader and half, and "all"."""
     by_document: dict[str, dict[str, RelationScore]]
     """By reader and file."""
     seconds: dict[str, float]
@@ -88,10 +89,10 @@ class TablesReport:
 
 
 def evaluate_tables(folder: Path, progress: Callable[[str, int, int], None]) -> TablesReport:
-    """Run every reader over every document of the folder.
+    """Run every reader on every document of the folder.
 
     Raises:
-        InvalidInput: the folder holds no PDF with its structure.
+        InvalidInput: no PDF in the folder has its structure beside it.
         UnreadableDocument: a PDF cannot be read.
     """
     documents = load_marked(folder)
@@ -139,11 +140,11 @@ def load_marked(folder: Path) -> list[MarkedDocument]:
     """Load the documents of a folder with their marked tables.
 
     Raises:
-        InvalidInput: there is no PDF with its structure beside it, or a structure is none.
+        InvalidInput: no PDF has its structure beside it, or a structure file is malformed.
     """
     marked = []
     for path in sorted(folder.glob("*.pdf")):
-        # `us-031a.pdf`: its other readings are `us-031b-str.xml` and so on.
+        # The other structures of `us-031a.pdf` are `us-031b-str.xml` and so on.
         pattern = f"{path.stem[:-1]}[a-z]-str.xml" if re.search(r"\d[a-z]$", path.stem) else f"{path.stem}-str.xml"
         gold = [group_by_page(load_structure(structure)) for structure in sorted(folder.glob(pattern))]
         if gold:
@@ -166,12 +167,12 @@ def _read_by_argot(path: Path) -> Tables:
 
 
 def _read_markdown_tables(path: Path) -> Tables:
-    """Yield the pipe tables of the Markdown: one header row, merged cells repeated."""
+    """Yield the pipe tables of the Markdown, with one header row and merged cells repeated."""
     parsed = read_pdf(path.read_bytes(), path.name, _LIMITS)
     for match in re.finditer(r"(?:^\|.*\n?)+", parsed.markdown, re.MULTILINE):
         lines = match[0].splitlines()
         page = max((mark.number for mark in parsed.pages if mark.start <= match.start()), default=1)
-        # The second line is the rule under the header.
+        # The second line separates the header from the rows.
         yield page, build_cells([_BAR.split(line.strip())[1:-1] for line in (lines[0], *lines[2:])])
 
 
@@ -201,4 +202,4 @@ READERS: dict[str, Callable[[Path], Tables]] = {
     "pdfplumber": _make_plumber(),
     "pdfplumber, by text": _make_plumber(vertical_strategy="text", horizontal_strategy="text"),
 }
-"""pdfplumber's `extract_tables` as it comes, which goes by rules, and as it goes by the text alone."""
+"""The readers. pdfplumber's `extract_tables` runs with its defaults, which use ruling lines, and by the text alone."""

@@ -1,4 +1,4 @@
-"""The report on tables of PDFs, as tables."""
+"""Tables of the report on tables in PDFs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _COLUMNS = (
 
 
 def build_tables_tables(report: TablesReport) -> list[Table]:
-    """Build one table for each half and one for all, a row for each reader; and one of the F1 of each document."""
+    """Build one table for each half and one for both, with a row for each reader, and one of the F1 of each
+    document.
+    """
     halves = list(dict.fromkeys(half for scores in report.scores.values() for half in scores))
     tables = []
     for half in halves:

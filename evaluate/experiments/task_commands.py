@@ -30,14 +30,16 @@ def register(whole: typer.Typer) -> None:
 def abbreviations(
     side: Side = "extractive",
     seed: Seed = 1,
-    trials: Annotated[int, typer.Option("--trials", min=1, help="Drawings of 30 abbreviations each.")] = 5,
-    each: Annotated[int, typer.Option("--each", min=1, help="Questions a template, in each trial.")] = 30,
+    trials: Annotated[int, typer.Option("--trials", min=1, help="The number of draws of 30 abbreviations each.")] = 5,
+    each: Annotated[
+        int, typer.Option("--each", min=1, help="The number of questions per template in each trial.")
+    ] = 30,
     as_json: AsJson = False,
 ) -> None:
     """Measure how well unknown abbreviations are found in questions, and nothing else (Golden-Retriever 4.2).
 
-    13 templates with one to five random abbreviations, as in the paper; then harder ones: in lower case, glued to
-    numbers and slashes, in mixed case with digits; and questions without any.
+    Asks 13 templates with one to five random abbreviations, as in the paper; harder questions, with abbreviations in
+    lower case, beside numbers and slashes, and in mixed case with digits; and questions without any.
     """
     from argot.evaluate.experiments import shared_tasks
 
@@ -61,23 +63,25 @@ def quiz(  # noqa: PLR0917
     ] = None,
     of_samples: Annotated[bool, typer.Option("--samples", help="The sample questions instead of a folder.")] = False,
     write: Annotated[
-        Path | None, typer.Option("--write", help="Only write the sample questions as such a folder.")
+        Path | None, typer.Option("--write", help="Only write the sample questions as a folder in this form.")
     ] = None,
     split: Split = "test",
     side: Side = "extractive",
     seed: Seed = 1,
-    trials: Annotated[int, typer.Option("--trials", min=1, help="Each with its own order of the options.")] = 5,
+    trials: Annotated[
+        int, typer.Option("--trials", min=1, help="The number of trials, each with another order of the options.")
+    ] = 5,
     profile: ProfileName = "default",
     changes: Changes = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask multiple-choice questions: the model alone, plain retrieval, and Argot (Golden-Retriever 4.1).
 
-    The mean of the trials and its standard deviation, by context. Without a model each option is scored against the
-    passages found. A line of quiz.jsonl: {"question": "...", "options": ["...", "..."], "answer": "...", "context":
-    "..."}; the answer repeats one of the options.
+    The report has the mean of the trials and its standard deviation, by context. Without a model each option is scored
+    against the passages found. A line of quiz.jsonl: {"question": "...", "options": ["...", "..."], "answer": "...",
+    "context": "..."}; the answer repeats one of the options.
     """
-    # Typer knows no options that exclude each other.
+    # Typer has no options that exclude each other.
     if (data is not None) + of_samples + (write is not None) != 1:
         raise typer.BadParameter("give one of --data DIR, --samples and --write DIR")
     from argot.evaluate.experiments import shared_tasks
@@ -105,7 +109,7 @@ def identify(
 ) -> None:
     """Measure how well short and long forms are found in running text, by the shared tasks' own measure.
 
-    The file is shown as a whole and in two halves: look at errors of the choosing half only, and report the other.
+    The report has the whole file and two halves: look only at errors of the choosing half, and report the other half.
     """
     from argot.evaluate.experiments import shared_tasks
 
@@ -128,8 +132,8 @@ def questions(
 ) -> None:
     """Measure how well jargon is found in questions, known to the glossary or not: 200 questions labelled by hand.
 
-    100 sample questions, and 100 of public data sets in the folder ARGOT_DATASETS; of those only hashes and offsets
-    are kept here, and a set that is absent is left out. Choose rules on the one half, report the other.
+    100 are sample questions, and 100 come from public data sets in the folder ARGOT_DATASETS. Of these only hashes and
+    offsets are kept here, and missing sets are left out. Choose rules on one half, and report the other.
     """
     from argot.evaluate.experiments import shared_tasks
 
@@ -151,7 +155,7 @@ def disambiguate(
         list[Path] | None,
         typer.Option(
             "--text",
-            help="Further text without labels: JSON as --data, or a sentence a line; repeatable.",
+            help="Further text without labels: JSON as --data, or one sentence per line; repeatable.",
             metavar="FILE",
         ),
     ] = None,
@@ -160,9 +164,10 @@ def disambiguate(
     """Measure how often the right sense of an acronym is chosen, by the shared tasks' measure, without a language
     model.
 
-    Uses the dictionary, the sentences themselves and --text; labels are only for measuring. Beside it the nearest
-    expansion by the embedder, accuracy on the surest part, how honest the probabilities are, and what each kind of
-    evidence is good for. A hash of the id makes two halves: the weights were chosen on the one (docs/senses.md).
+    Uses the dictionary, the sentences themselves and --text; labels are only used for measuring. The report also has
+    the expansion nearest to the sentence by the embedder, the accuracy on the most certain sentences, the calibration
+    of the probabilities, and the value of each kind of evidence. A hash of the id makes two halves: the weights were
+    chosen on one of them (docs/senses.md).
     """
     from argot.evaluate.experiments import shared_tasks
 
@@ -186,9 +191,9 @@ def tables(
 ) -> None:
     """Measure how well tables of PDFs are read, beside pdfplumber, by the measure of the ICDAR 2013 table competition.
 
-    Compared are pairs of neighbouring cells that hold text, with their direction; blank cells are passed over, and
-    texts lose their blanks and their case. A pair is right if the page has it too. Tables that are none count as
-    wrong. All pairs alike, and by document; a hash of the name makes two halves: rules were chosen on the one.
+    Compares pairs of neighbouring cells with text, and their direction; blank cells are skipped, and texts are compared
+    without blanks and case. A pair is right if the page has it too; every pair of a false table is wrong. The report
+    counts all pairs alike, and by document. A hash of the name makes two halves: rules were chosen on one of them.
     """
     from argot.evaluate.experiments import shared_tasks
 

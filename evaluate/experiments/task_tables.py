@@ -1,4 +1,4 @@
-"""The reports of the shared tasks as tables: unknown abbreviations, quizzes, and forms in running text."""
+"""Tables of the shared tasks' reports: unknown abbreviations, quizzes, and forms in running text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from argot.evaluate.experiments.quiz_suite import ALONE, ARGOT, PLAIN, QuizRepor
 from argot.evaluate.reports import Table, format_percent
 
 SHOWN_WRONG = 10
-"""Wrong readings shown for each side; the JSON report has all of them."""
+"""The number of wrong readings shown for each side; the JSON report has all of them."""
 
 
 def build_abbreviations_tables(report: AbbreviationsReport) -> list[Table]:
-    """Build for each side a table by set and number of abbreviations, and one of questions that were read wrongly."""
+    """Build for each side a table by set and number of abbreviations, and a table of questions with wrong readings."""
     tables = []
     columns = ("questions", "abbreviations", "n", "all found", "recall", "precision", "exact list", "false", "failed")
     for side, rows in report.sides.items():
@@ -23,14 +23,14 @@ def build_abbreviations_tables(report: AbbreviationsReport) -> list[Table]:
         tables.append(
             Table(f"Unknown abbreviations, {name}, {trials}", columns, [_format_abbreviation(row) for row in rows])
         )
-        # Evenly over the sets, which stand one behind the other: the first ten would all be of one set.
+        # Evenly over the sets: they follow one another, so the first ten would all come from one set.
         if wrong := report.wrong[side]:
             step = max(1, len(wrong) // SHOWN_WRONG)
             body = [
                 [one.question.text, ", ".join(one.question.expected), ", ".join(one.found)] for one in wrong[::step]
             ]
             title = f"Read wrongly, {name}: {min(len(body), SHOWN_WRONG)} of {len(wrong)}"
-            tables.append(Table(title, ("question", "stands in it", "found"), body[:SHOWN_WRONG]))
+            tables.append(Table(title, ("question", "in the question", "found"), body[:SHOWN_WRONG]))
     return tables
 
 
@@ -41,7 +41,7 @@ def _format_abbreviation(row: AbbreviationRow) -> list[str]:
 
 
 def build_quiz_tables(reports: Sequence[QuizReport]) -> list[Table]:
-    """Build for each reader a table by context, and the mean over contexts' questions at its end."""
+    """Build for each reader a table by context, with the mean over all questions in its last row."""
     tables = []
     for report in reports:
         ways = [way for way in (ALONE, PLAIN, ARGOT) if way in report.scores]
@@ -55,8 +55,8 @@ def build_quiz_tables(reports: Sequence[QuizReport]) -> list[Table]:
 
 
 def build_identify_tables(report: IdentifyReport) -> list[Table]:
-    """Build a table for the whole file and one for each half: both classes, and their mean as the shared tasks take
-    it.
+    """Build a table for the whole file and one for each half: both classes, and the mean of both as the shared tasks
+    compute it.
     """
     tables = []
     columns = ("", "marked", "found", "precision", "recall", "F1")

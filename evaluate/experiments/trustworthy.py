@@ -41,7 +41,7 @@ RETRIEVAL = Experiment(
     ),
     published_with=f"BGE-M3; {_DATA}",
     notes=(
-        "Any folder in BEIR form; without --data the Samsung television manual. Its questions are no generated ones.",
+        "Any folder in BEIR form; without --data the Samsung television manual. Its questions were not generated.",
         "Vanilla is the embedder set here (ARGOT_EMBEDDER). Titles and headings are the headers.",
     ),
 )
@@ -103,7 +103,7 @@ ASPECTS = Experiment(
     published_with=f"a tuned Qwen 72B, judged by GPT-4o; {_DATA}",
     notes=(
         "The paper's generator is tuned on its questions; here it is the model given (a tuned one by --generator).",
-        "Both answers are judged in one call, in drawn order.",
+        "Both answers are judged in one call, in random order.",
     ),
 )
 

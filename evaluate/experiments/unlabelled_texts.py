@@ -1,10 +1,10 @@
-"""Evidence for the senses of acronyms from unlabelled text: many sentences at once, without a language model.
+"""Evidence for the senses of acronyms from unlabelled text: many sentences together, without a language model.
 
-`disambiguation.py` compares one question with the passages of a base; here many sentences are read at once, so that
-each is evidence for the others, too. All is learnt from the sentences themselves: where an expansion is spelt out,
-which words go together (latent semantic analysis of positive pointwise mutual information: Turney and Pantel 2010,
-section 4), what stands next to what. Labels are never seen; how much each kind of evidence counts was chosen on other
-sentences (docs/senses.md).
+`disambiguation.py` compares one question with the passages of a knowledge base. Here many sentences are read together,
+and each is evidence for the others, too. Everything is learnt from the sentences themselves: where an expansion is
+spelt out, which words occur together (latent semantic analysis of positive pointwise mutual information: Turney and
+Pantel 2010, section 4), and which words follow each other. Labels are not used; the weight of each kind of evidence was
+chosen on other sentences (docs/senses.md).
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from argot.tools.text.words import content_stems, fold_words, stem
 
 Floats = NDArray[np.float32]
 
-_DIMENSIONS = 150  # of a topic
-_SMALL = 800  # words
-_RARE = 3  # words in fewer sentences have no topic
-_MOST_WITNESSES = 300  # sentences that spell out one expansion
-_SURROUNDING = 6  # sentences
-_AT_ONCE = 1_000  # sentences compared with all others: bounds memory
-_FEW = 5  # sentences with an acronym, at which their own mean counts as much as the mean over all
+_DIMENSIONS = 150  # of the topic vectors
+_SMALL = 800  # words; a smaller matrix is decomposed as a whole
+_RARE = 3  # words in fewer sentences have no topic vector
+_MOST_WITNESSES = 300  # sentences used of those that spell out one expansion
+_SURROUNDING = 6  # the number of most similar sentences that are averaged
+_AT_ONCE = 1_000  # sentences compared with all others at a time: limits memory
+_FEW = 5  # sentences with an acronym at which their own mean has the same weight as the mean of all sentences
 
 
 @dataclass(frozen=True, slots=True)
 class AcronymUsage:
-    """An acronym in a sentence: what stands before it and after it."""
+    """An acronym in a sentence, with the text before it and after it."""
 
     before: str
     acronym: str
@@ -50,7 +50,7 @@ class AcronymUsage:
 
 
 class Texts:
-    """Sentences with acronyms in them, and the evidence they hold about words and phrases."""
+    """Sentences with acronyms, and the evidence about words and phrases in them."""
 
     def __init__(
         self,
@@ -60,9 +60,10 @@ class Texts:
         meanings: Floats,
         rests: Floats | None = None,
     ) -> None:
-        """`vectors` is (usages, dimensions), `meanings` (expansions, dimensions): unit vectors of the base's embedder.
+        """`vectors` has shape (usages, dimensions), `meanings` (expansions, dimensions): unit vectors of the base's
+        embedder.
 
-        `rests` has a row for each usage without its acronym; None leaves it out: it adds little to much text.
+        `rests` has a row for each usage without its acronym. None leaves this kind out: with much text it adds little.
         """
         self.usages = usages
         self._rests = rests
@@ -78,10 +79,10 @@ class Texts:
         self._witnesses = self._find_spelt_out()
         self._count_neighbours()
 
-    # -- what is learnt once ------------------------------------------------------------------------------------------
+    # -- learning, done once ------------------------------------------------------------------------------------------
 
     def _weigh_words(self) -> None:
-        """Build TF-IDF rows of sentences and expansions, and from them their places among topics."""
+        """Build TF-IDF rows of sentences and expansions, and their topic vectors."""
         spread = Counter(word for stems in self._stems for word in set(stems))
         of_expansions = {word for stems in self._of_expansions for word in stems}
         known = {word: n for n, word in enumerate(sorted(spread.keys() | of_expansions))}
@@ -93,7 +94,7 @@ class Texts:
         self.topics_of_expansions: Floats = _normalise(self.words_of_expansions @ topics)
 
     def _find_spelt_out(self) -> list[list[int]]:
-        """Return for each expansion the sentences that hold all its words in a row, as stems."""
+        """Return for each expansion the sentences that have all its words in sequence, as stems."""
         by_phrase: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for n, phrase in enumerate(self._phrases):
             by_phrase[phrase].append(n)
@@ -111,7 +112,7 @@ class Texts:
         self._pairs = Counter(pair for stems in self._sequences for pair in pairwise(stems))
         self._total = max(1, sum(self._single.values()))
 
-    # -- what is asked ------------------------------------------------------------------------------------------------
+    # -- evidence -----------------------------------------------------------------------------------------------------
 
     def collect_evidence(self, rows: Sequence[int], expansions: Sequence[str]) -> dict[str, Floats]:
         """Return for sentences (`rows`) with one acronym an array (sentences, expansions) for each kind of evidence."""
@@ -131,27 +132,31 @@ class Texts:
         return {kind: np.asarray(values, dtype=np.float32) for kind, values in found.items()}
 
     def _measure_nearness(self, places: Floats, rows: Sequence[int], expansions: Floats) -> Floats:
-        """Return cosines less what each expansion gets on average: some expansions are near everything.
+        """Return cosines minus the average for each expansion, since some expansions are near to every sentence.
 
-        The average is over the acronym's own sentences; where these are few, over all sentences as well.
+        The average is taken over the acronym's own sentences and, if they are few, over all sentences as well.
         """
         own, share = places[rows], len(rows) / (len(rows) + _FEW)
         average = share * own.mean(axis=0) + (1 - share) * self._means[id(places)]
         return np.asarray((own - average) @ expansions.T, dtype=np.float32)
 
     def _measure_rest(self, rows: Sequence[int], expansions: Floats) -> Floats:
-        """Return cosines of the sentences without the acronym, whose letters may look like one of its expansions."""
+        """Return the cosines of the sentences without the acronym, since its letters may resemble one of the
+        expansions.
+        """
         if self._rests is None:
             return np.zeros((len(rows), len(expansions)), dtype=np.float32)
         return np.asarray(self._rests[rows] @ expansions.T, dtype=np.float32)
 
     def _measure_stated(self, row: int, expansion: int) -> float:
-        """Return the share of the expansion's words that the sentence uses."""
+        """Return the share of the expansion's words that the sentence has."""
         words = set(self._of_expansions[expansion])
         return len(words.intersection(self._stems[row])) / len(words) if words else 0.0
 
     def _measure_fluency(self, usage: AcronymUsage, expansions: Iterable[int]) -> list[float]:
-        """Return how much more often than by chance the expansion's last word stands before the acronym's next one."""
+        """Return how much more often than by chance the expansion's last word comes before the word after the
+        acronym.
+        """
         after = [stem(word) for word in fold_words(usage.after[:40])][:1]
         return [
             self._measure_association(self._phrases[n][-1], after[0]) if after and self._phrases[n] else 0.0
@@ -163,8 +168,8 @@ class Texts:
         return math.log((self._pairs[first, second] + 0.05 * expected + 0.001) / expected) if expected else 0.0
 
     def _list_own_witnesses(self, expansion: int, rivals: Sequence[int]) -> list[int]:
-        """List witnesses without those that spell out a longer rival around it: "Energy Efficiency 21" is no
-        "Efficiency 21".
+        """Return the sentences that spell out an expansion, except those that spell out a longer rival with it: "Energy
+        Efficiency 21" is not "Efficiency 21".
         """
         phrase = self._phrases[expansion]
         longer = [n for n in rivals if self._phrases[n] != phrase and _has_phrase(self._phrases[n], phrase)]
@@ -172,7 +177,7 @@ class Texts:
         return [row for row in self._witnesses[expansion] if row not in others][:_MOST_WITNESSES]
 
     def _measure_witnesses(self, rows: Sequence[int], witnesses: Sequence[int]) -> dict[str, Floats]:
-        """Return evidence from the sentences that spell an expansion out; a sentence is no evidence for itself."""
+        """Return evidence from the sentences that spell out an expansion; a sentence is no evidence for itself."""
         none = np.zeros(len(rows), dtype=np.float32)
         if not witnesses:
             return dict.fromkeys(("spelt out", "defined", "near by words", "near by meaning"), none)
@@ -188,7 +193,7 @@ class Texts:
         }
 
     def measure_likeness(self, rows: Sequence[int], kind: str) -> Floats:
-        """Return a square matrix of how alike the sentences are to each other: by "words" or "topic"."""
+        """Return a square matrix of the similarity of the sentences to each other, by "words" or "topic"."""
         if kind == "words":
             return _make_dense(self.words[rows] @ self.words[rows].T)
         return np.asarray(self.topics[rows] @ self.topics[rows].T, dtype=np.float32)
@@ -199,7 +204,7 @@ def _has_phrase(words: Sequence[str], phrase: Sequence[str]) -> bool:
 
 
 def _average_surroundings(vectors: Floats) -> Floats:
-    """Return for each sentence the weighted mean of those most like it in meaning, itself left out, of length 1."""
+    """Return for each sentence a vector of length 1: the weighted mean of those most similar to it, without itself."""
     centred = _normalise(vectors - vectors.mean(axis=0))
     found = np.zeros_like(vectors)
     for start in range(0, len(vectors), _AT_ONCE):
@@ -214,7 +219,7 @@ def _average_surroundings(vectors: Floats) -> Floats:
 
 
 def _weigh_texts(texts: Sequence[Sequence[str]], known: dict[str, int], rarity: Sequence[float]) -> Any:
-    """Return a sparse TF-IDF matrix, one row of length 1 for each text; unknown words are left out."""
+    """Return a sparse TF-IDF matrix with one row of length 1 for each text; unknown words are left out."""
     from scipy import sparse  # type: ignore[import-untyped]
 
     rows, columns, values = [], [], []
@@ -230,8 +235,8 @@ def _weigh_texts(texts: Sequence[Sequence[str]], known: dict[str, int], rarity: 
 
 
 def _place_words(words: Any) -> Floats:
-    """Return a vector for each word, so that words with similar neighbours have similar vectors; rare words have
-    none.
+    """Return a vector for each word, so that words with similar neighbours have similar vectors. The vectors of rare
+    words are 0.
     """
     from scipy import sparse
 
@@ -254,7 +259,7 @@ def _place_words(words: Any) -> Floats:
 def _decompose(matrix: Any, size: int) -> tuple[Floats, Floats]:
     """Return the left singular vectors of the largest singular values. A small matrix is decomposed as a whole.
 
-    Little text has many equal singular values, between which an iterative method would draw lots.
+    With little text many singular values are equal, and an iterative method would choose among them at random.
     """
     from scipy.sparse.linalg import svds  # type: ignore[import-untyped]
 

@@ -1,4 +1,4 @@
-"""The workbench's choice of a search strategy: tried on a set of pairs, kept as a profile (AccurateRAG 2.3)."""
+"""The workbench's choice of a search strategy: measured on a set of pairs, saved as a profile (AccurateRAG 2.3)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from argot.ui.web.authorization import Visitor, Who, needs
 
 STRATEGY = "/workbench/strategy"
 MEASURES = ("ndcg@10", "map@10", "hit@1", "hit@5", "hit@10", "recall@10", "mrr")
-"""Of those there are, the ones that a person chooses from."""
+"""The measures that the page offers, a part of all."""
 PARTS: tuple[ChoicePart, ...] = get_args(ChoicePart)
 
 
@@ -32,7 +32,7 @@ def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("/state")
     @needs("manager")
     async def state(request: Request, who: Who) -> Response:
-        """Return the part of the page that changes while strategies are tried."""
+        """Return the part of the page that changes while strategies are measured."""
         if "hx-request" not in request.headers:
             return await render_form(request, who, {})
         return render_part(
@@ -62,7 +62,7 @@ def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
         run = await strategy_run(kb, who.principal)
         try:
             if run is None or run.choice is None or not run.choice.better:
-                raise Conflict("There is nothing to keep: no strategy measures better beyond doubt.")
+                raise Conflict("There is nothing to save: no strategy is clearly better than the present one.")
             choice, name = run.choice, given.get("name", "").strip()
             switches, about = choice.switches, choice.about
             await profile_save(kb, who.principal, name=name, base=choice.profile, switches=switches, about=about)

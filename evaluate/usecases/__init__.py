@@ -1,1 +1,1 @@
-"""The suites by which a knowledge base is measured, as functions, and the choices that they make."""
+"""The suites that measure a knowledge base, as functions, and the choices of settings that rest on them."""

@@ -1,4 +1,4 @@
-"""Measuring: the suites of `argot evaluate`, each over stores made for it alone."""
+"""Measurements: the suites of `argot evaluate`, each with a knowledge base made for it or one that is named."""
 
 from __future__ import annotations
 
@@ -79,15 +79,15 @@ def retrieval(  # noqa: PLR0917
     """Measure how well the documents of a BEIR folder are found, with the glossary if one is given.
 
     Args:
-        home: in which knowledge base, as `open_base` says.
-        against: another profile to compare with, question by question.
+        home: the knowledge base to measure, as for `open_base`.
+        against: another profile to compare with, paired by question.
 
     Raises:
-        InvalidInput: a file is missing or malformed, or a profile is to be compared with itself.
+        InvalidInput: a file is missing or malformed, or a profile is compared with itself.
     """
     _require_different([profile, *([against] if against else [])])
     data = load_beir(beir)
-    # Read before documents are added, so that a wrong path is told at once.
+    # Read these files before documents are added, so that a wrong path is reported at once.
     csv_text = read_input(glossary) if glossary else None
 
     def fill(base: TemporaryBase) -> None:
@@ -114,13 +114,13 @@ def samples(  # noqa: PLR0917
     """Ask the sample questions over the sample documents.
 
     Args:
-        ways: keys of `STAGES_OFF`, each a change of the profile; by default all that change anything in this base.
-        home: in which knowledge base, as `open_base` says.
+        ways: keys of `STAGES_OFF`, each a change of the profile; by default all that make a difference in this base.
+        home: the knowledge base to measure, as for `open_base`.
 
     Raises:
-        InvalidInput: there is no such way, or no model server.
+        InvalidInput: an unknown way, or no model server.
     """
-    # Before anything is embedded, which takes long.
+    # Check this before the documents are embedded, which takes long.
     unknown = set(ways or ()) - STAGES_OFF.keys()
     if unknown:
         raise InvalidInput(f"There is no way '{unknown.pop()}'. Ways: {', '.join(STAGES_OFF)}.")
@@ -153,10 +153,10 @@ def choose_answer_questions(  # noqa: PLR0917
     split: str | None,
     settings: Settings,
 ) -> AnswerSet:
-    """Return the questions that `answers` asks: of a file, a public set, or of the samples (`choose_answer_set`).
+    """Return the questions for `answers`: those of a file, of a public set, or of the samples (`choose_answer_set`).
 
     Raises:
-        InvalidInput: only a part of what is needed is named, or what is named cannot be read.
+        InvalidInput: only part of what is needed is named, or something named cannot be read.
     """
     return choose_answer_set(file, documents, public, settings.datasets, split, stored=home is not None)
 
@@ -172,23 +172,24 @@ def answers(  # noqa: PLR0917
     judges: JudgeChoice = NO_JUDGES,
     replies: Path | None = None,
 ) -> Report:
-    """Measure if the questions are answered: whole, rightly cited, and only where the documents hold the answer.
+    """Measure whether the questions are answered completely, with correct citations, and only if the documents hold the
+    answer.
 
     Args:
-        glossary: a glossary in CSV form, with the contexts.csv beside it where there is one.
-        home: in which knowledge base, as `open_base` says; one that is there keeps its own glossary.
-        side: "ideal" and "lying": with a model server of our own that knows the reference answers; "recorded" and
-            "recorded-lying": with one that repeats replies, and only the questions that they answer are asked.
-        judges: who judges the answers beside the measures, and by which model.
+        glossary: a glossary in CSV form; a contexts.csv beside it is read too.
+        home: the knowledge base to measure, as for `open_base`; an existing one keeps its own glossary.
+        side: "ideal" and "lying" use a model server of Argot's own that knows the reference answers; "recorded" and
+            "recorded-lying" one that repeats replies, and only the questions with a reply are asked.
+        judges: the judges of the answers, in addition to the measures, and their model.
         replies: the file of recorded replies.
 
     Raises:
-        InvalidInput: a file is malformed, a document cannot be read, there is no model server, two profiles have one
-            name, a judge cannot judge so many, or there are replies without their side, or the side without replies.
-        NotFound, KnowledgeBaseBusy: there is no knowledge base, or a service holds it.
+        InvalidInput: a file is malformed, a document cannot be read, there is no model server, two profiles have the
+            same name, a judge cannot judge that many profiles, or replies are given without their side or the reverse.
+        NotFound, KnowledgeBaseBusy: the knowledge base does not exist, or a service uses it.
     """
     _require_different(profiles)
-    # Before anything is embedded, which takes long.
+    # Check this before the documents are embedded, which takes long.
     questions, model = _choose_known_model(questions, side, replies)
     judging, matcher = build_answer_judges(judges, len(profiles), settings), build_reference_matcher(judges, settings)
     asked = [one for one in (*(judge.model for judge in judging), matcher) if one is not None]
@@ -204,7 +205,7 @@ def answers(  # noqa: PLR0917
                 add_glossary_file(base, csv_file)
 
         if home is not None and not questions.sources:
-            require(home)  # nothing to make it of
+            require(home)  # there is nothing to make it from
         base = stack.enter_context(open_base(home, settings, fill))
         for profile in profiles:
             require_derived(base, profile)
@@ -239,10 +240,10 @@ def _require_different(profiles: Sequence[Profile]) -> None:
 
 
 def reading(folder: Path, worst: int, settings: Settings, progress: Progress) -> Report:
-    """Measure which words of a folder's files are read, left out by a rule, and lost.
+    """Measure which words of a folder's files are read, left out by a rule, or lost.
 
     Raises:
-        InvalidInput: there is no such folder, or no file in it.
+        InvalidInput: the folder does not exist, or has no file.
     """
     report = evaluate_reading(folder, ReadLimits.from_settings(settings), progress)
     return report.to_json(), build_reading_tables(report, worst)
@@ -253,12 +254,12 @@ def name_side(server: ModelServer | None) -> str:
 
 
 def name_steps(progress: Progress, server: ModelServer | None, side: SideChoice) -> Progress:
-    """Return progress whose steps name the side where both run."""
+    """Return a progress function whose step names include the side if both sides are measured."""
     if side != "both":
         return progress
     return lambda step, done, total: progress(f"{name_side(server)}: {step}", done, total)
 
 
 def join_sides(reports: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the report itself if one side was measured, else both by side."""
+    """Return the report itself if only one side was measured, otherwise both reports by side."""
     return next(iter(reports.values())) if len(reports) == 1 else reports

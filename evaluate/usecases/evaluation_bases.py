@@ -1,4 +1,4 @@
-"""The knowledge bases that suites measure: made for one measurement, made to be kept, or there already."""
+"""The knowledge bases that suites measure: temporary ones, new ones to keep, and existing ones."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ from argot.settings import Settings
 from argot.types import DerivedKind
 
 Fill = Callable[[TemporaryBase], None]
-"""Puts the documents and the glossary of a suite into an empty base."""
+"""Adds the documents and the glossary of a suite to an empty knowledge base."""
 
 
 @contextmanager
 def open_base(home: Path | None, settings: Settings, fill: Fill | None = None) -> Iterator[TemporaryBase]:
-    """Open the base to measure.
+    """Open the knowledge base to measure.
 
     Args:
-        home: a knowledge base that is asked, and not changed: with derived texts and triples, if it has any, and with
-            the models that it has adopted, unless the settings name others. One that is not there yet is made, filled
-            and kept, so that it can be given derived texts and measured again. None: one of its own, so that nobody's
-            documents or terms take part.
+        home: the folder of a knowledge base. It is asked but not changed, with its derived texts and triples, if it has
+            any, and with its adopted models, unless the settings name others. If it does not exist, it is made with
+            `fill` and kept, so that derived texts can be added and the measurement repeated. None: a temporary
+            knowledge base, which holds no other documents or terms.
 
     Raises:
-        InvalidInput: the folder holds other things. KnowledgeBaseBusy: a service holds it.
+        InvalidInput: the folder holds other things.
+        KnowledgeBaseBusy: a service uses it.
     """
     if home is None:
         with tempfile.TemporaryDirectory(prefix="argot-") as folder, TemporaryBase(Path(folder), settings) as base:
@@ -58,7 +59,7 @@ def open_base(home: Path | None, settings: Settings, fill: Fill | None = None) -
         )
     lock = HomeLock(home)
     try:
-        # As it answers: with the models that it has adopted.
+        # With its adopted models, as the service answers.
         with TemporaryBase(home, apply_adopted(home, settings).replace(home=home)) as base:
             yield base
     finally:
@@ -66,16 +67,16 @@ def open_base(home: Path | None, settings: Settings, fill: Fill | None = None) -
 
 
 def require_derived(base: TemporaryBase, profile: Profile) -> None:
-    """Refuse to measure a search of derived texts where there are none: the result would be taken for theirs.
+    """Refuse to measure a search of derived texts that are missing: the result would be taken for theirs.
 
     Raises:
-        InvalidInput: a kind that the profile names is missing, or nothing but derived texts is to be searched.
+        InvalidInput: a kind that the profile names is missing, or only derived texts are searched and there are none.
     """
     if not profile.search_derived:
         return
     kinds = profile.derived_kinds
     missing = list_underived_kinds(base.corpus.store, kinds)
-    # All kinds, as in the default, asks for whatever there is.
+    # All kinds, the default, means: whichever there are.
     some = set(kinds) == set(get_args(DerivedKind)) and (profile.search_passages or len(missing) < len(kinds))
     if missing and not some:
         raise InvalidInput(
@@ -88,7 +89,8 @@ def _make(home: Path, settings: Settings, fill: Fill) -> None:
     if home.exists() and (not home.is_dir() or any(home.iterdir())):
         raise InvalidInput(f"{home} is not a knowledge base, and not empty. Give another --home.")
     home.parent.mkdir(parents=True, exist_ok=True)
-    # Beside its place until it is whole: half a base would be measured the next time as if it held everything.
+    # Fill it under another name and rename it when it is complete: otherwise a partly filled base would be measured
+    # the next time as if it held everything.
     making = Path(tempfile.mkdtemp(prefix=f".{home.name}-", dir=home.parent))
     try:
         with TemporaryBase(making, settings) as base:
@@ -102,13 +104,13 @@ def _make(home: Path, settings: Settings, fill: Fill) -> None:
 
 @contextmanager
 def sample_folder() -> Iterator[Path]:
-    # A package may be installed as an archive; then its files are unpacked for as long as they are used.
+    # A package may be installed as an archive; then its files are unpacked only while they are used.
     with as_file(files("argot.samples")) as folder:
         yield folder
 
 
 def add_folder(base: TemporaryBase, folder: Path, progress: Callable[[str, int, int], None]) -> None:
-    """Add documents, contexts and glossary of a quiz folder or of the samples, which are laid out alike."""
+    """Add the documents, contexts and glossary of a quiz folder or of the samples; both have the same layout."""
     from argot.corpus.corpus import list_sources
 
     base.add(list_sources([folder / "documents"]), progress)
@@ -121,7 +123,7 @@ def add_glossary(base: TemporaryBase, folder: Path) -> None:
 
 
 def add_glossary_file(base: TemporaryBase, path: Path) -> None:
-    """Add a glossary file, with the contexts.csv beside it where there is one."""
+    """Add a glossary file, and a contexts.csv beside it if there is one."""
     contexts = path.with_name("contexts.csv")
     if contexts.exists():
         for row in read_contexts(read_input(contexts)):
@@ -130,10 +132,10 @@ def add_glossary_file(base: TemporaryBase, path: Path) -> None:
 
 
 def read_contexts(text: str) -> list[dict[str, str]]:
-    """Read the contexts of a CSV file.
+    """Read contexts from CSV text.
 
     Raises:
-        InvalidInput: there is no column `name`, or a row has none.
+        InvalidInput: the column `name` is missing, or empty in a row.
     """
     rows = [
         {key: (row.get(key) or "").strip() for key in ("name", "description", "contact")}

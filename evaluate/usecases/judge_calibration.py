@@ -1,4 +1,4 @@
-"""Calibrating judges and measures on what people say of the same answers: `argot evaluate calibrate`."""
+"""The calibration of judges and measures against people's labels of the same answers: `argot evaluate calibrate`."""
 
 from __future__ import annotations
 
@@ -34,16 +34,18 @@ def calibrate(  # noqa: PLR0917
     settings: Settings,
     progress: Progress,
 ) -> Report:
-    """Measure how far judges and measures agree with the people who labelled answers.
+    """Measure how well judges and measures agree with the people who labelled answers.
 
     Args:
-        labels: a file of labelled answers (`evaluate/human_labels.py`); or `public`: a set of the folder of data sets.
-        judges: by name; the names of measures too (`CALIBRATED_MEASURES`).
-        threshold: of measures; by default chosen on half of the questions, the other half being reported.
-        limit: so many answers, drawn always alike; by default all.
+        labels: a file of labelled answers (`evaluate/human_labels.py`); the alternative is `public`, a set in the
+            folder of data sets.
+        judges: names of judges and of measures (`CALIBRATED_MEASURES`).
+        threshold: the threshold of the measures; by default chosen on half of the questions, and the other half
+            reported.
+        limit: the number of answers, drawn in the same way each time; by default all.
 
     Raises:
-        InvalidInput: there are no labels, or none of a judge's kind; or a judge is unknown, or has no model.
+        InvalidInput: there are no labels, or none of the kind a judge needs; or a judge is unknown or has no model.
         ModelUnavailable: a judge's server does not answer.
     """
     if (labels is None) == (public is None):
@@ -53,8 +55,10 @@ def calibrate(  # noqa: PLR0917
     if REFERENCES in judges.names:
         raise InvalidInput("'references' gives no verdict on an answer, and cannot be calibrated on labels of answers.")
     if "ranking" in judges.names:
-        raise InvalidInput("The judge 'ranking' compares four answers; labels of single answers say nothing of it.")
-    # What can be refused is, before a model is asked.
+        raise InvalidInput(
+            "The judge 'ranking' compares four answers; labels of single answers cannot be compared with that."
+        )
+    # Check all input before a model is asked.
     asked = [name for name in judges.names if name not in CALIBRATED_MEASURES]
     judging = build_answer_judges(JudgeChoice(asked, judges.url, judges.model), 1, settings)
     answers = _sample_answers(load_labels(labels) if labels else load_financebench_labels(settings.datasets), limit)
@@ -75,5 +79,5 @@ def calibrate(  # noqa: PLR0917
 def _sample_answers(answers: Sequence[LabelledAnswer], limit: int | None) -> Sequence[LabelledAnswer]:
     if limit is None or limit >= len(answers):
         return answers
-    # Over the whole set: its files stand one behind the other.
+    # Draw from the whole set: its files follow one another.
     return random.Random(1).sample(answers, limit)  # noqa: S311

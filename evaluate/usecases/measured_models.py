@@ -1,4 +1,4 @@
-"""The language models of a measurement: those that are measured, and those that judge."""
+"""The language models of a measurement: the models that are measured, and the models that judge."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 REFERENCES = "references"
-"""Named among judges: the model matches references, beside ours."""
+"""A name among the judges: the model matches references, and is compared with Argot's own matching."""
 SideChoice = Literal["extractive", "model", "both"]
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeChoice:
-    """Judges by name (`evaluate/judging.py`), `REFERENCES` beside them; and the model that judges, by default the one
-    that is configured.
+    """The names of judges (`evaluate/judging.py`) and `REFERENCES`, and the model that judges; by default the
+    configured model.
     """
 
     names: Sequence[str] = ()
@@ -38,7 +38,7 @@ def list_model_servers(side: SideChoice, settings: Settings) -> list[ModelServer
     """Return a server for each side that is measured: None for the extractive one, the model server for the other.
 
     Raises:
-        InvalidInput: none is configured.
+        InvalidInput: no model server is configured.
     """
     if side == "extractive":
         return [None]
@@ -54,13 +54,13 @@ def list_model_servers(side: SideChoice, settings: Settings) -> list[ModelServer
 
 
 def build_answer_judges(choice: JudgeChoice, systems: int, settings: Settings) -> list[AnswerJudge]:
-    """Return the judges chosen, each once.
+    """Return the chosen judges, each once.
 
     Args:
         systems: how many answers to one question are judged together.
 
     Raises:
-        InvalidInput: there is no such judge, no model for it, or it orders four answers and there are not so many.
+        InvalidInput: a judge is unknown or has no model, or it ranks four answers and there are not four.
     """
     names = [name for name in dict.fromkeys(choice.names) if name != REFERENCES]
     if unknown := next((name for name in names if name not in JUDGES), None):
@@ -78,10 +78,10 @@ def build_answer_judges(choice: JudgeChoice, systems: int, settings: Settings) -
 
 
 def build_reference_matcher(choice: JudgeChoice, settings: Settings) -> ModelJudge | None:
-    """Return the model that matches references beside our own matching, where that is chosen.
+    """Return the model that matches references, if this comparison is chosen.
 
     Raises:
-        InvalidInput: there is no model for it.
+        InvalidInput: no model is configured.
     """
     return _build_model_judge(REFERENCES, choice, settings) if REFERENCES in choice.names else None
 
@@ -100,7 +100,7 @@ def _build_model_judge(name: str, choice: JudgeChoice, settings: Settings) -> Mo
 
 
 def build_judging_settings(choice: JudgeChoice, settings: Settings) -> Settings:
-    """Return the settings of the judging server. A key is never sent to another server than the one it was set for."""
+    """Return the settings of the judging server. A key is never sent to a server other than the one it was set for."""
     if choice.url:
         changes = {
             "model_url": choice.url,
@@ -113,18 +113,18 @@ def build_judging_settings(choice: JudgeChoice, settings: Settings) -> Settings:
 
 
 def build_answering_settings(settings: Settings, url: str | None, model: str | None) -> Settings:
-    """Return the settings with another model that answers. A key is sent to no other server than the one it was set
+    """Return the settings with another answering model. A key is never sent to a server other than the one it was set
     for.
     """
     if not url or url == settings.model_server.url:
         return settings.replace(model=model) if model else settings
     changes: dict[str, Any] = {"model_url": url, "model": model or "", "model_context": 0}
-    # Where no server was set, the key that was is for the one named now.
+    # If no server was configured, the configured key is for the server named now.
     return settings.replace(**changes, **({"model_key": SecretStr("")} if settings.model_server.url else {}))
 
 
 def run_closing(work: Coroutine[Any, Any, _T], *servers: ModelServer | None) -> _T:
-    """Run the work, and close the servers within the loop in which their connections were opened."""
+    """Run the work, and close the servers in the event loop in which their connections were opened."""
 
     async def run_work() -> _T:
         try:

@@ -1,4 +1,4 @@
-"""Choice of a search strategy on a set of training pairs (AccurateRAG 2.3): at once, or in the background."""
+"""Choice of a search strategy on a set of training pairs (AccurateRAG 2.3), awaited or in the background."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from argot.measures import Qrels
 
 ChoicePart = Literal["validation", "test"]
-"""Pairs of the part to learn from choose nothing: a tuned model has seen them."""
+"""The parts of a set that may be used for a choice; not the training part, since a tuned model has seen its pairs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StrategyQuestion(ParameterGroup):
-    """The questions that strategies are chosen on: those of one part of a set of pairs.
+    """The questions on which strategies are measured: those of one part of a set of pairs.
 
-    `profile`: the present one; None: the service's. `name`: under which the winner is to be kept; whether it can be is
-    seen to before anything is searched.
+    `profile`: the present profile; None: the service's. `name`: the name under which the chosen strategy will be saved
+    as a profile; whether that is possible is checked before the search.
     """
 
     data: SetName
@@ -45,7 +45,7 @@ class StrategyQuestion(ParameterGroup):
 
 @dataclass(frozen=True, slots=True)
 class StrategyTried:
-    """One strategy: its mean with the 95 % interval, and its paired difference to the present one."""
+    """One strategy: its mean with the 95 % interval, and its paired difference to the present strategy."""
 
     name: str
     mean: float
@@ -56,10 +56,10 @@ class StrategyTried:
 
 @dataclass(frozen=True, slots=True)
 class StrategyChoice:
-    """The outcome of a choice. `chosen` is the best strategy only if it is better than the present one beyond doubt
-    (`better`), otherwise it is the present one; `switches` of `profile` make it.
+    """The outcome of a choice. `chosen` is the best strategy only if the interval shows that it is better than the
+    present one (`better`); otherwise it is the present one. `switches` turn `profile` into it.
 
-    `tried`: how many strategies; `rows`: those worth seeing, best first.
+    `tried`: the number of strategies; `rows`: those to show, best first.
     """
 
     data: str
@@ -77,7 +77,7 @@ class StrategyChoice:
 
     @property
     def about(self) -> str:
-        """The description of a profile that is made of it."""
+        """Return the description of a profile that is made from this choice."""
         return f"Chosen on {self.questions} {self.part} questions of {self.data} by {self.measure}: {self.chosen}."[
             :500
         ]
@@ -85,7 +85,7 @@ class StrategyChoice:
 
 @dataclass(slots=True)
 class StrategyRun:
-    """A choice in the background. `step`, `done`, `total`: its progress; `error`: the reason for which it failed."""
+    """A choice in the background. `step`, `done`, `total`: its progress; `error`: why it failed."""
 
     asked: StrategyQuestion
     step: str = ""
@@ -97,7 +97,7 @@ class StrategyRun:
 
 
 STRATEGY = "strategy"
-"""The kind of the jobs that choose a search strategy, and the key of the one that there is at a time."""
+"""The kind of the jobs that choose a search strategy, and their key, which allows only one of them at a time."""
 _ASKED, _CHOICE = TypeAdapter(StrategyQuestion), TypeAdapter(StrategyChoice)
 
 
@@ -105,15 +105,17 @@ _ASKED, _CHOICE = TypeAdapter(StrategyQuestion), TypeAdapter(StrategyChoice)
 async def strategy_choose(
     kb: KnowledgeBase, principal: Principal, *, asked: StrategyQuestion
 ) -> AsyncIterator[Event | Finished[StrategyChoice]]:
-    """Try which search finds the passages of a set's questions best: semantic, keyword or hybrid, with which derived
-    texts and weights. It is measured before re-ranking, in what one may read. Questions that are a sentence of their
-    passage are left out: words alone find them. Nothing is changed; `profile_save` keeps what was chosen.
+    """Measure which search finds the passages of a set's questions best, before re-ranking.
+
+    It tries semantic, keyword and hybrid search, with different derived texts and weights, in the documents that the
+    caller may read. Questions that are a sentence of their passage are left out, because keywords alone find them.
+    Nothing is changed; `profile_save` keeps the result.
 
     Events: `{"kind": "progress", "name", "done", "total"}`.
 
     Raises:
-        MissingWing: no wing that is installed keeps sets of pairs.
-        NotFound: there is no such set that one may see.
+        MissingWing: no installed wing keeps sets of pairs.
+        NotFound: there is no such set that the caller may see.
         InvalidInput: there is no such measure, or no question of this part has a passage in the documents.
         InvalidSettings, Conflict: there is no such profile, or nothing can be kept under that name.
     """
@@ -124,10 +126,10 @@ async def strategy_choose(
 
 @usecase("manager", everywhere=True)
 async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: StrategyQuestion) -> StrategyRun:
-    """Begin to choose in the background, as `strategy_choose` does; `strategy_run` says how far it is.
+    """Start `strategy_choose` in the background; `strategy_run` returns its progress.
 
     Raises:
-        Conflict: a choice is going on.
+        Conflict: a choice is already running.
         MissingWing, NotFound, InvalidInput, InvalidSettings: as `strategy_choose`, at once.
     """
     await _load_questions(kb, principal, asked)
@@ -137,8 +139,9 @@ async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: Stra
 
 @usecase("manager", everywhere=True)
 async def strategy_run(kb: KnowledgeBase, principal: Principal) -> StrategyRun | None:
-    """Return the progress and the outcome of the last choice that was begun; None if none is known any more, or its set
-    is of documents that one may not read.
+    """Return the progress and the result of the choice that was started last.
+
+    None if none is known any more, or if its set was made from documents that the caller may not read.
     """
     job, sets = await kb.jobs.find_latest(STRATEGY, STRATEGY), find_question_sets()
     if job is None or sets is None:
@@ -164,7 +167,7 @@ def _run_of(job: JobRecord) -> StrategyRun:
     fault="No strategy could be chosen: {error}. Nothing was changed.",
 )
 async def strategy_work(run: JobRun) -> Any:
-    """Choose a strategy; the `StrategyChoice` as JSON."""
+    """Choose a strategy and return the `StrategyChoice` as JSON."""
     asked = _ASKED.validate_python(dict(run.parameters))
     async with aclosing(_stream_choice(run.kb, run.principal, asked)) as events:
         async for event in events:
@@ -201,7 +204,7 @@ async def _stream_choice(
 async def _load_questions(
     kb: KnowledgeBase, principal: Principal, asked: StrategyQuestion
 ) -> tuple[dict[str, str], Qrels]:
-    """Return the questions by their pairs' ids, and the passage that each should find."""
+    """Return the questions by the ids of their pairs, and the passage that each should find."""
     from argot.measures import ALL_MEASURES
 
     sets = require_question_sets()

@@ -1,4 +1,4 @@
-"""Choosing a search strategy on validation questions (AccurateRAG 2.3), and keeping it as a profile if asked."""
+"""Choice of a search strategy on validation questions (AccurateRAG 2.3), saved as a profile on request."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class StrategyQuestions:
-    """The questions that strategies are tried on: a BEIR folder, or questions with gold passages."""
+    """The questions on which strategies are measured: a BEIR folder, or questions with gold passages."""
 
     beir: BeirSet | None = None
     answers: AnswerSet | None = None
@@ -53,13 +53,13 @@ def choose_strategy(  # noqa: PLR0917
     settings: Settings,
     progress: Progress,
 ) -> tuple[dict[str, Any], list[Table]]:
-    """Try the strategies; keep the chosen one under the name `save` if it is better than the present one.
+    """Measure the strategies. If the best is better than the present one, save it as a profile under the name `save`.
 
     Args:
-        home: the knowledge base with the documents, as `open_base` says.
+        home: the knowledge base with the documents, as for `open_base`.
 
     Raises:
-        InvalidInput: there is no such measure, or no question has a gold passage.
+        InvalidInput: the measure is unknown, or no question has a gold passage.
         Conflict, InvalidSettings: a profile cannot be saved under that name.
     """
     if measured_by not in ALL_MEASURES:
@@ -82,7 +82,7 @@ def _keep_choice(
     keeper: SavedProfiles, name: str, profile: Profile, report: StrategyReport, told: dict[str, Any]
 ) -> Table:
     if not report.better:
-        return Table("Profile", ["", ""], [["saved", "no: nothing is better than the present one beyond doubt"]])
+        return Table("Profile", ["", ""], [["saved", "no: no strategy is clearly better than the present one"]])
     about = f"Chosen on {report.questions} questions of {report.name} by {report.measure}: {report.chosen}."
     chosen = change_profile(profile, report.switches).model_copy(update={"about": about[:500]})
     keeper.save(name, chosen)
@@ -102,7 +102,7 @@ def _open_base(
                 add_glossary_file(base, asked.answers.glossary)
 
     if home is not None and asked.answers is not None and not asked.answers.sources:
-        require(home)  # nothing to make it of
+        require(home)  # there is nothing to make it from
     return open_base(home, settings, fill)
 
 

@@ -1,4 +1,4 @@
-"""argot learn: training data, and models of one's own that go into force where they measure better."""
+"""argot learn: training data, and models trained on it, which are adopted if they measure better."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ def _follow_here(run: str, home: Path | None) -> None:
 
 def _print_end(run: str, status: str, error: str, gain: Gain | None) -> None:
     if status == "done":
-        say(f"{run} is done{f': {gain.said}' if gain else ''}.")
+        say(f"{run} is done{f': {gain.description}' if gain else ''}.")
         say_aside(
             f"Put it into force: argot learn adopt {run}" if gain and gain.is_better else f"See: argot learn show {run}"
         )

@@ -70,7 +70,7 @@ def make(
 ) -> None:
     """Make a set of training pairs from your documents. Stopped or killed, the same command goes on where it was.
 
-    Eight in ten passages are to learn from, one is to choose by, one to measure by: no passage is in two parts.
+    Of ten passages, eight are for training, one for validation and one for testing: no passage is in two parts.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
@@ -116,8 +116,8 @@ def show(
     kind: Annotated[str, typer.Option("--kind", help="Of this kind alone.", metavar="KIND")] = "",
     part: Annotated[str, typer.Option("--part", help="train, validation or test.", metavar="PART")] = "",
     state: Annotated[str, typer.Option("--state", help="kept, struck or corrected.", metavar="STATE")] = "",
-    start: Annotated[int, typer.Option("--start", min=0, help="Without the first so many.", metavar="N")] = 0,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="At most so many (25).", metavar="N")] = 25,
+    start: Annotated[int, typer.Option("--start", min=0, help="Skip the first N.", metavar="N")] = 0,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="Show at most N (25).", metavar="N")] = 25,
     json_: Json = False,
     as_user: AsUser = None,
     home: Home = None,
@@ -201,7 +201,7 @@ def strike(struck: DataPair, /, name: SetName, pair: PairId) -> None:
 
 @data_command("learning_data.data_restore", "argot learn data restore ours 1f0c9a2b3c4d5e6f")
 def restore(restored: DataPair, /, name: SetName, pair: PairId) -> None:
-    """Take back that a pair was struck."""
+    """Restore a pair that was struck."""
     say(f"Restored: {line(restored.question)}")
 
 

@@ -17,9 +17,9 @@ from torch.nn import functional
 from argot.learn.generator.tokens import TokenizedExample
 
 SHARED_FROM = 32
-"""Tokens that prompts must have in common for it to be worth while."""
+"""Tokens that prompts must have in common for sharing to be worthwhile."""
 REPLY_BATCH_SIZE = 16
-"""Prompts that are answered side by side."""
+"""Prompts in a batch."""
 _IGNORED = -100
 
 

@@ -1,4 +1,6 @@
-"""Pairs as a language model will be asked them: the messages that the service sends, and the answer it should give."""
+"""Pairs as prompts for a language model: the messages that the service sends, and the answer that the model should
+give.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ class ExampleMaker:
         self._pool = _Pool(pool) if recipe.examples == "contexts" else None
 
     def make_versions(self, pair: TrainingPair) -> Iterator[ChatExample]:
-        """Make the example, then the same with fewer and fewer passages, for a model that it is too long for."""
+        """Make the example, then versions with ever fewer passages, for models with a short context."""
         if self._pool is None:
             yield ChatExample(pair, _build_question_messages(self.recipe.prompt, pair.question), pair.answer.strip())
             return

@@ -14,7 +14,7 @@ LARGEST_FULL = 500_000_000
 BYTES_PER_TUNED_WEIGHT = 16
 """Each weight in 32 bits, its gradient, and AdamW's two moments."""
 MIN_EXAMPLES = 10
-"""With fewer a model only memorises them."""
+"""Minimum number of examples: with fewer a model only memorises them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def build_generator_recipe(given: Mapping[str, Any]) -> GeneratorRecipe:
 def refuse_large(weights: int, recipe: GeneratorRecipe) -> None:
     """
     Raises:
-        InvalidInput: all weights of a model shall be trained that is too large for it.
+        InvalidInput: the model is too large for training all its weights.
     """
     if recipe.method == "full" and weights > LARGEST_FULL and not recipe.force:
         raise InvalidInput(

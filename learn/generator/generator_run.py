@@ -29,7 +29,7 @@ from argot.learn.generator.base_models import (
 )
 from argot.learn.generator.examples import ExampleMaker
 from argot.learn.generator.generator_recipe import MIN_EXAMPLES, build_generator_recipe
-from argot.learn.generator.tokens import ChatTokens, TokenizedExample, UsableExamples, taken
+from argot.learn.generator.tokens import ChatTokens, TokenizedExample, UsableExamples, collect_examples
 from argot.learn.pool_search import device, has_bfloat16
 from argot.learn.preparation import compute_weights_fingerprint, use_threads
 from argot.learn.run_data import compute_data_fingerprint
@@ -92,7 +92,9 @@ class Training:
         """
         pairs = self.folder.pairs()
         maker = ExampleMaker(self.recipe, self.folder.passages(), self.request.seed)
-        found = {part: taken(select_part(pairs, part), maker, self.tokens, self.recipe.longest) for part in PARTS}
+        found = {
+            part: collect_examples(select_part(pairs, part), maker, self.tokens, self.recipe.longest) for part in PARTS
+        }
         learnt = found["train"]
         if len(learnt.examples) < MIN_EXAMPLES:
             raise InvalidInput(

@@ -1,4 +1,4 @@
-"""Examples as a model reads them: its own chat template, then the answer, which alone is learnt."""
+"""Examples as tokens: the prompt in the model's chat template, then the answer, the only part that is learnt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from argot.tools.llm.completion import Messages
 
 @dataclass(frozen=True, slots=True)
 class TokenizedExample:
-    """The tokens of the prompt, and of the answer with the mark that ends it."""
+    """The tokens of the prompt (`asked`), and of the answer with its end token."""
 
     example: ChatExample
     asked: tuple[int, ...]
@@ -49,7 +49,7 @@ class ChatTokens:
             )
         self._tokenizer = tokenizer
 
-    def asked(self, messages: Messages) -> tuple[int, ...]:
+    def tokenize_prompt(self, messages: Messages) -> tuple[int, ...]:
         return self._tokenize_text(self._render_messages(messages, begin_answer=True))
 
     def tokenize_example(self, example: ChatExample) -> TokenizedExample:
@@ -87,7 +87,9 @@ class ChatTokens:
             raise InvalidInput(f"The model's chat template does not take what Argot asks: {error}.") from error
 
 
-def taken(pairs: Iterable[TrainingPair], maker: ExampleMaker, tokens: ChatTokens, longest: int) -> UsableExamples:
+def collect_examples(
+    pairs: Iterable[TrainingPair], maker: ExampleMaker, tokens: ChatTokens, longest: int
+) -> UsableExamples:
     """Collect the pairs' examples, each with as many passages as fit into `longest` tokens with the whole answer."""
     examples: list[TokenizedExample] = []
     no_answer = too_long = 0

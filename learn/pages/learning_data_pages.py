@@ -70,14 +70,14 @@ _FILTERS = ("words", "kind", "part", "state")
 
 @dataclass(frozen=True, slots=True)
 class PairsListed:
-    """A set's pairs that the address asks for. `given`: as the form and the links have it."""
+    """The pairs of a set that the address asks for. `given`: the filters, as the form and the links have them."""
 
     given: dict[str, str]
     start: int
     found: DataFound
 
     @property
-    def narrowed(self) -> bool:
+    def is_narrowed(self) -> bool:
         return any(self.given.values())
 
     def link(self, **changed: str | int) -> str:
@@ -147,12 +147,12 @@ def _add_change_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("/{name}/go-on")
     @needs("manager")
     async def go_on(request: Request, who: Who, name: str) -> Response:
-        return await done(request, who, name, "data-making", data_start(kb, who.principal, name=name))
+        return await apply_change(request, who, name, "data-making", data_start(kb, who.principal, name=name))
 
     @router.post("/{name}/stop")
     @needs("manager")
     async def stop(request: Request, who: Who, name: str) -> Response:
-        return await done(request, who, name, "data-stopped", data_stop(kb, who.principal, name=name))
+        return await apply_change(request, who, name, "data-stopped", data_stop(kb, who.principal, name=name))
 
     @router.post("/{name}/remove")
     @needs("manager")
@@ -166,12 +166,14 @@ def _add_change_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("/{name}/{pair}/strike")
     @needs("manager")
     async def strike(request: Request, who: Who, name: str, pair: str) -> Response:
-        return await done(request, who, name, "data-struck", data_strike(kb, who.principal, name=name, pair=pair))
+        work = data_strike(kb, who.principal, name=name, pair=pair)
+        return await apply_change(request, who, name, "data-struck", work)
 
     @router.post("/{name}/{pair}/restore")
     @needs("manager")
     async def restore(request: Request, who: Who, name: str, pair: str) -> Response:
-        return await done(request, who, name, "data-restored", data_restore(kb, who.principal, name=name, pair=pair))
+        work = data_restore(kb, who.principal, name=name, pair=pair)
+        return await apply_change(request, who, name, "data-restored", work)
 
     @router.post("/{name}/{pair}/correct")
     @needs("manager")
@@ -179,9 +181,9 @@ def _add_change_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         form = await read_form(request)
         given = {"question": form.get("question", ""), "answer": form.get("answer", "")}
         work = data_correct(kb, who.principal, name=name, pair=pair, **given)
-        return await done(request, who, name, "data-corrected", work, pair=pair, typed=form)
+        return await apply_change(request, who, name, "data-corrected", work, pair=pair, typed=form)
 
-    async def done(
+    async def apply_change(
         request: Request, who: Visitor, name: str, what: str, work: Awaitable[object], **typed: Any
     ) -> Response:
         try:

@@ -87,7 +87,7 @@ def _add_overview_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("/runs")
     @needs("manager")
     async def rows(request: Request, who: Who) -> Response:
-        """Render the parts that change by themselves: the trainings and the models in force."""
+        """Render the parts that are refreshed automatically: the trainings and the models in force."""
         if "hx-request" not in request.headers:
             return await overview_page(request, who)
         return render_part("workbench_rows.html", who=who, **await changing(who))
@@ -196,7 +196,7 @@ def _add_run_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         """Render the parts of a training that change while it runs."""
         if "hx-request" not in request.headers:
             return await run_page(request, who, run)
-        return render_part("workbench_state.html", who=who, **await shown(who, run))
+        return render_part("workbench_state.html", who=who, **await read_view(who, run))
 
     @router.post("/runs/{run}/{change}")
     @needs("manager")
@@ -220,7 +220,7 @@ def _add_run_routes(router: APIRouter, kb: KnowledgeBase) -> None:
             return await run_page(request, who, run, error)
         return redirect_to_address(WORKBENCH if change == "remove" else _link_run(run))
 
-    async def shown(who: Visitor, run: str) -> dict[str, Any]:
+    async def read_view(who: Visitor, run: str) -> dict[str, Any]:
         found = await training_show(kb, who.principal, run=run)
         verdict = await model_verdict(kb, who.principal, run=run) if found.run.status == "done" else None
         change = await model_change(kb, who.principal)
@@ -230,7 +230,7 @@ def _add_run_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         return {"view": view, "run": found.run, "change": change, "changing": changing, "live": live, **_FIXED}
 
     async def run_page(request: Request, who: Visitor, run: str, error: Exception | None = None) -> Response:
-        return show_page("workbench_run.html", request, who, error=error, **await shown(who, run))
+        return show_page("workbench_run.html", request, who, error=error, **await read_view(who, run))
 
 
 _FIXED: dict[str, Any] = {"WIDTH": WIDTH, "HEIGHT": HEIGHT, "STARTED_FROM": STARTED_FROM}

@@ -1,4 +1,4 @@
-"""Questions once more in an organisation's short forms, and once more spelt out: both find the same passage."""
+"""Variants of questions with an organisation's short forms, or with these spelt out. All find the same passage."""
 
 from __future__ import annotations
 

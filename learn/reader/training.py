@@ -75,8 +75,8 @@ class Trainer:
         distinguished.
         """
         passages, owners, right = _collect_passages(examples)
-        asked = self._read([one.text for one in examples], self.recipe.question_tokens)
-        read = self._read(passages, self.recipe.passage_tokens)
+        asked = self._read_texts([one.text for one in examples], self.recipe.question_tokens)
+        read = self._read_texts(passages, self.recipe.passage_tokens)
         logits = self.network.logits("relevance", compute_features(asked, read))
         losses = {}
         answered = [(row, right.index(row)) for row, one in enumerate(examples) if one.passage is not None]
@@ -90,14 +90,14 @@ class Trainer:
         )
         return losses
 
-    def _read(self, texts: Sequence[str], tokens: int) -> ReadTexts:
+    def _read_texts(self, texts: Sequence[str], tokens: int) -> ReadTexts:
         self.tokenizer.enable_truncation(tokens)
         found = self.tokenizer.encode_batch(list(texts))
         longest = max(len(one.ids) for one in found)
         ids = torch.tensor([one.ids + [0] * (longest - len(one.ids)) for one in found])
         mask = torch.tensor([[1] * len(one.ids) + [0] * (longest - len(one.ids)) for one in found])
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            return self.network.read(ids, mask)
+            return self.network.read_texts(ids, mask)
 
 
 def _collect_passages(examples: Sequence[Example]) -> tuple[list[str], list[int], list[int]]:

@@ -69,7 +69,7 @@ class CrossEncoderTraining:
         self.idle = list_idle_tokens(self.tokenizer)
         self.half = recipe.precision == "bfloat16" or (recipe.precision == "auto" and has_bfloat16())
         for name, value in classifier.named_parameters():
-            # Half of the weights, of which few pairs say nothing.
+            # Half of the weights, which a few pairs cannot train.
             if ".word_embeddings." in name:
                 value.requires_grad_(False)
 
@@ -87,7 +87,7 @@ class CrossEncoderTraining:
         )
         read = {name: value.to(device()) for name, value in found.items()}
         with torch.autocast(device(), torch.bfloat16, enabled=self.half):
-            hidden = self.network.encoded(read)
+            hidden = self.network.encode_tokens(read)
             losses = {"relevance": self.recipe.alpha * _compute_entropy(self.network.relevance(hidden), wanted)}
             if self.recipe.ts_tcl:
                 by_terms = self.network.term_relevance(read, hidden, self._select_tokens(found, read))

@@ -36,7 +36,7 @@ class RerankerRecipe(TuningRecipe):
         0.0, "how much less like the question than the right passage a negative has to be", least=0, most=1
     )
     rate: float = make_option(2e-5, "the highest learning rate", least=1e-8, most=1e-1)
-    reading_rate: float = make_option(1e-3, "the learning rate of what is not the encoder", least=1e-8, most=1e-1)
+    reading_rate: float = make_option(1e-3, "the learning rate of the layers beside the encoder", least=1e-8, most=1e-1)
     warm_up: float = make_option(
         0.1, "the share of all steps in which the rate rises; then it falls to 0", least=0, most=1
     )

@@ -49,14 +49,14 @@ class TermJudgingNetwork(nn.Module):
             return model.classifier(model.dropout(pooler(hidden))).squeeze(-1)  # type: ignore[no-any-return]
         return model.classifier(hidden).squeeze(-1)  # type: ignore[no-any-return]
 
-    def encoded(self, read: dict[str, Tensor]) -> Tensor:
+    def encode_tokens(self, read: dict[str, Tensor]) -> Tensor:
         return self.classifier.base_model(**read).last_hidden_state.float()  # type: ignore[no-any-return]
 
     def term_relevance(self, read: dict[str, Tensor], hidden: Tensor, selected: Tensor) -> Tensor:
         """Return logits, (texts,), of the selected tokens alone; `selected`: (texts, tokens), true where one is."""
         if self.control is not None:
             return self.relevance(self.control(hidden, src_key_padding_mask=~selected))
-        return self.relevance(self.encoded({**read, "attention_mask": selected.long()}))
+        return self.relevance(self.encode_tokens({**read, "attention_mask": selected.long()}))
 
 
 def select_tokens(ids: Tensor, question: Tensor, passage: Tensor, unselected: Collection[int]) -> Tensor:

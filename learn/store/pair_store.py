@@ -47,7 +47,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(sqlite="ALTER TABLE documents RENAME TO set_documents", postgresql=""),
 )
 _ALL = 2**63 - 1
-"""More than there are: the engines have no common way to say that there is no limit."""
+"""A limit that no set reaches: the engines have no common way to state that there is no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class PairStore:
         """List all sets, newest first, without access checks."""
         return [_read_set(row) for row in self._rows(f"SELECT {_SET} FROM sets ORDER BY created DESC, name")]  # noqa: S608
 
-    def named(self, name: str) -> PairSet:
+    def get_set(self, name: str) -> PairSet:
         """
         Raises:
             NotFound: there is no set of this name.
@@ -237,7 +237,7 @@ class PairStore:
         return max(added, 0)
 
     def finish(self, name: str) -> None:
-        """Mark a set as made: its steps need not be known any more."""
+        """Mark a set as made, and delete the record of its steps, which is no longer needed."""
         with self._changing() as db:
             db.execute("UPDATE sets SET status = 'done' WHERE name = ?", (name,))
             db.execute("DELETE FROM steps WHERE of = ?", (name,))
@@ -287,7 +287,7 @@ class PairStore:
         return self.pair(name, id_)
 
     def correct(self, name: str, id_: str, question: str, answer: str, by: str) -> StoredPair:
-        """Keep other words; the first ones stay known. Words as they were made are no correction any more."""
+        """Store a corrected question and answer beside the first ones; the first words again undo the correction."""
         found = self.pair(name, id_)
         first = (found.first_question, found.first_answer) if found.is_corrected else (found.question, found.answer)
         kept = (None, None) if first == (question, answer) else first

@@ -10,7 +10,9 @@ from argot.service.storage.adopted_models import MODELS
 
 
 def name_adopted_folder(run: RunFolder) -> str:
-    """Name the folder of an adopted model: by its weights too, as a restored base may give a number again."""
+    """Name the folder of an adopted model. The weights are part of the name, since a restored base may reuse a run's
+    number.
+    """
     return f"{run.id}-{run.card.get('fingerprint', '')}"
 
 

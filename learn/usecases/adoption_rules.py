@@ -53,7 +53,7 @@ class Gain:
         return self.low > 0
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         way = "higher" if self.gain >= 0 else "lower"
         return (
             f"on the {PART} part its {self.measure} is {abs(self.gain):.3f} {way}, with a 95 % interval from "
@@ -176,7 +176,7 @@ def require_open_to_all(kb: KnowledgeBase, request: RunRequest, *, for_everybody
         )
 
 
-# -- whether it is what it says ---------------------------------------------------------------------------------------
+# -- checks of the run and its model ----------------------------------------------------------------------------------
 
 
 def require_better(run: RunFolder) -> Gain:
@@ -195,8 +195,8 @@ def require_better(run: RunFolder) -> Gain:
         )
     if not gain.is_better:
         raise Conflict(
-            f"Training {run.id} is not adopted: {gain.said}. Only what measures better goes in: the interval has to "
-            "lie above zero."
+            f"Training {run.id} is not adopted: {gain.description}. Only what measures better goes in: the interval "
+            "has to lie above zero."
         )
     return gain
 

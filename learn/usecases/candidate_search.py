@@ -25,7 +25,7 @@ FOUND, SHOWN = 50, 5
 
 @dataclass(frozen=True, slots=True)
 class RankedPassage:
-    """A passage in its order. `moved`: how many places higher it is than in the other list; None: it is not shown
+    """A ranked passage. `moved`: how many places higher it is than in the other list; None: it is not shown
     there.
     """
 
@@ -55,11 +55,13 @@ async def candidate_search(
     question: Annotated[Text, Field(min_length=1, max_length=2000)],
     run: RunId,
 ) -> SideBySide:
-    """The passages one may read that the search finds, in the order of the present and of a training's model.
+    """Return the passages that the search finds, ordered by the present model and by a training's model.
+
+    Only passages that the caller may read are searched.
 
     Raises:
         NotFound: there is no such training.
-        Conflict: it is not done, or trains no model that orders passages.
+        Conflict: it is not finished, or trains no model that orders passages.
     """
     found = await kb.blocking(find_visible_run, kb, principal, run)
     if found.state.status != "done":

@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 
 @usecase("manager", everywhere=True)
 async def data_list(kb: KnowledgeBase, principal: Principal) -> list[DataSet]:
-    """List the sets of training pairs of documents that one may all read, newest first."""
+    """List the sets of training pairs, newest first.
+
+    Only sets are listed whose documents the caller may all read.
+    """
     jobs = await list_making_jobs(kb.jobs)
     return await kb.blocking(lambda: [describe_set(kb, one, jobs) for one in list_visible_sets(kb, principal)])
 
@@ -60,29 +63,30 @@ async def data_show(
     start: Count = 0,
     limit: Annotated[int, Field(ge=1, le=MAX_SHOWN_PAIRS)] = 25,
 ) -> DataFound:
-    """A set and its pairs, in the order in which they were made: those with all these words in question or answer, of
-    this kind, part and state.
+    """Show a set and its pairs, in the order in which they were made.
+
+    Only pairs are shown that have all these words in question or answer, and this kind, part and state.
 
     Raises:
-        NotFound: there is no such set, or it is of documents that one may not all read.
+        NotFound: there is no such set, or the caller may not read all of its documents.
     """
     from argot.learn.store.pair_store import PairQuery
 
     jobs = await list_making_jobs(kb.jobs)
 
-    def read() -> DataFound:
+    def read_pairs() -> DataFound:
         found, query = find_visible_set(kb, principal, name), PairQuery(words, kind, part, state)
         store = kb.open_store(PairStore)
         stored = store.pairs(name, query, limit=limit, offset=start)
         pairs = add_passages(kb, principal, stored)
         return DataFound(describe_set(kb, found, jobs), pairs, store.count(name, query))
 
-    return await kb.blocking(read)
+    return await kb.blocking(read_pairs)
 
 
 @usecase("manager", everywhere=True)
 async def data_strike(kb: KnowledgeBase, principal: Principal, *, name: SetName, pair: Text) -> DataPair:
-    """Strike a pair: it is in no training and no export, until it is restored."""
+    """Strike a pair: no training and no export uses it until it is restored."""
     return await _change_pair(
         kb, principal, name, lambda: kb.open_store(PairStore).set_state(name, pair, "struck", principal.name)
     )
@@ -90,7 +94,7 @@ async def data_strike(kb: KnowledgeBase, principal: Principal, *, name: SetName,
 
 @usecase("manager", everywhere=True)
 async def data_restore(kb: KnowledgeBase, principal: Principal, *, name: SetName, pair: Text) -> DataPair:
-    """Take back that a pair was struck."""
+    """Restore a pair that was struck."""
     return await _change_pair(
         kb, principal, name, lambda: kb.open_store(PairStore).set_state(name, pair, "kept", principal.name)
     )
@@ -106,11 +110,11 @@ async def data_correct(
     question: Question | None = None,
     answer: Answer | None = None,
 ) -> DataPair:
-    """Give a pair another question or answer; what is left out stays. How it was made stays known.
+    """Change the question or answer of a pair; what is left out stays, and the first wording is kept beside it.
 
     Raises:
         NotFound: there is no such set or pair.
-        InvalidInput: nothing is left of the question.
+        InvalidInput: the question would be empty.
     """
 
     def correct() -> StoredPair:
@@ -126,7 +130,7 @@ async def data_correct(
 
 @usecase("manager", everywhere=True)
 async def data_remove(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> RemovedData:
-    """Remove a set with all its pairs. It cannot be undone; models that learnt from it stay."""
+    """Remove a set with all its pairs. This cannot be undone; models that learnt from it stay."""
     # First of all: that a set is being made would tell that there is one.
     await kb.blocking(find_visible_set, kb, principal, name)
     if await is_being_made(kb, name):
@@ -143,7 +147,10 @@ async def data_remove(kb: KnowledgeBase, principal: Principal, *, name: SetName)
 
 @usecase("manager", everywhere=True)
 async def data_export(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> ExportedData:
-    """The kept pairs of a set with their passages, one JSON object a line (learn/README.md has the fields)."""
+    """Export the kept pairs of a set with their passages, one JSON object a line.
+
+    learn/README.md describes the fields.
+    """
     from argot.learn.store.pair_store import PairQuery
     from argot.learn.training_pairs import serialize_pairs
 
@@ -161,12 +168,13 @@ async def data_export(kb: KnowledgeBase, principal: Principal, *, name: SetName)
 async def data_import(
     kb: KnowledgeBase, principal: Principal, *, name: SetName, text: Text, audience: list[Reader] | None = None
 ) -> DataSet:
-    """A new set of the pairs in a JSONL text, as `data_export` writes it. All of them, or none.
+    """Create a set from the pairs in a JSONL text, as `data_export` writes it. All lines are imported, or none.
 
-    A passage that is not in the documents is kept with its text; `audience`: who may see those (none: everyone).
+    A passage that is not in the documents is stored with its text; `audience` says who may see such passages (none:
+    everyone).
 
     Raises:
-        InvalidInput: a line is no pair; the message names line and remedy.
+        InvalidInput: a line is not a pair; the message names the line and the remedy.
         Conflict: there is a set of this name.
     """
     from argot.learn.store.pair_store import PairSet, SetDocument, StoredPair
@@ -196,7 +204,7 @@ async def data_import(
         left = {"the same question": len(pairs) - added} if added < len(pairs) else {}
         kb.open_store(PairStore).add(name, (), left_out=left)
         kb.open_store(PairStore).finish(name)
-        return describe_set(kb, kb.open_store(PairStore).named(name), {})
+        return describe_set(kb, kb.open_store(PairStore).get_set(name), {})
 
     return await kb.blocking(put_in)
 

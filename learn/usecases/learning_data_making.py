@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class DataRecipe(ParameterGroup):
-    """The recipe of a set. Without `kinds` of those that take no language model; `limit`: no more pairs; `tags`: of
-    documents with one of these alone; `seed`: the order of passages, and their parts. When a set is continued, missing
-    options are those with which it was begun.
+    """The recipe of a set. `kinds`: of questions; by default those that need no language model. `limit`: the maximum
+    number of pairs. `tags`: only documents with one of these. `seed`: decides the order of passages, and their parts.
+    When a set is continued, missing options are those with which it was begun.
     """
 
     kinds: list[DataKind] | None = None
@@ -58,14 +58,14 @@ async def data_make(
     name: SetName,
     recipe: DataRecipe = DataRecipe(),
 ) -> AsyncIterator[Event | Finished[DataSet]]:
-    """Make a set of training pairs of the documents one may read, or go on with one whose making was cut off.
+    """Make a set of training pairs from documents that the caller may read, or continue one.
 
-    Events: `{"kind": "progress", "name", "done", "total"}`.
+    An interrupted set is continued under its name. Events: `{"kind": "progress", "name", "done", "total"}`.
 
     Raises:
         Conflict: there is a set of this name, or it is being made.
-        InvalidSettings: a kind takes a language model, and none is named.
-        ModelUnavailable: it does not answer any more; what was made before is kept.
+        InvalidSettings: a kind needs a language model, and the settings name none.
+        ModelUnavailable: the model stopped answering; the pairs made until then are kept.
     """
     await _require_free(kb, principal, name, recipe)
     async with aclosing(follow_job(kb.jobs, build_pairs_job(principal, name))) as events:
@@ -83,9 +83,9 @@ async def data_start(
     name: SetName,
     recipe: DataRecipe = DataRecipe(),
 ) -> DataSet:
-    """Begin to make a set in the background, as `data_make` does; `data_list` says how far it is.
+    """Start `data_make` in the background; `data_list` returns the progress.
 
-    Raises: as `data_make`; of a model that fails later the set says it.
+    Raises: as `data_make`; if the model fails later, the set says so.
     """
     await _require_free(kb, principal, name, recipe)
     await kb.jobs.begin(build_pairs_job(principal, name))
@@ -94,7 +94,7 @@ async def data_start(
 
 @usecase("manager", everywhere=True)
 async def data_stop(kb: KnowledgeBase, principal: Principal, *, name: SetName) -> DataSet:
-    """Stop what `data_start` began. What was made is kept, and the making can go on there."""
+    """Stop what `data_start` started. The pairs made so far are kept, and the making can be continued."""
     await kb.blocking(find_visible_set, kb, principal, name)
     job = (await list_making_jobs(kb.jobs)).get(name)
     if job is None or not job.is_under_way:
@@ -114,7 +114,7 @@ def build_pairs_job(principal: Principal, name: str) -> JobWanted:
 
 
 async def _require_free(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecipe) -> None:
-    """Begin the set, or find it begun.
+    """Begin the set, or find the one that is begun.
 
     Raises:
         Conflict, InvalidInput, InvalidSettings: it cannot be made, or is being made.
@@ -129,7 +129,7 @@ def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Co
     try:
         find_visible_set(kb, principal, name)
     except NotFound:
-        # In the store's words, which are the same for a hidden set that nobody is making.
+        # Worded as by the store, whose message is the same for a hidden set that nobody is making.
         return Conflict(f"There is a set of pairs '{name}' already. Give another name.")
     return Conflict(f"The set '{name}' is being made. Wait until that is done, or stop it.")
 
@@ -138,7 +138,7 @@ def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Co
     PAIRS,
     busy="The set '{label}' is being made. Wait until that is done, or stop it.",
     is_retried=False,
-    # A set may take questions of a language model. A service without one does its own where nobody else takes them.
+    # A set may need a language model. A service without one makes its own sets where no other worker takes them.
     is_possible=lambda settings: bool(settings.model_server.url),
 )
 async def make_pairs(run: JobRun) -> None:

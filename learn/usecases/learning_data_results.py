@@ -1,4 +1,4 @@
-"""A set of training pairs and its pairs, as they are shown to those who may see them."""
+"""Sets of training pairs and their pairs, as shown to people who may see them."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def describe_set(kb: KnowledgeBase, one: PairSet, jobs: Mapping[str, JobRecord])
     if job is not None and job.is_under_way:
         status = "making"
     # Its making may have ended since `one` was read.
-    elif one.status == "done" or store.named(one.name).status == "done":
+    elif one.status == "done" or store.get_set(one.name).status == "done":
         status = "done"
     kept, struck, corrected = (
         store.count(one.name, PairQuery(state=state)) for state in ("kept", "struck", "corrected")

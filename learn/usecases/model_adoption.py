@@ -1,4 +1,4 @@
-"""The adoption of a trained model that measures better, and the way back: in one step, while Argot answers."""
+"""The adoption of a trained model that measures better, and its undoing: in one step, while Argot answers."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ _KIND: TypeAdapter[RunKind] = TypeAdapter(RunKind)
 
 @usecase("manager", everywhere=True)
 async def models_in_force(kb: KnowledgeBase, principal: Principal) -> Adoptions:
-    """List the models that answer, those that were adopted, and earlier adoptions and returns, newest first."""
+    """List the models in use, the adopted models, and earlier adoptions and returns, newest first."""
     adopted = await kb.blocking(store.read_adopted, kb.home)
     return Adoptions([_describe_in_force(kb, adopted, kind) for kind in RUN_KINDS], list(reversed(adopted.history)))
 
@@ -129,7 +129,7 @@ def _name_model(kb: KnowledgeBase, model: AdoptedModel | None, kind: RunKind) ->
 
 @usecase("manager", everywhere=True)
 async def model_verdict(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> Verdict:
-    """Tell whether a training's model may be adopted, and if not, why."""
+    """Return whether a training's model may be adopted, and if not, why."""
     found = await kb.blocking(rules.find_visible_run, kb, principal, run)
     gain = rules.find_gain(found.request.kind, found.card)
     try:
@@ -167,16 +167,17 @@ def _require_unset(given: Settings, kind: RunKind) -> None:
 async def model_adopt(
     kb: KnowledgeBase, principal: Principal, *, run: RunId, for_everybody: bool = False
 ) -> AsyncIterator[Event | Finished[Switched]]:
-    """Put a training's model into force, if it measures better on the validation part. `model_back` takes it back.
+    """Put a training's model into use, if it measures better on the validation part. `model_back` undoes it.
 
-    Of an embedder the vectors are rebuilt beside the old ones; questions are answered with those until the switch.
-    `for_everybody`: confirms that it learnt from restricted documents. Events: `{"kind": "progress", "done", "total"}`.
+    For an embedder the vectors are rebuilt beside the old ones; the old ones answer questions until the switch.
+    `for_everybody` confirms that the model learnt from restricted documents. Events:
+    `{"kind": "progress", "done", "total"}`.
 
     Raises:
-        NotFound: there is none that one may see.
-        Conflict: it is not better (by how much, and how wide the interval is, is said), or its data or base is gone.
+        NotFound: there is no such training that the caller may see.
+        Conflict: it does not measure better (the message gives difference and interval), or its data or base is gone.
         NotAllowed: it learnt from documents that not everybody may read.
-        InvalidInput: its folder holds what no model needs.
+        InvalidInput: its folder contains files that no model needs.
     """
     found = await kb.blocking(rules.find_visible_run, kb, principal, run)
     gain = await kb.blocking(_judge_run, kb, found, for_everybody=for_everybody)
@@ -206,10 +207,10 @@ async def model_adopt(
 async def model_back(
     kb: KnowledgeBase, principal: Principal, *, kind: RunKind
 ) -> AsyncIterator[Event | Finished[Switched]]:
-    """Take back the model adopted last: the one before it answers again. Events as of `model_adopt`.
+    """Take back the model adopted last, so that the one before it is used again. Events as for `model_adopt`.
 
     Raises:
-        Conflict: none was adopted, or a setting wins over it.
+        Conflict: none was adopted, or a setting takes precedence over it.
     """
     async with kb.writing:
         stack = _require_stack(kb, kind)
@@ -234,10 +235,10 @@ def _require_stack(kb: KnowledgeBase, kind: RunKind) -> tuple[AdoptedModel, ...]
 async def model_adopt_start(
     kb: KnowledgeBase, principal: Principal, *, run: RunId, for_everybody: bool = False
 ) -> ModelChange:
-    """Begin to adopt as `model_adopt` does, which of an embedder takes long; how far it is: `model_change`.
+    """Start `model_adopt` in the background; `model_change` returns the progress. For an embedder it takes long.
 
     Raises:
-        Conflict, NotAllowed, NotFound, InvalidInput: as `model_adopt`, at once; or another change is going on.
+        Conflict, NotAllowed, NotFound, InvalidInput: as `model_adopt`, at once; or another change is running.
     """
     found = await kb.blocking(rules.find_visible_run, kb, principal, run)
     await kb.blocking(_judge_run, kb, found, for_everybody=for_everybody)
@@ -246,10 +247,10 @@ async def model_adopt_start(
 
 @usecase("manager", everywhere=True)
 async def model_back_start(kb: KnowledgeBase, principal: Principal, *, kind: RunKind) -> ModelChange:
-    """Begin to go back as `model_back` does; how far it is: `model_change`.
+    """Start `model_back` in the background; `model_change` returns the progress.
 
     Raises:
-        Conflict: as `model_back`, at once; or another change is going on.
+        Conflict: as `model_back`, at once; or another change is running.
     """
     await kb.blocking(_require_stack, kb, kind)
     return await _begin_change(kb.jobs, principal, kind, {"kind": kind})
@@ -257,7 +258,7 @@ async def model_back_start(kb: KnowledgeBase, principal: Principal, *, kind: Run
 
 @usecase("manager", everywhere=True)
 async def model_change(kb: KnowledgeBase, principal: Principal) -> ModelChange | None:
-    """Tell how far the change is that was begun last; None if none is known."""
+    """Return the progress of the change that was started last; None if none is known."""
     found = await kb.jobs.find_latest(ADOPT, ADOPT)
     return _describe_change(found) if found else None
 

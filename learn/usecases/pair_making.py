@@ -86,7 +86,7 @@ class PairMaking:
             yield self._report_progress(self._documents[self._places[some[-1]][0]].name, done, total)
         await self.kb.blocking(self.kb.open_store(PairStore).finish, self.made.name)
 
-    # -- what is to be done -------------------------------------------------------------------------------------------
+    # -- preparation --------------------------------------------------------------------------------------------------
 
     def _prepare(self) -> list[str]:
         """Prepare the making; return the ids of the passages still to be gone through, in their order."""
@@ -121,7 +121,7 @@ class PairMaking:
     def _is_full(self) -> bool:
         return bool(self._limit) and self._count >= self._limit
 
-    # -- what comes of a passage --------------------------------------------------------------------------------------
+    # -- one passage --------------------------------------------------------------------------------------------------
 
     async def _ask_model(self, id_: str) -> list[tuple[MadeQuestion, Passage]]:
         passages = await self.kb.blocking(self._read_following, id_)

@@ -28,7 +28,7 @@ def find_visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> Pair
     """
     none = NotFound(f"There is no set of pairs '{name}'. See them with: argot learn data list")
     try:
-        found: PairSet = kb.open_store(PairStore).named(name)
+        found: PairSet = kb.open_store(PairStore).get_set(name)
     except NotFound:
         raise none from None
     if not _may_see(kb, principal, found, _read_documents(kb.document_store)):
@@ -44,8 +44,8 @@ def list_audiences(kb: KnowledgeBase, one: PairSet) -> list[Audience]:
 def read_passages_for(
     store: CorpusStore, principal: Principal, audiences: Sequence[Audience]
 ) -> Iterator[tuple[Document, list[Passage]]]:
-    """Read the passages of each document of this principal, in order, where everybody may read it who may read
-    documents of all these audiences.
+    """Read in order the passages of each document that this principal may read, if everybody who may read documents of
+    all these audiences may read it, too.
     """
     for document in store.documents(principal):
         if not document.audience or any(one and one <= document.audience for one in audiences):
@@ -53,7 +53,7 @@ def read_passages_for(
 
 
 def _read_documents(store: CorpusStore) -> dict[str, Document]:
-    # Whose set it is asks for the audiences alone, so it looks at every document.
+    # Read with full rights: every document counts, whoever asks.
     return {one.id: one for one in store.documents(Principal("learning", sees_all=True))}
 
 

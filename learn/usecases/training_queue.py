@@ -18,7 +18,7 @@ from argot.learn.run_worker import RunWorker, find_next_run
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage.home_folder import RUNS
 from argot.settings import ENV_PREFIX, Settings
-from argot.work.schedule import scheduled
+from argot.work.schedule import schedule_work
 
 LOOK_SECONDS = 2.0
 FOLLOW_SECONDS = 0.5
@@ -37,7 +37,7 @@ def make_worker(runs: Path, settings: Settings) -> RunWorker:
     return RunWorker(runs, environment=known)
 
 
-@scheduled("train", every=LOOK_SECONDS, rest=60.0, is_for_all=False)
+@schedule_work("train", every=LOOK_SECONDS, rest=60.0, is_for_all=False)
 async def train_waiting(kb: KnowledgeBase, worker: RunWorker | None = None) -> None:
     """Train what waits in this service's own folder. Cancelled, it stops what trains, which keeps a checkpoint."""
     worker = worker or make_worker(get_runs_folder(kb.home), kb.settings)

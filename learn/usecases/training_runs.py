@@ -1,4 +1,6 @@
-"""Trainings: begun, watched, stopped, compared. Each is a folder of the knowledge base (`argot.learn.run_folder`)."""
+"""The use cases of trainings: start, watch, stop, compare. Each training is a folder of the knowledge base
+(`argot.learn.run_folder`).
+"""
 
 from __future__ import annotations
 
@@ -97,13 +99,13 @@ class RemovedRun:
 
 @usecase("manager", everywhere=True)
 async def training_recipe(kb: KnowledgeBase, principal: Principal, *, kind: RunKind) -> list[RecipeField]:
-    """List the recipe of a training of this kind, with the defaults."""
+    """List the settings of a training of this kind, with their defaults."""
     return await kb.blocking(list_recipe_fields, kind)
 
 
 @usecase("manager", everywhere=True)
 async def training_sets(kb: KnowledgeBase, principal: Principal) -> list[str]:
-    """List the names of the finished sets of pairs that one may see, newest first."""
+    """List the names of the finished sets of pairs that the caller may see, newest first."""
     return await kb.blocking(list_finished_sets, kb, principal)
 
 
@@ -119,14 +121,14 @@ async def training_start(
     recipe: dict[Text, Text] | None = None,
     seed: Number = 7,
 ) -> RunSummary:
-    """Have a model trained on a set of pairs. It waits for its turn: the running service trains one after the other.
+    """Queue a training of a model on a set of pairs. The running service trains one at a time.
 
     `base`: the model to start from, by its folder, its package, or the id of a training; empty: the present one.
-    `recipe`: what is not as by default, by name.
+    `recipe`: the settings that differ from the defaults, by name.
 
     Raises:
-        NotFound: there is no such set of pairs, or it is to start from a training that one may not see.
-        InvalidInput: the pairs are too few, or the recipe or the model to start from is none.
+        NotFound: there is no such set of pairs, or the training to start from is not visible to the caller.
+        InvalidInput: there are too few pairs, or the recipe or the model to start from is not valid.
     """
     given = await kb.blocking(parse_recipe, kind, recipe or {})
     inputs = await load_training_inputs(kb, principal, data)
@@ -154,7 +156,7 @@ async def training_start(
 
 @usecase("manager", everywhere=True)
 async def training_list(kb: KnowledgeBase, principal: Principal) -> list[RunSummary]:
-    """List the trainings one may see, newest first: those of documents that one may read."""
+    """List the trainings, newest first. Only trainings are listed whose documents the caller may read."""
     return await kb.blocking(_list_runs, kb, principal)
 
 
@@ -168,10 +170,10 @@ def _list_runs(kb: KnowledgeBase, principal: Principal) -> list[RunSummary]:
 
 @usecase("manager", everywhere=True)
 async def training_show(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> RunDetails:
-    """Show how far a training is, its curve, and its results.
+    """Show the progress of a training, its curve, and its results.
 
     Raises:
-        NotFound: there is none that one may see.
+        NotFound: there is no such training that the caller may see.
     """
     return await kb.blocking(_describe_details, kb, principal, run)
 
@@ -193,10 +195,10 @@ def _number(value: object) -> float | None:
 async def training_compare(
     kb: KnowledgeBase, principal: Principal, *, runs: Annotated[list[RunId], Field(min_length=2, max_length=10)]
 ) -> list[RunDetails]:
-    """Several trainings side by side.
+    """Compare several trainings side by side.
 
     Raises:
-        NotFound: one of them is none that one may see.
+        NotFound: one of them does not exist, or the caller may not see it.
     """
     return [await kb.blocking(_describe_details, kb, principal, one) for one in dict.fromkeys(runs)]
 
@@ -206,7 +208,7 @@ async def training_compare(
 
 @usecase("manager", everywhere=True)
 async def training_stop(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> RunSummary:
-    """Stop a training at its next step. Its checkpoint is kept, and it can go on from there.
+    """Stop a training at its next step. Its checkpoint is kept, and it can be resumed.
 
     Raises:
         Conflict: it has ended.
@@ -220,10 +222,10 @@ async def training_stop(kb: KnowledgeBase, principal: Principal, *, run: RunId) 
 
 @usecase("manager", everywhere=True)
 async def training_resume(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> RunSummary:
-    """Have a stopped or failed training go on from its last checkpoint, when its turn comes.
+    """Queue a stopped or failed training again; it continues from its last checkpoint.
 
     Raises:
-        Conflict: it is done, or runs.
+        Conflict: it is finished or running.
     """
     found = await kb.blocking(find_visible_run, kb, principal, run)
     await kb.blocking(found.resume)
@@ -232,10 +234,10 @@ async def training_resume(kb: KnowledgeBase, principal: Principal, *, run: RunId
 
 @usecase("manager", everywhere=True)
 async def training_remove(kb: KnowledgeBase, principal: Principal, *, run: RunId) -> RemovedRun:
-    """Remove a training for good, with its model. An adopted model stays: it was copied.
+    """Remove a training for good, with its model. An adopted model stays, because it was copied.
 
     Raises:
-        Conflict: it runs, or another training starts from its model.
+        Conflict: it is running, or another training starts from its model.
     """
     found = await kb.blocking(find_visible_run, kb, principal, run)
     name = found.request.name

@@ -25,7 +25,7 @@ def draw_mean_bar(mean: float, interval: tuple[float, float] | None, scale: tupl
     told = f"{mean:.2f} of {most}"
     if interval:
         low, high = interval
-        # Twice, the first one broader: it is to be seen on the bar and beside it.
+        # Drawn twice, first broader, so that the line is visible both on the bar and beside it.
         for kind in ("interval under", "interval"):
             line = Markup('<path class="{}" d="M{} 9H{}M{} 5V13M{} 5V13"/>')
             # Within the picture, even at the very end of the line.

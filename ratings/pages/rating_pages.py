@@ -117,7 +117,7 @@ def link_rating(study: str, place: int | None = None, done: str = "") -> str:
 
 
 async def _load_task(kb: KnowledgeBase, who: Visitor, study: str, place: str) -> RatingTask:
-    # -1 for what is no number: there is no such place either.
+    # -1 for a text that is no number: no question has this place.
     found = await rating_task(kb, who.principal, study=study, place=max(parse_integer(place), 0))
     if found is None:
         raise NotFound("There is no such question.")

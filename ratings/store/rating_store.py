@@ -185,7 +185,7 @@ class RatingStore:
                     _insert_answer(connection, item, passage)
 
     def forget_shared(self, thread: str, turn: int | None = None) -> int:
-        """Delete the questions that stem from a thread, or from one of its turns; how many there were."""
+        """Delete the questions that stem from a thread, or from one of its turns; return how many there were."""
         if turn is None:
             return self.database.write("DELETE FROM items WHERE thread = ?", thread)
         return self.database.write("DELETE FROM items WHERE thread = ? AND turn = ?", thread, turn)

@@ -90,7 +90,7 @@ class RatingTask:
 
 @dataclass(frozen=True, slots=True)
 class SavedRating:
-    """A saved rating: how far one is, and the place of the next question without a rating; None: there is none."""
+    """A saved rating: the rater's progress, and the place of the next unrated question; None: there is none."""
 
     study: StudyToRate
     next: int | None
@@ -98,7 +98,7 @@ class SavedRating:
 
 @usecase("asker")
 async def rating_studies_mine(kb: KnowledgeBase, principal: Principal) -> list[StudyToRate]:
-    """The studies one is invited to, the latest first, and how far one is in each."""
+    """List the studies that the caller is invited to, newest first, with the caller's progress in each."""
     studies = await kb.blocking(kb.open_store(RatingStore).list_invited_studies, principal.name)
     return [(await kb.blocking(_Desk, kb, principal, one)).describe_study() for one in studies]
 
@@ -107,10 +107,12 @@ async def rating_studies_mine(kb: KnowledgeBase, principal: Principal) -> list[S
 async def rating_task(
     kb: KnowledgeBase, principal: Principal, *, study: Text, place: Count | None = None
 ) -> RatingTask | None:
-    """A question of a study to rate: the one at this place, else the next one without a rating; None: all are rated.
+    """Return a question of a study to rate.
+
+    It is the question at `place`, or else the next one that the caller has not rated; None: all are rated.
 
     Raises:
-        NotFound: one is invited to no such study, or there is no such question that one may see.
+        NotFound: the caller is not invited to such a study, or it has no such question that the caller may see.
     """
     desk = await kb.blocking(_open_desk, kb, principal, study)
     if place is None and (place := desk.find_next()) is None:
@@ -131,16 +133,16 @@ async def rating_save(
     comment: Comment = "",
     draft: bool = False,
 ) -> SavedRating:
-    """Save what one says of the answers to a question: points by letter and aspect, ranks by letter (1 is the best).
-    What the aspects are, and which points there are, the question says (`rating_task`).
+    """Save the caller's rating of the answers to a question.
 
-    It replaces what one said before; sent twice, it is one rating. With `draft` it may be unfinished, and is kept for
-    oneself until it is saved without.
+    It has points by letter and aspect, and ranks by letter (1 is the best). The question lists the aspects and the
+    possible points (`rating_task`). The rating replaces the caller's earlier one; if it is sent twice, it counts once.
+    With `draft` it may be incomplete; only the caller sees it until it is saved without `draft`.
 
     Raises:
         InvalidInput: points are missing, or two answers have the same rank.
         Conflict: the study is closed.
-        NotFound: one is invited to no such study, or there is no such question that one may see.
+        NotFound: the caller is not invited to such a study, or it has no such question that the caller may see.
     """
     desk = await kb.blocking(_open_desk, kb, principal, study)
     item = desk.find_item(place)
@@ -186,7 +188,7 @@ class _Desk:
         raise NotFound(f"Study '{self.study.name}' has no question {place} for you. Go on with the next one.")
 
     def find_next(self, after: int = 0) -> int | None:
-        """Find the next question without a rating behind this place, else from the beginning."""
+        """Find the next question without a rating after this place, else from the beginning."""
         left = [one.place for one in self.items if self._find_saved(one) is None]
         return next((place for place in left if place > after), left[0] if left else None)
 

@@ -34,21 +34,22 @@ ProfileNames = Annotated[list[Text], Field(max_length=MAX_SYSTEMS)]
 RETRIEVED = 10
 """Passages that are judged of each question, as many as *Trustworthy Answers* looks at (4.2)."""
 WAIT_SECONDS = 2.0
-"""Pause before the next try when the service is fully used: people's questions take precedence."""
+"""Pause before the next try when the service is busy: people's questions take precedence."""
 
 
 @usecase("manager", everywhere=True)
 async def rating_create_asked(
     kb: KnowledgeBase, principal: Principal, *, form: StudyForm, questions: Lines, profiles: ProfileNames | None = None
 ) -> StudySummary:
-    """Make a study of questions to be asked through two or more profiles: one a line, as it stands or as JSON with
-    `question` and `reference`. `rating_ask` asks them; raters see each question once all its answers are there.
+    """Create a study of questions that are to be asked through two or more profiles.
 
-    Of `kind` "passages" and "references" one profile finds the passages, or also answers: that of the service where
-    none is named.
+    One question a line, as plain text or as JSON with `question` and `reference`. `rating_ask` asks them; raters see
+    each question once it has all its answers. For the `kind` "passages", one profile searches the passages; for
+    "references" it also answers. Without a named profile it is that of the service.
 
     Raises:
-        InvalidInput: too few or too many profiles, or a line is wrong. InvalidSettings: there is no such profile.
+        InvalidInput: too few or too many profiles, or a line is wrong.
+        InvalidSettings: there is no such profile.
         Conflict: there is a study of this name.
     """
     single = form.kind != "answers"
@@ -70,14 +71,15 @@ async def rating_create_from_thumbs(
     since: Moment = "",
     profiles: ProfileNames | None = None,
 ) -> StudySummary:
-    """Make a study of the answers that askers judged by a thumb and shared, as `feedback_list` shows them to oneself;
-    whose they were is not in it. Only managers of all contexts can be invited: the askers shared them with nobody else.
+    """Create a study of the answers that askers rated with a thumb and shared.
 
-    `value`: only those judged so; `since`: an ISO date or time. With `profiles` the same questions are also asked
-    through these (`rating_ask`). Who takes a thumb back, or deletes the conversation, takes the question out.
+    They are those that `feedback_list` shows to the caller, without who asked. Only managers of all contexts can be
+    invited, because the askers shared the answers with nobody else. `value`: only those with this thumb; `since`: an
+    ISO date or time. With `profiles` the same questions are also asked through these (`rating_ask`). An asker who takes
+    a thumb back, or deletes the conversation, removes the question from the study.
 
     Raises:
-        InvalidInput: nobody shared such an answer, or passages are to be judged.
+        InvalidInput: nobody shared such an answer, or the study is of passages.
     """
     from argot.graph.presentation.turn_view import assemble
 
@@ -111,12 +113,12 @@ async def rating_create_from_thumbs(
 async def rating_ask(
     kb: KnowledgeBase, principal: Principal, *, study: Text
 ) -> AsyncIterator[Event | Finished[StudySummary]]:
-    """Ask the questions of a study through its profiles, as far as answers are missing. It may be stopped at any time,
-    and called again: what is answered stays. Events: `asking` with `done`, `total`, `question` and `name`, the
-    profile's.
+    """Ask the questions of a study through its profiles, as far as answers are missing.
 
-    Nothing is asked back: of several senses or documents the best one counts. A question for which no passage is found,
-    or of references no answer, leaves a study in which passages are judged.
+    It can be stopped at any time and called again: answers so far are kept. Events: `asking` with `done`, `total`,
+    `question` and `name` (the profile). Argot does not ask back: if several senses or documents fit, the best one is
+    used. From a study of passages, a question is removed if no passage is found for it; from a study of references also
+    if it gets no answer.
     """
     found = await kb.blocking(kb.open_store(RatingStore).get_study, study)
     items = await kb.blocking(kb.open_store(RatingStore).list_items, found)

@@ -115,16 +115,17 @@ class RatingsFile:
 async def rating_create(
     kb: KnowledgeBase, principal: Principal, *, form: StudyForm, data: Lines, readers_confirmed: bool = False
 ) -> StudySummary:
-    """Make a study of answers that are there already: `data` is JSONL, a line for each question with `question`,
-    `answers` (an object: the answer of each of 2 to 6 systems by its name) and, if wanted, `reference` and `documents`
-    (what the answers rest on, as `list_documents` names them: raters see the question only if they may read all).
+    """Create a study of existing answers.
 
-    Of `kind` "passages" a line has `passages` instead, each a text or an object with `text`, `document` and `heading`;
-    of "references" those, and an `answer` or its `sentences`.
+    `data` is JSONL with a line for each question: `question`, `answers` (an object with the answer of each of 2 to 6
+    systems by its name) and optionally `reference` and `documents` (what the answers rest on, as `list_documents` names
+    them: raters see the question only if they may read all of them). For the `kind` "passages" a line has `passages`
+    instead, each a text or an object with `text`, `document` and `heading`; for "references" it has those and an
+    `answer` or its `sentences`.
 
     Raises:
-        InvalidInput: a line is wrong; or one names no documents, and it is not confirmed (`readers_confirmed`) that
-            all whom you invite may read the answers.
+        InvalidInput: a line is wrong; or a line names no documents, and it is not confirmed (`readers_confirmed`) that
+            all people whom the caller invites may read the answers.
         Conflict: there is a study of this name.
     """
 
@@ -193,14 +194,16 @@ def _choose_aspects(form: StudyForm) -> tuple[Aspect, ...]:
 
 @usecase("manager", everywhere=True)
 async def rating_list(kb: KnowledgeBase, principal: Principal) -> list[StudySummary]:
-    """Every study and how far it is, the latest first."""
+    """List every study with its progress, newest first."""
     return await kb.blocking(lambda: [summarize_study(kb, one) for one in kb.open_store(RatingStore).list_studies()])
 
 
 @usecase("manager", everywhere=True)
 async def rating_show(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudyDetails:
-    """A study: how far each rater is, and what was rated so far: by system and aspect the mean with its 95 % interval,
-    ranks, wins of each pair, and Krippendorff's alpha.
+    """Show a study: the progress of each rater, and the results so far.
+
+    The results are the mean by system and aspect with its 95 % interval, ranks, wins of each pair, and Krippendorff's
+    alpha.
 
     Raises:
         NotFound: there is no such study.
@@ -210,11 +213,11 @@ async def rating_show(kb: KnowledgeBase, principal: Principal, *, study: Text) -
 
 @usecase("manager", everywhere=True)
 async def rating_invite(kb: KnowledgeBase, principal: Principal, *, study: Text, people: People) -> StudySummary:
-    """Invite users to rate the answers of a study; whoever is invited already stays so.
+    """Invite users to rate the answers of a study; users who are already invited stay so.
 
     Raises:
         NotFound: there is no such study or user.
-        InvalidInput: the answers were shared by askers with managers of all contexts, and a user is none.
+        InvalidInput: askers shared the answers with managers of all contexts, and a user is not one.
     """
     found = await kb.blocking(kb.open_store(RatingStore).get_study, study)
     for name in people:
@@ -240,13 +243,13 @@ async def rating_uninvite(kb: KnowledgeBase, principal: Principal, *, study: Tex
 
 @usecase("manager", everywhere=True)
 async def rating_close(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
-    """Take no more ratings in a study. All that was saved stays."""
+    """Close a study to further ratings. All saved ratings stay."""
     return await kb.blocking(lambda: summarize_study(kb, kb.open_store(RatingStore).close_study(study, closed=True)))
 
 
 @usecase("manager", everywhere=True)
 async def rating_reopen(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
-    """Take ratings again in a study that was closed."""
+    """Open a closed study to ratings again."""
     return await kb.blocking(lambda: summarize_study(kb, kb.open_store(RatingStore).close_study(study, closed=False)))
 
 
@@ -254,14 +257,15 @@ async def rating_reopen(kb: KnowledgeBase, principal: Principal, *, study: Text)
 async def rating_export(
     kb: KnowledgeBase, principal: Principal, *, study: Text, form: RatingForm = "jsonl"
 ) -> RatingsFile:
-    """Every rating that was saved, with the names of the systems: JSONL has a line for each question and rater, CSV one
-    for each answer or passage that somebody rated, and of references one for each sentence.
+    """Export every saved rating, with the names of the systems.
 
-    Of references "annotated" is JSONL with a line for each answer, as the experiment trustworthy-7 reads it: the
-    passages of each sentence that more than half of its raters marked. Passages that one may not read are in no export.
+    JSONL has a line for each question and rater. CSV has a line for each answer or passage that somebody rated, or for
+    each sentence in a study of references. "annotated", for a study of references, is JSONL with a line for each
+    answer, as the experiment trustworthy-7 reads it: for each sentence the passages that more than half of its raters
+    marked. Passages that the caller may not read are in no export.
 
     Raises:
-        InvalidInput: "annotated" of another kind of study.
+        InvalidInput: "annotated" for another kind of study.
     """
 
     def export() -> RatingsFile:
@@ -288,7 +292,7 @@ async def rating_export(
 
 @usecase("manager", everywhere=True)
 async def rating_remove(kb: KnowledgeBase, principal: Principal, *, study: Text) -> StudySummary:
-    """Delete a study with its questions, answers and ratings, for good; what it was."""
+    """Delete a study with its questions, answers and ratings, for good, and return what it was."""
 
     def remove() -> StudySummary:
         found = summarize_study(kb, kb.open_store(RatingStore).get_study(study))

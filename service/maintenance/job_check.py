@@ -21,7 +21,7 @@ async def check_jobs(jobs: Jobs) -> list[Finding]:
         for job in found
         if job.state == "aside"
     ]
-    if not jobs.shared:
+    if not jobs.is_shared:
         return aside
     waiting = sorted({job.kind for job in found if job.state == "waiting"})
     idle = [kind for kind in waiting if not await jobs.has_workers(kind)]

@@ -41,7 +41,7 @@ from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
 from argot.types import DerivableKind, Passage
 from argot.work.job_kinds import job_kind
 from argot.work.job_types import JobRun, JobWanted
-from argot.work.schedule import ScheduleState, scheduled
+from argot.work.schedule import ScheduleState, schedule_work
 
 QUIET_SECONDS = 60.0
 PUT_AT_ONCE = 20
@@ -49,7 +49,7 @@ RULES_TOGETHER = 64
 """Tasks by rules that are stored together: they take no time."""
 
 
-@scheduled(UNASKED, first=15.0, every=20.0, rest=60.0, is_wanted=lambda settings: bool(list_wanted_kinds(settings)))
+@schedule_work(UNASKED, first=15.0, every=20.0, rest=60.0, is_wanted=lambda settings: bool(list_wanted_kinds(settings)))
 async def derive_unasked(kb: KnowledgeBase) -> None:
     """Derive whatever is to be derived, here or by others that take jobs.
 

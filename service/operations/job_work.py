@@ -80,7 +80,7 @@ async def work_here(kb: KnowledgeBase) -> None:
 
 async def _run_worker(kb: KnowledgeBase, kinds: Sequence[str], at_once: int, told: Callable[[JobMoved], None]) -> None:
     # Imports what speaks to PostgreSQL, which is an extra.
-    if not kb.jobs.shared:
+    if not kb.jobs.is_shared:
         return
     from argot.work.queue_jobs import QueueJobs
     from argot.work.queue_worker import QueueWorker, WorkerLimits

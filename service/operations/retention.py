@@ -17,7 +17,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.erasing import erase_documents
 from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.usecases.questions.threads import delete_thread
-from argot.work.schedule import scheduled
+from argot.work.schedule import schedule_work
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ PAUSE_SECONDS = 0.02
 """Between two conversations, for questions to go ahead."""
 
 
-@scheduled("keep clean", first=5.0, every=3600.0)
+@schedule_work("keep clean", first=5.0, every=3600.0)
 async def keep_clean(kb: KnowledgeBase) -> None:
     """Erase what is too old."""
     await erase_old(kb)

@@ -18,12 +18,12 @@ from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.sources import SYNC, is_sync_due, source_sync, sync_put
 from argot.service.usecases.usecase_registry import get_outcome
-from argot.work.schedule import scheduled
+from argot.work.schedule import schedule_work
 
 logger = logging.getLogger(__name__)
 
 
-@scheduled("keep in step with sources", first=10.0, every=20.0, rest=FIRST_RETRY_SECONDS)
+@schedule_work("keep in step with sources", first=10.0, every=20.0, rest=FIRST_RETRY_SECONDS)
 async def sync_due(kb: KnowledgeBase, now: datetime | None = None) -> list[str]:
     """Sync the sources that are due, one after the other, or have others do it; their names."""
     records = await kb.blocking(SourceStore(kb.document_store.database).list_sources)

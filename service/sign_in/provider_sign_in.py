@@ -26,7 +26,7 @@ from argot.service.identity.provider_links import Confirmed, ProviderLink
 from argot.service.identity.sessions import SKEW_SECONDS
 from argot.service.sign_in.openid_connect import OpenIdProvider, ProviderRefusal, ProviderUnreachable, Told
 from argot.service.sign_in.provider_claims import read_display_name, read_groups, read_name
-from argot.work.schedule import scheduled
+from argot.work.schedule import schedule_work
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -203,7 +203,7 @@ class _Asking:
     provider: OpenIdProvider | None = None
 
 
-@scheduled("keep people confirmed", every=20.0)
+@schedule_work("keep people confirmed", every=20.0)
 async def keep_confirmed(kb: KnowledgeBase) -> None:
     """Ask the provider about everybody again, by the interval of the settings."""
     asking = kb.part(_Asking)

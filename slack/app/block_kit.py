@@ -31,7 +31,7 @@ Block: TypeAlias = dict[str, Any]
 Message: TypeAlias = dict[str, Any]
 
 SOURCES = "/slack/sources"
-"""Target of a number: a separate page, because there is no conversation to show it beside."""
+"""The address that a citation links to: a page of its own, because there is no conversation beside which to show it."""
 # Slack's limits: blocks of a message, characters of a button's label and of its value. It refuses longer ones.
 MAX_BLOCKS = 50
 MAX_MESSAGE_CHARS = 12_000
@@ -78,7 +78,7 @@ def render_notice(text: str) -> Message:
 
 
 def render_news(news: NewsToTell, thread: str) -> Message:
-    """The news that a term somebody asked for has a meaning now, with a button that asks again."""
+    """Render the news that a term somebody asked for now has a meaning, with a button that asks again."""
     meanings = "; ".join(f"*{plain(one.expansion)}* ({plain(one.context)})" for one in news.senses)
     said = render_notice(f"You asked about “{plain(news.term)}”. It has a meaning now: {meanings}.")
     again = _render_button(f"{AGAIN}_1", "Ask again", {"t": thread, "q": news.question}) if news.question else None
@@ -118,7 +118,7 @@ def _render_talk_line(line: str) -> str:
 
 
 def _answer(result: AskResult, web: str) -> str:
-    """Every sentence with its marks, in the answer's own layout."""
+    """Render every sentence with its marks, in the answer's own layout."""
     passages = {passage.n: passage for passage in result.passages}
     marked = [
         (sentence.text, _mark_sentence(sentence, passages, result.sentences, web)) for sentence in result.sentences
@@ -162,7 +162,7 @@ def _render_source(passage: FoundPassage, sentences: Sequence[Sentence], web: st
 
 
 def _mark(passage: FoundPassage, sentences: Sequence[Sentence], web: str) -> str:
-    """The number of a passage; with a web window, a link that opens it with the sentences that rest on it."""
+    """Render the number of a passage; with a web window, as a link that opens it with the sentences that rest on it."""
     if not web:
         return f"[{passage.n}]"
     citations = [one for sentence in sentences for one in sentence.citations if one.passage_id == passage.passage_id]

@@ -200,7 +200,7 @@ def build_bolt_app(listeners: Listeners, signing_secret: str) -> AsyncApp:
     )
 
     @app.error
-    async def failed(error: Exception) -> BoltResponse:
+    async def refuse_request(error: Exception) -> BoltResponse:
         logger.error("what Slack sent could not be taken: %s", type(error).__name__, exc_info=error)
         return BoltResponse(status=500, body="")
 

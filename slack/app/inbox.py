@@ -101,7 +101,7 @@ class Inbox:
         return await self._run_in_thread(function, *arguments)
 
     async def open(self) -> int:
-        """The number of events that are not dealt with yet."""
+        """The number of events that are not handled yet."""
         return await self._run_in_thread(self.store.count_waiting)
 
     async def _run_alone(self) -> None:

@@ -21,7 +21,7 @@ MAX_KEPT_CHARS = 3000
 """Characters that a form keeps for when it is sent."""
 MAX_OPTION_CHARS = 150
 """Characters of an option's value."""
-# PUC, RAG2, LoRa: a capital, and behind it another one or a digit.
+# PUC, RAG2, LoRa: a capital, followed by another one or a digit.
 _SHORT = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[A-Za-z][A-Za-z0-9]{1,11}\b")
 
 

@@ -37,7 +37,7 @@ _FENCE = "```"
 
 
 def plain(text: object) -> str:
-    """One line of literal text: names, headings, terms, messages."""
+    """Return a name, heading, term or message as one line of literal text."""
     return _disable_links(_escape(clean_text(_HIDDEN.sub("", str(text)))))
 
 

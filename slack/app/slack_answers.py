@@ -62,7 +62,7 @@ class Answering:
         return self.kb.settings.web.public_url.rstrip("/")
 
     async def handle(self, noted: NotedEvent) -> None:
-        """Answer an event, or go on with it where it was left.
+        """Answer an event, or continue it where it was interrupted.
 
         Raises:
             SlackUnreachable: it has to be tried again.

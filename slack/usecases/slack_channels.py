@@ -67,9 +67,9 @@ async def slack_channel_set(
     context: Text | None = None,
     profile: Text | None = None,
 ) -> Channel:
-    """Say how a channel is answered; what is left out stays. An empty context or profile takes it away again.
+    """Set how Argot answers in a channel; settings left out stay. An empty context or profile removes it.
 
-    `groups`: everybody in the channel is shown what these groups may read.
+    `groups`: everybody in the channel sees what these groups may read.
     """
     known = await kb.blocking(SlackStore(kb.people.database).get_channel, channel)
     for group in groups or ():
@@ -93,13 +93,16 @@ async def slack_channel_set(
 
 @usecase("admin")
 async def slack_channel_list(kb: KnowledgeBase, principal: Principal) -> list[Channel]:
-    """List the channels with settings of their own; others are answered when mentioned, from public documents."""
+    """List the channels that have settings.
+
+    In all others Argot answers when it is mentioned, from public documents.
+    """
     return await kb.blocking(SlackStore(kb.people.database).list_channels)
 
 
 @usecase("admin")
 async def slack_channel_forget(kb: KnowledgeBase, principal: Principal, *, channel: ChannelId) -> ForgottenChannel:
-    """Answer a channel as any other again."""
+    """Remove the settings of a channel, so that it is answered like any other."""
     if not await kb.blocking(SlackStore(kb.people.database).forget_channel, channel):
         raise NotFound(f"Nothing was said of the channel '{channel}'. See which: argot slack channel list")
     return ForgottenChannel(channel)
@@ -109,7 +112,7 @@ async def slack_channel_forget(kb: KnowledgeBase, principal: Principal, *, chann
 async def slack_people_link(
     kb: KnowledgeBase, principal: Principal, *, team: Team, slack_user: SlackUser, user: Text
 ) -> LinkedPerson:
-    """Say which user somebody in Slack is: what they are told alone rests on what that user may read."""
+    """Link a Slack member to a user: their private answers use what that user may read."""
     # Only for its error: there may be no such user.
     await kb.blocking(kb.people.user, user)
     await kb.blocking(SlackStore(kb.people.database).link, team, slack_user, user)
@@ -120,7 +123,7 @@ async def slack_people_link(
 async def slack_people_unlink(
     kb: KnowledgeBase, principal: Principal, *, team: Team, slack_user: SlackUser
 ) -> UnlinkedPerson:
-    """Take that back."""
+    """Remove the link of a Slack member to a user."""
     if not await kb.blocking(SlackStore(kb.people.database).unlink, team, slack_user):
         raise NotFound(f"Nobody is linked with '{slack_user}' of {team}. See who is: argot slack people list")
     return UnlinkedPerson(team, slack_user)
@@ -134,10 +137,10 @@ async def slack_people_list(kb: KnowledgeBase, principal: Principal) -> list[Lin
 
 @usecase("asker")
 async def slack_continue(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> ContinuedThread:
-    """Continue a conversation begun in Slack as one's own: `thread` is its id.
+    """Continue a conversation that was begun in Slack as the caller's own: `thread` is its id.
 
-    One's own already: the same. A channel's: a copy, the same one each time; whoever has its unguessable id was shown
-    it there. What the copy shows is what its new owner may read.
+    If it is the caller's already, it is returned as it is. From a channel's conversation a copy is made, the same one
+    each time; whoever has its unguessable id was shown it there. The copy shows what its new owner may read.
     """
     store = SlackStore(kb.people.database)
     found = await kb.blocking(store.find_thread_by_id, thread)

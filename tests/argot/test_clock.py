@@ -1,4 +1,4 @@
-"""One way of writing the time: in UTC, so that texts sort as the moments do."""
+"""Timestamps are written in UTC in one format, so that they sort as text in the order of time."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -7,7 +7,7 @@ import pytest
 from argot import clock
 
 
-def test_moments_are_written_in_utc_and_sort_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timestamps_are_utc_and_sort_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     noon = datetime(2026, 5, 1, 12, 0, 0, 7_000, UTC)
     monkeypatch.setattr(clock, "utc_now", lambda: noon)
     assert clock.timestamp() == "2026-05-01T12:00:00.007+00:00"

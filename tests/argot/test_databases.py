@@ -1,4 +1,4 @@
-"""What a store may rely on, on SQLite and on PostgreSQL: one suite for both."""
+"""The behaviour that every store relies on, tested on SQLite and on PostgreSQL."""
 
 import threading
 from typing import Any
@@ -31,7 +31,7 @@ def names(database: Database) -> list[str]:
 # -- values -----------------------------------------------------------------------------------------------------------
 
 
-def test_what_goes_in_comes_out(database: Database) -> None:
+def test_a_row_is_read_back_as_it_was_written(database: Database) -> None:
     values = ("Größe?", "anna", 1.5, b"\x00\xff", True)
     assert database.write(INSERT, *values) == 1
     (row,) = database.rows("SELECT name, user, size, data, wanted FROM things WHERE user = ?", "anna")
@@ -40,7 +40,7 @@ def test_what_goes_in_comes_out(database: Database) -> None:
     assert dict(row) == dict(zip(("name", "user", "size", "data", "wanted"), values, strict=True))
 
 
-def test_numbers_and_nothing_stay_what_they_are(database: Database) -> None:
+def test_aggregates_keep_integers_floats_and_nulls(database: Database) -> None:
     for n in range(3):
         database.write(INSERT, f"thing {n}", None, None, None, n)
     (row,) = database.rows("SELECT sum(wanted) AS a, avg(wanted) AS b, count(*) AS c, max(size) AS d FROM things")
@@ -54,7 +54,7 @@ def test_texts_are_ordered_by_their_bytes(database: Database) -> None:
     assert names(database) == sorted(("b", "A", "ä", "a", "B", "_"))
 
 
-def test_parameters_by_name_and_by_number(database: Database) -> None:
+def test_statements_take_named_and_numbered_parameters(database: Database) -> None:
     with database.transaction() as connection:
         sql = "INSERT INTO things (name, user) VALUES (:name, :name), ('colon :name ?', ':name')"
         connection.execute(sql, {"name": "x"})
@@ -65,12 +65,12 @@ def test_parameters_by_name_and_by_number(database: Database) -> None:
 
 
 @pytest.mark.parametrize("hostile", ["'; DROP TABLE things; --", "%s %(a)s", "$1", "\\", "?", "\N{SNOWMAN}\n\t"])
-def test_no_value_is_taken_for_sql(database: Database, hostile: str) -> None:
+def test_a_hostile_value_is_stored_and_not_executed(database: Database, hostile: str) -> None:
     database.write(INSERT, hostile, None, None, None, 0)
     assert names(database) == [hostile]
 
 
-def test_what_the_engines_say_in_words_of_their_own(database: Database) -> None:
+def test_each_dialect_gives_its_engines_expressions(database: Database) -> None:
     for name in ("a", "b"):
         database.write(INSERT, name, None, None, None, ord(name))
     said = database.dialect
@@ -87,7 +87,7 @@ def test_what_the_engines_say_in_words_of_their_own(database: Database) -> None:
 # -- changing ---------------------------------------------------------------------------------------------------------
 
 
-def test_how_many_rows_a_statement_changed(database: Database) -> None:
+def test_a_statement_returns_the_number_of_rows_it_changed(database: Database) -> None:
     again = "INSERT INTO things (name) VALUES (?) ON CONFLICT DO NOTHING"
     assert [database.write(again, name) for name in ("a", "a", "b")] == [1, 0, 1]
     assert database.write("UPDATE things SET wanted = 1") == 2
@@ -100,7 +100,7 @@ def test_how_many_rows_a_statement_changed(database: Database) -> None:
         assert connection.execute("SELECT name FROM things WHERE id = ?", (number,)).fetchone()[0] == "e"
 
 
-def test_all_of_a_transaction_or_nothing(database: Database) -> None:
+def test_a_transaction_commits_everything_or_nothing(database: Database) -> None:
     with pytest.raises(KeyError), database.transaction() as connection:
         connection.execute("INSERT INTO things (name) VALUES ('lost')")
         raise KeyError
@@ -112,7 +112,7 @@ def test_all_of_a_transaction_or_nothing(database: Database) -> None:
     assert names(database) == ["kept"]
 
 
-def test_a_statement_at_fault_undoes_its_transaction(database: Database) -> None:
+def test_a_failed_statement_rolls_back_its_transaction(database: Database) -> None:
     with pytest.raises(Exception, match=r"(?i)unique"), database.transaction() as connection:
         connection.execute("INSERT INTO things (name) VALUES ('a')")
         connection.execute("INSERT INTO things (name) VALUES ('a')")
@@ -120,7 +120,7 @@ def test_a_statement_at_fault_undoes_its_transaction(database: Database) -> None
     assert database.write("INSERT INTO things (name) VALUES ('a')") == 1
 
 
-def test_a_reader_cannot_write_over_a_snapshot(database: Database) -> None:
+def test_a_snapshot_does_not_see_later_writes(database: Database) -> None:
     database.write("INSERT INTO things (name) VALUES ('before')")
     with database.snapshot() as seen:
         assert len(seen.execute("SELECT * FROM things").fetchall()) == 1
@@ -130,8 +130,8 @@ def test_a_reader_cannot_write_over_a_snapshot(database: Database) -> None:
         assert len(seen.execute("SELECT * FROM things").fetchall()) == 2
 
 
-def test_two_transactions_follow_one_another(database: Database) -> None:
-    """Each reads a number and writes one more, as stores do that count before they add."""
+def test_concurrent_transactions_are_serialized(database: Database) -> None:
+    """Check that no increment is lost when five threads read a counter and write it back plus one."""
     database.write("INSERT INTO things (name, wanted) VALUES ('counter', 0)")
     errors: list[BaseException] = []
 
@@ -165,14 +165,14 @@ PRICES = PerEngine(
 )
 
 
-def test_an_older_store_gets_what_it_has_not_seen(stores: Stores) -> None:
+def test_an_older_store_gets_the_missing_migrations_once(stores: Stores) -> None:
     stores.open("shop", (THINGS,)).write("INSERT INTO things (name) VALUES ('old')")
     for _ in range(2):
         opened = stores.open("shop", (THINGS, PRICES))
         assert [tuple(row) for row in opened.rows("SELECT name, price FROM things")] == [("old", None)]
 
 
-def test_a_newer_store_is_refused(stores: Stores) -> None:
+def test_a_store_of_a_newer_argot_is_refused(stores: Stores) -> None:
     stores.open("shop", (THINGS, PRICES)).write("INSERT INTO things (name) VALUES ('kept')")
     with pytest.raises(DamagedStore, match="was written by a newer Argot") as refused:
         stores.open("shop", (THINGS,))
@@ -180,7 +180,7 @@ def test_a_newer_store_is_refused(stores: Stores) -> None:
     assert names(stores.open("shop", (THINGS, PRICES))) == ["kept"]
 
 
-def test_a_migration_that_fails_leaves_the_old_state(stores: Stores) -> None:
+def test_a_failed_migration_leaves_the_old_state(stores: Stores) -> None:
     stores.open("shop", (THINGS,))
     with pytest.raises(Exception, match="nowhere"):
         stores.open("shop", (THINGS, "CREATE TABLE half (x TEXT); INSERT INTO nowhere VALUES (1)"))
@@ -188,7 +188,7 @@ def test_a_migration_that_fails_leaves_the_old_state(stores: Stores) -> None:
     assert "half" not in tables
 
 
-def test_several_make_one_store_at_once(stores: Stores) -> None:
+def test_several_threads_can_create_one_store_at_once(stores: Stores) -> None:
     errors: list[BaseException] = []
 
     def opened() -> None:
@@ -202,7 +202,7 @@ def test_several_make_one_store_at_once(stores: Stores) -> None:
     assert names(stores.open("shop", (THINGS, PRICES, "SELECT 1"))) == ["once"]
 
 
-def test_stores_have_migrations_of_their_own(stores: Stores) -> None:
+def test_each_store_has_its_own_migrations(stores: Stores) -> None:
     stores.open("shop", (THINGS,))
     others = stores.open(
         "depot", ("CREATE TABLE shelves (name TEXT)", AdditiveMigration("CREATE TABLE boxes (name TEXT)"))

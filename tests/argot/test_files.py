@@ -1,6 +1,4 @@
-"""Links, pipes, devices and what is the system's own: named with the reason, never followed out of a folder, never
-waited for.
-"""
+"""Links, pipes, devices and system files: reported with a reason, never followed out of a folder or waited for."""
 
 import errno
 import os
@@ -27,7 +25,7 @@ SECRET = "The canary is zweiundvierzigfach."
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with one document, beside a secret that is none of it."""
+    """Make a folder with documents, beside a folder with a secret file."""
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "shadow.txt").write_text(SECRET)
     (tmp_path / "docs" / "inner").mkdir(parents=True)
@@ -47,7 +45,7 @@ def only(found: Iterator[Source]) -> Source:
 # -- in a folder ------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_no_file_is_named_and_never_opened(tmp_path: Path) -> None:
+def test_pipes_sockets_and_devices_are_reported_and_never_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     (tmp_path / "endless.txt").symlink_to("/dev/zero")
     (tmp_path / "gone.md").symlink_to("nowhere.md")
@@ -67,7 +65,7 @@ def test_what_is_no_file_is_named_and_never_opened(tmp_path: Path) -> None:
             found[name].load()
 
 
-def test_a_link_that_leaves_the_folder_is_passed_over_and_one_that_stays_is_read(folder: Path) -> None:
+def test_only_links_that_stay_in_the_folder_are_followed_by_default(folder: Path) -> None:
     (folder / "shadow.txt").symlink_to(folder.parent / "secret" / "shadow.txt")
     (folder / "relative.txt").symlink_to("../secret/shadow.txt")
     (folder / "secret").symlink_to("../secret")
@@ -85,7 +83,7 @@ def test_a_link_that_leaves_the_folder_is_passed_over_and_one_that_stays_is_read
     assert {one.load() for one in followed} == {b"one", SECRET.encode()}
 
 
-def test_what_is_exchanged_for_a_link_after_it_was_listed_is_not_read(folder: Path) -> None:
+def test_a_file_replaced_by_a_link_after_listing_is_not_read(folder: Path) -> None:
     (folder / "b.md").write_text("two")
     listed = {one.name: one for one in list_sources([folder])}
     (folder / "b.md").unlink()
@@ -99,7 +97,7 @@ def test_what_is_exchanged_for_a_link_after_it_was_listed_is_not_read(folder: Pa
 
 
 @pytest.mark.parametrize("exchanged", ["inner", "inner/a.md"])
-def test_what_is_exchanged_between_the_check_and_the_reading_is_not_read(
+def test_a_path_replaced_by_a_link_between_check_and_open_is_not_read(
     folder: Path, exchanged: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder.parent / "secret" / "a.md").write_text(SECRET)
@@ -117,7 +115,7 @@ def test_what_is_exchanged_between_the_check_and_the_reading_is_not_read(
         read_below(folder, folder / "inner" / "a.md")
 
 
-def test_folders_that_link_in_circles_are_walked_once(folder: Path) -> None:
+def test_folders_with_circular_links_are_walked_once(folder: Path) -> None:
     (folder / "inner" / "up").symlink_to(folder)
     (folder / "over").symlink_to(folder.parent)
     found = list(list_sources([folder], follow_links=True))
@@ -130,7 +128,7 @@ def test_folders_that_link_in_circles_are_walked_once(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("follow_links", [False, True])
-def test_what_is_the_systems_own_is_never_read(folder: Path, follow_links: bool) -> None:
+def test_files_under_proc_sys_and_dev_are_never_read(folder: Path, follow_links: bool) -> None:
     for number, name in enumerate(("/proc/version", "/proc/self/environ", "/dev/null", "/sys/kernel/notes")):
         (folder / f"{number}.txt").symlink_to(name)
         named = only(list_sources([Path(name)], follow_links=follow_links))
@@ -147,7 +145,7 @@ def test_what_is_the_systems_own_is_never_read(folder: Path, follow_links: bool)
 # -- named itself -----------------------------------------------------------------------------------------------------
 
 
-def test_a_named_link_is_read_only_if_it_stays_in_its_folder(folder: Path) -> None:
+def test_a_link_given_by_name_is_read_only_if_it_stays_in_its_folder(folder: Path) -> None:
     (folder / "shadow.txt").symlink_to("../secret/shadow.txt")
     (folder / "secret").symlink_to("../secret")
     (folder / "same.md").symlink_to("inner/a.md")
@@ -158,7 +156,7 @@ def test_a_named_link_is_read_only_if_it_stays_in_its_folder(folder: Path) -> No
     assert only(list_sources([folder / "same.md"])).load() == b"one"
 
 
-def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+def test_reading_a_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
     with pytest.raises(NotAFile, match="a pipe"):
         only(list_sources([tmp_path / "pipe.md"])).load()
@@ -168,7 +166,7 @@ def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 @pytest.fixture
 def argot(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
-    """Runs a command, which must not hang."""
+    """Run a command, with a time limit so that it cannot hang."""
     settings = environment(ARGOT_HOME=str(tmp_path / "kb"))
 
     def run(*arguments: object) -> "subprocess.CompletedProcess[str]":
@@ -178,7 +176,7 @@ def argot(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
     return run
 
 
-def test_commands_refuse_what_is_no_file_and_do_not_hang(
+def test_commands_refuse_pipes_and_links_without_hanging(
     folder: Path, argot: Callable[..., "subprocess.CompletedProcess[str]"]
 ) -> None:
     pipe = folder / "pipe.csv"
@@ -205,7 +203,7 @@ def test_commands_refuse_what_is_no_file_and_do_not_hang(
     assert done.returncode == 0 and "1 added" in done.stdout
 
 
-def test_a_pipe_in_the_place_of_a_store_is_named(
+def test_a_pipe_in_place_of_a_store_file_is_reported(
     tmp_path: Path, argot: Callable[..., "subprocess.CompletedProcess[str]"]
 ) -> None:
     assert argot("init").returncode == 0
@@ -219,7 +217,7 @@ def test_a_pipe_in_the_place_of_a_store_is_named(
             kept.rename(tmp_path / "kb" / name)
 
 
-def test_a_pipe_in_the_place_of_an_original_is_damage(tmp_path: Path) -> None:
+def test_a_pipe_in_place_of_an_original_counts_as_damage(tmp_path: Path) -> None:
     blobs = FolderBlobs(tmp_path / "blobs")
     (tmp_path / "blobs" / "ab").mkdir(parents=True)
     os.mkfifo(tmp_path / "blobs" / "ab" / "cd")
@@ -230,9 +228,7 @@ def test_a_pipe_in_the_place_of_an_original_is_damage(tmp_path: Path) -> None:
 # -- files of our own -------------------------------------------------------------------------------------------------
 
 
-def test_a_written_file_is_whole_flushed_before_it_is_named_and_its_owners_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_atomic_write_flushes_then_renames_with_mode_600(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target, steps = tmp_path / "marker", []
     flush, rename = os.fsync, Path.replace
     monkeypatch.setattr(
@@ -245,7 +241,7 @@ def test_a_written_file_is_whole_flushed_before_it_is_named_and_its_owners_alone
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
 
 
-def test_what_fails_half_way_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None:
+def test_a_failed_replacement_keeps_the_old_file_and_leaves_no_draft(tmp_path: Path) -> None:
     target = tmp_path / "marker"
     write_atomically(target, b"old")
 
@@ -263,7 +259,7 @@ def test_what_fails_half_way_leaves_the_old_file_and_no_draft(tmp_path: Path) ->
     assert target.read_bytes() == b"old"
 
 
-def test_two_threads_that_write_one_file_do_not_mix_their_texts(tmp_path: Path) -> None:
+def test_concurrent_writes_of_one_file_do_not_mix(tmp_path: Path) -> None:
     texts = [str(n) * 100_000 for n in range(8)]
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda text: write_atomically(tmp_path / "marker", text), texts))
@@ -272,7 +268,7 @@ def test_two_threads_that_write_one_file_do_not_mix_their_texts(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("code", "told"), [(errno.EINVAL, False), (errno.EIO, True)])
-def test_only_a_file_system_that_flushes_no_folders_may_refuse_to(
+def test_flushing_a_folder_ignores_only_unsupported_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, told: bool
 ) -> None:
     def refused(_: int) -> None:

@@ -1,4 +1,4 @@
-"""Counts that leak away with time, and the keys counted, which are bounded."""
+"""Leaky buckets: their counts fall with time, and the number of counted keys is bounded."""
 
 import pytest
 
@@ -13,7 +13,7 @@ class Clock:
         return self.now
 
 
-def test_a_full_bucket_takes_one_more_when_one_has_leaked_away() -> None:
+def test_a_full_bucket_accepts_one_more_after_one_leaks() -> None:
     clock = Clock()
     buckets: LeakyBuckets[str] = LeakyBuckets(60.0, clock)
     for _ in range(3):
@@ -27,7 +27,7 @@ def test_a_full_bucket_takes_one_more_when_one_has_leaked_away() -> None:
     assert buckets.wait("ann", 3) == pytest.approx(0.0)
 
 
-def test_counts_are_taken_back_and_emptied_but_never_below_nothing() -> None:
+def test_counts_can_be_taken_back_but_never_fall_below_zero() -> None:
     buckets: LeakyBuckets[str] = LeakyBuckets(60.0, Clock())
     buckets.add("ann", 1)
     assert buckets.wait("ann", 1) == 60.0
@@ -39,7 +39,7 @@ def test_counts_are_taken_back_and_emptied_but_never_below_nothing() -> None:
     assert buckets.wait("ann", 1) == 0.0 and len(buckets) == 0
 
 
-def test_the_key_counted_longest_ago_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_least_recently_counted_key_is_evicted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaky_buckets, "MOST_COUNTED", 2)
     buckets: LeakyBuckets[str] = LeakyBuckets(60.0, Clock())
     for name in ("ann", "bob", "ann", "cyd"):

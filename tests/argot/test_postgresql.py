@@ -1,4 +1,4 @@
-"""PostgreSQL when it is gone, restarted, read-only, full or newer: what is said, and that nothing kept is lost."""
+"""PostgreSQL that is gone, restarted, read-only, full or newer: the messages, and that no committed data is lost."""
 
 import logging
 import tempfile
@@ -36,14 +36,14 @@ def opened(postgresql_url: str) -> Iterator[PostgresqlStores]:
     ["", "mysql://u:geheim7@host/db", "host=h password=geheim7", "postgresql://u:geheim7@host:port/db",
      "postgresql://u:ge@heim7@[host/db", "postgresql://u:geheim7@host/db?nonsense=1"],
 )  # fmt: skip
-def test_what_is_no_address_is_refused_without_its_password(url: str) -> None:
+def test_an_invalid_address_is_refused_without_showing_its_password(url: str) -> None:
     with pytest.raises(InvalidSettings, match="postgresql://") as refused:
         PostgresqlStores(url)
     assert "heim7" not in str(refused.value) and refused.value.__cause__ is None
 
 
 @pytest.mark.parametrize("schema", ["", "a b", "Argot", "pg_argot", "a" * 60, "x; DROP SCHEMA y", '"'])
-def test_what_is_no_schema_is_refused(schema: str) -> None:
+def test_an_invalid_schema_name_is_refused(schema: str) -> None:
     with pytest.raises(InvalidSettings, match="cannot be the schema"):
         PostgresqlStores("postgresql://localhost/db", schema)
 
@@ -56,7 +56,7 @@ def test_what_is_no_schema_is_refused(schema: str) -> None:
         (lambda url, _: url.replace("argot:", "nobody-known:"), "Let its user in"),
     ],
 )
-def test_a_server_that_does_not_let_us_in_is_named_with_what_helps(
+def test_a_refused_connection_is_reported_with_a_remedy(
     postgresql_url: str, change: Any, remedy: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     name = postgresql_url.rsplit("/", 1)[1]
@@ -84,7 +84,7 @@ def test_several_knowledge_bases_share_a_database(postgresql_url: str) -> None:
 # -- what happens to a server -----------------------------------------------------------------------------------------
 
 
-def test_a_lost_connection_is_not_noticed_by_who_reads_or_begins_to_write(
+def test_a_lost_connection_is_replaced_before_a_read_or_a_new_write(
     postgresql_url: str, opened: PostgresqlStores
 ) -> None:
     database = opened.open("shop", THINGS)
@@ -105,9 +105,7 @@ def test_a_lost_connection_is_not_noticed_by_who_reads_or_begins_to_write(
         assert len(connection.execute("SELECT * FROM things").fetchall()) == 3
 
 
-def test_a_connection_lost_within_a_transaction_is_told_and_nothing_of_it_stays(
-    postgresql_url: str, opened: PostgresqlStores
-) -> None:
+def test_a_connection_lost_in_a_transaction_fails_and_rolls_back(postgresql_url: str, opened: PostgresqlStores) -> None:
     database = opened.open("shop", THINGS)
     with pytest.raises(StoreUnavailable, match="Start PostgreSQL"), database.transaction() as connection:
         connection.execute(INSERT, ("half",))
@@ -119,7 +117,7 @@ def test_a_connection_lost_within_a_transaction_is_told_and_nothing_of_it_stays(
     assert database.rows("SELECT * FROM things") == []
 
 
-def test_a_transaction_whose_fault_was_caught_is_not_said_to_be_kept(opened: PostgresqlStores) -> None:
+def test_a_transaction_with_a_caught_error_still_fails_at_commit(opened: PostgresqlStores) -> None:
     database = opened.open("shop", THINGS)
     with pytest.raises(psycopg.errors.InFailedSqlTransaction), database.transaction() as connection:
         connection.execute(INSERT, ("a",))
@@ -128,7 +126,7 @@ def test_a_transaction_whose_fault_was_caught_is_not_said_to_be_kept(opened: Pos
     assert database.rows("SELECT * FROM things") == []
 
 
-def test_a_server_that_takes_no_writes_is_named(postgresql_url: str, opened: PostgresqlStores) -> None:
+def test_a_write_to_a_read_only_server_is_reported(postgresql_url: str, opened: PostgresqlStores) -> None:
     database = opened.open("shop", THINGS)
     with psycopg.connect(postgresql_url, autocommit=True) as connection:
         name = connection.info.dbname
@@ -139,8 +137,8 @@ def test_a_server_that_takes_no_writes_is_named(postgresql_url: str, opened: Pos
         database.write(INSERT, "a")
 
 
-def test_a_full_disk_is_named(opened: PostgresqlStores) -> None:
-    """As PostgreSQL says it, by a function that raises the same."""
+def test_a_full_disk_is_reported(opened: PostgresqlStores) -> None:
+    """Check the message for error 53100, which a trigger raises as PostgreSQL does on a full disk."""
     database = opened.open("shop", THINGS)
     with opened.connection() as connection:
         connection.execute(
@@ -153,7 +151,7 @@ def test_a_full_disk_is_named(opened: PostgresqlStores) -> None:
     assert database.rows("SELECT * FROM things") == []
 
 
-def test_who_writes_too_long_is_waited_for_and_then_named(
+def test_a_writer_that_waits_too_long_for_the_lock_gets_an_error(
     postgresql_url: str, opened: PostgresqlStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = opened.open("shop", THINGS)
@@ -165,7 +163,7 @@ def test_who_writes_too_long_is_waited_for_and_then_named(
     assert database.write(INSERT, "a") == 1
 
 
-def test_when_all_connections_are_in_use_that_is_said(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exhausted_connection_pool_is_reported(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgresql, "WAIT_SECONDS", 0.2)
     with closing(PostgresqlStores(postgresql_url, most_connections=1)) as stores:
         database = stores.open("shop", THINGS)
@@ -173,14 +171,16 @@ def test_when_all_connections_are_in_use_that_is_said(postgresql_url: str, monke
             database.rows("SELECT * FROM things")
 
 
-def test_a_character_that_it_cannot_keep_is_named(opened: PostgresqlStores) -> None:
+def test_a_nul_character_is_refused(opened: PostgresqlStores) -> None:
     with pytest.raises(InvalidInput, match="NUL"):
         opened.open("shop", THINGS).write(INSERT, "a\0b")
     with pytest.raises(InvalidInput, match="NUL"):
         opened.open("shop", THINGS).rows("SELECT jsonb_array_elements_text(CAST(? AS jsonb))", r'["a\u0000b"]')
 
 
-def test_tables_that_change_under_a_prepared_statement(postgresql_url: str, opened: PostgresqlStores) -> None:
+def test_a_prepared_statement_survives_a_migration_by_another_process(
+    postgresql_url: str, opened: PostgresqlStores
+) -> None:
     database = opened.open("shop", THINGS)
     for _ in range(8):  # until psycopg prepares it
         database.rows("SELECT * FROM things")
@@ -189,7 +189,7 @@ def test_tables_that_change_under_a_prepared_statement(postgresql_url: str, open
             INSERT, "a"
         )
     assert [row["name"] for row in database.rows("SELECT * FROM things")] == ["a"]
-    # What the newer one added asks nothing of the older one, which may start beside it.
+    # An additive migration needs nothing of an older Argot, which may start beside it.
     with closing(PostgresqlStores(postgresql_url)) as older:
         assert older.open("shop", THINGS).write(INSERT, "b") == 1
     with closing(PostgresqlStores(postgresql_url)) as newest:
@@ -198,7 +198,7 @@ def test_tables_that_change_under_a_prepared_statement(postgresql_url: str, open
         older.open("shop", THINGS)
 
 
-def test_two_processes_that_start_at_once_apply_each_migration_once(postgresql_url: str) -> None:
+def test_concurrent_starts_apply_each_migration_once(postgresql_url: str) -> None:
     migrations = (*THINGS, "SELECT pg_sleep(0.2)", "INSERT INTO things (name) VALUES ('once')")
     errors: list[BaseException] = []
 
@@ -219,7 +219,7 @@ def test_two_processes_that_start_at_once_apply_each_migration_once(postgresql_u
 
 @pytest.fixture
 def durable_server() -> Iterator[PostgresqlServer]:
-    """One that keeps its log on the disk."""
+    """Start a PostgreSQL server that flushes its log to the disk."""
     if programs() is None:
         pytest.skip(MISSING)
     with tempfile.TemporaryDirectory(prefix="argot-postgresql-") as folder:
@@ -228,7 +228,7 @@ def durable_server() -> Iterator[PostgresqlServer]:
             yield server
 
 
-def test_nothing_acknowledged_is_lost_when_the_server_crashes_under_load(durable_server: PostgresqlServer) -> None:
+def test_acknowledged_writes_survive_server_crashes_under_load(durable_server: PostgresqlServer) -> None:
     with closing(PostgresqlStores(durable_server.url("postgres"))) as stores:
         database, kept = stores.open("shop", THINGS), set[str]()
         done, some = threading.Event(), threading.Semaphore(0)
@@ -254,7 +254,7 @@ def test_nothing_acknowledged_is_lost_when_the_server_crashes_under_load(durable
         for writer in writers:
             writer.join()
         found = {row["name"] for row in database.rows("SELECT name FROM things")}
-        # Of each crash what was being committed: that may be there, and is not said to be.
+        # A commit under way at a crash may have been stored although it was not acknowledged.
         assert kept <= found and len(found) - len(kept) <= 4
 
 
@@ -273,11 +273,11 @@ def test_nothing_acknowledged_is_lost_when_the_server_crashes_under_load(durable
         ("SELECT 5 % 3, 'it''s ?'", "SELECT 5 % 3, 'it''s ?'"),
     ],
 )
-def test_statements_in_its_words(ours: str, theirs: str) -> None:
+def test_statements_are_translated_to_postgresql(ours: str, theirs: str) -> None:
     assert translate(ours).sql == theirs
 
 
-def test_types_in_its_words() -> None:
+def test_column_types_are_translated_to_postgresql() -> None:
     ours = "CREATE TABLE t (n INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT, x REAL DEFAULT 'TEXT') WITHOUT ROWID"
     key = "n BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY"
     assert translate(ours).sql.strip() == (

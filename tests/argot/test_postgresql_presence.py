@@ -1,4 +1,4 @@
-"""Who has a knowledge base on PostgreSQL open, and a command that has to be alone."""
+"""The programs that have a knowledge base on PostgreSQL open, and a command that needs it exclusively."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from argot.errors import KnowledgeBaseBusy
 from argot.postgresql.stores import PostgresqlStores
 
 
-def test_who_has_to_be_alone_is_refused_beside_others_and_refuses_them(postgresql_url: str) -> None:
+def test_an_exclusive_command_and_other_processes_exclude_each_other(postgresql_url: str) -> None:
     others = [PostgresqlStores(postgresql_url) for _ in range(2)]
     with pytest.raises(KnowledgeBaseBusy, match=r"in use by 'argot' on 127\.0\.0\.1, 2 connection"):
         PostgresqlStores(postgresql_url, alone="argot move")
@@ -16,7 +16,7 @@ def test_who_has_to_be_alone_is_refused_beside_others_and_refuses_them(postgresq
     for program in ("", "argot move"):
         with pytest.raises(KnowledgeBaseBusy, match=r"in use by 'argot move' on 127\.0\.0\.1.* and try again"):
             PostgresqlStores(postgresql_url, alone=program)
-    # Another knowledge base of the same database is none of its business.
+    # Other knowledge bases of the same database are not affected.
     PostgresqlStores(postgresql_url, "elsewhere").close()
     alone.open("x", ("CREATE TABLE x (a TEXT PRIMARY KEY)",)).write("INSERT INTO x VALUES ('a')")
     alone.close()

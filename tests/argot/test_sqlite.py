@@ -1,4 +1,4 @@
-"""The one opener of SQLite: what it makes, what it refuses, and what a failed migration leaves behind."""
+"""The only opener of SQLite: what it creates, what it refuses, and what a failed migration leaves behind."""
 
 import sqlite3
 import threading
@@ -42,7 +42,7 @@ def path(tmp_path: Path) -> Path:
 # -- migrations -------------------------------------------------------------------------------------------------------
 
 
-def test_a_new_store_has_seen_every_migration_and_nothing_else_is_left(path: Path) -> None:
+def test_a_new_store_has_every_migration_and_leaves_no_other_file(path: Path) -> None:
     with closing(open_database(path, [THINGS, price])) as connection:
         assert read_schema_version(connection) == 2
         assert connection.execute("SELECT * FROM things").fetchall() == [("first", 1)]
@@ -50,7 +50,7 @@ def test_a_new_store_has_seen_every_migration_and_nothing_else_is_left(path: Pat
     assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
-def test_an_older_store_gets_only_what_it_has_not_seen(path: Path) -> None:
+def test_an_older_store_gets_only_the_missing_migrations(path: Path) -> None:
     open_database(path, [THINGS]).close()
     for _ in range(2):
         with closing(open_database(path, [THINGS, price])) as connection:
@@ -58,7 +58,7 @@ def test_an_older_store_gets_only_what_it_has_not_seen(path: Path) -> None:
 
 
 @pytest.mark.parametrize("names", [None, NAMES])
-def test_a_newer_store_is_refused_with_the_remedy_and_left_alone(path: Path, names: MigrationNames | None) -> None:
+def test_a_store_of_a_newer_argot_is_refused_and_left_unchanged(path: Path, names: MigrationNames | None) -> None:
     open_database(path, [THINGS, price, "CREATE TABLE later (x)"], names).close()
     before = path.read_bytes()
     with pytest.raises(DamagedStore) as refused:
@@ -77,7 +77,7 @@ def interrupted(connection: sqlite3.Connection) -> None:
 
 
 @pytest.mark.parametrize(("migration", "error"), [(wrong_script, ArgotError), (interrupted, KeyboardInterrupt)])
-def test_a_migration_that_fails_leaves_the_old_state(
+def test_a_failed_migration_leaves_the_old_state(
     path: Path, migration: Callable[[sqlite3.Connection], None], error: type[BaseException]
 ) -> None:
     open_database(path, [THINGS], NAMES).close()
@@ -88,13 +88,13 @@ def test_a_migration_that_fails_leaves_the_old_state(
         assert connection.execute("SELECT * FROM things").fetchall() == [("first",)]
 
 
-def test_a_store_that_cannot_be_made_leaves_nothing(path: Path) -> None:
+def test_a_store_that_cannot_be_created_leaves_no_file(path: Path) -> None:
     with pytest.raises(ArgotError):
         open_database(path, [THINGS, "no SQL"])
     assert list(path.parent.iterdir()) == []
 
 
-def test_a_store_counted_by_names_goes_on_from_there(path: Path) -> None:
+def test_a_store_of_argot_0_3_continues_after_its_named_migrations(path: Path) -> None:
     with closing(open_database(path, [THINGS], NAMES)) as connection:
         connection.execute("PRAGMA user_version = 0")  # as Argot 0.3 left it
         connection.execute("INSERT INTO _sqlite_migrations (migration_set, name) VALUES ('another', 'm001')")
@@ -103,7 +103,7 @@ def test_a_store_counted_by_names_goes_on_from_there(path: Path) -> None:
         assert noted(connection) == ["m001_things", "m001", "m002_prices", "m003"]
 
 
-def test_several_threads_make_one_store(path: Path) -> None:
+def test_several_threads_can_create_one_store_at_once(path: Path) -> None:
     errors: list[BaseException] = []
     together = threading.Barrier(4)
 
@@ -124,7 +124,7 @@ def test_several_threads_make_one_store(path: Path) -> None:
         assert connection.execute("SELECT count(*) FROM things").fetchone() == (1,)
 
 
-def test_a_script_is_cut_where_statements_end() -> None:
+def test_a_script_is_split_at_the_ends_of_statements() -> None:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         script = """
             CREATE TABLE a (x); -- one; two
@@ -139,20 +139,20 @@ def test_a_script_is_cut_where_statements_end() -> None:
 # -- damage -----------------------------------------------------------------------------------------------------------
 
 
-def test_damage_is_named_with_the_mending_command(path: Path) -> None:
+def test_a_damaged_store_is_reported_with_the_repair_command(path: Path) -> None:
     open_database(path, [THINGS]).close()
     path.write_bytes(b"no database, but a text of some length" * 200)
     with pytest.raises(DamagedStore, match=r"people\.db is damaged: .*argot restore --force"):
         open_database(path, [THINGS])
 
 
-def test_a_refusal_of_the_system_is_no_damage(path: Path) -> None:
+def test_an_operating_system_error_is_not_reported_as_damage(path: Path) -> None:
     path.mkdir(parents=True)
     with pytest.raises(StoreUnavailable, match=r"people\.db cannot be used: .*try again"):
         open_database(path, [THINGS])
 
 
-def test_a_wrong_statement_is_no_damage(path: Path) -> None:
+def test_a_wrong_statement_is_not_reported_as_damage(path: Path) -> None:
     with closing(open_database(path, [THINGS])) as connection:
         with pytest.raises(sqlite3.OperationalError, match="nowhere"), convert_sqlite_errors(path):
             connection.execute("SELECT * FROM nowhere")
@@ -163,7 +163,7 @@ def test_a_wrong_statement_is_no_damage(path: Path) -> None:
 # -- connections ------------------------------------------------------------------------------------------------------
 
 
-def test_every_connection_is_opened_alike(path: Path) -> None:
+def test_every_connection_is_opened_with_the_same_pragmas(path: Path) -> None:
     open_database(path, [THINGS]).close()
     with closing(open_connection(path, mode="ro")) as reader, closing(open_connection(path)) as writer:
         for pragma, value in {"foreign_keys": 1, "synchronous": 2, "secure_delete": 1}.items():
@@ -174,13 +174,13 @@ def test_every_connection_is_opened_alike(path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["ro", "rw"])
-def test_a_file_that_is_not_there_is_not_made_by_the_way(tmp_path: Path, mode: str) -> None:
+def test_opening_a_connection_does_not_create_a_missing_file(tmp_path: Path, mode: str) -> None:
     with pytest.raises(sqlite3.OperationalError, match="unable to open"):
         open_connection(tmp_path / "none.db", mode=mode)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_transaction_is_all_or_nothing_and_never_left_open(path: Path) -> None:
+def test_a_failed_transaction_is_rolled_back_and_closed(path: Path) -> None:
     with closing(open_database(path, [THINGS])) as connection:
         with pytest.raises(KeyboardInterrupt), transaction(connection):
             connection.execute("DELETE FROM things")
@@ -192,7 +192,7 @@ def test_a_transaction_is_all_or_nothing_and_never_left_open(path: Path) -> None
         assert connection.execute("SELECT name FROM things").fetchall() == [("first",)]
 
 
-def test_each_thread_has_its_own_connection_and_those_of_ended_threads_are_closed(path: Path) -> None:
+def test_each_thread_has_its_own_connection_closed_when_it_ends(path: Path) -> None:
     open_database(path, [THINGS]).close()
     connections = PerThread(lambda: open_connection(path))
     others: list[sqlite3.Connection] = []
@@ -211,9 +211,9 @@ def test_each_thread_has_its_own_connection_and_those_of_ended_threads_are_close
         mine.execute("SELECT 1")
 
 
-def test_nothing_else_opens_sqlite() -> None:
+def test_no_other_module_opens_sqlite() -> None:
     folders = ["argot", "corpus", "evaluate", "graph", "jargon_db", "ratings", "service", "slack", "tools", "ui"]
     texts = {path: path.read_text("utf-8") for folder in folders for path in (ROOT / folder).rglob("*.py")}
     opening = [str(path.relative_to(ROOT)) for path, text in texts.items() if "sqlite3.connect(" in text]
-    # The latter opens no file, but SQLite's tokenizer in memory.
+    # The latter opens no file but SQLite's tokenizer, in memory.
     assert sorted(opening) == ["argot/sqlite.py", "corpus/keyword/word_tokens.py"]

@@ -1,4 +1,4 @@
-"""Processes of our own: whatever becomes of one, whoever waits for it is told, and the next message finds another."""
+"""Child processes: when one fails, the caller gets an error and the next message starts another process."""
 
 import json
 import os
@@ -78,7 +78,7 @@ def failure(child: Child, order: str, *, seconds: float = 300, most: int | None 
     return caught.value
 
 
-def test_one_process_answers_message_after_message(child: Child) -> None:
+def test_one_process_answers_several_messages(child: Child) -> None:
     assert answer(child, "hello") == b"hello"
     first = child.process
     assert first
@@ -91,7 +91,7 @@ def test_one_process_answers_message_after_message(child: Child) -> None:
     ("order", "how", "code"),
     [("exit", "crash", 3), ("kill", "memory", -signal.SIGKILL), ("compute", "time", -signal.SIGPROF)],
 )
-def test_a_process_that_dies_is_told_of_and_replaced(child: Child, order: str, how: str, code: int) -> None:
+def test_a_process_that_dies_is_reported_and_replaced(child: Child, order: str, how: str, code: int) -> None:
     found = failure(child, order)
     assert (found.how, found.code) == (how, code)
     assert answer(child, "hello") == b"hello"
@@ -126,7 +126,7 @@ def test_a_process_that_reads_nothing_is_killed(child: Child) -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the bound is the kernel's")
-def test_a_process_that_takes_too_much_memory_can_say_so_and_goes_on(child: Child) -> None:
+def test_a_process_that_hits_its_memory_limit_can_report_it_and_go_on(child: Child) -> None:
     assert answer(child, "gobble") == b"refused"
     before = child.process
     assert answer(child, "hello") == b"hello"
@@ -134,13 +134,13 @@ def test_a_process_that_takes_too_much_memory_can_say_so_and_goes_on(child: Chil
     assert child.memory() > 1 << 20
 
 
-def test_garbage_is_no_answer(child: Child) -> None:
+def test_a_garbled_answer_is_refused(child: Child) -> None:
     assert failure(child, "garbage", most=1000).how == "length"
     assert failure(child, "garbage", seconds=0.2).how == "time"
     assert answer(child, "hello") == b"hello"
 
 
-def test_a_longer_answer_than_allowed_is_not_taken(child: Child) -> None:
+def test_an_answer_longer_than_allowed_is_refused(child: Child) -> None:
     child.send(b"hello", bytes(2000))
     with pytest.raises(ChildFailed, match="2,005 bytes") as caught:
         child.receive(1000)
@@ -150,18 +150,18 @@ def test_a_longer_answer_than_allowed_is_not_taken(child: Child) -> None:
     assert answer(child, "hello") == b"hello"
 
 
-def test_a_process_that_closes_its_output_is_not_waited_for(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_closes_its_output_counts_as_crashed(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocesses, "_END_SECONDS", 0.1)
     found = failure(child, "mute")
     assert (found.how, found.code) == ("crash", None)
 
 
 @pytest.mark.parametrize("module", ["stillborn", "chatty", "no_such_module_at_all"])
-def test_what_does_not_come_up_is_told_of(child: Child, module: str) -> None:
+def test_a_process_that_does_not_start_is_reported(child: Child, module: str) -> None:
     assert failure(Child(module), "hello").how == "start"
 
 
-def test_ctrl_c_while_waiting_leaves_no_half_message_behind(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_while_waiting_ends_the_process(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -174,7 +174,7 @@ def test_ctrl_c_while_waiting_leaves_no_half_message_behind(child: Child, monkey
     assert answer(child, "hello") == b"hello"
 
 
-def test_it_is_given_no_setting_of_ours(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_does_not_inherit_argot_settings(child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARGOT_MODEL_KEY", "secret")
     assert not [name for name in json.loads(answer(child, "environment")) if name.startswith("ARGOT_")]
 
@@ -188,7 +188,7 @@ def test_a_library_in_the_working_folder_is_not_imported(
     assert answer(child, "hello") == b"hello"
 
 
-def test_it_ends_with_its_parent(child: Child) -> None:
+def test_the_process_ends_when_its_parent_closes_the_pipe(child: Child) -> None:
     child.start()
     process = child.process
     assert process and process.stdin
@@ -197,6 +197,6 @@ def test_it_ends_with_its_parent(child: Child) -> None:
 
 
 @pytest.mark.usefixtures("child")
-def test_a_module_is_run_to_its_end() -> None:
+def test_a_module_is_run_and_its_output_is_returned() -> None:
     done = run_module("fickle", "tracing", EXTRA="not for long")
     assert (done.returncode, done.stdout, done.stderr) == (1, "tracing works\n", "but not for long\n")

@@ -15,7 +15,7 @@ def text(words: str, x: float, y: float, size: float = 12) -> str:
 
 
 def turned(words: str, x: float, y: float, matrix: str, size: float = 12) -> str:
-    """Text whose letters are turned by `matrix`, such as "0 1 -1 0" for upwards."""
+    """Return text whose letters are rotated by `matrix`, such as "0 1 -1 0" for upwards."""
     return f"BT /F1 {size} Tf {matrix} {x} {y} Tm ({words}) Tj ET\n"
 
 

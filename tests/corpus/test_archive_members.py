@@ -1,4 +1,4 @@
-"""Archives are added as the files in them, each under its own name; a broken one is one failure."""
+"""Archives are added as their members, each under its own name; a damaged archive is one failure."""
 
 import io
 import tarfile
@@ -44,7 +44,7 @@ def tarred(path: Path) -> Path:
 
 @pytest.mark.parametrize("name", ["all.zip", "all.tar", "all.tar.gz", "all.tgz"])
 @pytest.mark.parametrize("named", [True, False])
-def test_the_files_of_an_archive_are_sources_of_their_own(tmp_path: Path, name: str, named: bool) -> None:
+def test_each_file_of_an_archive_is_a_source(tmp_path: Path, name: str, named: bool) -> None:
     path = (zipped if name.endswith("zip") else tarred)(tmp_path / name)
     found = {source.name: source for source in list_sources([path if named else tmp_path])}
     assert {one: source.skip for one, source in found.items()} == {
@@ -59,12 +59,12 @@ def test_the_files_of_an_archive_are_sources_of_their_own(tmp_path: Path, name: 
     assert found["a b.txt"].size == 7
 
 
-def test_a_path_that_leads_elsewhere_is_only_a_name(tmp_path: Path) -> None:
+def test_a_member_path_out_of_the_archive_is_only_a_name(tmp_path: Path) -> None:
     (source,) = list_sources([zipped(tmp_path / "a.zip", {"../../etc/passwd.txt": b"in the archive"})])
     assert source.load() == b"in the archive"
 
 
-def test_a_broken_archive_is_one_failure(tmp_path: Path) -> None:
+def test_a_damaged_archive_is_one_failure(tmp_path: Path) -> None:
     for name, data in (("a.zip", b"PK\x03\x04 broken"), ("b.tar.gz", b"\x1f\x8b broken"), ("c.zip", b"words")):
         (tmp_path / name).write_bytes(data)
         (source,) = list_sources([tmp_path / name])
@@ -72,7 +72,7 @@ def test_a_broken_archive_is_one_failure(tmp_path: Path) -> None:
             source.load()
 
 
-def test_a_damaged_or_locked_file_in_it_fails_alone(tmp_path: Path) -> None:
+def test_a_damaged_or_encrypted_member_fails_alone(tmp_path: Path) -> None:
     data = bytearray(zipped(tmp_path / "a.zip", {"a.txt": bytes(range(256)) * 2, "b.txt": b"fine"}).read_bytes())
     data[60:70] = b"\xff" * 10
     (tmp_path / "a.zip").write_bytes(data)
@@ -90,7 +90,7 @@ def test_a_damaged_or_locked_file_in_it_fails_alone(tmp_path: Path) -> None:
         source.load()
 
 
-def test_an_archive_that_is_too_large_is_not_opened() -> None:
+def test_an_archive_above_the_size_limit_is_not_opened() -> None:
     def load() -> bytes:
         raise AssertionError("it was opened")
 
@@ -99,7 +99,7 @@ def test_an_archive_that_is_too_large_is_not_opened() -> None:
         source.load()
 
 
-def test_a_place_in_an_archive_holds_nothing_that_leads_elsewhere_or_turns_the_text(tmp_path: Path) -> None:
+def test_member_uris_contain_no_parent_paths_or_direction_marks(tmp_path: Path) -> None:
     files = {"../evil.md": b"1", "a\\..\\b.md": b"2", "evil.md": b"3", "/invoice\u202efdp.md": b"4"}
     found = list(list_sources([zipped(tmp_path / "a.zip", files)]))
     base = f"{(tmp_path / 'a.zip').as_uri()}!/"
@@ -111,7 +111,7 @@ def test_a_place_in_an_archive_holds_nothing_that_leads_elsewhere_or_turns_the_t
     ]
 
 
-def test_a_name_that_turns_the_text_is_shown_without_that(tmp_path: Path) -> None:
+def test_direction_marks_are_removed_from_a_file_name(tmp_path: Path) -> None:
     (tmp_path / "invoice\u202efdp.md").write_bytes(b"# Invoice")
     (source,) = list_sources([tmp_path])
     assert source.name == name_in(source.uri) == "invoicefdp.md"

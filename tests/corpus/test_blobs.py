@@ -1,4 +1,4 @@
-"""Originals, wherever they are kept: one suite over all that keeps them."""
+"""Stores of originals: one suite for every place where they can be kept."""
 
 import hashlib
 import threading
@@ -19,7 +19,7 @@ KEEPERS = ("folder", "sqlite", "postgresql", "memory", "files")
 
 @pytest.fixture(params=KEEPERS)
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Blobs]:
-    """Opens them, each time as another process does."""
+    """Return a function that opens the store, each time as another process does."""
     kind = request.param
     if kind == "folder":
         return lambda: open_blobs((tmp_path / "a b").as_uri())
@@ -49,7 +49,7 @@ def original(data: bytes) -> tuple[str, bytes]:
     return hashlib.sha256(data).hexdigest(), data
 
 
-def test_what_was_put_is_there_for_every_process_until_it_is_removed(opened: Callable[[], Blobs]) -> None:
+def test_a_stored_original_is_available_to_every_process_until_removed(opened: Callable[[], Blobs]) -> None:
     first, second = original(b"\x00\xff first"), original(b"")
     blobs = opened()
     assert list(blobs) == [] and first[0] not in blobs
@@ -66,14 +66,14 @@ def test_what_was_put_is_there_for_every_process_until_it_is_removed(opened: Cal
         blobs.get(first[0])
 
 
-def test_a_large_one_comes_back_to_the_byte(opened: Callable[[], Blobs]) -> None:
+def test_a_large_original_is_read_back_unchanged(opened: Callable[[], Blobs]) -> None:
     large = original(bytes(range(256)) * 4 * 1024 * 2 + b"and a last piece")
     assert len(large[1]) > 2 * database_blobs.PIECE_BYTES
     opened().put(*large)
     assert opened().get(large[0]) == large[1]
 
 
-def test_several_that_put_the_same_one_at_once_put_it_once(opened: Callable[[], Blobs]) -> None:
+def test_concurrent_writes_of_one_original_store_it_once(opened: Callable[[], Blobs]) -> None:
     one, faults = original(b"the same" * 1000), []
 
     def put() -> None:
@@ -90,14 +90,14 @@ def test_several_that_put_the_same_one_at_once_put_it_once(opened: Callable[[], 
     assert (faults, list(opened()), opened().get(one[0])) == ([], [one[0]], one[1])
 
 
-def test_their_place_is_named_without_a_password(opened: Callable[[], Blobs]) -> None:
+def test_the_location_of_originals_is_shown_without_a_password(opened: Callable[[], Blobs]) -> None:
     assert opened().place and "secret-of-tests" not in opened().place
 
 
 # -- what one of them can meet ----------------------------------------------------------------------------------------
 
 
-def test_a_piece_that_is_gone_is_damage(tmp_path: Path) -> None:
+def test_a_missing_piece_of_an_original_is_damage(tmp_path: Path) -> None:
     from argot.sqlite_database import SqliteStores
 
     stores = SqliteStores(tmp_path)
@@ -108,7 +108,7 @@ def test_a_piece_that_is_gone_is_damage(tmp_path: Path) -> None:
         blobs.get(large[0])
 
 
-def test_half_written_files_are_no_originals_and_are_removed(tmp_path: Path) -> None:
+def test_partly_written_files_are_not_originals_and_are_removed(tmp_path: Path) -> None:
     from fsspec.implementations.local import LocalFileSystem
 
     blobs = FilesystemBlobs(LocalFileSystem(), str(tmp_path), whole_at_once=False)
@@ -119,7 +119,7 @@ def test_half_written_files_are_no_originals_and_are_removed(tmp_path: Path) -> 
     assert not list(tmp_path.rglob("*.cd")) and not (tmp_path / "ab" / ".cd").exists()
 
 
-def test_a_store_that_refuses_is_named_with_what_helps() -> None:
+def test_a_storage_error_is_reported_with_a_remedy() -> None:
     class Refusing:
         protocol = "s3"
 
@@ -130,7 +130,7 @@ def test_a_store_that_refuses_is_named_with_what_helps() -> None:
         FilesystemBlobs(Refusing(), "bucket/kb", whole_at_once=True).put("ab" * 32, b"")
 
 
-def test_a_bucket_that_is_not_there_is_named_and_not_made(tmp_path: Path) -> None:
+def test_a_missing_bucket_is_reported_and_not_created(tmp_path: Path) -> None:
     from fsspec.implementations.local import LocalFileSystem
 
     missing = tmp_path / "misspelt"
@@ -141,6 +141,6 @@ def test_a_bucket_that_is_not_there_is_named_and_not_made(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("url", "said"), [("bucket/prefix", "no address"), ("nothing://x/y", "does not know")])
-def test_an_address_that_is_none_is_refused(url: str, said: str) -> None:
+def test_an_invalid_address_is_refused(url: str, said: str) -> None:
     with pytest.raises(InvalidSettings, match=said):
         open_blobs(url)

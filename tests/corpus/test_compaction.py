@@ -1,4 +1,4 @@
-"""The room of deleted vectors is given back: nothing is lost, others go on beside it, and a kill leaves no halves."""
+"""Freeing the space of deleted vectors: nothing is lost, others go on, and a kill leaves no partial state."""
 
 import shutil
 import threading
@@ -65,8 +65,8 @@ def _folders(corpus: Corpus) -> list[str]:
 # -- what is found ----------------------------------------------------------------------------------------------------
 
 
-def test_searches_find_the_same(corpus: Corpus) -> None:
-    """Chroma makes a vector's length 1 each time it is written: the last bit of a similarity may be another one."""
+def test_searches_find_the_same_after_compaction(corpus: Corpus) -> None:
+    """Compare similarities approximately: Chroma normalises a vector at each write, which may change the last bit."""
     before, of_ann, old = _found(corpus), _found(corpus, ANN), corpus.vectors
     _compact(corpus)
     assert corpus.vectors.generation > old.generation
@@ -78,7 +78,7 @@ def test_searches_find_the_same(corpus: Corpus) -> None:
     assert _folders(corpus) == [corpus.vectors.generation]
 
 
-def test_the_vectors_are_copied_and_not_made_again(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compaction_copies_vectors_without_embedding_again(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     name = corpus.vectors.collection_name("passage", EVERYONE)
     before = corpus.vectors.get(name, corpus.vectors.ids(name))
     monkeypatch.setattr(corpus.embedder, "embed_passages", None)
@@ -88,7 +88,7 @@ def test_the_vectors_are_copied_and_not_made_again(corpus: Corpus, monkeypatch: 
     assert all(np.allclose(before[id_], after[id_], rtol=0, atol=1e-6) for id_ in before)
 
 
-def test_it_opens_again_and_goes_on(corpus: Corpus) -> None:
+def test_a_compacted_corpus_can_be_changed_and_reopened(corpus: Corpus) -> None:
     _compact(corpus)
     _add(corpus, "late.md")
     before = _found(corpus)
@@ -102,7 +102,9 @@ def test_it_opens_again_and_goes_on(corpus: Corpus) -> None:
 # -- when -------------------------------------------------------------------------------------------------------------
 
 
-def test_it_starts_once_more_vectors_are_gone_than_left(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compaction_starts_when_more_vectors_are_deleted_than_left(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(compaction, "MIN_GONE_VECTORS", 5)
     old = corpus.vectors
     _add(corpus, *(f"{n}.md" for n in range(6)), text="oiled")
@@ -115,7 +117,7 @@ def test_it_starts_once_more_vectors_are_gone_than_left(corpus: Corpus, monkeypa
     assert corpus.check() == []
 
 
-def test_taking_documents_out_starts_it_too(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removing_documents_starts_compaction(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compaction, "MIN_GONE_VECTORS", 3)
     old = corpus.vectors
     for number in range(4):
@@ -125,8 +127,8 @@ def test_taking_documents_out_starts_it_too(corpus: Corpus, monkeypatch: pytest.
     assert corpus.check() == []
 
 
-def test_what_is_left_is_counted_seldom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 200 vectors one after the other is deleted, now and then one put in."""
+def test_remaining_vectors_are_counted_rarely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Delete 200 vectors one after the other, and add one now and then."""
     monkeypatch.setattr(compaction, "MIN_GONE_VECTORS", 5)
     index = EmbeddedIndex(tmp_path, "g000001", "f")
     vectors = {f"p{n}:0": row for n, row in enumerate(np.eye(200, dtype=np.float32))}
@@ -146,8 +148,8 @@ def test_what_is_left_is_counted_seldom(tmp_path: Path, monkeypatch: pytest.Monk
     index.close()
 
 
-def test_what_is_gone_is_known_again_after_a_restart(tmp_path: Path) -> None:
-    """Above a thousand vectors Chroma saves its graph, with those deleted in it."""
+def test_the_number_of_deleted_vectors_is_known_after_a_restart(tmp_path: Path) -> None:
+    """Check it with a saved graph: above a thousand vectors Chroma saves it, deleted ones included."""
     rows = np.random.default_rng(7).normal(size=(1200, 16)).astype(np.float32)
     vectors = {f"p{n}:0": row / np.linalg.norm(row) for n, row in enumerate(rows)}
     index = EmbeddedIndex(tmp_path, "g000001", "f")
@@ -171,7 +173,7 @@ def test_a_generation_that_was_just_replaced_is_not_due(corpus: Corpus) -> None:
 
 
 def _in_each_pause(corpus: Corpus, monkeypatch: pytest.MonkeyPatch, *does: Any) -> None:
-    """One item a slice; after each slice the next of these is called, as another thread would."""
+    """Copy one item per slice, and call the next of these changes after each, as another thread would."""
     monkeypatch.setattr(compaction, "SLICE_ITEMS", 1)
     calls = iter(does)
     slices = compaction.Compactor._copy_slice
@@ -184,7 +186,7 @@ def _in_each_pause(corpus: Corpus, monkeypatch: pytest.MonkeyPatch, *does: Any) 
     monkeypatch.setattr(compaction.Compactor, "_copy_slice", copied)
 
 
-def test_what_changes_meanwhile_is_in_the_new_generation(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changes_during_compaction_are_in_the_new_generation(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     def hide() -> None:
         _add(corpus, "2.md", audience=INSIDE)
 
@@ -204,7 +206,9 @@ def test_what_changes_meanwhile_is_in_the_new_generation(corpus: Corpus, monkeyp
     assert len(_found(corpus, ANN)) == 6
 
 
-def test_a_document_made_private_meanwhile_is_hidden_at_once(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_made_private_during_compaction_is_hidden_at_once(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[int] = []
 
     def hide() -> None:
@@ -216,7 +220,7 @@ def test_a_document_made_private_meanwhile_is_hidden_at_once(corpus: Corpus, mon
     assert [*seen, len(_found(corpus, ANN))] == [5, 5]
 
 
-def test_searches_go_on_beside_it(corpus: Corpus) -> None:
+def test_searches_continue_during_compaction(corpus: Corpus) -> None:
     before, ended, wrong = _ids(_found(corpus)), threading.Event(), []
 
     def ask() -> None:
@@ -234,7 +238,7 @@ def test_searches_go_on_beside_it(corpus: Corpus) -> None:
     assert wrong == []
 
 
-def test_a_rebuild_meanwhile_wins(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rebuild_during_compaction_supersedes_it(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     _in_each_pause(corpus, monkeypatch, corpus.reindex)
     with pytest.raises(compaction.CompactionSuperseded):
         _compact(corpus)
@@ -242,7 +246,7 @@ def test_a_rebuild_meanwhile_wins(corpus: Corpus, monkeypatch: pytest.MonkeyPatc
     assert _folders(corpus) == [corpus.vectors.generation]
 
 
-def test_closing_does_not_wait_for_its_end(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_does_not_wait_for_compaction(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compaction, "MIN_GONE_VECTORS", 0)
     started = threading.Event()
     _in_each_pause(corpus, monkeypatch, started.set)
@@ -261,7 +265,7 @@ def test_closing_does_not_wait_for_its_end(corpus: Corpus, monkeypatch: pytest.M
 # -- faults and kills -------------------------------------------------------------------------------------------------
 
 
-def test_a_failure_leaves_everything_as_it_was(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_compaction_changes_nothing(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     def full() -> None:
         raise OSError("disk is full")
 
@@ -277,7 +281,7 @@ def test_a_failure_leaves_everything_as_it_was(corpus: Corpus, monkeypatch: pyte
 
 
 def work(home: Path) -> None:
-    """A copy with a change in the middle of it, in a process that may be killed (killing.py)."""
+    """Compact with a change in the middle, in a process that may be killed (killing.py)."""
     killing.stepping(FolderGenerations, "remove_others")
     killing.stepping(FolderGenerations, "make_current")
     compaction.SLICE_ITEMS = 3
@@ -298,7 +302,7 @@ def work(home: Path) -> None:
 
 @pytest.fixture(scope="module")
 def clean(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, Any]:
-    """A knowledge base, how many places there are to be killed at, and what is found in the end."""
+    """Return a knowledge base, the number of steps at which it can be killed, and the expected result."""
     folder = tmp_path_factory.mktemp("compacted")
     _opened(folder / "kb").close()
     home = Path(shutil.copytree(folder / "kb", folder / "clean"))
@@ -317,7 +321,9 @@ def _state(home: Path) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", killing.shares(12))
-def test_killed_and_run_again_equals_one_clean_run(clean: tuple[Path, int, Any], share: float, tmp_path: Path) -> None:
+def test_a_killed_compaction_run_again_equals_one_clean_run(
+    clean: tuple[Path, int, Any], share: float, tmp_path: Path
+) -> None:
     kb, steps, expected = clean
     assert steps > 12
     home = Path(shutil.copytree(kb, tmp_path / "kb"))

@@ -31,7 +31,7 @@ class Shelf(BaseLoader):
 
 
 class Query(BaseLoader):
-    """One that is made with something, and can fail."""
+    """A loader that takes arguments and can fail."""
 
     answers: ClassVar[list[str]] = []
 
@@ -46,7 +46,7 @@ class Query(BaseLoader):
             yield Document(text, metadata={"source": f"db:///{number}"})
 
 
-def test_each_document_is_a_source_named_by_where_it_came_from() -> None:
+def test_each_loaded_document_is_a_source_named_by_its_origin() -> None:
     sources = list(load_sources(Shelf(), "shelf"))
     assert [source.uri for source in sources] == [
         "https://wiki.example/pump",
@@ -69,14 +69,14 @@ class Labelled(BaseLoader):
         yield Document("Two.", metadata={"source": "b", "date": "Mar 05, 2026", "keywords": ["x", 1], "authors": "Cyd"})
 
 
-def test_what_a_loader_says_of_a_document_goes_with_it() -> None:
+def test_metadata_from_a_loader_is_kept() -> None:
     assert [one.metadata for one in load_sources(Labelled())] == [
         SourceMetadata(date="2026-03-05", author="Ann, Bob", labels=("pump", "valve")),
         SourceMetadata(date="2026-03-05", author="Cyd", labels=("x", "1")),
     ]
 
 
-def test_a_loader_is_kept_in_step_with(tmp_path: Path) -> None:
+def test_a_source_of_a_loader_is_synchronised(tmp_path: Path) -> None:
     corpus = Corpus.open(tmp_path / "kb", Settings(threads=1))
     options = {"query": "NAND", "limit": "10", "filters": '{"lang": "en"}'}
     name = f"{__name__}:Query"
@@ -109,18 +109,18 @@ def test_a_loader_is_kept_in_step_with(tmp_path: Path) -> None:
         ("there_is_none:Loader", "not installed: there_is_none"),
     ],
 )
-def test_what_is_no_loader_is_refused(name: str, said: str) -> None:
+def test_a_class_that_is_not_a_loader_is_refused(name: str, said: str) -> None:
     with pytest.raises(SourceDown, match=said):
         find_loader_class(name)
 
 
-def test_a_loader_of_the_extra_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_loader_package_is_reported_with_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "langchain_community", None)
     with pytest.raises(SourceDown, match=r"argot\[connectors\]"):
         find_loader_class("WikipediaLoader")
 
 
-def test_a_title_is_the_title_and_no_text() -> None:
+def test_a_title_from_metadata_does_not_become_text() -> None:
     first = next(iter(load_sources(Shelf())))
     parsed = read_document(first.load(), first.name, ReadLimits.from_settings(Settings()))
     assert "pump" in parsed.title

@@ -1,4 +1,4 @@
-"""What a document store keeps beside passages, on both engines; that they rank alike; and PostgreSQL's own wall."""
+"""What a document store keeps beside passages, on both engines; equal ranking; and PostgreSQL's row-level security."""
 
 import json
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CorpusStor
 def put(
     store: CorpusStore, name: str, texts: list[str], audience: Audience = frozenset(), tags: tuple[str, ...] = ()
 ) -> Document:
-    """A document of these passages."""
+    """Store a document of these passages."""
     whole = "\n\n".join(texts)
     document, hash_ = build_document_id(f"test:///{name}"), hash_content(whole.encode())
     revision = build_revision_id(document, hash_)
@@ -58,7 +58,7 @@ def put(
     return row
 
 
-def test_a_document_comes_back_as_it_was_stored(store: CorpusStore) -> None:
+def test_a_document_is_read_back_as_it_was_stored(store: CorpusStore) -> None:
     document = put(store, "lamp.md", ["How to change the lamp.", "Wait until it is cold."], SECRET, ("b", "a"))
     found = store.document(MEMBER, "lamp.md")
     assert (found.id, found.tags, found.audience, found.date) == (document.id, ("a", "b"), SECRET, "2026-05-01")
@@ -71,7 +71,7 @@ def test_a_document_comes_back_as_it_was_stored(store: CorpusStore) -> None:
     assert read_documents(store, OUTSIDER, [document.id]) == []
 
 
-def test_fields_tags_and_dates_narrow(store: CorpusStore) -> None:
+def test_fields_tags_and_dates_narrow_a_search(store: CorpusStore) -> None:
     lamp = put(store, "lamp.md", ["The warranty of the lamp."], tags=("Home",))
     fan = put(store, "fan.md", ["The warranty of the fan."], SECRET)
     product = QuestionScope(fields=(DocumentField("product", "LAMP"),))
@@ -91,7 +91,7 @@ def test_fields_tags_and_dates_narrow(store: CorpusStore) -> None:
     assert store.documents_within(ROOT, product) == set()
 
 
-def test_other_readers_from_one_moment_on(store: CorpusStore) -> None:
+def test_a_change_of_readers_takes_effect_at_once(store: CorpusStore) -> None:
     document = put(store, "lamp.md", ["The warranty of the lamp."])
     assert len(store.keyword_search(OUTSIDER, "warranty", 9)) == 1
     with store.database.writing() as connection:
@@ -103,7 +103,7 @@ def test_other_readers_from_one_moment_on(store: CorpusStore) -> None:
         assert choose_keyword_index(connection).faults(connection) == []
 
 
-def test_what_is_removed_can_be_brought_back(store: CorpusStore) -> None:
+def test_a_removed_document_can_be_restored(store: CorpusStore) -> None:
     first = put(store, "lamp.md", ["The old lamp."], SECRET)
     second = put(store, "lamp.md", ["The new lamp.", "It is green."], SECRET)
     assert [one.state for one in list_revisions(store, second)] == ["live", "superseded"]
@@ -139,7 +139,7 @@ def test_citations_are_counted_by_day(store: CorpusStore) -> None:
     assert list_never_cited(store, OUTSIDER, 0, 9) == ([], 0)
 
 
-def test_how_far_derivation_is(store: CorpusStore) -> None:
+def test_derivation_states_and_spending_are_stored(store: CorpusStore) -> None:
     lamp, now = put(store, "lamp.md", ["lamp"]), datetime(2027, 1, 1, tzinfo=UTC)
     states = DerivationStates(store.database)
     assert states.due("questions", now) == [lamp.id]
@@ -151,7 +151,7 @@ def test_how_far_derivation_is(store: CorpusStore) -> None:
     assert states.read_spending("2027-01-01") == Spending(4, 60)
 
 
-def test_sources_and_what_they_hold(store: CorpusStore) -> None:
+def test_sources_and_their_items_are_stored(store: CorpusStore) -> None:
     sources = SourceStore(store.database)
     record = sources.add(SourceRecord("wiki", "folder", "/wiki", {}, SECRET, ("a",), 60))
     assert sources.list_sources() == [record]
@@ -166,7 +166,7 @@ def test_sources_and_what_they_hold(store: CorpusStore) -> None:
     assert sources.load_items("wiki") == {}
 
 
-def test_what_is_queued_is_queued_once(store: CorpusStore) -> None:
+def test_a_vector_deletion_is_queued_once(store: CorpusStore) -> None:
     with store.database.writing() as connection:
         for _ in range(2):
             outbox.begin(connection, "d", "g000001", {"c": ["v1", "v2"]}, "hash")
@@ -176,7 +176,7 @@ def test_what_is_queued_is_queued_once(store: CorpusStore) -> None:
         assert [tuple(row) for row in rows] == [("v0", 0)]
 
 
-def test_a_text_of_symbols_has_no_words_and_does_no_harm(store: CorpusStore) -> None:
+def test_a_text_of_symbols_has_no_words_and_breaks_no_search(store: CorpusStore) -> None:
     put(store, "signs.md", ["*** \N{SNOWMAN} ---", "x" * 40_000, "aa aa aa"])
     with store.database.writing() as connection:
         assert choose_keyword_index(connection).faults(connection) == []
@@ -190,7 +190,7 @@ def test_a_text_of_symbols_has_no_words_and_does_no_harm(store: CorpusStore) -> 
 # -- one against the other --------------------------------------------------------------------------------------------
 
 
-def test_both_engines_rank_alike(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_both_engines_rank_passages_alike(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     questions = [json.loads(line)["question"] for line in (SAMPLES.parent / "questions.jsonl").open(encoding="utf-8")]
     texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(SAMPLES.rglob("*.md"))}
     assert texts
@@ -217,7 +217,7 @@ def test_both_engines_rank_alike(request: pytest.FixtureRequest, tmp_path: Path)
 GUARDED = ("documents", "revisions", "passages", "document_fields")
 
 
-def test_a_query_that_forgets_the_audience_finds_only_what_its_reader_may_read(
+def test_row_level_security_limits_queries_without_an_audience_filter(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     with corpus_store("postgresql", tmp_path, request) as store:
@@ -240,7 +240,7 @@ def test_a_query_that_forgets_the_audience_finds_only_what_its_reader_may_read(
         assert store.database.connection().execute("SELECT count(*) FROM documents").fetchone()[0] == 3
 
 
-def test_who_says_nothing_finds_and_writes_nothing(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_a_query_without_a_principal_reads_and_writes_no_rows(request: pytest.FixtureRequest, tmp_path: Path) -> None:
     with corpus_store("postgresql", tmp_path, request) as store:
         put(store, "open.md", ["The canteen opens at noon."])
         inner = store.database._database  # type: ignore[attr-defined]  # as code would reach it that forgets to say

@@ -1,4 +1,4 @@
-"""The document store: what a principal may read on every road, what damage looks like, and what removal leaves."""
+"""The document store: what each principal may read by any query, how damage shows, and what a removal leaves."""
 
 import sqlite3
 import threading
@@ -30,7 +30,7 @@ TABLES = ("documents", "revisions", "passages", "derived", "derived_passages", "
 
 
 class PlainDeriver:
-    """One triple and one question for each passage."""
+    """A deriver of one triple and one question for each passage."""
 
     name = "plain"
 
@@ -60,7 +60,7 @@ def corpus(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Corpus]:
 
 @pytest.fixture(scope="module", params=ENGINES)
 def guarded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
-    """A knowledge base with a document for all and one for the vault's people. Not to be changed."""
+    """Make a knowledge base with a document for all and one for a group; tests must not change it."""
     folder = tmp_path_factory.mktemp("guarded") / "kb"
     with corpus_store(request.param, folder, request) as store:
         opened = Corpus.open(folder, Settings(threads=1), store=store)
@@ -71,7 +71,7 @@ def guarded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def everything(corpus: Corpus, principal: Principal) -> dict[str, Any]:
-    """What each road yields. Ids are asked for by someone who has seen them all."""
+    """Return the result of each kind of query; ids are requested by a principal who knows all of them."""
     store = corpus.store
     passages = store.keyword_search(ROOT, "canary", 9)
     derived = store.search_derived_keywords(ROOT, "canaryderived", 9)
@@ -99,7 +99,7 @@ def everything(corpus: Corpus, principal: Principal) -> dict[str, Any]:
     }
 
 
-def test_the_outsider_meets_the_canary_on_no_road(guarded: Corpus) -> None:
+def test_an_outsider_finds_the_canary_by_no_query(guarded: Corpus) -> None:
     store, secret = guarded.store, guarded.store.document(ROOT, "secret.md")
     met = everything(guarded, OUTSIDER)
     public = {id_ for id_, _ in store.keyword_search(OUTSIDER, "canteen opening hours", 9)}
@@ -125,7 +125,7 @@ def test_the_outsider_meets_the_canary_on_no_road(guarded: Corpus) -> None:
 
 
 @pytest.mark.parametrize("insider", [MEMBER, NAMED, ROOT], ids=lambda principal: principal.name)
-def test_the_insider_meets_it_on_every_road(guarded: Corpus, insider: Principal) -> None:
+def test_an_insider_finds_the_canary_by_every_query(guarded: Corpus, insider: Principal) -> None:
     met = everything(guarded, insider)
     assert all(met.values()), [road for road, value in met.items() if not value]
     secret = guarded.store.document(insider, "secret.md")
@@ -133,7 +133,7 @@ def test_the_insider_meets_it_on_every_road(guarded: Corpus, insider: Principal)
     assert guarded.store.original(insider, secret.revision_id)[0].startswith(b"# Canary vault")
 
 
-def test_a_passage_comes_back_as_it_was_stored(guarded: Corpus) -> None:
+def test_a_passage_is_read_back_as_it_was_stored(guarded: Corpus) -> None:
     ids = [passage.id for passage in guarded.store.passages_of(ROOT, guarded.store.document(ROOT, "open.md").id)]
     passage, document = guarded.store.passages(ROOT, ids)[ids[0]]
     markdown = guarded.store.markdown(ROOT, passage.revision_id)
@@ -144,7 +144,7 @@ def test_a_passage_comes_back_as_it_was_stored(guarded: Corpus) -> None:
     assert guarded.store.passages(ROOT, ["pnone", *reversed(ids)]).keys() == set(ids)
 
 
-def test_a_superseded_revision_explains_citations_but_never_answers(corpus: Corpus) -> None:
+def test_a_superseded_revision_serves_citations_but_no_answers(corpus: Corpus) -> None:
     add(corpus, "a.md", "# Limits\n\nThe limit is forty zebras.\n")
     old = corpus.store.document(ROOT, "a.md")
     cited = corpus.store.passages_of(ROOT, old.id)[0]
@@ -162,7 +162,7 @@ def test_a_superseded_revision_explains_citations_but_never_answers(corpus: Corp
     assert corpus.check() == []
 
 
-def test_content_that_comes_back_is_live_again(corpus: Corpus) -> None:
+def test_content_that_is_added_again_is_live_again(corpus: Corpus) -> None:
     texts = ("# A\n\nfirst words\n", "# A\n\nsecond words\n")
     for text in (*texts, texts[0]):
         add(corpus, "a.md", text)
@@ -173,7 +173,7 @@ def test_content_that_comes_back_is_live_again(corpus: Corpus) -> None:
     assert corpus.check() == []
 
 
-def test_removing_a_document_removes_all_that_came_of_it(corpus: Corpus) -> None:
+def test_removing_a_document_removes_all_its_rows_and_files(corpus: Corpus) -> None:
     add(corpus, "a.md", "# A\n\nfirst zebra\n", SECRET)
     add(corpus, "a.md", "# A\n\nsecond zebra\n")
     assert corpus.remove(ROOT, "a.md").name == "a.md"
@@ -216,14 +216,14 @@ def test_a_document_is_found_by_id_uri_path_and_name(corpus: Corpus, tmp_path: P
             corpus.store.document(ROOT, wanted)
 
 
-def test_a_name_that_two_documents_have_asks_for_the_uri(corpus: Corpus) -> None:
+def test_a_name_of_two_documents_is_refused_and_asks_for_the_uri(corpus: Corpus) -> None:
     add(corpus, "x/a.md", "# A\n\none\n")
     add(corpus, "y/a.md", "# A\n\ntwo\n")
     with pytest.raises(InvalidInput, match=r"test:///y/a\.md"):
         corpus.store.document(ROOT, "a.md")
 
 
-def test_readers_go_on_while_one_writes(corpus: Corpus) -> None:
+def test_readers_continue_during_a_write(corpus: Corpus) -> None:
     add(corpus, "a.md", "# A\n\nzebra\n")
     seen: list[int] = []
     begun, stop = threading.Event(), threading.Event()
@@ -287,7 +287,7 @@ def test_a_damaged_database_is_found_at_opening(closed: Path, harm: Callable[[Pa
         CorpusStore.open(closed)
 
 
-def test_reading_only_makes_nothing(tmp_path: Path, closed: Path) -> None:
+def test_a_read_only_store_creates_and_changes_nothing(tmp_path: Path, closed: Path) -> None:
     with pytest.raises(NotFound, match="argot init"):
         CorpusStore.open(tmp_path / "none" / "corpus.db", read_only=True)
     assert not (tmp_path / "none").exists()
@@ -298,7 +298,7 @@ def test_reading_only_makes_nothing(tmp_path: Path, closed: Path) -> None:
     store.close()
 
 
-def test_a_store_of_the_version_before_gets_its_tags_into_the_index_of_fields(tmp_path: Path) -> None:
+def test_a_store_of_an_earlier_version_gets_its_tags_indexed_as_fields(tmp_path: Path) -> None:
     places = (n for n, step in enumerate(MIGRATIONS) if isinstance(step, PerEngine) and step.sqlite is put_fields)
     before = MIGRATIONS[: next(places)]
     with closing(open_database(tmp_path / "corpus.db", before, NAMES)) as old:

@@ -1,4 +1,4 @@
-"""Files made to cost much for few bytes: read within bounds, or refused with the limit, its setting and what to do."""
+"""Files that cost much for few bytes: read within limits, or refused with the limit, its setting and a remedy."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def refusal(data: bytes, name: str = "a.md", **limits: Any) -> UnreadableDocumen
 
 
 @pytest.mark.parametrize("name", ["a.md", "a.txt"])
-def test_text_is_read_and_cut_within_the_memory_it_may_take(name: str) -> None:
+def test_a_text_file_that_needs_too_much_memory_is_refused(name: str) -> None:
     error = refusal(b"# h\n" * 100_000, name, memory_mb=16, max_passages=1_000_000)
     assert "16 MB of memory" in error.reason
     assert "ARGOT_PARSE_MEMORY_MB" in error.remedy
@@ -45,27 +45,27 @@ def test_text_is_read_and_cut_within_the_memory_it_may_take(name: str) -> None:
 
 
 @pytest.mark.parametrize("unit", [b"a\n", b"\n", b"> a\n", b"|a|b|\n", b"```\n"])
-def test_lines_without_a_blank_one_take_no_memory_of_their_number(unit: bytes) -> None:
-    """Read at one go, they take a hundred bytes and more for each of theirs."""
+def test_memory_does_not_grow_with_the_number_of_lines(unit: bytes) -> None:
+    """Check the slicing: parsed at once, such lines take a hundred bytes and more of memory per byte."""
     data = b"# Top\n\nText.\n\n" + unit * (1_000_000 // len(unit))
     assert read(data, memory_mb=56, seconds=600, max_passages=1_000_000).cuts
 
 
-def test_text_is_read_within_the_time_it_may_take() -> None:
+def test_a_text_file_that_needs_too_much_time_is_refused() -> None:
     error = refusal(b"- a\n" * 500_000, seconds=0.3, max_passages=1_000_000)
     assert "0.3 seconds" in error.reason
     assert "ARGOT_PARSE_SECONDS" in error.remedy
 
 
-def test_what_reads_gives_way_to_questions() -> None:
+def test_the_reading_process_has_low_priority() -> None:
     read(b"text")
     process = _HOSTS["documents"].child.process
     assert process
     assert os.getpriority(os.PRIO_PROCESS, process.pid) == NICE_VALUE
 
 
-def test_each_lane_has_a_process_of_its_own() -> None:
-    """A file of one asker that takes all its time makes no manager wait, and nobody with a small file."""
+def test_each_lane_has_its_own_reading_process() -> None:
+    """Check that an asker's slow file delays neither a manager nor anyone with a small file."""
     read(b"text")
     read(b"text\n" * MAX_SMALL_BYTES, lane="attachments")
     documents, attachments = (_HOSTS[lane].child.process for lane in ("documents", "attachments"))
@@ -75,7 +75,7 @@ def test_each_lane_has_a_process_of_its_own() -> None:
         assert read(b"text", lane="attachments").markdown == "text"
 
 
-def test_a_process_that_took_much_memory_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reading_process_that_used_much_memory_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("argot.corpus.readers.reader_process._MAX_KEPT_BYTES", 1)
     read(b"text")
     assert _HOSTS["documents"].child.process is None
@@ -89,7 +89,9 @@ def test_a_process_that_took_much_memory_is_replaced(monkeypatch: pytest.MonkeyP
         (signal.SIGPROF, "took longer than 60 seconds to read"),
     ],
 )
-def test_how_a_process_ended_is_told_of_the_file(end: int, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_file_says_how_the_reading_process_ended(
+    end: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read(b"text")
     process, receive = _HOSTS["documents"].child.process, Child.receive
     assert process
@@ -106,7 +108,7 @@ def test_how_a_process_ended_is_told_of_the_file(end: int, said: str, monkeypatc
     assert read(b"text").markdown == "text"
 
 
-def test_what_it_sends_back_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_answer_of_the_reading_process_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ReadLimits, "max_answer_bytes", 1000)
     error = refusal(b"Some text. " * 200)
     assert "1,000 bytes" in error.reason
@@ -126,26 +128,26 @@ def test_more_passages_than_allowed_are_refused() -> None:
 
 
 @pytest.mark.parametrize("unit", [b"# h\n", b"# h\n\n", b"h\n-\n", b"a\n\n", b"***\n", b"<x>\n\n"])
-def test_more_headings_and_paragraphs_than_allowed_are_refused_however_few_passages_they_make(unit: bytes) -> None:
+def test_too_many_headings_and_paragraphs_are_refused(unit: bytes) -> None:
     error = refusal(unit * 3000, max_passages=100)
     assert "more than 2,000 headings, paragraphs, lists and tables" in error.reason
     assert "ARGOT_MAX_PASSAGES" in error.remedy
 
 
-def test_more_lines_than_allowed_are_refused_before_anything_looks_at_them() -> None:
+def test_too_many_lines_are_refused_before_parsing() -> None:
     error = refusal(b"x" + b"\n" * 10_000_000, max_passages=100)
     assert "more than 10,000 lines" in error.reason
     assert "ARGOT_MAX_PASSAGES" in error.remedy
 
 
 @pytest.mark.parametrize("element", [b"<p>a", b"<b>", b"<tr><td>", b"<dt>a<dd>b"])
-def test_a_page_of_more_elements_than_time_is_enough_for_is_refused_unread(element: bytes) -> None:
+def test_a_page_with_too_many_elements_is_refused_before_parsing(element: bytes) -> None:
     error = refusal(element * 100_000, "a.html", seconds=1)
     assert "HTML elements" in error.reason
     assert "ARGOT_PARSE_SECONDS" in error.remedy
 
 
-def test_who_sends_a_file_into_a_conversation_is_told_what_they_can_do() -> None:
+def test_a_refused_attachment_tells_the_asker_what_to_do() -> None:
     limits = ReadLimits.of_attachments(Settings(max_attachment_passages=2))
     with pytest.raises(UnreadableDocument, match="more than 2 passages") as refused:
         read_in_child(b"Some words. " * 1000, "a.txt", limits, 1200)
@@ -153,7 +155,7 @@ def test_who_sends_a_file_into_a_conversation_is_told_what_they_can_do() -> None
     assert "ARGOT_MAX_ATTACHMENT_PASSAGES" in refused.value.remedy
 
 
-def test_conversations_never_allow_more_than_documents_do() -> None:
+def test_attachments_have_no_higher_limits_than_documents() -> None:
     settings = Settings(max_passages=5, parse_seconds=2, parse_memory_mb=300)
     of_documents, of_attachments = ReadLimits.from_settings(settings), ReadLimits.of_attachments(settings)
     for name in ("max_bytes", "max_text_chars", "seconds", "memory_mb", "max_passages"):
@@ -179,8 +181,8 @@ class Talkative:
 
 
 @pytest.mark.parametrize(("text", "deriver"), [("Words.", Talkative()), ("漢" * 3600, None)])
-def test_more_to_embed_than_allowed_is_refused(corpus: Corpus, text: str, deriver: Any) -> None:
-    """Of few passages there can be many triples, or many windows."""
+def test_more_texts_to_embed_than_allowed_are_refused(corpus: Corpus, text: str, deriver: Any) -> None:
+    """Check the limit on texts: a few passages can have many triples or windows."""
     source = Source("test:///a.txt", "a.txt", text.encode)
     event = list(corpus.add([source], deriver=deriver))[1]
     assert event.kind == "failed"
@@ -189,7 +191,7 @@ def test_more_to_embed_than_allowed_is_refused(corpus: Corpus, text: str, derive
     assert corpus.store.documents(ROOT) == []
 
 
-def test_no_passage_carries_a_title_of_a_megabyte() -> None:
+def test_a_very_long_title_is_shortened() -> None:
     assert len(read(b"---\ntitle: " + b"x" * 1_000_000 + b"\n---\n\nText.\n").title) == 300
 
 
@@ -201,7 +203,7 @@ def passages(markdown: str) -> Any:
     return cut_passages(parsed, document_id="d", revision_id="r", max_chars=300)
 
 
-def test_a_table_longer_than_a_piece_names_its_columns_throughout(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_longer_than_a_slice_keeps_its_header(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "_SLICE_CHARS", 500)
     table = "| part | limit |\n|---|---|\n" + "| valve | 5 bar |\n" * 200
     found = passages(f"# Top\n\n{table}\nText behind it.\n")
@@ -209,14 +211,14 @@ def test_a_table_longer_than_a_piece_names_its_columns_throughout(monkeypatch: p
     assert found[-1].text.endswith("Text behind it.")
 
 
-def test_code_longer_than_a_piece_stays_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_longer_than_a_slice_stays_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "_SLICE_CHARS", 500)
     code = "```\n" + "# no heading\n\n" * 200 + "```\n"
     found = passages(f"# Top\n\n{code}\n## Below\n\nText behind it.\n")
     assert {one.heading_path for one in found} == {("Top",), ("Top", "Below")}
 
 
-def test_code_that_is_never_closed_goes_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unclosed_code_block_reaches_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "_SLICE_CHARS", 500)
     markdown = "# Top\n\n```\n" + "# no heading\n\n" * 200
     found = passages(markdown)

@@ -1,4 +1,4 @@
-"""What files declare of themselves, in the forms in which people write it."""
+"""Fields and dates that files declare about themselves, in the forms in which people write them."""
 
 import pytest
 
@@ -20,20 +20,20 @@ def fields_in(parsed: ParsedDocument) -> set[tuple[str, str]]:
     return {(one.name, one.value) for one in parsed.fields}
 
 
-def test_field_lists_of_restructured_text_are_fields() -> None:
+def test_restructuredtext_field_lists_become_fields() -> None:
     head = ":Author: Olav\n:Date: 2025-05-05\n:Status: Draft\n:Region: Norway\n:Safety Class: B2\n:orphan:\n"
     parsed = read(f"Near Miss\n=========\n\n{head}\nReport it within 12 hours.\n", "a.rst")
     declared = {("author", "Olav"), ("status", "Draft"), ("region", "Norway"), ("safety_class", "B2")}
     assert (parsed.date, fields_in(parsed)) == ("2025-05-05", declared)
 
 
-def test_a_field_list_below_the_first_of_several_titles_counts_and_later_ones_do_not() -> None:
+def test_only_the_field_list_below_the_first_title_counts() -> None:
     source = "One\n===\n\n:Region: Norway\n:Last updated: 3 May 2025\n\nText.\n\nTwo\n===\n\n:Unit: bar\n\nText.\n"
     parsed = read(source, "a.rst")
     assert (parsed.date, fields_in(parsed)) == ("2025-05-03", {("region", "Norway")})
 
 
-def test_meta_names_are_fields_but_those_for_programs() -> None:
+def test_html_meta_names_become_fields_except_technical_ones() -> None:
     metas = {
         "region": "Denmark", "Safety-Class": "B2", "author": "Ann", "DC.creator": "Ben", "keywords": "hr, leave",
         "last-reviewed": "2025-04-02", "viewport": "width=device-width", "generator": "Hugo", "robots": "index",
@@ -75,7 +75,7 @@ def test_meta_names_are_fields_but_those_for_programs() -> None:
         ("1800-01-01", None),
     ],
 )
-def test_dates_are_read_as_people_write_them(said: str, dated: str | None) -> None:
+def test_dates_are_read_in_many_formats(said: str, dated: str | None) -> None:
     assert find_date(said) == dated
 
 
@@ -87,13 +87,13 @@ def test_dates_are_read_as_people_write_them(said: str, dated: str | None) -> No
         ("a.rst", "Head\n====\n\n:Date: next Tuesday\n\nText.\n"),
     ],
 )
-def test_a_date_that_is_not_understood_is_named(name: str, text: str) -> None:
+def test_a_date_that_cannot_be_read_gives_a_warning(name: str, text: str) -> None:
     parsed = read(text, name)
     assert parsed.date is None
     assert parsed.warnings == ("date 'next Tuesday' was not understood: write it as 2025-03-01",)
 
 
-def test_no_warning_where_another_date_is_understood() -> None:
+def test_an_unreadable_date_beside_a_readable_one_gives_no_warning() -> None:
     parsed = read("---\ndate: soon\nlast_reviewed: 31.12.2024\n---\n# Head\n\nText.\n", "a.md")
     assert (parsed.date, parsed.warnings) == ("2024-12-31", ())
 
@@ -101,6 +101,6 @@ def test_no_warning_where_another_date_is_understood() -> None:
 @pytest.mark.parametrize(
     "line", ["Last reviewed: 31.12.2024", "Revised: 31 Dec 2024", "Last updated: December 31, 2024"]
 )
-def test_the_first_page_says_when_it_was_revised(line: str) -> None:
+def test_the_revision_date_is_read_from_the_first_page(line: str) -> None:
     cut = read_in_child(f"# Head\n\n{line}\n\nText.\n".encode(), "a.md", LIMITS, 1200)
     assert read_first_page_date(cut) == "2024-12-31"

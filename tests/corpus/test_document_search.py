@@ -1,4 +1,4 @@
-"""Searches by meaning within some documents: of few all vectors are compared, of many the nearest of all looked at."""
+"""Semantic search within given documents: few are compared exactly, many by the nearest of all passages."""
 
 import random
 from pathlib import Path
@@ -27,11 +27,13 @@ SIZE = 16
 
 @pytest.mark.parametrize("quantised", [0, 1, 2], ids=["none", "half", "all"])
 @pytest.mark.parametrize(("few", "most"), [(1_000, 2_000), (0, 2_000), (0, 10)], ids=["few", "widened", "too wide"])
-def test_the_nearest_of_the_documents_are_found(
+def test_the_nearest_passages_of_the_given_documents_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int, most: int, quantised: int
 ) -> None:
-    """Args:
-    quantised: halves of the documents that have quantised vectors; those of an earlier Argot have none.
+    """Check that the nearest passages are found.
+
+    Args:
+        quantised: halves of the documents that have quantised vectors; those of an earlier Argot have none.
     """
     monkeypatch.setattr(document_search, "FEW_DOCUMENTS", few)
     monkeypatch.setattr(document_search, "MAX_CANDIDATES", most)
@@ -74,8 +76,8 @@ def test_the_nearest_of_the_documents_are_found(
     store.close()
 
 
-def test_signs_lead_to_the_nearest_of_many(tmp_path: Path) -> None:
-    """Vectors as they are in practice: around some that many have in common."""
+def test_quantised_vectors_find_the_nearest_of_many_passages(tmp_path: Path) -> None:
+    """Use vectors as they occur in practice: clustered around common centres."""
     store, drawn, generation = CorpusStore.open(tmp_path / "corpus.db"), np.random.default_rng(5), "g000001"
     write(store, random.Random(5), "one")
     (document,) = store.documents(ROOT)
@@ -103,7 +105,7 @@ def test_signs_lead_to_the_nearest_of_many(tmp_path: Path) -> None:
     store.close()
 
 
-def test_vectors_are_replaced_forgotten_and_go_with_their_revision(tmp_path: Path) -> None:
+def test_quantised_vectors_are_replaced_and_removed_with_their_revision(tmp_path: Path) -> None:
     store, generation = CorpusStore.open(tmp_path / "corpus.db"), "g000001"
     write(store, random.Random(5), "one")
     (document,) = store.documents(ROOT)
@@ -130,7 +132,7 @@ def test_vectors_are_replaced_forgotten_and_go_with_their_revision(tmp_path: Pat
         forget_quantised(connection, generation, document.id, "passage", {"a"})
     assert nearest(north) == ([("b", 1.0)], set())
     assert list_documents_without(store.database.connection(), generation, "", 5) == []
-    # An earlier Argot replaces the document, and leaves the row.
+    # An earlier Argot replaces the document but leaves the row.
     with store.database.writing() as connection:
         connection.execute("UPDATE documents SET revision = 'another'")
     assert nearest(north) == ([], {document.id})

@@ -1,4 +1,4 @@
-"""The exported embedder equals sentence-transformers, cuts no text off, and needs no torch."""
+"""The exported embedder equals sentence-transformers, truncates no text, and needs no torch."""
 
 import itertools
 import json
@@ -38,7 +38,7 @@ def embedder() -> OnnxEmbedder:
 
 @pytest.fixture(scope="module")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """Makes sentence-transformers folders with random weights: CLS pooling, a dense layer, prompts, 32 tokens."""
+    """Make sentence-transformers folders with random weights: CLS pooling, a dense layer, prompts, 32 tokens."""
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import Dense, Pooling, Transformer
@@ -82,7 +82,7 @@ def test_vectors_equal_those_of_sentence_transformers(embedder: OnnxEmbedder) ->
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
-def test_in_8_bits_passages_are_nearly_the_same_whatever_they_are_embedded_with(embedder: OnnxEmbedder) -> None:
+def test_int8_vectors_are_close_and_do_not_depend_on_the_batch(embedder: OnnxEmbedder) -> None:
     int8 = load_embedder(Settings(threads=1, embedding_precision="int8"))
     vectors = int8.embed_passages(TEXTS)
     closeness = (vectors * embedder.embed_passages(TEXTS)).sum(axis=1)
@@ -93,7 +93,7 @@ def test_in_8_bits_passages_are_nearly_the_same_whatever_they_are_embedded_with(
     assert int8.fingerprint == embedder.fingerprint
 
 
-def test_older_processors_embed_in_32_bits(monkeypatch: pytest.MonkeyPatch, embedder: OnnxEmbedder) -> None:
+def test_processors_without_vnni_embed_in_32_bits(monkeypatch: pytest.MonkeyPatch, embedder: OnnxEmbedder) -> None:
     def vectors_of(flags: str) -> Vectors:
         monkeypatch.setattr(
             Path, "read_text", lambda path, *how, **more: flags if path.name == "cpuinfo" else read(path)
@@ -105,11 +105,11 @@ def test_older_processors_embed_in_32_bits(monkeypatch: pytest.MonkeyPatch, embe
     assert not np.allclose(vectors_of("flags : avx2 avx512_vnni"), embedder.embed_passages(TEXTS), atol=1e-3)
 
 
-def test_no_text_no_vectors(embedder: OnnxEmbedder) -> None:
+def test_embedding_no_texts_returns_no_vectors(embedder: OnnxEmbedder) -> None:
     assert embedder.embed_queries([]).shape == (0, embedder.dimensions)
 
 
-def test_it_is_an_embedder(embedder: OnnxEmbedder) -> None:
+def test_the_exported_model_is_an_embedder(embedder: OnnxEmbedder) -> None:
     assert isinstance(embedder, Embedder)
 
 
@@ -128,7 +128,7 @@ def test_a_short_text_is_its_own_window(embedder: OnnxEmbedder) -> None:
     ],
     ids=["words", "no spaces", "Chinese", "symbols"],
 )
-def test_windows_lose_nothing_and_are_never_cut_off(embedder: OnnxEmbedder, text: str) -> None:
+def test_windows_cover_the_text_and_are_never_truncated(embedder: OnnxEmbedder, text: str) -> None:
     windows = embedder.windows(text)
     position = 0
     for window in windows:
@@ -150,8 +150,8 @@ def test_windows_overlap_between_words(embedder: OnnxEmbedder) -> None:
         assert all(len(word) == len("word0000") for word in left.split() + right.split())
 
 
-def test_asking_needs_no_torch(embedder: OnnxEmbedder) -> None:
-    """`embedder` has seen to it that the model is exported."""
+def test_embedding_a_query_does_not_import_torch(embedder: OnnxEmbedder) -> None:
+    """Check it in a new process; the fixture `embedder` has exported the model."""
     program = (
         "import sys; from argot.settings import Settings; from argot.corpus.embedding.embedder import load_embedder;"
         "load_embedder(Settings(threads=1)).embed_queries(['hello']);"
@@ -161,8 +161,8 @@ def test_asking_needs_no_torch(embedder: OnnxEmbedder) -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_another_model_with_its_own_pooling_length_and_prompts(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
-    """Exported by two processes at once, as two commands may at a first start."""
+def test_another_model_keeps_its_pooling_length_and_prompts(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
+    """Export the model in two processes at once, as two commands may do at a first start."""
     prompts = {"query": "find: ", "document": "text: "}
     folder = tiny_model(tmp_path / "model", prompts)
     where = {"embedder": str(folder), "cache": tmp_path / "cache"}
@@ -181,7 +181,9 @@ def test_another_model_with_its_own_pooling_length_and_prompts(tiny_model: Calla
     assert all(embedder.windows(window) == [window] for window in windows)
 
 
-def test_the_fingerprint_changes_with_whatever_changes_vectors(tiny_model: Callable[..., Path], tmp_path: Path) -> None:
+def test_the_fingerprint_changes_with_everything_that_changes_vectors(
+    tiny_model: Callable[..., Path], tmp_path: Path
+) -> None:
     folder, cache = tiny_model(tmp_path / "model"), tmp_path / "cache"
     seen = {read_card(folder, cache).fingerprint}
     assert read_card(folder, cache).fingerprint in seen
@@ -201,10 +203,10 @@ def test_the_fingerprint_changes_with_whatever_changes_vectors(tiny_model: Calla
     assert len(seen) == 5
 
 
-def test_a_model_that_was_downloaded_is_found_by_its_name(
+def test_a_downloaded_model_is_found_by_its_name(
     tmp_path: Path, tiny_model: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As Hugging Face's own programs leave it; nothing is downloaded."""
+    """Check it with a cache as Hugging Face's programs leave it; nothing is downloaded."""
     downloads = tmp_path / "hub" / "models--someone--tiny"
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     with pytest.raises(InvalidSettings, match=r"'someone/tiny'.*downloaded before"):
@@ -215,7 +217,7 @@ def test_a_model_that_was_downloaded_is_found_by_its_name(
     assert find_model_folder("someone/tiny") == made.resolve()
 
 
-def test_a_model_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
+def test_an_unknown_or_broken_model_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match="'no-such-model'"):
         load_embedder(Settings(embedder="no-such-model", cache=tmp_path, embedding_precision="float32"))
     broken = tmp_path / "broken"
@@ -225,7 +227,7 @@ def test_a_model_that_is_none_is_refused_by_name(tmp_path: Path) -> None:
         load_embedder(Settings(embedder=str(broken), cache=tmp_path))
 
 
-def test_a_query_asked_again_has_the_same_vector_in_any_company(embedder: OnnxEmbedder) -> None:
+def test_a_repeated_query_has_the_same_vector_in_every_batch(embedder: OnnxEmbedder) -> None:
     alone = embedder.embed_queries(["charge pump"])
     again = embedder.embed_queries(["word line", "charge pump", "word line"])
     assert np.array_equal(again[1], alone[0])
@@ -237,7 +239,7 @@ def test_a_query_asked_again_has_the_same_vector_in_any_company(embedder: OnnxEm
 
 
 class Meeting:
-    """Holds up the first embedding until a second one has begun; `asked` are the texts of each."""
+    """A stub that delays the first embedding until a second one has begun; `asked` holds the texts of each."""
 
     def __init__(self, embedder: OnnxEmbedder, *, fails: bool = False) -> None:
         self.asked: list[list[str]] = []
@@ -256,7 +258,7 @@ class Meeting:
         return self._embed(texts)
 
 
-def test_what_another_thread_is_embedding_is_waited_for(
+def test_a_text_being_embedded_by_another_thread_is_not_embedded_twice(
     embedder: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     meeting = Meeting(embedder)
@@ -269,7 +271,7 @@ def test_what_another_thread_is_embedding_is_waited_for(
     assert meeting.asked == [["wanted by two"], ["by one alone"]]
 
 
-def test_a_failure_reaches_all_who_wait_and_is_not_remembered(
+def test_a_failure_reaches_all_waiting_threads_and_is_not_cached(
     embedder: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     meeting = Meeting(embedder, fails=True)

@@ -1,4 +1,4 @@
-"""Embedding in a process beside the service's: the same vectors, whatever becomes of that process."""
+"""Embedding in a process beside the service: the same vectors, even if that process fails."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ def beside() -> Iterator[BackgroundEmbedder]:
     made.close()
 
 
-def test_it_embeds_alike_and_gives_way(beside: BackgroundEmbedder) -> None:
+def test_the_embedding_process_gives_equal_vectors_at_low_priority(beside: BackgroundEmbedder) -> None:
     done: list[tuple[int, int]] = []
     found = beside.embed_passages(PASSAGES, lambda *progress: done.append(progress))
     assert found.shape == (len(PASSAGES), beside.dimensions)
@@ -41,7 +41,7 @@ def test_it_embeds_alike_and_gives_way(beside: BackgroundEmbedder) -> None:
     assert beside.embed_passages([]).shape == here().embed_passages([]).shape
 
 
-def test_when_its_process_is_killed_the_passages_are_embedded_all_the_same(beside: BackgroundEmbedder) -> None:
+def test_passages_are_embedded_although_the_process_is_killed(beside: BackgroundEmbedder) -> None:
     beside.embed_passages(PASSAGES[:1])
     assert beside._child.process
     os.kill(beside._child.process.pid, signal.SIGINT)  # Ctrl+C reaches it too, and does not end it
@@ -53,13 +53,13 @@ def test_when_its_process_is_killed_the_passages_are_embedded_all_the_same(besid
     assert np.allclose(beside.embed_passages(PASSAGES[:2]), here().embed_passages(PASSAGES[:2]), atol=1e-5)
 
 
-def test_a_model_that_cannot_be_loaded_there_is_used_here() -> None:
+def test_the_service_embeds_when_the_process_cannot_load_the_model() -> None:
     broken = BackgroundEmbedder(here(), Settings(embedder="/nowhere/at/all"))
     assert np.allclose(broken.embed_passages(PASSAGES[:1]), here().embed_passages(PASSAGES[:1]), atol=1e-5)
     broken.close()
 
 
-def test_idle_it_goes_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_embedding_process_ends_and_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("argot.corpus.embedding.embedding_process.IDLE_SECONDS", 0.05)
     made = BackgroundEmbedder(here(), Settings())
     made.embed_passages(PASSAGES[:1])
@@ -72,7 +72,7 @@ def test_idle_it_goes_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made._child.process is None and made._idle is None
 
 
-def test_documents_go_in_by_it(empty_kb: TinyBase) -> None:
+def test_documents_are_embedded_by_the_process(empty_kb: TinyBase) -> None:
     empty_kb.corpus.embed_in_background()
     empty_kb.add("note.md", "# Valves\n\nThe red valve opens at 5 bar.\n")
     assert empty_kb.corpus.check() == []

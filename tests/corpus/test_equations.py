@@ -1,4 +1,4 @@
-"""Equations of Office files become LaTeX, and lose no character."""
+"""Equations of Office files become LaTeX and lose no characters."""
 
 from __future__ import annotations
 
@@ -64,21 +64,21 @@ _FRACTION = f"<m:f><m:num>{_run('3·m')}</m:num><m:den>{_run('μ')}</m:den></m:f
         (f"<m:newerThanWeKnow>{_X}</m:newerThanWeKnow>", "x"),
     ],
 )
-def test_latex_of_an_equation(inner: str, latex: str) -> None:
+def test_an_equation_becomes_latex(inner: str, latex: str) -> None:
     assert _read(inner) == latex
     assert _read(inner, _STRICT) == latex
 
 
-def test_lines_of_a_displayed_equation_stay_apart() -> None:
+def test_lines_of_a_displayed_equation_are_kept_apart() -> None:
     lines = _part("oMath", _run("a=b")) + _part("oMath", _run("c=d"))
     assert _read(lines, name="oMathPara") == r"\begin{gathered} a = b \\ c = d \end{gathered}"
 
 
-def test_an_equation_nested_without_end_keeps_its_characters() -> None:
+def test_a_deeply_nested_equation_keeps_its_characters() -> None:
     deep = "<m:box><m:e>" * 900 + _run("x") + "</m:e></m:box>" * 900
     xml = f'<m:oMath xmlns:m="{_TRANSITIONAL}">{deep}</m:oMath>'
     assert read_omml(etree.fromstring(xml, etree.XMLParser(huge_tree=True))) == "x"
 
 
-def test_deleted_text_is_no_part_of_an_equation() -> None:
+def test_deleted_text_is_left_out_of_an_equation() -> None:
     assert _read(f'{_run("x")}<w:del xmlns:w="urn:w">{_run("y")}</w:del>') == "x"

@@ -1,4 +1,4 @@
-"""Exports of Confluence and SharePoint as sources: what is read, what is metadata, and what a broken export loses."""
+"""Exports of Confluence and SharePoint as sources: text, metadata, and that a broken export loses no document."""
 
 import shutil
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ def said(corpus: Corpus, title: str) -> SourceMetadata:
 
 @pytest.mark.parametrize("form", [html_export, xml_export])
 @pytest.mark.parametrize("way", [zipped, unpacked])
-def test_pages_are_documents_and_what_stands_around_them_is_metadata(
+def test_pages_become_documents_and_page_furniture_becomes_metadata(
     corpus: Corpus, tmp_path: Path, form: Any, way: Any
 ) -> None:
     place = way(tmp_path / "ENG", form(PAGES))
@@ -109,7 +109,7 @@ def test_a_renamed_page_and_new_labels_keep_the_document(corpus: Corpus, tmp_pat
     assert counts(run) == {"unchanged": 2, "removed": 2}
 
 
-def test_citations_lead_to_the_wiki(corpus: Corpus, tmp_path: Path) -> None:
+def test_citations_link_to_the_wiki(corpus: Corpus, tmp_path: Path) -> None:
     sync(corpus, zipped(tmp_path / "a.zip", html_export(PAGES)), base_uri="https://wiki.example.org/")
     assert {one.uri for one in documents(corpus).values()} == {
         "https://wiki.example.org/pages/viewpage.action?pageId=12345&title=Pump%20maintenance",
@@ -124,7 +124,7 @@ def test_citations_lead_to_the_wiki(corpus: Corpus, tmp_path: Path) -> None:
     assert {one.id for one in documents(corpus).values()} == before and "Pump care" in documents(corpus)
 
 
-def test_of_several_archives_the_newest_counts(corpus: Corpus, tmp_path: Path) -> None:
+def test_the_newest_of_several_archives_counts(corpus: Corpus, tmp_path: Path) -> None:
     (tmp_path / "exports").mkdir()
     import os
 
@@ -136,7 +136,7 @@ def test_of_several_archives_the_newest_counts(corpus: Corpus, tmp_path: Path) -
     assert corpus.store.phrase_count(ROOT, "23:00") and not corpus.store.phrase_count(ROOT, "22:00")
 
 
-def test_a_broken_export_loses_nothing(corpus: Corpus, tmp_path: Path) -> None:
+def test_a_broken_export_removes_no_document(corpus: Corpus, tmp_path: Path) -> None:
     for form in (html_export, xml_export):
         place = tmp_path / form.__name__
         sync(corpus, unpacked(place, form(PAGES)))
@@ -168,7 +168,7 @@ def test_a_broken_export_loses_nothing(corpus: Corpus, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [ConfluenceConnector, SharePointConnector])
-def test_entities_of_xml_are_refused(corpus: Corpus, tmp_path: Path, kind: Any) -> None:
+def test_xml_entities_are_refused(corpus: Corpus, tmp_path: Path, kind: Any) -> None:
     (tmp_path / "secret.txt").write_text("canary")
     laughs = "".join(f'<!ENTITY l{n} "&l{n - 1};&l{n - 1};&l{n - 1};&l{n - 1};">' for n in range(1, 20))
     for declared in (f'<!ENTITY x SYSTEM "{(tmp_path / "secret.txt").as_uri()}">', f'<!ENTITY l0 "ha">{laughs}'):
@@ -179,7 +179,7 @@ def test_entities_of_xml_are_refused(corpus: Corpus, tmp_path: Path, kind: Any) 
     assert "canary" not in text(corpus)
 
 
-def test_storage_format_becomes_text(corpus: Corpus, tmp_path: Path) -> None:
+def test_confluence_storage_format_becomes_markdown(corpus: Corpus, tmp_path: Path) -> None:
     body = """<p>See <ac:link><ri:page ri:content-title="Other page" /></ac:link> and <ac:link><ri:page
     ri:content-title="X" /><ac:plain-text-link-body><![CDATA[these <words>]]></ac:plain-text-link-body></ac:link> by
     <time datetime="2026-04-01" />.</p><ac:structured-macro ac:name="code" ac:schema-version="1"><ac:parameter
@@ -197,13 +197,13 @@ def test_storage_format_becomes_text(corpus: Corpus, tmp_path: Path) -> None:
     assert "linenumbers" not in markdown and "ac:" not in markdown and "CDATA" not in markdown
 
 
-def test_a_single_page_of_an_export_is_read_without_its_frame() -> None:
+def test_a_single_exported_page_is_read_without_its_frame() -> None:
     parsed = read_document(html_page(PAGES[0]).encode(), "x.html", ReadLimits())
     assert "90 days" in parsed.markdown
     assert "Created by" not in parsed.markdown and "Attachments" not in parsed.markdown
 
 
-def test_names_in_an_export_lead_nowhere(corpus: Corpus, tmp_path: Path) -> None:
+def test_paths_and_links_in_an_export_cannot_leave_it(corpus: Corpus, tmp_path: Path) -> None:
     (tmp_path / "outside.txt").write_text("canary")
     files = {"../../evil_1.html": b"x", "/etc/evil_2.html": b"y", "a\\b_3.html": b"z", "x" * 290 + "_4.html": b"w"}
     files = {
@@ -238,11 +238,11 @@ def test_names_in_an_export_lead_nowhere(corpus: Corpus, tmp_path: Path) -> None
         ("yesterday", ""),
     ],
 )
-def test_dates_as_exports_write_them(written: str, date: str) -> None:
+def test_dates_in_exports_are_read(written: str, date: str) -> None:
     assert parse_date(written) == date
 
 
-def test_one_date_of_a_table_tells_how_all_are_written() -> None:
+def test_one_unambiguous_date_decides_the_order_of_day_and_month() -> None:
     assert is_day_first(["3/4/2026", "x", "3/15/2026"]) is False
     assert parse_date("3/4/2026", day_first=False) == "2026-03-04"
     assert is_day_first(["3/4/2026", "15/3/2026"]) is True
@@ -295,7 +295,7 @@ PACKAGE = {
 
 
 @pytest.mark.parametrize("way", [zipped, unpacked])
-def test_a_package_of_sharepoint_with_its_manifest(corpus: Corpus, tmp_path: Path, way: Any) -> None:
+def test_a_sharepoint_package_is_read_with_its_manifest(corpus: Corpus, tmp_path: Path, way: Any) -> None:
     place = way(tmp_path / "library", PACKAGE)
     base = {"base_uri": "https://org.sharepoint.com/sites/eng/"}
     run = sync(corpus, place, kind=SharePointConnector, **base)
@@ -309,14 +309,14 @@ def test_a_package_of_sharepoint_with_its_manifest(corpus: Corpus, tmp_path: Pat
     moved = MANIFEST.replace("Shared Documents/sub/rules.txt", "Archive/rules.txt")
     run = sync(corpus, way(place, {**PACKAGE, "Manifest.xml": moved.encode()}), kind=SharePointConnector, **base)
     assert counts(run) == {"unchanged": 1, "renamed": 1}
-    # A file that the manifest names is not in the package: it stays.
+    # A file in the manifest is missing in the package: its document is kept.
     place = way(tmp_path / "cut", {name: data for name, data in PACKAGE.items() if name != "00000001.dat"})
     run = sync(corpus, place, kind=SharePointConnector, confirmed=True, **base)
     assert [one.name for one in run.problems] == ["limits.md"]
     assert "Valve limits" in documents(corpus)
 
 
-def test_a_library_with_a_list_as_csv(corpus: Corpus, tmp_path: Path) -> None:
+def test_a_sharepoint_library_is_read_with_its_csv_list(corpus: Corpus, tmp_path: Path) -> None:
     rows = (
         'ListSchema={"schemaXmlList":["<Field/>"]}\n'
         '"Name","Title","Modified","Modified By","Tags","Item Type","Path"\n'

@@ -1,4 +1,4 @@
-"""A git repository as a source: real repositories, on this disk and behind a real server of git's own."""
+"""A git repository as a source: real repositories, on the local disk and behind a real git server."""
 
 import os
 import subprocess
@@ -45,7 +45,7 @@ def commit(repository: Path, **files: str | None) -> None:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository with a hook that would tell if it ran, a link, a hidden file and what is no document."""
+    """Make a repository with a hook that would show if it ran, a link, a hidden file and a file of another kind."""
     made = tmp_path / "handbook"
     made.mkdir()
     git("init", "--quiet", "--initial-branch=main", cwd=made)
@@ -81,7 +81,7 @@ def counts(run: Synchronisation) -> dict[str, int]:
     return {kind: count for kind, count in run.counts.items() if count}
 
 
-def test_only_what_a_commit_changed_is_read(
+def test_only_files_changed_by_a_commit_are_read(
     corpus: Corpus, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scratch = tmp_path / "scratch"
@@ -106,7 +106,7 @@ def test_only_what_a_commit_changed_is_read(
     assert list(scratch.iterdir()) == []
 
 
-def test_a_branch_and_patterns(corpus: Corpus, repository: Path) -> None:
+def test_a_branch_and_patterns_select_files(corpus: Corpus, repository: Path) -> None:
     git("switch", "--quiet", "--create", "draft", cwd=repository)
     commit(repository, docs__new="new")
     git("switch", "--quiet", "main", cwd=repository)
@@ -115,7 +115,7 @@ def test_a_branch_and_patterns(corpus: Corpus, repository: Path) -> None:
     assert run.state == "failed" and len(corpus.store.documents(ROOT)) == 3
 
 
-def test_a_repository_that_is_not_there_is_down(corpus: Corpus, repository: Path) -> None:
+def test_a_missing_repository_fails_and_removes_no_document(corpus: Corpus, repository: Path) -> None:
     here = Repository(str(repository))
     sync(corpus, here)
     repository.rename(repository.with_name("away"))
@@ -128,7 +128,7 @@ def test_a_repository_that_is_not_there_is_down(corpus: Corpus, repository: Path
 
 
 class _Backend(BaseHTTPRequestHandler):
-    """`git http-backend`, which is what a server of git runs."""
+    """A server that runs `git http-backend`, as real git servers do."""
 
     root: Path
     password = ""
@@ -188,7 +188,7 @@ def server(repository: Path, tmp_path: Path) -> Iterator[tuple[type[_Backend], s
         thread.join()
 
 
-def test_a_repository_behind_a_server(corpus: Corpus, server: tuple[type[_Backend], str]) -> None:
+def test_a_repository_on_a_server_is_read_with_a_password(corpus: Corpus, server: tuple[type[_Backend], str]) -> None:
     handler, url = server
     there = Repository(f"{url}/handbook.git", private=True)
     assert counts(sync(corpus, there)) == {"added": 3, "skipped": 1}
@@ -209,7 +209,7 @@ def test_a_private_network_and_redirects_are_refused(
     assert handler.asked == []
     with pytest.raises(SourceDown, match="cannot be read"):
         GitConnector(Repository(f"{url}/moved/handbook.git", private=True), Patterns()).mark()
-    # The address that was looked at is the one that is used, whatever the name means by now.
+    # The checked address is used, even if the name resolves to another one by now.
     port = url.rpartition(":")[2]
     monkeypatch.setattr("argot.corpus.connectors.git_connector.resolve_public_addresses", lambda *_: ["127.0.0.1"])
     with closing(GitConnector(Repository(f"http://nowhere.invalid:{port}/handbook.git"), Patterns())) as there:
@@ -235,11 +235,11 @@ def test_a_private_network_and_redirects_are_refused(
         ("2002:0a00:0001::1", False),
     ],
 )
-def test_which_addresses_are_public(address: str, public: bool) -> None:
+def test_public_addresses_are_recognised(address: str, public: bool) -> None:
     assert public_network._is_public(address) is public
 
 
-def test_a_name_that_stands_for_a_private_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_resolves_to_a_private_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", ("93.184.216.34", 80)), (2, 1, 6, "", ("10.0.0.1", 80))]
     )
@@ -247,7 +247,7 @@ def test_a_name_that_stands_for_a_private_address_is_refused(monkeypatch: pytest
         public_network.resolve_public_addresses("example.org", 80)
 
 
-def test_a_fetch_that_nobody_waits_for_any_more_is_ended(
+def test_a_fetch_is_ended_when_cancelled_or_too_slow(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bin").mkdir()

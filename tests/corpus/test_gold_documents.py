@@ -1,6 +1,6 @@
-"""Files of our own making, one or more for each structure that is easily lost, against Markdown written by hand.
+"""Files made for these tests, one or more for each structure that is easily lost, against hand-written Markdown.
 
-The gold says what is meant, never what a reader gave: where the two differ, the reader is wrong.
+The gold standard is the intended text, never the output of a reader: where they differ, the reader is wrong.
 """
 
 import difflib
@@ -50,7 +50,7 @@ DOCUMENTS: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_a_document_reads_as_it_is_meant(name: str) -> None:
+def test_each_document_is_read_like_its_gold_standard(name: str) -> None:
     scanned = name in BY_SIGHT
     if scanned and not is_installed():
         pytest.skip("tesseract is not installed")
@@ -61,18 +61,18 @@ def test_a_document_reads_as_it_is_meant(name: str) -> None:
     assert found.least >= (READ_BY_SIGHT if scanned else FLOOR), f"{found}\n{difference}"
 
 
-def test_every_gold_has_its_document() -> None:
+def test_every_gold_standard_has_a_document() -> None:
     assert sorted(path.name.removesuffix(".gold.md") for path in GOLD.iterdir()) == sorted(
         Path(name).stem for name in DOCUMENTS
     )
 
 
-def test_broken_characters_are_told_of_where_nothing_can_see_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_characters_give_a_warning_without_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("argot.corpus.readers.pdf.is_installed", lambda: False)
     read = read_document(gold_pdfs.lost_vowels(), "kiln.pdf", LIMITS)
     assert any("page 1 are not those that it shows" in warning for warning in read.warnings)
 
 
-def test_a_formula_without_a_value_is_told_of() -> None:
+def test_a_formula_without_a_value_gives_a_warning() -> None:
     read = read_document(gold_offices.workbook(), "budget.xlsx", LIMITS)
     assert read.warnings == ("formulas without a value in Budget: B7, C7. Save it in a spreadsheet program.",)

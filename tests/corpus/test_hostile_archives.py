@@ -1,4 +1,4 @@
-"""Archives that were made to hurt: each is unpacked in a process with bounds, and costs its own members alone."""
+"""Hostile archives: each is unpacked in a bounded process and can only lose its own members."""
 
 import gzip
 import io
@@ -25,7 +25,7 @@ TEXT = b"# Valves\n\nThe valve opens at 12 bar.\n"
 
 
 def members(data: bytes, name: str = "a.tar") -> dict[str, Source]:
-    """The files in an archive by name; what is wrong with it stands under its own."""
+    """Return the sources of an archive by name; an error of the archive is under its own name."""
     return {one.name: one for one in list_members(Source(f"upload://{name}", name, lambda: data, len(data)))}
 
 
@@ -65,27 +65,27 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("headers", MALFORMED, ids="-".join)
-def test_a_malformed_header_of_a_tar_costs_what_follows_and_not_what_precedes(headers: dict[str, str]) -> None:
+def test_a_malformed_tar_header_keeps_the_members_before_it(headers: dict[str, str]) -> None:
     data = tar_of((member("first.md"), TEXT), (member("bad.md", **headers), TEXT))
     found = members(data)
     assert found.pop("first.md").load() == TEXT
     for one in found.values():
         if not one.skip:
-            # It is read as far as it can be, or refused with a reason; nothing else is raised.
+            # It is read as far as possible or refused with a reason; no other error is raised.
             try:
                 one.load()
             except NotAFile as error:
                 assert error.strerror
 
 
-def test_a_damaged_end_of_an_archive_is_told_beside_the_files_before_it() -> None:
+def test_a_damaged_end_of_an_archive_is_reported_after_its_readable_files() -> None:
     whole = tar_of(*((member(f"{number}.md"), os.urandom(2000)) for number in range(20)))
     found = members(gzip.compress(whole)[:-8000], "a.tar.gz")
     assert len(found) > 5 and found["0.md"].load() == whole[512:2512]
     assert "damaged behind its first" in reason(found["a.tar.gz"])
 
 
-def test_long_names_links_and_devices_are_told() -> None:
+def test_long_names_are_read_and_links_and_devices_reported() -> None:
     link, device, hard = member("link.md"), member("device.md"), member("hard.md")
     link.type, device.type, hard.type = tarfile.SYMTYPE, tarfile.CHRTYPE, tarfile.LNKTYPE
     link.linkname = hard.linkname = "/etc/passwd"
@@ -96,7 +96,7 @@ def test_long_names_links_and_devices_are_told() -> None:
     assert skips == {"link.md": "a link", "device.md": "a device or a pipe", "hard.md": "a link"}
 
 
-def test_a_zip_written_to_a_pipe_and_a_link_in_one_are_read_and_told() -> None:
+def test_a_streamed_zip_is_read_and_a_link_in_it_is_reported() -> None:
     class Pipe(io.RawIOBase):
         def __init__(self) -> None:
             self.data = bytearray()
@@ -118,7 +118,7 @@ def test_a_zip_written_to_a_pipe_and_a_link_in_one_are_read_and_told() -> None:
     assert found["a.md"].load() == TEXT and found["link.md"].skip == "a link"
 
 
-def test_a_name_that_is_no_utf8_is_a_name_all_the_same() -> None:
+def test_a_member_name_that_is_not_utf8_is_read() -> None:
     info = tarfile.TarInfo("plan-é.md")
     info.size = len(TEXT)
     data = info.tobuf(tarfile.GNU_FORMAT, "latin-1") + TEXT + b"\0" * (-len(TEXT) % 512) + b"\0" * 1024
@@ -137,7 +137,7 @@ def bomb(kind: str) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz"])
-def test_a_bomb_is_refused_by_its_ratio_in_the_child(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compression_bomb_is_refused_in_the_child_process(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def opened(*_: object, **__: object) -> None:
         raise AssertionError("the service itself looked into it")
 
@@ -148,7 +148,7 @@ def test_a_bomb_is_refused_by_its_ratio_in_the_child(kind: str, monkeypatch: pyt
     assert "unpacks to more than 100 times its size; unpack it, and add the folder" in reason(found)
 
 
-def test_many_members_that_share_their_bytes_count_as_often_as_they_are_named() -> None:
+def test_overlapping_zip_members_are_counted_each_time() -> None:
     data = bytearray()
     packed = zipfile.ZipFile(buffer := io.BytesIO(), "w", zipfile.ZIP_DEFLATED)
     packed.writestr("a.txt", bytes(10_000_000))
@@ -163,7 +163,7 @@ def test_many_members_that_share_their_bytes_count_as_often_as_they_are_named() 
     assert "it unpacks to more than" in reason(found)
 
 
-def test_bounds_on_members_time_memory_and_bytes_name_themselves() -> None:
+def test_each_exceeded_limit_is_named() -> None:
     def listed(data: bytes, **bounds: float) -> str:
         found = UnpackedArchive(lambda: data, ArchiveLimits(**bounds)).list_entries()  # type: ignore[arg-type]
         assert found.is_refused and not found.entries
@@ -180,7 +180,7 @@ def test_bounds_on_members_time_memory_and_bytes_name_themselves() -> None:
         UnpackedArchive(lambda: three, ArchiveLimits(clock_seconds=0)).read(0)
 
 
-def test_a_child_that_was_killed_is_replaced_and_an_archive_that_kills_is_given_up() -> None:
+def test_a_killed_child_is_replaced_until_the_archive_is_given_up() -> None:
     archive = UnpackedArchive(lambda: tar_of((member("a.md"), TEXT)))
     assert archive.read(0) == TEXT
     process = archive._child.process
@@ -193,12 +193,12 @@ def test_a_child_that_was_killed_is_replaced_and_an_archive_that_kills_is_given_
         archive.read(0)
 
 
-def test_a_thread_has_one_archive_open_and_none_when_nobody_needs_it(tmp_path: Path) -> None:
+def test_a_thread_keeps_only_one_archive_process_open(tmp_path: Path) -> None:
     data = tar_of((member("a.md"), TEXT), (member("b.md"), b"2"))
     first, second = UnpackedArchive(lambda: data), UnpackedArchive(lambda: data)
     assert first.read(1) == b"2" and second.read(0) == TEXT
     assert first._child.process is None and second._child.process is not None
-    # Opened anew, also out of order.
+    # Opened again, also out of order.
     assert first.read(0) == TEXT and first.read(1) == b"2"
     process = first._child.process
     assert process is not None
@@ -209,8 +209,8 @@ def test_a_thread_has_one_archive_open_and_none_when_nobody_needs_it(tmp_path: P
     assert process.poll() is not None
 
 
-def test_others_go_on_while_an_archive_is_listed() -> None:
-    """The interpreter is not held: another thread runs meanwhile."""
+def test_other_threads_run_while_an_archive_is_listed() -> None:
+    """Check that listing an archive does not block the interpreter: another thread runs meanwhile."""
     ticks, ended = [0], threading.Event()
 
     def tick() -> None:
@@ -229,8 +229,8 @@ def test_others_go_on_while_an_archive_is_listed() -> None:
     assert len(listed.entries) == 30_000 and ticks[0] > 10
 
 
-def test_small_members_are_read_together_and_each_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A message for each of 70,000 files took minutes."""
+def test_small_members_are_read_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check the number of messages: one for each of 70,000 files took minutes."""
     link = member("link.md")
     link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
     files = [(member(f"{number}.md"), f"file {number}".encode()) for number in range(600)]
@@ -244,13 +244,13 @@ def test_small_members_are_read_together_and_each_is_its_own(monkeypatch: pytest
         "large.md": b"l" * 50_000,
     }
     assert len(sent) < 12
-    # In any order, and again.
+    # In any order, and repeatedly.
     assert [found[name].load() for name in ("5.md", "4.md", "599.md", "5.md")] == [
         b"file 5", b"file 4", b"file 599", b"file 5",
     ]  # fmt: skip
 
 
-def test_a_member_does_not_fail_for_one_that_was_read_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_member_does_not_fail_because_of_another_in_its_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     data = tar_of(*((member(f"{number}.md"), TEXT) for number in range(3)))
     archive = UnpackedArchive(lambda: data)
     archive.list_entries()
@@ -266,7 +266,7 @@ def test_a_member_does_not_fail_for_one_that_was_read_with_it(monkeypatch: pytes
     assert [archive.read(number) for number in range(3)] == [TEXT] * 3
 
 
-def test_a_name_that_begins_with_nul_costs_its_member_alone() -> None:
+def test_a_name_that_begins_with_nul_loses_only_its_member() -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("0.md", b"nameless")

@@ -1,6 +1,6 @@
-"""Files made to break a reader, to make it fetch something, or to lie outside of where they are put.
+"""Files made to break a reader, to make it fetch something, or to be written outside of their folder.
 
-Numbers are those of the checks of reliability: 13 bombs, 14 names, 15 entities, 30 uploads. What they leave out stands
+Numbers are those of the reliability checks: 13 bombs, 14 names, 15 entities, 30 uploads. What they leave out stands
 in test_readers.py (Office files), test_costly_files.py (bounds of the reading process) and test_archive_members.py.
 """
 
@@ -68,7 +68,7 @@ def pdf(pages: int, lines: int = 3, **how: Any) -> bytes:
     canvas = Canvas(buffer, **how)
     for page in range(pages):
         for line in range(lines):
-            # Lines that differ in numbers alone are taken for running heads.
+            # Lines that differ only in numbers would be taken for running headers.
             name = "".join(chr(97 + int(digit)) for digit in str(page))
             canvas.drawString(60, 750 - 14 * line, f"Valve {name}-{line} of the plant opens at {line % 97} bar.")
         canvas.showPage()
@@ -112,7 +112,7 @@ CIRCLE_PDF = EMPTY_PDF.replace(b"/Kids[]/Count 0", b"/Kids[2 0 R 2 0 R]/Count 99
     ],
     ids=["encrypted", "half", "cut off", "no pages", "a page of itself", "noise"],
 )
-def test_pdfs_that_cannot_be_read_say_why(data: bytes, said: str) -> None:
+def test_an_unreadable_pdf_is_refused_with_the_reason(data: bytes, said: str) -> None:
     with pytest.raises(AssertionError, match=said):
         raise AssertionError(refusal(data, "a.pdf", ocr_languages=""))
     assert "opens at" in read(pdf(1), "next.pdf").markdown
@@ -126,7 +126,7 @@ def test_a_pdf_of_five_thousand_pages_is_read_to_the_end() -> None:
     assert "took longer" in refusal(pdf(5000, lines=4), "long.pdf", seconds=1)
 
 
-def test_pages_with_nothing_but_one_line_each_keep_it() -> None:
+def test_pages_of_a_single_line_keep_it() -> None:
     buffer = io.BytesIO()
     canvas = Canvas(buffer)
     for number in range(20):
@@ -136,7 +136,7 @@ def test_pages_with_nothing_but_one_line_each_keep_it() -> None:
     assert "Certificate 7" in read(buffer.getvalue(), "labels.pdf").markdown
 
 
-def test_a_pdf_of_pictures_only_is_recognised_as_far_as_allowed_or_says_that_it_is_scanned() -> None:
+def test_a_pdf_of_pictures_is_recognised_within_limits_or_called_scanned() -> None:
     data = of_pictures(3)
     assert "scanned" in refusal(data, "scan.pdf", ocr_languages="")
     if not is_installed():
@@ -150,7 +150,7 @@ def test_a_pdf_of_pictures_only_is_recognised_as_far_as_allowed_or_says_that_it_
 
 
 def png(width: int, height: int) -> bytes:
-    """One colour, packed to almost nothing."""
+    """Make a picture of one colour, which compresses to almost nothing."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -164,7 +164,7 @@ def png(width: int, height: int) -> bytes:
 
 @pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 @pytest.mark.parametrize("side", [10_100, 20_000, 100_000])
-def test_pictures_of_more_than_a_hundred_million_pixels_are_refused_unread(side: int) -> None:
+def test_pictures_above_a_hundred_million_pixels_are_not_decoded(side: int) -> None:
     if not is_installed():
         pytest.skip("tesseract is not installed")
     data = (
@@ -174,7 +174,7 @@ def test_pictures_of_more_than_a_hundred_million_pixels_are_refused_unread(side:
     )
     assert len(data) < 1_000_000
     assert "pixels" in refusal(data, "bomb.png") or "damaged" in refusal(data, "bomb.png")
-    # Within a deck of slides it is passed over, and the text is read.
+    # In a slide deck the picture is skipped, and the text is read.
     deck = pptx.Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[5])
     slide.shapes.title.text = "Valves open at 12 bar"
@@ -208,13 +208,13 @@ def book(chapter: bytes) -> bytes:
     return zipped({**files, "a.xhtml": chapter})
 
 
-def test_an_e_book_that_unpacks_to_very_much_is_refused() -> None:
+def test_an_e_book_that_unpacks_beyond_the_limit_is_refused() -> None:
     data = book(b"<html><body>" + b"<p>x</p>" * 4_000_000)
     assert len(data) < 200_000
     assert "unpacks to more than 10 MB" in refusal(data, "a.epub", max_bytes=1_000_000)
 
 
-def test_archives_in_archives_and_bombs_in_them_are_named_and_not_unpacked(corpus: Corpus, tmp_path: Path) -> None:
+def test_nested_archives_and_bombs_are_reported_and_not_unpacked(corpus: Corpus, tmp_path: Path) -> None:
     inner = zipped({"x.txt": b"0" * 250_000_000})
     files = {"nested.zip": inner, "nested.tar.gz": b"\x1f\x8b", "a.txt": b"The valve opens at 12 bar.\n"}
     (tmp_path / "outer.zip").write_bytes(zipped(files))
@@ -282,7 +282,7 @@ KINDS = ["a file", "an address", "a parameter", "a document type", "a billion la
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("suffix", [*MAIN, ".epub", ".html", ".xhtml", ".svg", ".md", ".eml", ".ipynb"])
-def test_entities_bring_in_nothing(suffix: str, kind: str, listener: Listener, tmp_path: Path) -> None:
+def test_entities_are_not_expanded(suffix: str, kind: str, listener: Listener, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text(CANARY)
     said = declared(kind, listener.url, secret)
@@ -315,7 +315,7 @@ def test_entities_bring_in_nothing(suffix: str, kind: str, listener: Listener, t
 
 
 @pytest.mark.parametrize("suffix", [*MAIN, ".epub", ".html", ".md", ".rst", ".eml", ".ipynb", ".csv"])
-def test_what_a_file_points_to_is_not_fetched(suffix: str, listener: Listener, tmp_path: Path) -> None:
+def test_links_in_a_file_are_not_fetched(suffix: str, listener: Listener, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text(CANARY)
     url = listener.url
@@ -367,7 +367,7 @@ def test_what_a_file_points_to_is_not_fetched(suffix: str, listener: Listener, t
         (".pptm", ".pptx", b"application/vnd.ms-powerpoint.presentation.macroEnabled.main+xml"),
     ],
 )
-def test_macros_are_left_out_and_that_is_said(suffix: str, plain: str, kind: bytes) -> None:
+def test_macros_are_left_out_with_a_warning(suffix: str, plain: str, kind: bytes) -> None:
     folder = {".docm": "word", ".xlsm": "xl", ".pptm": "ppt"}[suffix]
     main = SUFFIXES[plain].encode() + b".main+xml"
 
@@ -392,7 +392,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar"])
-def test_names_in_archives_lead_nowhere(kind: str, corpus: Corpus, tmp_path: Path) -> None:
+def test_member_names_cannot_leave_the_knowledge_base(kind: str, corpus: Corpus, tmp_path: Path) -> None:
     path = tmp_path / f"in.{kind}"
     pages = {name: f"# Page {n}\n\nThe valve number {n}.\n".encode() for n, name in enumerate(NAMES)}
     if kind == "zip":
@@ -412,7 +412,7 @@ def test_names_in_archives_lead_nowhere(kind: str, corpus: Corpus, tmp_path: Pat
     special = [one for one in events if one.detail in ("a link", "a device or a pipe")]
     assert len(events) - len(special) == len(NAMES)
     assert {(one.kind, len(special)) for one in special} == ({("skipped", 4)} if kind == "tar" else set())
-    # What leads out of the archive is left out of a name, after which several may be the same.
+    # Parent folders are removed from member names, after which several names may be equal.
     assert {(one.kind, one.detail) for one in events if one.kind != "added" and one not in special} == {
         ("skipped", "another file in the archive has its name")
     }
@@ -423,18 +423,18 @@ def test_names_in_archives_lead_nowhere(kind: str, corpus: Corpus, tmp_path: Pat
     assert corpus.check() == []
 
 
-def test_a_nul_in_the_name_of_a_member_hides_no_kind_of_file(corpus: Corpus, tmp_path: Path) -> None:
+def test_a_nul_in_a_member_name_cannot_disguise_its_suffix(corpus: Corpus, tmp_path: Path) -> None:
     data = zipped({"evilX.exe.md": b"# Evil\n\nText.\n"}).replace(b"evilX", b"evil\x00")
     (tmp_path / "in.zip").write_bytes(data)
     (event,) = add(corpus, *list_sources([tmp_path / "in.zip"]))
-    # zipfile ends a name at the NUL: what is left has no suffix and is read as the text that it is.
+    # zipfile ends a name at the NUL: the rest has no suffix, so the file is read as plain text.
     assert event.name == "evil" and event.kind in ("added", "failed")
 
 
 # -- many at once, and copies (19, 30) --------------------------------------------------------------------------------
 
 
-def test_two_that_add_the_same_file_at_once_make_one_set(corpus: Corpus) -> None:
+def test_concurrent_adds_of_one_file_store_it_once(corpus: Corpus) -> None:
     data = b"# Valves\n\n" + b"The valve opens at 12 bar and closes at 9.\n\n" * 60
     barrier = threading.Barrier(4)
 
@@ -458,7 +458,7 @@ def test_two_that_add_the_same_file_at_once_make_one_set(corpus: Corpus) -> None
     assert corpus.check() == []
 
 
-def test_a_removed_document_leaves_no_row(corpus: Corpus) -> None:
+def test_a_removed_document_leaves_no_rows(corpus: Corpus) -> None:
     from argot.corpus.store.source_metadata import SourceMetadata
 
     metadata = SourceMetadata("Valves", "2026-03-05", "Ann Ames", ("plant",))
@@ -485,7 +485,7 @@ def test_a_removed_document_leaves_no_row(corpus: Corpus) -> None:
     assert corpus.check() == []
 
 
-def test_what_a_source_said_stays_when_a_document_is_read_again(corpus: Corpus) -> None:
+def test_metadata_of_a_source_stays_when_a_document_is_read_again(corpus: Corpus) -> None:
     from argot.corpus.store.source_metadata import SourceMetadata
 
     first = SourceMetadata("Valves", "2026-03-05", "Ann Ames", ("plant", "old"))
@@ -500,7 +500,7 @@ def test_what_a_source_said_stays_when_a_document_is_read_again(corpus: Corpus) 
         return document.title, document.tags
 
     assert told(source(first)) == ("Valves", ("old", "plant"))
-    # By hand, without what the source says: replaced by another revision, it keeps it.
+    # Added by hand without metadata: the new revision keeps the metadata of the source.
     assert told(source(None, b"# Other\n\nThe pump.\n")) == ("Valves", ("old", "plant"))
     list(corpus.add([source(None)], tags=["mine", "plant"]))
     assert told(source(SourceMetadata("Pumps", labels=("plant", "new")))) == ("Pumps", ("mine", "new", "plant"))
@@ -510,7 +510,7 @@ def test_what_a_source_said_stays_when_a_document_is_read_again(corpus: Corpus) 
 # -- a reader that hangs ----------------------------------------------------------------------------------------------
 
 
-def test_a_reader_that_hangs_is_ended_and_the_next_file_is_read(corpus: Corpus) -> None:
+def test_a_reader_that_hangs_is_killed_and_the_next_file_is_read(corpus: Corpus) -> None:
     read(b"text", "a.txt")
     process = _HOSTS["documents"].child.process
     assert process
@@ -520,7 +520,7 @@ def test_a_reader_that_hangs_is_ended_and_the_next_file_is_read(corpus: Corpus) 
     assert read(b"text", "a.txt").markdown == "text"
 
 
-def test_files_that_eat_memory_or_time_fail_alone(tmp_path: Path) -> None:
+def test_files_that_need_too_much_memory_or_time_fail_alone(tmp_path: Path) -> None:
     corpus = Corpus.open(tmp_path / "kb", Settings(threads=1, parse_seconds=1))
     greedy = Source("test:///m.html", "m.html", lambda: b"<p>some text</p>" * 55_000)
     slow = Source("test:///s.html", "s.html", lambda: b"<div><p>text" * 20_000)

@@ -1,4 +1,4 @@
-"""Details of Office files that cost no more than themselves: empty headers, wrong counts, lost lists of references."""
+"""Faulty details of Office files that lose only themselves: empty headers, wrong counts, missing relationships."""
 
 import io
 import re
@@ -23,7 +23,7 @@ def saved(document: object) -> bytes:
     return file.getvalue()
 
 
-def test_a_header_without_a_label_costs_no_sheet() -> None:
+def test_a_header_without_a_label_does_not_lose_the_sheet() -> None:
     book = openpyxl.Workbook()
     book.active.append(["Part", "Stock"])
     book.active.append(["Seal", 4])
@@ -37,7 +37,7 @@ def test_a_header_without_a_label_costs_no_sheet() -> None:
     assert DocumentField("revision", "4") in read.fields
 
 
-def test_an_empty_header_costs_no_document() -> None:
+def test_an_empty_header_does_not_lose_the_document() -> None:
     document = docx.Document()
     document.add_paragraph("The gate opens at six.")
     document.sections[0].header.is_linked_to_previous = False
@@ -60,7 +60,7 @@ def cell(text: str, properties: str = "") -> str:
     return f"<w:tc><w:tcPr>{properties}</w:tcPr><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:tc>"
 
 
-def test_a_row_that_begins_further_right_keeps_its_columns() -> None:
+def test_a_row_with_skipped_leading_columns_stays_aligned() -> None:
     rows = [
         cell("Zone") + cell("Low") + cell("High"),
         '<w:trPr><w:gridBefore w:val="1"/></w:trPr>' + cell("7") + cell("8"),
@@ -70,13 +70,13 @@ def test_a_row_that_begins_further_right_keeps_its_columns() -> None:
 
 
 @pytest.mark.parametrize("count", ["x", "", "-1", "1.5"])
-def test_a_count_of_columns_that_is_no_number_costs_no_document(count: str) -> None:
+def test_an_invalid_column_span_does_not_lose_the_document(count: str) -> None:
     rows = [cell("Zone", f'<w:gridSpan w:val="{count}"/>') + cell("Low"), cell("Inner") + cell("7")]
 
     assert "| Inner | 7 |" in read_document(table(rows), "rates.docx", ReadLimits()).markdown
 
 
-def test_a_lost_list_of_references_costs_its_part_alone() -> None:
+def test_a_missing_relationships_file_loses_only_its_part() -> None:
     deck = pptx.Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[1])
     slide.shapes.title.text = "Rota"
@@ -95,7 +95,7 @@ def test_a_lost_list_of_references_costs_its_part_alone() -> None:
 @pytest.mark.parametrize(
     ("value", "shown"), [(-1234.5, "-1,234.50 kr"), (1234.5, "1,234.50 kr"), (0, "0.00 kr")], ids=str
 )
-def test_accounting_formats_write_one_sign(value: float, shown: str) -> None:
+def test_accounting_formats_show_one_sign(value: float, shown: str) -> None:
     number_format = r'_-* #,##0.00\ "kr"_-;\-* #,##0.00\ "kr"_-;_-* #,##0.00\ "kr"_-;_-@_-'
 
     assert format_number(value, number_format) == shown

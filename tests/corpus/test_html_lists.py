@@ -1,4 +1,4 @@
-"""Numbers of lists on pages, as a browser prints them."""
+"""Numbers of HTML lists, as a browser shows them."""
 
 import pytest
 
@@ -21,13 +21,13 @@ def read(html: str) -> str:
         ("<ol start=6><li>Drain<li value=x>Close</ol>", "6. Drain\n7. Close"),
     ],
 )
-def test_items_keep_the_numbers_that_are_printed(html: str, markdown: str) -> None:
+def test_list_items_keep_the_numbers_a_browser_shows(html: str, markdown: str) -> None:
     assert read(html) == markdown
 
 
-def test_a_list_within_an_item_stays_there() -> None:
+def test_a_nested_list_stays_in_its_item() -> None:
     assert read("<ol reversed><li>gold<ul><li>Ann</ul><li>silver</ol>") == "2. gold\n   - Ann\n1. silver"
 
 
-def test_an_address_stands_apart() -> None:
+def test_an_address_is_a_paragraph_of_its_own() -> None:
     assert read("<p>Write to<address>Box 9</address>by May.") == "Write to\n\nBox 9\n\nby May."

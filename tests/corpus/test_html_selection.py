@@ -1,4 +1,4 @@
-"""The quick search for elements finds what soupsieve finds, and passes over the others without asking it."""
+"""The quick search for elements finds what soupsieve finds, and skips other elements without calling it."""
 
 import pytest
 from bs4 import BeautifulSoup
@@ -29,7 +29,7 @@ SELECTORS = [
 
 
 @pytest.mark.parametrize("selector", SELECTORS)
-def test_the_same_elements_are_found(selector: str) -> None:
+def test_the_quick_search_finds_the_same_elements_as_soupsieve(selector: str) -> None:
     page = BeautifulSoup(PAGE, "lxml")
 
     found = select_elements(page, selector)
@@ -39,7 +39,7 @@ def test_the_same_elements_are_found(selector: str) -> None:
     assert select_elements(page, selector, limit=1) == found[:1]
 
 
-def test_plain_paragraphs_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_paragraphs_are_not_passed_to_soupsieve(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[str] = []
     matches = SoupSieve.match
     monkeypatch.setattr(SoupSieve, "match", lambda self, tag: tried.append(tag.name) or matches(self, tag))

@@ -1,4 +1,4 @@
-"""A folder of mail as a source, from a real IMAP server on this machine."""
+"""A mail folder as a source, from a real IMAP server on this machine."""
 
 import ssl
 import subprocess
@@ -89,7 +89,7 @@ def markdown(corpus: Corpus, document: Document) -> str:
     return str(corpus.store.database.connection().execute(sql, (document.revision_id,)).fetchone()[0])
 
 
-def test_messages_are_documents_and_only_new_ones_are_fetched(corpus: Corpus, folder: Folder) -> None:
+def test_messages_become_documents_and_only_new_ones_are_fetched(corpus: Corpus, folder: Folder) -> None:
     folder.add(REPORT, "\\Seen", "Invoices", "$Forwarded", "NonJunk")
     folder.add(mail("anvil"))
     folder.add(mail("gone"), "\\Deleted")
@@ -103,7 +103,7 @@ def test_messages_are_documents_and_only_new_ones_are_fetched(corpus: Corpus, fo
     assert report.values("author") == ("Ann Ames", "ann@example.org") and "limits.csv" in markdown(corpus, report)
     assert corpus.store.phrase_count(ROOT, "12 bar") >= 1
     assert folder.fetched == [1, 2]
-    # Where nothing changed nothing is even listed.
+    # Without changes the folder is not even listed.
     assert counts(sync(corpus, folder)) == {"unchanged": 2}
     assert not [one for one in folder.asked if one.startswith("UID")]
     folder.add(mail("bolt"))
@@ -114,7 +114,7 @@ def test_messages_are_documents_and_only_new_ones_are_fetched(corpus: Corpus, fo
     assert corpus.check() == []
 
 
-def test_labels_follow_and_what_people_tagged_stays(corpus: Corpus, folder: Folder) -> None:
+def test_labels_are_updated_and_manual_tags_are_kept(corpus: Corpus, folder: Folder) -> None:
     folder.counts_changes = False  # as servers without RFC 7162: everything is listed each time
     folder.add(REPORT, "old")
     folder.gmail = r'"\\Inbox" "Caf&AOk- (x)" plain'
@@ -132,7 +132,7 @@ def test_labels_follow_and_what_people_tagged_stays(corpus: Corpus, folder: Fold
     assert folder.fetched == []
 
 
-def test_a_folder_numbered_anew_keeps_its_documents(corpus: Corpus, folder: Folder) -> None:
+def test_a_new_uidvalidity_keeps_the_documents(corpus: Corpus, folder: Folder) -> None:
     for word in ("anvil", "bolt", "nut"):
         folder.add(mail(word))
     sync(corpus, folder)
@@ -144,7 +144,7 @@ def test_a_folder_numbered_anew_keeps_its_documents(corpus: Corpus, folder: Fold
     assert all(";UIDVALIDITY=8/" in one.uri for one in documents(corpus).values())
 
 
-def test_what_is_lost_waits_for_a_second_look(corpus: Corpus, folder: Folder) -> None:
+def test_removing_many_messages_needs_confirmation(corpus: Corpus, folder: Folder) -> None:
     for n in range(5):
         folder.add(mail(f"word{n}"))
     sync(corpus, folder)
@@ -153,14 +153,14 @@ def test_what_is_lost_waits_for_a_second_look(corpus: Corpus, folder: Folder) ->
     folder.changes += 1
     run = sync(corpus, folder)
     assert (run.state, len(documents(corpus))) == ("held", 5)
-    # Named in part, as by a server that is being mended.
+    # Listed in part, as by a server under maintenance.
     folder.messages, folder.hides = kept, 2
     run = sync(corpus, folder, confirmed=True)
     assert run.state == "failed" and "named only 3 of its 5 messages" in run.detail
     assert len(documents(corpus)) == 5
 
 
-def test_a_connection_that_breaks_is_made_again_once(corpus: Corpus, folder: Folder) -> None:
+def test_a_broken_connection_is_retried_once(corpus: Corpus, folder: Folder) -> None:
     folder.add(mail("anvil"))
     folder.add(mail("bolt"))
     folder.drops_at = "BODY.PEEK[])"
@@ -182,7 +182,9 @@ def test_a_connection_that_breaks_is_made_again_once(corpus: Corpus, folder: Fol
         ({"private": False}, "private network.*private=yes"),
     ],
 )
-def test_a_server_that_does_not_open_says_why(corpus: Corpus, folder: Folder, how: Any, said: str) -> None:
+def test_a_failed_login_or_connection_is_reported_with_the_reason(
+    corpus: Corpus, folder: Folder, how: Any, said: str
+) -> None:
     given = {name: value.format(port=folder.port) if name == "address" else value for name, value in how.items()}
     run = sync(corpus, folder, **given)
     assert run.state == "failed"
@@ -195,20 +197,22 @@ def test_a_server_that_does_not_open_says_why(corpus: Corpus, folder: Folder, ho
     ("says", "said"),
     [(b"* 1 FETCH (BODY[] {99999999999}\r\n", "more than 120 MB"), (b"* 1 FETCH (" + b"x" * 1_100_000, "a line of")],
 )
-def test_what_a_server_sends_is_bounded(corpus: Corpus, folder: Folder, says: bytes, said: str) -> None:
+def test_server_replies_are_bounded(corpus: Corpus, folder: Folder, says: bytes, said: str) -> None:
     folder.add(mail("anvil"))
     folder.says = says
     assert said in sync(corpus, folder).detail
 
 
-def test_a_server_that_drips_is_given_up(corpus: Corpus, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_answers_too_slowly_is_given_up(
+    corpus: Corpus, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(imap_session, "COMMAND_SECONDS", 0.0)
     folder.add(mail("anvil"))
     assert "took longer than 0 seconds" in sync(corpus, folder).detail
 
 
 @pytest.mark.parametrize("scheme", ["imaps", "imap"])
-def test_the_connection_is_encrypted_and_the_certificate_looked_at(
+def test_the_connection_is_encrypted_and_the_certificate_verified(
     corpus: Corpus, folder: Folder, scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
@@ -229,7 +233,7 @@ def test_the_connection_is_encrypted_and_the_certificate_looked_at(
     assert counts(sync(corpus, folder, **how)) == {"added": 1}
 
 
-def test_names_of_folders() -> None:
+def test_folder_names_in_modified_utf_7_are_decoded() -> None:
     folder = Folder(name="Entw&APw-rfe &- mehr")
     folder.add(mail("anvil"))
     with imap_server.serving(folder):
@@ -247,7 +251,7 @@ def test_names_of_folders() -> None:
     assert decode_folder_name(b"&broken") == "&broken"
 
 
-def test_excluded_subjects(corpus: Corpus, folder: Folder) -> None:
+def test_messages_with_excluded_subjects_are_not_added(corpus: Corpus, folder: Folder) -> None:
     folder.add(mail("anvil"))
     folder.add(mail("x", "Newsletter 5/2026 <all>"))
     folder.add("Date: Thu, 05 Mar 2026 10:12:00 +0100\n\nNo subject.\n")

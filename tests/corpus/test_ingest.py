@@ -1,4 +1,4 @@
-"""Adding documents: what each source becomes, that a kill leaves no halves, and that the index can be rebuilt."""
+"""Adding documents: the outcome of each source, that a kill leaves no partial state, and rebuilding the index."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ SETTINGS = Settings(threads=1)
 
 
 class Deriver:
-    """Makes what real derivers make, and can be down."""
+    """A deriver with the output of real ones, which can be down."""
 
     def __init__(self, name: str = "one", down: bool = False) -> None:
         self.name = name
@@ -74,8 +74,8 @@ LEFT_OUT = ("added_at", "sketch")
 
 
 def dump(corpus: Corpus) -> dict[str, Any]:
-    """All there is but times: every row, every vector's id, every original. Not sketches: their last bits depend on
-    what else was embedded at the same time.
+    """Return every row, vector id and original, without times and sketches: the last bits of a sketch depend on what
+    else was embedded at the same time.
     """
     connection = corpus.store.database.connection()
     tables = "audiences documents revisions passages derived derived_passages triples vectors ledger vector_deletions"
@@ -91,7 +91,7 @@ def dump(corpus: Corpus) -> dict[str, Any]:
 # -- what a source becomes ------------------------------------------------------------------------------------------
 
 
-def test_added_unchanged_updated(corpus: Corpus) -> None:
+def test_sources_are_added_unchanged_or_updated(corpus: Corpus) -> None:
     assert kinds(corpus, source("a.md", "# A\n\none\n"), source("b.md", "# B\n\ntwo\n")) == ["added", "added"]
     before = dump(corpus)
     version = corpus.store.version
@@ -102,7 +102,7 @@ def test_added_unchanged_updated(corpus: Corpus) -> None:
     assert corpus.store.version > version
 
 
-def test_the_same_bytes_under_another_name_add_nothing(corpus: Corpus) -> None:
+def test_the_same_content_under_another_name_is_a_duplicate(corpus: Corpus) -> None:
     events = add(corpus, source("a.md", "# A\n\none\n"), source("copy.md", "# A\n\none\n"))
     assert [event.kind for event in events] == ["added", "duplicate"]
     assert events[1].document is not None
@@ -111,8 +111,8 @@ def test_the_same_bytes_under_another_name_add_nothing(corpus: Corpus) -> None:
     assert [document.name for document in corpus.store.documents(ROOT)] == ["a.md"]
 
 
-def test_a_copy_outlives_a_change_of_its_original_in_the_same_run(corpus: Corpus) -> None:
-    """The copy's turn comes first, when the store still holds its content as the other document."""
+def test_a_copy_is_kept_when_its_original_changes_in_the_same_run(corpus: Corpus) -> None:
+    """Add the copy first, while the store still has its content as the other document."""
     add(corpus, source("b.md", "# B\n\none\n"))
     sources = source("a.md", "# B\n\none\n"), source("b.md", "# B\n\nchanged\n")
     assert kinds(corpus, *sources) == ["updated", "added"]
@@ -122,20 +122,20 @@ def test_a_copy_outlives_a_change_of_its_original_in_the_same_run(corpus: Corpus
     assert kinds(corpus, *copies) == ["unchanged", "duplicate", "duplicate"]
 
 
-def test_the_same_bytes_for_other_readers_are_a_document_of_their_own(corpus: Corpus) -> None:
+def test_the_same_content_for_other_readers_is_a_separate_document(corpus: Corpus) -> None:
     add(corpus, source("a.md", "# A\n\none\n"))
     assert kinds(corpus, source("inside.md", "# A\n\none\n"), audience=INSIDE) == ["added"]
     assert len(corpus.store.documents(ROOT)) == 2
     assert len(corpus.store.documents(EVE)) == 1
 
 
-def test_a_file_twice_in_one_run_is_added_once(corpus: Corpus) -> None:
+def test_a_file_listed_twice_is_added_once(corpus: Corpus) -> None:
     assert kinds(corpus, source("a.md", "# A\n\none\n"), source("a.md", "# A\n\none\n")) == ["added", "unchanged"]
     assert kinds(corpus, source("a.md", "# A\n\ntwo\n"), source("a.md", "# A\n\nthree\n")) == ["updated", "updated"]
     assert corpus.store.phrase_count(ROOT, "three") == 1
 
 
-def test_changed_readers_move_everything_without_reading_again(corpus: Corpus) -> None:
+def test_changing_the_readers_of_a_document_does_not_read_it_again(corpus: Corpus) -> None:
     text = source("a.md", "# A\n\nzebra words\n")
     add(corpus, text, deriver=Deriver())
     assert kinds(corpus, text, audience=INSIDE, tags=["x", "x"]) == ["updated"]
@@ -154,7 +154,7 @@ def test_changed_readers_move_everything_without_reading_again(corpus: Corpus) -
     again.close()
 
 
-def test_labels_that_are_not_given_stay(corpus: Corpus) -> None:
+def test_omitted_labels_are_kept(corpus: Corpus) -> None:
     add(corpus, source("a.md", "# A\n\none\n"), audience=INSIDE, tags=["t"])
     assert kinds(corpus, source("a.md", "# A\n\none\n")) == ["unchanged"]
     assert kinds(corpus, source("a.md", "# A\n\ntwo\n")) == ["updated"]
@@ -184,7 +184,7 @@ def test_one_bad_file_does_not_stop_the_others(corpus: Corpus) -> None:
     assert len(list(corpus.store.blobs)) == 1
 
 
-def test_files_in_folders(tmp_path: Path) -> None:
+def test_folders_are_listed_without_hidden_and_unknown_files(tmp_path: Path) -> None:
     for name in ("b.md", "a.txt", ".hidden.md", "sub/c.MD", "sub/.git/d.md", "tool.exe", "sub/z.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
@@ -199,7 +199,7 @@ def test_files_in_folders(tmp_path: Path) -> None:
     assert not named.skip, "a file that is named itself is tried, and refused by name"
 
 
-def test_a_folder_that_cannot_be_opened_fails_by_name(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_opened_is_reported_by_name(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "a.md").write_text("one")
     walk = list_sources([tmp_path])
@@ -214,7 +214,7 @@ def test_a_folder_that_cannot_be_opened_fails_by_name(tmp_path: Path) -> None:
 # -- derivers -------------------------------------------------------------------------------------------------------
 
 
-def test_what_a_deriver_makes_is_stored_once_and_searchable(corpus: Corpus) -> None:
+def test_derived_texts_are_stored_once_and_searchable(corpus: Corpus) -> None:
     deriver = Deriver()
     add(corpus, source("a.md", "# A\n\none\n"), source("b.md", "# B\n\ntwo\n"), deriver=deriver)
     assert len(deriver.loops) == 1, "a client kept by a deriver lives in one event loop"
@@ -228,7 +228,7 @@ def test_what_a_deriver_makes_is_stored_once_and_searchable(corpus: Corpus) -> N
     assert corpus.store.search_derived_keywords(ROOT, "another document", 9) == []
 
 
-def test_another_deriver_replaces_what_the_first_made(corpus: Corpus) -> None:
+def test_another_deriver_replaces_the_derived_texts(corpus: Corpus) -> None:
     text = source("a.md", "# A\n\none\n")
     assert kinds(corpus, text) == ["added"]
     assert kinds(corpus, text, deriver=Deriver("one")) == ["updated"]
@@ -242,7 +242,7 @@ def test_another_deriver_replaces_what_the_first_made(corpus: Corpus) -> None:
     assert corpus.check() == []
 
 
-def test_documents_go_in_while_the_language_model_is_down(corpus: Corpus) -> None:
+def test_documents_are_added_while_the_language_model_is_down(corpus: Corpus) -> None:
     text = source("a.md", "# A\n\none\n")
     (event,) = add(corpus, text, deriver=Deriver(down=True))
     assert event.kind == "added"
@@ -251,14 +251,14 @@ def test_documents_go_in_while_the_language_model_is_down(corpus: Corpus) -> Non
     assert len(corpus.store.search_triple_keywords(ROOT, "edit", 9)) == 1
 
 
-async def test_adding_works_where_an_event_loop_runs(corpus: Corpus) -> None:
+async def test_documents_are_added_within_a_running_event_loop(corpus: Corpus) -> None:
     assert kinds(corpus, source("a.md", "# A\n\none\n"), deriver=Deriver()) == ["added"]
 
 
 # -- stopping and being killed --------------------------------------------------------------------------------------
 
 
-def test_stopping_half_way_keeps_what_was_reported(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopping_midway_keeps_the_documents_reported_as_added(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("argot.corpus.ingestion.document_group.GROUP_DOCUMENTS", 1)
     events = corpus.add([source(f"{n}.md", f"# {n}\n\nword{n}\n") for n in range(3)])
     reported = next(event.name for event in events if event.kind == "added")
@@ -267,7 +267,7 @@ def test_stopping_half_way_keeps_what_was_reported(corpus: Corpus, monkeypatch: 
     assert corpus.check() == []
 
 
-def test_an_error_in_the_middle_leaves_nothing(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_midway_changes_nothing(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     add(corpus, source("a.md", "# A\n\none\n"))
     before = dump(corpus)
     monkeypatch.setattr("argot.corpus.ingestion.document_changes.record_windows", lambda *_: 1 / 0)
@@ -279,7 +279,7 @@ def test_an_error_in_the_middle_leaves_nothing(corpus: Corpus, monkeypatch: pyte
 
 
 class FirstWords:
-    """A deriver that can be made anew in another process."""
+    """A deriver that can be created again in another process."""
 
     name = "killed"
 
@@ -291,7 +291,7 @@ class FirstWords:
 
 
 def work(home: Path, folder: Path) -> None:
-    """Two runs with a removal between them, in a process that may be killed (killing.py)."""
+    """Do two runs with a removal between them, in a process that may be killed (killing.py)."""
     killing.stepping(blobs.FolderBlobs, "put")
     killing.stepping(blobs.FolderBlobs, "remove")
     killing.stepping(blobs.Path, "replace")
@@ -306,7 +306,7 @@ def work(home: Path, folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A knowledge base, and the folders of two later runs: new, changed, relabelled, doubled and removed documents."""
+    """Make a knowledge base and folders of two later runs: new, changed, relabelled, copied and removed documents."""
     folder = tmp_path_factory.mktemp("worked")
     files = {
         "first": {"kept.md": "kept", "changed.md": "before", "opened.md": "opened", "removed.md": "removed"},
@@ -334,14 +334,14 @@ def _dump_of(home: Path) -> Any:
 
 @pytest.fixture(scope="module")
 def clean(worked: Path) -> tuple[int, Any]:
-    """How many places there are to be killed at, and what a run that was not killed gives."""
+    """Return the number of steps at which a run can be killed, and the result of an uninterrupted run."""
     home = Path(shutil.copytree(worked / "kb", worked / "clean"))
     return killing.steps_of(work, home, worked), _dump_of(home)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", killing.shares(12))
-def test_killed_and_run_again_equals_one_clean_run(
+def test_a_killed_ingest_run_again_equals_one_clean_run(
     worked: Path, clean: tuple[int, Any], share: float, tmp_path: Path
 ) -> None:
     steps, expected = clean
@@ -355,7 +355,7 @@ def test_killed_and_run_again_equals_one_clean_run(
 # -- the index ------------------------------------------------------------------------------------------------------
 
 
-def test_reindex_gives_what_was_there(corpus: Corpus) -> None:
+def test_reindex_restores_the_same_index(corpus: Corpus) -> None:
     add(corpus, source("a.md", "# A\n\none zebra\n"), source("b.md", "# B\n\ntwo\n"), deriver=Deriver())
     add(corpus, source("c.md", "# C\n\nthree\n"), audience=INSIDE)
     before, old = dump(corpus), corpus.vectors
@@ -438,7 +438,7 @@ def test_lost_vectors_are_found_at_opening_and_rebuilt(corpus: Corpus, harm: Any
     Corpus.open(corpus.home, SETTINGS).close()
 
 
-def test_check_tells_what_is_wrong(corpus: Corpus) -> None:
+def test_check_reports_each_fault_with_its_remedy(corpus: Corpus) -> None:
     add(corpus, source("a.md", "# A\n\none zebra\n"), source("b.md", "# B\n\ntwo\n"))
     with corpus.store.database.writing() as connection:
         connection.execute("UPDATE passages SET text = text || ' more'")

@@ -1,4 +1,4 @@
-"""The ranking by blocks of postings against FTS5's own bm25(): the same rows, and the same scores to the last bit."""
+"""Ranking by blocks of postings, compared with FTS5's bm25(): the same rows, and the same scores to the last bit."""
 
 import json
 import random
@@ -24,7 +24,7 @@ READERS = [Principal("eve"), Principal("ida", frozenset({"inside"})), ROOT]
 
 
 def changed_at_random(store: CorpusStore, dice: random.Random) -> None:
-    """Documents come, are replaced and go, over the border of a block of rows."""
+    """Add, replace and remove documents across the border of a block of rows."""
     write(store, dice, "first")
     with store.database.writing() as connection:
         choose_keyword_index(connection).delete_rows(connection, "passage", build_document_id("first"))
@@ -52,7 +52,7 @@ def by_fts5(store: CorpusStore, query: str, audiences: Sequence[int]) -> list[tu
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_scores_are_those_of_fts5_to_the_last_bit(tmp_path: Path, seed: int) -> None:
+def test_scores_equal_those_of_fts5_to_the_last_bit(tmp_path: Path, seed: int) -> None:
     dice, store = random.Random(seed), CorpusStore.open(tmp_path / "corpus.db")
     changed_at_random(store, dice)
     connection = store.database.connection()
@@ -68,8 +68,8 @@ def test_scores_are_those_of_fts5_to_the_last_bit(tmp_path: Path, seed: int) -> 
     store.close()
 
 
-def test_rows_that_cannot_be_among_the_first_are_spared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every word counts as a common one, so that after each one looks which rows still matter."""
+def test_rows_that_cannot_rank_first_are_not_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Treat every word as common, so that candidate rows are pruned after each of them."""
     monkeypatch.setattr(block_ranking, "MIN_COMMON_ROWS", 0)
     monkeypatch.setattr(block_ranking, "CHUNK_ROWS", 1)
     spared = []
@@ -93,7 +93,7 @@ def test_rows_that_cannot_be_among_the_first_are_spared(tmp_path: Path, monkeypa
     store.close()
 
 
-def test_both_engines_find_the_same_after_any_changes(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_both_engines_agree_after_any_changes(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     found: dict[str, list[object]] = {}
     for engine in ENGINES:
         with corpus_store(engine, tmp_path / engine, request) as store:
@@ -116,7 +116,7 @@ def test_both_engines_find_the_same_after_any_changes(tmp_path: Path, request: p
     assert found["sqlite"] == found["postgresql"]
 
 
-def test_within_many_documents_the_same_is_found_as_within_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_scope_size_does_not_change_the_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dice, store = random.Random(5), CorpusStore.open(tmp_path / "corpus.db")
     changed_at_random(store, dice)
     documents = frozenset(document.id for document in store.documents(ROOT)[::3])
@@ -127,7 +127,7 @@ def test_within_many_documents_the_same_is_found_as_within_few(tmp_path: Path, m
     store.close()
 
 
-def test_a_store_of_an_earlier_version_gets_its_blocks_when_it_is_opened(tmp_path: Path) -> None:
+def test_a_store_of_an_earlier_version_gets_its_blocks_at_opening(tmp_path: Path) -> None:
     store = CorpusStore.open(tmp_path / "corpus.db")
     write(store, random.Random(2), "a")
     wanted = store.keyword_search(ROOT, "valve tank", 5)
@@ -162,7 +162,7 @@ def test_a_store_of_an_earlier_version_gets_its_blocks_when_it_is_opened(tmp_pat
         "UPDATE passages SET audience = 0",
     ],
 )
-def test_damaged_blocks_are_noticed(tmp_path: Path, damage: str) -> None:
+def test_damaged_blocks_are_detected_and_rebuilt(tmp_path: Path, damage: str) -> None:
     store = CorpusStore.open(tmp_path / "corpus.db")
     write(store, random.Random(1), "a")
     store.database.connection().execute("PRAGMA foreign_keys = OFF")

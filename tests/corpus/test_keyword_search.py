@@ -88,7 +88,7 @@ def found(filled: tuple[CorpusStore, dict[str, str]], query: str) -> list[str]:
         ("to be or not to be", "stop"),
     ],
 )
-def test_the_right_passage_comes_first(filled: tuple[CorpusStore, dict[str, str]], query: str, first: str) -> None:
+def test_the_expected_passage_ranks_first(filled: tuple[CorpusStore, dict[str, str]], query: str, first: str) -> None:
     assert found(filled, query)[0] == first
 
 
@@ -98,12 +98,12 @@ def test_symbols_are_part_of_a_name(filled: tuple[CorpusStore, dict[str, str]]) 
     assert found(filled, "vitamin C")[0] == "letter"
 
 
-def test_parts_of_a_name_are_found_through_the_body(filled: tuple[CorpusStore, dict[str, str]]) -> None:
+def test_a_part_of_a_name_is_found_by_its_words(filled: tuple[CorpusStore, dict[str, str]]) -> None:
     assert "controller" in found(filled, "4410B")
     assert found(filled, "nvme0n1") == ["paths"]
 
 
-def test_a_question_of_stop_words_and_one_word_is_that_word(filled: tuple[CorpusStore, dict[str, str]]) -> None:
+def test_stop_words_of_a_question_are_ignored(filled: tuple[CorpusStore, dict[str, str]]) -> None:
     assert found(filled, "What is the table of this?") == ["map"]
 
 
@@ -118,7 +118,7 @@ def test_a_question_of_stop_words_and_one_word_is_that_word(filled: tuple[Corpus
         ("Nothing here, nor 漢字 there 😀", []),
     ],
 )
-def test_identifiers_are_what_only_its_exact_form_names(text: str, names: list[str]) -> None:
+def test_identifiers_are_extracted_from_a_question(text: str, names: list[str]) -> None:
     assert list(find_identifiers(text)) == names
 
 
@@ -141,7 +141,7 @@ def test_any_text_is_a_safe_query(filled: tuple[CorpusStore, dict[str, str]], qu
     assert store.phrase_count(EVE, query) == len(store.find_phrase(EVE, query, 50))
 
 
-def test_a_phrase_counts_passages_that_hold_it(filled: tuple[CorpusStore, dict[str, str]]) -> None:
+def test_a_phrase_count_is_the_number_of_passages_with_it(filled: tuple[CorpusStore, dict[str, str]]) -> None:
     store, names = filled
     assert store.phrase_count(EVE, "logical to physical page") == 1
     assert store.phrase_count(EVE, "physical to logical") == 0
@@ -152,13 +152,13 @@ def test_a_phrase_counts_passages_that_hold_it(filled: tuple[CorpusStore, dict[s
     assert store.count_passages(EVE) == len(TEXTS)
 
 
-def test_a_title_counts_more_than_a_mention(store: CorpusStore) -> None:
+def test_a_match_in_the_title_outranks_a_mention(store: CorpusStore) -> None:
     store_text(store, "a", "A short remark about warranty among many other things.", title="Miscellany")
     titled = store_text(store, "b", "Two years from the date of delivery, for all the things.", title="Warranty")
     assert store.keyword_search(EVE, "warranty", 2)[0][0] == titled
 
 
-def test_unreadable_documents_cannot_crowd_out_results(store: CorpusStore) -> None:
+def test_unreadable_documents_do_not_crowd_out_results(store: CorpusStore) -> None:
     for n in range(60):
         store_text(store, f"secret{n}", f"zebra zebra zebra {n}", frozenset({"inside"}))
     mine = store_text(store, "mine", "A zebra stood among the horses, far away from everything else on that long day.")
@@ -182,7 +182,7 @@ def test_the_index_follows_changes_and_removals(store: CorpusStore) -> None:
     assert store.keyword_search(EVE, "beta", 5) == []
 
 
-def test_a_damaged_index_is_noticed_and_rebuilt(store: CorpusStore) -> None:
+def test_a_damaged_index_is_detected_and_rebuilt(store: CorpusStore) -> None:
     store_text(store, "a", "alpha")
     with store.database.writing() as connection:
         connection.execute("UPDATE passages SET text = 'omega'")

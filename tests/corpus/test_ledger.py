@@ -1,4 +1,4 @@
-"""The ledger of words: what a reader does not see is seen by it, and what a rule leaves out is not taken for lost."""
+"""The ledger of words: it detects text that a reader misses, and does not count text left out by a rule as lost."""
 
 import io
 import zipfile
@@ -47,7 +47,7 @@ def lost_in(ledger: Ledger) -> dict[str, int]:
 
 
 def with_part(data: bytes, name: str, text: str | Callable[[str], str]) -> bytes:
-    """The archive with a part added, or changed by a function."""
+    """Return the archive with a part added, or changed by a function."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(buffer, "w") as new:
         for member in old.namelist():
@@ -68,7 +68,7 @@ def word_file(*paragraphs: str, body: str = "") -> bytes:
 
 @pytest.fixture
 def blind(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Makes every reader blind to a text: it is gone from the Markdown as if nobody had thought of it."""
+    """Return a function that makes every reader miss a text: it is removed from the Markdown."""
     seeing = readers._read_file
 
     def make(text: str) -> None:
@@ -100,12 +100,12 @@ def blind(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         ("東京都", "東 京 都"),
     ],
 )
-def test_markup_and_hyphens_part_no_word(in_the_file: str, in_markdown: str) -> None:
+def test_markup_and_hyphens_do_not_split_words(in_the_file: str, in_markdown: str) -> None:
     assert split_words(in_the_file) == split_markdown_words(in_markdown)
 
 
 @pytest.mark.parametrize(("right", "wrong"), [("centre Deliver", "centreDeliver"), ("Nordvik", "Nordvi k")])
-def test_words_that_were_joined_or_parted_are_lost(right: str, wrong: str) -> None:
+def test_joined_or_split_words_count_as_lost(right: str, wrong: str) -> None:
     ledger = compare_words(ParsedDocument("", wrong, "text/plain"), [SourceText("page", "text", right)])
     assert ledger.lost_words == len(right.split())
 
@@ -114,7 +114,7 @@ def test_the_symbols_of_an_equation_are_found_in_latex() -> None:
     assert Counter(split_symbols("F=3mgμ/2")) == Counter(split_markdown_symbols(r"so $F=\frac{3 m g\mu}{2}$ holds"))
 
 
-def test_sums_of_money_are_no_equation() -> None:
+def test_amounts_of_money_are_not_equations() -> None:
     assert not list(split_markdown_symbols("from $5 to $10"))
 
 
@@ -122,7 +122,7 @@ words = st.lists(st.from_regex(r"[a-z]{1,8}", fullmatch=True), max_size=30)
 
 
 @given(words, words)
-def test_each_word_is_kept_left_out_or_lost(held: list[str], read: list[str]) -> None:
+def test_each_word_counts_as_kept_left_out_or_lost(held: list[str], read: list[str]) -> None:
     texts = [SourceText("page", "text", " ".join(held)), SourceText("page", "text", " ".join(read), "a rule")]
     ledger = compare_words(ParsedDocument("", " ".join(read), "text/plain"), texts)
     assert ledger.held == ledger.kept + ledger.left_out.total() + ledger.lost_words
@@ -137,7 +137,7 @@ def test_the_order_of_words_does_not_matter(held: list[str], random: Any) -> Non
 
 
 @given(st.text(max_size=200))
-def test_a_text_has_the_same_words_wherever_it_stands(text: str) -> None:
+def test_a_text_has_the_same_words_in_markdown_and_in_the_file(text: str) -> None:
     ledger = compare_words(ParsedDocument("", text, "text/plain"), [SourceText("page", "note", text)])
     assert ledger.lost_words == 0 or "&" in text
 
@@ -149,19 +149,19 @@ def struck(texts: Iterator[SourceText] | list[SourceText], read: str = "", warni
     return compare_words(ParsedDocument("", read, "text/plain", warnings=warnings), texts)
 
 
-def test_one_warning_tells_what_was_lost_and_where() -> None:
+def test_one_warning_lists_the_lost_words_by_place() -> None:
     texts = [SourceText("a", "comment", "one two three"), SourceText("b", "text box", "four five")]
     assert warn_of_lost_words(struck(texts)) == "5 words were not read: 3 in comments, 2 in text boxes"
 
 
-def test_what_the_reader_tells_is_not_told_twice() -> None:
+def test_losses_reported_by_the_reader_are_not_reported_twice() -> None:
     texts = [SourceText("a", "comment", "one two three"), SourceText("b", "text box", "four five")]
     told = struck(texts, warnings=("2 pictures and 1 comment were not read",))
     assert warn_of_lost_words(told) == "2 words were not read: 2 in text boxes"
     assert told.count_lost_by_kind("reader") == {"comment": 3}
 
 
-def test_a_few_words_of_a_long_text_are_not_told() -> None:
+def test_a_few_lost_words_of_a_long_text_give_no_warning() -> None:
     text = " ".join(f"w{number}" for number in range(5000))
     assert warn_of_lost_words(struck([SourceText("a", "text", f"{text} lost words here")], text)) == ""
     assert warn_of_lost_words(struck([SourceText("a", "text", f"{text} {' lost' * 6}")], text))
@@ -170,13 +170,13 @@ def test_a_few_words_of_a_long_text_are_not_told() -> None:
 # -- each format ------------------------------------------------------------------------------------------------------
 
 
-def test_parts_of_a_word_file_that_no_reader_knows_are_counted() -> None:
+def test_unknown_parts_of_a_word_file_are_counted() -> None:
     data = with_part(word_file("The pump runs."), "word/novel/part1.xml", "<x><y>Gate two is closed until May</y></x>")
     assert lost_in(build_ledger(data, "a.docx")) == {"unknown part": 6}
     assert "6 words were not read: 6 in unknown parts" in read_document(data, "a.docx", LIMITS).warnings
 
 
-def test_a_blind_reader_of_word_files_is_seen(blind: Callable[[str], None]) -> None:
+def test_text_missed_by_the_word_reader_is_reported(blind: Callable[[str], None]) -> None:
     blind("The crane lifts nine tonnes.")
     data = word_file("The pump runs.", "The crane lifts nine tonnes.")
     assert lost_in(build_ledger(data, "a.docx")) == {"text": 5}
@@ -188,7 +188,7 @@ def test_words_in_several_runs_are_one_word() -> None:
     assert build_ledger(word_file("Text.", body=body), "a.docx").lost == []
 
 
-def test_what_word_deletes_hides_and_computes_is_left_out_by_rule() -> None:
+def test_deleted_and_hidden_text_and_field_codes_are_left_out_by_rule() -> None:
     body = (
         "<w:p><w:del w:id='1' w:author='a'><w:r><w:delText>deleted words</w:delText></w:r></w:del>"
         "<w:r><w:rPr><w:vanish/></w:rPr><w:t>concealed matter</w:t></w:r>"
@@ -240,7 +240,7 @@ def deck(*, hidden: bool = False) -> bytes:
     return saved(made)
 
 
-def test_a_blind_reader_of_decks_is_seen(blind: Callable[[str], None]) -> None:
+def test_text_missed_by_the_slide_reader_is_reported(blind: Callable[[str], None]) -> None:
     assert build_ledger(deck(), "a.pptx").lost == []
     blind("**Notes:** Say why the crane lifts daily")
     assert lost_in(build_ledger(deck(), "a.pptx")).get("note", 0) >= 4
@@ -264,7 +264,7 @@ def paper(*pages: list[str]) -> bytes:
     return buffer.getvalue()
 
 
-def test_a_blind_reader_of_pdfs_is_seen(blind: Callable[[str], None]) -> None:
+def test_text_missed_by_the_pdf_reader_is_reported(blind: Callable[[str], None]) -> None:
     data = paper(["The pump runs at nine bar.", "Valves close within two seconds."])
     assert build_ledger(data, "a.pdf").lost == []
     blind("Valves close within two seconds.")
@@ -278,7 +278,7 @@ def test_running_headers_are_left_out_by_rule() -> None:
     assert ledger.left_out[rules.RUNNING] > 0
 
 
-def test_the_fields_of_a_form_and_files_attached_to_a_pdf_are_counted() -> None:
+def test_form_fields_and_attached_files_of_a_pdf_are_counted() -> None:
     buffer = io.BytesIO()
     canvas = Canvas(buffer)
     canvas.drawString(72, 700, "Claim number")
@@ -295,7 +295,7 @@ def test_the_fields_of_a_form_and_files_attached_to_a_pdf_are_counted() -> None:
     assert found["attached file"] == "annexure.txt"
 
 
-def test_blanks_of_the_file_itself_part_words_where_letters_stand_apart() -> None:
+def test_spaces_in_the_file_separate_words_of_spaced_letters() -> None:
     buffer = io.BytesIO()
     canvas = Canvas(buffer)
     text = canvas.beginText(72, 700)
@@ -309,7 +309,7 @@ def test_blanks_of_the_file_itself_part_words_where_letters_stand_apart() -> Non
     assert split_words(page.text)[:3] == ["nordvik", "harbour", "charges"]
 
 
-def test_a_blind_reader_of_pages_is_seen(blind: Callable[[str], None]) -> None:
+def test_text_missed_by_the_html_reader_is_reported(blind: Callable[[str], None]) -> None:
     data = b"<html><body><p>The pump runs.</p><p>Failover takes ninety seconds.</p></body></html>"
     blind("Failover takes ninety seconds.")
     assert lost_in(build_ledger(data, "a.html")) == {"text": 4}
@@ -326,12 +326,12 @@ def test_a_blind_reader_of_pages_is_seen(blind: Callable[[str], None]) -> None:
         "<svg><title>Arrow that points to the left</title><path/></svg>",
     ],
 )
-def test_text_that_a_browser_does_not_show_is_not_lost(unseen: str) -> None:
+def test_text_that_a_browser_hides_does_not_count_as_lost(unseen: str) -> None:
     parsed, ledger = read_with_ledger(f"<body><p>The gate opens.</p>{unseen}</body>".encode(), "a.html", LIMITS)
     assert ledger.lost == [] and "words were not read" not in " ".join(parsed.warnings)
 
 
-def test_the_description_of_a_drawing_is_read_and_a_summary_stands_apart() -> None:
+def test_a_drawing_description_is_read_and_a_summary_is_a_paragraph() -> None:
     drawing = "<svg><title>Hall</title><desc>Gates on both sides</desc><text>Gate seven</text></svg>"
     folded = "<details><summary>More</summary>The gate opens.</details>"
     markdown = read_document(f"<body>{drawing}{folded}</body>".encode(), "a.html", LIMITS).markdown
@@ -339,7 +339,7 @@ def test_the_description_of_a_drawing_is_read_and_a_summary_stands_apart() -> No
     assert "More\n\nThe gate opens." in markdown
 
 
-def test_what_a_page_does_not_show_is_left_out_by_rule() -> None:
+def test_code_navigation_and_hidden_text_of_a_page_are_left_out_by_rule() -> None:
     data = b"""<html><head><style>p {color: red}</style></head><body><nav>Home Products</nav><script>run()</script>
     <p>The pump runs.</p><p style="display: none">Concealed matter</p>
     <footer>All rights reserved</footer></body></html>"""
@@ -361,7 +361,7 @@ def mail(*, html: str = "") -> EmailMessage:
     return message
 
 
-def test_a_blind_reader_of_mail_is_seen(blind: Callable[[str], None]) -> None:
+def test_text_missed_by_the_mail_reader_is_reported(blind: Callable[[str], None]) -> None:
     message = mail()
     message.add_attachment("Valves close within seconds.", filename="valves.txt")
     assert build_ledger(bytes(message), "a.eml").lost == []
@@ -369,13 +369,13 @@ def test_a_blind_reader_of_mail_is_seen(blind: Callable[[str], None]) -> None:
     assert lost_in(build_ledger(bytes(message), "a.eml"))["attachment"] >= 3
 
 
-def test_the_other_form_of_a_mail_is_left_out_by_rule() -> None:
+def test_the_alternative_form_of_a_mail_is_left_out_by_rule() -> None:
     ledger = build_ledger(bytes(mail(html="<p>The engine hums loudly</p>")), "a.eml")
     assert ledger.lost == []
     assert ledger.left_out[rules.OTHER_FORM] == 4
 
 
-def test_what_lies_in_a_mail_is_counted_once() -> None:
+def test_losses_in_an_attachment_are_counted_once() -> None:
     message = mail()
     attached = with_part(word_file("Annex."), "word/novel/part1.xml", "<x><y>Gate two is closed until May</y></x>")
     message.add_attachment(attached, maintype="application", subtype="octet-stream", filename="annex.docx")
@@ -394,7 +394,7 @@ def test_what_lies_in_a_mail_is_counted_once() -> None:
         ("a.ipynb", b'{"cells": [{"cell_type": "markdown", "source": ["# Pump\\n", "It runs."]}]}'),
     ],
 )
-def test_text_files_lose_nothing(name: str, data: bytes) -> None:
+def test_text_files_lose_no_words(name: str, data: bytes) -> None:
     ledger = build_ledger(data, name)
     assert ledger.held > 0
     assert (lost_in(ledger), ledger.shortfall) == ({}, "")
@@ -403,7 +403,7 @@ def test_text_files_lose_nothing(name: str, data: bytes) -> None:
 # -- bounds -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_census_that_fails_costs_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_word_count_does_not_lose_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise ValueError("odd part")
 
@@ -414,7 +414,7 @@ def test_a_census_that_fails_costs_no_file(monkeypatch: pytest.MonkeyPatch) -> N
     assert ledger.shortfall == "ValueError: odd part"
 
 
-def test_a_census_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_count_stops_at_its_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readers, "_MIN_COUNTING_SECONDS", -1.0)
     monkeypatch.setattr(readers, "_MAX_COUNTING_SHARE", -1.0)
     parsed, ledger = read_with_ledger(b"<p>The pump runs.</p>", "a.html", LIMITS)
@@ -422,7 +422,7 @@ def test_a_census_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ledger.shortfall.startswith("CensusOver")
 
 
-def test_marks_that_are_never_closed_take_no_long_time() -> None:
+def test_unclosed_markup_is_counted_in_bounded_time() -> None:
     for hostile in (
         "<script " * 60_000,
         "<!-- " * 60_000,

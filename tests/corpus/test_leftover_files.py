@@ -1,4 +1,4 @@
-"""Files that programs leave beside documents: passed over in folders and archives, and refused by name."""
+"""Files that programs leave beside documents: skipped in folders and archives, and refused when given by name."""
 
 import zipfile
 from pathlib import Path
@@ -25,17 +25,17 @@ LEFTOVERS = [
 
 
 @pytest.mark.parametrize("name", LEFTOVERS)
-def test_a_leftover_that_is_given_by_name_is_refused_as_what_it_is(name: str) -> None:
+def test_a_leftover_file_given_by_name_is_refused_with_its_kind(name: str) -> None:
     with pytest.raises(UnreadableDocument, match=r"no document: a .*Give the document itself"):
         read_document(b"\x03Ann", name, ReadLimits())
 
 
 @pytest.mark.parametrize("name", ["plan.docx", "~plan.md", "$plan.md", "thumbs.md", "desktop.txt", "c#.md", "a~b.md"])
-def test_documents_are_no_leftovers(name: str) -> None:
+def test_documents_are_not_leftover_files(name: str) -> None:
     assert not find_leftover_kind(name)
 
 
-def test_leftovers_are_passed_over_in_folders_archives_and_exports(tmp_path: Path) -> None:
+def test_leftover_files_in_folders_archives_and_exports_are_skipped(tmp_path: Path) -> None:
     for name in [*LEFTOVERS, "plan.md"]:
         (tmp_path / name).write_text("Words.")
     assert [one.name for one in list_sources([tmp_path])] == ["plan.md"]

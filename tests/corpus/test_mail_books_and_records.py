@@ -1,4 +1,4 @@
-"""Mail, e-books, notebooks and JSON: read as what people see of them, and refused by name where they are broken."""
+"""Mail, e-books, notebooks and JSON: read as people see them, and refused with a reason where they are broken."""
 
 import io
 import json
@@ -42,20 +42,20 @@ def mail(
     return message
 
 
-def test_a_message_says_who_wrote_what_and_when() -> None:
+def test_a_message_is_read_with_sender_recipient_and_date() -> None:
     parsed = read(mail().as_bytes(), "freeze.eml")
     assert (parsed.title, parsed.date, parsed.media_type) == ("Freeze of release 7", "2026-03-05", "message/rfc822")
     assert parsed.markdown.startswith("- From: Ann Lee <ann@example.org>\n- To: team@example.org\n- Date: Thu, 05 Mar")
     assert parsed.markdown.endswith("\n\nThe freeze begins on Monday.\n")
 
 
-def test_other_alphabets_and_a_subject_in_coded_words() -> None:
+def test_encoded_subjects_and_other_alphabets_are_read() -> None:
     parsed = read(mail("Prüfung der Ätzrate", "Die Ätzrate beträgt 12 nm/s.\n").as_bytes(), "a.eml")
     assert parsed.title == "Prüfung der Ätzrate"
     assert "Die Ätzrate beträgt 12 nm/s." in parsed.markdown
 
 
-def test_of_two_forms_the_plain_one_and_else_the_html() -> None:
+def test_plain_text_is_preferred_to_html() -> None:
     both = mail()
     both.add_alternative("<p>The freeze begins on <b>Tuesday</b>.</p>", subtype="html")
     assert "Tuesday" not in read(both.as_bytes(), "a.eml").markdown
@@ -64,7 +64,7 @@ def test_of_two_forms_the_plain_one_and_else_the_html() -> None:
     assert "| Part | Bar |\n| --- | --- |\n| Valve | 12 |" in read(page.as_bytes(), "a.eml").markdown
 
 
-def test_attachments_are_read_below_the_message_and_named_where_they_cannot_be(tmp_path: Path) -> None:
+def test_attachments_are_read_below_the_message_or_named_in_a_warning(tmp_path: Path) -> None:
     message = mail()
     message.add_attachment(b"%PDF-1.7", maintype="application", subtype="pdf", filename="limits.pdf")
     notes = b"# Limits\n\nThe valve opens at 12 bar.\n\n```\n# code\n```\n\n## Below\n\nText.\n"
@@ -91,7 +91,7 @@ def test_attachments_are_read_below_the_message_and_named_where_they_cannot_be(t
     )
 
 
-def test_attachments_within_attachments_end() -> None:
+def test_deeply_nested_attachments_are_read() -> None:
     inner = mail("Core", "The valve opens at 12 bar.\n")
     for depth in range(30):
         outer = mail(f"Level {depth}", "See below.\n")
@@ -100,7 +100,7 @@ def test_attachments_within_attachments_end() -> None:
     assert "The valve opens at 12 bar." in read(inner.as_bytes(), "a.eml").markdown
 
 
-def test_a_message_that_is_passed_on_is_read_too() -> None:
+def test_a_forwarded_message_is_read() -> None:
     outer = mail("Fwd: limits", "See below.\n")
     outer.add_attachment(mail("Limits", "The valve opens at 12 bar.\n"))
     markdown = read(outer.as_bytes(), "a.eml").markdown
@@ -109,7 +109,7 @@ def test_a_message_that_is_passed_on_is_read_too() -> None:
     assert "The valve opens at 12 bar." in markdown
 
 
-def test_what_is_attached_to_a_message_that_is_passed_on_is_read_too() -> None:
+def test_attachments_of_a_forwarded_message_are_read() -> None:
     inner, between, outer = mail("Limits"), mail("Fwd: limits"), mail("Fwd: Fwd: limits")
     inner.add_attachment(b"part,bar\nvalve,12\n", maintype="text", subtype="csv", filename="parts.csv")
     inner.add_attachment(b"PK", maintype="application", subtype="zip", filename="all.zip")
@@ -138,12 +138,12 @@ COPIED = "From: Ann Lee\nSent: Tuesday, 9 September 2025 10:02\nTo: crew\nSubjec
         "On Tue, 9 Sep 2025 at 10:02 Ann Lee wrote:\n\nthe drill takes place on 18 September at 14:00.\n",
     ],
 )
-def test_a_reply_is_read_without_what_it_answers(quotation: str) -> None:
+def test_a_reply_is_read_without_the_quoted_message(quotation: str) -> None:
     markdown = read(mail("Re: Drill", f"{ANSWER}\n{quotation}").as_bytes(), "a.eml").markdown
     assert markdown.endswith(f"\n\n{ANSWER}")
 
 
-def test_a_signature_below_a_quotation_stays() -> None:
+def test_a_signature_below_a_quotation_is_kept() -> None:
     body = f"{ANSWER}\nOn Tue, 9 Sep 2025 Ann Lee wrote:\n{QUOTED}\n-- \nKari Vik, extension 5512\n"
     markdown = read(mail("Re: Drill", body).as_bytes(), "a.eml").markdown
     assert "18 September" not in markdown and "extension 5512" in markdown and "25 September" in markdown
@@ -160,11 +160,11 @@ def test_a_signature_below_a_quotation_stays() -> None:
         ("Drill", f"Muster rules\n\n{QUOTED}"),  # answers nothing
     ],
 )
-def test_other_quotations_stay(subject: str, body: str) -> None:
+def test_quotations_that_are_not_a_reply_are_kept(subject: str, body: str) -> None:
     assert read(mail(subject, body).as_bytes(), "a.eml").markdown.endswith(f"\n\n{body}")
 
 
-def test_quotations_in_html_are_left_out_too() -> None:
+def test_quoted_messages_in_html_are_left_out() -> None:
     message = mail("Re: Drill")
     quoted = "On 9 Sep 2025, Ann wrote:<br><blockquote type='cite'><p>It is on 18 September.</p></blockquote>"
     message.set_content(f"<p>It is on 25 September.</p><div>{quoted}</div>", subtype="html")
@@ -173,17 +173,17 @@ def test_quotations_in_html_are_left_out_too() -> None:
     assert "18 September" not in markdown and "wrote" not in markdown
 
 
-def test_a_line_of_plain_text_is_no_heading() -> None:
+def test_a_hash_in_plain_text_is_not_a_heading() -> None:
     assert "\\# of parts: 12" in read(mail(body="# of parts: 12\n").as_bytes(), "a.eml").markdown
 
 
-def test_what_is_no_mail_is_refused() -> None:
+def test_a_file_that_is_not_mail_is_refused() -> None:
     assert "neither sender, date nor subject" in refusal("just words\n", "a.eml")
     assert "no line in it begins a message" in refusal("just words\n", "a.mbox")
 
 
 @pytest.mark.parametrize("charset", ["x-unknown", "utf-16", "ascii"])
-def test_a_wrong_charset_costs_no_message(charset: str) -> None:
+def test_a_wrong_charset_does_not_lose_the_message(charset: str) -> None:
     raw = b"From: a@example.org\nContent-Type: text/plain; charset=" + charset.encode() + b"\n\nCaf\xc3\xa9 at noon.\n"
     assert "at noon" in read(raw, "a.eml").markdown or charset == "utf-16"
 
@@ -203,7 +203,7 @@ def test_a_mailbox_has_a_section_for_each_message(tmp_path: Path) -> None:
     assert "\nFrom here on it is 14 bar in 2026" in parsed.markdown
 
 
-def test_too_many_messages_for_the_time_are_refused() -> None:
+def test_a_mailbox_of_too_many_messages_is_refused() -> None:
     one = b"From a@b Thu Mar  5 10:12:00 2026\nSubject: x\n\nx\n\n"
     assert "ARGOT_PARSE_SECONDS" in refusal(one * 50_100, "a.mbox", ReadLimits(seconds=0.01))
 
@@ -241,13 +241,13 @@ def book(**more: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", ["handbook.epub", "download"])
-def test_a_book_is_its_chapters_in_reading_order(name: str) -> None:
+def test_an_e_book_is_read_in_reading_order(name: str) -> None:
     parsed = read(book(), name)
     assert (parsed.title, parsed.date, parsed.media_type) == ("Valve handbook", "2024-05-01", "application/epub+zip")
     assert parsed.markdown == "# Opening\n\nTurn it left.\n\n# Limits\n\nIt opens at 12 bar.\n"
 
 
-def test_a_protected_book_is_refused_and_one_with_locked_fonts_is_read() -> None:
+def test_a_copy_protected_book_is_refused_unless_only_fonts_are_locked() -> None:
     locked = '<encryption><EncryptedData><CipherReference URI="OEBPS/{}"/></EncryptedData></encryption>'
     assert "copy-protected" in refusal(book(**{"META-INF/encryption.xml": locked.format("text/two.xhtml")}), "a.epub")
     assert "12 bar" in read(book(**{"META-INF/encryption.xml": locked.format("font.otf")}), "a.epub").markdown
@@ -260,7 +260,7 @@ def test_broken_and_dangerous_books_are_refused() -> None:
     assert "declares entities" in refusal(book(**{"OEBPS/book.opf": bomb}), "a.epub")
 
 
-def test_document_types_and_missing_pages_cost_no_book() -> None:
+def test_document_types_and_missing_pages_do_not_lose_the_book() -> None:
     ncx = '<!DOCTYPE ncx PUBLIC "-//NISO//DTD ncx 2005-1//EN" "http://www.daisy.org/z3986/2005/ncx-2005-1.dtd"><ncx/>'
     typed = PACKAGE.replace("?>", '?><!DOCTYPE package SYSTEM "book.dtd">', 1)
     parsed = read(book(**{"OEBPS/toc.ncx": ncx, "OEBPS/book.opf": typed}), "a.epub")
@@ -273,7 +273,7 @@ def test_document_types_and_missing_pages_cost_no_book() -> None:
     assert parsed.warnings == ("pages that are missing or cannot be read: OEBPS/text/lost.xhtml",)
 
 
-def test_a_chapter_expands_no_entities() -> None:
+def test_entities_in_a_chapter_are_not_expanded() -> None:
     page = '<!DOCTYPE html [<!ENTITY x SYSTEM "file:///etc/hostname"><!ENTITY y "BOOM">]><p>a &x; &y; b</p>'
     assert "BOOM" not in read(book(**{"OEBPS/text/two.xhtml": page}), "a.epub").markdown
 
@@ -285,7 +285,7 @@ def notebook(*cells: dict[str, Any]) -> str:
     return json.dumps({"metadata": {"language_info": {"name": "python"}}, "nbformat": 4, "cells": list(cells)})
 
 
-def test_a_notebook_shows_its_text_its_code_and_what_came_out() -> None:
+def test_a_notebook_is_read_with_text_code_and_output() -> None:
     table = "<table><tr><th>die</th><th>mm</th></tr><tr><td>x4</td><td>12</td></tr></table>"
     data = notebook(
         {"cell_type": "markdown", "source": ["# Yield of the x4\n", "Measured in March."]},
@@ -309,28 +309,28 @@ def test_a_notebook_shows_its_text_its_code_and_what_came_out() -> None:
     )
 
 
-def test_code_that_holds_fences_stays_one_block_and_long_logs_are_cut() -> None:
+def test_code_with_fences_stays_one_block_and_long_output_is_cut() -> None:
     fenced = {"cell_type": "code", "source": 'print("""```""")', "outputs": []}
     assert "````python\n" in read(notebook(fenced), "a.ipynb").markdown
     long = {"cell_type": "code", "source": "x", "outputs": [{"output_type": "stream", "text": "y" * 10_000}]}
     assert len(read(notebook(long), "a.ipynb").markdown) < 4_100
 
 
-def test_a_notebook_of_format_3() -> None:
+def test_a_notebook_of_format_3_is_read() -> None:
     cells = [{"cell_type": "heading", "level": 2, "source": "Limits"}, {"cell_type": "code", "input": "x = 1"}]
     markdown = read(json.dumps({"worksheets": [{"cells": cells}]}), "a.ipynb").markdown
     assert markdown == "## Limits\n\n```\nx = 1\n```\n"
 
 
 @pytest.mark.parametrize("data", ["{", "[]", '{"a": 1}', '{"cells": 3}'])
-def test_what_is_no_notebook_is_refused(data: str) -> None:
+def test_a_file_that_is_not_a_notebook_is_refused(data: str) -> None:
     assert "notebook" in refusal(data, "a.ipynb")
 
 
 # -- JSON -------------------------------------------------------------------------------------------------------------
 
 
-def test_an_object_is_a_list_of_its_fields_with_sections_for_what_is_longer() -> None:
+def test_a_json_object_becomes_a_list_of_fields_and_sections() -> None:
     value = {
         "name": "Valve V7",
         "limits": {"opens": "12 bar", "closes": 9.5, "checked": True, "by": None},
@@ -345,27 +345,27 @@ def test_an_object_is_a_list_of_its_fields_with_sections_for_what_is_longer() ->
     )
 
 
-def test_unlike_objects_are_sections_named_by_what_they_are_about() -> None:
+def test_different_json_objects_become_sections_with_headings() -> None:
     value = [{"title": "Reset", "steps": [{"do": "Hold the button", "for": {"seconds": 5}}]}, {"id": 7, "text": "x\ny"}]
     headings = [line for line in read(json.dumps(value), "a.json").markdown.splitlines() if line.startswith("#")]
     assert headings == ["## Reset", "### steps", "#### Entry 1", "##### for", "## 7", "### text"]
 
 
-def test_numbers_of_json_are_read_as_they_are_written() -> None:
+def test_json_numbers_keep_their_written_form() -> None:
     assert read('{"version": 1.10, "price": 9.50, "serial": 000}'.replace("000", "9" * 5_000), "a.json").markdown == (
         f"- version: 1.10\n- price: 9.50\n\n## serial\n\n{'9' * 5_000}\n"
     )
     assert "| x4 | 1.10 |" in read('{"die": "x4", "rev": 1.10}\n{"die": "x8", "rev": 2}\n', "dies.jsonl").markdown
 
 
-def test_lines_of_json_are_read_and_bad_ones_named() -> None:
+def test_json_lines_are_read_and_invalid_ones_are_reported() -> None:
     lines = '{"die": "x4", "mm": 12}\nnot json\n\n{"die": "x8", "mm": 14}\n'
     parsed = read(lines, "dies.jsonl")
     assert parsed.markdown == "| die | mm |\n| --- | --- |\n| x4 | 12 |\n| x8 | 14 |\n"
     assert parsed.warnings == ("no JSON, left out: line 2",)
 
 
-def test_json_that_cannot_be_read_says_where() -> None:
+def test_invalid_json_is_refused_with_the_place() -> None:
     assert "line 1 column 7" in refusal('{"a": }', "a.json")
     assert "nested too deeply" in refusal("[" * 100_000, "a.json")
     assert "no line of it is JSON" in refusal("a\nb\n", "a.jsonl")
@@ -375,7 +375,7 @@ def test_json_that_cannot_be_read_says_where() -> None:
 # -- files without a suffix -------------------------------------------------------------------------------------------
 
 
-def test_files_without_a_suffix_are_read_by_what_they_hold(tmp_path: Path) -> None:
+def test_files_without_a_suffix_are_read_by_their_content(tmp_path: Path) -> None:
     (tmp_path / "README").write_text("# Valves\n\nThey open at 12 bar.\n")
     (tmp_path / "program").write_bytes(b"\x7fELF" + bytes(range(256)) * 20)
     (tmp_path / "notes.xyz").write_text("words")

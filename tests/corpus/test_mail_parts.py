@@ -1,4 +1,4 @@
-"""Parts of mail: whatever a message holds is read, or told as not read."""
+"""Parts of mail: whatever a message contains is read, or reported as not read."""
 
 import base64
 import quopri
@@ -67,25 +67,25 @@ def test_the_fuller_form_of_a_text_is_read() -> None:
         (b"=?utf-7?Q?+ADw-b?=", "+ADw-b"),
     ],
 )
-def test_a_subject_in_the_characters_of_windows(subject: bytes, title: str) -> None:
+def test_a_subject_in_a_windows_encoding_is_read(subject: bytes, title: str) -> None:
     assert read(simple(b"Words.", subject=subject)).title == title
 
 
 @pytest.mark.parametrize("charset", [b"iso-8859-1", b"us-ascii", b"windows-1252"])
 @pytest.mark.parametrize("kind", [b"text/plain", b"text/html"])
-def test_a_body_in_the_characters_of_windows(charset: bytes, kind: bytes) -> None:
+def test_a_body_in_a_windows_encoding_is_read(charset: bytes, kind: bytes) -> None:
     data = simple(b"It costs \x80120 \x96 isn\x92t it?", kind + b"; charset=" + charset)
     assert "It costs €120 – isn’t it?" in read(data).markdown
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
-def test_a_message_saved_in_another_encoding(encoding: str) -> None:
+def test_a_message_saved_in_another_encoding_is_read(encoding: str) -> None:
     data = (HEAD % b"Bay").decode() + "\r\nThe bay – closes at 15:20.\r\n"
     parsed = read(data.encode(encoding))
     assert parsed.title == "Bay" and "The bay – closes at 15:20." in parsed.markdown
 
 
-def test_paragraphs_that_flow_are_whole_again() -> None:
+def test_paragraphs_of_flowed_text_are_joined() -> None:
     text = b"The drill takes \r\nplace on deck 4.\r\n> Who \r\n> comes?\r\n-- \r\nAnn"
     markdown = read(simple(text, b"text/plain; format=flowed")).markdown
     assert markdown.endswith("The drill takes place on deck 4.\n> Who comes?\n-- \nAnn\n")
@@ -96,7 +96,7 @@ def test_paragraphs_that_flow_are_whole_again() -> None:
 
 @pytest.mark.parametrize("depth", [1, 3])
 @pytest.mark.parametrize("encoding", ["base64", "quoted-printable", "8bit"])
-def test_a_message_passed_on_is_read_however_it_is_encoded(encoding: str, depth: int) -> None:
+def test_a_forwarded_message_is_read_in_every_encoding(encoding: str, depth: int) -> None:
     encode = {"base64": base64.encodebytes, "quoted-printable": quopri.encodestring, "8bit": bytes}[encoding]
     inner = INNER
     for _ in range(depth):
@@ -111,7 +111,7 @@ def test_a_message_passed_on_is_read_however_it_is_encoded(encoding: str, depth:
     assert markdown.count("See below.") == depth
 
 
-def test_messages_within_messages_end_with_a_warning() -> None:
+def test_too_deeply_nested_messages_give_a_warning() -> None:
     inner = INNER
     for number in range(40):
         boundary = f"b{number}"
@@ -128,7 +128,7 @@ def test_messages_within_messages_end_with_a_warning() -> None:
 
 
 @pytest.mark.parametrize("place", ["alternative", "mixed", "file"])
-def test_an_invitation_says_where_and_when(place: str) -> None:
+def test_an_invitation_is_read_with_time_and_place(place: str) -> None:
     named = ["Content-Disposition: attachment; filename=invite.ics"] if place == "file" else []
     kind = "application/octet-stream" if place == "file" else "text/calendar; method=REQUEST"
     data = several(
@@ -144,7 +144,7 @@ def test_an_invitation_says_where_and_when(place: str) -> None:
     assert read(data).markdown.endswith(expected)
 
 
-def test_a_calendar_twice_is_read_once_and_a_broken_one_is_told() -> None:
+def test_a_repeated_calendar_is_read_once_and_a_broken_one_reported() -> None:
     twice = read(several(part(CALENDAR, "text/calendar"), part(CALENDAR, "application/ics")))
     assert twice.markdown.count("Gate 12") == 1
     broken = read(several(part("Words."), part("no calendar at all", "text/calendar")))
@@ -152,12 +152,12 @@ def test_a_calendar_twice_is_read_once_and_a_broken_one_is_told() -> None:
 
 
 @pytest.mark.parametrize("plain", ["", "  \r\n", "Your client does not support HTML.", "View this HTML mail online."])
-def test_an_empty_plain_form_gives_way_to_the_html(plain: str) -> None:
+def test_html_is_read_where_the_plain_form_is_empty(plain: str) -> None:
     data = several(part(plain), part("<p>The hall is <b>closed</b>.</p>", "text/html"), kind=b"alternative")
     assert "The hall is **closed**." in read(data).markdown
 
 
-def test_texts_behind_a_file_and_files_without_a_name_are_read() -> None:
+def test_texts_after_an_attachment_and_unnamed_attachments_are_read() -> None:
     parsed = read(
         several(
             part("Above."),
@@ -171,7 +171,7 @@ def test_texts_behind_a_file_and_files_without_a_name_are_read() -> None:
     assert parsed.warnings == ("1 picture was not read",)
 
 
-def test_what_is_encrypted_or_only_for_outlook_is_told() -> None:
+def test_encrypted_and_outlook_only_parts_are_reported() -> None:
     block = "Hello.\n-----BEGIN PGP MESSAGE-----\n\nhQEMA7\n-----END PGP MESSAGE-----\n"
     parsed = read(
         several(
@@ -194,7 +194,7 @@ def test_a_signed_text_is_read_without_its_signature() -> None:
     assert read(simple(text.encode())).markdown.endswith("\n\nGate 4.\n")
 
 
-def test_a_report_of_failed_delivery_says_for_whom_and_why() -> None:
+def test_a_delivery_failure_report_is_read_with_recipient_and_reason() -> None:
     status = "Reporting-MTA: dns; mx.example.org\n\n"
     status += "Final-Recipient: rfc822; bo@example.org\nDiagnostic-Code: smtp; 550 unknown\n"
     data = several(
@@ -205,18 +205,18 @@ def test_a_report_of_failed_delivery_says_for_whom_and_why() -> None:
     assert "The code = in safe 6." in markdown
 
 
-def test_one_binary_part_costs_only_that_part() -> None:
+def test_a_binary_part_loses_only_that_part() -> None:
     parsed = read(several(part("Words."), part(b"\x00\x01\x02" * 90, "text/plain")))
     assert "Words." in parsed.markdown and parsed.warnings == ("1 text was not read",)
 
 
 @pytest.mark.parametrize("name", ["filename*=iso-8859-1''%80x.csv", "filename*0*=utf-8''%E2%82%AC; filename*1=x.csv"])
-def test_names_of_files_in_any_encoding(name: str) -> None:
+def test_attachment_names_in_any_encoding_are_read(name: str) -> None:
     data = several(part("Words."), part("a,b\n1,2\n", "text/csv", f"Content-Disposition: attachment; {name}"))
     assert "## Attachment: €x.csv" in read(data).markdown
 
 
-def test_a_message_is_as_long_as_it_says_in_a_mailbox() -> None:
+def test_the_content_length_of_a_message_in_a_mailbox_is_used() -> None:
     body = b"First.\n\nFrom Ann we heard in 2026\n\nLast.\n"
     message = b"Subject: One\nContent-Length: %d\n\n%s" % (len(body), body)
     data = (
@@ -228,7 +228,7 @@ def test_a_message_is_as_long_as_it_says_in_a_mailbox() -> None:
     assert markdown.count("\n## ") + 1 == 2 and "From Ann we heard in 2026\n\nLast." in markdown
 
 
-def test_headers_made_in_code_are_read_too() -> None:
+def test_headers_set_by_a_program_are_read() -> None:
     message = EmailMessage()
     message["Subject"], message["From"] = "Prüfung", "Jürgen <j@example.org>"
     message.set_content("Words.")

@@ -1,4 +1,4 @@
-"""Documents that are nearly the same are found, whoever may read them, and short ones are not taken for it."""
+"""Near duplicates are found for those who may read them, and short documents are not taken for duplicates."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,7 +33,7 @@ def add(corpus: Corpus, name: str, text: str, **how: object) -> str:
     return event.near
 
 
-def test_an_estimate_of_how_much_wording_two_texts_share() -> None:
+def test_the_shared_wording_of_two_texts_is_estimated() -> None:
     assert likeness(build_sketch(POLICY), build_sketch(POLICY.upper())) == 1
     assert likeness(build_sketch(POLICY), build_sketch(EDITED)) > 0.9
     half = " ".join(WORDS[:600] + [f"new{n}" for n in range(300)])
@@ -42,7 +42,7 @@ def test_an_estimate_of_how_much_wording_two_texts_share() -> None:
     assert build_sketch("# A title\n\nAnd a line.\n") == b""
 
 
-def test_a_near_duplicate_is_named_when_it_comes_in_and_found_later(corpus: Corpus) -> None:
+def test_a_near_duplicate_is_reported_when_added_and_found_later(corpus: Corpus) -> None:
     assert add(corpus, "travel.md", POLICY) == ""
     assert add(corpus, "leave.md", OTHER) == ""
     assert add(corpus, "travel-copy.md", EDITED).startswith("travel.md (9")
@@ -56,14 +56,14 @@ def test_a_near_duplicate_is_named_when_it_comes_in_and_found_later(corpus: Corp
     assert find_near_duplicates(corpus.store, ROOT) == []
 
 
-def test_nobody_learns_of_a_near_duplicate_that_they_may_not_read(corpus: Corpus) -> None:
+def test_unreadable_near_duplicates_are_not_reported(corpus: Corpus) -> None:
     add(corpus, "secret.md", POLICY, audience=frozenset({"vault"}))
     assert add(corpus, "mine.md", EDITED, by=EVE) == ""
     assert find_near_duplicates(corpus.store, EVE) == []
     assert len(find_near_duplicates(corpus.store, ROOT)) == 1
 
 
-def test_looking_for_twins_takes_no_longer_among_many_documents(corpus: Corpus) -> None:
+def test_finding_near_duplicates_does_not_slow_down_with_many_documents(corpus: Corpus) -> None:
     def steps(look: Callable[[], object]) -> int:
         taken = 0
 

@@ -1,4 +1,4 @@
-"""Scans and pictures of text, read by a real tesseract; and what is said where there is none."""
+"""Scans and pictures of text, read by a real tesseract; and the messages where it is missing."""
 
 import io
 from pathlib import Path
@@ -32,7 +32,7 @@ ROWS = (("Part", "Opens", "Closes"), ("Valve V7", "12.5 bar", "9 bar"), ("Valve 
 
 
 def printed(lines: tuple[str, ...] = PAGE, rows: tuple[tuple[str, ...], ...] = ()) -> bytes:
-    """A page of PDF with text of its own."""
+    """Make a PDF page with a text layer."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4)
     y = 740
@@ -58,7 +58,7 @@ def picture_of(pdf: bytes, dpi: int = 200) -> Image.Image:
 
 
 def scanned(*pages: Image.Image | None) -> bytes:
-    """A PDF whose pages are pictures; None: a page with text of its own."""
+    """Make a PDF whose pages are pictures; None stands for a page with a text layer."""
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4)
     for page in pages:
@@ -91,7 +91,7 @@ def refusal(data: bytes, name: str, limits: ReadLimits = LIMITS) -> UnreadableDo
 
 
 @needs_tesseract
-def test_a_scan_has_the_text_headings_and_places_of_what_was_printed() -> None:
+def test_a_scan_has_the_text_headings_and_boxes_of_the_printed_page() -> None:
     parsed = read(scanned(picture_of(printed())), "valve.pdf")
     assert parsed.title == "Opening the valve"
     assert parsed.markdown.startswith("# Opening the valve\n\nThe recovery team restores services in the order of")
@@ -110,19 +110,19 @@ def test_rows_of_a_scanned_table_keep_their_columns() -> None:
 
 @needs_tesseract
 @pytest.mark.parametrize("degrees", [90, 180, 270])
-def test_a_page_that_lies_on_its_side_or_stands_on_its_head_is_read_upright(degrees: int) -> None:
+def test_a_scanned_page_on_its_side_or_upside_down_is_read(degrees: int) -> None:
     upright = picture_of(printed())
     parsed = read(scanned(None, upright.rotate(degrees, expand=True)), "valve.pdf")
     second = " ".join(parsed.markdown[parsed.pages[1].start :].split())
     assert second.startswith("# Opening the valve The recovery team restores services in the order of their tiers")
     assert "Valve V7 opens at 12.5 bar and closes at 9 bar." in second
     assert parsed.pages[1].kind == "scanned page"
-    # Places on the page set upright would be marked at wrong ones.
+    # Boxes on the upright page would be at wrong places of the file.
     assert {mark.box.page for mark in parsed.boxes} == {1}
 
 
 @needs_tesseract
-def test_only_pages_without_text_of_their_own_are_recognised() -> None:
+def test_only_pages_without_a_text_layer_are_recognised() -> None:
     parsed = read(scanned(None, picture_of(printed())), "mixed.pdf")
     assert [(mark.number, mark.kind) for mark in parsed.pages] == [(1, "page"), (2, "scanned page")]
     assert "This page has text of its own" in parsed.markdown
@@ -132,7 +132,7 @@ def test_only_pages_without_text_of_their_own_are_recognised() -> None:
 
 
 @needs_tesseract
-def test_a_poor_scan_says_so() -> None:
+def test_a_poor_scan_gives_a_warning() -> None:
     coarse = picture_of(printed(), dpi=38).resize((1240, 1754))
     parsed = read(scanned(coarse), "poor.pdf")
     assert {mark.kind for mark in parsed.pages} == {"hardly legible page"}
@@ -140,7 +140,7 @@ def test_a_poor_scan_says_so() -> None:
 
 
 @needs_tesseract
-def test_pages_beyond_the_limit_are_named_with_the_setting() -> None:
+def test_pages_beyond_the_ocr_limit_are_named_with_the_setting() -> None:
     page = picture_of(printed())
     parsed = read(scanned(page, page, page), "long.pdf", ReadLimits(ocr_pages=1))
     assert [mark.number for mark in parsed.pages] == [1]
@@ -157,7 +157,7 @@ def test_pictures_of_text_are_read(kind: str, name: str) -> None:
 
 
 @needs_tesseract
-def test_a_photograph_that_says_how_it_was_held_is_turned() -> None:
+def test_a_photograph_is_turned_by_its_exif_orientation() -> None:
     turned = picture_of(printed()).rotate(90, expand=True)
     exif = Image.Exif()
     exif[0x0112] = 6  # to be turned by 90 degrees clockwise
@@ -176,20 +176,20 @@ def test_a_picture_without_text_is_skipped_and_a_broken_one_refused() -> None:
 
 
 @needs_tesseract
-def test_a_language_that_is_not_installed_is_named() -> None:
+def test_a_missing_ocr_language_is_named() -> None:
     error = refusal(encoded(picture_of(printed())), "a.png", ReadLimits(ocr_languages="tlh"))
     assert "tlh" in error.remedy
     assert "tesseract failed" in error.reason
 
 
 @needs_tesseract
-def test_a_scan_is_read_within_the_bounds_of_the_reading_process() -> None:
+def test_a_scan_is_read_in_the_reading_process() -> None:
     read_back = read_in_child(scanned(picture_of(printed())), "valve.pdf", LIMITS, 1200)
     assert "12.5 bar" in read_back.markdown
 
 
 def slides(*pictures: tuple[Image.Image, str]) -> bytes:
-    """A deck with one slide for each picture, which has this alternative text."""
+    """Make a deck with one slide for each picture, with its alternative text."""
     deck = pptx.Presentation()
     for picture, words in pictures:
         slide = deck.slides.add_slide(deck.slide_layouts[6])
@@ -201,7 +201,7 @@ def slides(*pictures: tuple[Image.Image, str]) -> bytes:
 
 
 @needs_tesseract
-def test_a_slide_of_pictures_says_what_stands_in_them() -> None:
+def test_text_in_pictures_of_slides_is_read() -> None:
     page, blank = picture_of(printed()), Image.new("L", (400, 300), 255)
     data = slides((page, "page.png"), (page, "The valve\nfrom above"), (blank, ""))
     parsed = read(data, "deck.pptx")
@@ -211,7 +211,7 @@ def test_a_slide_of_pictures_says_what_stands_in_them() -> None:
     assert parsed.warnings == ("only pictures, and no text read in them: slide 3",)
 
 
-def test_without_tesseract_the_refusal_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_tesseract_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     for data, name in ((scanned(picture_of(printed())), "a.pdf"), (encoded(picture_of(printed())), "a.png")):
         assert "apt install tesseract-ocr" in refusal(data, name).remedy
@@ -220,25 +220,25 @@ def test_without_tesseract_the_refusal_says_how_to_get_it(monkeypatch: pytest.Mo
 
 
 @needs_tesseract
-def test_the_doctor_says_what_reads_scans() -> None:
+def test_the_doctor_names_the_ocr_program_and_languages() -> None:
     assert describe_ocr("eng") == "tesseract reads them, in eng"
     with pytest.raises(NotFound, match="apt install tesseract-ocr-tlh"):
         describe_ocr("eng+tlh")
 
 
-def test_the_doctor_says_how_to_get_what_reads_scans(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_doctor_says_how_to_install_ocr(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "apt install tesseract-ocr" in describe_ocr("eng")
     assert "ARGOT_OCR_LANGUAGES" in describe_ocr("")
 
 
-def test_it_can_be_switched_off() -> None:
+def test_ocr_can_be_switched_off() -> None:
     error = refusal(scanned(picture_of(printed())), "a.pdf", ReadLimits(ocr_languages=""))
     assert "looks scanned" in error.reason
     assert "ARGOT_OCR_LANGUAGES" in error.remedy
 
 
-def test_empty_pages_are_no_scans() -> None:
+def test_empty_pages_are_not_scans() -> None:
     buffer = io.BytesIO()
     canvas = Canvas(buffer, pagesize=A4)
     canvas.showPage()
@@ -246,7 +246,7 @@ def test_empty_pages_are_no_scans() -> None:
     assert "empty" in refusal(buffer.getvalue(), "a.pdf").reason or not is_installed()
 
 
-def test_a_page_that_takes_too_much_of_a_processor_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_page_that_takes_too_much_processor_time_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     endless = tmp_path / "tesseract"
     endless.write_text("#!/bin/sh\nwhile :; do :; done\n")
     endless.chmod(0o755)

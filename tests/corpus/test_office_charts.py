@@ -1,4 +1,4 @@
-"""Charts of Office files of every kind, and the boxes of SmartArt."""
+"""Charts of every kind in Office files, and the boxes of SmartArt."""
 
 import contextlib
 
@@ -52,13 +52,13 @@ def chart(plots: str, title: str = "", namespace: str = C) -> bytes:
         *("area3DChart", "doughnutChart", "radarChart", "stockChart", "surfaceChart", "surface3DChart"),
     ],
 )
-def test_every_kind_of_chart_over_categories_is_a_table(kind: str, namespace: str) -> None:
+def test_every_chart_over_categories_becomes_a_table(kind: str, namespace: str) -> None:
     one = series("Revenue", strings("Q1", "Q2"), numbers("11.5", "12.25"))
     read = read_chart(chart(f"<c:{kind}>{one}</c:{kind}>", "Sales of boats", namespace))
     assert read == "**Sales of boats**\n\n|  | Revenue |\n| --- | --- |\n| Q1 | 11.5 |\n| Q2 | 12.25 |"
 
 
-def test_errors_and_empty_values_stay_as_they_are() -> None:
+def test_errors_and_empty_values_of_a_chart_are_kept() -> None:
     one = series("Revenue", strings("Q1", "Q2", "Q3", "Q4"), numbers("1", "#N/A", "", None))
     rows = read_chart(chart(f"<c:lineChart>{one}</c:lineChart>")).splitlines()[2:]
     assert rows == ["| Q1 | 1 |", "| Q2 | #N/A |", "| Q3 |  |", "| Q4 |  |"]
@@ -78,14 +78,14 @@ def test_combined_charts_share_one_table_and_name_their_axes() -> None:
     assert read.endswith("Axes: Number, Part of all")
 
 
-def test_categories_with_levels_keep_all_of_them() -> None:
+def test_multi_level_categories_keep_every_level() -> None:
     levels = f"<c:lvl>{points('Jan', 'Feb', 'Jan')}</c:lvl><c:lvl>{points('2024', None, '2025')}</c:lvl>"
     cat = f"<c:multiLvlStrRef><c:multiLvlStrCache>{levels}</c:multiLvlStrCache></c:multiLvlStrRef>"
     read = read_chart(chart(f"<c:barChart>{series('Cost', cat, numbers('7', '8', '9'))}</c:barChart>"))
     assert read.splitlines()[2:] == ["| 2024 | Jan | 7 |", "| 2024 | Feb | 8 |", "| 2025 | Jan | 9 |"]
 
 
-def test_dates_as_categories_are_dates_and_written_labels_stay() -> None:
+def test_date_categories_become_dates_and_data_labels_are_kept() -> None:
     label = (
         f'<c:dLbls><c:dLbl><c:idx val="1"/><c:tx><c:rich><a:p xmlns:a="{A}"><a:r><a:t>strike</a:t></a:r></a:p></c:rich>'
         "</c:tx></c:dLbl></c:dLbls>"
@@ -95,7 +95,7 @@ def test_dates_as_categories_are_dates_and_written_labels_stay() -> None:
     assert rows == ["| 2023-03-15 | 3 |", "| 2023-03-16 | 1 (strike) |"]
 
 
-def test_a_series_without_categories_is_drawn_over_those_of_the_first() -> None:
+def test_a_series_without_categories_uses_those_of_the_first() -> None:
     bare = f"<c:ser><c:tx>{strings('Cost')}</c:tx><c:val>{numbers('5', '6')}</c:val></c:ser>"
     first = series("Price", strings("A", "B"), numbers("7", "8"))
     assert "| A | 7 | 5 |" in read_chart(chart(f"<c:barChart>{first}{bare}</c:barChart>"))
@@ -103,7 +103,7 @@ def test_a_series_without_categories_is_drawn_over_those_of_the_first() -> None:
 
 
 @pytest.mark.parametrize("kind", [XL_CHART_TYPE.XY_SCATTER, XL_CHART_TYPE.BUBBLE])
-def test_points_of_two_or_three_numbers_are_tables(kind: XL_CHART_TYPE) -> None:
+def test_scatter_and_bubble_charts_become_tables(kind: XL_CHART_TYPE) -> None:
     data = XyChartData() if kind is XL_CHART_TYPE.XY_SCATTER else BubbleChartData()
     one = data.add_series("Depth")
     one.add_data_point(*((1, 2.5) if kind is XL_CHART_TYPE.XY_SCATTER else (1, 2.5, 9)))
@@ -115,7 +115,7 @@ def test_points_of_two_or_three_numbers_are_tables(kind: XL_CHART_TYPE) -> None:
 
 
 @pytest.mark.parametrize("kind", ["waterfall", "treemap", "sunburst", "funnel", "boxWhisker"])
-def test_the_kinds_of_2016_are_tables(kind: str) -> None:
+def test_office_2016_charts_become_tables(kind: str) -> None:
     levels = (
         '<cx:lvl><cx:pt idx="0">Ropes</cx:pt><cx:pt idx="1">Sails</cx:pt></cx:lvl>'
         '<cx:lvl><cx:pt idx="0">Rigging</cx:pt></cx:lvl>'
@@ -132,13 +132,13 @@ def test_the_kinds_of_2016_are_tables(kind: str) -> None:
 
 
 @pytest.mark.parametrize("xml", [b"", b"<c:chart", b"<a/>", b'<!DOCTYPE x [<!ENTITY a "b">]><a>&a;</a>'])
-def test_what_is_no_chart_or_diagram_is_refused(xml: bytes) -> None:
+def test_xml_that_is_not_a_chart_or_diagram_is_refused(xml: bytes) -> None:
     for read in (read_chart, read_diagram):
         with pytest.raises(ValueError, match=r"chart|diagram"):
             read(xml)
 
 
-def test_a_chart_resolves_no_entity() -> None:
+def test_entities_in_a_chart_are_not_expanded() -> None:
     plain = chart(f"<c:barChart>{series('Cost', strings('A'), numbers('7'))}</c:barChart>").decode()
     laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
     said = plain.replace("?>", f'?><!DOCTYPE x [<!ENTITY l0 "ha">{laughs}]>').replace(">A<", ">&l11;<")
@@ -155,7 +155,7 @@ def diagram(boxes: str, joined: str) -> bytes:
     return f'<dgm:dataModel xmlns:dgm="{DGM}" xmlns:a="{A}">{lists}</dgm:dataModel>'.encode()
 
 
-def test_the_boxes_of_smart_art_are_a_list_by_their_connections() -> None:
+def test_smartart_boxes_become_a_list_nested_by_connections() -> None:
     boxes = '<dgm:pt modelId="0" type="doc"/>' + box("1", "Unload") + box("2", "Check seals") + box("3", "Sort")
     joined = "".join(
         f'<dgm:cxn modelId="c{n}" srcId="{above}" destId="{below}" srcOrd="{place}" destOrd="0"/>'
@@ -164,7 +164,7 @@ def test_the_boxes_of_smart_art_are_a_list_by_their_connections() -> None:
     assert read_diagram(diagram(boxes, joined)) == "- Unload\n  - Check seals\n- Sort"
 
 
-def test_boxes_in_a_ring_and_boxes_without_connections_are_read_once() -> None:
+def test_circular_and_unconnected_smartart_boxes_are_read_once() -> None:
     ring = "".join(f'<dgm:cxn srcId="{one}" destId="{other}"/>' for one, other in (("1", "2"), ("2", "1")))
     boxes = box("1", "Plan") + box("2", "Do") + box("3", "or", "sibTrans")
     assert read_diagram(diagram(boxes, ring)) == "- Plan\n  - Do\n- or"

@@ -1,4 +1,4 @@
-"""What lies beside the text of slides and the cells of sheets: SmartArt, equations, comments, boxes and notes."""
+"""Content beside the text of slides and the cells of sheets: SmartArt, equations, comments, text boxes and notes."""
 
 import datetime
 import io
@@ -22,7 +22,7 @@ A = "http://schemas.openxmlformats.org/drawingml/2006/main"
 
 
 def read_with(made: object, name: str, owner: str, kind: str, target: str, parts: dict[str, str]) -> ParsedDocument:
-    """Read a file after `owner` was joined to `target`, and `parts` were put in."""
+    """Read a file after adding `parts` and a relationship from `owner` to `target`."""
     buffer, changed = io.BytesIO(), io.BytesIO()
     made.save(buffer)  # type: ignore[attr-defined]
     folder, _, part = owner.rpartition("/")
@@ -46,7 +46,7 @@ def deck() -> pptx.presentation.Presentation:
     return made
 
 
-def test_smart_art_of_a_slide_is_a_list() -> None:
+def test_smartart_of_a_slide_becomes_a_list() -> None:
     made = deck()
     dgm = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
     frame = (
@@ -65,7 +65,7 @@ def test_smart_art_of_a_slide_is_a_list() -> None:
     assert broken.warnings == ("1 diagram was not read",)
 
 
-def test_equations_of_a_slide_stand_in_their_sentence() -> None:
+def test_equations_of_a_slide_stay_in_their_sentence() -> None:
     made = deck()
     paragraph = made.slides[0].shapes.add_textbox(0, 0, 9, 9).text_frame.paragraphs[0]
     paragraph.text = "The load is "
@@ -79,7 +79,7 @@ def test_equations_of_a_slide_stand_in_their_sentence() -> None:
     assert "The load is $x = 5$" in read_document(buffer.getvalue(), "a.pptx", ReadLimits()).markdown
 
 
-def test_comments_on_a_slide_are_notes() -> None:
+def test_comments_on_a_slide_become_notes() -> None:
     made = deck()
     xml = '<p:cmLst xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"><p:cm authorId="0"><p:text>Use berth 4.</p:text></p:cm></p:cmLst>'  # noqa: E501
     target = "ppt/comments/comment1.xml"
@@ -104,7 +104,7 @@ def test_text_boxes_of_a_sheet_are_read() -> None:
         assert "The store closes at 16:30." in parsed.markdown
 
 
-def test_notes_on_cells_are_read_and_those_on_hidden_columns_are_not() -> None:
+def test_notes_on_visible_cells_alone_are_read() -> None:
     made = book()
     made.active["B2"].comment = Comment("Reorder at 15 pieces.", "Ann")
     made.active["D2"].comment = Comment("Secret price", "Ann")
@@ -130,7 +130,7 @@ def test_threads_of_comments_are_read_with_their_authors() -> None:
     assert "Note on A2: Is this right?" in parsed.markdown
 
 
-def test_headers_lose_their_codes() -> None:
+def test_format_codes_are_removed_from_sheet_headers() -> None:
     xml = (
         b'<headerFooter><oddHeader>&amp;L&amp;"Arial,Bold"&amp;12Stock list&amp;RPage &amp;P</oddHeader></headerFooter>'
     )
@@ -148,5 +148,5 @@ def test_headers_lose_their_codes() -> None:
         (datetime.datetime(2024, 5, 1, 17, 30), "dd/mm/yyyy h:mm", "2024-05-01 17:30:00"),
     ],
 )
-def test_moments_are_read_as_they_are_shown(value: datetime.datetime, number_format: str, shown: str) -> None:
+def test_dates_and_times_are_read_as_they_are_shown(value: datetime.datetime, number_format: str, shown: str) -> None:
     assert format_moment(value, number_format) == shown

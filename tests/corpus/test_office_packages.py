@@ -1,4 +1,4 @@
-"""Packages of Office files and e-books: one bad part costs that part, and a refusal says what is true."""
+"""Packages of Office files and e-books: a bad part loses only itself, and a refusal states the true reason."""
 
 import io
 import re
@@ -99,7 +99,7 @@ def test_a_document_type_that_declares_nothing_is_harmless(suffix: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", FILES)
-def test_a_part_that_declares_entities_costs_that_part(suffix: str) -> None:
+def test_a_part_that_declares_entities_is_left_out_alone(suffix: str) -> None:
     parsed = read(changed(FILES[suffix], with_type(BOMB, SECOND[suffix])), f"a{suffix}")
     assert "12" in parsed.markdown
     assert any("unsafe" in one and SECOND[suffix] in one for one in parsed.warnings)
@@ -131,7 +131,7 @@ def corrupt(data: bytes, part: str, method: int | None = None) -> bytes:
 
 @pytest.mark.parametrize("method", [None, 9])
 @pytest.mark.parametrize("suffix", FILES)
-def test_a_part_that_cannot_be_unpacked_costs_that_part(suffix: str, method: int | None) -> None:
+def test_a_part_that_cannot_be_unpacked_is_left_out_alone(suffix: str, method: int | None) -> None:
     parsed = read(corrupt(FILES[suffix], SECOND[suffix], method), f"a{suffix}")
     assert "12" in parsed.markdown
     assert any("cannot be unpacked" in one and SECOND[suffix] in one for one in parsed.warnings)
@@ -139,7 +139,7 @@ def test_a_part_that_cannot_be_unpacked_costs_that_part(suffix: str, method: int
     assert f"'{MAIN[suffix]}' cannot be unpacked" in refused.reason
 
 
-def test_parts_of_one_name_are_said_and_backslashes_are_read() -> None:
+def test_duplicate_parts_are_reported_and_backslash_paths_are_read() -> None:
     twice = io.BytesIO(FILES[".docx"])
     with pytest.warns(UserWarning), zipfile.ZipFile(twice, "a") as archive:
         archive.writestr("word/document.xml", zipfile.ZipFile(io.BytesIO(FILES[".docx"])).read("word/document.xml"))
@@ -157,7 +157,7 @@ def without(data: bytes, *ends: str) -> bytes:
     return changed(data, lambda name, xml: None if name.endswith(ends) else xml)
 
 
-def test_a_missing_part_without_text_is_no_warning() -> None:
+def test_a_missing_part_without_text_gives_no_warning() -> None:
     harmless = ("theme1.xml", "presProps.xml", "viewProps.xml", "core.xml", "app.xml")
     for suffix, data in FILES.items():
         assert read(without(data, *harmless), f"a{suffix}").warnings == ()
@@ -173,7 +173,7 @@ def test_a_missing_part_of_a_word_file_is_named(part: str) -> None:
 
 
 @pytest.mark.parametrize("breaks", ["missing", "cut off", "entities"])
-def test_a_slide_or_sheet_that_fails_costs_that_one(breaks: str) -> None:
+def test_a_slide_or_sheet_that_fails_is_left_out_alone(breaks: str) -> None:
     def change(name: str, xml: bytes) -> bytes | None:
         if not name.endswith(("slides/slide2.xml", "worksheets/sheet2.xml")):
             return xml
@@ -187,7 +187,7 @@ def test_a_slide_or_sheet_that_fails_costs_that_one(breaks: str) -> None:
 
 
 @pytest.mark.parametrize("breaks", ["no reference", "missing", "no chart", "cut off"])
-def test_a_chart_sheet_without_a_chart_costs_that_sheet(breaks: str) -> None:
+def test_a_broken_chart_sheet_is_left_out_alone(breaks: str) -> None:
     def change(name: str, xml: bytes) -> bytes | None:
         match breaks:
             case "no reference" if name == "xl/_rels/workbook.xml.rels":
@@ -213,14 +213,14 @@ def test_a_chart_sheet_without_a_chart_costs_that_sheet(breaks: str) -> None:
     assert bool(parsed.warnings) is (breaks != "no chart")
 
 
-def test_an_empty_sheet_is_no_warning() -> None:
+def test_an_empty_sheet_gives_no_warning() -> None:
     made = openpyxl.Workbook()
     made.active.append(["Quay", "Ships"])
     made.create_sheet("Notes of the year")
     assert read(saved(made), "a.xlsx").warnings == ()
 
 
-def test_styles_that_a_library_refuses_cost_the_formats_alone() -> None:
+def test_invalid_styles_lose_only_the_formats() -> None:
     bad = changed(FILES[".xlsx"], lambda n, x: x.replace(b"<fonts", b'<fonts wrong="1"') if n == "xl/styles.xml" else x)
     assert "12" in read(bad, "a.xlsx").markdown
     refused = b"<styleSheet><fonts><font><family val='99'/></font></fonts></styleSheet>"
@@ -268,12 +268,12 @@ def test_strict_open_xml_is_read(suffix: str) -> None:
         (b"\0" * 100, "empty"),
     ],
 )
-def test_other_files_under_an_office_name_are_called_what_they_are(data: bytes, reason: str) -> None:
+def test_other_files_with_an_office_suffix_are_refused_by_kind(data: bytes, reason: str) -> None:
     refused = refusal(data, "a.docx")
     assert reason in refused.reason and refused.remedy
 
 
-def test_large_pictures_without_words_are_counted_and_small_ones_are_not(tmp_path) -> None:
+def test_only_large_pictures_without_a_description_are_counted(tmp_path) -> None:
     from PIL import Image
 
     path = tmp_path / "a.png"

@@ -1,4 +1,4 @@
-"""Workbooks and slides, as programs write them: what is hidden stays so, and numbers are read as they are shown."""
+"""Workbooks and slides as programs write them: hidden content is left out, and numbers are read as shown."""
 
 import io
 
@@ -33,7 +33,7 @@ def prices() -> openpyxl.Workbook:
     return book
 
 
-def test_hidden_sheets_are_left_out_and_said() -> None:
+def test_hidden_sheets_are_left_out_with_a_warning() -> None:
     book = prices()
     for name, state in (("Secret", "hidden"), ("Deeper", "veryHidden")):
         sheet = book.create_sheet(name)
@@ -46,7 +46,7 @@ def test_hidden_sheets_are_left_out_and_said() -> None:
     assert read.warnings == ("hidden sheets were left out: Secret, Deeper",)
 
 
-def test_hidden_rows_and_columns_are_left_out_and_said() -> None:
+def test_hidden_rows_and_columns_are_left_out_with_a_warning() -> None:
     book = prices()
     book.active.column_dimensions["B"].hidden = True
     book.active.row_dimensions[3].hidden = True
@@ -56,7 +56,7 @@ def test_hidden_rows_and_columns_are_left_out_and_said() -> None:
     assert read.warnings == ("hidden rows or columns were left out in Prices: column B, row 3",)
 
 
-def test_a_heading_over_several_columns_stays_over_those_that_are_shown() -> None:
+def test_a_merged_heading_stays_over_its_visible_columns() -> None:
     book = openpyxl.Workbook()
     for row in (["Part", "Price", None], [None, "inside", "outside"], ["valve", 11, 19]):
         book.active.append(row)
@@ -65,7 +65,7 @@ def test_a_heading_over_several_columns_stays_over_those_that_are_shown() -> Non
     assert "| Part | Price outside |\n| --- | --- |\n| valve | 19 |" in read_book(book).markdown
 
 
-def test_a_formula_without_a_value_is_no_answer() -> None:
+def test_a_formula_without_a_value_is_marked_as_such() -> None:
     book = prices()
     book.active["D1"], book.active["D2"] = "Margin", "=C2*20/1000"
     read = read_book(book)
@@ -115,7 +115,7 @@ def test_a_cell_keeps_its_unit() -> None:
     assert "| valve | 11 | 19 NOK |" in read_book(book).markdown
 
 
-def test_a_cell_over_several_rows_stands_in_each_of_them() -> None:
+def test_a_merged_cell_is_repeated_in_each_of_its_rows() -> None:
     book = openpyxl.Workbook()
     for row in (["Berth", "Length", "Draught"], ["North", 20, 6.5], [None, 46, 7.5], ["South", 10, 5], ["East"]):
         book.active.append(row)
@@ -129,7 +129,7 @@ def test_a_cell_over_several_rows_stands_in_each_of_them() -> None:
 # -- Word documents -------------------------------------------------------------------------------------------------
 
 
-def test_text_that_word_hides_is_left_out_and_said() -> None:
+def test_hidden_text_in_word_is_left_out_with_a_warning() -> None:
     document = docx.Document()
     paragraph = document.add_paragraph("The offer is 310 euros")
     for text, hidden in ((", at most 420", True), (" a night", False), (".", None)):
@@ -159,7 +159,7 @@ def deck_of(*titles: str) -> "pptx.presentation.Presentation":
     return deck
 
 
-def test_hidden_slides_are_left_out_and_said() -> None:
+def test_hidden_slides_are_left_out_with_a_warning() -> None:
     deck = deck_of("Review", "Layoffs", "Outlook")
     deck.slides[1]._element.set("show", "0")
     read = read_deck(deck)
@@ -168,7 +168,7 @@ def test_hidden_slides_are_left_out_and_said() -> None:
     assert read.warnings == ("hidden slides were left out: 2",)
 
 
-def test_the_title_of_a_deck_is_that_of_its_first_slide_only() -> None:
+def test_the_title_of_a_deck_comes_from_its_first_slide_only() -> None:
     assert read_deck(deck_of("Review", "Outlook")).title == "Review"
     assert read_deck(deck_of("", "", "Outlook")).title == "review"
 

@@ -1,4 +1,4 @@
-"""Passages: exact offsets, whole units, honest headers, and no text lost, whatever the Markdown."""
+"""Passages: exact offsets, whole units, correct headers, and no text lost, for any Markdown."""
 
 from itertools import pairwise
 from unittest.mock import patch
@@ -54,7 +54,7 @@ def test_every_character_is_in_exactly_one_passage(lines: list[str], max_chars: 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(MARKDOWN_LINES | st.text(max_size=30), max_size=60), st.integers(1, 60))
-def test_nothing_is_lost_between_the_pieces_long_texts_are_parsed_in(lines: list[str], slice_chars: int) -> None:
+def test_slicing_a_long_text_loses_no_characters(lines: list[str], slice_chars: int) -> None:
     markdown = "\n".join(lines)
     with patch("argot.corpus.chunking.blocks._SLICE_CHARS", slice_chars):
         check_cover(markdown, cut(markdown, max_chars=80), 80)
@@ -62,7 +62,7 @@ def test_nothing_is_lost_between_the_pieces_long_texts_are_parsed_in(lines: list
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(MARKDOWN_LINES, min_size=5, max_size=40), st.data())
-def test_cover_holds_with_pages(lines: list[str], data: st.DataObject) -> None:
+def test_passages_cover_a_text_with_pages(lines: list[str], data: st.DataObject) -> None:
     markdown = "\n".join(lines)
     starts = sorted(data.draw(st.sets(st.integers(0, len(markdown)), max_size=6)))
     kind = data.draw(st.sampled_from(["page", "slide"]))
@@ -80,7 +80,7 @@ def test_short_subsection_stays_whole_with_its_heading() -> None:
     assert passages[1].header == "Handbook > Pumps"
 
 
-def test_tiny_siblings_are_joined_under_their_parent() -> None:
+def test_tiny_sibling_sections_are_joined_under_their_parent() -> None:
     markdown = (
         "# Terms\n\n" + "".join(f"## T{n}\n\nMeaning {n}.\n\n" for n in range(5)) + "# Other\n\n" + SENTENCES[:300]
     )
@@ -106,13 +106,13 @@ def test_abbreviations_do_not_end_sentences() -> None:
     assert all(passage.text.startswith("Use seals") for passage in cut(text, max_chars=200))
 
 
-def test_heading_never_stands_alone() -> None:
+def test_a_heading_is_never_a_passage_alone() -> None:
     markdown = "# Book\n\n## Empty\n\n## Long\n\n" + SENTENCES + "\n\n## Last\n"
     for passage in cut(markdown):
         assert any(line and not line.startswith("#") for line in passage.text.splitlines())
 
 
-def test_line_ending_in_colon_goes_with_its_list() -> None:
+def test_a_line_ending_in_a_colon_stays_with_its_list() -> None:
     items = "".join(f"- step {n} of the procedure with some words\n" for n in range(12))
     markdown = f"# Book\n\n{SENTENCES[:330]}\n\nDo the following:\n\n{items}"
     holding = [passage for passage in cut(markdown) if "Do the following:" in passage.text]
@@ -143,7 +143,7 @@ def test_code_block_stays_whole_when_it_fits() -> None:
     assert any(code in passage.text for passage in passages)
 
 
-def test_headings_in_code_are_no_headings() -> None:
+def test_hash_lines_in_code_are_not_headings() -> None:
     passages = cut("# Real\n\n```sh\n# comment\nls\n```\n")
     assert [passage.heading_path for passage in passages] == [("Real",)]
 
@@ -153,14 +153,14 @@ def test_heading_path_is_plain_text() -> None:
     assert passage.heading_path == ("The tCCS rule here of snake_case",)
 
 
-def test_one_megabyte_line() -> None:
+def test_a_line_of_one_megabyte_is_cut() -> None:
     markdown = "x" * 1_000_000
     passages = cut(markdown, max_chars=1200)
     check_cover(markdown, passages, 1200)
     assert len(passages) == 834
 
 
-def test_many_headings_without_text() -> None:
+def test_many_headings_without_text_make_few_passages() -> None:
     markdown = "# heading\n" * 3000
     check_cover(markdown, cut(markdown), 400)
     assert len(cut(markdown)) < 200
@@ -174,7 +174,7 @@ def test_long_text_is_sliced_without_breaking_code() -> None:
     assert {passage.heading_path for passage in passages} == {("One",), ("Two",)}
 
 
-def test_page_of_a_passage_is_where_most_of_it_stands() -> None:
+def test_the_page_of_a_passage_holds_most_of_its_text() -> None:
     first, second = SENTENCES[:390], SENTENCES[400:790]
     markdown = f"{first}\n\n{second}\n"
     marks = (PageMark(0, 7, "page"), PageMark(len(first) + 2, 8, "page"))
@@ -183,7 +183,7 @@ def test_page_of_a_passage_is_where_most_of_it_stands() -> None:
     assert passages[1].header == "Handbook (page 8)"
 
 
-def test_short_pages_are_passages_of_their_own() -> None:
+def test_short_pages_are_separate_passages() -> None:
     one, two, three = "The drill took 14 minutes.\n\n", "The port door did not close.\n\n", "It is mended.\n"
     marks = (PageMark(0, 1, "page"), PageMark(len(one), 2, "page"), PageMark(len(one + two), 3, "scanned page"))
     passages = cut(one + two + three, pages=marks, max_chars=1000)
@@ -204,7 +204,7 @@ def test_slides_are_never_joined() -> None:
     assert [passage.page for passage in passages] == [1, 2]
 
 
-def test_boxes_are_those_over_the_span_and_bounded() -> None:
+def test_the_boxes_of_a_passage_cover_its_span_and_are_bounded() -> None:
     lines = [f"paragraph {n}" for n in range(60)]
     markdown = "\n\n".join(lines)
     boxes, offset = [], 0
@@ -216,7 +216,7 @@ def test_boxes_are_those_over_the_span_and_bounded() -> None:
     assert all(0 < len(passage.boxes) <= MAX_BOXES for passage in passages)
 
 
-def test_what_stands_around_a_passage_is_cut_at_word_or_sentence_ends() -> None:
+def test_context_around_a_passage_is_cut_at_word_or_sentence_ends() -> None:
     passages = cut(f"{SENTENCES}\n")
     assert cut_text_before(SENTENCES, passages[0].start, 80) == ""
     assert cut_text_after(SENTENCES, passages[-1].end, 80) == ""
@@ -237,11 +237,11 @@ def test_title_is_not_repeated_in_the_header() -> None:
     assert passage.header == "handbook"
 
 
-def test_nothing_gives_no_passage() -> None:
+def test_an_empty_text_has_no_passages() -> None:
     assert cut("") == cut(" \n\n\t\n") == []
 
 
-def test_ids_are_deterministic_and_depend_on_all_parts() -> None:
+def test_ids_are_deterministic_and_depend_on_every_component() -> None:
     markdown = f"# A\n\n{SENTENCES}\n"
     assert [passage.id for passage in cut(markdown)] == [passage.id for passage in cut(markdown)]
     assert len({passage.id for passage in cut(markdown)}) == len(cut(markdown))
@@ -261,14 +261,14 @@ def test_heading_stays_with_a_paragraph_as_long_as_a_passage() -> None:
 
 
 @pytest.mark.parametrize("rule", ["| --- | --- |", "-" * 3000, "* * *", "═" * 900, "| | |\n| --- | --- |\n| | |"])
-def test_no_passage_is_made_of_rules(rule: str) -> None:
+def test_no_passage_consists_of_rules_alone(rule: str) -> None:
     markdown = f"# Head\n\n{'Text. ' * 300}\n\n# Other\n\n{rule}\n"
     parsed = ParsedDocument("T", markdown, "text/markdown")
     passages = cut_passages(parsed, document_id="d", revision_id="r", max_chars=1200)
     assert passages and all(any(char.isalnum() for char in one.text) for one in passages)
 
 
-def test_the_dashes_of_a_wide_table_are_no_passage() -> None:
+def test_the_separator_row_of_a_wide_table_is_not_a_passage() -> None:
     names = [f"Column {number}" for number in range(900)]
     rows = [names, ["---"] * 900, [str(number) for number in range(900)]]
     markdown = "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"

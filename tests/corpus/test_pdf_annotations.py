@@ -1,4 +1,4 @@
-"""What stands on the pages of a PDF beside their text: form fields, typed-on text, notes, attached files, pictures."""
+"""Content of PDF pages beside their text: form fields, free text, notes, attached files, pictures."""
 
 import base64
 import io
@@ -44,7 +44,7 @@ def claim(number: str, cause: str, approved: str) -> list[str]:
 BLANK = {80: stream("", "/Type /XObject /Subtype /Form /BBox [0 0 15 15]")}
 
 
-def test_fields_stand_behind_their_labels() -> None:
+def test_form_fields_follow_their_labels() -> None:
     markdown = read(form(claim("CL-20931", "W", "Yes"), more=BLANK)).markdown
     assert markdown.split("\n\n")[:2] == ["Claim number: CL-20931", "Cause: Water"]
     assert "- [x] Approved\n- [ ] Paid" in markdown
@@ -64,18 +64,18 @@ BOX_DRAWING = "/AP << /N << /On 80 0 R /Off 80 0 R >> >>"
         "/V /Yes /AS /Yes /AP << /N 80 0 R >>",
     ],
 )
-def test_a_tick_is_any_state_but_off(entries: str) -> None:
+def test_a_box_is_ticked_in_every_state_but_off(entries: str) -> None:
     fields = [widget(f"/FT /Btn /T (n1) {entries}", "60 595 75 610")]
     assert "[x] Approved" in read(form(fields, more=BLANK)).markdown
 
 
 @pytest.mark.parametrize("entries", ["", "/V /Off /AS /Off", BOX_DRAWING, f"/AS /Off {BOX_DRAWING}"])
-def test_a_box_in_no_state_is_not_ticked(entries: str) -> None:
+def test_a_box_without_a_state_is_not_ticked(entries: str) -> None:
     fields = [*claim("CL-20931", "W", "Yes")[:1], widget(f"/FT /Btn /T (n2) {entries}", "60 595 75 610")]
     assert "[ ] Approved" in read(form(fields, more=BLANK)).markdown
 
 
-def test_a_value_is_not_bound_to_what_a_tick_stands_for() -> None:
+def test_a_value_is_not_attached_to_the_label_of_a_tick_box() -> None:
     content = text("Fragile", 80, 700) + text("Instructions", 200, 716) + text("Other:", 80, 600)
     fields = [
         widget("/FT /Btn /T (n1) /V /On /AS /On", "60 698 72 710"),
@@ -90,12 +90,12 @@ def test_a_value_is_not_bound_to_what_a_tick_stands_for() -> None:
     assert "[x] Other: Cold" in markdown
 
 
-def test_a_blank_form_stays_as_it_is() -> None:
+def test_a_blank_form_reads_like_its_labels() -> None:
     blank = read(form(claim("", "", "Off"), more=BLANK)).markdown
     assert blank == read(write_pdf([LABELS])).markdown
 
 
-def test_a_field_without_a_label_bears_its_name() -> None:
+def test_a_field_without_a_label_is_named_by_its_tooltip() -> None:
     fields = [widget("/FT /Tx /T (n1) /TU (Policy holder) /V (Ann Lee)", "200 95 400 115")]
     assert "Policy holder: Ann Lee" in read(form(fields)).markdown
 
@@ -112,7 +112,7 @@ def test_hidden_fields_and_passwords_are_left_out() -> None:
     assert "secret" not in markdown
 
 
-def test_values_stand_in_the_room_that_the_line_leaves() -> None:
+def test_values_are_placed_in_the_gaps_of_the_line() -> None:
     content = text("Name: ____________ Date: ____________", 60, 700)
     fields = [
         widget("/FT /Tx /T (a) /V (Ann)", "100 695 170 715"),
@@ -121,7 +121,7 @@ def test_values_stand_in_the_room_that_the_line_leaves() -> None:
     assert read(form(fields, content)).markdown.strip() == "Name: Ann Date: 5 May"
 
 
-def test_an_xfa_form_says_what_was_filled_in() -> None:
+def test_the_values_of_an_xfa_form_are_read() -> None:
     data = "<xfa:datasets xmlns:xfa='http://www.xfa.org/schema/xfa-data/1.0/'><Total>612 euros</Total></xfa:datasets>"
     catalog = "/AcroForm << /Fields [] /XFA [(datasets) 90 0 R] >>"
     found = read(write_pdf([text("Please wait...", 60, 700)], catalog=catalog, more={90: stream(data)}))
@@ -137,12 +137,12 @@ def note(kind: str, contents: str, entries: str = "/T (Ann)", flags: int = 4) ->
 PLAN = text("The hall has two gates.", 60, 700) + text("Gates are locked at night.", 60, 400)
 
 
-def test_typed_on_text_stands_at_its_place() -> None:
+def test_free_text_annotations_are_read_at_their_place() -> None:
     markdown = read(write_pdf([PLAN], [note("FreeText", "Gate 2 is closed.")])).markdown
     assert markdown.split("\n\n")[:3] == ["The hall has two gates.", "Gate 2 is closed.", "Gates are locked at night."]
 
 
-def test_notes_bear_their_author_once() -> None:
+def test_notes_are_read_once_with_their_author() -> None:
     notes = [
         note("Text", "Ask the fire brigade.", "/T (Ann) /Popup 51 0 R"),
         "<< /Type /Annot /Subtype /Popup /Parent 50 0 R /Rect [0 0 10 10] /Contents (Ask the fire brigade.) >>",
@@ -155,13 +155,13 @@ def test_notes_bear_their_author_once() -> None:
     assert markdown.count("Ask the fire brigade.") == 1
     assert "**Note (Ann):** Ask the fire brigade." in markdown
     assert "**Note:** Approved on 3 May" in markdown
-    # A mark on words that repeats them says nothing.
+    # A highlight whose note repeats the highlighted words adds nothing.
     assert "Bob" not in markdown
     assert "a link" not in markdown
     assert "unseen" not in markdown
 
 
-def test_a_page_of_typed_on_text_alone_is_read() -> None:
+def test_a_page_of_free_text_annotations_alone_is_read() -> None:
     assert read(write_pdf([""], [note("FreeText", "Gate 2 is closed.")])).markdown.strip() == "Gate 2 is closed."
 
 
@@ -176,13 +176,13 @@ def with_file(name: str, data: bytes, *, pinned: bool = False) -> bytes:
     return write_pdf([PLAN], catalog=catalog, more=files)
 
 
-def test_attached_files_are_sections() -> None:
+def test_attached_files_become_sections() -> None:
     for pinned in (False, True):
         markdown = read(with_file("annex.txt", b"The fire door is tested every 11 weeks.", pinned=pinned)).markdown
         assert markdown.endswith("## Attachment: annex.txt\n\nThe fire door is tested every 11 weeks.\n\n")
 
 
-def test_files_attached_to_files_are_read_to_a_depth(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nested_attached_files_are_read_up_to_a_depth(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attached_files, "MAX_ATTACHED_DEPTH", 3)
     data = b"The innermost word."
     for number in range(6):
@@ -210,16 +210,16 @@ def with_pictures(pages: int, size: float, *, place: float = 100) -> bytes:
     return buffer.getvalue()
 
 
-def test_large_pictures_are_counted() -> None:
+def test_unread_large_pictures_are_counted() -> None:
     assert read(with_pictures(2, 300)).warnings == ("2 pictures were not read",)
 
 
-def test_small_and_repeated_pictures_are_decoration() -> None:
+def test_small_and_repeated_pictures_are_ignored() -> None:
     assert read(with_pictures(1, 60)).warnings == ()
     assert read(with_pictures(5, 300)).warnings == ()
 
 
-def test_the_ground_behind_text_is_no_picture() -> None:
+def test_a_background_behind_text_is_not_a_picture() -> None:
     buffer = io.BytesIO()
     canvas = Canvas(buffer)
     canvas.drawImage(ImageReader(Image.new("RGB", (40, 40), "white")), 50, 500, 450, 300)

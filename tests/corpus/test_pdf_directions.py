@@ -1,4 +1,4 @@
-"""Text of PDFs that lies on its side, whose letters are set apart, or that is a watermark."""
+"""PDF text that is rotated, whose letters are spaced, or that is a watermark."""
 
 import io
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def read(data: bytes) -> ParsedDocument:
 
 
 def lines(turn: int) -> str:
-    """The sentences, turned clockwise, on a page of 600 by 800 points."""
+    """Return the sentences, rotated clockwise, on a page of 600 by 800 points."""
     places = {0: (60, 700, 0, -14), 90: (500, 740, -14, 0), 180: (540, 100, 0, 14), 270: (100, 60, 14, 0)}
     x, y, across, up = places[turn]
     return "".join(turned(one, x + n * across, y + n * up, MATRICES[turn], 11) for n, one in enumerate(SENTENCES))
@@ -34,12 +34,12 @@ def lines(turn: int) -> str:
 
 @pytest.mark.parametrize("turn", [0, 90, 180, 270])
 @pytest.mark.parametrize("page", [0, 90, 180, 270])
-def test_a_page_on_its_side_is_read_in_its_direction(turn: int, page: int) -> None:
+def test_a_rotated_page_is_read_in_its_direction(turn: int, page: int) -> None:
     assert read(write_pdf([lines(turn)], page=f"/Rotate {page}")).markdown.strip() == WHOLE
 
 
 @pytest.mark.parametrize("turn", [90, 180, 270])
-def test_a_part_on_its_side_stands_behind_the_text(turn: int) -> None:
+def test_rotated_text_follows_the_upright_text(turn: int) -> None:
     upright = "".join(text(f"Rule {n}: gloves are worn in hall {n}.", 200, 500 - 40 * n, 11) for n in range(5))
     markdown = read(write_pdf([upright + lines(turn)])).markdown
     assert markdown.strip().endswith(WHOLE)
@@ -47,7 +47,7 @@ def test_a_part_on_its_side_stands_behind_the_text(turn: int) -> None:
     assert "|" not in markdown
 
 
-def test_a_table_on_its_side_is_one() -> None:
+def test_a_rotated_table_is_read_as_a_table() -> None:
     rows = [("Pump", "Limit", "Unit"), ("P1", "12.5", "bar"), ("P2", "19.0", "bar"), ("P3", "17.1", "bar")]
     cells = "".join(
         turned(cell, 200 + 20 * row, 100 + 150 * column, MATRICES[270])
@@ -58,7 +58,7 @@ def test_a_table_on_its_side_is_one() -> None:
     assert "| Pump | Limit | Unit |\n| --- | --- | --- |\n| P1 | 12.5 | bar |\n| P2 | 19.0 | bar |" in markdown
 
 
-def test_a_label_at_the_margin_is_one_piece() -> None:
+def test_a_rotated_label_at_the_margin_stays_whole() -> None:
     upright = "".join(text(f"Rule {n}: gloves are worn in hall {n}.", 100, 700 - 40 * n, 11) for n in range(9))
     markdown = read(write_pdf([upright + turned("Form 418 of March 2024", 30, 300, MATRICES[270])])).markdown
     assert "Form 418 of March 2024" in markdown
@@ -78,7 +78,7 @@ GAPPED = "Nordvik Harbour charges eleven percent for night pilots."
 
 @pytest.mark.parametrize("font", ["Helvetica", "Courier", "Times-Roman"])
 @pytest.mark.parametrize("advance", [7.2, 8.0, 9.5])
-def test_letters_at_one_advance_are_words(font: str, advance: float) -> None:
+def test_letters_placed_at_equal_distances_form_words(font: str, advance: float) -> None:
     def draw(canvas: Canvas) -> None:
         one = canvas.beginText(60, 700)
         one.setFont(font, 12)
@@ -91,11 +91,11 @@ def test_letters_at_one_advance_are_words(font: str, advance: float) -> None:
 
 
 @pytest.mark.parametrize("gap", [1, 2, 3, 5])
-def test_spaces_of_the_file_are_the_borders_of_words(gap: float) -> None:
+def test_spaces_in_the_file_separate_words(gap: float) -> None:
     def draw(canvas: Canvas) -> None:
         one = canvas.beginText(60, 700)
         one.setFont("Helvetica", 12)
-        # As the text that programs for recognition lay over a scan: no gap beside the space.
+        # Like the text layer of OCR programs: no gap beside the space.
         for word in GAPPED.split():
             one.setCharSpace(gap)
             one.textOut(word[:-1])
@@ -107,7 +107,7 @@ def test_spaces_of_the_file_are_the_borders_of_words(gap: float) -> None:
 
 
 @pytest.mark.parametrize("gap", [4, 6, 9])
-def test_a_spaced_heading_is_one_word(gap: float) -> None:
+def test_a_heading_of_spaced_letters_is_one_word(gap: float) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 18)
         canvas.drawString(60, 760, "CONTENTS", charSpace=gap)
@@ -150,34 +150,34 @@ def test_a_watermark_is_left_out(angle: int, size: int, grey: float, pages: int)
     assert found.warnings == ()
 
 
-def test_what_the_file_marks_as_a_watermark_is_left_out() -> None:
+def test_text_marked_as_a_watermark_in_the_file_is_left_out() -> None:
     mark = "/Artifact << /Type /Pagination /Subtype /Watermark >> BDC\n" + text("COPY", 60, 500) + "EMC\n"
     header = mark.replace("Watermark", "Header").replace("COPY", "Plan 7").replace("500", "780")
     found = read(write_pdf([mark + header + text("The hall has two gates.", 60, 700)])).markdown
     assert found.split() == ["Plan", "7", "The", "hall", "has", "two", "gates."]
 
 
-def test_slanting_text_that_stands_alone_is_read() -> None:
+def test_slanted_text_alone_on_a_page_is_read() -> None:
     slanting = turned("Closed", 200, 300, "0.7 0.7 -0.7 0.7", 60)
     assert "Closed" in read(write_pdf([slanting])).markdown
 
 
-def test_small_slanting_labels_stay() -> None:
+def test_small_slanted_labels_are_kept() -> None:
     label = turned("January", 200, 300, "0.7 0.7 -0.7 0.7", 11)
     assert "January" in read(write_pdf([label + text("Sales by month", 60, 700, 11)])).markdown
 
 
-def test_pale_text_that_covers_nothing_stays() -> None:
+def test_pale_text_that_covers_no_other_text_is_kept() -> None:
     pale = "0.75 g\n" + text("Chapter 3", 60, 700, 40) + "0 g\n"
     assert "Chapter 3" in read(write_pdf([pale + text("The hall has two gates.", 60, 600)])).markdown
 
 
-def test_text_outside_the_crop_box_is_not_shown() -> None:
+def test_text_outside_the_crop_box_is_left_out() -> None:
     content = text("Printer's note", 60, 790) + text("The hall has two gates.", 60, 600)
     assert read(write_pdf([content], page="/CropBox [0 0 600 700]")).markdown.strip() == "The hall has two gates."
 
 
-def test_a_damaged_page_costs_that_page() -> None:
+def test_a_damaged_page_is_left_out_alone() -> None:
     data = write_pdf([text("Page one is here.", 60, 700), "", text("Page three is here.", 60, 700)])
     broken = data.replace(b"/Kids [10 0 R 12 0 R 14 0 R]", b"/Kids [10 0 R 99 0 R 14 0 R]")
     found = read(broken)

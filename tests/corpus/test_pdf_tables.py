@@ -1,4 +1,4 @@
-"""Tables of PDFs of our own making, as the Markdown that readers give."""
+"""Tables of generated PDFs, as the Markdown that readers return."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def markdown_of(*pages: Callable[[Canvas], None]) -> str:
 
 
 def rows(canvas: Canvas, lines: list[list[str]], top: float = 700, right: tuple[float, ...] = (300, 400, 500)) -> None:
-    """Names at the left, figures flush right; an empty text leaves its place free."""
+    """Draw names at the left and figures flush right; an empty text leaves its cell empty."""
     for number, (name, *figures) in enumerate(lines):
         y = top - STEP * number
         canvas.drawString(NAMES, y, name)
@@ -47,7 +47,7 @@ def grid(canvas: Canvas, xs: list[float], ys: list[float]) -> None:
         canvas.line(xs[0], y, xs[-1], y)
 
 
-def test_merged_headings_and_names_are_repeated_where_they_count() -> None:
+def test_merged_headings_and_row_names_are_repeated() -> None:
     def draw(canvas: Canvas) -> None:
         # | Site (two rows) | Output (two columns) |
         xs, ys = [60, 160, 260, 360], [700, 680, 660, 640, 620]
@@ -69,7 +69,7 @@ def test_merged_headings_and_names_are_repeated_where_they_count() -> None:
     assert "| Site | Output wafers | Output dies |\n| --- | --- | --- |\n| Brno | 120 | 4,000 |\n" in markdown
 
 
-def test_a_name_over_several_rows_stands_in_each() -> None:
+def test_a_name_over_several_rows_is_repeated_in_each() -> None:
     def draw(canvas: Canvas) -> None:
         for y in (700, 680, 620):
             canvas.line(60, y, 360, y)
@@ -87,7 +87,7 @@ def test_a_name_over_several_rows_stands_in_each() -> None:
     assert "| Etch | load | 12 |\n| Etch | run | 40 |\n| Etch | unload | 9 |" in markdown
 
 
-def test_rows_between_rules_of_columns_only() -> None:
+def test_rows_without_rules_between_them_are_separated() -> None:
     def draw(canvas: Canvas) -> None:
         grid(canvas, [55, 250, 350, 450], [715, 695, 640])
         lines = [
@@ -102,7 +102,7 @@ def test_rows_between_rules_of_columns_only() -> None:
     assert "| Country | Fund | Share |\n| --- | --- | --- |\n| Austria | 1.2 | 40 |\n| Cyprus | 0.3 | 10 |" in markdown
 
 
-def test_text_that_wraps_within_rules_is_one_cell() -> None:
+def test_wrapped_text_within_rules_is_one_cell() -> None:
     def draw(canvas: Canvas) -> None:
         grid(canvas, [60, 160, 360], [700, 680, 640, 600])
         canvas.drawString(65, 685, "Term")
@@ -119,7 +119,7 @@ def test_text_that_wraps_within_rules_is_one_cell() -> None:
     assert "| Bin | A class of dies that behave alike |\n| Lot | Wafers that go through the line together |" in markdown
 
 
-def test_heading_over_columns_without_rules_goes_into_each() -> None:
+def test_a_heading_over_columns_without_rules_is_repeated_in_each() -> None:
     def draw(canvas: Canvas) -> None:
         canvas.drawCentredString(335, 712, "Years ended June 30,")
         canvas.line(250, 710, 420, 710)
@@ -131,7 +131,7 @@ def test_heading_over_columns_without_rules_goes_into_each() -> None:
     assert "| Costs | (800) | (720) |" in markdown
 
 
-def test_signs_in_columns_of_their_own_stay_with_their_figures() -> None:
+def test_separate_currency_and_percent_signs_stay_with_their_figures() -> None:
     def draw(canvas: Canvas) -> None:
         rows(
             canvas,
@@ -146,7 +146,7 @@ def test_signs_in_columns_of_their_own_stay_with_their_figures() -> None:
     assert "| North | $16,388 | $14,573 |\n| Share | 93% | 92% |\n| South | 7 | 9 |" in markdown
 
 
-def test_names_over_two_lines_and_figures_in_their_middle() -> None:
+def test_row_names_over_two_lines_are_joined() -> None:
     def draw(canvas: Canvas) -> None:
         rows(canvas, [["Measure", "2023", "2022"]])
         for number, (first, second, figures) in enumerate(
@@ -162,7 +162,7 @@ def test_names_over_two_lines_and_figures_in_their_middle() -> None:
     assert "| Mortality (years lost before age 75) | 710 | 698 |\n| Inequality of income | 46 | 45 |" in markdown
 
 
-def test_a_table_written_column_by_column_is_one() -> None:
+def test_a_table_drawn_column_by_column_is_one_table() -> None:
     def draw(canvas: Canvas) -> None:
         for x, texts in [(NAMES, ["Part", "Valve", "Seal", "Pump"]), (250, ["Limit", "12.5", "9.0", "7.1"])]:
             for number, text in enumerate(texts):
@@ -171,7 +171,7 @@ def test_a_table_written_column_by_column_is_one() -> None:
     assert "| Part | Limit |\n| --- | --- |\n| Valve | 12.5 |\n| Seal | 9.0 |\n| Pump | 7.1 |" in markdown_of(draw)
 
 
-def test_rows_overleaf_get_the_header_of_the_page_before() -> None:
+def test_rows_on_the_next_page_get_the_header_of_the_table() -> None:
     def first(canvas: Canvas) -> None:
         canvas.drawString(NAMES, 780, "Yields of all sites are listed below, by quarter and by line of the site.")
         rows(
@@ -186,7 +186,7 @@ def test_rows_overleaf_get_the_header_of_the_page_before() -> None:
     assert "| Site | Q1 | Q2 | Q3 |\n| --- | --- | --- | --- |\n| Brno | 41 | 42 | 43 |" in markdown
 
 
-def test_title_and_note_are_no_rows() -> None:
+def test_the_title_and_note_of_a_table_are_not_rows() -> None:
     def draw(canvas: Canvas) -> None:
         canvas.drawString(
             NAMES, 716, "Table 3. Limits of all parts of the cooling circuit, as tested in the second year"
@@ -202,7 +202,7 @@ def test_title_and_note_are_no_rows() -> None:
     assert "| Tested" not in markdown
 
 
-def test_two_columns_of_prose_and_a_framed_paragraph_are_no_tables() -> None:
+def test_prose_in_two_columns_or_a_frame_is_not_a_table() -> None:
     def columns(canvas: Canvas) -> None:
         for x in (60, 320):
             for number in range(12):
@@ -216,7 +216,7 @@ def test_two_columns_of_prose_and_a_framed_paragraph_are_no_tables() -> None:
     assert "|" not in markdown_of(columns, framed)
 
 
-def test_dots_that_lead_to_a_figure_are_no_text() -> None:
+def test_dot_leaders_are_left_out() -> None:
     def draw(canvas: Canvas) -> None:
         rows(
             canvas,
@@ -233,7 +233,7 @@ def spans_of(words: list[str], gap: float) -> Iterator[LineSpan]:
         x += 5 * len(word) + gap
 
 
-def test_words_that_were_placed_one_by_one_are_no_cells() -> None:
+def test_separately_placed_words_of_a_line_are_not_cells() -> None:
     words = ["(", "in", "thousands", ",", "except", "per", "share", "data", ")", "if", "we", "are", "not", "able"]
     assert [line.text for line in make_lines(spans_of(words, 3))] == [
         "(in thousands, except per share data) if we are not able"
@@ -241,6 +241,6 @@ def test_words_that_were_placed_one_by_one_are_no_cells() -> None:
 
 
 @pytest.mark.parametrize(("words", "gap"), [("Gate Pier Hall Yard Dock", 9), ("12 14 15 Sum 9 8", 3), ("Gate Pier", 3)])
-def test_words_that_stand_apart_and_figures_are_cells(words: str, gap: float) -> None:
+def test_widely_spaced_words_and_figures_are_cells(words: str, gap: float) -> None:
     (line,) = make_lines(spans_of(words.split(), gap))
     assert len(line.spans) == len(words.split())

@@ -1,4 +1,4 @@
-"""The text of PDFs: labels, titles, notes, and what runs along the edges of pages. The files are made by reportlab."""
+"""The text of PDFs: labels, titles, footnotes, and running headers and footers. The files are made by reportlab."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -36,7 +36,7 @@ def read(data: bytes) -> ParsedDocument:
     return read_document(data, "manual.pdf", LIMITS)
 
 
-def test_labels_under_each_other_stay_lines_and_are_found() -> None:
+def test_label_lines_stay_separate_and_become_fields() -> None:
     labels = [
         "Status: Superseded",
         "Superseded by: Safety Manual 2026",
@@ -51,17 +51,17 @@ def test_labels_under_each_other_stay_lines_and_are_found() -> None:
     assert read_first_page_date(cut) == "2023-05-05"
 
 
-def test_a_paragraph_with_a_colon_at_a_line_end_stays_one() -> None:
+def test_a_paragraph_with_a_colon_at_a_line_end_stays_whole() -> None:
     text = f"Note: {TEXT}The owner: nobody. {TEXT}"
     assert read(pdf(paragraphs(("Normal", text)))).markdown.strip() == text.strip()
 
 
-def test_a_numbered_heading_is_none_of_the_title_above_it() -> None:
+def test_a_numbered_heading_is_not_joined_to_the_title_above() -> None:
     story = paragraphs(("Title", "Engine Care Guide"), ("Heading1", "1 Lubrication"), ("Normal", TEXT))
     assert "# Engine Care Guide\n\n# 1 Lubrication\n\n" in read(pdf(story)).markdown
 
 
-def test_a_note_that_was_drawn_first_stands_behind_its_mark() -> None:
+def test_a_footnote_drawn_first_follows_its_mark() -> None:
     def foot(canvas: Canvas, page: Any) -> None:
         canvas.setFont("Helvetica", 7)
         canvas.drawString(72, 70, "1 Dogs travel for 20 EUR.")
@@ -81,17 +81,17 @@ def running(size: float, text: str = "Fjordlane Ferries") -> Draw:
 
 @pytest.mark.parametrize("pages", [2, 3])
 @pytest.mark.parametrize("size", [8, 10])
-def test_a_header_of_few_pages_is_left_out(pages: int, size: float) -> None:
+def test_a_running_header_of_few_pages_is_left_out(pages: int, size: float) -> None:
     story = [part for number in range(pages) for part in (*paragraphs(("Normal", f"{TEXT} {number}")), PageBreak())]
     markdown = read(pdf(story, running(size))).markdown
     assert "Fjordlane" not in markdown and markdown.count("Every seafarer") == 4 * pages
 
 
-def test_a_page_that_bears_nothing_else_keeps_it() -> None:
+def test_a_page_with_nothing_but_the_running_header_keeps_it() -> None:
     story = [*paragraphs(("Normal", TEXT)), PageBreak(), *paragraphs(("Normal", "&nbsp;"))]
     assert "Fjordlane" in read(pdf(story, running(8))).markdown
 
 
-def test_the_first_line_of_two_pages_of_text_stays() -> None:
+def test_a_repeated_first_line_of_two_pages_is_kept() -> None:
     story = [part for _ in range(2) for part in (*paragraphs(("Normal", "Sign here."), ("Normal", TEXT)), PageBreak())]
     assert read(pdf(story)).markdown.count("Sign here.") == 2

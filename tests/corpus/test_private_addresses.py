@@ -1,4 +1,4 @@
-"""No source of the web leads into our own network (check 16): a listener counts 0 hits."""
+"""No web source reaches our own network (check 16): a listener counts 0 hits."""
 
 import os
 import socket
@@ -31,7 +31,7 @@ HOSTS = [
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_no_spelling_of_a_private_address_is_fetched(host: str, listener: Listener) -> None:
+def test_a_private_address_is_not_fetched_in_any_spelling(host: str, listener: Listener) -> None:
     url = f"http://{host}:{listener.port}/"
     with pytest.raises((SourceDown, FetchFailed)), closing(WebConnector(WebSite(url), Patterns())) as there:
         list(there.list_documents({}))
@@ -44,7 +44,7 @@ def test_no_spelling_of_a_private_address_is_fetched(host: str, listener: Listen
 
 
 @pytest.mark.parametrize("address", ["file:///etc/hostname", "gopher://127.0.0.1:{port}/", "ftp://127.0.0.1:{port}/"])
-def test_no_other_kind_of_address_is_fetched(address: str, listener: Listener) -> None:
+def test_other_schemes_are_not_fetched(address: str, listener: Listener) -> None:
     with pytest.raises((SourceDown, FetchFailed)):
         WebConnector(WebSite(address.format(port=listener.port)), Patterns())
     with WebFetcher("http://public.example", most_bytes=1000) as fetcher, pytest.raises((SourceDown, FetchFailed)):
@@ -53,7 +53,7 @@ def test_no_other_kind_of_address_is_fetched(address: str, listener: Listener) -
 
 
 def resolved(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
-    """Let `public.example` stand for these addresses, one after the other; all else as it is."""
+    """Resolve `public.example` to these addresses, one after the other, and other names as usual."""
     asked, left, real = [], list(answers), socket.getaddrinfo
 
     def answer(host: Any, port: Any, *more: Any, **named: Any) -> Any:
@@ -68,10 +68,10 @@ def resolved(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]", "2130706433", "localhost", "169.254.169.254"])
-def test_a_redirect_leads_into_no_private_network(
+def test_a_redirect_to_a_private_network_is_not_followed(
     host: str, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The public server is played; whatever is asked of another one would go out for real."""
+    """Simulate the public server; a request to any other server would really be sent."""
     resolved(monkeypatch, PUBLIC)
     target = f"http://{host}:{listener.port}/"
 
@@ -90,12 +90,12 @@ def test_a_redirect_leads_into_no_private_network(
         transport._inner = Played()
         with pytest.raises((SourceDown, FetchFailed)):
             fetcher.get("http://public.example/", allowed=lambda _: True)
-        # As the crawler asks: what leaves the site is not followed at all.
+        # Like the crawler, which does not follow links out of the site.
         assert fetcher.get("http://public.example/", allowed=lambda url: "public.example" in url) is None
     assert listener.hits == []
 
 
-def test_a_name_that_means_another_address_a_moment_later_gains_nothing(
+def test_a_name_that_changes_its_address_reaches_no_private_network(
     listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = resolved(monkeypatch, PUBLIC, "127.0.0.1")
@@ -111,14 +111,14 @@ def test_a_name_that_means_another_address_a_moment_later_gains_nothing(
         transport._inner = Noting()
         url = f"http://public.example:{listener.port}/"
         assert fetcher.get(url, allowed=lambda _: True) is not None
-        # Looked up once for the request, and connected to as looked up; the next request is refused.
+        # The name is resolved once per request, and that address is used; the next request is refused.
         assert (asked, connected) == (["public.example"], [PUBLIC])
         with pytest.raises(SourceDown, match="private network"):
             fetcher.get(url, allowed=lambda _: True)
     assert listener.hits == []
 
 
-def test_one_private_address_among_public_ones_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_private_address_among_public_ones_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, 80)) for one in (PUBLIC, "10.0.0.5")]
     monkeypatch.setattr(public_network.socket, "getaddrinfo", lambda *_, **__: found)
     with pytest.raises(SourceDown, match="lies in a private network") as refused:
@@ -126,7 +126,7 @@ def test_one_private_address_among_public_ones_is_enough(monkeypatch: pytest.Mon
     assert "10.0.0.5" not in str(refused.value)  # who names a host does not learn what stands behind it
 
 
-def test_a_proxy_of_the_environment_is_not_asked(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_set_in_the_environment_is_not_used(listener: Listener, monkeypatch: pytest.MonkeyPatch) -> None:
     resolved(monkeypatch, PUBLIC)
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, f"http://127.0.0.1:{listener.port}")

@@ -1,4 +1,4 @@
-"""Documents of an earlier Argot get quantised vectors beside everything else; whatever changes them keeps them true."""
+"""Documents of an earlier Argot get quantised vectors in the background, and these follow every change."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,7 +62,7 @@ def _found(corpus: Corpus, principal: Principal = ROOT) -> list[tuple[str, float
     return corpus.search_semantic(principal, "passage", corpus.embedder.embed_queries([QUESTION])[0], 50, within)
 
 
-def test_what_an_earlier_argot_left_without_gets_them(corpus: Corpus) -> None:
+def test_documents_of_an_earlier_argot_get_quantised_vectors(corpus: Corpus) -> None:
     home, before, found = corpus.home, _rows(corpus), _found(corpus)
     _forget(corpus, 30)
     assert _ids(_found(corpus)) == _ids(found) and corpus.check() == []
@@ -74,14 +74,14 @@ def test_what_an_earlier_argot_left_without_gets_them(corpus: Corpus) -> None:
         assert after.keys() == before.keys()
         for key, (ids, signs, numbers) in before.items():
             assert (after[key][0], after[key][1]) == (ids, signs)
-            # Chroma makes a vector's length 1 when it is written: the last bit may be another one.
+            # Chroma normalises a vector when it is written, which may change the last bit.
             np.testing.assert_allclose(after[key][2].astype(float), numbers.astype(float), atol=1e-3)
         assert _ids(_found(again)) == _ids(found) and again.check() == []
     finally:
         again.close()
 
 
-def test_the_same_is_found_with_them_and_by_the_graph(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quantised_vectors_and_the_graph_find_the_same(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     compared, of_ann = _found(corpus), _found(corpus, ANN)
     assert len(compared) == len(of_ann) + 1 == 41
     monkeypatch.setattr(document_search, "FEW_DOCUMENTS", 0)
@@ -91,7 +91,7 @@ def test_the_same_is_found_with_them_and_by_the_graph(corpus: Corpus, monkeypatc
         assert all(similarity == pytest.approx(similar[id_], abs=1e-3) for id_, similarity in found)
 
 
-def test_changes_keep_them_true(corpus: Corpus) -> None:
+def test_quantised_vectors_follow_changes(corpus: Corpus) -> None:
     _add(corpus, "0.md", text="painted")
     corpus.relabel(ROOT, "1.md", INSIDE, None)
     corpus.remove(ROOT, "2.md")
@@ -115,7 +115,7 @@ def test_changes_keep_them_true(corpus: Corpus) -> None:
         "numbers = CAST(hex(numbers) AS TEXT)",
     ],
 )
-def test_damaged_ones_are_told_and_their_documents_found_all_the_same(corpus: Corpus, change: str) -> None:
+def test_damaged_quantised_vectors_are_reported_and_documents_still_found(corpus: Corpus, change: str) -> None:
     found = _found(corpus)
     _change(corpus, change)
     assert _ids(_found(corpus)) == _ids(found)
@@ -126,7 +126,7 @@ def test_damaged_ones_are_told_and_their_documents_found_all_the_same(corpus: Co
 @pytest.mark.parametrize(
     "change", ["vectors = '', signs = x'', numbers = x''", "numbers = zeroblob(length(numbers))", "vectors = 'p:0'"]
 )
-def test_others_than_those_of_the_texts_are_told_and_mended(corpus: Corpus, change: str) -> None:
+def test_wrong_quantised_vectors_are_reported_and_rebuilt(corpus: Corpus, change: str) -> None:
     _change(corpus, change)
     (problem,) = corpus.check()
     assert "quantised vectors of 41 documents" in problem.message
@@ -134,8 +134,8 @@ def test_others_than_those_of_the_texts_are_told_and_mended(corpus: Corpus, chan
     assert corpus.check() == []
 
 
-def test_a_generation_that_another_service_replaced_is_not_searched(corpus: Corpus) -> None:
-    """Nothing is left of its rows."""
+def test_a_generation_replaced_by_another_service_is_not_searched(corpus: Corpus) -> None:
+    """Check it when no rows of the old generation are left."""
     index = corpus.vectors
     with corpus.store.database.writing() as connection:
         for table, column in (("vectors", "generation"), ("quantised_vectors", "generation"), ("generations", "name")):
@@ -146,7 +146,7 @@ def test_a_generation_that_another_service_replaced_is_not_searched(corpus: Corp
         document_search.find_nearest_within(corpus.store.database, index, "passage", query, [EVERYONE], 5, within)
 
 
-def test_whoever_closes_does_not_wait_for_another_writer(corpus: Corpus) -> None:
+def test_closing_does_not_wait_for_another_writer(corpus: Corpus) -> None:
     _forget(corpus, 30)
     corpus.quantising.start_if_due(corpus.vectors)
     with corpus._changing:
@@ -154,7 +154,7 @@ def test_whoever_closes_does_not_wait_for_another_writer(corpus: Corpus) -> None
     assert corpus.quantising._thread and not corpus.quantising._thread.is_alive()
 
 
-def test_what_is_derived_piece_by_piece_is_written_once(corpus: Corpus) -> None:
+def test_texts_derived_in_parts_are_quantised_once(corpus: Corpus) -> None:
     (document, *_) = corpus.store.documents(ROOT)
     rows, generation = np.eye(3, corpus.embedder.dimensions, dtype=np.float32), corpus.vectors.generation
     parts = "SELECT part, vectors FROM quantised_vectors WHERE document = ? AND kind = 'derived' ORDER BY part"

@@ -78,7 +78,7 @@ def test_properties_of_office_files_give_a_date_and_fields() -> None:
     assert fields_in(found) == {"author": ["Ann Other"], "tag": ["hr", "leave"], "status": ["Draft"]}
     plain = io.BytesIO()
     docx.Document().add_paragraph("x").part.document.save(plain)
-    # The template's author and day say nothing.
+    # Author and date of the template are ignored.
     assert (read(plain.getvalue(), "x.docx").date, read(plain.getvalue(), "x.docx").fields) == (None, ())
 
 
@@ -122,11 +122,11 @@ def test_properties_of_pdfs_pages_and_mails_give_a_date_and_fields() -> None:
         ("## The Pump\n\nText.\n", "The Pump"),
     ],
 )
-def test_a_title_is_no_comment_and_no_heading_that_every_page_has(markdown: str, title: str) -> None:
+def test_a_title_is_not_a_comment_or_a_heading_common_to_all_pages(markdown: str, title: str) -> None:
     assert read(markdown, "readme.md").title == title
 
 
-def test_a_title_is_nothing_that_a_program_put_there() -> None:
+def test_a_title_set_by_a_program_is_ignored() -> None:
     for given in ("Microsoft Word - plan_v3.doc", "untitled", "Untitled Document 1", "PowerPoint Presentation"):
         stream = io.BytesIO()
         canvas = Canvas(stream, pagesize=A4)
@@ -223,7 +223,7 @@ The queue is saved: 10^6 jobs, see
 """
 
 
-def test_html_in_markdown_becomes_markdown_or_goes() -> None:
+def test_html_in_markdown_becomes_markdown_or_is_removed() -> None:
     parsed = read(README, "README.md")
     lines = "\n".join(line.rstrip() for line in parsed.markdown.splitlines())
     assert re.sub(r"\n{3,}", "\n\n", lines).strip() == READ_README.strip()
@@ -242,7 +242,7 @@ def test_html_in_markdown_becomes_markdown_or_goes() -> None:
         "- [Alone](https://example.com) stays\n- [Elsewhere](other.md)",
     ],
 )
-def test_what_is_no_html_of_a_page_is_kept(markdown: str) -> None:
+def test_text_that_only_looks_like_html_is_kept(markdown: str) -> None:
     assert read(markdown, "a.md").markdown == markdown
 
 
@@ -254,15 +254,15 @@ def test_what_is_no_html_of_a_page_is_kept(markdown: str) -> None:
         (".. raw:: html\n\n   <b>Build passing</b>\n\nRead on.\n", "a.rst"),
     ],
 )
-def test_a_badge_is_no_text(source: str, name: str) -> None:
+def test_a_badge_is_left_out(source: str, name: str) -> None:
     assert read(source, name).markdown.strip() == "Read on."
 
 
-def test_a_break_in_a_row_of_a_table_breaks_no_row() -> None:
+def test_a_line_break_in_a_table_row_keeps_the_row() -> None:
     assert "| a b | c |" in read("| x | y |\n|---|---|\n| a<br>b | c |\n", "a.md").markdown
 
 
-def test_tags_left_open_and_many_of_them_cost_no_more_than_their_text() -> None:
+def test_many_unclosed_tags_are_read_and_too_many_tables_refused() -> None:
     assert read("Text " + "<a href='x'>" * 20_000 + "end", "a.md").markdown == "Text end"
     assert "too large" in refusal(b"<table></table>" * 60_000, "a.md", ReadLimits(seconds=1)).reason
 
@@ -273,7 +273,7 @@ def test_front_matter_gives_title_and_date() -> None:
     assert parsed.markdown.strip() == "# Heading"
 
 
-def test_text_between_two_rules_is_no_front_matter() -> None:
+def test_text_between_two_rules_is_not_front_matter() -> None:
     source = "---\nThis is said between rules.\n---\n\nMore.\n"
     assert read(source, "a.md").markdown == source
 
@@ -298,7 +298,7 @@ def test_title_falls_back_to_the_file_name() -> None:
         ("cp1251", "Это русский документ, который описывает порядок проверки изделий. " * 5),
     ],
 )
-def test_encodings(encoding: str, text: str) -> None:
+def test_text_in_every_supported_encoding_is_read(encoding: str, text: str) -> None:
     assert read(text.encode(encoding), "a.txt").markdown == text
 
 
@@ -309,22 +309,22 @@ def test_binary_in_disguise_is_refused() -> None:
 
 
 @pytest.mark.parametrize("suffix", sorted(SUFFIXES))
-def test_empty_files_are_named_so(suffix: str) -> None:
+def test_an_empty_file_is_refused_as_empty(suffix: str) -> None:
     assert refusal(b"", f"a{suffix}").reason == "empty"
 
 
 @pytest.mark.parametrize("name", ["a.md", "a.txt", "a.html", "a.rst", "a.csv"])
-def test_blank_files_are_empty(name: str) -> None:
+def test_a_blank_file_is_refused_as_empty(name: str) -> None:
     assert "empty" in refusal(b" \n\n \n", name).reason
 
 
-def test_oversized_file_names_limit_and_setting() -> None:
+def test_an_oversized_file_is_refused_with_limit_and_setting() -> None:
     error = refusal(b"x" * 2_000_000, "a.txt", ReadLimits(max_bytes=1_000_000))
     assert "1 MB" in error.reason
     assert "ARGOT_MAX_FILE_MB" in error.remedy
 
 
-def test_too_much_text_names_the_setting() -> None:
+def test_too_much_text_is_refused_with_the_setting() -> None:
     assert "ARGOT_MAX_TEXT_CHARS" in refusal(b"x" * 2000, "a.txt", ReadLimits(max_text_chars=1000)).remedy
 
 
@@ -371,7 +371,7 @@ def test_html_keeps_structure_and_drops_chrome() -> None:
         assert dropped not in parsed.markdown
 
 
-def test_a_table_in_a_table_and_the_cells_around_it() -> None:
+def test_a_nested_html_table_and_the_cells_around_it_are_read() -> None:
     inner = "<table><tr><th>Part</th><th>Limit</th></tr><tr><td>Valve</td><td>12 bar</td></tr></table>"
     rows = f"<tr><td>Left</td><td>Right</td></tr><tr><td>{inner}</td><td>Beside</td></tr>"
     markdown = read(f"<html><body><p>Before</p><table>{rows}</table></body></html>", "a.html").markdown
@@ -380,7 +380,7 @@ def test_a_table_in_a_table_and_the_cells_around_it() -> None:
 
 
 @pytest.mark.parametrize("first", ["sep=;", "SEP=;", '"sep=;"', "sep=;;;"])
-def test_a_line_that_tells_excel_the_delimiter_is_no_row(first: str) -> None:
+def test_the_sep_line_of_a_csv_file_is_not_a_row(first: str) -> None:
     markdown = read(f"{first}\r\nPart;Bay\r\nFuse, slow;K-7\r\n", "a.csv").markdown
     assert markdown.strip() == "| Part | Bay |\n| --- | --- |\n| Fuse, slow | K-7 |"
     assert read("sep=\t\nPart\tBay\nFuse\tK-7\n", "a.csv").markdown.startswith("| Part | Bay |")
@@ -396,7 +396,7 @@ def test_html_entities_are_not_expanded() -> None:
     assert "BOOM" not in read(bomb, "a.html").markdown
 
 
-def test_deeply_nested_html_ends_in_an_answer() -> None:
+def test_deeply_nested_html_is_read_or_refused() -> None:
     deep = "<div>" * 20_000 + "text" + "</div>" * 20_000
     try:
         assert "text" in read(deep, "a.html").markdown
@@ -404,7 +404,7 @@ def test_deeply_nested_html_ends_in_an_answer() -> None:
         assert "nested" in error.reason or "empty" in error.reason
 
 
-def test_huge_spans_do_not_blow_up() -> None:
+def test_huge_cell_spans_are_bounded() -> None:
     page = "<table>" + "<tr><td colspan=99999 rowspan=99999>a</td><td>b</td></tr>" * 20 + "</table>"
     assert len(read(page, "a.html").markdown) < 1_000_000
 
@@ -541,7 +541,7 @@ def test_broken_rst_keeps_its_text() -> None:
         assert word in markdown
 
 
-def test_rst_is_quiet(capfd) -> None:
+def test_reading_rst_prints_nothing(capfd) -> None:
     read("Title\n==\n\n:nope:`x` |y| `z <\n\n.. nope::\n", "a.rst")
     assert capfd.readouterr() == ("", "")
 
@@ -572,7 +572,7 @@ def pdf_of(pages: list[str] | list[list[str]], **options) -> bytes:
     return buffer.getvalue()
 
 
-def test_pdf_headings_paragraphs_hyphens_and_running_lines() -> None:
+def test_pdf_headings_paragraphs_and_hyphens_are_read() -> None:
     data = pdf_of([["# First heading", *PROSE], ["# Second heading", "Other text on page two."], ["Third page text."]])
     parsed = read(data, "a.pdf")
     assert "# First heading\n\nThe recovery team restores" in parsed.markdown
@@ -584,7 +584,7 @@ def test_pdf_headings_paragraphs_hyphens_and_running_lines() -> None:
     assert parsed.markdown[parsed.pages[1].start :].startswith("# Second heading")
 
 
-def test_pdf_steps_numbered_without_a_mark_are_steps() -> None:
+def test_pdf_steps_numbered_without_a_dot_become_a_list() -> None:
     steps = ("Stop the engine and let it cool.", "Lock out the starting air.", "Drain the sump.")
 
     def draw(canvas: Canvas, x: float) -> None:
@@ -607,12 +607,12 @@ def test_pdf_steps_numbered_without_a_mark_are_steps() -> None:
         )
 
 
-def test_pdf_two_lines_that_begin_with_numbers_are_no_steps() -> None:
+def test_pdf_lines_that_begin_with_numbers_are_not_steps() -> None:
     markdown = read(pdf_of([["1 Bar is the least.", "2 Bar are the most.", "Other text."]]), "a.pdf").markdown
     assert "1." not in markdown
 
 
-def test_pdf_boxes_are_where_the_text_stands() -> None:
+def test_pdf_boxes_match_the_place_of_the_text() -> None:
     parsed = read(pdf_of([["# First heading", *PROSE], ["Page two text is here."]]), "a.pdf")
     place = parsed.markdown.index("The recovery team")
     box = next(mark.box for mark in parsed.boxes if mark.start <= place < mark.end)
@@ -626,7 +626,7 @@ def test_pdf_boxes_are_where_the_text_stands() -> None:
     assert passages[1].boxes[0].page == 2
 
 
-def test_pdf_paragraph_goes_on_overleaf() -> None:
+def test_pdf_paragraph_continues_on_the_next_page() -> None:
     parsed = read(pdf_of([["A sentence that begins on this page and"], ["ends on the next one."]]), "a.pdf")
     assert "begins on this page and ends on the next one." in parsed.markdown
     assert {mark.box.page for mark in parsed.boxes} == {1, 2}
@@ -641,7 +641,7 @@ ROWS = [
 ]
 
 
-def test_pdf_ruled_table() -> None:
+def test_pdf_table_with_rules_is_read() -> None:
     buffer = io.BytesIO()
     table = Table(ROWS, style=TableStyle([("GRID", (0, 0), (-1, -1), 1, "black")]))
     SimpleDocTemplate(buffer).build([table])
@@ -649,7 +649,7 @@ def test_pdf_ruled_table() -> None:
     assert expected in read(buffer.getvalue(), "a.pdf").markdown
 
 
-def test_pdf_aligned_table_without_rules() -> None:
+def test_pdf_table_without_rules_is_read() -> None:
     buffer = io.BytesIO()
     canvas = Canvas(buffer)
     for row, cells in enumerate(
@@ -664,7 +664,7 @@ def test_pdf_aligned_table_without_rules() -> None:
     assert expected in read(buffer.getvalue(), "a.pdf").markdown
 
 
-def test_encrypted_pdf() -> None:
+def test_an_encrypted_pdf_is_refused() -> None:
     data = pdf_of(["secret"], encrypt=pdfencrypt.StandardEncryption("password"))
     assert refusal(data, "a.pdf").reason == "encrypted"
 
@@ -677,7 +677,7 @@ def test_pdf_without_text_looks_scanned() -> None:
     assert "scanned" in refusal(buffer.getvalue(), "a.pdf").reason
 
 
-def test_truncated_and_false_pdf() -> None:
+def test_a_truncated_or_false_pdf_is_refused_as_damaged() -> None:
     assert "damaged" in refusal(b"%PDF-1.4 nonsense", "a.pdf").reason
     assert "damaged" in refusal(b"<html>not a pdf</html>", "a.pdf").reason
 
@@ -700,7 +700,7 @@ def docx_bytes() -> bytes:
     return buffer.getvalue()
 
 
-def test_docx() -> None:
+def test_a_word_file_is_read_with_headings_lists_and_tables() -> None:
     parsed = read(docx_bytes(), "leave.docx")
     assert parsed.title == "Leave handbook"
     assert "# Days\n\nEveryone has 30 days.\n\n- ask early\n- ask in writing\n" in parsed.markdown
@@ -726,7 +726,7 @@ def pptx_bytes() -> bytes:
     return buffer.getvalue()
 
 
-def test_pptx() -> None:
+def test_a_deck_is_read_with_slides_lists_and_notes() -> None:
     parsed = read(pptx_bytes(), "control.pptx")
     assert parsed.title == "Process control"
     assert "# Process control\n\n- Charts\n  - one per tool\n\n**Notes:** Say why." in parsed.markdown
@@ -755,7 +755,7 @@ def xlsx_bytes() -> bytes:
     return buffer.getvalue()
 
 
-def test_xlsx_repeats_its_header() -> None:
+def test_a_workbook_repeats_its_header_in_every_passage() -> None:
     parsed = read(xlsx_bytes(), "timing.xlsx")
     assert parsed.markdown.startswith("# Timing\n\nTiming of all parts\n\n| Name | ns | share |\n| --- | --- | --- |\n")
     assert parsed.markdown.count("| Name | ns | share |") == 3
@@ -766,7 +766,7 @@ def test_xlsx_repeats_its_header() -> None:
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_csv_dialects(delimiter: str) -> None:
+def test_csv_files_of_every_delimiter_and_encoding_are_read(delimiter: str) -> None:
     lines = [["Term", "Meaning, short"], ["PUC", 'say "hi"'], ["tCCS", "two\nlines"]]
     text = "\r\n".join(delimiter.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in lines)
     expected = '| Term | Meaning, short |\n| --- | --- |\n| PUC | say "hi" |\n| tCCS | two lines |'
@@ -783,7 +783,7 @@ def test_long_csv_names_its_columns_in_every_passage() -> None:
     assert "| valve 499 | 499 bar \\| max |" in parsed.markdown
 
 
-def test_single_column_csv() -> None:
+def test_a_csv_file_of_one_column_is_read() -> None:
     assert read("name\nalpha\nbeta\n", "a.csv").markdown == "| name |\n| --- |\n| alpha |\n| beta |"
 
 
@@ -801,18 +801,18 @@ def rezip(data: bytes, change) -> bytes:
 
 
 @pytest.mark.parametrize("suffix", OFFICE)
-def test_truncated_office_file(suffix: str) -> None:
+def test_a_truncated_office_file_is_refused_as_damaged(suffix: str) -> None:
     data = OFFICE[suffix]()
     assert "damaged" in refusal(data[: len(data) // 2], f"a{suffix}").reason
 
 
 @pytest.mark.parametrize("suffix", OFFICE)
-def test_office_file_with_scrambled_content(suffix: str) -> None:
+def test_an_office_file_with_broken_xml_is_refused(suffix: str) -> None:
     assert refusal(rezip(OFFICE[suffix](), lambda name, data: b"<broken"), f"a{suffix}").reason
 
 
 @pytest.mark.parametrize("suffix", OFFICE)
-def test_zip_bomb(suffix: str) -> None:
+def test_an_office_file_that_is_a_zip_bomb_is_refused(suffix: str) -> None:
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", b"0" * 30_000_000)
@@ -822,7 +822,7 @@ def test_zip_bomb(suffix: str) -> None:
 
 
 def crowded(suffix: str, elements: int) -> bytes:
-    """An Office file of some kilobytes that unpacks to this many empty elements and one that is not."""
+    """Make an Office file of some kilobytes that unpacks to this many empty elements and one with text."""
     member, before, element = {
         ".docx": ("word/document.xml", b"<w:sectPr", b"<w:p/>"),
         ".pptx": ("ppt/slides/slide1.xml", b"</p:spTree>", b"<p:sp/>"),
@@ -836,7 +836,7 @@ def crowded(suffix: str, elements: int) -> bytes:
 
 
 @pytest.mark.parametrize("suffix", OFFICE)
-def test_a_small_file_of_more_elements_than_time_is_enough_for_is_refused_unread(suffix: str) -> None:
+def test_a_small_file_with_too_many_elements_is_refused_before_parsing(suffix: str) -> None:
     data = crowded(suffix, 300_000)
     assert len(data) < 100_000
     error = refusal(data, f"a{suffix}", ReadLimits(seconds=1))
@@ -844,7 +844,7 @@ def test_a_small_file_of_more_elements_than_time_is_enough_for_is_refused_unread
     assert "ARGOT_PARSE_SECONDS" in error.remedy
 
 
-def test_a_small_file_of_more_text_than_time_is_enough_for_is_refused_unread() -> None:
+def test_a_small_file_with_too_much_text_is_refused_before_parsing() -> None:
     def lengthen(name: str, data: bytes) -> bytes:
         return data.replace(b"30 days", b"30 days" + b" and a" * 3_000_000) if name == "word/document.xml" else data
 
@@ -853,7 +853,7 @@ def test_a_small_file_of_more_text_than_time_is_enough_for_is_refused_unread() -
     assert "ARGOT_PARSE_SECONDS" in error.remedy
 
 
-def test_a_file_that_is_nested_too_deeply_is_said_to_be_so() -> None:
+def test_a_file_that_is_nested_too_deeply_is_refused() -> None:
     opened, closed = b"<w:sdt><w:sdtContent>" * 3_000, b"</w:sdtContent></w:sdt>" * 3_000
 
     def nest(name: str, data: bytes) -> bytes:
@@ -862,7 +862,7 @@ def test_a_file_that_is_nested_too_deeply_is_said_to_be_so() -> None:
     assert refusal(rezip(OFFICE[".docx"](), nest), "a.docx").reason == "nested too deeply"
 
 
-def test_one_text_in_very_many_cells_is_counted_before_it_is_joined() -> None:
+def test_a_shared_string_in_many_cells_is_counted_before_joining() -> None:
     from openpyxl import Workbook
 
     book = Workbook()
@@ -875,7 +875,7 @@ def test_one_text_in_very_many_cells_is_counted_before_it_is_joined() -> None:
         read_isolated(data.getvalue(), "a.xlsx", ReadLimits(memory_mb=256, seconds=600))
 
 
-def test_columns_that_are_not_read_are_named() -> None:
+def test_columns_beyond_the_limit_are_named_in_a_warning() -> None:
     from openpyxl import Workbook
 
     book = Workbook()
@@ -893,7 +893,7 @@ def test_a_workbook_may_hold_more_elements_than_a_document() -> None:
     assert "t59" in read_document(crowded(".xlsx", 70_000), "a.xlsx", limits).markdown
 
 
-def test_elements_are_counted_whatever_their_part_is_called() -> None:
+def test_elements_are_counted_in_parts_of_any_name() -> None:
     def hidden(name: str, data: bytes) -> bytes:
         return data.replace(b"word/document.xml", b"word/document.png") if name.startswith(("_rels", "[")) else data
 
@@ -905,7 +905,7 @@ def test_elements_are_counted_whatever_their_part_is_called() -> None:
     assert "XML elements" in refusal(renamed.getvalue(), "a.docx", ReadLimits(seconds=1)).reason
 
 
-def test_zip_that_lies_about_its_sizes() -> None:
+def test_an_office_file_with_false_zip_sizes_is_refused() -> None:
     bomb = io.BytesIO()
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", b"0" * 30_000_000)
@@ -935,16 +935,16 @@ def test_external_entities_are_not_read(suffix: str, encoding: str, tmp_path) ->
     assert "unsafe" in parsed.warnings[0] and "canary" not in parsed.markdown
 
 
-def test_old_or_encrypted_office_file() -> None:
+def test_an_old_or_encrypted_office_file_is_refused() -> None:
     assert "encrypted" in refusal(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "a.docx").reason
 
 
-def test_one_huge_line() -> None:
+def test_a_text_of_one_huge_line_is_read() -> None:
     parsed = read("word" * 250_000, "a.txt")
     assert len(parsed.markdown) == 1_000_000
 
 
-def test_nothing_unstorable_comes_out() -> None:
+def test_readers_return_no_nul_or_surrogate_characters() -> None:
     assert "\x00" not in read("<p>a&#0;b</p>", "a.html").markdown
     assert not re.search("[\ud800-\udfff]", read("<p>a&#xD800;b</p>", "a.html").markdown)
 
@@ -953,7 +953,7 @@ def test_nothing_unstorable_comes_out() -> None:
 
 
 @pytest.mark.parametrize("suffix", [*OFFICE, ".pdf", ".md"])
-def test_isolated_reading_gives_the_same(suffix: str) -> None:
+def test_isolated_reading_gives_the_same_result(suffix: str) -> None:
     makers = {**OFFICE, ".pdf": lambda: pdf_of([["# Heading", *PROSE]]), ".md": lambda: b"# Heading\n\nText.\n"}
     data = makers[suffix]()
     isolated, here = read_isolated(data, f"a{suffix}"), read_document(data, f"a{suffix}", LIMITS)
@@ -964,26 +964,26 @@ def test_isolated_reading_gives_the_same(suffix: str) -> None:
     assert build_passages(isolated.title, isolated.markdown, isolated.cuts, **names) == cut != []
 
 
-def test_isolated_refusals_travel_back() -> None:
+def test_a_refusal_in_the_isolated_process_is_raised_here() -> None:
     with pytest.raises(UnreadableDocument, match=r"a\.pdf: encrypted"):
         read_isolated(pdf_of(["x"], encrypt=pdfencrypt.StandardEncryption("p")), "a.pdf", LIMITS)
 
 
-def test_isolated_reading_stops_in_time_and_goes_on_with_the_next() -> None:
+def test_isolated_reading_stops_at_its_time_limit_and_reads_the_next_file() -> None:
     slow = b"<div><p>text" * 300_000
     with pytest.raises(UnreadableDocument, match="ARGOT_PARSE_SECONDS"):
         read_isolated(slow, "slow.html", ReadLimits(seconds=0.3))
     assert read_isolated(b"<p>next</p>", "next.html").markdown == "next\n"
 
 
-def test_isolated_reading_bounds_memory_and_goes_on_with_the_next() -> None:
+def test_isolated_reading_bounds_memory_and_reads_the_next_file() -> None:
     big = b"<p>some text</p>" * 1_500_000
     with pytest.raises(UnreadableDocument, match="ARGOT_PARSE_MEMORY_MB"):
         read_isolated(big, "big.html", ReadLimits(memory_mb=64, seconds=600))
     assert read_isolated(b"<p>next</p>", "next.html").markdown == "next\n"
 
 
-def test_isolated_reading_from_several_threads() -> None:
+def test_isolated_reading_works_from_several_threads() -> None:
     results: dict[int, str] = {}
 
     def run(number: int) -> None:
@@ -997,7 +997,7 @@ def test_isolated_reading_from_several_threads() -> None:
     assert results == {number: f"text {number}\n" for number in range(8)}
 
 
-def test_a_text_file_that_is_plainly_html_is_read_as_html() -> None:
+def test_a_text_file_with_html_content_is_read_as_html() -> None:
     page = "\n<!DOCTYPE html>\n<html><body><h1>Kiln</h1><p>It is <b>hot</b>.</p></body></html>"
     parsed = read(page, "kiln.txt")
     assert (parsed.title, parsed.markdown.strip()) == ("Kiln", "# Kiln\n\nIt is **hot**.")

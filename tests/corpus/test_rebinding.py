@@ -1,4 +1,4 @@
-"""A name that stands for a public address, and a moment later for one of this machine, reaches nothing here."""
+"""A host name that resolves first to a public and then to a local address reaches nothing on this machine."""
 
 import json
 import shutil
@@ -24,14 +24,14 @@ def namespace_fault() -> str:
     return tried.stderr.strip() if tried.returncode else ""
 
 
-def test_every_road_connects_to_the_address_that_was_checked(tmp_path: Path) -> None:
+def test_every_connector_connects_to_the_checked_address(tmp_path: Path) -> None:
     if fault := namespace_fault():
         pytest.skip(f"no network namespace can be made here: {fault}")
     command = [*NAMESPACE, sys.executable, str(SCRIPT), str(tmp_path)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=300)
     told = json.loads(done.stdout)
     assert {road: found["said"] for road, found in told.items() if found["inside"]} == {}
-    # Each was really gone, so that 0 means something.
+    # Every connector was really used; otherwise 0 connections would prove nothing.
     assert [road for road, found in told.items() if not found["public"]] == [NOT_RESOLVED]
     assert len(told) >= 25
 
@@ -48,19 +48,19 @@ def test_every_road_connects_to_the_address_that_was_checked(tmp_path: Path) -> 
         ("[2001:db8::1]", "2001:db8::1"),
     ],
 )
-def test_a_host_has_one_spelling(written: str, plain: str) -> None:
+def test_a_host_name_is_normalised(written: str, plain: str) -> None:
     assert normalize_host(written) == plain
 
 
 @pytest.mark.parametrize(
     "host", ["%31%32%37.0.0.1", "fe80::1%eth0", "a@127.0.0.1", "a b", "", "..", "a..b", "a/b", "\u200d"]
 )
-def test_what_programs_read_differently_is_no_host(host: str) -> None:
+def test_an_ambiguous_host_name_is_refused(host: str) -> None:
     with pytest.raises(SourceDown, match="can be no host"):
         normalize_host(host)
 
 
 @pytest.mark.parametrize("address", ["64:ff9b:1::7f00:1", "2002:7f00:1::", "::ffff:0:127.0.0.1", "::127.0.0.1"])
-def test_an_address_of_ipv4_within_one_of_ipv6_is_private(address: str) -> None:
+def test_a_private_ipv4_address_embedded_in_ipv6_is_refused(address: str) -> None:
     with pytest.raises(SourceDown, match="private network"):
         resolve_public_addresses(address, 80)

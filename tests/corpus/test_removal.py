@@ -1,7 +1,7 @@
-"""What is reported as removed is in no file any more: not in a keyword index, a write-ahead log, a free page or Chroma.
+"""Removed content is in no file any more: not in a keyword index, a write-ahead log, a free page or Chroma.
 
-Each road to removal has a word of its own, which stands in no dictionary. Word indexes keep stems and leave out what a
-word shares with the one before it, so files are searched for the middle of it.
+Each kind of removal is tested with a made-up word. Word indexes store stems and omit the prefix that a word shares with
+the one before it, so files are searched for the middle of the word.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any)
 
 
 def left(home: Path) -> list[str]:
-    """Files that hold the word."""
+    """Return the files that contain the word."""
     forms = [MIDDLE.encode("utf-8"), MIDDLE.encode("utf-16-le"), MIDDLE.encode("utf-16-be")]
     files = [path for path in sorted(home.rglob("*")) if path.is_file()]
     return [str(path.relative_to(home)) for path in files if any(form in path.read_bytes() for form in forms)]
@@ -57,7 +57,7 @@ async def added(kb: KnowledgeBase, folder: Path, text: str = TEXT) -> None:
 
 
 async def attached(kb: KnowledgeBase) -> str:
-    """A conversation of ann's about a file of hers, in which nothing of it was quoted."""
+    """Start a conversation of ann about a file of hers that has not been quoted."""
     thread = (await do(kb, ANN, "ask", question="What does a late tariff filing cost?"))["thread"]
     content = base64.b64encode(TEXT.encode()).decode("ascii")
     await do(kb, ANN, "thread_attach", thread=thread, name="harbour.md", content=content)
@@ -65,7 +65,7 @@ async def attached(kb: KnowledgeBase) -> str:
     return str(thread)
 
 
-async def test_a_removed_document(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_a_removed_document_is_in_no_file(kb: KnowledgeBase, tmp_path: Path) -> None:
     await added(kb, tmp_path)
     await do(kb, LOCAL, "glossary_mine")
     await added(kb, tmp_path, TEXT.replace("17", "18"))
@@ -76,8 +76,8 @@ async def test_a_removed_document(kb: KnowledgeBase, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["erased", "too old", "nothing is kept"])
-async def test_a_document_in_the_dustbin(kb: KnowledgeBase, tmp_path: Path, way: str) -> None:
-    """Until its time is over it is kept; then nothing of it is in any file."""
+async def test_an_expired_document_of_the_dustbin_is_in_no_file(kb: KnowledgeBase, tmp_path: Path, way: str) -> None:
+    """Check that the document is kept until its time is over; then no file contains any of it."""
     await added(kb, tmp_path)
     await do(kb, LOCAL, "glossary_mine")
     if way == "nothing is kept":
@@ -96,13 +96,13 @@ async def test_a_document_in_the_dustbin(kb: KnowledgeBase, tmp_path: Path, way:
     assert await do(kb, LOCAL, "check") == []
 
 
-async def test_a_file_taken_out_of_a_conversation(kb: KnowledgeBase) -> None:
+async def test_a_file_detached_from_a_conversation_is_in_no_file(kb: KnowledgeBase) -> None:
     thread = await attached(kb)
     await do(kb, ANN, "thread_detach", thread=thread, name="harbour.md")
     assert left(kb.home) == []
 
 
-async def test_a_deleted_conversation(kb: KnowledgeBase) -> None:
+async def test_a_deleted_conversation_is_in_no_file(kb: KnowledgeBase) -> None:
     thread = await attached(kb)
     await do(kb, ANN, "ask", question=f"What is QXZJ, the {WORD}?", thread=thread)
     await do(kb, ANN, "feedback", thread=thread, turn=0, value=-1, comment=f"No {WORD}")
@@ -111,7 +111,7 @@ async def test_a_deleted_conversation(kb: KnowledgeBase) -> None:
     assert left(kb.home) == []
 
 
-async def test_an_old_conversation(kb: KnowledgeBase) -> None:
+async def test_an_expired_conversation_is_in_no_file(kb: KnowledgeBase) -> None:
     thread = await attached(kb)
     await do(kb, ANN, "ask", question=f"How many cranes has the {WORD} harbour?", thread=thread)
     await kb.chores.finish()
@@ -120,7 +120,7 @@ async def test_an_old_conversation(kb: KnowledgeBase) -> None:
     assert left(kb.home) == []
 
 
-async def test_an_erased_person(kb: KnowledgeBase) -> None:
+async def test_an_erased_person_is_in_no_file(kb: KnowledgeBase) -> None:
     await do(kb, LOCAL, "user_add", name="ann", display_name=f"Ann {WORD}")
     thread = await attached(kb)
     await do(kb, ANN, "ask", question=f"How many cranes has the {WORD} harbour?", thread=thread)
@@ -135,7 +135,7 @@ def remove(home: Path) -> None:
     corpus.close()
 
 
-async def test_a_removal_that_was_killed_is_finished_by_the_next_start(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_a_killed_removal_is_finished_at_the_next_start(kb: KnowledgeBase, tmp_path: Path) -> None:
     await added(kb, tmp_path)
     await kb.close()
     home = await asyncio.to_thread(shutil.copytree, kb.home, tmp_path / "whole")

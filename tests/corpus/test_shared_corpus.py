@@ -1,4 +1,4 @@
-"""Several processes with one corpus on PostgreSQL: none undoes what another has under way, and all search alike."""
+"""Several processes with one corpus on PostgreSQL: none undoes another's pending change, and all search alike."""
 
 import subprocess
 import sys
@@ -70,7 +70,7 @@ def left(corpus: Corpus) -> int:
 # -- one writer among all processes -----------------------------------------------------------------------------------
 
 
-def test_who_opens_it_leaves_alone_what_another_has_under_way(
+def test_opening_the_corpus_keeps_the_pending_change_of_another_process(
     corpus: Corpus, store: str, chroma: str, tmp_path: Path
 ) -> None:
     adder = Adder(store, chroma, tmp_path / "there", "c.md")
@@ -82,7 +82,7 @@ def test_who_opens_it_leaves_alone_what_another_has_under_way(
     assert (found(corpus), corpus.check(), left(corpus)) == (["a.md", "b.md", "c.md", "d.md"], [], 0)
 
 
-def test_what_a_killed_process_had_under_way_is_undone_by_the_next(
+def test_the_pending_change_of_a_killed_process_is_undone(
     corpus: Corpus, store: str, chroma: str, tmp_path: Path
 ) -> None:
     adder = Adder(store, chroma, tmp_path / "there", "c.md")
@@ -109,7 +109,7 @@ def test_closing_does_not_wait_for_another_writer(
     assert (found(corpus), corpus.check()) == (["a.md", "b.md", "c.md"], [])
 
 
-def test_a_change_whose_lock_was_lost_does_not_count(
+def test_a_change_that_lost_its_lock_is_discarded(
     corpus: Corpus, store: str, chroma: str, tmp_path: Path, postgresql_server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     upsert = corpus.vectors.upsert
@@ -129,7 +129,7 @@ def test_a_change_whose_lock_was_lost_does_not_count(
 
 
 def end_lock(server: Any, store: str) -> None:
-    """End the connections of this database that hold a lock beyond their transactions, as a network that fails does."""
+    """End the connections of this database that hold a session lock, as a network failure does."""
     database = store.rpartition("/")[2]
     server.execute(
         "SELECT pg_terminate_backend(l.pid, 60000) FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid "
@@ -140,7 +140,7 @@ def end_lock(server: Any, store: str) -> None:
 # -- one live generation for all --------------------------------------------------------------------------------------
 
 
-def test_others_go_on_with_the_vectors_that_one_made_anew(
+def test_other_processes_continue_with_vectors_rebuilt_by_one(
     corpus: Corpus, store: str, chroma: str, tmp_path: Path
 ) -> None:
     with shared_corpus(store, chroma, tmp_path / "there") as beside:

@@ -1,4 +1,4 @@
-"""Lines of scanned pages are made level before they are read."""
+"""Skewed lines of scanned pages are straightened before they are read."""
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -18,18 +18,18 @@ def page(degrees: float, *, noise: bool = False) -> Image.Image:
 
 @pytest.mark.parametrize("degrees", [-4.0, -2.0, -0.4, 0.0, 1.3, 4.5])
 @pytest.mark.parametrize("noise", [False, True], ids=["clean", "noise"])
-def test_how_far_lines_lean_is_found(degrees: float, noise: bool) -> None:
+def test_the_skew_of_lines_is_measured(degrees: float, noise: bool) -> None:
     assert lean(page(degrees, noise=noise)) == pytest.approx(degrees, abs=0.15)
 
 
-def test_a_level_page_stays_as_it_is_and_a_leaning_one_is_made_level() -> None:
+def test_only_a_skewed_page_is_straightened() -> None:
     straight = page(0.0)
     assert level(straight).size == straight.size
     assert abs(lean(level(page(3.0)))) < MIN_SKEW_DEGREES
 
 
 @pytest.mark.parametrize("colour", [0, 255, 128])
-def test_what_has_no_lines_is_left_alone(colour: int) -> None:
+def test_a_page_without_lines_is_not_turned(colour: int) -> None:
     empty = Image.new("RGB", (300, 200), (colour, colour, colour))
     assert level(empty).size == empty.size
     assert abs(lean(Image.new("L", (40, 1), colour))) <= MAX_SKEW_DEGREES

@@ -1,4 +1,4 @@
-"""A corpus whose disk is full: a change is refused before it begins, and one that runs out of room costs nothing."""
+"""A corpus on a full disk: a change is refused before it begins, and one that runs out of space loses nothing."""
 
 import shutil
 import sqlite3
@@ -36,7 +36,7 @@ def names(base: TinyBase) -> set[str]:
     return {document.name for document in base.corpus.store.documents(LOCAL)}
 
 
-def test_no_change_begins_without_room(base: TinyBase, disk: SmallDisk) -> None:
+def test_no_change_begins_without_free_space(base: TinyBase, disk: SmallDisk) -> None:
     before = names(base)
     disk.fill(RESERVE_BYTES - 1)
     with pytest.raises(StoreUnavailable, match="Free some space"):
@@ -49,7 +49,7 @@ def test_no_change_begins_without_room(base: TinyBase, disk: SmallDisk) -> None:
     assert names(base) == before - {"nand-layout.md"}
 
 
-def test_writing_goes_on_after_many_changes_ran_out_of_room(
+def test_writing_works_again_after_many_changes_filled_the_disk(
     base: TinyBase, disk: SmallDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = names(base)

@@ -1,4 +1,4 @@
-"""Damage that nothing points at: vectors that are not what was written, graphs that lead nowhere; and the way back."""
+"""Damage that no error reveals: changed vectors and graphs without links; and how to repair it."""
 
 import shutil
 import sqlite3
@@ -32,7 +32,7 @@ def reopened(base: TinyBase) -> Corpus:
 
 
 def damaged(home: Path, change: str) -> None:
-    """Changes Chroma's database, every page of which stays sound."""
+    """Change Chroma's database so that each of its pages stays valid."""
     with closing(sqlite3.connect(next(home.rglob("chroma.sqlite3")))) as connection, connection:
         assert connection.execute(change).rowcount
 
@@ -40,16 +40,16 @@ def damaged(home: Path, change: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        # the sign of one number of one vector; the length stays what it was
+        # the sign of one number of one vector, which keeps the length
         "UPDATE embeddings_queue SET vector = CAST(substr(vector, 1, 399) || x'bf' || substr(vector, 401) AS BLOB) "
         "WHERE seq_id = (SELECT seq_id FROM embeddings_queue WHERE substr(vector, 400, 1) = x'3d' LIMIT 1)",
-        # two vectors exchange their texts
+        # the last vector replaced by the first one
         "UPDATE embeddings_queue SET vector = (SELECT vector FROM embeddings_queue ORDER BY seq_id LIMIT 1) "
         "WHERE seq_id = (SELECT max(seq_id) FROM embeddings_queue)",
     ],
     ids=["a number", "a whole vector"],
 )
-def test_a_vector_that_changed_is_found_and_rebuilt(tiny_kb: TinyBase, change: str) -> None:
+def test_a_changed_vector_is_detected_and_rebuilt(tiny_kb: TinyBase, change: str) -> None:
     tiny_kb.corpus.close()
     damaged(tiny_kb.folder, change)
     corpus = reopened(tiny_kb)
@@ -61,13 +61,13 @@ def test_a_vector_that_changed_is_found_and_rebuilt(tiny_kb: TinyBase, change: s
     corpus.close()
 
 
-def test_vectors_of_before_there_were_sketches_are_left_in_peace(tiny_kb: TinyBase) -> None:
+def test_vectors_older_than_sketches_pass_the_check(tiny_kb: TinyBase) -> None:
     with tiny_kb.corpus.store.database.writing() as connection:
         connection.execute("UPDATE vectors SET sketch = NULL")
     assert tiny_kb.corpus.check() == []
 
 
-def test_what_chroma_makes_of_a_vector_changes_no_sketch() -> None:
+def test_normalising_by_chroma_does_not_change_a_sketch() -> None:
     vectors = np.random.default_rng(1).normal(size=(200, 384)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     again = vectors / np.sqrt((vectors.astype(np.float64) ** 2).sum(1, keepdims=True)).astype(np.float32)
@@ -78,7 +78,7 @@ def test_what_chroma_makes_of_a_vector_changes_no_sketch() -> None:
 
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
-    """A saved graph of 2,000 vectors, and the sketch of each. To be copied, not opened."""
+    """Return a saved graph of 2,000 vectors and their sketches; tests must copy it before opening."""
     root = tmp_path_factory.mktemp("graph") / "vectors"
     rows = np.random.default_rng(7).normal(size=(2_000, SIZE)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -98,7 +98,7 @@ def faults(root: Path, written: dict[str, bytes], monkeypatch: pytest.MonkeyPatc
         index.close()
 
 
-def test_a_graph_that_leads_nowhere_is_found(
+def test_a_graph_without_links_is_detected(
     graph: tuple[Path, dict[str, bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, written = graph
@@ -113,7 +113,7 @@ def test_a_graph_that_leads_nowhere_is_found(
     assert "searches do not find" in fault
 
 
-def test_flipped_bits_never_end_the_process_and_never_stay_unnoticed_where_they_harm(
+def test_flipped_bits_are_detected_and_do_not_crash_the_process(
     graph: tuple[Path, dict[str, bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, written = graph
@@ -134,7 +134,7 @@ def test_flipped_bits_never_end_the_process_and_never_stay_unnoticed_where_they_
             assert "argot reindex" in str(found)
 
 
-def test_a_rebuild_in_the_same_process_gets_over_damage_under_an_open_index(tiny_kb: TinyBase) -> None:
+def test_a_rebuild_in_the_same_process_repairs_an_open_damaged_index(tiny_kb: TinyBase) -> None:
     corpus = tiny_kb.corpus
     query = corpus.embedder.embed_queries(["tariff"])
     before = corpus.search_semantic(EVERYTHING, "passage", query, 3)
@@ -148,7 +148,7 @@ def test_a_rebuild_in_the_same_process_gets_over_damage_under_an_open_index(tiny
     assert [id_ for id_, _ in corpus.search_semantic(EVERYTHING, "passage", query, 3)] == [id_ for id_, _ in before]
 
 
-def test_a_service_that_meets_damage_names_the_remedy_and_goes_on(tiny_home: Path, tmp_path: Path) -> None:
+def test_a_service_reports_damage_with_the_remedy_and_keeps_running(tiny_home: Path, tmp_path: Path) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     question = ("ask", "What does a late tariff filing cost?", "--home", home)
     with Served(home) as server:
@@ -168,7 +168,7 @@ def test_a_service_that_meets_damage_names_the_remedy_and_goes_on(tiny_home: Pat
 
 
 @pytest.mark.slow
-def test_every_file_of_a_knowledge_base_may_be_harmed_and_each_remedy_helps() -> None:
-    """One harm a file; `bench/damage.py` alone tries many."""
+def test_the_remedy_repairs_damage_to_any_knowledge_base_file() -> None:
+    """Check one kind of damage per file; `bench/damage.py` itself tries many."""
     done = subprocess.run([sys.executable, str(BENCH), "--places", "0"], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""Keeping documents in step with a folder: what is read, renamed and taken out, what is not, and after a kill."""
+"""Synchronising documents with a folder: what is read, renamed and removed, what is not, and recovery from a kill."""
 
 import os
 import shutil
@@ -52,7 +52,7 @@ def page(path: Path, word: str) -> None:
 
 
 def settled() -> None:
-    """Wait until times of files are told apart from those of a change that comes now."""
+    """Wait until a change made now gets a different file time."""
     time.sleep(folder_connector.UNSETTLED_NANOSECONDS / 1e9 * 1.5)
 
 
@@ -98,7 +98,7 @@ def record(corpus: Corpus) -> SourceRecord:
 # -- what is read -----------------------------------------------------------------------------------------------------
 
 
-def test_new_changed_and_gone(corpus: Corpus, folder: Path) -> None:
+def test_a_sync_adds_updates_and_removes_documents(corpus: Corpus, folder: Path) -> None:
     for name in ("a", "b", "c"):
         page(folder / "sub" / f"{name}.md", name)
     assert counts(sync(corpus, folder)) == {"added": 3}
@@ -114,7 +114,7 @@ def test_new_changed_and_gone(corpus: Corpus, folder: Path) -> None:
     assert (record(corpus).state, record(corpus).documents, record(corpus).failures) == ("synced", 3, 0)
 
 
-def test_a_sync_that_finds_nothing_reads_no_file(corpus: Corpus, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sync_without_changes_reads_no_file(corpus: Corpus, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page(folder / "a.md", "a")
     write(folder / "NOTES", "Plain text without a suffix.\n")
     shutil.make_archive(str(folder / "packed"), "zip", folder)
@@ -130,7 +130,7 @@ def test_a_sync_that_finds_nothing_reads_no_file(corpus: Corpus, folder: Path, m
     assert counts(sync(corpus, folder)) == {"unchanged": 4, "skipped": 1}
 
 
-def test_hidden_files_links_and_patterns(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
+def test_a_sync_respects_hidden_files_links_and_patterns(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
     for name in ("a.md", ".hidden.md", ".git/b.md", "drafts/c.md", "keep/d.md", "keep/e.tmp.md"):
         page(folder / name, name)
     page(tmp_path / "secret.md", "secret")
@@ -141,12 +141,12 @@ def test_hidden_files_links_and_patterns(corpus: Corpus, folder: Path, tmp_path:
     run = sync(corpus, folder, exclude=("drafts/", "*.tmp.md"))
     assert names(corpus) == ["a.md", "d.md"]
     assert [problem.name for problem in run.problems] == ["circle.md"]
-    # What is excluded from now on is taken out.
+    # Newly excluded files are removed.
     assert counts(sync(corpus, folder, include=("keep",)))["removed"] == 1
     assert names(corpus) == ["d.md", "e.tmp.md"]
 
 
-def test_links_in_circles_are_walked_once(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
+def test_folders_with_circular_links_are_walked_once(corpus: Corpus, folder: Path, tmp_path: Path) -> None:
     for name in ("a", "b"):
         page(folder / name / f"{name}.md", name)
     (folder / "a" / "to-b").symlink_to(folder / "b")
@@ -167,7 +167,7 @@ def test_links_in_circles_are_walked_once(corpus: Corpus, folder: Path, tmp_path
         assert (run.state, run.problems, names(corpus)) == ("synced", [], expected)
 
 
-def test_a_failed_file_is_named_and_tried_again(corpus: Corpus, folder: Path) -> None:
+def test_a_failed_file_is_reported_and_retried(corpus: Corpus, folder: Path) -> None:
     page(folder / "a.md", "a")
     write(folder / "b.pdf", "%PDF-1.7 cut off")
     run = sync(corpus, folder)
@@ -180,7 +180,7 @@ def test_a_failed_file_is_named_and_tried_again(corpus: Corpus, folder: Path) ->
     assert stored.detail == problem.detail and not stored.stamp
 
 
-def test_by_schedule_a_failed_file_is_tried_ever_later_unless_it_changed(
+def test_a_scheduled_sync_retries_an_unchanged_failed_file_ever_later(
     corpus: Corpus, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(folder / "b.pdf", "%PDF-1.7 cut off")
@@ -212,7 +212,7 @@ def test_by_schedule_a_failed_file_is_tried_ever_later_unless_it_changed(
     assert SourceStore(corpus.store.database).load_items("docs") == {}
 
 
-def test_a_file_that_fails_once_it_changed_keeps_its_document(corpus: Corpus, folder: Path) -> None:
+def test_a_changed_file_that_fails_keeps_its_document(corpus: Corpus, folder: Path) -> None:
     page(folder / "a.md", "anvil")
     sync(corpus, folder)
     (folder / "a.md").write_bytes(b"\0\1\2\3" * 100)
@@ -246,7 +246,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(folder: Path) -> Non
     assert listed.stamp
 
 
-def test_a_change_that_keeps_time_and_size_is_seen(corpus: Corpus, folder: Path) -> None:
+def test_a_change_with_the_same_time_and_size_is_detected(corpus: Corpus, folder: Path) -> None:
     page(folder / "a.md", "abc")
     os.utime(folder / "a.md", (1e9, 1e9))
     sync(corpus, folder)
@@ -258,7 +258,7 @@ def test_a_change_that_keeps_time_and_size_is_seen(corpus: Corpus, folder: Path)
 # -- renames and copies -----------------------------------------------------------------------------------------------
 
 
-def test_a_renamed_file_stays_the_document_it_was(corpus: Corpus, folder: Path) -> None:
+def test_a_renamed_file_keeps_its_document(corpus: Corpus, folder: Path) -> None:
     page(folder / "old.md", "anvil")
     page(folder / "other.md", "other")
     sync(corpus, folder, tags=("handbook",))
@@ -284,7 +284,7 @@ def test_a_renamed_file_stays_the_document_it_was(corpus: Corpus, folder: Path) 
     assert corpus.check() == []
 
 
-def test_a_title_made_of_a_files_name_follows_it(corpus: Corpus, folder: Path) -> None:
+def test_a_title_from_the_file_name_follows_a_rename(corpus: Corpus, folder: Path) -> None:
     write(folder / "anvil.txt", "It weighs 90 kilos.\n")
     sync(corpus, folder)
     before = corpus.store.documents(ROOT)[0]
@@ -295,7 +295,7 @@ def test_a_title_made_of_a_files_name_follows_it(corpus: Corpus, folder: Path) -
     assert corpus.check() == []
 
 
-def test_a_folder_that_was_renamed_as_a_whole_loses_nothing(corpus: Corpus, folder: Path) -> None:
+def test_a_renamed_folder_keeps_its_documents(corpus: Corpus, folder: Path) -> None:
     for n in range(5):
         page(folder / "one" / f"{n}.md", f"word{n}")
     sync(corpus, folder)
@@ -306,7 +306,7 @@ def test_a_folder_that_was_renamed_as_a_whole_loses_nothing(corpus: Corpus, fold
     assert sorted(ids(corpus).values()) == before
 
 
-def test_a_copy_outlives_what_it_is_a_copy_of(corpus: Corpus, folder: Path) -> None:
+def test_a_copy_is_kept_when_its_original_is_removed(corpus: Corpus, folder: Path) -> None:
     page(folder / "a.md", "anvil")
     page(folder / "b.md", "anvil")
     page(folder / "c.md", "c")
@@ -330,7 +330,7 @@ def test_a_copy_outlives_what_it_is_a_copy_of(corpus: Corpus, folder: Path) -> N
 
 
 @pytest.mark.parametrize("left", [0, 4])
-def test_the_loss_of_most_of_a_source_waits_for_a_second_look(corpus: Corpus, folder: Path, left: int) -> None:
+def test_removing_most_of_a_source_needs_confirmation(corpus: Corpus, folder: Path, left: int) -> None:
     for n in range(10):
         page(folder / f"{n}.md", f"word{n}")
     sync(corpus, folder)
@@ -347,7 +347,7 @@ def test_the_loss_of_most_of_a_source_waits_for_a_second_look(corpus: Corpus, fo
     assert (record(corpus).state, record(corpus).detail) == ("synced", "")
 
 
-def test_a_source_that_is_down_or_cannot_be_opened_in_part_loses_nothing(corpus: Corpus, folder: Path) -> None:
+def test_an_unreachable_source_or_folder_loses_no_documents(corpus: Corpus, folder: Path) -> None:
     page(folder / "a.md", "a")
     page(folder / "sub" / "b.md", "b")
     sync(corpus, folder)
@@ -356,7 +356,7 @@ def test_a_source_that_is_down_or_cannot_be_opened_in_part_loses_nothing(corpus:
     assert run.state == "failed" and "cannot be read" in run.detail
     assert (len(names(corpus)), record(corpus).failures) == (2, 1)
     folder.with_name("away").rename(folder)
-    # As where the system does not let a folder be opened; it lets root open all.
+    # Like a folder without read permission, which root could still open.
     closed = (folder / "sub").as_uri()
 
     class HalfOpen:
@@ -376,7 +376,7 @@ def test_a_source_that_is_down_or_cannot_be_opened_in_part_loses_nothing(corpus:
     assert (run.state, counts(run), len(names(corpus))) == ("synced", {"unchanged": 1, "failed": 1}, 2)
 
 
-def test_a_copy_that_cannot_be_looked_at_is_not_read(corpus: Corpus, folder: Path) -> None:
+def test_a_copy_that_cannot_be_checked_is_not_read(corpus: Corpus, folder: Path) -> None:
     for name in ("a", "c", "d"):
         page(folder / f"{name}.md", name)
     shutil.copy(folder / "a.md", folder / "b.md")
@@ -395,7 +395,7 @@ def test_a_copy_that_cannot_be_looked_at_is_not_read(corpus: Corpus, folder: Pat
     assert names(corpus) == ["b.md", "c.md", "d.md"]
 
 
-def test_what_another_source_holds_too_stays(corpus: Corpus, folder: Path) -> None:
+def test_a_document_of_another_source_is_kept(corpus: Corpus, folder: Path) -> None:
     page(folder / "sub" / "a.md", "a")
     page(folder / "b.md", "b")
     sync(corpus, folder)
@@ -406,7 +406,7 @@ def test_what_another_source_holds_too_stays(corpus: Corpus, folder: Path) -> No
     assert names(corpus) == []
 
 
-def test_readers_of_a_source_are_those_of_all_that_it_brings(corpus: Corpus, folder: Path) -> None:
+def test_documents_get_the_readers_of_their_source(corpus: Corpus, folder: Path) -> None:
     page(folder / "a.md", "a")
     list(corpus.add([_source(folder / "a.md")]))
     page(folder / "b.md", "b")
@@ -442,7 +442,7 @@ class Marked:
             yield ListedDocument(Source(f"test:///{name}", name, text.encode, len(text)), text)
 
 
-def test_the_same_mark_saves_the_listing_unless_something_is_left_to_do(corpus: Corpus) -> None:
+def test_an_unchanged_mark_skips_the_listing_unless_work_is_left(corpus: Corpus) -> None:
     source = Marked({"a.md": "# A\n\none\n"})
 
     def run() -> dict[str, int]:
@@ -467,7 +467,7 @@ def _source(path: Path) -> Source:
 
 
 def changes(home: Path, folder: Path) -> None:
-    """The first sync of a folder and one after many changes, in a process that may be killed (killing.py)."""
+    """Do the first sync of a folder and one after many changes, in a process that may be killed (killing.py)."""
     document_group.GROUP_DOCUMENTS = 2
     synchronisation.NOTE_BATCH_DOCUMENTS = 2
     corpus = Corpus.open(home, SETTINGS)
@@ -499,7 +499,7 @@ def make_changes(folder: Path) -> None:
 
 
 def told(home: Path) -> Any:
-    """Documents, passages and vectors, and what is noted of the source."""
+    """Return documents, passages and vectors, and the stored state of the source."""
     corpus = Corpus.open(home, SETTINGS)
     try:
         assert corpus.check() == []
@@ -519,7 +519,7 @@ def told(home: Path) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", killing.shares(12))
-def test_a_killed_sync_goes_on_to_the_same_end(share: float, tmp_path: Path) -> None:
+def test_a_killed_sync_run_again_equals_one_clean_run(share: float, tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     make_changes(folder)
     steps = killing.steps_of(changes, tmp_path / "clean", folder)
@@ -530,8 +530,8 @@ def test_a_killed_sync_goes_on_to_the_same_end(share: float, tmp_path: Path) -> 
     assert told(tmp_path / "kb") == expected
 
 
-def test_a_store_from_before_there_were_sources_gets_them(tmp_path: Path) -> None:
-    """As a knowledge base of the version before, with a document in it."""
+def test_a_store_older_than_sources_is_migrated(tmp_path: Path) -> None:
+    """Migrate a knowledge base of the version before sources, with a document in it."""
     corpus = Corpus.open(tmp_path / "kb", SETTINGS)
     list(corpus.add([Source("test:///a.md", "a.md", lambda: b"# A\n\nThe anvil.\n")]))
     with corpus.store.database.writing() as connection:

@@ -1,4 +1,4 @@
-"""What every index of vectors does, in a folder as on a Chroma server."""
+"""The behaviour of every vector index, in a folder and on a Chroma server."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,7 +58,7 @@ def random_vectors(count: int) -> dict[str, Vectors]:
     return {f"p{n}:0": row / np.linalg.norm(row) for n, row in enumerate(rows)}
 
 
-def test_an_item_is_as_near_as_its_nearest_window(index: VectorIndex) -> None:
+def test_the_distance_of_an_item_is_that_of_its_nearest_window(index: VectorIndex) -> None:
     index.upsert(
         index.collection_name("passage", EVERYONE),
         {"a:0": unit(0, 1), "a:1": unit(1, 0.1), "b:0": unit(1, 1), "c:0": unit(0, 0, 1)},
@@ -75,7 +75,7 @@ def test_windows_of_one_item_do_not_crowd_out_others(index: VectorIndex) -> None
     assert [item for item, _ in index.search("passage", unit(1), [EVERYONE], 2)] == ["long", "short"]
 
 
-def test_several_searches_at_once_find_what_each_finds_alone(index: VectorIndex) -> None:
+def test_batched_searches_equal_single_searches(index: VectorIndex) -> None:
     crowd = {f"long:{n}": unit(1, 0.001 * n) for n in range(50)}
     index.upsert(index.collection_name("passage", EVERYONE), {**random_vectors(1500), **crowd})
     index.upsert(index.collection_name("passage", INSIDE), {"secret:0": unit(1, 0.5)})
@@ -96,7 +96,7 @@ def test_a_search_stays_within_kind_and_audiences(index: VectorIndex) -> None:
     assert index.search("passage", unit(1), [], 5) == []
 
 
-def test_writing_again_replaces_and_deleting_the_unknown_is_no_error(index: VectorIndex) -> None:
+def test_writing_replaces_and_deleting_an_unknown_id_is_no_error(index: VectorIndex) -> None:
     name = index.collection_name("passage", EVERYONE)
     index.upsert(name, {"a:0": unit(0, 1)})
     index.upsert(name, {"a:0": unit(1)})
@@ -119,7 +119,9 @@ def test_search_is_nearly_exact(index: VectorIndex) -> None:
 
 
 @pytest.mark.parametrize("share", [0.5, 0.02], ids=["half of all", "a small part"])
-def test_a_search_among_many_is_nearly_exact(index: VectorIndex, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_among_many_given_items_is_nearly_exact(
+    index: VectorIndex, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("argot.corpus.index.chroma_index.MAX_FILTERED_IDS", 50)
     vectors = random_vectors(6000)
     index.upsert(index.collection_name("passage", EVERYONE), vectors)
@@ -134,10 +136,10 @@ def test_a_search_among_many_is_nearly_exact(index: VectorIndex, share: float, m
     assert np.mean(shares) > 0.97
 
 
-def test_a_search_among_few_is_exact(index: VectorIndex) -> None:
+def test_a_search_among_few_given_items_is_exact(index: VectorIndex) -> None:
     vectors = random_vectors(4000)
     vectors |= {id_.replace(":0", ":1"): vectors[f"p{n + 50}:0"] for n, id_ in enumerate(list(vectors)[:40])}
-    # Chroma keeps directions only: lengths must not count here either.
+    # Chroma stores directions only, so lengths must not count here either.
     index.upsert(index.collection_name("passage", EVERYONE), {id_: 3 * row for id_, row in vectors.items()})
     few = [id_ for id_ in vectors if int(parse_item(id_)[1:]) < 40]
     queries = np.stack([vectors[f"p{n}:0"] for n in range(0, 4000, 400)])
@@ -153,7 +155,7 @@ def test_a_search_among_few_is_exact(index: VectorIndex) -> None:
     assert index.searches("passage", queries[:1], [EVERYONE], 10, {EVERYONE: ["gone:0"]}) == [[]]
 
 
-def test_what_was_written_is_given_back(index: VectorIndex) -> None:
+def test_stored_vectors_are_read_back(index: VectorIndex) -> None:
     vectors = random_vectors(1500)
     index.upsert("passages", vectors)
     assert index.ids("passages") == sorted(vectors)
@@ -167,7 +169,7 @@ def test_what_was_written_is_given_back(index: VectorIndex) -> None:
     assert (index.ids("none"), index.get("none", ["p1:0"])) == ([], {})
 
 
-def test_what_is_written_goes_into_the_copy_too(generations: Generations, index: VectorIndex) -> None:
+def test_writes_also_go_into_the_copy(generations: Generations, index: VectorIndex) -> None:
     index.copy = generations.make(generations.unused_name([index.generation]), "f")
     index.upsert("passages", random_vectors(3))
     index.delete("passages", ["p1:0"])
@@ -176,13 +178,13 @@ def test_what_is_written_goes_into_the_copy_too(generations: Generations, index:
     index.copy.close()
 
 
-def test_a_closed_index_says_so(index: VectorIndex) -> None:
+def test_a_closed_index_refuses_searches(index: VectorIndex) -> None:
     index.close()
     with pytest.raises(IndexClosed):
         index.search("passage", unit(1), [EVERYONE], 1)
 
 
-def test_a_generation_is_found_again_and_others_are_removed(generations: Generations) -> None:
+def test_the_current_generation_is_reopened_and_others_are_removed(generations: Generations) -> None:
     assert generations.current() is None
     first = generations.unused_name([])
     made = generations.make(first, "f")
@@ -202,7 +204,7 @@ def test_a_generation_is_found_again_and_others_are_removed(generations: Generat
     generations.check(first)
 
 
-def test_both_find_the_same(server: ChromaRun, tmp_path: Path) -> None:
+def test_both_indexes_find_the_same(server: ChromaRun, tmp_path: Path) -> None:
     found = []
     for kept in (FolderGenerations(tmp_path / "a"), on_server(server, tmp_path / "b")):
         made = kept.make(kept.unused_name([]), "f")

@@ -1,4 +1,4 @@
-"""The vectors in a folder: generations, and damage found when one is opened. All else: the conformance suite."""
+"""Vectors in a folder: generations, and damage detected at opening. All else is in the conformance suite."""
 
 import os
 import resource
@@ -50,21 +50,23 @@ def index(tmp_path: Path) -> Iterator[EmbeddedIndex]:
     opened.close()
 
 
-def test_graphs_stay_in_memory_under_a_low_limit_of_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chroma sizes its cache by the limit, and fails on a graph that was driven out before it was saved."""
+def test_graphs_stay_in_memory_under_a_low_open_file_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check it because Chroma sizes its cache by the limit and fails on a graph evicted before it was saved."""
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (600, 600))
     index = EmbeddedIndex(tmp_path, "g000001", "f")
     audiences = [frozenset({f"team{number}"}) for number in range(100)]
     for audience in audiences:
         index.upsert(index.collection_name("passage", audience), {f"{min(audience)}:0": unit(1)})
-    # The first search fills a graph from Chroma's log; later ones expect it in memory.
+    # The first search builds a graph from Chroma's log; later searches expect it in memory.
     for audience in audiences * 2:
         assert [item for item, _ in index.search("passage", unit(1), [audience], 1)] == list(audience)
     index.close()
 
 
-def test_a_search_that_met_a_deletion_is_made_again(index: EmbeddedIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So Chroma fails a search now and then while vectors are deleted."""
+def test_a_search_that_fails_because_of_a_deletion_is_retried(
+    index: EmbeddedIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check the retry, since Chroma sometimes fails a search like this while vectors are deleted."""
     index.upsert(index.collection_name("passage", EVERYONE), {"a:0": unit(1)})
     queried, failures = Collection.query, iter(["Internal error: Error finding id"] * 3)
 
@@ -80,14 +82,14 @@ def test_a_search_that_met_a_deletion_is_made_again(index: EmbeddedIndex, monkey
         index.search("passage", unit(1), [EVERYONE], 1)
 
 
-def test_names_of_readers_are_nowhere_in_the_folder(tmp_path: Path, index: EmbeddedIndex) -> None:
+def test_names_of_readers_are_not_stored_in_the_folder(tmp_path: Path, index: EmbeddedIndex) -> None:
     index.upsert(index.collection_name("passage", frozenset({"merger-team"})), {"a:0": unit(1)})
     index.close()
     for file in filter(Path.is_file, tmp_path.rglob("*")):
         assert b"merger-team" not in file.read_bytes()
 
 
-def test_generations(tmp_path: Path) -> None:
+def test_generations_are_numbered_and_old_ones_removed(tmp_path: Path) -> None:
     assert FolderGenerations(tmp_path).current() is None
     assert name_next_generation(tmp_path) == "g000001"
     EmbeddedIndex(tmp_path, "g000001", "f").close()
@@ -100,7 +102,7 @@ def test_generations(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pointer", ["", "../outside", "g000009"])
-def test_a_pointer_to_nothing_is_damage(tmp_path: Path, pointer: str) -> None:
+def test_a_pointer_to_a_missing_generation_is_damage(tmp_path: Path, pointer: str) -> None:
     (tmp_path / "CURRENT").write_text(pointer)
     with pytest.raises(DamagedStore, match="argot reindex"):
         FolderGenerations(tmp_path).current()
@@ -117,7 +119,7 @@ def _shorten(file: Path) -> None:
     "name",
     ["chroma.sqlite3", "data_level0.bin", "header.bin", "length.bin", "link_lists.bin", "index_metadata.pickle"],
 )
-def test_a_harmed_file_is_found_at_opening(
+def test_a_damaged_file_is_detected_at_opening(
     large_index: Path, tmp_path: Path, name: str, harm: Callable[[Path], None]
 ) -> None:
     root = shutil.copytree(large_index, tmp_path / "vectors")
@@ -137,10 +139,10 @@ def test_a_harmed_file_is_found_at_opening(
         ("length.bin", 403, 6),
     ],
 )
-def test_a_bit_that_leads_astray_is_found_before_the_graph_is_loaded(
+def test_a_flipped_bit_is_detected_before_the_graph_is_loaded(
     large_index: Path, tmp_path: Path, name: str, at: int, bit: int
 ) -> None:
-    """Loaded, most of these end the process with a segmentation fault, and some keep it busy for good."""
+    """Check it before loading: most such graphs crash the process when loaded, and some keep it busy for ever."""
     root = shutil.copytree(large_index, tmp_path / "vectors")
     file = next(root.rglob(name))
     _write(file, at, bytes([file.read_bytes()[at] ^ 1 << bit]))
@@ -148,7 +150,7 @@ def test_a_bit_that_leads_astray_is_found_before_the_graph_is_loaded(
         check_graphs(root, "g000001")
 
 
-def test_a_neighbour_above_that_does_not_exist_is_found(large_index: Path, tmp_path: Path) -> None:
+def test_a_missing_neighbour_on_an_upper_level_is_detected(large_index: Path, tmp_path: Path) -> None:
     root = shutil.copytree(large_index, tmp_path / "vectors")
     links = next(root.rglob("link_lists.bin"))
     content, at = links.read_bytes(), 0
@@ -160,16 +162,14 @@ def test_a_neighbour_above_that_does_not_exist_is_found(large_index: Path, tmp_p
 
 
 @pytest.mark.parametrize("page", range(0, 30, 3))
-def test_a_zeroed_page_of_chromas_database_is_found_before_chroma_is(
-    large_index: Path, tmp_path: Path, page: int
-) -> None:
+def test_a_zeroed_page_of_the_chroma_database_is_detected(large_index: Path, tmp_path: Path, page: int) -> None:
     root = shutil.copytree(large_index, tmp_path / "vectors")
     _write(next(root.rglob("chroma.sqlite3")), page * 4096, bytes(4096))
     with pytest.raises(DamagedStore, match="argot reindex"):
         _open_and_probe(root)
 
 
-def test_small_tables_are_looked_through_in_a_database_of_any_size(
+def test_small_tables_are_checked_in_a_database_of_any_size(
     large_index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("argot.corpus.index.generations.SMALL_BYTES", 0)
@@ -180,8 +180,8 @@ def test_small_tables_are_looked_through_in_a_database_of_any_size(
         check_pages(root, "g000001")
 
 
-def test_a_panic_of_chroma_is_damage_and_harms_no_other_index(large_index: Path, tmp_path: Path) -> None:
-    """A panic is no `Exception`; and what it leaves behind in the process must not reach the rebuilt index."""
+def test_a_panic_of_chroma_is_damage_and_affects_no_other_index(large_index: Path, tmp_path: Path) -> None:
+    """Check that a panic, which is no `Exception`, is handled and does not affect the rebuilt index in this process."""
     root = shutil.copytree(large_index, tmp_path / "vectors")
     _write(next(root.rglob("chroma.sqlite3")), 9 * 4096, bytes(4096))  # of the schema
     with pytest.raises(DamagedStore, match=r"argot reindex") as found:
@@ -193,7 +193,7 @@ def test_a_panic_of_chroma_is_damage_and_harms_no_other_index(large_index: Path,
     fresh.close()
 
 
-def test_damage_under_an_open_index_is_named(large_index: Path, tmp_path: Path) -> None:
+def test_damage_to_an_open_index_is_reported(large_index: Path, tmp_path: Path) -> None:
     root = shutil.copytree(large_index, tmp_path / "vectors")
     index = EmbeddedIndex(root, "g000001", "f")
     name = index.collection_name("passage", EVERYONE)
@@ -210,7 +210,7 @@ def test_damage_under_an_open_index_is_named(large_index: Path, tmp_path: Path) 
     index.close()
 
 
-def test_what_the_system_refuses_is_no_damage(tmp_path: Path) -> None:
+def test_an_operating_system_error_is_not_reported_as_damage(tmp_path: Path) -> None:
     for code, remedy in (
         ("(code: 8) attempt to write a readonly database", "read and write"),
         ("(code: 5) busy", "Wait"),
@@ -221,8 +221,8 @@ def test_what_the_system_refuses_is_no_damage(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
 
-def test_a_lost_list_of_ids_is_found_whatever_the_log_holds(tmp_path: Path) -> None:
-    """The log alone would give as many vectors as the probe wants."""
+def test_a_lost_list_of_ids_is_detected_whatever_the_log_contains(tmp_path: Path) -> None:
+    """Check it although the log alone holds as many vectors as the probe asks for."""
     index = EmbeddedIndex(tmp_path, "g000001", "f")
     vectors = random_vectors(1300)
     for wanted in (list(vectors)[:1200], list(vectors)[1200:]):
@@ -235,7 +235,7 @@ def test_a_lost_list_of_ids_is_found_whatever_the_log_holds(tmp_path: Path) -> N
         _open_and_probe(tmp_path)
 
 
-def test_a_graph_never_saved_is_no_damage(tmp_path: Path) -> None:
+def test_a_graph_never_saved_is_not_damage(tmp_path: Path) -> None:
     index = EmbeddedIndex(tmp_path, "g000001", "f")
     index.upsert("passages", random_vectors(90))
     index.close()
@@ -244,7 +244,7 @@ def test_a_graph_never_saved_is_no_damage(tmp_path: Path) -> None:
     _open_and_probe(tmp_path)
 
 
-def test_a_collection_that_has_grown_is_searched_more_broadly(
+def test_a_larger_collection_is_searched_more_broadly(
     large_index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = Path(shutil.copytree(large_index, tmp_path / "vectors"))
@@ -266,11 +266,11 @@ def test_a_collection_that_has_grown_is_searched_more_broadly(
     assert [item for item, _ in ranked] == exact
 
 
-def test_an_unharmed_index_passes(large_index: Path) -> None:
+def test_an_undamaged_index_passes_the_check(large_index: Path) -> None:
     check_graphs(large_index, "g000001")
 
 
-def test_an_altered_list_of_ids_is_found_by_a_thorough_look(large_index: Path, tmp_path: Path) -> None:
+def test_an_altered_list_of_ids_is_detected_by_a_thorough_check(large_index: Path, tmp_path: Path) -> None:
     check_graphs(large_index, "g000001", thoroughly=True)
     root = shutil.copytree(large_index, tmp_path / "vectors")
     ids = next(root.rglob("index_metadata.pickle"))
@@ -287,14 +287,14 @@ def _write(file: Path, at: int, content: bytes) -> None:
 
 
 def _page_of(root: Path, table: str) -> int:
-    """Counted from 0."""
+    """Return the page number of a table, counted from 0."""
     with closing(sqlite3.connect(next(root.rglob("chroma.sqlite3")))) as connection:
         return int(connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]) - 1
 
 
 @pytest.fixture(scope="module")
 def large_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Above a thousand vectors Chroma saves graphs as files of their own. To be copied, not opened."""
+    """Make an index of more than 1,000 vectors, whose graphs Chroma saves as files; tests must copy it first."""
     root = tmp_path_factory.mktemp("large") / "vectors"
     index = EmbeddedIndex(root, "g000001", "f")
     index.upsert(index.collection_name("passage", EVERYONE), random_vectors(2500))

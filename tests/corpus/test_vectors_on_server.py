@@ -1,4 +1,4 @@
-"""A knowledge base whose vectors are on a Chroma server: what is found, and what becomes of it when the server goes."""
+"""A knowledge base whose vectors are on a Chroma server: what is found, also when the server fails."""
 
 import http.server
 import json
@@ -73,7 +73,7 @@ def kinds(events: list[IngestEvent]) -> list[str]:
 # -- what is found ----------------------------------------------------------------------------------------------------
 
 
-def test_the_same_is_found_as_in_a_folder(corpus: Corpus, tmp_path: Path) -> None:
+def test_a_server_finds_the_same_as_a_folder(corpus: Corpus, tmp_path: Path) -> None:
     add(corpus, "secret.md", audience=INSIDE)
     with opened(tmp_path / "other", "") as here:
         add(here, "a.md", "b.md", "c.md")
@@ -97,7 +97,7 @@ def test_changes_reach_the_server(corpus: Corpus) -> None:
     assert (len(found(corpus)), corpus.check()) == (2, [])
 
 
-def test_knowledge_bases_that_share_a_server_are_apart(corpus: Corpus, server: ChromaRun, tmp_path: Path) -> None:
+def test_knowledge_bases_that_share_a_server_are_separate(corpus: Corpus, server: ChromaRun, tmp_path: Path) -> None:
     shutil.copytree(corpus.home, tmp_path / "restored", ignore=lambda *_: {"vectors"})
     with opened(tmp_path / "restored", server.url) as restored:
         assert (restored.by_words_alone, found(restored)) == (True, [])
@@ -107,7 +107,7 @@ def test_knowledge_bases_that_share_a_server_are_apart(corpus: Corpus, server: C
     assert corpus.check() == []
 
 
-def test_vectors_move_to_the_server_and_back_by_a_reindex(server: ChromaRun, tmp_path: Path) -> None:
+def test_a_reindex_moves_vectors_to_the_server_and_back(server: ChromaRun, tmp_path: Path) -> None:
     home = tmp_path / "kb"
     with opened(home, "") as corpus:
         add(corpus, "a.md")
@@ -126,7 +126,7 @@ def test_vectors_move_to_the_server_and_back_by_a_reindex(server: ChromaRun, tmp
 # -- the server goes, and comes back ----------------------------------------------------------------------------------
 
 
-def test_without_the_server_it_opens_and_searches_by_words(
+def test_without_the_server_the_corpus_opens_and_searches_by_words(
     server: ChromaRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "kb"
@@ -144,7 +144,7 @@ def test_without_the_server_it_opens_and_searches_by_words(
             corpus.remove(ROOT, "a.md")
 
 
-def test_documents_wait_for_the_server(corpus: Corpus, server: ChromaRun) -> None:
+def test_added_documents_wait_for_the_server(corpus: Corpus, server: ChromaRun) -> None:
     server.stop()
     adding = corpus.add([source("d.md"), source("e.md")])
     seen = [next(adding) for _ in range(2)]
@@ -155,7 +155,7 @@ def test_documents_wait_for_the_server(corpus: Corpus, server: ChromaRun) -> Non
     assert (len(found(corpus)), corpus.by_words_alone, corpus.check()) == (5, False, [])
 
 
-def test_documents_fail_when_it_stays_away_and_nothing_is_half_there(
+def test_documents_fail_whole_when_the_server_stays_down(
     corpus: Corpus, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(ingest_job.WRITE_WAIT_SECONDS, "documents", 0)
@@ -169,7 +169,7 @@ def test_documents_fail_when_it_stays_away_and_nothing_is_half_there(
     assert (len(found(corpus)), corpus.check()) == (4, [])
 
 
-def test_what_was_acknowledged_before_the_server_was_killed_is_there(corpus: Corpus, server: ChromaRun) -> None:
+def test_acknowledged_documents_survive_a_restart_of_the_server(corpus: Corpus, server: ChromaRun) -> None:
     acknowledged = []
     for event in corpus.add([source(f"{n}.md") for n in range(80)]):
         if event.kind == "added":
@@ -181,7 +181,7 @@ def test_what_was_acknowledged_before_the_server_was_killed_is_there(corpus: Cor
     assert (corpus.by_words_alone, corpus.check()) == (False, [])
 
 
-def test_what_is_removed_while_the_server_goes_is_gone_when_it_is_back(
+def test_documents_removed_during_an_outage_stay_removed(
     corpus: Corpus, server: ChromaRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from argot.corpus.ingestion import document_changes
@@ -217,7 +217,7 @@ def test_a_search_does_not_wait_long_for_a_slow_server(
             server.thaw()
 
 
-def test_a_reindex_brings_back_what_the_server_lost(corpus: Corpus, server: ChromaRun) -> None:
+def test_a_reindex_restores_vectors_that_the_server_lost(corpus: Corpus, server: ChromaRun) -> None:
     server.stop()
     shutil.rmtree(server.folder / "data")
     server.start()
@@ -230,7 +230,7 @@ def test_a_reindex_brings_back_what_the_server_lost(corpus: Corpus, server: Chro
     assert kinds(add(corpus, "d.md")) == ["added"]
 
 
-def test_a_server_that_lost_some_is_found_out_when_it_is_opened(corpus: Corpus, server: ChromaRun) -> None:
+def test_vectors_lost_by_the_server_are_detected_at_opening(corpus: Corpus, server: ChromaRun) -> None:
     index = corpus.vectors
     (name,) = index.counts()
     index.delete(name, index.ids(name)[:1])
@@ -244,7 +244,7 @@ def test_a_server_that_lost_some_is_found_out_when_it_is_opened(corpus: Corpus, 
 
 
 class Impostor(http.server.BaseHTTPRequestHandler):
-    """Answers all with `said`."""
+    """A server that answers every request with `said`."""
 
     said: tuple[int, bytes] = (200, b"<html>Welcome</html>")
     authorised: list[str | None] = []  # noqa: RUF012
@@ -285,7 +285,7 @@ def impostor() -> Iterator[int]:
         (500, json.dumps({"error": "InternalError", "message": "out of order"}).encode(), "out of order"),
     ],
 )
-def test_what_is_no_server_to_be_used_is_named(
+def test_a_server_that_cannot_be_used_is_reported(
     impostor: int, monkeypatch: pytest.MonkeyPatch, status: int, body: bytes, told: str
 ) -> None:
     monkeypatch.setattr(Impostor, "said", (status, body))
@@ -307,7 +307,7 @@ def test_a_password_is_sent_and_never_shown(impostor: int, caplog: pytest.LogCap
 
 
 @pytest.mark.parametrize("url", ["ann:s3cret@host", "http://", "ftp://h:1", "http://ann:s3cret@h:x", "http://h/path"])
-def test_what_is_no_address_is_refused_without_repeating_it(url: str, tmp_path: Path) -> None:
+def test_an_invalid_address_is_refused_without_repeating_it(url: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match="http://HOST:PORT") as refused:
         Corpus.open(tmp_path, Settings(chroma_url=url))
     assert "s3cret" not in str(refused.value)
@@ -315,7 +315,7 @@ def test_what_is_no_address_is_refused_without_repeating_it(url: str, tmp_path: 
     assert not finding["ok"]
 
 
-def test_doctor_names_the_server(server: ChromaRun) -> None:
+def test_the_doctor_checks_the_server(server: ChromaRun) -> None:
     assert list(check_vector_server(Settings())) == []
     (finding,) = check_vector_server(Settings(chroma_url=server.url))
     assert (finding["ok"], server.url in finding["detail"]) == (True, True)
@@ -323,7 +323,7 @@ def test_doctor_names_the_server(server: ChromaRun) -> None:
     assert (finding["ok"], "chroma run" in finding["remedy"]) == (False, True)
 
 
-def test_a_collection_that_has_grown_is_searched_more_broadly(
+def test_a_larger_collection_is_searched_more_broadly(
     server: ChromaRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(tmp_path / "kb", server.url) as corpus:

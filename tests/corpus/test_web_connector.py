@@ -30,7 +30,7 @@ ROOT = Principal("root", sees_all=True)
 
 @dataclass
 class Site:
-    """What the server gives, by path: text, or a status with where it leads. `asked` holds (path, status) of each."""
+    """A web site: text, or a status and a target, by path. `asked` holds (path, status) of each request."""
 
     pages: dict[str, str | bytes | int | tuple[int, str]] = field(default_factory=dict)
     asked: list[tuple[str, int]] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Site:
 
     @property
     def fetched(self) -> list[str]:
-        """The paths of which something was sent since the last time one looked."""
+        """Return the paths that were served since the last call."""
         found = [path for path, status in self.asked if status == 200]
         self.asked.clear()
         return found
@@ -114,7 +114,7 @@ def paths(corpus: Corpus, site: Site) -> list[str]:
     return [one.uri.removeprefix(site.url) for one in corpus.store.documents(ROOT)]
 
 
-def test_pages_that_links_lead_to_and_only_what_changed(corpus: Corpus, site: Site) -> None:
+def test_linked_pages_are_added_and_only_changed_ones_fetched_again(corpus: Corpus, site: Site) -> None:
     site.page("/help/", "home", "a", "b.html#top", "/help/c/", "/elsewhere/d", "https://example.org/e", "mailto:a@b.c")
     site.page("/help/a", "anvil", "/help/", "deep")
     site.page("/help/b.html", "bolt", "style.css", "photo.png")
@@ -125,7 +125,7 @@ def test_pages_that_links_lead_to_and_only_what_changed(corpus: Corpus, site: Si
     assert paths(corpus, site) == ["/help/", "/help/a", "/help/b.html", "/help/c/", "/help/deep"]
     site.asked.clear()
     assert counts(sync(corpus, site)) == {"unchanged": 5}
-    # The beginning alone is always asked for anew: where it leads, the site is.
+    # Only the start page is always requested again: its redirect decides where the site is.
     assert site.fetched == ["/help/"]
     site.page("/help/b.html", "bolt and nut")
     site.pages["/help/c/"] = 404
@@ -135,7 +135,7 @@ def test_pages_that_links_lead_to_and_only_what_changed(corpus: Corpus, site: Si
     assert site.fetched == ["/help/", "/help/b.html", "/help/deep", "/help/new"]
 
 
-def test_a_page_that_moved_is_the_same_document(corpus: Corpus, site: Site) -> None:
+def test_a_moved_page_keeps_its_document(corpus: Corpus, site: Site) -> None:
     site.page("/help/", "start", "a.html", "sub/b.html", "c.html")
     for path in ("/help/a.html", "/help/c.html"):
         site.page(path, path)
@@ -147,7 +147,7 @@ def test_a_page_that_moved_is_the_same_document(corpus: Corpus, site: Site) -> N
     assert f"{site.url}/help/sub/b.html" in {one.uri for one in corpus.store.documents(ROOT)}
 
 
-def test_robots_are_obeyed(corpus: Corpus, site: Site) -> None:
+def test_robots_rules_are_followed(corpus: Corpus, site: Site) -> None:
     site.pages["/robots.txt"] = "User-agent: *\nDisallow: /secret\nUser-agent: Argot\nDisallow: /private\n"
     site.page("/", "home", "/private/a", "/open/b", "/noindex", "/nofollow")
     site.page("/private/a", "private")
@@ -165,7 +165,7 @@ def test_robots_are_obeyed(corpus: Corpus, site: Site) -> None:
     assert len(paths(corpus, site)) == 4
 
 
-def test_a_sitemap_leads_to_pages_and_says_which_are_as_they_were(corpus: Corpus, site: Site) -> None:
+def test_a_sitemap_names_pages_and_those_unchanged(corpus: Corpus, site: Site) -> None:
     def entries(**times: str) -> str:
         rows = "".join(f"<url><loc>{site.url}/{p}</loc><lastmod>{t}</lastmod></url>" for p, t in times.items())
         return f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{rows}</urlset>'
@@ -195,7 +195,7 @@ def test_redirects_stay_within_the_site(corpus: Corpus, site: Site) -> None:
     assert [(one.uri, one.detail) for one in run.problems] == [(f"{site.url}/circle", "more than 5 redirects")]
 
 
-def test_a_page_that_does_not_answer_stays_and_a_site_that_does_not_is_down(
+def test_a_failing_page_is_kept_and_a_failing_site_is_down(
     corpus: Corpus, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = [f"/p{n}" for n in range(8)]
@@ -217,9 +217,7 @@ def test_a_page_that_does_not_answer_stays_and_a_site_that_does_not_is_down(
     assert len(paths(corpus, site)) == 17
 
 
-def test_no_more_pages_than_allowed_and_none_too_large(
-    corpus: Corpus, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_number_and_size_of_pages_are_limited(corpus: Corpus, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_connector, "MAX_PAGE_BYTES", 10_000)
     site.page("/", "home", "/big", *(f"/{n}" for n in range(10)))
     site.pages["/big"] = "x" * 100_000
@@ -230,7 +228,7 @@ def test_no_more_pages_than_allowed_and_none_too_large(
     assert "larger than" in run.problems[0].detail
 
 
-def test_excluded_pages_and_a_password(corpus: Corpus, site: Site) -> None:
+def test_pages_can_be_excluded_and_read_with_a_password(corpus: Corpus, site: Site) -> None:
     site.page("/docs/", "home", "/docs/archive/old", "/docs/a.pdf?x=1")
     site.page("/docs/archive/old", "old")
     site.password = "Basic YW5uOm9wZW4="
@@ -240,9 +238,7 @@ def test_excluded_pages_and_a_password(corpus: Corpus, site: Site) -> None:
     assert run.state == "synced"
 
 
-def test_a_private_network_is_refused_and_the_name_is_looked_up_once(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_private_network_is_refused_and_names_are_resolved_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(WebConnector(WebSite(site.url), Patterns())) as there, pytest.raises(SourceDown, match="private"):
         list(there.list_documents({}))
     assert site.asked == []
@@ -255,7 +251,7 @@ def test_a_private_network_is_refused_and_the_name_is_looked_up_once(
     assert found is not None and found.status == 200
 
 
-def test_addresses_have_one_spelling() -> None:
+def test_addresses_are_normalised() -> None:
     assert normalize_url(" HTTPS://ann:pw@Wiki.Example:443/a?b=1#c ") == "https://wiki.example/a?b=1"
     assert normalize_url("http://[::1]:8080") == "http://[::1]:8080/"
     for wrong in ("mailto:a@b.c", "javascript:alert(1)", "http://", "http://x:port/", "//x"):
@@ -263,7 +259,7 @@ def test_addresses_have_one_spelling() -> None:
             normalize_url(wrong)
 
 
-def test_what_a_page_and_a_sitemap_say() -> None:
+def test_links_of_pages_and_entries_of_sitemaps_are_parsed() -> None:
     html = b"<base href='/x/'><a href=a>1</a><a href='a#b'>2</a><a rel=nofollow href=c>3</a><a href='http://['>4</a>"
     assert find_links(html, "https://wiki.example/").urls == ("https://wiki.example/x/a",)
     hidden = (
@@ -295,11 +291,11 @@ def test_what_a_page_and_a_sitemap_say() -> None:
         ("https://x/a.png", "image/png", ""),
     ],
 )
-def test_the_kind_of_a_page_is_what_the_server_says(url: str, media_type: str, name: str) -> None:
+def test_the_media_type_of_the_server_decides_the_kind_of_a_page(url: str, media_type: str, name: str) -> None:
     assert guess_file_name(url, media_type) == name
 
 
-def test_stamps_are_json_that_anybody_may_have_damaged() -> None:
+def test_a_damaged_stamp_is_ignored() -> None:
     assert web_connector._parse_stamp("") == web_connector._parse_stamp("[1]") == web_connector._parse_stamp("{") == {}
     assert web_connector._parse_stamp(json.dumps({"links": []})) == {"links": []}
 
@@ -307,7 +303,7 @@ def test_stamps_are_json_that_anybody_may_have_damaged() -> None:
 # -- one address ------------------------------------------------------------------------------------------------------
 
 
-def test_one_address_is_fetched_within_bounds(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_single_address_is_fetched_within_limits(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidInput, match="lies in a private network"):
         fetch_source(site.url, 1000)
     monkeypatch.setattr(public_network, "_is_public", lambda address: True)
@@ -332,7 +328,7 @@ def test_one_address_is_fetched_within_bounds(site: Site, monkeypatch: pytest.Mo
             fetch_source(address, 1000)
 
 
-def test_a_redirect_into_the_own_network_is_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_redirect_into_a_private_network_is_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(public_network, "_is_public", lambda address: address == "127.0.0.1")
     site.pages["/out"] = (302, "http://127.0.0.2:1/secret")
     with pytest.raises(InvalidInput, match=r"127\.0\.0\.2 lies in a private network"):

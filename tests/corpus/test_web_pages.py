@@ -1,4 +1,4 @@
-"""Pages of the web: what a reader of one can see or open is read, and what nobody sees is not."""
+"""Web pages: text that a reader can see or open is read, and hidden text is not."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def markdown_of(page: str) -> str:
         (b"words", "no\0codec", "words"),
     ],
 )
-def test_an_encoding_means_what_browsers_take_it_to_mean(data: bytes, declared: str, text: str) -> None:
+def test_encoding_names_are_interpreted_like_in_browsers(data: bytes, declared: str, text: str) -> None:
     assert decode_text(data, "a.txt", declared) == text
 
 
@@ -46,7 +46,7 @@ def test_an_encoding_means_what_browsers_take_it_to_mean(data: bytes, declared: 
         b"<p>&#147;Hall&#148; &#x96; &#128;310</p>",
     ],
 )
-def test_pages_of_windows_keep_their_quotes_and_signs(page: bytes) -> None:
+def test_pages_in_windows_encodings_keep_their_quotes_and_signs(page: bytes) -> None:
     assert read_document(page, "a.html", LIMITS).markdown == "“Hall” – €310\n"
 
 
@@ -71,7 +71,7 @@ def test_pages_of_windows_keep_their_quotes_and_signs(page: bytes) -> None:
         "<object data='x.swf'><p>Held back.</p></object>",
     ],
 )
-def test_what_a_reader_can_open_is_read(page: str) -> None:
+def test_text_that_a_reader_can_expand_is_read(page: str) -> None:
     assert "Held back." in markdown_of(f"<body><p>Words.</p>{page}</body>")
 
 
@@ -88,11 +88,11 @@ def test_what_a_reader_can_open_is_read(page: str) -> None:
         "<button>Unseen.</button>",
     ],
 )
-def test_what_no_reader_sees_is_not_read(page: str) -> None:
+def test_text_that_no_reader_sees_is_left_out(page: str) -> None:
     assert markdown_of(f"<body><p>Words.</p>{page}</body>") == "Words."
 
 
-def test_the_name_of_a_tab_stands_above_what_it_opens() -> None:
+def test_the_name_of_a_tab_is_above_its_panel() -> None:
     tabs = '<button role="tab" aria-controls="a">Linux</button><button role="tab" aria-controls="b">Windows</button>'
     panels = '<div role="tabpanel" id="a">apt</div><div role="tabpanel" id="b" style="display:none">winget</div>'
     assert markdown_of(f"<div>{tabs}</div>{panels}").split("\n\n") == ["**Linux**", "apt", "**Windows**", "winget"]
@@ -101,14 +101,14 @@ def test_the_name_of_a_tab_stands_above_what_it_opens() -> None:
 # -- links ----------------------------------------------------------------------------------------------------------
 
 
-def test_links_that_the_text_announces_stay() -> None:
+def test_links_announced_by_the_text_are_kept() -> None:
     links = "<nav><a href='/a'>Slack</a> <a href='/b'>Teams</a></nav>"
     pictures = "<ul><li><a href='/c'><img alt='Docker'></a></li><li><a href='/d' aria-label='Podman'></a></li></ul>"
     page = f"<main><p>You can use:</p>{links}<p>Or:</p>{pictures}<h2>Related:</h2>{links}</main>"
     assert markdown_of(page) == "You can use:\n\nSlack Teams\n\nOr:\n\n- Docker\n- Podman\n\n## Related:"
 
 
-def test_links_within_a_page_of_markdown_stay_where_the_text_announces_them() -> None:
+def test_only_announced_links_within_a_markdown_page_are_kept() -> None:
     links = "- [Slack](#slack)\n- [Teams](#teams)\n"
     markdown = f"# Channels\n\n{links}\nYou can use:\n\n{links}\nWords.\n"
     parsed = read_document(markdown.encode(), "a.md", LIMITS)
@@ -119,7 +119,7 @@ def test_links_within_a_page_of_markdown_stay_where_the_text_announces_them() ->
 # -- forms, tables, formulas ----------------------------------------------------------------------------------------
 
 
-def test_a_form_is_its_labels_and_values() -> None:
+def test_a_form_is_read_as_labels_and_values() -> None:
     page = """<form><label>Cost centre</label><input value="CC-778"><select><option>Red</option>
         <option selected>Blue</option></select><textarea>To gate 4.</textarea>
         <label><input type="checkbox" checked> Insured</label><label><input type="checkbox"> Fragile</label>
@@ -132,24 +132,24 @@ def test_a_form_is_its_labels_and_values() -> None:
     ]  # fmt: skip
 
 
-def test_boxes_that_switch_the_page_are_no_form() -> None:
+def test_check_boxes_that_control_the_page_are_left_out() -> None:
     assert markdown_of('<input type="checkbox" class="toggle" id="d"><label for="d"></label><p>Words.</p>') == "Words."
     assert markdown_of("<ul><li><input type='checkbox' checked disabled> Tested</li></ul>") == "- [x] Tested"
 
 
-def test_a_cell_reaches_to_the_end_of_its_group_and_a_foot_stands_below() -> None:
+def test_a_rowspan_of_0_fills_its_group_and_the_table_foot_comes_last() -> None:
     page = """<table><thead><tr><th>Region<th>Units</tr></thead><tfoot><tr><td>All<td>19</tfoot>
         <tbody><tr><td rowspan="0">EU<td>12<tr><td>7</tbody><tbody><tr><td>US<td>0</tbody></table>"""
     assert markdown_of(page).split("\n")[2:] == ["| EU | 12 |", "| EU | 7 |", "| US | 0 |", "| All | 19 |"]
 
 
-def test_a_cell_over_many_rows_reaches_all_of_them() -> None:
+def test_a_cell_over_many_rows_is_repeated_in_each() -> None:
     rows = "<tr>".join(f"<td>{number}</td></tr>" for number in range(80))
     markdown = markdown_of(f"<table><tr><th>A<th>B</tr><tr><td rowspan='80'>Hub</td>{rows}</table>")
     assert markdown.split("\n")[2:] == [f"| Hub | {number} |" for number in range(80)]
 
 
-def test_a_row_that_claims_more_columns_than_there_are_fills_the_table() -> None:
+def test_a_colspan_beyond_the_table_fills_its_columns() -> None:
     markdown = markdown_of("<table><tr><td colspan='40'>Hours<tr><td>Monday<td>9</table>")
     assert markdown.split("\n")[0] == "| Hours | Hours |"
 
@@ -182,11 +182,11 @@ def test_a_row_that_claims_more_columns_than_there_are_fills_the_table() -> None
         ),
     ],
 )
-def test_formulas_are_latex_once(math: str, latex: str) -> None:
+def test_formulas_become_latex_once(math: str, latex: str) -> None:
     assert markdown_of(f"<p>Take {math} now.</p>") == f"Take ${latex}$ now."
 
 
-def test_small_marks_of_a_page_are_read() -> None:
+def test_abbreviations_ruby_text_and_drawings_are_read() -> None:
     abbreviation = "<abbr title='Key Performance Indicator'>KPI</abbr>"
     assert markdown_of(f"<p>{abbreviation}, {abbreviation}</p>") == "KPI (Key Performance Indicator), KPI"
     assert markdown_of("<p><ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby> <ruby>字<rt>ji</rt></ruby></p>") == (
@@ -196,7 +196,7 @@ def test_small_marks_of_a_page_are_read() -> None:
     assert markdown_of("<svg><title>Flow</title><text>Valve</text><text>Tank</text></svg>") == "Flow; Valve; Tank"
 
 
-def test_sound_and_films_are_told_as_not_read() -> None:
+def test_audio_and_video_are_reported_as_not_read() -> None:
     parsed = read_document(b"<p>Words.</p><video title='Tour'></video><audio></audio>", "a.html", LIMITS)
     assert parsed.markdown == "Words.\n\nTour\n"
     assert parsed.warnings == ("1 video and 1 sound recording were not read",)

@@ -1,4 +1,4 @@
-"""What stands around the text of Word files: headers, comments, text boxes, embedded parts, tables within tables."""
+"""Content around the text of Word files: headers, comments, text boxes, embedded parts, nested tables."""
 
 import io
 import zipfile
@@ -97,7 +97,7 @@ def test_headers_and_footers_become_fields_and_text(change: Callable[[bytes], by
     assert {DocumentField("document_number", "QP-4471"), DocumentField("retention", "9 years")} <= set(parsed.fields)
 
 
-def test_only_headers_that_word_shows_are_read_and_each_once() -> None:
+def test_only_visible_headers_are_read_and_each_once() -> None:
     document = procedure()
     document.sections[0].header.paragraphs[0].text = "QP-4471"
     document.sections[0].first_page_header.paragraphs[0].text = "Cover of QP-4471"
@@ -121,11 +121,11 @@ def test_only_headers_that_word_shows_are_read_and_each_once() -> None:
         ([["Page", PAGE_NUMBER_MARK]], []),
     ],
 )
-def test_rows_of_headers_are_read_as_labels_and_values(rows: list[list[str]], lines: list[str]) -> None:
+def test_header_rows_are_read_as_labels_and_values(rows: list[list[str]], lines: list[str]) -> None:
     assert [one.line for one in read_header_rows(rows)] == lines
 
 
-def test_numbers_of_pages_in_simple_fields_are_no_text() -> None:
+def test_page_numbers_in_simple_fields_are_left_out() -> None:
     document = procedure()
     line = document.sections[0].header.paragraphs[0]
     line.text = "QP-4471\tPage "
@@ -136,7 +136,7 @@ def test_numbers_of_pages_in_simple_fields_are_no_text() -> None:
 # -- comments and changes -------------------------------------------------------------------------------------------
 
 
-def test_a_comment_is_a_note_behind_its_paragraph() -> None:
+def test_a_comment_follows_its_paragraph_as_a_note() -> None:
     document = procedure()
     document.add_comment(document.paragraphs[1].runs, text="Is two enough?", author="Ann Lee")
     document.add_paragraph("Losses are reported.")
@@ -146,7 +146,7 @@ def test_a_comment_is_a_note_behind_its_paragraph() -> None:
     )
 
 
-def test_tracked_changes_are_told_by_author() -> None:
+def test_tracked_changes_are_reported_by_author() -> None:
     document = procedure()
     run = "<w:r><w:t>{}</w:t></w:r>"
     gone = "<w:r><w:delText>eight</w:delText></w:r>"
@@ -185,13 +185,13 @@ _CHOICE = f'<mc:AlternateContent><mc:Choice Requires="wps">{_NEW}</mc:Choice>'
         '<w:pict><v:shape><v:textpath string="The limit is 71 kW."/></v:shape></w:pict>',
     ],
 )
-def test_the_text_of_a_box_is_read_once(box: str) -> None:
+def test_the_text_of_a_text_box_is_read_once(box: str) -> None:
     document = procedure()
     append(document, f"<w:p><w:r>{box}</w:r></w:p>")
     assert read(document).markdown.count("The limit is 71 kW.") == 1
 
 
-def test_text_in_simple_fields_and_of_either_direction_is_read() -> None:
+def test_text_in_simple_fields_and_direction_runs_is_read() -> None:
     document = procedure()
     run = "<w:r><w:t>{}</w:t></w:r>"
     append(
@@ -211,7 +211,7 @@ def test_text_in_simple_fields_and_of_either_direction_is_read() -> None:
         (1, "", None, ()),
     ],
 )
-def test_a_picture_is_told_by_its_words_or_counted(
+def test_a_picture_is_read_by_its_description_or_counted(
     width: float, alternative: str, line: str | None, warnings: tuple[str, ...]
 ) -> None:
     from PIL import Image
@@ -264,14 +264,14 @@ _MHT = f"MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>{
         ("a.docx", word(_WINCH)),
     ],
 )
-def test_a_part_that_a_word_file_takes_in_is_read(name: str, content: bytes) -> None:
+def test_an_embedded_part_of_a_word_file_is_read(name: str, content: bytes) -> None:
     parsed = read_document(
         with_part(name, content, "aFChunk", '<w:altChunk r:id="rIdX"></w:altChunk>'), "a.docx", ReadLimits()
     )
     assert parsed.markdown.endswith(f"two days.\n\n{_WINCH}\n") and parsed.warnings == ()
 
 
-def test_parts_within_parts_end_and_what_is_not_read_is_said() -> None:
+def test_too_deeply_embedded_parts_give_a_warning() -> None:
     data = word(_WINCH)
     for _ in range(4):
         data = with_part("a.docx", data, "aFChunk", '<w:altChunk r:id="rIdX"></w:altChunk>')
@@ -286,14 +286,14 @@ def test_a_part_that_cannot_be_read_is_counted() -> None:
 
 
 @pytest.mark.parametrize(("name", "is_read"), [("a.docx", True), ("a.bin", False)])
-def test_embedded_office_files_are_sections(name: str, is_read: bool) -> None:
+def test_embedded_office_files_become_sections(name: str, is_read: bool) -> None:
     xml = '<w:p><w:r><w:object><o:OLEObject ProgID="Word.Document.12" r:id="rIdX"/></w:object></w:r></w:p>'
     parsed = read_document(with_part(name, word(_WINCH), "package", xml), "a.docx", ReadLimits())
     assert parsed.markdown.endswith(f"\n## Embedded: a.docx\n\n{_WINCH}\n") == is_read
     assert parsed.warnings == (() if is_read else ("1 embedded file was not read",))
 
 
-def test_a_damaged_part_costs_that_part() -> None:
+def test_a_damaged_part_is_left_out_alone() -> None:
     document = procedure()
     document.add_comment(document.paragraphs[1].runs, text="Is two enough?", author="Ann Lee")
     data = rezip(
@@ -307,7 +307,7 @@ def test_a_damaged_part_costs_that_part() -> None:
 # -- tables in tables -----------------------------------------------------------------------------------------------
 
 
-def test_a_table_in_a_cell_leaves_the_rows_around_it() -> None:
+def test_a_small_nested_table_is_written_into_its_cell() -> None:
     document = docx.Document()
     table = document.add_table(3, 2)
     for row, texts in zip(table.rows, [("Hall", "Phone"), ("A", "4401"), ("B", "")], strict=True):
@@ -321,7 +321,7 @@ def test_a_table_in_a_cell_leaves_the_rows_around_it() -> None:
     )
 
 
-def test_a_long_table_in_a_cell_stands_below_the_table() -> None:
+def test_a_long_nested_table_is_placed_below_the_table() -> None:
     inner = "".join(f"<tr><td>Person {number} of the duty</td><td>44{number}</td></tr>" for number in range(20))
     rows = "<tr><th>Hall</th><th>Phone</th></tr><tr><td>A</td><td>4401</td></tr>"
     page = f"<table>{rows}<tr><td>B</td><td><table>{inner}</table></td></tr></table><p>End.</p>"

@@ -1,4 +1,4 @@
-"""What stands in the running text of a Word file: equations, forms, symbols and the numbers that Word prints."""
+"""The running text of Word files: equations, forms, symbols and the numbers that Word prints."""
 
 from __future__ import annotations
 
@@ -83,11 +83,11 @@ _EQUATION = "<m:oMath><m:r><m:t>S≥2.5</m:t></m:r></m:oMath>"
         ),
     ],
 )  # fmt: skip
-def test_equation_stands_where_it_stood(block: str, expected: str) -> None:
+def test_an_equation_keeps_its_place(block: str, expected: str) -> None:
     assert expected in _read_body(block).markdown
 
 
-def test_equation_of_an_older_word_is_counted_and_leaves_no_hole() -> None:
+def test_an_equation_of_an_older_word_is_marked_and_counted() -> None:
     old = '<w:r><w:object><v:shape/><o:OLEObject ProgID="Equation.3"/></w:object></w:r>'
     parsed = _read_body(_paragraph(f"{_run('It must be ')}{old}{_run(' for lifting.')}"))
     assert parsed.markdown == "It must be [equation] for lifting.\n"
@@ -140,11 +140,11 @@ def _old_field(data: str, code: str, result: str = "") -> str:
         (_run("Owner: ") + _control("<w:showingPlcHdr/>", _run("Click here to enter text.")), "Owner:"),
     ],
 )  # fmt: skip
-def test_value_of_a_form(inner: str, expected: str) -> None:
+def test_form_values_are_read(inner: str, expected: str) -> None:
     assert _read_body(_paragraph(inner)).markdown.strip() == expected
 
 
-def test_check_box_around_a_cell_stays_in_its_cell() -> None:
+def test_a_check_box_around_a_cell_stays_in_its_cell() -> None:
     cell = _control(_box("1"), f"<w:tc>{_paragraph(_run('☒'))}</w:tc>")
     table = f"<w:tbl><w:tr><w:tc>{_paragraph(_run('Done'))}</w:tc>{cell}</w:tr></w:tbl>"
     assert "| Done | [x] |" in _read_body(table).markdown
@@ -169,11 +169,11 @@ def test_check_box_around_a_cell_stays_in_its_cell() -> None:
         ('<w:r><w:sym w:font="Arial" w:char="2264"/><w:t>9 mm</w:t></w:r>', "≤9 mm"),
     ],
 )  # fmt: skip
-def test_text_that_mammoth_does_not_know_is_kept(inner: str, expected: str) -> None:
+def test_text_unknown_to_mammoth_is_kept(inner: str, expected: str) -> None:
     assert " ".join(_read_body(_paragraph(inner)).markdown.split()) == expected
 
 
-def test_symbol_of_an_unknown_font_is_counted() -> None:
+def test_a_symbol_of_an_unknown_font_is_counted() -> None:
     parsed = _read_body(_paragraph('<w:r><w:sym w:font="Company Signs" w:char="F0FE"/></w:r>'))
     assert parsed.markdown == "[symbol]\n"
     assert parsed.warnings == ("1 symbol was not read",)
@@ -204,14 +204,14 @@ _RESTART = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="{}"/></w:lvlOverri
 _CLAUSES = _definition(_level(0, text="%1"), _level(1, text="%1.%2"), _level(2, "lowerLetter", "(%3)"))
 
 
-def test_interrupted_list_goes_on() -> None:
+def test_an_interrupted_list_continues_its_numbers() -> None:
     blocks = (_item("open"), _item("vent"), _paragraph(_run("Wait.")), _item("set"), _item("close"))
     assert _read_body(*blocks, numbering=_definition(_level(0)) + _list(91)).markdown == (
         "1. open\n2. vent\n\nWait.\n\n3. set\n4. close\n"
     )
 
 
-def test_list_that_starts_elsewhere_and_one_that_restarts() -> None:
+def test_lists_keep_their_start_and_restart_numbers() -> None:
     numbering = _definition(_level(0, start=6)) + _list(91) + _list(92, override=_RESTART.format(3))
     markdown = _read_body(_item("a"), _item("b"), _item("c", 92), _item("d", 92), numbering=numbering).markdown
     assert markdown.split() == ["6.", "a", "7.", "b", "-", "3.", "c", "4.", "d"]
@@ -230,14 +230,14 @@ def test_list_that_starts_elsewhere_and_one_that_restarts() -> None:
         ("none", "", "two"),
     ],
 )
-def test_kinds_of_labels(kind: str, text: str, label: str) -> None:
+def test_every_kind_of_list_label_is_written(kind: str, text: str, label: str) -> None:
     level = _level(0, kind, text or " ")
     assert label in _read_body(_item("one"), _item("two"), numbering=_definition(level) + _list(91)).markdown.split(
         "\n"
     )
 
 
-def test_numbers_of_headings_and_clauses() -> None:
+def test_headings_and_clauses_keep_their_numbers() -> None:
     blocks = (
         _item("Scope", style="Heading1"), _item("Duties", style="Heading1"), _item("Of the hirer", 91, 1, "Heading2"),
         _item("Of the lessor", 91, 1, "Heading2"), _item("in writing", 91, 2), _item("by post", 91, 2),
@@ -250,7 +250,7 @@ def test_numbers_of_headings_and_clauses() -> None:
     ]  # fmt: skip
 
 
-def test_number_by_style_and_a_paragraph_that_takes_none() -> None:
+def test_numbers_by_style_are_read_and_can_be_switched_off() -> None:
     styles = (
         '<w:style w:type="paragraph" w:styleId="Clause"><w:name w:val="Clause"/><w:pPr><w:numPr><w:numId w:val="91"/>'
         '</w:numPr></w:pPr></w:style><w:style w:type="paragraph" w:styleId="Sub"><w:name w:val="Sub"/>'
@@ -264,7 +264,7 @@ def test_number_by_style_and_a_paragraph_that_takes_none() -> None:
     assert markdown.split("\n\n") == ["1. one", "plain", "- 1.1 sub\n"]
 
 
-def test_legal_numbers_and_a_level_that_never_restarts() -> None:
+def test_legal_numbering_and_levels_without_restart_are_read() -> None:
     levels = (
         _level(0, "upperRoman", "%1."),
         _level(1, text="%1.%2", extra='<w:lvlRestart w:val="0"/><w:isLgl/>'),
@@ -274,7 +274,7 @@ def test_legal_numbers_and_a_level_that_never_restarts() -> None:
     assert [line.strip(" -") for line in markdown.split("\n") if line] == ["I. A", "1.1 a", "II. B", "2.2 b"]
 
 
-def test_deleted_paragraph_is_not_counted() -> None:
+def test_a_deleted_paragraph_is_not_numbered() -> None:
     gone = _item("gone").replace("</w:pPr>", "<w:rPr><w:del/></w:rPr></w:pPr>").replace("<w:r>", "<w:del><w:r>")
     gone = gone.replace("</w:r></w:p>", "</w:r></w:del></w:p>").replace("w:t", "w:delText")
     markdown = _read_body(_item("a"), gone, _item("b"), numbering=_definition(_level(0)) + _list(91)).markdown
@@ -286,12 +286,12 @@ def test_deleted_paragraph_is_not_counted() -> None:
     [(27, "lowerLetter", "aa"), (4, "lowerRoman", "iv"), (1994, "upperRoman", "MCMXCIV"), (11, "ordinal", "11th"),
      (10**6, "lowerRoman", "1000000"), (10**7, "lowerLetter", "10000000"), (0, "upperLetter", "0")],
 )  # fmt: skip
-def test_formats_of_numbers(number: int, kind: str, written: str) -> None:
+def test_numbers_are_written_in_every_format(number: int, kind: str, written: str) -> None:
     assert format_number(number, kind) == written
 
 
 @pytest.mark.parametrize(
     "damage", ["", '<w:num w:numId="91"/>', "<w:num/><w:abstractNum/><w:abstractNum><w:lvl/></w:abstractNum>"]
 )
-def test_list_that_is_not_defined_keeps_its_text(damage: str) -> None:
+def test_an_undefined_list_keeps_its_text(damage: str) -> None:
     assert "kept" in _read_body(_item("kept"), numbering=damage).markdown

@@ -1,4 +1,4 @@
-"""Measures of an answer against its reference, of retrieval beside correctness, and of references, by hand."""
+"""Tests of answer similarity, of retrieval beside correctness, and of references, with values calculated by hand."""
 
 import pytest
 
@@ -20,18 +20,18 @@ from argot.tools.text.answer_likeness import exact_match, rouge_1
         ("the", "a", False),
     ],
 )
-def test_an_exact_match_passes_over_case_marks_and_articles(answer: str, reference: str, expected: bool) -> None:
+def test_an_exact_match_ignores_case_punctuation_and_articles(answer: str, reference: str, expected: bool) -> None:
     assert exact_match(answer, reference) is expected
 
 
-def test_rouge_1_counts_a_word_as_often_as_both_have_it() -> None:
+def test_rouge_1_counts_a_repeated_word_as_often_as_both_texts_have_it() -> None:
     assert rouge_1("the cat the cat", "the cat sat") == pytest.approx(2 * 2 / (4 + 3))
     assert rouge_1("c b a", "a b c") == 1.0
     assert rouge_1("", "a") == rouge_1("a", "") == rouge_1("x", "a") == 0.0
 
 
-def test_bert_score_takes_the_likest_token_of_the_other_text() -> None:
-    # two tokens said, three wanted: rows (0.9, 0.6), columns (0.9, 0.6, 0.5)
+def test_bert_score_takes_the_most_similar_token_of_the_other_text() -> None:
+    # Two tokens in the answer, three in the reference: row maxima (0.9, 0.6), column maxima (0.9, 0.6, 0.5).
     found = match_greedily([[0.9, 0.1, 0.5], [0.2, 0.6, 0.3]])
     assert (found.precision, found.recall) == (pytest.approx(0.75), pytest.approx(2 / 3))
     assert found.f1 == pytest.approx(2 * 0.75 * (2 / 3) / (0.75 + 2 / 3))
@@ -39,7 +39,7 @@ def test_bert_score_takes_the_likest_token_of_the_other_text() -> None:
     assert match_greedily([[-0.5]]) == BertScore(-0.5, -0.5, 0.0)
 
 
-def test_bert_score_by_the_local_model_sees_likeness_without_common_words() -> None:
+def test_bert_score_of_the_local_model_sees_similarity_without_common_words() -> None:
     reference = "Staff get 27 days of paid leave."
     same, like, unlike, empty = compute_bert_scores(
         [reference, "Employees have 27 days of paid vacation.", "Penguins swim in cold water.", ""],
@@ -51,7 +51,7 @@ def test_bert_score_by_the_local_model_sees_likeness_without_common_words() -> N
     assert empty == NOTHING
 
 
-def test_right_and_wrong_answers_are_looked_at_apart_by_task() -> None:
+def test_chunk_retrieval_is_measured_apart_for_right_and_wrong_answers() -> None:
     found = measure_chunk_retrieval(
         correct=[True, True, False, False, True],
         retrieved=[True, False, True, False, True],
@@ -64,7 +64,7 @@ def test_right_and_wrong_answers_are_looked_at_apart_by_task() -> None:
     assert measure_chunk_retrieval([], [], []) == {}
 
 
-def test_a_sentence_is_right_with_any_passage_that_people_named() -> None:
+def test_any_annotated_passage_makes_a_sentence_right() -> None:
     assert compute_sentence_precision([0, 1, None], [{0, 2}, {0}, {1}]) == 0.5
     assert compute_sentence_precision([None], [{0}]) is None
 

@@ -1,4 +1,4 @@
-"""The suite `answers`: what counts as whole, and what an all-knowing and a lying model show of the journey."""
+"""Tests of the suite `answers`: what counts as complete, and how an ideal and a lying model are reported."""
 
 import json
 import shutil
@@ -63,28 +63,28 @@ def asked(kind: str = "fact", **more: Any) -> AnswerQuestion:
         ("needs_choice", "", "asked back"),
     ],
 )
-def test_an_answer_is_whole_where_it_says_every_step(status: str, answer: str, expected: str) -> None:
+def test_an_answer_is_complete_if_it_states_every_step(status: str, answer: str, expected: str) -> None:
     assert answer_outcome(asked(must=STEPS), status, answer) == expected
 
 
-def test_any_answer_to_what_has_none_is_wrong() -> None:
+def test_any_answer_to_an_unanswerable_question_is_wrong() -> None:
     assert answer_outcome(asked("unanswerable"), "answered", "It takes 40 seconds.") == "wrong"
     assert answer_outcome(asked("unanswerable"), "abstained", "") == "abstained"
 
 
-def test_a_number_is_said_in_one_of_its_forms_and_no_other_number_will_do() -> None:
+def test_a_number_is_accepted_in_any_listed_form_and_no_other_number_is() -> None:
     question = asked(must=("27 days|27 d",))
     assert answer_outcome(question, "answered", "It is 27 d.") == "complete"
     assert answer_outcome(question, "answered", "It is 28 days.") == "wrong"
 
 
-def test_without_a_list_the_gold_snippets_are_looked_for() -> None:
+def test_gold_snippets_are_compared_where_no_list_is_given() -> None:
     question = asked(gold=(GoldSnippet("m.md", "Trimming a drive takes about 40 seconds."),))
     assert answer_outcome(question, "answered", "Trimming a drive takes about 40 seconds.") == "complete"
     assert answer_outcome(question, "answered", "The canteen opens at noon.") == "wrong"
 
 
-def test_measures_at_their_ends() -> None:
+def test_measures_have_their_extreme_values() -> None:
     gold = asked(gold=(GoldSnippet("m.md", "Trimming a drive takes about 40 seconds."),))
     assert compute_sentence_f1(gold, ["Trimming a drive takes about 40 seconds."]) == 1.0
     assert compute_sentence_f1(gold, ["The canteen opens at noon."]) == 0.0
@@ -129,7 +129,7 @@ def test_a_malformed_file_is_refused_with_its_line(tmp_path: Path, text: str, me
         load_answer_questions(path)
 
 
-def test_a_note_is_left_to_the_writers_of_a_file(tmp_path: Path) -> None:
+def test_unknown_fields_of_a_question_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "questions.jsonl"
     path.write_text(line_of(id=7, note="mine", asker_context="Legal", split="test"))
     (question,) = load_answer_questions(path)
@@ -159,7 +159,7 @@ def test_a_line_may_hold_earlier_messages_near_misses_and_what_its_writer_adds(t
         ({"document": "manual.md", "quote": "The canteen opens at noon."}, "line 1: manual.md does not hold .*noon"),
     ],
 )
-def test_gold_that_is_not_there_ends_the_suite_before_a_question_is_asked(
+def test_missing_gold_is_refused_before_any_question_is_asked(
     tmp_path: Path, gold: dict[str, str], message: str
 ) -> None:
     (tmp_path / "documents").mkdir()
@@ -176,7 +176,7 @@ def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
         build_answer_set(tmp_path / "questions.jsonl", tmp_path / "empty")
 
 
-def test_what_is_refused_is_counted_as_in_the_table_by_kind(tmp_path: Path) -> None:
+def test_refusals_in_the_summary_agree_with_the_table_by_kind(tmp_path: Path) -> None:
     result = AskResult(question="q", stand_alone_question="q", status="abstained", thread="t", answer="")
     back = result.model_copy(update={"status": "needs_choice"})
     outcomes = [
@@ -213,7 +213,7 @@ def measured(questions: AnswerSet, side: evaluation.AnswerSide) -> dict[str, Any
     return report
 
 
-def test_an_asker_of_a_context_that_the_glossary_lacks_is_told_before_a_question_is_asked(
+def test_an_unknown_asker_context_is_refused_before_any_question_is_asked(
     drive_questions: AnswerSet, tmp_path: Path
 ) -> None:
     first, *others = drive_questions.questions
@@ -224,7 +224,7 @@ def test_an_asker_of_a_context_that_the_glossary_lacks_is_told_before_a_question
         measured(replace(questions, glossary=glossary), "extractive")
 
 
-def test_what_an_ideal_model_says_reaches_the_asker_and_its_refusal_is_the_abstention(
+def test_an_ideal_models_answers_reach_the_asker_and_its_refusals_count(
     drive_questions: AnswerSet,
 ) -> None:
     report = measured(drive_questions, "ideal")
@@ -237,7 +237,7 @@ def test_what_an_ideal_model_says_reaches_the_asker_and_its_refusal_is_the_abste
     assert report["references"]["default"][0]["precision"] == 1.0
 
 
-def test_a_model_matches_references_beside_us(drive_questions: AnswerSet, scripted_model: Any) -> None:
+def test_a_model_matches_references_beside_argots_own_matching(drive_questions: AnswerSet, scripted_model: Any) -> None:
     segments = [{"first": 1, "last": 9, "passage": 1}]
     scripted_model.reply("match_references", {"segments": segments})
     scripted_model.reply("judge_correct", {"verdict": "TRUE"})
@@ -262,7 +262,7 @@ def test_a_model_matches_references_beside_us(drive_questions: AnswerSet, script
     assert report["judges"][0]["rows"]["default"]["malformed"] == 1
 
 
-def test_what_a_lying_model_says_is_not_shown_as_supported(drive_questions: AnswerSet) -> None:
+def test_a_lying_models_answers_are_not_shown_as_supported(drive_questions: AnswerSet) -> None:
     lies = measured(drive_questions, "lying")["lies"]["default"]
     assert lies["all"] == (1, 0)
 
@@ -286,7 +286,7 @@ def test_a_profile_is_not_compared_with_itself(drive_questions: AnswerSet) -> No
         )
 
 
-def test_the_known_answers_refuse_without_a_gold_passage() -> None:
+def test_known_answers_refuse_without_a_gold_passage() -> None:
     with KnownAnswers(IdealModel()) as server:
         heard = server.expect(asked(reference="It takes 40 seconds.", gold=(GoldSnippet("m.md", "40 seconds"),)), 0)
         prompt = {"messages": [{"role": "user", "content": '<passage n="1">\nPenguins swim.\n</passage>'}]}
@@ -314,12 +314,10 @@ def test_gold_is_found_in_every_document_that_holds_it_whatever_the_mark_up(tmp_
     assert held == {"manual.md", "card.md"}
 
 
-# -- knowledge bases that are kept -------------------------------------------------------------------------------------
+# -- kept knowledge bases ----------------------------------------------------------------------------------------------
 
 
-def test_a_base_that_is_not_there_is_made_kept_and_measured_again_without_change(
-    drive_questions: AnswerSet, tmp_path: Path
-) -> None:
+def test_a_new_base_is_made_kept_and_measured_again_without_change(drive_questions: AnswerSet, tmp_path: Path) -> None:
     home = tmp_path / "new" / "kb"
 
     def measured_in() -> Any:
@@ -333,7 +331,7 @@ def test_a_base_that_is_not_there_is_made_kept_and_measured_again_without_change
     assert {path.name: path.read_bytes() for path in home.glob("*.db")} == before
 
 
-def test_half_a_base_is_never_left_behind(drive_questions: AnswerSet, tmp_path: Path) -> None:
+def test_a_failed_measurement_leaves_no_partial_base(drive_questions: AnswerSet, tmp_path: Path) -> None:
     home = tmp_path / "kb"
     with pytest.raises(InvalidInput, match=r"absent\.csv"):
         evaluation.answers(
@@ -342,7 +340,7 @@ def test_half_a_base_is_never_left_behind(drive_questions: AnswerSet, tmp_path: 
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_of_other_things_is_left_alone(drive_questions: AnswerSet, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_base_is_refused_and_left_unchanged(drive_questions: AnswerSet, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(InvalidInput, match="not empty"):
         evaluation.answers(drive_questions, None, tmp_path, [Profile()], "extractive", Settings(), lambda *_: None)
@@ -351,7 +349,7 @@ def test_a_folder_of_other_things_is_left_alone(drive_questions: AnswerSet, tmp_
         evaluation.answers(stored, None, tmp_path / "kb", [Profile()], "extractive", Settings(), lambda *_: None)
 
 
-def test_only_ways_that_change_something_are_measured(tiny_home: Path, tmp_path: Path) -> None:
+def test_only_search_paths_that_affect_the_base_are_measured(tiny_home: Path, tmp_path: Path) -> None:
     with TemporaryBase(tmp_path / "empty", Settings()) as base:
         assert {"derived texts off", "triples off"}.isdisjoint(list_effective_ways(base))
     with TemporaryBase(Path(shutil.copytree(tiny_home, tmp_path / "kb")), Settings()) as base:
@@ -359,13 +357,13 @@ def test_only_ways_that_change_something_are_measured(tiny_home: Path, tmp_path:
         assert "derived texts off" not in list_effective_ways(base)
 
 
-def test_a_base_is_measured_with_the_models_that_it_has_adopted(tiny_home: Path, tmp_path: Path) -> None:
+def test_a_base_is_measured_with_its_adopted_models(tiny_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     model = AdoptedModel("reranker", "r1", "ours", "r1", "ndcg@10", 0.1, 0.05, 0.15, "ada")
     keep_adopted(home, Adopted({"reranker": (model,)}))
     with open_base(home, Settings()) as base:
         assert base.settings.search.reranker == str(find_model_path(home, model))
-    # What is named wins; and a base of its own has adopted nothing.
+    # A named setting takes precedence, and a temporary base has adopted no model.
     with open_base(home, Settings(reranker="lexical")) as base:
         assert base.settings.search.reranker == "lexical"
     with open_base(None, Settings()) as base:

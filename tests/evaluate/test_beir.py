@@ -1,4 +1,4 @@
-"""BEIR folders, measures, and the share of the gap that is closed."""
+"""Tests of BEIR folders, of the measures, and of the share of the gap that is closed."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ def _write(folder: Path, **changes: str) -> Path:
     return folder
 
 
-def test_a_folder_is_read_with_its_relevant_judgements_alone(tmp_path: Path) -> None:
+def test_a_beir_folder_is_read_with_its_relevant_judgements_only(tmp_path: Path) -> None:
     data = load_beir(_write(tmp_path))
     assert data.corpus == {"d1": ("A", "alpha \u2028 beta"), "d2": ("", "gamma")}
     assert data.qrels == {"q1": {"d1": 1}}
@@ -59,12 +59,12 @@ def test_a_malformed_file_is_named_with_its_line(tmp_path: Path, name: str, cont
         load_beir(_write(tmp_path, **{name: content}))
 
 
-def test_a_missing_file_says_what_the_folder_should_hold(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_file_says_what_the_folder_must_hold(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"corpus.jsonl, queries.jsonl and qrels"):
         load_beir(tmp_path)
 
 
-def test_measures_agree_with_values_worked_out_by_hand() -> None:
+def test_measures_agree_with_values_calculated_by_hand() -> None:
     measured = measure({"q1": ["x", "d1"], "q2": [], "q3": ["d3"]}, {"q1": {"d1": 1}, "q2": {"d2": 1}, "q3": {"d3": 1}})
     assert measured.questions == 3
     assert measured.by_question["q1"]["ndcg@10"] == pytest.approx(0.63093, abs=1e-5)  # 1 / log2(3)
@@ -72,13 +72,13 @@ def test_measures_agree_with_values_worked_out_by_hand() -> None:
     assert measured.mean["hit@3"] == pytest.approx(2 / 3)
 
 
-def test_each_measure_at_its_depths_by_hand() -> None:
+def test_each_measure_at_its_depths_agrees_with_values_by_hand() -> None:
     run = {"q1": ["x", "d1", "y", "d2"], "q2": ["d3"]}
     measured = measure(run, {"q1": {"d1": 1, "d2": 1}, "q2": {"d3": 1}})
     first = measured.by_question["q1"]
     assert first["mrr"] == pytest.approx(1 / 2)
     assert first["map@1"] == 0.0
-    assert first["map@3"] == pytest.approx((1 / 2) / 2)  # by all two that are relevant, not by the one found
+    assert first["map@3"] == pytest.approx((1 / 2) / 2)  # divided by both relevant documents, not by the one found
     assert first["map@10"] == pytest.approx((1 / 2 + 2 / 4) / 2)
     assert [first[f"recall@{depth}"] for depth in (1, 3, 5)] == [0.0, 0.5, 1.0]
     ideal = 1 + 0.63093  # 1 / log2(2) + 1 / log2(3)
@@ -86,44 +86,44 @@ def test_each_measure_at_its_depths_by_hand() -> None:
     assert measured.mean["mrr"] == pytest.approx(3 / 4)
 
 
-def test_the_order_of_results_decides_also_when_names_sort_the_other_way() -> None:
+def test_the_order_of_results_counts_even_against_the_order_of_names() -> None:
     run = {"q": [f"d{n}" for n in range(9, 0, -1)]}
     assert measure(run, {"q": {"d9": 1}}).mean["hit@1"] == 1
     assert measure(run, {"q": {"d1": 1}}).mean["hit@1"] == 0
 
 
-def test_the_share_of_the_gap() -> None:
+def test_the_share_of_the_gap_that_is_closed_is_calculated() -> None:
     assert share_of_gap_closed(0.4, 0.7, 0.8) == pytest.approx(0.75)
     assert share_of_gap_closed(0.8, 0.9, 0.8) is None
 
 
-def test_the_interval_holds_the_mean_and_shrinks_to_a_point_when_all_agree() -> None:
+def test_the_interval_contains_the_mean_and_is_a_point_if_all_agree() -> None:
     low, high = bootstrap_interval([0.0, 1.0] * 50)
     assert low < 0.5 < high
     assert bootstrap_interval([1.0] * 10) == (1.0, 1.0)
 
 
-def test_questions_that_share_gold_are_one_cluster_also_over_a_third() -> None:
+def test_questions_linked_by_shared_gold_form_one_cluster() -> None:
     first, second, third, alone, none, other = gold_clusters([{"a"}, {"b"}, {"a", "b"}, {"c"}, set(), set()])
     assert first == second == third
     assert len({first, alone, none, other}) == 4
 
 
-def test_rows_of_a_cluster_are_drawn_together() -> None:
+def test_rows_of_a_cluster_are_resampled_together() -> None:
     for drawn in resamples(["a", "a", "b"], rounds=50, seed=1):
         assert list(drawn).count(0) == list(drawn).count(1)
         assert list(drawn).count(0) + list(drawn).count(2) == 2
     assert list(resamples([], rounds=5, seed=1)) == []
 
 
-def test_an_interval_over_clusters_is_wider_than_one_that_takes_repeats_for_evidence() -> None:
+def test_an_interval_over_clusters_is_wider_than_one_over_single_rows() -> None:
     values = [*[0.0] * 20, *[1.0] * 20, *[0.0] * 20, *[1.0] * 20]
     low, high = bootstrap_interval(values)
     wide = bootstrap_interval(values, clusters=[place // 20 for place in range(80)])
     assert wide[0] < low and wide[1] > high
 
 
-def test_two_systems_are_compared_pair_by_pair() -> None:
+def test_two_systems_are_compared_question_by_question() -> None:
     same = paired_difference([0.0, 1.0] * 30, [0.0, 1.0] * 30)
     assert (same.difference, same.interval95, same.excludes_zero) == (0.0, (0.0, 0.0), False)
     better = paired_difference([0.0, 0.5] * 30, [0.25, 0.75] * 30, clusters=[n // 2 for n in range(60)])
@@ -134,12 +134,12 @@ def test_two_systems_are_compared_pair_by_pair() -> None:
     assert paired_difference([], []).interval95 == (0.0, 0.0)
 
 
-def test_rounds_for_which_a_statistic_is_not_defined_are_left_out() -> None:
+def test_resamples_without_a_defined_statistic_are_left_out() -> None:
     assert bootstrap(lambda drawn: None, range(3)) is None
     assert bootstrap(lambda drawn: 1.0 if 0 in drawn else None, range(3)) == (1.0, 1.0)
 
 
-def test_ways_are_compared_in_pairs_and_shown_by_depth() -> None:
+def test_search_variants_are_compared_in_pairs_and_shown_by_depth() -> None:
     gold = {f"q{n}": {f"d{n // 2}": 1} for n in range(4)}
     worse = measure({question: ["x"] for question in gold}, gold)
     better = measure({question: list(own) for question, own in gold.items()}, gold)
@@ -157,7 +157,7 @@ def test_a_profile_is_not_compared_with_itself(tmp_path: Path) -> None:
         retrieval(tmp_path, None, None, Profile(), Profile(), Settings(), lambda *_: None)
 
 
-def test_a_sense_counts_as_right_when_its_words_stood_in_the_untouched_question(tmp_path: Path) -> None:
+def test_a_sense_is_right_if_its_words_stand_in_the_original_question(tmp_path: Path) -> None:
     plain = json.dumps({"_id": "q1", "text": "What is the audio-brightness limit?"})
     data = load_beir(_write(tmp_path, **{"queries.plain.jsonl": plain}))
     glossary = "term,context,expansion\nAB,tv,audio brightness\nAB,chip,adjacent block\n"

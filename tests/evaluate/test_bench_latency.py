@@ -1,4 +1,4 @@
-"""What bench/latency.py counts as one call after the other."""
+"""Tests of how bench/latency.py counts sequential model calls."""
 
 import importlib.util
 import sys
@@ -14,12 +14,12 @@ PATH = ROOT / "bench" / "latency.py"
     [
         (["cited_answer"], 1),
         (["identify_jargon", "identify_context", "cited_answer"], 2),
-        (["identify_context", "cited_answer"], 2),  # the glossary knew the terms, only their context was asked for
+        (["identify_context", "cited_answer"], 2),  # the glossary knew the terms, so only their context was asked for
         (["identify_jargon", "identify_context", "identify_context", "cited_answer"], 3),
         ([], 0),
     ],
 )
-def test_a_call_for_the_context_alone_is_one_to_wait_for(
+def test_the_number_of_sequential_model_calls_is_counted(
     names: list[str], rounds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec = importlib.util.spec_from_file_location("bench_latency", PATH)

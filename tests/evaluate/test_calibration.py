@@ -1,4 +1,4 @@
-"""Judges beside people: kappa by hand, files of labels, and the whole road with a scripted model."""
+"""Tests of judges against people: kappa by hand, files of labels, and the whole calibration with a scripted model."""
 
 import json
 from pathlib import Path
@@ -27,8 +27,8 @@ from argot.ui.cli.main import app
 # -- the statistic ----------------------------------------------------------------------------------------------------
 
 
-def test_kappa_by_hand() -> None:
-    # Of 50: both yes 20, both no 15, people alone yes 5, the judge alone yes 10. By chance 0.5 * 0.6 + 0.5 * 0.4 = 0.5.
+def test_cohens_kappa_agrees_with_values_by_hand() -> None:
+    # Of 50: both yes 20, both no 15, only people yes 5, only the judge yes 10. By chance 0.5 * 0.6 + 0.5 * 0.4 = 0.5.
     table = np.array([[15, 10], [5, 20]])
     assert compute_observed_agreement(table) == pytest.approx(0.7)
     assert compute_cohen_kappa(table) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
@@ -37,16 +37,16 @@ def test_kappa_by_hand() -> None:
     assert compute_cohen_kappa(np.array([[0, 5], [5, 0]])) == -1.0
 
 
-def test_weighted_kappa_by_hand() -> None:
-    # One of four is off by one of three labels: cost 1; by chance (1*2*1 + 4*2*1 + 1*... ) worked out as below.
+def test_weighted_kappa_agrees_with_a_value_by_hand() -> None:
+    # One of four differs by one of three labels: cost 1. The cost by chance is calculated below.
     table = np.array([[1, 1, 0], [0, 0, 0], [0, 0, 2]])
-    # rows 2, 0, 2; columns 1, 1, 2; expected by row 0: .5, .5, 1, and by row 2 the same
+    # Row sums 2, 0, 2; column sums 1, 1, 2; expected in row 0: .5, .5, 1, and the same in row 2.
     by_chance = 0.5 * 1 + 1 * 4 + 0.5 * 4 + 0.5 * 1
     assert compute_cohen_kappa(table, weighted=True) == pytest.approx(1 - 1 / by_chance)
 
 
 @pytest.mark.parametrize(("size", "weighted"), [(2, False), (5, True), (5, False)])
-def test_kappa_is_that_of_a_well_kept_library(size: int, weighted: bool) -> None:
+def test_cohens_kappa_agrees_with_scikit_learn(size: int, weighted: bool) -> None:
     draw = np.random.default_rng(5)
     people, judge = draw.integers(0, size, 200), draw.integers(0, size, 200)
     judge[:120] = people[:120]
@@ -54,14 +54,14 @@ def test_kappa_is_that_of_a_well_kept_library(size: int, weighted: bool) -> None
     assert compute_cohen_kappa(count_confusion(people, judge, size), weighted=weighted) == pytest.approx(theirs)
 
 
-def test_agreement_has_intervals_over_questions_and_a_table() -> None:
+def test_agreement_has_intervals_over_questions_and_a_confusion_table() -> None:
     people, judge = [1, 1, 0, 0] * 10, [1.0, 0.0, 0.0, 0.0] * 10
     found = measure_agreement(people, judge, (0, 1), [place // 4 for place in range(40)])
     assert (found.agreement, found.questions, found.confusion) == (0.75, 10, ((20, 0), (10, 10)))
-    assert found.agreement95 == (0.75, 0.75)  # every question is like the others
+    assert found.agreement95 == (0.75, 0.75)  # every question has the same agreement
     assert found.kappa == pytest.approx(0.5)
     scale = measure_agreement([1, 2, 5, 4], [1.2, 2.5, 4.5, 4.4], (1, 2, 3, 4, 5), range(4))
-    assert scale.confusion[1][2] == 1 and scale.agreement == 0.75  # 2.5 counts as 3
+    assert scale.confusion[1][2] == 1 and scale.agreement == 0.75  # 2.5 is rounded to 3
     assert scale.rank_correlation == pytest.approx(1.0)
     with pytest.raises(ValueError, match="7 is none of the labels"):
         measure_agreement([7], [1.0], (0, 1), [0])
@@ -69,7 +69,7 @@ def test_agreement_has_intervals_over_questions_and_a_table() -> None:
         measure_agreement([], [], (0, 1), [])
 
 
-def test_people_are_compared_pair_by_pair() -> None:
+def test_raters_are_compared_pair_by_pair() -> None:
     assert compute_pairwise_agreement([[1, 1, 0], [0], [1, 1]]) == pytest.approx(2 / 4)
     assert compute_pairwise_agreement([[1]]) is None
 
@@ -87,7 +87,7 @@ def labelled(tmp_path: Path, *lines: str) -> Path:
     return path
 
 
-def test_several_people_decide_together(tmp_path: Path) -> None:
+def test_the_labels_of_several_raters_are_combined(tmp_path: Path) -> None:
     path = labelled(
         tmp_path,
         line_of(labels=[True, "TRUE", False]),
@@ -123,7 +123,7 @@ def test_a_malformed_file_of_labels_is_refused_with_its_line(tmp_path: Path, tex
         load_labels(labelled(tmp_path, text))
 
 
-def test_the_labels_of_financebench_are_read_from_its_results(tmp_path: Path) -> None:
+def test_labels_are_read_from_the_results_of_financebench(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="ARGOT_DATASETS"):
         load_financebench_labels(tmp_path)
     folder = tmp_path / "financebench" / "results"
@@ -141,7 +141,7 @@ def test_the_labels_of_financebench_are_read_from_its_results(tmp_path: Path) ->
         load_financebench_labels(tmp_path)
 
 
-# -- the road ---------------------------------------------------------------------------------------------------------
+# -- the whole calibration --------------------------------------------------------------------------------------------
 
 
 def measured(path: Path, judges: list[str], settings: Settings, **more: Any) -> tuple[dict[str, Any], list[str]]:
@@ -151,7 +151,7 @@ def measured(path: Path, judges: list[str], settings: Settings, **more: Any) -> 
 
 
 def test_a_judge_is_asked_about_every_answer_and_its_faults_are_counted(scripted_model: Any, tmp_path: Path) -> None:
-    # By what is asked, since four are asked at once.
+    # The reply depends on the request, since four are sent at once.
     scripted_model.reply("judge_correct", lambda asked: {"verdict": "TRUE" if "GOOD" in asked.user else "FALSE"})
     lines = [
         line_of(question=f"Q{n}?", answer="GOOD" if n < 2 else "BAD", label=n < 2, kind="a" if n < 2 else "b")
@@ -169,7 +169,7 @@ def test_a_judge_is_asked_about_every_answer_and_its_faults_are_counted(scripted
     assert titles == ["Agreement with people"]
 
 
-def test_scores_are_calibrated_on_scores(scripted_model: Any, tmp_path: Path) -> None:
+def test_judges_that_give_scores_are_calibrated_on_scores(scripted_model: Any, tmp_path: Path) -> None:
     scripted_model.reply("judge_geval", {"reasoning": "x", "score": 4})
     good = {"accuracy": 5, "helpfulness": 4, "informativeness": 3}
     scripted_model.reply("judge_aspects", {"a": good, "b": good})
@@ -185,11 +185,11 @@ def test_scores_are_calibrated_on_scores(scripted_model: Any, tmp_path: Path) ->
         measured(path, ["geval", "aspects", "correct"], scripted_model.settings(model_seconds=60))
     with pytest.raises(InvalidInput, match="'geval' is calibrated on labels that are scores"):
         measured(labelled(tmp_path, line_of(label=True)), ["correct", "geval"], scripted_model.settings())
-    # Nothing is asked and thrown away.
+    # No request is made in vain.
     assert len(scripted_model.asked()) == asked
 
 
-def test_a_threshold_is_chosen_on_one_half_of_the_questions_and_the_other_reported(tmp_path: Path) -> None:
+def test_a_threshold_is_chosen_on_one_half_and_reported_on_the_other(tmp_path: Path) -> None:
     rows = [(f"Question {n}?", good) for n in range(20) for good in (True, False)]
     lines = [
         line_of(question=question, answer="It takes 40 s." if good else "Penguins swim.", label=good)
@@ -202,20 +202,22 @@ def test_a_threshold_is_chosen_on_one_half_of_the_questions_and_the_other_report
         assert (own["chosen_on"], own["answers"], own["auroc"]) == (len(first), len(rows) - len(first), 1.0)
         assert own["agreements"]["TRUE"]["all"]["kappa"] == 1.0
     assert report["judges"][2]["answers"] == len(rows)
-    assert titles[:2] == ["Agreement with people", "Measures taken for verdicts"]
+    assert titles[:2] == ["Agreement with people", "Measures used as verdicts"]
 
 
 @pytest.mark.parametrize(
     ("judges", "message"),
     [
         (["genius"], "no judge 'genius'"),
-        (["ranking"], "compares four answers; labels of single answers say nothing of it"),
+        (["ranking"], "compares four answers; labels of single answers cannot be compared with that"),
         (["correct"], "needs a language model"),
         (["rouge-1"], "too few questions .* Give --threshold"),
         ([], "Give --judge"),
     ],
 )
-def test_what_cannot_be_calibrated_is_said(tmp_path: Path, judges: list[str], message: str) -> None:
+def test_the_error_for_an_impossible_calibration_gives_the_reason(
+    tmp_path: Path, judges: list[str], message: str
+) -> None:
     with pytest.raises(InvalidInput, match=message):
         measured(labelled(tmp_path, line_of(label=True)), judges, Settings())
 

@@ -1,4 +1,4 @@
-"""Which option of a multiple-choice question the passages speak for."""
+"""Tests of choosing the option of a multiple-choice question that the passages support."""
 
 import pytest
 
@@ -31,7 +31,7 @@ BARE = "## The DST\n\nThe DST rate is 3 percent of the fee. The short device sel
         ("How often may the bag be opened and sealed again?", ["180 times", "once", "twice"], BAG, "once"),
     ],
 )
-def test_numbers_and_names_of_one_sentence_are_told_apart(
+def test_the_option_is_chosen_whose_number_or_name_the_passage_states(
     question: str, options: list[str], passage: str, right: str
 ) -> None:
     for order in (options, options[::-1]):
@@ -40,17 +40,17 @@ def test_numbers_and_names_of_one_sentence_are_told_apart(
         assert order[chosen] == right
 
 
-def test_a_part_of_an_expansion_is_not_the_term() -> None:
+def test_a_part_of_an_expansion_is_not_taken_for_the_term() -> None:
     question = "On which day does the CAB sit?\nTerms:\n- CAB: change advisory board (IT). Decides changes."
     assert choose_option(question, ["Thursday", "Tuesday"], [BOARDS]) == 1
 
 
-def test_the_words_typed_keep_their_weight_beside_the_expansion() -> None:
-    """Read in the wrong sense, the passage that writes the short form still speaks for its option."""
+def test_the_words_of_the_question_count_beside_the_expansion() -> None:
+    """Check a wrong sense: the passage with the short form itself still supports its option."""
     question = "What is the DST rate?\nTerms:\n- DST: device self-test (Firmware)."
     assert choose_option(question, ["1 percent", "3 percent"], [BARE]) == 1
 
 
 @pytest.mark.parametrize("options", [["", "x"], ["%", "🙂"], ["once", "once more"], ["all of these", "true"]])
-def test_odd_options_break_nothing(options: list[str]) -> None:
+def test_unusual_options_cause_no_error(options: list[str]) -> None:
     assert choose_option("How many (of) these?\n- x: y", options, ["", BAG, "| a |\n|---|"]) in (None, 0, 1)

@@ -1,4 +1,4 @@
-"""The suite `abbreviations`: how its questions are made, what is counted, and both sides on them."""
+"""Tests of the suite `abbreviations`: how its questions are made, what is counted, and the results of both sides."""
 
 import asyncio
 import json
@@ -48,12 +48,12 @@ def measured(identify: Identifier, base: TemporaryBase, each: int = 1, **more: A
 # -- the questions ----------------------------------------------------------------------------------------------------
 
 
-def test_templates_have_the_papers_sizes() -> None:
+def test_templates_have_the_numbers_of_the_paper() -> None:
     sizes = Counter(template.count("{}") for template in TEMPLATES)
     assert sizes == {1: 4, 2: 3, 3: 3, 4: 2, 5: 1}
 
 
-def test_abbreviations_are_drawn_by_seed_a_third_of_each_length_and_all_unknown() -> None:
+def test_abbreviations_are_drawn_by_seed_in_equal_lengths_and_unknown() -> None:
     drawn = draw_abbreviations(random.Random(3), lambda word: word[0] in "AEIOU")
     assert drawn == draw_abbreviations(random.Random(3), lambda word: word[0] in "AEIOU")
     assert drawn != draw_abbreviations(random.Random(4), lambda word: word[0] in "AEIOU")
@@ -61,12 +61,12 @@ def test_abbreviations_are_drawn_by_seed_a_third_of_each_length_and_all_unknown(
     assert not [word for word in drawn if word[0] in "AEIOU" or is_well_known(word)]
 
 
-def test_what_cannot_be_drawn_is_an_error_and_no_endless_loop() -> None:
+def test_an_impossible_draw_is_an_error() -> None:
     with pytest.raises(AssertionError, match="could not be drawn"):
         draw_abbreviations(random.Random(1), lambda word: True)
 
 
-def test_every_abbreviation_stands_in_its_question_as_expected() -> None:
+def test_every_drawn_abbreviation_appears_in_its_question() -> None:
     abbreviations = draw_abbreviations(random.Random(5), lambda word: False)
     made = list(draw_questions(abbreviations, random.Random(5), lambda word: False, 30))
     for question in made:
@@ -83,7 +83,7 @@ def test_every_abbreviation_stands_in_its_question_as_expected() -> None:
 # -- what is counted --------------------------------------------------------------------------------------------------
 
 
-def test_recall_precision_and_exactness_are_told_apart() -> None:
+def test_recall_precision_and_exactness_are_measured_apart() -> None:
     question = AbbreviationQuestion("s", "Are KPU and MI the same?", ("KPU", "MI"))
     assert QuestionReading(question, ("MI", "KPU")).exact
     too_much = QuestionReading(question, ("KPU", "MI", "same"))
@@ -102,7 +102,7 @@ def test_a_reader_that_lists_every_word_has_recall_and_no_precision(base: Tempor
     assert rows["without any", 0].recall is None and rows["without any", 0].false_terms > 100
 
 
-def test_a_reader_that_finds_nothing_is_right_only_where_there_is_nothing(base: TemporaryBase) -> None:
+def test_a_reader_that_finds_nothing_is_right_only_without_abbreviations(base: TemporaryBase) -> None:
     async def nothing(question: str) -> list[Mention]:
         return []
 
@@ -117,7 +117,7 @@ def test_a_reader_that_finds_nothing_is_right_only_where_there_is_nothing(base: 
 
 
 @pytest.mark.parametrize("seed", [11, 12])
-def test_the_extractive_side_finds_all_of_the_papers_set_and_nothing_else(base: TemporaryBase, seed: int) -> None:
+def test_the_extractive_side_finds_exactly_the_abbreviations_of_the_paper(base: TemporaryBase, seed: int) -> None:
     report = asyncio.run(evaluate_abbreviations({"side": base.make_identifier()}, base.has_word, seed, 1, 30, quiet))
     assert "QMB" not in report.abbreviations
     own = [row for row in report.sides["side"] if row.set == "as in the paper"]
@@ -125,7 +125,7 @@ def test_the_extractive_side_finds_all_of_the_papers_set_and_nothing_else(base: 
     assert all(row.recall == row.precision == row.exact == 1.0 for row in own)
 
 
-def test_the_extractive_side_on_the_harder_sets(base: TemporaryBase) -> None:
+def test_the_extractive_side_reaches_its_minimum_on_the_harder_sets(base: TemporaryBase) -> None:
     report = asyncio.run(evaluate_abbreviations({"side": base.make_identifier()}, base.has_word, 21, 2, 30, quiet))
     rows = {row.set: row for row in report.sides["side"] if row.size in (None, 0)}
     least = {"lower case": 0.6, "glued to numbers and slashes": 0.99, "mixed case with digits": 0.9}
@@ -145,7 +145,9 @@ def identifier_of(base: TemporaryBase, scripted: Any, **settings: Any) -> Identi
     return base.make_identifier(server)
 
 
-def test_a_models_list_is_grounded_before_it_counts(base: TemporaryBase, scripted_model: Any) -> None:
+def test_a_models_terms_are_checked_against_the_question_before_they_count(
+    base: TemporaryBase, scripted_model: Any
+) -> None:
     def list_too_much(request: Any) -> dict[str, Any]:
         return {"terms": ["Good Till Cancelled", *re.findall(r"[A-Z0-9]{2,}", request.user.split("<question>")[1])]}
 
@@ -158,7 +160,7 @@ def test_a_models_list_is_grounded_before_it_counts(base: TemporaryBase, scripte
     )
 
 
-def test_a_model_that_lists_every_word_leaves_no_false_term(base: TemporaryBase, scripted_model: Any) -> None:
+def test_a_model_that_lists_every_word_causes_no_false_term(base: TemporaryBase, scripted_model: Any) -> None:
     def list_every_word(request: Any) -> dict[str, Any]:
         question = request.user.split("<question>")[1].split("</question>")[0]
         return {"terms": [*question.split()[:18], "Internet Explorer", question[:60]]}
@@ -185,7 +187,7 @@ def test_single_failures_are_counted_and_the_next_question_is_asked(base: Tempor
     assert 1 <= failed <= 3
 
 
-def test_a_server_that_is_down_ends_the_measurement(base: TemporaryBase, scripted_model: Any) -> None:
+def test_an_unreachable_server_ends_the_measurement(base: TemporaryBase, scripted_model: Any) -> None:
     scripted_model.fault("refuse")
     with pytest.raises(ModelUnavailable, match="argot doctor"):
         measured(identifier_of(base, scripted_model), base)
@@ -194,7 +196,7 @@ def test_a_server_that_is_down_ends_the_measurement(base: TemporaryBase, scripte
 # -- the whole suite --------------------------------------------------------------------------------------------------
 
 
-def test_both_sides_of_the_suite_and_its_tables(scripted_model: Any) -> None:
+def test_the_suite_measures_both_sides_and_builds_its_tables(scripted_model: Any) -> None:
     scripted_model.reply("identify_jargon", {"terms": []})
     report, tables = shared_tasks.measure_abbreviations("both", 1, 1, 1, scripted_model.settings(), quiet)
     assert set(report["sides"]) == {"extractive", "model"} and report["model"] == "scripted"
@@ -204,6 +206,6 @@ def test_both_sides_of_the_suite_and_its_tables(scripted_model: Any) -> None:
     assert len(build_abbreviations_tables(AbbreviationsReport(1, 1, [], {"extractive": []}, {"extractive": []}))) == 1
 
 
-def test_a_model_side_without_a_server_says_what_to_set() -> None:
+def test_the_error_without_a_model_server_names_the_setting() -> None:
     with pytest.raises(InvalidInput, match="ARGOT_MODEL_URL"):
         shared_tasks.measure_abbreviations("model", 1, 1, 1, Settings(), quiet)

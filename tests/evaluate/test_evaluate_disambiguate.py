@@ -1,4 +1,4 @@
-"""`argot evaluate disambiguate`: files of the shared tasks, their measure, and choosing by unlabelled text."""
+"""Tests of `argot evaluate disambiguate`: files of the shared tasks, their measure, and choosing by unlabelled text."""
 
 import json
 from pathlib import Path
@@ -42,7 +42,7 @@ UNLABELLED = [
 
 
 def nothing(_step: str, _done: int, _total: int) -> None:
-    """Progress that nobody watches."""
+    """Ignore the progress."""
 
 
 def entries() -> list[dict[str, Any]]:
@@ -69,7 +69,7 @@ def sentences() -> list[AcronymSentence]:
 # -- files --------------------------------------------------------------------------------------------------------
 
 
-def test_both_forms_of_the_shared_tasks_are_read_alike(written: Path) -> None:
+def test_both_formats_of_the_shared_tasks_give_the_same_sentences(written: Path) -> None:
     assert load_sentences(written / "dev.json") == sentences()
     later = [
         {"ID": one.id, "sentence": one.text, "acronym": one.acronym, "label": one.expansion} for one in sentences()
@@ -103,7 +103,7 @@ def with_words_for_places() -> list[dict[str, Any]]:
         [{("label" if key == "expansion" else key): value for key, value in entry.items()} for entry in entries()],
     ],
 )
-def test_relatives_of_the_forms_are_read_alike(written: Path, form: Any) -> None:
+def test_similar_formats_give_the_same_sentences(written: Path, form: Any) -> None:
     (written / "form.json").write_text("\ufeff" + json.dumps(form), "utf-8")
     assert load_sentences(written / "form.json") == sentences()
 
@@ -132,7 +132,7 @@ def test_json_lines_and_missing_ids_are_read(written: Path) -> None:
         ("d.tsv", "acronym\tlong_form\nPUC\tperipheral under cell\nDRAM\tdynamic random access memory\n"),
     ],
 )
-def test_dictionaries_come_in_several_forms(tmp_path: Path, name: str, content: Any) -> None:
+def test_dictionaries_are_read_in_several_formats(tmp_path: Path, name: str, content: Any) -> None:
     (tmp_path / name).write_text(content if isinstance(content, str) else json.dumps(content))
     assert load_dictionary(tmp_path / name) == {
         "PUC": ["peripheral under cell"],
@@ -147,7 +147,7 @@ def test_a_dictionary_without_expansions_is_refused(tmp_path: Path, content: str
         load_dictionary(tmp_path / "d.json")
 
 
-def test_other_spellings_of_the_dictionary_are_brought_together() -> None:
+def test_spellings_are_matched_to_those_of_the_dictionary() -> None:
     dictionary = {"PUC": ["peripheral under cell", "Public-Utilities Commission"], "C.D": ["compact disc"]}
     data = [
         AcronymSentence("1", "", "puc", "", "PUBLIC UTILITIES  COMMISSION"),
@@ -163,7 +163,7 @@ def test_other_spellings_of_the_dictionary_are_brought_together() -> None:
     assert (pairs.unknown_acronyms, pairs.unknown_labels, pairs.one_sense) == (1, 1, 1)
 
 
-def test_what_differs_by_case_alone_in_the_dictionary_stays_apart() -> None:
+def test_dictionary_entries_that_differ_in_case_only_stay_apart() -> None:
     dictionary = {"RF": ["Random Forest", "random forest"], "Rf": ["rheumatoid factor"]}
     data = [AcronymSentence("1", "", "RF", "", "random forest"), AcronymSentence("2", "", "rf", "", "RANDOM FOREST")]
     pairs = match_sentences(data, dictionary)
@@ -171,7 +171,7 @@ def test_what_differs_by_case_alone_in_the_dictionary_stays_apart() -> None:
     assert pairs.dictionary["rf"] == ["Random Forest", "random forest", "rheumatoid factor"]
 
 
-def test_unlabelled_entries_are_text_and_not_measured() -> None:
+def test_unlabelled_sentences_are_read_but_not_measured() -> None:
     data = [*sentences(), AcronymSentence("x", "The", "PUC", "hearing on tariffs .")]
     report = evaluate_disambiguate("some", data, DICTIONARY, UNLABELLED, load_embedder(Settings()), nothing)
     assert report.parts["all"][EVERYTHING].sentences == len(LABELLED)
@@ -179,7 +179,7 @@ def test_unlabelled_entries_are_text_and_not_measured() -> None:
 
 
 def test_variants_of_one_meaning_share_their_probability() -> None:
-    """Nothing tells "energy efficiency 21" from "efficiency 21 energy": neither may be nearly certain."""
+    """Check that neither "energy efficiency 21" nor "efficiency 21 energy", which nothing tells apart, is certain."""
     names = ("efficiency 21 energy", "electric eel", "energy efficiency 21")
     evidence = {kind: np.zeros((1, 3), dtype=np.float32) for kind in ALONE}
     evidence["meaning"][0, 2] = 5
@@ -199,7 +199,7 @@ def test_a_sentence_without_its_acronym_is_kept(written: Path) -> None:
     assert (one.before, one.acronym, one.after) == ("Nothing here.", "AC.1", "")
 
 
-def test_text_may_be_lines_or_either_form(written: Path) -> None:
+def test_text_may_be_plain_lines_or_either_format(written: Path) -> None:
     assert load_text(written / "more.txt") == UNLABELLED
     assert load_text(written / "dev.json") == [one.text for one in sentences()]
 
@@ -215,13 +215,13 @@ def test_text_may_be_lines_or_either_form(written: Path) -> None:
         ('["a"]', "entry 1"),
     ],
 )
-def test_malformed_files_are_named(tmp_path: Path, content: str, said: str) -> None:
+def test_the_error_for_a_malformed_file_says_what_is_wrong(tmp_path: Path, content: str, said: str) -> None:
     (tmp_path / "dev.json").write_text(content)
     with pytest.raises(InvalidInput, match=said):
         load_sentences(tmp_path / "dev.json")
 
 
-def test_a_malformed_dictionary_and_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+def test_the_error_for_an_unreadable_dictionary_or_text_says_why(tmp_path: Path) -> None:
     (tmp_path / "d.json").write_text('{"A": 5}')
     with pytest.raises(InvalidInput, match="expansions of each acronym"):
         load_dictionary(tmp_path / "d.json")
@@ -235,8 +235,8 @@ def test_a_malformed_dictionary_and_files_that_cannot_be_read_are_named(tmp_path
 # -- measures -----------------------------------------------------------------------------------------------------
 
 
-def test_macro_measures_are_the_shared_tasks_own() -> None:
-    """a: chosen twice, once rightly, marked once. b: marked twice, chosen once, rightly. c: marked, never chosen."""
+def test_macro_measures_equal_those_of_the_shared_task() -> None:
+    """Check a (chosen twice, labelled once), b (labelled twice, chosen once) and c (labelled, never chosen)."""
     gold = ["a", "b", "b", "c"]
     found = compute_measures(gold, [Guess(name, 0.5, 0.1) for name in ["a", "b", "a", "d"]])
     assert found.precision == pytest.approx((1 / 2 + 1 + 1) / 3)
@@ -246,7 +246,7 @@ def test_macro_measures_are_the_shared_tasks_own() -> None:
     assert found.accuracy == 0.5
 
 
-def test_coverage_takes_the_surest_and_flatters_nobody_at_ties() -> None:
+def test_coverage_takes_the_most_certain_guesses_and_ties_gain_nothing() -> None:
     guesses = [Guess("a", 0.9, 0.8), Guess("x", 0.6, 0.2), Guess("a", 0.6, 0.2), Guess("x", 0.5, 0.0)]
     found = compute_measures(["a"] * 4, guesses)
     assert found.get_accuracy(0.25) == 1
@@ -254,7 +254,7 @@ def test_coverage_takes_the_surest_and_flatters_nobody_at_ties() -> None:
     assert found.get_accuracy(1.0) == 0.5
 
 
-def test_calibration_error_is_the_gap_between_said_and_true() -> None:
+def test_calibration_error_is_the_gap_between_confidence_and_accuracy() -> None:
     sure, unsure = [Guess("a", 1.0, 1.0)] * 2, [Guess("a", 0.55, 0.1)] * 2
     found = compute_measures(["a", "b", "a", "b"], [*sure, *unsure])
     assert [(b.count, b.right) for b in found.bins] == [(2, 0.5), (2, 0.5)]
@@ -264,7 +264,7 @@ def test_calibration_error_is_the_gap_between_said_and_true() -> None:
 # -- choosing -----------------------------------------------------------------------------------------------------
 
 
-def test_unlabelled_text_tells_the_senses() -> None:
+def test_unlabelled_text_helps_to_choose_the_sense() -> None:
     report = evaluate_disambiguate("tiny", sentences(), DICTIONARY, UNLABELLED, load_embedder(Settings()), nothing)
     assert set(report.parts["all"]) == {NEAREST, EACH_FOR_ITSELF, EVERYTHING}
     assert report.parts["all"][EVERYTHING].accuracy == 1
@@ -272,7 +272,7 @@ def test_unlabelled_text_tells_the_senses() -> None:
     assert set(report.alone) < set(report.without)
 
 
-def test_labels_and_the_order_of_the_dictionary_tell_nothing() -> None:
+def test_labels_and_the_order_of_the_dictionary_do_not_affect_the_choice() -> None:
     mislabelled = [
         AcronymSentence(one.id, one.before, one.acronym, one.after, DICTIONARY["PUC"][0]) for one in sentences()
     ]
@@ -287,7 +287,7 @@ def test_labels_and_the_order_of_the_dictionary_tell_nothing() -> None:
         assert np.allclose(chances, others, atol=1e-3)
 
 
-def test_probabilities_add_up_and_a_single_sense_is_certain() -> None:
+def test_probabilities_sum_to_one_and_a_single_sense_is_certain() -> None:
     data = [*sentences(), AcronymSentence("x", "The", "DRAM", "is fast .", DICTIONARY["DRAM"][0])]
     texts = read_texts(data, DICTIONARY, UNLABELLED, load_embedder(Settings()), nothing)
     for group in group_sentences(texts, DICTIONARY):
@@ -296,14 +296,14 @@ def test_probabilities_add_up_and_a_single_sense_is_certain() -> None:
         assert chances.shape[1] > 1 or np.all(chances == 1)
 
 
-def test_acronyms_that_the_dictionary_lacks_are_wrong_and_break_nothing() -> None:
+def test_acronyms_missing_from_the_dictionary_count_as_wrong() -> None:
     data = [AcronymSentence("1", "", "XYZ", "", "x y z"), *sentences()]
     report = evaluate_disambiguate("tiny", data, DICTIONARY, [], load_embedder(Settings()), nothing)
     assert report.parts["all"][EVERYTHING].accuracy <= 4 / 5
     json.dumps(report.to_json())
 
 
-def test_one_odd_sentence_alone_breaks_nothing() -> None:
+def test_one_unusual_sentence_causes_no_error() -> None:
     data = [AcronymSentence("1", "", "PUC", "", DICTIONARY["PUC"][0])]
     report = evaluate_disambiguate(
         "odd", data, {"PUC": ["", "%$ 🙂", *DICTIONARY["PUC"]]}, [], load_embedder(Settings()), nothing
@@ -311,14 +311,14 @@ def test_one_odd_sentence_alone_breaks_nothing() -> None:
     assert report.parts["all"][EVERYTHING].sentences == 1
 
 
-def test_a_sentence_beside_is_read_at_its_first_known_acronym() -> None:
+def test_an_unlabelled_sentence_is_read_at_its_first_known_acronym() -> None:
     (usage,) = find_usages("The PUC and DRAM .", DICTIONARY)
     assert (usage.before, usage.acronym, usage.after) == ("The", "PUC", "and DRAM .")
     (plain,) = find_usages("Nothing known .", DICTIONARY)
     assert plain.acronym == ""
 
 
-def test_on_the_command_line(written: Path) -> None:
+def test_the_command_prints_json_and_tables(written: Path) -> None:
     options = ["--data", str(written / "dev.json"), "--dictionary", str(written / "diction.json")]
     options += ["--text", str(written / "more.txt")]
     told = CliRunner().invoke(app, ["evaluate", "disambiguate", *options, "--json"])

@@ -1,4 +1,4 @@
-"""The SDU shared tasks' measure of short and long forms, and the files it reads."""
+"""Tests of the SDU shared tasks' measure of short and long forms, and of the files it reads."""
 
 import json
 from pathlib import Path
@@ -36,13 +36,13 @@ def write(path: Path, entries: Any) -> Path:
     return path
 
 
-def test_tokens_with_labels_are_read_and_found_again(tmp_path: Path) -> None:
+def test_labelled_tokens_are_read_and_found_again(tmp_path: Path) -> None:
     (one,) = load_labelled(write(tmp_path / "dev.json", [SENTENCE]))
     assert one.gold == {"short": {(4, 5), (10, 11), (11, 14)}, "long": {(1, 3)}}
     assert find_labelled_forms(one) == one.gold
 
 
-def test_paragraphs_with_spans_are_read_and_found_again(tmp_path: Path) -> None:
+def test_labelled_spans_of_a_paragraph_are_read_and_found_again(tmp_path: Path) -> None:
     (one,) = load_labelled(write(tmp_path / "dev.json", [PARAGRAPH]))
     assert find_labelled_forms(one) == one.gold == {"short": {(15, 17)}, "long": {(4, 13)}}
 
@@ -58,13 +58,13 @@ def test_a_form_counts_only_if_its_span_is_exactly_right(tmp_path: Path) -> None
     assert score.f1 == pytest.approx(2 * precision * recall / (precision + recall))
 
 
-def test_short_and_long_count_alike_however_many_they_are(tmp_path: Path) -> None:
+def test_short_and_long_forms_have_equal_weight(tmp_path: Path) -> None:
     (one,) = load_labelled(write(tmp_path / "dev.json", [SENTENCE]))
     score = measure_forms([(one, {"short": one.gold["short"], "long": frozenset()})])
     assert (score.precision, score.recall) == (1.0, 0.5)
 
 
-def test_the_halves_depend_on_the_words_alone_and_errors_are_shown_of_one(tmp_path: Path) -> None:
+def test_halves_depend_on_the_text_only_and_one_half_shows_its_errors(tmp_path: Path) -> None:
     sentences = [{**SENTENCE, "id": str(n), "tokens": [f"w{n}", *SENTENCE["tokens"][1:]]} for n in range(40)]
     wrong = [{**one, "labels": ["B-long", *["O"] * 15]} for one in sentences]
     data = load_labelled(write(tmp_path / "dev.json", wrong))
@@ -90,7 +90,7 @@ def test_the_halves_depend_on_the_words_alone_and_errors_are_shown_of_one(tmp_pa
         ("[3]", "entry 1 is malformed"),
     ],
 )
-def test_a_malformed_file_is_named_with_its_entry(tmp_path: Path, content: str, message: str) -> None:
+def test_the_error_for_a_malformed_file_names_the_entry(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "dev.json"
     path.write_text(content, "utf-8")
     with pytest.raises(InvalidInput, match=message):

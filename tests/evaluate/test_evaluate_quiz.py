@@ -1,4 +1,4 @@
-"""The suite `quiz`: the folder's form, the three ways of answering, and what their scores count."""
+"""Tests of the suite `quiz`: the form of its folder, the three ways of answering, and their scores."""
 
 import asyncio
 import json
@@ -113,13 +113,13 @@ def test_a_quiz_folder_is_read(folder: Path) -> None:
         ('{"question": "q", "options": ["a", "b"], "answer": "c"}', "'c' is none of the options"),
     ],
 )
-def test_a_malformed_line_is_named_with_its_number(folder: Path, line: str, message: str) -> None:
+def test_the_error_for_a_malformed_line_names_its_number(folder: Path, line: str, message: str) -> None:
     (folder / "quiz.jsonl").write_text(json.dumps(QUESTIONS[0]) + "\n" + line + "\n", "utf-8")
     with pytest.raises(InvalidInput, match=re.escape(message)):
         load_quiz(folder)
 
 
-def test_what_is_missing_is_named(folder: Path, tmp_path: Path) -> None:
+def test_the_error_for_a_missing_file_or_field_names_it(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"documents/ and a file quiz\.jsonl"):
         load_quiz(tmp_path / "nowhere")
     (folder / "quiz.jsonl").write_text("\n", "utf-8")
@@ -139,21 +139,21 @@ def test_a_context_without_a_name_is_refused() -> None:
         read_contexts("name,description\nLayout,circuits\n,other\n")
 
 
-def test_the_samples_are_written_in_this_form(tmp_path: Path) -> None:
+def test_the_samples_are_written_as_a_quiz_folder(tmp_path: Path) -> None:
     written = tmp_path / "sample-quiz"
     assert shared_tasks.write_samples_quiz(written, "validation") == 30
     questions = read_questions((written / "quiz.jsonl").read_text("utf-8"), "quiz.jsonl")
     contexts = {row["name"] for row in read_contexts((written / "contexts.csv").read_text("utf-8"))}
     assert {question.context for question in questions} == contexts and len(contexts) == 6
     assert len(list((written / "documents").rglob("*.*"))) == 36
-    with pytest.raises(InvalidInput, match="is there already"):
+    with pytest.raises(InvalidInput, match="already exists"):
         shared_tasks.write_samples_quiz(written, "validation")
 
 
 # -- without a model --------------------------------------------------------------------------------------------------
 
 
-def test_without_a_model_passages_choose_and_nobody_is_asked_alone(base: TemporaryBase, folder: Path) -> None:
+def test_the_extractive_side_has_no_closed_book_score(base: TemporaryBase, folder: Path) -> None:
     report = measured(base, folder)
     assert set(report.scores) == {PLAIN, ARGOT}
     assert report.questions == {"Layout": 2, "Law": 1, "all": 3}
@@ -163,7 +163,7 @@ def test_without_a_model_passages_choose_and_nobody_is_asked_alone(base: Tempora
     assert "no model" in report.reader
 
 
-def test_argot_explains_what_plain_retrieval_takes_as_it_stands(
+def test_only_argots_prompt_explains_the_terms_of_the_question(
     base: TemporaryBase, folder: Path, scripted_model: Any
 ) -> None:
     scripted_model.reply("quiz_option", {"option": "A"})
@@ -175,11 +175,11 @@ def test_argot_explains_what_plain_retrieval_takes_as_it_stands(
     ]
 
 
-# -- with one ---------------------------------------------------------------------------------------------------------
+# -- with a model -----------------------------------------------------------------------------------------------------
 
 
 def option_saying(pattern: str) -> Any:
-    """A model that picks the option that matches, and the first where none does."""
+    """Return the reply of a model that picks the matching option, or the first if none matches."""
 
     def reply(request: Any) -> dict[str, str]:
         listed = re.findall(r"^([A-J])\. (.*)$", request.user.rsplit("<options>", maxsplit=1)[-1], re.MULTILINE)
@@ -188,7 +188,9 @@ def option_saying(pattern: str) -> Any:
     return reply
 
 
-def test_the_letter_is_that_of_the_trials_order(base: TemporaryBase, folder: Path, scripted_model: Any) -> None:
+def test_the_models_letter_refers_to_the_order_of_the_trial(
+    base: TemporaryBase, folder: Path, scripted_model: Any
+) -> None:
     scripted_model.reply("quiz_option", option_saying(r"^(?:25 percent|4\.5 V|true)$"))
     scripted_model.reply("quiz_closed_book", option_saying("60 percent|25 V|false"))
     report = measured(base, folder, scripted_model, trials=4)
@@ -203,9 +205,7 @@ def test_the_letter_is_that_of_the_trials_order(base: TemporaryBase, folder: Pat
     assert len(orders) > 1
 
 
-def test_one_who_always_says_a_scores_by_the_order_alone(
-    base: TemporaryBase, folder: Path, scripted_model: Any
-) -> None:
+def test_a_model_that_always_says_a_scores_by_chance(base: TemporaryBase, folder: Path, scripted_model: Any) -> None:
     scripted_model.reply("quiz_option", {"option": "A"})
     scripted_model.reply("quiz_closed_book", {"option": "A"})
     report = measured(base, folder, scripted_model, trials=8)
@@ -214,7 +214,9 @@ def test_one_who_always_says_a_scores_by_the_order_alone(
     assert set(scripted_model.asked("quiz_closed_book")[0].schema["properties"]["option"]["enum"]) <= set("ABC")
 
 
-def test_what_the_model_does_not_answer_is_not_right(base: TemporaryBase, folder: Path, scripted_model: Any) -> None:
+def test_a_question_without_an_answer_of_the_model_is_not_right(
+    base: TemporaryBase, folder: Path, scripted_model: Any
+) -> None:
     scripted_model.reply("quiz_option", option_saying(r"^(?:25 percent|4\.5 V|true)$"))
     scripted_model.fault("invalid_json", prompt="quiz_closed_book")
     report = measured(base, folder, scripted_model, trials=1)
@@ -222,7 +224,7 @@ def test_what_the_model_does_not_answer_is_not_right(base: TemporaryBase, folder
     assert report.scores[PLAIN]["all"].unanswered == 0
 
 
-def test_a_server_that_is_down_ends_the_quiz(base: TemporaryBase, folder: Path, scripted_model: Any) -> None:
+def test_an_unreachable_server_ends_the_quiz(base: TemporaryBase, folder: Path, scripted_model: Any) -> None:
     scripted_model.fault("refuse")
     with pytest.raises(ModelUnavailable, match="argot doctor"):
         measured(base, folder, scripted_model)
@@ -231,7 +233,7 @@ def test_a_server_that_is_down_ends_the_quiz(base: TemporaryBase, folder: Path, 
 # -- the whole suite --------------------------------------------------------------------------------------------------
 
 
-def test_both_sides_of_the_suite_and_its_tables(folder: Path, scripted_model: Any) -> None:
+def test_the_suite_measures_both_sides_and_builds_its_tables(folder: Path, scripted_model: Any) -> None:
     report, tables = shared_tasks.measure_quiz(folder, "both", 1, 2, Profile(), scripted_model.settings(), quiet)
     assert set(report) == {"extractive", "model"}
     assert json.loads(json.dumps(report))["model"]["reader"] == "scripted"
@@ -240,7 +242,7 @@ def test_both_sides_of_the_suite_and_its_tables(folder: Path, scripted_model: An
     assert all("±" in cell for table in tables for row in table.rows for cell in row[3:])
 
 
-def test_a_glossary_with_bad_rows_is_refused(folder: Path) -> None:
+def test_a_glossary_with_invalid_rows_is_refused(folder: Path) -> None:
     (folder / "glossary.csv").write_text("term,context,expansion\nPUC,,\n", "utf-8")
     with pytest.raises(InvalidInput, match=r"glossary\.csv: nothing was imported"):
         shared_tasks.measure_quiz(folder, "extractive", 1, 1, Profile(), Settings(), quiet)

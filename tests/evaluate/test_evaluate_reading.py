@@ -1,4 +1,4 @@
-"""`argot evaluate reading`: the words of a folder's files, kept, left out by a rule, and lost."""
+"""Tests of `argot evaluate reading`: the words of a folder's files that are kept, left out by a rule, or lost."""
 
 import io
 import json
@@ -18,7 +18,7 @@ from argot.ui.cli.main import app
 
 
 def no_progress(step: str, done: int, total: int) -> None:
-    """Progress that nobody sees."""
+    """Ignore the progress."""
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
     document.add_paragraph("The crane lifts.")
     document.save(made / "crane.docx")
     document.save(made / "gate.docx")
-    # A part that no reader knows: its words are lost, and counted.
+    # No reader knows this part: its words are lost and counted.
     with zipfile.ZipFile(made / "gate.docx", "a") as archive:
         archive.writestr("word/novel/part1.xml", "<x><y>Valve nine leaks badly</y></x>")
     book.active.append(["Part", "Secret"])
@@ -50,15 +50,15 @@ def test_each_file_is_measured_or_refused_with_its_reason(folder: Path) -> None:
     assert files["gate.docx"].ledger.held == files["crane.docx"].ledger.held + 4
     assert files["gate.docx"].ledger.count_lost_by_kind("ledger") == {"unknown part": 4}
     assert files["gate.docx"].warnings == ("4 words were not read: 4 in unknown parts",)
-    # A counter crosses from the process as one.
+    # A counter stays a counter when it is sent from the process.
     assert files["parts.xlsx"].ledger.left_out["document properties"] > 0
     assert {name for name, one in files.items() if not one.is_read} == {"broken.docx", "strange.xyz", "empty.md"}
     assert files["empty.md"].refusal == "empty"
     assert "unknown format '.xyz'" in files["strange.xyz"].refusal
 
 
-def test_a_process_that_is_ended_stops_nothing(folder: Path) -> None:
-    # Less time than any reader needs: the process is ended at each file, and the next file gets another.
+def test_a_file_that_takes_too_long_is_refused_and_the_others_are_read(folder: Path) -> None:
+    # The limit is shorter than any reader needs: the process is ended at each file, and the next file gets a new one.
     report = evaluate_reading(folder, ReadLimits(seconds=0.001), no_progress)
     files = {one.name: one for one in report.files}
     assert len(files) == 7
@@ -67,7 +67,7 @@ def test_a_process_that_is_ended_stops_nothing(folder: Path) -> None:
     assert files["empty.md"].refusal == "empty"
 
 
-def test_the_sums_are_those_of_the_files(folder: Path) -> None:
+def test_the_sums_of_a_format_equal_those_of_its_files(folder: Path) -> None:
     report = evaluate_reading(folder, ReadLimits(), no_progress)
     said = report.to_json()
     for sums in said["formats"].values():
@@ -94,7 +94,7 @@ def test_the_command_prints_tables_and_json(folder: Path) -> None:
     assert lost["examples"] == ["valve nine leaks badly"]
 
 
-def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_folder_without_files_names_it(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="holds no file"):
         evaluate_reading(tmp_path, ReadLimits(), no_progress)
     with pytest.raises(InvalidInput, match="is no folder"):

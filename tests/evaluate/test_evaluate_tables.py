@@ -1,4 +1,4 @@
-"""The cell-adjacency measure of the ICDAR 2013 table competition, and what the command prints of it."""
+"""Tests of the cell-adjacency measure of the ICDAR 2013 table competition, and of the command's output."""
 
 import io
 import json
@@ -40,7 +40,7 @@ def folder_with(tmp_path: Path, rows: list[list[str]], name: str = "own") -> Pat
     return tmp_path
 
 
-def test_neighbours_are_counted_over_blank_cells_and_once_for_each_pair() -> None:
+def test_neighbours_are_found_across_blank_cells_once_for_each_pair() -> None:
     cells = [
         GridCell(0, 0, "Site", 1, 0),
         GridCell(0, 1, "Output", 0, 2),
@@ -54,33 +54,33 @@ def test_neighbours_are_counted_over_blank_cells_and_once_for_each_pair() -> Non
     }
 
 
-def test_texts_lose_blanks_case_and_special_characters() -> None:
+def test_cell_texts_are_normalised_without_blanks_case_and_special_characters() -> None:
     assert normalize_text("Net sales\n(% of total) ﬁ") == "NETSALES__OFTOTAL_FI"
 
 
-def test_a_relation_is_right_as_often_as_the_page_has_it() -> None:
+def test_a_repeated_relation_counts_as_often_as_the_page_has_it() -> None:
     gold = group_by_page([(1, build_cells([["1", "1", "1"]]))])
     score = score_relations(gold, group_by_page([(1, build_cells([["1", "1"]])), (2, build_cells([["a", "b"]]))]))
     assert (score.gold, score.found, score.right) == (2, 2, 1)
     assert (score.precision, score.recall, score.f1) == (0.5, 0.5, 0.5)
 
 
-def test_readers_are_compared_on_all_documents_and_halves(tmp_path: Path) -> None:
+def test_readers_are_compared_over_all_documents_and_both_halves(tmp_path: Path) -> None:
     report = evaluate_tables(folder_with(tmp_path, ROWS), lambda *_: None)
     assert report.scores["Argot"]["all"].pooled.f1 == 1.0
     assert report.scores["pdfplumber"]["all"].mean_f1 == 1.0
-    assert len(report.scores["Argot"]) == 2  # all, and the half that the file is in
+    assert len(report.scores["Argot"]) == 2  # "all", and the half that contains the file
     assert report.by_document["Argot, its Markdown"]["own"].gold == 7
 
 
-def test_of_several_ways_in_which_a_table_may_be_meant_the_best_counts(tmp_path: Path) -> None:
+def test_the_best_of_several_structures_of_a_table_counts(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, [["Part", "other"]], "t-1a")
     (folder / "t-1b-str.xml").write_text(structure(ROWS), "utf-8")
     report = evaluate_tables(folder, lambda *_: None)
     assert report.by_document["Argot"]["t-1a"].f1 == 1.0
 
 
-def test_what_is_no_structure_is_named(tmp_path: Path) -> None:
+def test_the_error_for_an_invalid_structure_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a-str.xml"
     path.write_text("<document><region/></document>", "utf-8")
     with pytest.raises(InvalidInput, match=r"a-str\.xml is no table structure"):

@@ -1,4 +1,4 @@
-"""The papers' experiments: each runs end to end with a scripted model, on data of our own in each form."""
+"""Tests of the papers' experiments: each runs end to end with a scripted model, on small data in each form."""
 
 import json
 import re
@@ -135,7 +135,7 @@ def data_for(experiment: Experiment, folder: Path) -> Path | None:
 
 
 def answers_well(model: Any) -> None:
-    """A model that answers from the first passage, finds everything good, and derives a text of each kind."""
+    """Script a model that answers from the first passage, rates everything good, and derives a text of each kind."""
     model.reply("cited_answer", "Trimming a drive takes about 40 seconds [1].")
     model.reply("closed_book", {"answer": "I guess 40 seconds."})
     model.reply("judge_correct", {"verdict": "TRUE"})
@@ -156,7 +156,7 @@ def answers_well(model: Any) -> None:
 def test_every_experiment_runs_with_a_scripted_model(name: str, scripted_model: Any, tmp_path: Path) -> None:
     experiment = EXPERIMENTS[name]
     answers_well(scripted_model)
-    # A chunk of the table's sizes is one of each kind: the others differ in their size alone.
+    # Two of the table's chunk sizes are enough: the other rows differ in size only.
     rows = [row.label for row in experiment.rows if name != "raidd-1" or row.variant in ("64/10", "256/50")]
     options = ExperimentOptions(data_for(experiment, tmp_path), rows, limit=1 if name == "golden-retriever-2" else None, trials=1)  # fmt: skip  # noqa: E501
     settings = scripted_model.settings(home=tmp_path / "kb")
@@ -168,7 +168,7 @@ def test_every_experiment_runs_with_a_scripted_model(name: str, scripted_model: 
         row = by_label[result.label]
         assert (result.state == "not run") == bool(row.never or row.tuned), result
         assert result.figures or result.state == "not run", result
-    # The paper's figures stand beside ours, in the terminal and on the page.
+    # The paper's figures stand beside Argot's, in the terminal and on the page.
     told = str([table.rows for table in tables])
     page = (place / "report.html").read_text("utf-8")
     for row in (by_label[label] for label in rows):
@@ -199,7 +199,7 @@ def test_rows_that_need_a_model_say_so_without_one(tmp_path: Path) -> None:
     assert "geval" not in measured.figures
 
 
-def test_nothing_that_can_run_is_an_error_that_says_why(tmp_path: Path) -> None:
+def test_an_experiment_without_a_row_that_can_run_is_an_error(tmp_path: Path) -> None:
     options = ExperimentOptions(answers_form(tmp_path / "data"), ["oracle: triples of the gold documents"])
     with pytest.raises(InvalidInput, match=r"No row of kapqa-3 can run: needs a language model"):
         run_experiment("kapqa-3", options, tmp_path, Settings(), quiet)
@@ -212,7 +212,7 @@ def test_nothing_that_can_run_is_an_error_that_says_why(tmp_path: Path) -> None:
         run_experiment("trustworthy-2", options, tmp_path, Settings(), quiet)
 
 
-def test_a_tuned_reranker_measures_the_rows_that_need_one(tmp_path: Path) -> None:
+def test_a_trained_reranker_is_used_for_the_rows_that_need_one(tmp_path: Path) -> None:
     from tiny_reader import tiny_cross_encoder
 
     label = "re-ranker with TS+TCL, k=10"
@@ -224,7 +224,7 @@ def test_a_tuned_reranker_measures_the_rows_that_need_one(tmp_path: Path) -> Non
     assert report["models"]["tuned reranker"] == "tuned"
 
 
-def test_a_run_that_broke_off_goes_on_where_it_was(scripted_model: Any, tmp_path: Path) -> None:
+def test_an_interrupted_run_is_continued(scripted_model: Any, tmp_path: Path) -> None:
     answers_well(scripted_model)
     options = ExperimentOptions(answers_form(tmp_path / "data"), ["BM25", "via general purpose LLM"])
     settings = scripted_model.settings(model_seconds=5)
@@ -256,7 +256,7 @@ def test_a_run_that_broke_off_goes_on_where_it_was(scripted_model: Any, tmp_path
     assert len(scripted_model.asked("cited_answer")) == asked + len(QUESTIONS)
 
 
-def test_a_run_is_resumed_only_on_the_same_documents_and_with_as_many_trials(tmp_path: Path) -> None:
+def test_a_run_is_resumed_only_with_the_same_documents_and_trials(tmp_path: Path) -> None:
     def run(**changed: Any) -> str:
         options = ExperimentOptions(tmp_path / "data", ["BM25"], resume=True, **changed)
         return str(run_experiment("kapqa-3", options, tmp_path, Settings(), quiet)[0]["id"])
@@ -268,7 +268,7 @@ def test_a_run_is_resumed_only_on_the_same_documents_and_with_as_many_trials(tmp
     assert run() == ExperimentFolder(tmp_path).list_ids()[2]
 
 
-def test_verdicts_of_a_judge_that_are_none_are_told(scripted_model: Any, tmp_path: Path) -> None:
+def test_missing_verdicts_of_the_judge_are_reported(scripted_model: Any, tmp_path: Path) -> None:
     answers_well(scripted_model)
     scripted_model.fault("invalid_json", prompt="judge_geval")
     options = ExperimentOptions(answers_form(tmp_path / "data"), ["DPR"])
@@ -280,7 +280,7 @@ def test_verdicts_of_a_judge_that_are_none_are_told(scripted_model: Any, tmp_pat
     assert row["reason"] in (place / "report.html").read_text("utf-8")
 
 
-def test_what_is_quoted_where_the_model_fails_is_not_taken_for_its_answer(scripted_model: Any, tmp_path: Path) -> None:
+def test_a_quote_shown_after_a_failure_is_not_taken_for_the_models_answer(scripted_model: Any, tmp_path: Path) -> None:
     answers_well(scripted_model)
     scripted_model.fault("status", prompt="cited_answer", code=500)
     options = ExperimentOptions(answers_form(tmp_path / "data"), ["DPR"])
@@ -291,7 +291,7 @@ def test_what_is_quoted_where_the_model_fails_is_not_taken_for_its_answer(script
     assert row["figures"]["rouge-l"]["mean"] == 0.0
 
 
-def test_quiz_questions_in_the_same_words_are_scored_each_by_itself(scripted_model: Any, tmp_path: Path) -> None:
+def test_quiz_questions_with_the_same_words_are_scored_separately(scripted_model: Any, tmp_path: Path) -> None:
     folder = quiz_form(tmp_path / "data")
     rows = [
         {"question": "Which is true?", "options": options, "answer": options[0], "context": "Drives"}
@@ -309,7 +309,7 @@ def test_quiz_questions_in_the_same_words_are_scored_each_by_itself(scripted_mod
     assert [one["total"] for one in report["rows"][0]["each"].values()] == [1.0, 0.0]
 
 
-def test_a_server_that_is_down_is_told_before_anything_is_read(tmp_path: Path, scripted_model: Any) -> None:
+def test_an_unreachable_server_is_reported_before_anything_is_read(tmp_path: Path, scripted_model: Any) -> None:
     scripted_model.fault("refuse")
     with pytest.raises(ModelUnavailable):
         options = ExperimentOptions(answers_form(tmp_path / "data"))
@@ -332,17 +332,17 @@ def test_runs_are_shown_and_compared(tmp_path: Path) -> None:
     (tmp_path / "experiments" / ids[0] / "run.json").write_text("{}")
     with pytest.raises(InvalidInput, match="is no run of an experiment"):
         kept_experiments.show_experiment(ids[0], tmp_path)
-    # One that is damaged does not hide the others.
+    # A damaged run does not hide the others.
     listed, tables = kept_experiments.show_experiment(None, tmp_path)
     assert [run["id"] for run in listed["runs"]] == ids[1:]
     assert "is no run of an experiment" in tables[0].rows[-1][-1]
 
 
-def test_runs_on_other_questions_are_not_compared() -> None:
+def test_runs_on_different_questions_are_not_compared() -> None:
     from argot.evaluate.experiments.run_comparison import compare_runs
 
     row = RowResult(label="BM25", state="measured", each={"q": {"hit@3": 1.0}, "r": {"hit@3": 0.0}})
-    # Limited, as two sets may be of which each begins with a question "q".
+    # With a limit, two different sets may both begin with a question "q".
     asked = {"q": "1", "r": "1"}
     first = ExperimentRun(id="a", experiment="kapqa-3", started="", fingerprint="1", limit=2, asked=asked, rows=[row])
     second = first.model_copy(update={"id": "b", "fingerprint": "2", "asked": {"q": "2", "r": "2"}})
@@ -355,7 +355,7 @@ def test_runs_on_other_questions_are_not_compared() -> None:
         compare_runs(find_experiment("kapqa-3"), first, other)
 
 
-def test_a_list_says_what_runs_here(tmp_path: Path) -> None:
+def test_the_list_of_experiments_says_what_can_run_here(tmp_path: Path) -> None:
     report, tables = kept_experiments.list_experiments(Settings(datasets=tmp_path / "none"))
     by_name = {one["name"]: one for one in report["experiments"]}
     assert by_name["golden-retriever-2"]["runs_here"] == 1
@@ -366,11 +366,11 @@ def test_a_list_says_what_runs_here(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_figure_of_a_paper_stands_in_a_column_of_its_table(name: str) -> None:
+def test_every_figure_of_a_paper_has_a_column_in_its_table(name: str) -> None:
     experiment = EXPERIMENTS[name]
     assert len({row.label for row in experiment.rows}) == len(experiment.rows)
     if experiment.paper == "AccurateRAG":
-        # It has no re-ranker; Argot as it is has one.
+        # AccurateRAG has no re-ranker; the row for Argot as it is has one.
         reranked = {row.label for row in experiment.rows if experiment.build_profile(row).rerank and not row.never}
         assert reranked <= {"Argot as it is", "Argot with the model given"}
     for row in experiment.rows:
@@ -378,7 +378,7 @@ def test_every_figure_of_a_paper_stands_in_a_column_of_its_table(name: str) -> N
         assert experiment.build_profile(row).misses == "lenient"
 
 
-def test_what_a_data_set_says_is_escaped_on_the_page() -> None:
+def test_texts_of_a_data_set_are_escaped_on_the_page() -> None:
     evil = "<script>alert(1)</script>"
     row = RowResult(label="BM25", state="measured", reason=evil, figures=compute_figures({"q": {evil: 1.0}}, {}))
     run = ExperimentRun(id="x", experiment="kapqa-3", started="now", data=evil, models={evil: evil}, rows=[row])
@@ -388,10 +388,10 @@ def test_what_a_data_set_says_is_escaped_on_the_page() -> None:
     assert build_run_tables(find_experiment("kapqa-3"), run)
 
 
-# -- forms of data ----------------------------------------------------------------------------------------------------
+# -- formats of data --------------------------------------------------------------------------------------------------
 
 
-def test_data_that_is_not_in_its_form_is_refused_with_what_is_missing(tmp_path: Path) -> None:
+def test_the_error_for_incomplete_data_says_what_is_missing(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     for name, said in {
@@ -419,14 +419,14 @@ def test_data_that_is_not_in_its_form_is_refused_with_what_is_missing(tmp_path: 
         ({"doc": "Drives", "question": "?", "answer": "!", "evidence": "one"}, '"evidence" a list of texts'),
     ],
 )
-def test_a_question_of_loogle_that_is_malformed_is_named(row: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_the_error_for_a_malformed_loogle_question_names_it(row: dict[str, Any], said: str, tmp_path: Path) -> None:
     folder = raidd_form(tmp_path)
     write(folder / "questions.json", json.dumps([row]))
     with pytest.raises(InvalidInput, match=said):
         load_experiment_data(find_experiment("raidd-2"), folder, tmp_path)
 
 
-def test_loogle_without_tasks_and_evidence_says_what_stays_empty(tmp_path: Path) -> None:
+def test_loogle_data_without_tasks_or_evidence_gets_a_note(tmp_path: Path) -> None:
     folder = raidd_form(tmp_path)
     write(folder / "questions.json", json.dumps([{"doc": "Drives", "question": "?", "answer": "!"}]))
     data = load_experiment_data(find_experiment("raidd-3"), folder, tmp_path)
@@ -441,14 +441,16 @@ def test_loogle_without_tasks_and_evidence_says_what_stays_empty(tmp_path: Path)
         ({"extra": 1}, "line 1: extra"),
     ],
 )
-def test_an_annotated_answer_that_is_malformed_is_named(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_the_error_for_a_malformed_annotated_answer_names_its_line(
+    change: dict[str, Any], said: str, tmp_path: Path
+) -> None:
     path = references_form(tmp_path / "answers.jsonl")
     write(path, lines({**json.loads(path.read_text("utf-8")), **change}))
     with pytest.raises(InvalidInput, match=said):
         load_annotated_answers(path)
 
 
-def test_the_same_data_elsewhere_has_the_same_fingerprint(tmp_path: Path) -> None:
+def test_the_same_data_in_another_folder_has_the_same_fingerprint(tmp_path: Path) -> None:
     here, there = answers_form(tmp_path / "here"), tmp_path / "there"
     shutil.copytree(here, there)
     experiment = find_experiment("kapqa-3")
@@ -457,10 +459,10 @@ def test_the_same_data_elsewhere_has_the_same_fingerprint(tmp_path: Path) -> Non
     assert load_experiment_data(experiment, here, tmp_path, limit=1).fingerprint != first.fingerprint
 
 
-# -- parts ------------------------------------------------------------------------------------------------------------
+# -- single functions -------------------------------------------------------------------------------------------------
 
 
-def test_overlapping_chunks_are_joined_and_cut_anew() -> None:
+def test_overlapping_chunks_are_joined_and_cut_again() -> None:
     assert join_chunks(["one two three", "two three four", "five"]) == "one two three four five"
     words = " ".join(map(str, range(100)))
     cut = cut_windows(words, 40, 8)
@@ -469,7 +471,7 @@ def test_overlapping_chunks_are_joined_and_cut_anew() -> None:
     assert cut[-1].split()[-1] == "99"
 
 
-def test_an_api_call_is_compared_as_a_tree() -> None:
+def test_an_api_call_is_compared_as_a_syntax_tree() -> None:
     call = "torch.hub.load(repo_or_dir='acme/sound', model='ear', pretrained=True)"
     assert has_call("Use model = torch.hub.load('acme/sound', 'ear') and listen (well).", call)
     assert not has_call("Use torch.hub.load('acme/sound', 'nose').", call)
@@ -477,13 +479,13 @@ def test_an_api_call_is_compared_as_a_tree() -> None:
     assert not has_call("anything", "no call")
 
 
-def test_precision_of_references_is_over_the_sentences_matched(tmp_path: Path) -> None:
+def test_precision_of_references_counts_matched_sentences_only(tmp_path: Path) -> None:
     (answer,) = load_annotated_answers(references_form(tmp_path / "answers.jsonl"))
     assert compute_precision(answer, [MatchedSegment(0, 0, 0, 1.0), MatchedSegment(1, 1, 0, 1.0)]) == 0.5
     assert compute_precision(answer, []) is None
 
 
-async def test_solutions_and_their_scores_go_into_the_next_prompt(scripted_model: Any) -> None:
+async def test_the_best_and_worst_scored_solutions_are_in_the_next_prompt(scripted_model: Any) -> None:
     from argot.results import FoundPassage
     from argot.tools.llm.judge import ModelJudge
     from argot.tools.llm.model_server import ModelServer
@@ -500,7 +502,7 @@ async def test_solutions_and_their_scores_go_into_the_next_prompt(scripted_model
     first, second = scripted_model.asked("solution_score")
     assert "solved_question" not in first.user
     assert "Question number 0?" in second.user
-    # 4 of 1 to 5.
+    # The verdict 4 on the scale from 1 to 5 gives 75.
     assert 'score="75"' in second.user
     loop.solved = [SolvedQuestion("?", "a", "t", score) for score in range(100)]
     assert [one.score for one in loop.list_shown()] == [0, 1, 2, 3, 96, 97, 98, 99]

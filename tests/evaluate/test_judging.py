@@ -1,4 +1,4 @@
-"""Judges on their road: asked of a scripted server, in drawn orders, and what is no verdict counted apart."""
+"""Tests of judges with a scripted server: random orders, and invalid verdicts counted apart."""
 
 import re
 from dataclasses import replace
@@ -24,7 +24,7 @@ FENCE = re.compile(r"<(answer(?:_[abcd])?)>\n(.*?)\n</\1>", re.DOTALL)
 
 
 def shown(request: Any) -> dict[str, str]:
-    """The answers of a request by their places."""
+    """Return the answers of a request by their places."""
     return {name.removeprefix("answer_"): text for name, text in FENCE.findall(request.user)}
 
 
@@ -48,14 +48,14 @@ async def test_each_answer_gets_its_own_verdict(scripted_model: Any, name: Judge
     assert scores(found) == [{"TRUE": 1.0}, {"TRUE": 0.0}]
 
 
-async def test_the_rule_of_thumb_judges_without_a_model() -> None:
+async def test_the_rule_based_judge_works_without_a_model() -> None:
     found = await AnswerJudge("rules").judge(QUESTION, REFERENCE, [REFERENCE, "It takes 50 seconds."])
     assert scores(found) == [{"TRUE": 1.0}, {"TRUE": 0.0}]
     with pytest.raises(ValueError, match="needs a model"):
         AnswerJudge("geval")
 
 
-async def test_likeness_is_scored(scripted_model: Any) -> None:
+async def test_the_geval_judge_scores_similarity(scripted_model: Any) -> None:
     scripted_model.reply("judge_geval", {"reasoning": "same", "score": 4})
     assert scores(await judge(scripted_model, "geval").judge(QUESTION, REFERENCE, ["40 s"])) == [{"similarity": 4.0}]
 
@@ -67,7 +67,7 @@ def by_length(request: Any) -> dict[str, Any]:
     }
 
 
-async def test_aspects_come_back_to_the_answer_they_are_of_in_whatever_order(scripted_model: Any) -> None:
+async def test_aspect_scores_belong_to_their_answers_in_any_order(scripted_model: Any) -> None:
     scripted_model.reply("judge_aspects", by_length)
     answers = ["1", "22", "333", "4444"]
     orders = set()
@@ -78,7 +78,7 @@ async def test_aspects_come_back_to_the_answer_they_are_of_in_whatever_order(scr
     assert len(orders) > 1
 
 
-async def test_a_lone_answer_stands_in_both_places(scripted_model: Any) -> None:
+async def test_a_single_answer_is_judged_in_both_places(scripted_model: Any) -> None:
     good, bad = ({"accuracy": n, "helpfulness": n, "informativeness": n} for n in (4, 2))
     scripted_model.reply("judge_aspects", {"a": good, "b": bad})
     (one,) = await judge(scripted_model, "aspects").judge(QUESTION, REFERENCE, ["alone"])
@@ -86,7 +86,7 @@ async def test_a_lone_answer_stands_in_both_places(scripted_model: Any) -> None:
     assert shown(scripted_model.asked()[-1]) == {"a": "alone", "b": "alone"}
 
 
-async def test_four_answers_are_ranked_in_an_order_that_is_drawn(scripted_model: Any) -> None:
+async def test_four_answers_are_ranked_in_a_random_order(scripted_model: Any) -> None:
     def longest_first(request: Any) -> dict[str, int]:
         places = sorted(shown(request), key=lambda place: -len(shown(request)[place]))
         return {place: rank for rank, place in enumerate(places, start=1)}
@@ -101,18 +101,18 @@ async def test_four_answers_are_ranked_in_an_order_that_is_drawn(scripted_model:
         await judge(scripted_model, "ranking").judge(QUESTION, REFERENCE, ["1", "22"])
 
 
-async def test_a_reply_that_is_no_verdict_is_counted_apart(scripted_model: Any) -> None:
+async def test_an_invalid_verdict_is_counted_as_malformed(scripted_model: Any) -> None:
     scripted_model.reply("judge_ranking", {"a": 1, "b": 2, "c": 2, "d": 3})
     assert await judge(scripted_model, "ranking").judge(QUESTION, REFERENCE, list("wxyz")) == (
         [JudgeScores(fault="malformed")] * 4
     )
     scripted_model.fault("invalid_json")
     own = judge(scripted_model, "correct")
-    for _ in range(12):  # a model that never writes a verdict is measured, and ends nothing
+    for _ in range(12):  # a model that never writes a verdict is measured without ending the run
         assert await own.judge(QUESTION, REFERENCE, ["40 s"]) == [JudgeScores(fault="malformed")]
 
 
-async def test_a_server_that_fails_now_and_then_is_forgiven_and_one_that_is_down_ends_it(scripted_model: Any) -> None:
+async def test_single_server_errors_are_counted_and_repeated_ones_end_the_judging(scripted_model: Any) -> None:
     scripted_model.fault("status", code=500)
     own = judge(scripted_model, "correct")
     assert await own.judge(QUESTION, REFERENCE, ["40 s"]) == [JudgeScores(fault="unavailable")]
@@ -121,7 +121,7 @@ async def test_a_server_that_fails_now_and_then_is_forgiven_and_one_that_is_down
             await own.judge(QUESTION, REFERENCE, ["40 s"])
 
 
-def test_means_are_over_what_was_judged() -> None:
+def test_means_cover_judged_answers_only() -> None:
     said = [
         JudgeScores({"TRUE": 1.0}),
         JudgeScores({"TRUE": 0.0}),
@@ -140,7 +140,7 @@ def answered(text: str) -> AskResult:
     return AskResult(question="q", stand_alone_question="q", status="abstained", thread="t", answer=text)
 
 
-def test_what_judges_say_is_in_the_report_beside_the_measures(scripted_model: Any) -> None:
+def test_judge_scores_are_reported_beside_the_measures(scripted_model: Any) -> None:
     scripted_model.reply("judge_raidd_accuracy", lambda asked: {"verdict": "TRUE" if "GOOD" in asked.user else "FALSE"})
     asked = [
         AnswerQuestion(f"q{n}", "sum", f"Question {n}?", reference="Reference." if n else "", must=("x",))
@@ -154,7 +154,7 @@ def test_what_judges_say_is_in_the_report_beside_the_measures(scripted_model: An
     own = judge(scripted_model, "raidd")
     assert own.model is not None
     report = run_closing(judge_answers(own, by_profile, lambda *_: None), own.model.server)
-    # without a reference there is nothing to compare with
+    # Without a reference there is nothing to compare with.
     assert [row.questions for row in report.rows.values()] == [2, 2]
     assert report.rows["better"].mean == {"TRUE": 1.0}
     change = report.compared["better against plain"]["TRUE"]
@@ -162,7 +162,7 @@ def test_what_judges_say_is_in_the_report_beside_the_measures(scripted_model: An
     assert report.model
     whole = build_answers_report("set", asked, by_profile, [report])
     assert whole.right_by == "judge raidd"
-    # which are right is what the judge says, over those it was asked about
+    # The judge decides which answers are right, among those it was asked about.
     assert whole.chunks["better"]["sum"].accuracy == 1.0 and whole.chunks["better"]["sum"].questions == 2
     assert whole.to_json()["judges"][0]["each"][0] == {
         "profile": "plain", "id": "q1", "scores": {"TRUE": 0.0}, "fault": "",
@@ -171,7 +171,7 @@ def test_what_judges_say_is_in_the_report_beside_the_measures(scripted_model: An
     assert f"Judge raidd, by {report.model}" in titles and "Judge raidd, better against plain" in titles
 
 
-def test_judges_that_cannot_be_asked_are_refused_before_anything_is_embedded() -> None:
+def test_unusable_judges_are_refused_before_anything_is_embedded() -> None:
     with pytest.raises(InvalidInput, match=r"no judge 'genius'\. Judges: correct"):
         build_answer_judges(JudgeChoice(["genius"]), 1, Settings())
     with pytest.raises(InvalidInput, match=r"needs a language model.*--judge-url"):
@@ -181,7 +181,7 @@ def test_judges_that_cannot_be_asked_are_refused_before_anything_is_embedded() -
     assert [one.name for one in build_answer_judges(JudgeChoice(["rules", "rules"]), 1, Settings())] == ["rules"]
 
 
-def test_a_key_goes_to_no_other_server_than_its_own(scripted_model: Any) -> None:
+def test_a_model_key_is_sent_to_its_own_server_only(scripted_model: Any) -> None:
     settings = scripted_model.settings().replace(model_key=Settings(model_key="secret").model_server.key)
     other = JudgeChoice(["correct"], url=settings.model_server.url, model="judge")
     (own,) = build_answer_judges(replace(other, url=""), 1, settings)

@@ -1,4 +1,4 @@
-"""The suite `questions`: its labels, its measure, and the public sets that it reads from outside the repository."""
+"""Tests of the suite `questions`: its labels, its measure, and the public sets it reads from outside the repository."""
 
 import json
 from collections import Counter
@@ -39,26 +39,26 @@ def an_id(half: str, name: str = "pubmedqa") -> str:
     return next(str(number) for number in range(100) if choose_half(name, str(number)) == half)
 
 
-def test_there_are_a_hundred_of_each_part_and_half() -> None:
+def test_each_part_and_half_has_the_same_number_of_questions() -> None:
     parts = Counter((entry["set"] == "samples", choose_half(entry["set"], entry["id"])) for entry in ENTRIES)
     assert set(parts.values()) == {50}
     assert len({(entry["set"], entry["id"]) for entry in ENTRIES}) == 200
 
 
-def test_of_public_questions_no_text_is_kept() -> None:
+def test_texts_of_public_questions_are_not_stored() -> None:
     assert all(entry.keys() == {"set", "id", "hash", "terms"} for entry in ENTRIES)
     spans = [term for entry in ENTRIES for term in entry["terms"]]
     assert all(kind in {"abbreviation", "phrase", "misspelt"} and 0 <= start < end for start, end, kind in spans)
 
 
-def test_no_sample_question_kept_for_reporting_is_chosen_on() -> None:
+def test_sample_questions_of_the_test_split_are_used_for_reporting_only() -> None:
     own = [entry for entry in ENTRIES if entry["set"] == "samples"]
     for entry in own:
         kept_for = {"validation": "choosing", "test": "reporting"}[SAMPLES[entry["id"]]["split"]]
         assert choose_half("samples", entry["id"]) == kept_for
 
 
-def test_labels_begin_and_end_with_words() -> None:
+def test_labelled_terms_begin_and_end_at_word_boundaries() -> None:
     labelled, absent = load_question_terms(LABELS, QUESTIONS, Path("nowhere"))
     assert absent == list(FILES)
     assert len(labelled) == 100
@@ -90,7 +90,7 @@ def test_public_questions_are_found_by_their_hash(name: str, tmp_path: Path) -> 
     assert one.text[slice(*next(iter(one.terms)))] == "PDK"
 
 
-def test_another_version_of_a_set_is_refused(tmp_path: Path) -> None:
+def test_another_version_of_a_data_set_is_refused(tmp_path: Path) -> None:
     path = tmp_path / FILES["pubmedqa"][0]
     path.parent.mkdir()
     path.write_text('{"1": {"QUESTION": "Another?"}}')
@@ -101,7 +101,7 @@ def test_another_version_of_a_set_is_refused(tmp_path: Path) -> None:
         load_question_terms(LABELS, QUESTIONS, tmp_path)
 
 
-async def test_the_measure_and_whose_mistakes_are_told() -> None:
+async def test_recall_and_precision_are_computed_and_errors_listed() -> None:
     text = "What do PDK, KOZ and USB mean?"
     terms = {(8, 11): "abbreviation", (13, 16): "abbreviation"}
     both = [LabelledQuestion("pubmedqa", an_id(half), text, terms) for half in HALVES]
@@ -123,9 +123,7 @@ async def test_the_measure_and_whose_mistakes_are_told() -> None:
     assert build_question_terms_tables(report, errors=True)[-1].rows[0][3] == "KOZ"
 
 
-def test_the_sample_questions_can_be_measured_without_any_data_set(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sample_questions_are_measured_without_any_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARGOT_DATASETS", str(tmp_path))
     done = CliRunner().invoke(app, ["evaluate", "questions", "--half", "choosing", "--json"])
     assert done.exit_code == 0, done.output

@@ -1,4 +1,4 @@
-"""The sample knowledge base holds together: questions, quotes, senses and documents agree with each other."""
+"""Tests of the sample knowledge base: questions, quotes, senses and documents are consistent."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FIELDS = {
 
 
 def squeeze(text: str) -> str:
-    """Collapse white space, which is how quotes are compared."""
+    """Collapse white space before quotes are compared."""
     return " ".join(text.split())
 
 
@@ -151,7 +151,7 @@ def test_glossary_has_senses_in_known_contexts() -> None:
     assert all(row["owner"].endswith("@example.com") for row in rows)
 
 
-def test_every_expansion_is_in_use_somewhere() -> None:
+def test_every_expansion_is_used_in_some_document() -> None:
     everything = " ".join(text_of(name) for name in documents()).lower()
     for row in read_rows("glossary.csv"):
         used = row["expansion"].lower() in everything or stands_in(row["term"].lower(), everything)
@@ -168,7 +168,7 @@ def test_questions_keep_the_schema() -> None:
         assert bool(q["gold"]) == bool(q["answer"]) == (q["expected"] == "answered"), q["id"]
 
 
-def test_kinds_meet_their_numbers() -> None:
+def test_each_kind_has_its_minimum_of_questions() -> None:
     counts = Counter(q["kind"] for q in questions())
     assert set(counts) == set(FEWEST)
     assert all(counts[kind] >= fewest for kind, fewest in FEWEST.items()), counts
@@ -181,7 +181,7 @@ def test_senses_exist_in_the_glossary() -> None:
         assert all((sense["term"], sense["context"]) in known for sense in q["senses"]), q["id"]
 
 
-def test_jargon_of_a_question_stands_in_it() -> None:
+def test_the_jargon_of_a_question_appears_in_it() -> None:
     forms: defaultdict[str, set[str]] = defaultdict(set)
     for row in read_rows("glossary.csv"):
         forms[row["term"]] |= {row["term"].lower(), *filter(None, row["aliases"].lower().split("|"))}
@@ -192,7 +192,7 @@ def test_jargon_of_a_question_stands_in_it() -> None:
                 assert any(re.search(rf"(?<!\w){re.escape(form)}s?(?!\w)", text) for form in forms[sense["term"]]), q
 
 
-def test_no_question_leaves_a_glossary_term_out() -> None:
+def test_every_glossary_term_of_a_question_is_listed() -> None:
     terms = {row["term"] for row in read_rows("glossary.csv")}
     for q in questions():
         told = {sense["term"] for sense in q["senses"]}
@@ -208,7 +208,7 @@ def test_ambiguous_terms_have_several_senses() -> None:
             assert q["asker_context"] is None and len(q["senses"]) == counts[q["senses"][0]["term"]] > 1, q["id"]
 
 
-def test_quotes_stand_in_their_documents() -> None:
+def test_quotes_appear_in_their_documents() -> None:
     for q in questions():
         for gold in q["gold"]:
             assert (DOCUMENTS / gold["document"]).is_file(), q["id"]
@@ -216,7 +216,7 @@ def test_quotes_stand_in_their_documents() -> None:
             assert len(gold["quote"].split()) <= 25, q["id"]
 
 
-def test_unknown_terms_are_unknown_everywhere() -> None:
+def test_unknown_terms_appear_in_no_document_and_no_glossary_entry() -> None:
     rows = read_rows("glossary.csv")
     texts = [" ".join(row.values()) for row in rows] + [text_of(name) for name in documents()]
     known = " ".join(texts).lower()
@@ -226,7 +226,7 @@ def test_unknown_terms_are_unknown_everywhere() -> None:
             assert term in q["question"] and not stands_in(term.lower(), known), (q["id"], term)
 
 
-def test_multiple_choice_has_ten_for_each_context() -> None:
+def test_each_context_has_ten_multiple_choice_questions() -> None:
     counts: Counter[str] = Counter()
     for q in questions():
         if q["kind"] != "multiple_choice":
@@ -255,8 +255,8 @@ def test_no_document_contains_a_question() -> None:
         assert not any(question in text for text in texts), q["id"]
 
 
-def test_jargon_is_an_obstacle() -> None:
-    """Most gold documents spell the term out and never abbreviate it, while others use it in another meaning."""
+def test_jargon_is_an_obstacle_in_most_questions() -> None:
+    """Check that most gold documents spell the term out only, while others use its short form in another meaning."""
     hidden = told = 0
     for q in questions():
         if q["kind"] == "ambiguous":

@@ -1,4 +1,4 @@
-"""Choice of strategy: what is tried, that fusing kept lists finds what the search does, and when one is chosen."""
+"""Tests of the choice of strategy: what is tried, that fused stored lists equal the search, and when one is chosen."""
 
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ def asked() -> StrategyQuestions:
     return load_strategy_questions(None, lambda: AnswerSet("drives", GOLD, ()))
 
 
-def test_every_strategy_is_tried_once_and_is_a_profile() -> None:
+def test_every_strategy_is_tried_once_and_gives_a_profile() -> None:
     tried = list(list_strategies(("summary", "question")))
     assert len({one.name for one in tried}) == len(tried) == 7 * (1 + 3 * 5)
     for one in tried:
@@ -55,7 +55,7 @@ def test_every_strategy_is_tried_once_and_is_a_profile() -> None:
 @pytest.mark.parametrize(
     "switches", [{}, {"search_keyword": False}, {"weight_semantic": 2.0}, {"search_passages": False}]
 )
-def test_fusing_kept_lists_finds_what_the_search_finds(tiny_kb: Any, switches: dict[str, Any]) -> None:
+def test_fusing_stored_lists_gives_the_results_of_the_search(tiny_kb: Any, switches: dict[str, Any]) -> None:
     base = TemporaryBase(tiny_kb.folder, tiny_kb.settings)
     try:
         profile = change_profile(Profile(), switches)
@@ -70,26 +70,26 @@ def test_fusing_kept_lists_finds_what_the_search_finds(tiny_kb: Any, switches: d
 
 
 def report_of(present: list[float], other: list[float]) -> Any:
-    """As many questions as values: 1 is found first, 0 not at all."""
+    """Build a report with one question per value: 1 is found first, 0 not at all."""
     qrels = {str(n): {"right": 1} for n in range(len(present))}
     runs = [
         measure({str(n): ["right"] if value else ["wrong"] for n, value in enumerate(values)}, qrels)
         for values in (present, other)
     ]
-    # Questions of one document would be drawn together.
+    # Questions of one document would be resampled together.
     alone = [type(one)(one.questions, one.mean, one.by_question, range(len(present))) for one in runs]
     return _report("set", {PLAIN: alone[0], KEYWORD: alone[1]}, PLAIN, "ndcg@10")
 
 
-def test_what_may_be_chance_is_not_chosen() -> None:
+def test_a_strategy_without_a_significant_gain_is_not_chosen() -> None:
     report = report_of([1, 0, 1, 0, 1, 0, 1, 0], [1, 1, 1, 0, 1, 0, 1, 0])
     assert report.best == KEYWORD.name
     assert not report.better
     assert report.chosen == report.present == PLAIN.name
-    assert "the interval holds zero" in build_strategy_tables(report)[1].rows[1][1]
+    assert "the interval includes zero" in build_strategy_tables(report)[1].rows[1][1]
 
 
-def test_what_is_better_beyond_doubt_is_chosen() -> None:
+def test_a_significantly_better_strategy_is_chosen() -> None:
     report = report_of([0] * 10 + [1] * 10, [1] * 20)
     assert report.better
     assert report.chosen == KEYWORD.name
@@ -98,26 +98,28 @@ def test_what_is_better_beyond_doubt_is_chosen() -> None:
 
 
 @pytest.mark.parametrize("questions", [1, 2, 5])
-def test_of_few_questions_nothing_is_beyond_doubt(questions: int) -> None:
+def test_a_handful_of_questions_gives_no_significant_gain(questions: int) -> None:
     report = report_of([0] * questions, [1] * questions)
     assert (report.best, report.better, report.chosen) == (KEYWORD.name, False, PLAIN.name)
     assert "take questions of 6 passages or more" in build_strategy_tables(report)[1].rows[1][1]
     assert report_of([0] * 6, [1] * 6).better
 
 
-def test_as_good_as_the_present_one_is_not_better() -> None:
+def test_an_equally_good_strategy_is_not_called_better() -> None:
     report = report_of([1] * 8, [1] * 8)
     assert report.best == report.present
     assert "none of the others" in build_strategy_tables(report)[1].rows[1][1]
 
 
-def test_a_profile_is_saved_only_if_it_is_better(tiny_kb: Any, asked: StrategyQuestions, tmp_path: Path) -> None:
+def test_a_profile_is_saved_only_if_its_strategy_is_better(
+    tiny_kb: Any, asked: StrategyQuestions, tmp_path: Path
+) -> None:
     tiny_kb.glossary.close()
     tiny_kb.corpus.close()
     write_marker(tiny_kb.folder)
     present = Profile()
     report, tables = choose_strategy(asked, tiny_kb.folder, present, "mrr", "ours", tiny_kb.settings, quiet)
-    # Two questions cannot show anything beyond doubt.
+    # Two questions cannot give a significant difference.
     assert not report["better"]
     assert report["saved"] == ""
     assert SavedProfiles(tiny_kb.folder).names() == []
@@ -126,7 +128,7 @@ def test_a_profile_is_saved_only_if_it_is_better(tiny_kb: Any, asked: StrategyQu
     assert Strategy.from_profile(poor, ()).name == "semantic"
 
 
-def test_a_name_that_cannot_be_is_told_before_anything_is_searched(
+def test_an_invalid_profile_or_measure_is_refused_before_the_search(
     tiny_kb: Any, asked: StrategyQuestions, tmp_path: Path
 ) -> None:
     tiny_kb.glossary.close()

@@ -1,4 +1,4 @@
-"""The page that chooses a search strategy on a set of pairs."""
+"""Test of the page that chooses a search strategy on a set of pairs."""
 
 import asyncio
 import json
@@ -53,7 +53,7 @@ async def posted(client: httpx.AsyncClient, path: str, **fields: str) -> httpx.R
     return await client.post(path, data={"csrf": CSRF, **fields}, follow_redirects=False)
 
 
-async def test_a_search_strategy_is_chosen_on_a_set_and_kept(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_a_search_strategy_is_chosen_on_a_set_and_stored(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
     page = "/workbench/strategy"
     assert "Make a set of pairs first" in await text_of(mia, page)
     given = {"document": "", "part": "validation"}
@@ -71,7 +71,7 @@ async def test_a_search_strategy_is_chosen_on_a_set_and_kept(kb: KnowledgeBase, 
     while "every 2s" in await text_of(mia, page):  # noqa: ASYNC110  as people look
         await asyncio.sleep(0.05)
     run = await search_strategies.strategy_run(kb, MIA)
-    # The vault's passage, which she may not read, was not looked for.
+    # The vault's passage, which she may not read, was not searched for.
     assert run is not None and run.choice is not None and run.choice.questions == len(passages_of(kb)) - 1, run.error
     told = await text_of(mia, page)
     assert "7 strategies; the best ones by mrr" in told and "(present)" in told

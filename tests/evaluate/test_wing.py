@@ -1,4 +1,4 @@
-"""The wing joins the service through its `wing.py`, and its experiments can be left out."""
+"""Tests of the wing: it joins the service through its `wing.py`, and its experiments can be left out."""
 
 import subprocess
 import sys
@@ -26,12 +26,12 @@ TASKS = {"abbreviations", "disambiguate", "experiment", "identify", "questions",
     ("absent", "expected"),
     [("", STRATEGY | SUITES | TASKS), (EXPERIMENTS, STRATEGY | SUITES), ("argot.evaluate.wing", set())],
 )
-def test_the_commands_are_those_of_the_parts_that_are_installed(absent: str, expected: set[str]) -> None:
+def test_the_commands_match_the_installed_parts(absent: str, expected: set[str]) -> None:
     done = subprocess.run([sys.executable, "-c", COMMANDS, absent], check=True, capture_output=True, text=True)
     assert set(done.stdout.split()) == expected
 
 
-def test_a_set_of_pairs_needs_the_wing_that_keeps_them(tiny_home: Path) -> None:
+def test_a_set_of_pairs_requires_the_learn_wing(tiny_home: Path) -> None:
     code = "import sys; sys.modules['argot.learn'] = None; from argot.ui.cli.main import main; main()"
     command = [sys.executable, "-c", code, "evaluate", "strategy", "--data", "ours", "--home", str(tiny_home)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -40,7 +40,7 @@ def test_a_set_of_pairs_needs_the_wing_that_keeps_them(tiny_home: Path) -> None:
     assert "kept by the wing 'learn', which is not installed" in said and "git checkout -- learn" in said
 
 
-def test_nothing_else_imports_the_experiments() -> None:
+def test_the_experiments_are_imported_by_no_other_module() -> None:
     inside = {module for module in import_graph() if module.startswith(f"{EXPERIMENTS}.")}
     assert len(inside) > 40
     assert {name for name, imported in import_graph().items() if imported & inside} <= inside

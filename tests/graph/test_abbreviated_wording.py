@@ -1,4 +1,4 @@
-"""Documents that have only the abbreviation answer also who says in full what it stands for."""
+"""A question that uses the full form of a term is answered by documents that have only its abbreviation."""
 
 from typing import Any
 
@@ -45,13 +45,13 @@ async def asked(kb: Any, question: str, **profile: Any) -> AskResult:
         "What is the WL voltage during a read, and how many days of paid time off does the staff have?",
     ],
 )
-async def test_what_is_said_in_full_is_found_by_its_abbreviation(kb: Any, question: str) -> None:
+async def test_a_question_with_the_full_form_finds_the_abbreviation(kb: Any, question: str) -> None:
     result = await asked(kb, question)
     assert result.status == "answered"
     assert "27 days of PTO" in result.answer or "form for PTO is blue" in result.answer
 
 
-async def test_a_short_question_lacks_nothing_where_the_abbreviation_stands(kb: Any) -> None:
+async def test_a_short_question_is_answered_where_the_abbreviation_occurs(kb: Any) -> None:
     assert (await asked(kb, "Which days are paid time off?")).status == "answered"
 
 
@@ -59,20 +59,20 @@ async def test_a_short_question_lacks_nothing_where_the_abbreviation_stands(kb: 
     ("text", "abbreviated"),
     [
         ("How much Paid Time-Off is left?", "How much PTO is left?"),
-        # The documents spell it out: nothing is gained.
+        # The documents spell it out: an abbreviation would not help.
         ("Which Word Line is it?", "Which Word Line is it?"),
-        # No document has the term.
+        # No document contains the term.
         ("Where is the tool crib?", "Where is the tool crib?"),
         ("paid, and time off", "paid, and time off"),
     ],
 )
-def test_only_what_no_document_spells_out_is_abbreviated(kb: Any, text: str, abbreviated: str) -> None:
+def test_only_phrases_that_no_document_spells_out_are_abbreviated(kb: Any, text: str, abbreviated: str) -> None:
     kb.glossary.senses.add("TCR", "Tools", "tool crib")
     assert kb.run_context().abbreviate(text) == abbreviated
     assert kb.run_context(look_up_jargon=False).abbreviate(text) == text
 
 
-def test_a_sense_that_may_not_be_read_abbreviates_nothing(kb: Any) -> None:
+def test_an_unreadable_sense_gives_no_abbreviation(kb: Any) -> None:
     kb.glossary.senses.add("VLT", "Tools", "vault liaison", audience=frozenset({"insiders"}))
     kb.add("vault.md", "# Vault\n\nThe VLT opens the vault at nine.\n")
     assert kb.run_context(Principal("ann")).abbreviate("vault liaison") == "vault liaison"
@@ -93,7 +93,7 @@ def lay_kb(tiny_kb: Any) -> Any:
 @pytest.mark.parametrize(
     "question", ["How many vacation days does the staff have?", "Which form is there for vacation?"]
 )
-async def test_a_lay_word_is_searched_as_the_term_that_means_it(lay_kb: Any, question: str) -> None:
+async def test_a_lay_word_is_searched_as_the_matching_term(lay_kb: Any, question: str) -> None:
     result = await asked(lay_kb, question)
     assert result.status == "answered"
     assert "27 days of PTO" in result.answer or "form for PTO is blue" in result.answer
@@ -102,25 +102,25 @@ async def test_a_lay_word_is_searched_as_the_term_that_means_it(lay_kb: Any, que
 @pytest.mark.parametrize(
     "text",
     [
-        # The documents have the word.
+        # The documents contain the word itself.
         "When does the doctor have time?",
-        # A name, and the inside of one
+        # A name, and a part of one
         "How does Vacation work?",
         "Who is the chief vacation officer?",
-        # Nothing in the glossary is like it.
+        # Nothing in the glossary is similar.
         "What do penguins eat?",
     ],
 )
-def test_other_words_stay_as_they_are(lay_kb: Any, text: str) -> None:
+def test_other_words_are_not_replaced(lay_kb: Any, text: str) -> None:
     assert lay_kb.run_context().abbreviate(text) == text
 
 
-def test_a_term_that_no_document_has_stands_for_nothing(tiny_kb: Any) -> None:
+def test_a_term_that_no_document_uses_replaces_no_lay_word(tiny_kb: Any) -> None:
     tiny_kb.glossary.senses.add("PTO", "Legal", "paid time off", LAY)
     assert tiny_kb.run_context().abbreviate("How much vacation is there?") == "How much vacation is there?"
 
 
-def test_the_meaning_of_a_sense_that_may_not_be_read_is_compared_with_nothing(tiny_kb: Any) -> None:
+def test_an_unreadable_sense_matches_no_lay_word(tiny_kb: Any) -> None:
     tiny_kb.glossary.senses.add("PTO", "Legal", "paid time off", LAY, audience=frozenset({"insiders"}))
     tiny_kb.add("handbook.md", HANDBOOK)
     assert "PTO" not in tiny_kb.run_context(Principal("ann")).abbreviate("How much vacation is there?")

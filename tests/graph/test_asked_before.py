@@ -1,4 +1,4 @@
-"""What was asked in a conversation is told from the conversation: no document says it."""
+"""Questions about earlier questions are answered from the conversation, since no document contains them."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ async def asked(kb: Any, *questions: str) -> list[AskResult]:
         ("What did we ask about?", "all"),
     ],
 )
-def test_who_asks_for_earlier_questions_is_understood(message: str, wanted: str) -> None:
+def test_requests_for_earlier_questions_are_recognised(message: str, wanted: str) -> None:
     assert find_recalled(message) == wanted
 
 
@@ -50,7 +50,7 @@ def test_who_asks_for_earlier_questions_is_understood(message: str, wanted: str)
         "What is asked in the first step?",
     ],
 )
-def test_a_question_about_asking_is_a_question(message: str) -> None:
+def test_a_question_about_asking_is_not_a_request_for_earlier_ones(message: str) -> None:
     assert find_recalled(message) is None
 
 
@@ -64,7 +64,7 @@ async def test_earlier_questions_are_repeated(tiny_kb: Any) -> None:
     assert not (first.passages or first.examples or first.misses)
 
 
-async def test_where_nothing_was_asked_or_the_first_is_kept_no_more_nothing_is_made_up(
+async def test_an_earlier_question_that_is_not_stored_is_not_invented(
     tiny_kb: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (nothing,) = await asked(tiny_kb, "What did I ask first?")

@@ -1,4 +1,4 @@
-"""The saver of threads: the same files and the same states as LangGraph's own, with fewer trips."""
+"""The saver of threads: the same files and states as LangGraph's own saver, with fewer round trips."""
 
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -18,7 +18,7 @@ class Told(TypedDict):
 
 
 def asking_graph(saver: AsyncSqliteSaver, broken: bool = False) -> Any:
-    """Two steps side by side, then one that asks back."""
+    """Build a graph of two parallel steps, followed by one that asks back."""
 
     async def left(_: Told) -> Told:
         return {"said": ["left"]}
@@ -43,7 +43,7 @@ def asking_graph(saver: AsyncSqliteSaver, broken: bool = False) -> Any:
 
 @pytest.mark.parametrize("writer", [TurnSaver, AsyncSqliteSaver])
 @pytest.mark.parametrize("reader", [TurnSaver, AsyncSqliteSaver])
-async def test_what_one_saver_wrote_the_other_goes_on_with(writer: Any, reader: Any, tmp_path: Path) -> None:
+async def test_each_saver_resumes_a_thread_that_the_other_wrote(writer: Any, reader: Any, tmp_path: Path) -> None:
     file = str(tmp_path / "threads.db")
     async with writer.from_conn_string(file) as saver:
         await asking_graph(saver).ainvoke({"said": ["start"]}, THREAD, durability="sync")
@@ -57,7 +57,7 @@ async def test_what_one_saver_wrote_the_other_goes_on_with(writer: Any, reader: 
         assert (await graph.aget_state(THREAD)).values == ended
 
 
-async def test_states_and_their_history_are_those_of_the_saver_it_replaces(tmp_path: Path) -> None:
+async def test_states_and_history_equal_those_of_the_langgraph_saver(tmp_path: Path) -> None:
     seen = []
     for saver_type in (TurnSaver, AsyncSqliteSaver):
         async with saver_type.from_conn_string(str(tmp_path / f"{saver_type.__name__}.db")) as saver:
@@ -71,13 +71,13 @@ async def test_states_and_their_history_are_those_of_the_saver_it_replaces(tmp_p
     assert len(seen[0]) > 3
 
 
-async def test_a_failed_step_is_done_again_and_nothing_twice(tmp_path: Path) -> None:
+async def test_only_the_failed_step_is_repeated(tmp_path: Path) -> None:
     async with TurnSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
         with pytest.raises(RuntimeError, match="gone"):
             await asking_graph(saver, broken=True).ainvoke({"said": []}, THREAD, durability="sync")
         assert (await asking_graph(saver).ainvoke(None, THREAD, durability="sync"))["said"] == ["left", "right"]
 
 
-async def test_a_thread_nobody_asked_in_has_no_state(tmp_path: Path) -> None:
+async def test_an_unused_thread_has_no_state(tmp_path: Path) -> None:
     async with TurnSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
         assert await saver.aget_tuple(THREAD) is None

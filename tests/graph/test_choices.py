@@ -1,4 +1,4 @@
-"""What an answer to "which one do you mean?" is taken for."""
+"""How a reply to "which one do you mean?" is interpreted."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_a_document_may_be_chosen_by_button_number_or_words(reply: str, meant: s
     assert parse_choice(reply, DOCUMENTS) == meant
 
 
-def test_the_button_of_a_document_that_is_no_longer_offered_is_refused() -> None:
+def test_a_document_that_is_no_longer_offered_is_refused() -> None:
     with pytest.raises(Conflict, match="no longer open"):
         parse_choice("document:p9", DOCUMENTS)
 
@@ -78,7 +78,7 @@ def test_a_sense_may_be_chosen_by_button_number_or_words(reply: str, meant: str)
 
 
 @pytest.mark.parametrize(("reply", "meant"), [("PUC", "term:PUC"), ("pud", "term:PUD"), ("go ahead", "anyway")])
-def test_a_spelling_may_be_chosen_in_words(reply: str, meant: str) -> None:
+def test_a_spelling_may_be_chosen_by_button_number_or_words(reply: str, meant: str) -> None:
     assert parse_choice(reply, SPELLINGS) == meant
 
 
@@ -92,11 +92,11 @@ def test_a_spelling_may_be_chosen_in_words(reply: str, meant: str) -> None:
         "thanks",
     ],
 )
-def test_anything_else_is_a_new_question(reply: str) -> None:
+def test_any_other_reply_is_a_new_question(reply: str) -> None:
     assert parse_choice(reply, SENSES) is None
 
 
-def test_it_in_capitals_is_a_department() -> None:
+def test_it_in_capitals_means_the_department() -> None:
     recovery = Choice(answer="sense:5", term="DR", context="IT and people", expansion="disaster recovery")
     retention = Choice(answer="sense:6", term="DR", context="Reliability", expansion="data retention")
     assert parse_choice("the IT one", [retention, recovery]) == "sense:5"

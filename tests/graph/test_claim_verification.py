@@ -1,4 +1,4 @@
-"""What is put to the model about its own answer, and what is never even asked."""
+"""Which sentences of an answer the model is asked to verify, and which are never put to it."""
 
 from typing import Any
 
@@ -28,9 +28,7 @@ def asked_about(tiny_kb: Any, sentence: str) -> bool:
         ("Visitors may take part in a guided tour afterwards.", False),
     ],
 )
-def test_only_a_finished_sentence_near_a_passage_that_nothing_speaks_hard_against(
-    tiny_kb: Any, sentence: str, expected: bool
-) -> None:
+def test_only_plausible_finished_sentences_are_put_to_the_model(tiny_kb: Any, sentence: str, expected: bool) -> None:
     assert asked_about(tiny_kb, sentence) is expected
 
 
@@ -55,7 +53,5 @@ COUNTERS = "Read the counters host_wr and nand_wr with `kdrive stat`."
         ("Read them with kdrive stat, which shows 2 counters.", COUNTERS, "How do I read them?", False),
     ],
 )
-def test_what_a_sentence_takes_from_the_question_is_no_claim_of_its_own(
-    sentence: str, text: str, asked: str, expected: bool
-) -> None:
+def test_words_taken_from_the_question_are_not_a_claim(sentence: str, text: str, asked: str, expected: bool) -> None:
     assert may_be_asked(sentence, text, asked) is expected

@@ -1,4 +1,4 @@
-"""A count is shown with the list it rests on, cited and not marked as unsupported."""
+"""A count is shown with the list that it was made from, cited and not marked as unsupported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def test_the_count_comes_with_the_list_and_cites_it(tiny_kb: Any) -> None:
     assert REGIONS[slice(*citation.span)] == "We support these regions:\n\n- Frankfurt\n- Oslo\n- Turin"
 
 
-async def test_a_number_in_the_documents_goes_before_a_count(tiny_kb: Any) -> None:
+async def test_a_number_stated_in_the_documents_wins_over_a_count(tiny_kb: Any) -> None:
     tiny_kb.add("handbook.md", REGIONS.replace("Ask for more.", "By May we support five regions."))
     result = await answered(tiny_kb, "How many regions do we support?")
     assert "entries" not in result.answer

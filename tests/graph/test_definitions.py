@@ -1,4 +1,4 @@
-"""Who asks what a term means is told what the glossary says, with the glossary as its source."""
+"""A question for the meaning of a term is answered from the glossary, which is named as the source."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def test_a_definition_names_its_source(sense: Sense, said: str) -> None:
 
 
 @pytest.mark.parametrize("question", ["What does DGD mean?", "What is a DGD?", "define DGD", "What is meant by DGD?"])
-async def test_the_glossary_answers_where_the_documents_say_nothing(kb: Any, question: str) -> None:
+async def test_the_glossary_answers_when_the_documents_do_not(kb: Any, question: str) -> None:
     result = await asked(kb.run_context(), question)
     assert (result.status, result.answer, result.answered_by) == ("answered", SAID, "extractive")
     (sentence,) = result.sentences
@@ -52,7 +52,7 @@ async def test_the_glossary_answers_where_the_documents_say_nothing(kb: Any, que
     assert result.cited_passages == []
 
 
-async def test_what_the_documents_say_of_the_term_follows(kb: Any) -> None:
+async def test_sentences_from_the_documents_follow_the_definition(kb: Any) -> None:
     kb.add("cargo.md", "# Dangerous goods declaration\n\nThe DGD is handed in 24 hours before departure.\n")
     result = await asked(kb.run_context(), "What is a DGD?")
     first, *others = result.sentences
@@ -60,12 +60,12 @@ async def test_what_the_documents_say_of_the_term_follows(kb: Any) -> None:
     assert any("24 hours" in one.text and one.citations for one in others)
 
 
-async def test_a_list_in_which_it_only_occurs_does_not(kb: Any) -> None:
+async def test_a_list_that_only_mentions_the_term_is_not_quoted(kb: Any) -> None:
     kb.add("cargo.md", "# What a DGD needs\n\n1. Print the DGD form.\n2. Sign it.\n")
     assert (await asked(kb.run_context(), "What is a DGD?")).answer == SAID
 
 
-async def test_another_question_beside_it_is_answered_too(kb: Any) -> None:
+async def test_a_second_question_in_the_message_is_answered_too(kb: Any) -> None:
     result = await asked(kb.run_context(), "What is a DGD? And what is the Word Line voltage during a read?")
     assert result.answer.startswith(SAID)
     assert "4.5 V" in result.answer
@@ -75,12 +75,12 @@ async def test_another_question_beside_it_is_answered_too(kb: Any) -> None:
     assert "The documents do not seem to answer “Who won the chess tournament in Lisbon?”" in missing.notes
 
 
-async def test_something_asked_of_the_term_is_no_question_for_its_meaning(kb: Any) -> None:
+async def test_a_question_about_a_term_is_not_a_question_for_its_meaning(kb: Any) -> None:
     result = await asked(kb.run_context(), "Who signs the DGD?")
     assert (result.status, SAID in result.answer) == ("abstained", False)
 
 
-async def test_a_sense_that_was_chosen_is_the_one_that_is_told(tiny_kb: Any) -> None:
+async def test_the_chosen_sense_is_the_one_defined(tiny_kb: Any) -> None:
     graph, run = build_graph(InMemorySaver()), tiny_kb.run_context()
     waiting = [event async for event in ask(graph, run, "What does PUC stand for?", "t")][-1].data
     assert waiting.status == "needs_choice"
@@ -89,7 +89,7 @@ async def test_a_sense_that_was_chosen_is_the_one_that_is_told(tiny_kb: Any) -> 
     assert result.answer.startswith("In the glossary (Legal): “PUC” means Public Utilities Commission. the authority")
 
 
-async def test_a_sense_that_is_retired_or_closed_is_told_no_more(kb: Any) -> None:
+async def test_a_retired_or_restricted_sense_is_no_longer_shown(kb: Any) -> None:
     graph, run = build_graph(InMemorySaver()), kb.run_context()
     assert [event async for event in ask(graph, run, "What is a DGD?", "t")][-1].data.answer == SAID
     (sense,) = kb.glossary.lookup.senses(Principal("boss", sees_all=True), ["DGD"])["DGD"]
@@ -100,7 +100,7 @@ async def test_a_sense_that_is_retired_or_closed_is_told_no_more(kb: Any) -> Non
     assert later.notes == ["1 sentence is not shown: the documents changed, or you may no longer read them."]
 
 
-async def test_every_surface_shows_it_as_an_answer_without_a_mark(kb: Any) -> None:
+async def test_every_surface_shows_a_definition_as_a_supported_answer(kb: Any) -> None:
     result = await asked(kb.run_context(), "What is a DGD?")
     assert view_result(result).content.split("\n\n")[0] == SAID
     assert format_message(result).split("\n\n")[0] == SAID

@@ -1,4 +1,4 @@
-"""Asking back which document is meant, over real stores: when, how it is answered, and what the thread remembers."""
+"""Asking back which document is meant, on real stores: when, how a reply is read, and what the thread remembers."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +34,7 @@ def kb(tiny_kb: Any) -> Any:
 
 
 class Talk:
-    """One conversation. `audience`: whose eyes."""
+    """One conversation, in which different principals may ask."""
 
     def __init__(self, kb: Any, **profile: Any) -> None:
         self.kb, self.profile = kb, profile
@@ -63,7 +63,7 @@ def offered(result: AskResult) -> list[str]:
 # -- when -------------------------------------------------------------------------------------------------------------
 
 
-async def test_it_asks_which_document_is_meant_and_answers_from_that_one(kb: Any, tmp_path: Path) -> None:
+async def test_the_asker_chooses_a_document_and_is_answered_from_it(kb: Any, tmp_path: Path) -> None:
     async with TurnSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
         asked = await result_of(ask(build_graph(saver), kb.run_context(), RESET, "t"))
     assert asked.status == "needs_choice"
@@ -94,11 +94,11 @@ async def test_it_asks_which_document_is_meant_and_answers_from_that_one(kb: Any
         "How long does trimming the drive take?",
     ],
 )
-async def test_a_question_that_says_which_or_asks_for_all_is_answered(kb: Any, question: str) -> None:
+async def test_a_question_that_names_one_or_all_documents_is_answered(kb: Any, question: str) -> None:
     assert (await Talk(kb).ask(question)).status in {"answered", "abstained"}
 
 
-async def test_nothing_is_asked_where_both_say_the_same(tiny_kb: Any) -> None:
+async def test_documents_that_agree_need_no_choice(tiny_kb: Any) -> None:
     tiny_kb.add("r1.md", router("R1", 10))
     tiny_kb.add("r7.md", router("R7", 10))
     result = await Talk(tiny_kb).ask(RESET)
@@ -106,17 +106,17 @@ async def test_nothing_is_asked_where_both_say_the_same(tiny_kb: Any) -> None:
 
 
 @pytest.mark.parametrize("profile", ["lenient", "paper", "plain_rag"])
-async def test_profiles_that_do_not_ask_back_answer_from_the_best(kb: Any, profile: str) -> None:
+async def test_profiles_that_do_not_ask_back_answer_at_once(kb: Any, profile: str) -> None:
     run = replace(kb.run_context(), profile=PROFILES[profile])
     assert (await result_of(ask(build_graph(InMemorySaver()), run, RESET, "t"))).status == "answered"
 
 
 @pytest.mark.parametrize("switch", [{"choose_document": False}, {"document_margin": 0.0}, {"generate_answer": False}])
-async def test_with_the_switch_off_the_best_document_answers(kb: Any, switch: dict[str, Any]) -> None:
+async def test_no_choice_is_offered_with_the_switch_off(kb: Any, switch: dict[str, Any]) -> None:
     assert (await Talk(kb, **switch).ask(RESET)).status != "needs_choice"
 
 
-async def test_what_the_conversation_or_the_asker_is_about_tells_which(kb: Any) -> None:
+async def test_the_conversation_or_the_askers_context_decides_the_document(kb: Any) -> None:
     talk = Talk(kb)
     await talk.ask("How long does the update of Router R7 take?")
     assert (await talk.ask(RESET)).status == "answered"
@@ -124,7 +124,7 @@ async def test_what_the_conversation_or_the_asker_is_about_tells_which(kb: Any) 
     assert (await result_of(ask(build_graph(InMemorySaver()), at_home, RESET, "t"))).status == "answered"
 
 
-async def test_sections_of_one_document_are_told_apart_too(tiny_kb: Any) -> None:
+async def test_sections_of_one_document_are_offered_as_choices(tiny_kb: Any) -> None:
     sections = "\n\n".join(
         f"## Printer {name}\n\nThe toner of the printer lasts {pages} pages. " + f"It stands on floor {pages}. " * 40
         for name, pages in (("P3", 3000), ("P9", 9000))
@@ -147,7 +147,7 @@ async def test_a_reply_in_words_is_understood(kb: Any, reply: str) -> None:
     assert result.question == RESET and "30 seconds" in result.answer
 
 
-async def test_a_place_in_the_list_is_understood_and_anything_else_is_a_new_question(kb: Any) -> None:
+async def test_an_ordinal_is_a_choice_and_other_text_is_a_new_question(kb: Any) -> None:
     talk = Talk(kb)
     second = offered(await talk.ask(RESET))[1]
     seconds = {"Router R1": "10 seconds", "Router R7": "30 seconds"}
@@ -160,7 +160,7 @@ async def test_a_place_in_the_list_is_understood_and_anything_else_is_a_new_ques
     assert first.status == "needs_choice" and not first.choices
 
 
-async def test_answer_anyway_answers_from_the_best_and_is_not_asked_again(kb: Any) -> None:
+async def test_after_answer_anyway_the_thread_is_not_asked_again(kb: Any) -> None:
     talk = Talk(kb)
     await talk.ask(RESET)
     result = await talk.choose("answer anyway")
@@ -168,7 +168,7 @@ async def test_answer_anyway_answers_from_the_best_and_is_not_asked_again(kb: An
     assert (await talk.ask("How long does the firmware update of the router take?")).status == "answered"
 
 
-async def test_only_documents_that_may_be_read_now_are_offered_and_taken(tiny_kb: Any) -> None:
+async def test_only_readable_documents_are_offered_and_accepted(tiny_kb: Any) -> None:
     for name, seconds, audience in (("R1", 10, frozenset()), ("R7", 30, frozenset()), ("R9", 50, {"network"})):
         tiny_kb.add(f"{name}.md", router(name, seconds), audience=frozenset(audience))
     talk, outsider = Talk(tiny_kb), Principal("ann")
@@ -183,7 +183,7 @@ async def test_only_documents_that_may_be_read_now_are_offered_and_taken(tiny_kb
     assert "30 seconds" in result.answer and "R9" not in result.model_dump_json()
 
 
-async def test_a_title_is_shown_as_it_stands_and_means_nothing(tiny_kb: Any) -> None:
+async def test_hostile_titles_are_offered_as_plain_text(tiny_kb: Any) -> None:
     for name, seconds in (("<b>R1</b> [x](javascript:alert)", 10), ("R7\u202e", 30)):
         tiny_kb.add(f"{seconds}.md", router(name, seconds))
     asked = await Talk(tiny_kb).ask(RESET)
@@ -193,7 +193,7 @@ async def test_a_title_is_shown_as_it_stands_and_means_nothing(tiny_kb: Any) -> 
 # -- what the thread remembers ----------------------------------------------------------------------------------------
 
 
-async def test_a_choice_is_remembered_for_the_follow_ups_of_its_thread(kb: Any) -> None:
+async def test_a_choice_is_remembered_within_its_thread(kb: Any) -> None:
     talk = Talk(kb)
     await talk.ask(RESET)
     await talk.choose("R7")
@@ -203,17 +203,17 @@ async def test_a_choice_is_remembered_for_the_follow_ups_of_its_thread(kb: Any) 
     assert (await Talk(kb).ask(RESET)).status == "needs_choice"
 
 
-async def test_and_the_other_one_is_asked_of_the_other_one(kb: Any) -> None:
+async def test_the_other_one_means_the_document_not_chosen(kb: Any) -> None:
     talk = Talk(kb)
     await talk.ask(RESET)
     await talk.choose("R7")
     other = await talk.ask("And the other one?")
     assert other.stand_alone_question == RESET and "10 seconds" in other.answer
-    # From now on that is the one that the thread speaks of.
+    # From now on the thread refers to that document.
     assert "5 minutes" in (await talk.ask("How long does the firmware update of the router take?")).answer
 
 
-async def test_of_several_others_it_is_asked_which(kb: Any) -> None:
+async def test_the_other_one_among_several_is_asked_back(kb: Any) -> None:
     kb.add("r9.md", router("R9", 50))
     talk = Talk(kb)
     await talk.ask(RESET)
@@ -223,7 +223,7 @@ async def test_of_several_others_it_is_asked_which(kb: Any) -> None:
     assert "50 seconds" in (await talk.choose("R9")).answer
 
 
-async def test_naming_another_one_changes_what_is_meant(kb: Any) -> None:
+async def test_naming_another_document_replaces_the_remembered_choice(kb: Any) -> None:
     talk = Talk(kb)
     await talk.ask(RESET)
     await talk.choose("R7")
@@ -232,7 +232,7 @@ async def test_naming_another_one_changes_what_is_meant(kb: Any) -> None:
     assert "5 minutes" in (await talk.ask("How long does the firmware update of the router take?")).answer
 
 
-async def test_what_may_no_longer_be_read_is_forgotten(tiny_kb: Any) -> None:
+async def test_a_chosen_document_that_became_unreadable_is_forgotten(tiny_kb: Any) -> None:
     tiny_kb.add("r1.md", router("R1", 10))
     tiny_kb.add("r9.md", router("R9", 50), audience=frozenset({"network"}))
     talk = Talk(tiny_kb)

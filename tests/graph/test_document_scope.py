@@ -1,4 +1,4 @@
-"""Questions that are asked of one document alone: nothing else is searched, and the answer says so."""
+"""Questions asked of one document alone: nothing else is searched, and the answer says so."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def scoped(kb: Any, *documents: str) -> Any:
     return replace(kb.run_context(ANN), documents=documents)
 
 
-async def test_only_the_document_is_searched_and_the_answer_says_so(tiny_kb: Any, rota: str) -> None:
+async def test_only_the_given_document_is_searched_and_a_note_says_so(tiny_kb: Any, rota: str) -> None:
     found, other, again = await asked(
         scoped(tiny_kb, rota), "How long does a night watch last?", "What does the canteen serve on Fridays?",
         "When does the boat come?",
@@ -56,14 +56,14 @@ async def test_only_the_document_is_searched_and_the_answer_says_so(tiny_kb: Any
     assert "Mondays" in again.answer
 
 
-async def test_this_is_the_document_and_the_library_is_it_alone(tiny_kb: Any, rota: str) -> None:
+async def test_this_and_the_library_mean_the_given_document_alone(tiny_kb: Any, rota: str) -> None:
     gist, held = await asked(scoped(tiny_kb, rota), "What is this about?", "What documents do you have?")
     assert "lighthouse" in gist.answer.casefold()
     assert {one.document for one in gist.passages} == {"rota.md"}
     assert "rota.md" in held.answer and "menu.md" not in held.answer
 
 
-async def test_a_document_that_is_gone_or_hidden_answers_nothing(tiny_kb: Any, rota: str) -> None:
+async def test_a_removed_or_unreadable_document_gives_no_answer(tiny_kb: Any, rota: str) -> None:
     tiny_kb.add("secret.md", MENU.replace("pike", "trout"), audience=frozenset({"cooks"}))
     secret = tiny_kb.corpus.store.document(Principal("eve", sees_all=True), "secret.md").id
     for gone in ("d0000000000000000", secret):

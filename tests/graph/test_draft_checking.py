@@ -1,4 +1,4 @@
-"""The sentences of a draft: what counts as one, and where the rest of the text goes."""
+"""The sentences of a draft: what counts as a sentence, and where the rest of the text goes."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from argot.types import Document, Hit, Passage
 TEXT = "# Storage\n\nA drive is stored cold.\n\n***\n\nIt is read once a year."
 
 
-def test_marks_alone_are_no_sentence_and_stay_between_the_others(tiny_kb: Any) -> None:
+def test_markup_alone_is_not_a_sentence_and_stays_in_the_gap(tiny_kb: Any) -> None:
     passage = Passage("p", "d", "r", 0, 0, len(TEXT), TEXT, "Storage", ("Storage",))
     document = Document("d", "test:///storage.md", "Storage", "text/markdown", "r", "h", "2026-01-01")
     draft = "####\n\nA drive is stored cold.\n\n*\n\nIt is read once a year. 🙂"

@@ -1,4 +1,4 @@
-"""A question's journey over real stores: every branch, both interrupts, resuming, crashing, and what may be seen."""
+"""A question's journey on real stores: every branch, both interrupts, resuming, crashes, and access rights."""
 
 import asyncio
 import importlib
@@ -57,7 +57,7 @@ def missed(kb: Any) -> dict[str, int]:
 
 
 class Writer:
-    """Writes what it is told to, in these pieces."""
+    """A writer of the given pieces."""
 
     def __init__(self, *pieces: str) -> None:
         self.pieces = pieces
@@ -100,7 +100,7 @@ async def test_citations_are_numbered_as_the_reader_meets_them(tiny_kb: Any) -> 
     }.items()
 
 
-async def test_an_alias_of_one_sense_alone_means_that_sense(tiny_kb: Any) -> None:
+async def test_an_alias_of_only_one_sense_selects_that_sense(tiny_kb: Any) -> None:
     tiny_kb.glossary.senses.add("PUC", "Legal", "Public Utilities Commission", aliases=["PUC hearing"])
     result = await ask_once(tiny_kb.run_context(), "When must papers be filed before a PUC hearing?")
     assert [jargon.expansion for jargon in result.jargon] == ["Public Utilities Commission"]
@@ -117,7 +117,7 @@ async def test_the_augmented_question_explains_terms_and_context(tiny_kb: Any) -
     assert writer.requests[0].augmented == result.augmented_question
 
 
-async def test_stages_are_told_as_they_start_and_end_and_the_answer_comes_in_pieces(tiny_kb: Any) -> None:
+async def test_stage_events_and_answer_tokens_are_streamed(tiny_kb: Any) -> None:
     run = replace(tiny_kb.run_context(), writer=Writer("The Word Line voltage ", "during a read is 4.5 V."))
     events = await events_of(ask(build_graph(InMemorySaver()), run, "What is the WL voltage during a read?", "t"))
     stages = [event.name for event in events if event.kind == "stage" and event.seconds is not None]
@@ -143,7 +143,7 @@ async def test_stages_are_told_as_they_start_and_end_and_the_answer_comes_in_pie
     assert all("WL = Word Line" in str(e.data) for e in events if e.name == "augment_question" and e.seconds)
 
 
-async def test_sentences_that_nothing_supports_are_marked(tiny_kb: Any) -> None:
+async def test_unsupported_sentences_are_marked(tiny_kb: Any) -> None:
     run = replace(
         tiny_kb.run_context(), writer=Writer("A Word Line connects the control gates of one page. [1] Pigs fly.")
     )
@@ -155,7 +155,7 @@ async def test_sentences_that_nothing_supports_are_marked(tiny_kb: Any) -> None:
     assert result.answer == "A Word Line connects the control gates of one page. Pigs fly."
 
 
-async def test_unsupported_sentences_never_leave_when_they_are_withheld(tiny_kb: Any) -> None:
+async def test_withheld_unsupported_sentences_are_never_streamed(tiny_kb: Any) -> None:
     run = tiny_kb.run_context(withhold_unsupported=True)
     run = replace(run, writer=Writer("Pigs fly. ", "The Word Line voltage during a read is 4.5 V."))
     events = await events_of(ask(build_graph(InMemorySaver()), run, "What is the WL voltage during a read?", "t"))
@@ -171,7 +171,7 @@ async def test_unsupported_sentences_never_leave_when_they_are_withheld(tiny_kb:
 # -- abstained --------------------------------------------------------------------------------------------------------
 
 
-async def test_weak_evidence_leads_to_no_answer_and_the_nearest_passages(tiny_kb: Any) -> None:
+async def test_weak_evidence_gives_the_nearest_passages_instead_of_an_answer(tiny_kb: Any) -> None:
     result = await ask_once(tiny_kb.run_context(abstain_below=1.0), "Who trims the hedges of the queen?")
     assert result.status == "abstained"
     assert result.sentences == []
@@ -183,7 +183,7 @@ async def test_weak_evidence_leads_to_no_answer_and_the_nearest_passages(tiny_kb
         assert not passage.excerpt or f"    “{passage.excerpt}”" in result.answer
 
 
-async def test_the_excerpt_of_a_nearest_passage_is_what_comes_nearest_to_the_question_as_it_was_read(
+async def test_the_excerpt_of_a_nearest_passage_fits_the_expanded_question(
     tiny_kb: Any,
 ) -> None:
     result = await ask_once(tiny_kb.run_context(abstain_below=1.0), "Does the WL trim the hedges of the queen?")
@@ -193,7 +193,7 @@ async def test_the_excerpt_of_a_nearest_passage_is_what_comes_nearest_to_the_que
     assert answered.passages and not any(passage.excerpt for passage in answered.passages)
 
 
-async def test_an_excerpt_is_gone_when_its_passage_may_no_longer_be_read(tiny_kb: Any) -> None:
+async def test_an_excerpt_is_hidden_once_its_passage_is_unreadable(tiny_kb: Any) -> None:
     tiny_kb.add("vault.md", "# Hedges\n\nQuillfeather trims the hedges of the vault.\n", frozenset({"vault"}))
     graph = build_graph(InMemorySaver())
     run = tiny_kb.run_context(INSIDER, abstain_below=1.0)
@@ -204,19 +204,19 @@ async def test_an_excerpt_is_gone_when_its_passage_may_no_longer_be_read(tiny_kb
     assert after.status == "abstained" and "Quillfeather" not in str(after)
 
 
-async def test_an_answer_of_which_nothing_is_supported_is_taken_back(tiny_kb: Any) -> None:
+async def test_an_answer_without_any_supported_sentence_is_withdrawn(tiny_kb: Any) -> None:
     run = replace(tiny_kb.run_context(), writer=Writer("Pigs fly. So do cows."))
     result = await ask_once(run, "What is the WL voltage during a read?")
     assert (result.status, result.sentences) == ("abstained", [])
     assert "Pigs" not in result.answer
 
 
-async def test_a_writer_that_writes_nothing_abstains(tiny_kb: Any) -> None:
+async def test_an_empty_answer_counts_as_abstaining(tiny_kb: Any) -> None:
     result = await ask_once(replace(tiny_kb.run_context(), writer=Writer()), "What is the WL voltage during a read?")
     assert result.status == "abstained"
 
 
-async def test_a_knowledge_base_with_nothing_in_it_abstains_without_asking_back(empty_kb: Any) -> None:
+async def test_an_empty_knowledge_base_abstains_without_asking_back(empty_kb: Any) -> None:
     result = await ask_once(empty_kb.run_context(), "What does the QXZT do for NASA?")
     assert result.status == "abstained"
     assert missed(empty_kb) == {"QXZT": 1}
@@ -225,7 +225,7 @@ async def test_a_knowledge_base_with_nothing_in_it_abstains_without_asking_back(
 # -- ambiguous terms --------------------------------------------------------------------------------------------------
 
 
-async def test_an_ambiguous_term_is_asked_about_and_the_answer_resumes(tiny_kb: Any) -> None:
+async def test_an_ambiguous_term_asks_back_and_the_choice_resumes_the_turn(tiny_kb: Any) -> None:
     run = tiny_kb.run_context(sense_margin=1.0)
     async with stored_graph(tiny_kb.folder) as graph:
         asked = await result_of(ask(graph, run, "What does the PUC do?", "t"))
@@ -255,7 +255,7 @@ async def test_a_choice_is_remembered_in_its_thread_only(tiny_kb: Any) -> None:
     assert (await graph.aget_state({"configurable": {"thread_id": "other"}})).values == {}
 
 
-async def test_none_of_the_senses_leaves_the_term_and_tells_the_manager(tiny_kb: Any) -> None:
+async def test_none_of_these_keeps_the_term_and_records_a_miss(tiny_kb: Any) -> None:
     run, graph = tiny_kb.run_context(sense_margin=1.0), build_graph(InMemorySaver())
     await result_of(ask(graph, run, "What does the PUC do about the Word Line voltage?", "t"))
     result = await result_of(answer_choice(graph, run, "t", "none of these"))
@@ -266,7 +266,7 @@ async def test_none_of_the_senses_leaves_the_term_and_tells_the_manager(tiny_kb:
     assert missed(tiny_kb) == {"PUC": 1}
 
 
-async def test_an_asker_who_ignores_the_choice_gets_the_new_question_answered(tiny_kb: Any) -> None:
+async def test_a_new_question_instead_of_a_choice_is_answered(tiny_kb: Any) -> None:
     run, graph = tiny_kb.run_context(sense_margin=1.0), build_graph(InMemorySaver())
     await result_of(ask(graph, run, "What does the PUC do?", "t"))
     result = await result_of(answer_choice(graph, run, "t", "How long does trimming a drive take?"))
@@ -283,14 +283,14 @@ async def test_an_asker_who_ignores_the_choice_gets_the_new_question_answered(ti
 
 
 @pytest.mark.parametrize("question", ["What is a PUC?", "Tell me about PUC", "who do I contact about the PUC, please?"])
-async def test_a_question_that_says_nothing_but_its_term_is_asked_back(tiny_kb: Any, question: str) -> None:
+async def test_a_question_with_nothing_but_its_term_asks_back(tiny_kb: Any, question: str) -> None:
     run = tiny_kb.run_context()
     assert (await ask_once(run, question)).status == "needs_choice"
     at_home = await ask_once(replace(run, asker_context="Legal"), question)
     assert [jargon.context for jargon in at_home.jargon] == ["Legal"]
 
 
-async def test_a_question_that_tells_is_not_asked_back(tiny_kb: Any) -> None:
+async def test_a_question_that_decides_the_sense_does_not_ask_back(tiny_kb: Any) -> None:
     result = await ask_once(tiny_kb.run_context(), "How many days before must a tariff be filed with the PUC?")
     assert [jargon.context for jargon in result.jargon] == ["Legal"]
     assert "30 days" in result.answer
@@ -304,7 +304,7 @@ async def test_a_choice_typed_as_a_question_is_taken_as_the_choice(tiny_kb: Any)
     assert result.status == "answered"
 
 
-async def test_without_asking_back_the_best_sense_is_used_and_said_to_be_a_guess(tiny_kb: Any) -> None:
+async def test_without_asking_back_the_best_sense_is_used_with_a_note(tiny_kb: Any) -> None:
     run = tiny_kb.run_context(sense_margin=1.0, choose_sense=False)
     result = await ask_once(run, "When must a tariff be filed with the PUC?")
     assert result.status == "answered"
@@ -316,19 +316,19 @@ async def test_without_asking_back_the_best_sense_is_used_and_said_to_be_a_guess
     ]
 
 
-async def test_a_term_without_a_sense_in_this_context_is_read_from_another(tiny_kb: Any) -> None:
+async def test_a_term_without_a_sense_in_this_context_uses_another_context(tiny_kb: Any) -> None:
     result = await ask_once(tiny_kb.run_context(), "Which word line voltage of NAND flash cells does the TFL need?")
     assert [(jargon.term, jargon.context) for jargon in result.jargon] == [("TFL", "Legal")]
     assert any("no sense in NAND" in note for note in result.notes)
 
 
-async def test_a_context_that_the_question_does_not_name_is_no_reason_for_a_note(tiny_kb: Any) -> None:
+async def test_an_inferred_context_gives_no_note_about_missing_senses(tiny_kb: Any) -> None:
     result = await ask_once(tiny_kb.run_context(), "Which word line voltage of the flash cells does the TFL need?")
     assert [(jargon.term, jargon.context) for jargon in result.jargon] == [("TFL", "Legal")]
     assert not [note for note in result.notes if "no sense in" in note]
 
 
-async def test_what_the_question_explains_is_believed(tiny_kb: Any) -> None:
+async def test_an_explanation_in_the_question_defines_the_term(tiny_kb: Any) -> None:
     question = "What does the PUC (power-up check) do when a drive is trimmed?"
     result = await ask_once(tiny_kb.run_context(sense_margin=1.0), question)
     assert result.status in {"answered", "abstained"}
@@ -339,7 +339,7 @@ async def test_what_the_question_explains_is_believed(tiny_kb: Any) -> None:
 # -- unknown terms ----------------------------------------------------------------------------------------------------
 
 
-async def test_strict_answers_an_unknown_term_with_the_query_miss(tiny_kb: Any) -> None:
+async def test_strict_profile_replies_to_an_unknown_term_with_a_query_miss(tiny_kb: Any) -> None:
     result = await ask_once(tiny_kb.run_context(misses="strict"), "How does the WL voltage change with QXZT?")
     assert result.status == "query_miss"
     assert [miss.term for miss in result.misses] == ["QXZT"]
@@ -349,20 +349,20 @@ async def test_strict_answers_an_unknown_term_with_the_query_miss(tiny_kb: Any) 
     assert missed(tiny_kb) == {"QXZT": 1}
 
 
-async def test_strict_does_not_ask_about_senses_when_the_turn_ends_anyway(tiny_kb: Any) -> None:
+async def test_strict_profile_does_not_ask_about_senses_after_a_query_miss(tiny_kb: Any) -> None:
     run = tiny_kb.run_context(misses="strict", sense_margin=1.0)
     result = await ask_once(run, "How does the PUC change with QXZT?")
     assert result.status == "query_miss"
 
 
-async def test_strict_counts_a_term_the_documents_use_as_a_miss_and_ask_does_not(tiny_kb: Any) -> None:
+async def test_strict_counts_a_term_found_in_documents_as_a_miss_and_ask_does_not(tiny_kb: Any) -> None:
     question = "What does the FTLX module do?"
     assert (await ask_once(tiny_kb.run_context(misses="strict"), question)).status == "query_miss"
     result = await ask_once(tiny_kb.run_context(), question)
     assert (result.status, result.misses) == ("answered", [])
 
 
-async def test_ask_offers_other_spellings_and_resumes_with_the_one_meant(tiny_kb: Any) -> None:
+async def test_ask_offers_spellings_and_resumes_with_the_chosen_one(tiny_kb: Any) -> None:
     run = tiny_kb.run_context()
     async with stored_graph(tiny_kb.folder) as graph:
         asked = await result_of(ask(graph, run, "What does the TFLX of the year cost when it is late?", "t"))
@@ -375,7 +375,7 @@ async def test_ask_offers_other_spellings_and_resumes_with_the_one_meant(tiny_kb
     assert missed(tiny_kb) == {"TFLX": 1}
 
 
-async def test_another_spelling_may_itself_be_ambiguous(tiny_kb: Any) -> None:
+async def test_a_chosen_spelling_may_itself_be_ambiguous(tiny_kb: Any) -> None:
     run, graph = tiny_kb.run_context(sense_margin=1.0), build_graph(InMemorySaver())
     asked = await result_of(ask(graph, run, "What does the PUCX do?", "t"))
     assert "term:PUC" in [choice.answer for choice in asked.choices]
@@ -385,7 +385,7 @@ async def test_another_spelling_may_itself_be_ambiguous(tiny_kb: Any) -> None:
     assert result.search_queries[0] == "What does the Public Utilities Commission do?"
 
 
-async def test_answer_anyway_goes_on_with_the_term_as_it_stands(tiny_kb: Any) -> None:
+async def test_answer_anyway_continues_with_the_unknown_term(tiny_kb: Any) -> None:
     run, graph = tiny_kb.run_context(), build_graph(InMemorySaver())
     asked = await result_of(ask(graph, run, "How long does trimming a QXZT drive take?", "t"))
     assert asked.status == "query_miss"
@@ -399,7 +399,7 @@ async def test_answer_anyway_goes_on_with_the_term_as_it_stands(tiny_kb: Any) ->
     assert missed(tiny_kb) == {"QXZT": 1}
 
 
-async def test_lenient_answers_and_says_what_it_did_not_know(tiny_kb: Any) -> None:
+async def test_lenient_answers_and_notes_the_unknown_term(tiny_kb: Any) -> None:
     result = await ask_once(tiny_kb.run_context(misses="lenient"), "How long does trimming a drive take with QXZT?")
     assert result.status in {"answered", "abstained"}
     assert [miss.term for miss in result.misses] == ["QXZT"]
@@ -407,7 +407,7 @@ async def test_lenient_answers_and_says_what_it_did_not_know(tiny_kb: Any) -> No
     assert missed(tiny_kb) == {"QXZT": 1}
 
 
-async def test_an_ambiguous_an_unknown_and_a_known_term_in_one_question(tiny_kb: Any) -> None:
+async def test_ambiguous_unknown_and_known_terms_work_in_one_question(tiny_kb: Any) -> None:
     run, graph = tiny_kb.run_context(sense_margin=1.0), build_graph(InMemorySaver())
     question = "Does the PUC set the WL voltage of the QXZT?"
     first = await result_of(ask(graph, run, question, "t"))
@@ -435,7 +435,7 @@ async def test_a_turn_asks_back_at_most_three_times(tiny_kb: Any) -> None:
 # -- threads ----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_turn_begins_with_nothing_of_the_one_before(tiny_kb: Any) -> None:
+async def test_a_turn_starts_without_state_of_the_previous_one(tiny_kb: Any) -> None:
     run, graph = tiny_kb.run_context(), build_graph(InMemorySaver())
     await result_of(ask(graph, run, "What is the WL voltage during a read?", "t"))
     second = await result_of(ask(graph, run, "How long does trimming a drive take?", "t"))
@@ -444,7 +444,7 @@ async def test_a_turn_begins_with_nothing_of_the_one_before(tiny_kb: Any) -> Non
     assert second.model_dump(exclude=without_clock) == alone.model_dump(exclude=without_clock)
 
 
-async def test_checkpoints_hold_ids_and_no_passages_and_only_the_latest_is_kept(tiny_kb: Any) -> None:
+async def test_only_the_latest_checkpoint_is_kept_with_ids_instead_of_passages(tiny_kb: Any) -> None:
     run = tiny_kb.run_context()
     async with stored_graph(tiny_kb.folder) as graph:
         for _ in range(2):
@@ -456,8 +456,8 @@ async def test_checkpoints_hold_ids_and_no_passages_and_only_the_latest_is_kept(
     assert b"connects the control gates of one page." not in stored[0][0]
 
 
-async def test_finished_turns_are_kept_as_bytes_and_turns_of_older_versions_are_read(tiny_kb: Any) -> None:
-    """A step that stores two hundred turns, and a question that reads them, take them apart no more."""
+async def test_finished_turns_are_stored_as_bytes_and_older_formats_are_read(tiny_kb: Any) -> None:
+    """Check the stored form of finished turns, which saves decoding two hundred turns at each step and question."""
     run, graph, config = tiny_kb.run_context(), build_graph(InMemorySaver()), {"configurable": {"thread_id": "t"}}
     for _ in range(3):
         await result_of(ask(graph, run, "What is the WL voltage during a read?", "t"))
@@ -470,7 +470,7 @@ async def test_finished_turns_are_kept_as_bytes_and_turns_of_older_versions_are_
     assert assemble(older, run, "t").turn == 2
 
 
-async def test_what_may_no_longer_be_seen_vanishes_from_the_thread(tiny_kb: Any) -> None:
+async def test_a_thread_hides_content_that_became_unreadable(tiny_kb: Any) -> None:
     async with stored_graph(tiny_kb.folder) as graph:
         run = tiny_kb.run_context(INSIDER)
         result = await result_of(ask(graph, run, "How often is the vault combination rotated by the VLT?", "t"))
@@ -483,7 +483,7 @@ async def test_what_may_no_longer_be_seen_vanishes_from_the_thread(tiny_kb: Any)
         assert any("not shown" in note for note in turn.notes)
 
 
-async def test_a_follow_up_never_sees_answers_that_may_no_longer_be_seen(tiny_kb: Any) -> None:
+async def test_a_follow_up_never_sees_answers_that_became_unreadable(tiny_kb: Any) -> None:
     class Reader:
         def __init__(self, reader: Any) -> None:
             self.reader = reader
@@ -506,7 +506,7 @@ async def test_a_follow_up_never_sees_answers_that_may_no_longer_be_seen(tiny_kb
         assert ("14 days" in reader.histories[0][0].answer) is seen
 
 
-async def test_a_sense_that_may_not_be_seen_is_unknown(tiny_kb: Any) -> None:
+async def test_an_unreadable_sense_is_unknown(tiny_kb: Any) -> None:
     outsider = await ask_once(tiny_kb.run_context(misses="strict"), "Who leads the VLT?")
     assert outsider.status == "query_miss"
     assert "Liaison" not in outsider.model_dump_json()
@@ -552,7 +552,7 @@ asyncio.run(main(Path(sys.argv[1])))
 """
 
 
-async def test_a_killed_turn_goes_on_where_it_stood_and_its_side_effects_happened_once(tiny_kb: Any) -> None:
+async def test_a_killed_turn_resumes_and_its_side_effects_happen_once(tiny_kb: Any) -> None:
     question = "What is the WL voltage during a read with QXZT?"
     killed = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, str(tiny_kb.folder), question)
     assert await killed.wait() == -signal.SIGKILL
@@ -560,7 +560,7 @@ async def test_a_killed_turn_goes_on_where_it_stood_and_its_side_effects_happene
     async with stored_graph(tiny_kb.folder) as graph:
         events = await events_of(ask(graph, run, question, "t"))
     stages = {event.name for event in events if event.kind == "stage"}
-    # The step before may not have been kept yet; it is done again then.
+    # The previous step may not have been stored yet; it is then repeated.
     assert {"generate_answer", "match_references"} <= stages <= {"rerank", "generate_answer", "match_references"}
     result = events[-1].data
     assert isinstance(result, AskResult)
@@ -583,7 +583,7 @@ async def test_a_killed_turn_gives_way_to_another_question(tiny_kb: Any) -> None
     assert "40 seconds" in result.answer
 
 
-def test_a_turn_begins_with_all_its_keys_and_a_node_writes_none_but_the_states() -> None:
+def test_a_turn_has_all_state_keys_and_nodes_write_no_others() -> None:
     assert make_empty_turn("q").keys() == TurnPart.__annotations__.keys()
     assert StateUpdate.__annotations__.keys() <= State.__annotations__.keys()
 
@@ -591,7 +591,7 @@ def test_a_turn_begins_with_all_its_keys_and_a_node_writes_none_but_the_states()
 # -- LangGraph's tooling ----------------------------------------------------------------------------------------------
 
 
-async def test_the_graph_of_the_tooling_opens_its_stores_when_it_is_first_asked(
+async def test_the_langgraph_json_graph_opens_its_stores_on_first_use(
     tiny_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = json.loads((ROOT / "langgraph.json").read_text("utf-8"))["graphs"]["argot"]
@@ -620,7 +620,7 @@ async def test_the_graph_of_the_tooling_opens_its_stores_when_it_is_first_asked(
         ("x" * 1_000_000, "1,000,000 characters"),
     ],
 )
-async def test_what_cannot_be_asked_is_refused_before_anything_runs(tiny_kb: Any, question: str, message: str) -> None:
+async def test_an_invalid_question_is_refused_before_any_stage_runs(tiny_kb: Any, question: str, message: str) -> None:
     graph = build_graph(InMemorySaver())
     with pytest.raises(InvalidInput, match=message):
         await events_of(ask(graph, tiny_kb.run_context(), question, "t"))
@@ -637,5 +637,5 @@ async def test_what_cannot_be_asked_is_refused_before_anything_runs(tiny_kb: Any
         "W\u200bL voltage",
     ],
 )
-async def test_odd_text_is_an_ordinary_question(tiny_kb: Any, question: str) -> None:
+async def test_odd_text_is_handled_as_an_ordinary_question(tiny_kb: Any, question: str) -> None:
     assert (await ask_once(tiny_kb.run_context(), question)).status in {"answered", "abstained", "needs_choice"}

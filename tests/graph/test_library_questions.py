@@ -1,4 +1,4 @@
-"""Who asks "What documents do you have?" is answered with the documents that the asker may read."""
+""" "What documents do you have?" is answered with the documents that the asker may read."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ async def asked(run: Any, question: str) -> AskResult:
         "which documents have I just added here",
     ],
 )
-def test_who_asks_for_the_documents_is_understood(message: str) -> None:
+def test_requests_for_the_list_of_documents_are_recognised(message: str) -> None:
     assert is_library_question(message)
 
 
@@ -62,11 +62,11 @@ def test_who_asks_for_the_documents_is_understood(message: str) -> None:
         f"What documents do you have {'here ' * 40}?",
     ],
 )
-def test_a_question_about_documents_is_asked_of_them(message: str) -> None:
+def test_a_question_about_documents_is_an_ordinary_question(message: str) -> None:
     assert not is_library_question(message)
 
 
-async def test_the_asker_is_told_what_they_may_read(tiny_kb: Any) -> None:
+async def test_the_list_holds_the_documents_that_the_asker_may_read(tiny_kb: Any) -> None:
     result = await asked(tiny_kb.run_context(), "What documents do you have?")
     assert (result.status, result.passages, result.sentences) == ("small_talk", [], [])
     assert result.answer == (
@@ -100,7 +100,7 @@ async def test_a_long_list_is_cut_and_says_so(tiny_kb: Any) -> None:
     )
 
 
-async def test_without_documents_it_says_so(tiny_kb: Any) -> None:
+async def test_an_empty_library_is_reported(tiny_kb: Any) -> None:
     for document in tiny_kb.corpus.store.documents(Principal("all", sees_all=True)):
         tiny_kb.corpus.remove(Principal("all", sees_all=True), document.id)
     result = await asked(tiny_kb.run_context(), "What documents do you have?")

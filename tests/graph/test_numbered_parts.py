@@ -1,4 +1,4 @@
-"""A question that names a printed number is answered by the part that bears it, and by no other."""
+"""A question that names a printed number is answered from the part with that number, and from no other."""
 
 from typing import Any
 
@@ -71,7 +71,7 @@ async def asked(kb: Any, question: str) -> AskResult:
         ("What does item (b) of the exclusions say?", "- (b) frost damage"),
     ],
 )
-async def test_the_part_that_bears_the_number_answers(kb: Any, question: str, answer: str) -> None:
+async def test_the_numbered_part_answers_a_question_for_its_number(kb: Any, question: str, answer: str) -> None:
     result = await asked(kb, question)
     assert (result.status, result.answer) == ("answered", answer)
     assert all(sentence.supported for sentence in result.sentences)
@@ -85,7 +85,7 @@ async def test_the_part_that_bears_the_number_answers(kb: Any, question: str, an
         ("What does clause 2.9 say?", "clause 2.9", "2.4 Interest is 4 percent a year."),
     ],
 )
-async def test_a_number_that_is_missing_is_not_answered_by_another(
+async def test_a_missing_number_is_not_answered_by_another_part(
     kb: Any, question: str, name: str, nearest: str
 ) -> None:
     result = await asked(kb, question)

@@ -1,4 +1,4 @@
-"""What is begun beside a wait: it is what is wanted afterwards, nothing more, and no answer depends on it."""
+"""Work that is started during a wait: it is exactly what is needed afterwards, and no answer depends on it."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -24,7 +24,7 @@ ANSWER = "The Word Line voltage during a read is 4.5 V [1]."
 
 
 class Quoting:
-    """Counts how often it is asked, and fails so often first."""
+    """A quoting stub that counts its calls and fails the first `fails` of them."""
 
     def __init__(self, writer: Any, *, fails: int = 0) -> None:
         self.writer, self.fails, self.asked = writer, fails, 0
@@ -57,7 +57,7 @@ async def answered(given: Any, question: str) -> AskResult:
         pytest.param(f"{ANSWER} Pigs fly.", 0, 0, id="what is supported needs no quotation"),
     ],
 )
-async def test_quotations_are_looked_for_while_a_model_writes_what_nothing_supports(
+async def test_quotations_are_prefetched_while_a_model_writes_unsupported_text(
     tiny_kb: Any, scripted_model: Any, reply: str, fails: int, asked: int
 ) -> None:
     scripted_model.reply("cited_answer", reply)
@@ -69,7 +69,7 @@ async def test_quotations_are_looked_for_while_a_model_writes_what_nothing_suppo
     assert quoting.asked == asked
 
 
-async def test_a_draft_is_looked_at_each_time_it_has_doubled(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_draft_is_checked_each_time_its_length_doubles(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
 
     def checked(draft: str, *_: Any) -> list[Any]:
@@ -90,7 +90,7 @@ async def test_a_draft_is_looked_at_each_time_it_has_doubled(monkeypatch: pytest
     assert looked[-1] == "Taken back. "
 
 
-async def test_a_number_is_not_looked_at_before_it_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_draft_is_not_checked_inside_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
     monkeypatch.setattr(prefetch, "check_draft", lambda draft, *_: looked.append(draft) or [])
     one = DraftPrefetch(AnswerRequest("?", "?", [], []), None, "?", None)  # type: ignore[arg-type]
@@ -103,7 +103,7 @@ async def test_a_number_is_not_looked_at_before_it_is_whole(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("question", [EXPLICIT, JARGON])
-async def test_only_what_is_wanted_is_embedded_ahead_and_once(
+async def test_only_needed_texts_are_embedded_ahead_and_only_once(
     tiny_kb: Any, monkeypatch: pytest.MonkeyPatch, question: str
 ) -> None:
     embedder, embedded = tiny_kb.corpus.embedder, []

@@ -14,7 +14,7 @@ def _says_nothing(question: str, term: str) -> bool:
 @pytest.mark.parametrize(
     "question", ["What is a DCC?", "DCC", "WHAT DOES DCC MEAN", "hi, could you explain the DCC please"]
 )
-def test_words_of_asking_tell_nothing(question: str) -> None:
+def test_question_words_alone_have_no_substance(question: str) -> None:
     assert _says_nothing(question, "DCC")
 
 
@@ -22,5 +22,5 @@ def test_words_of_asking_tell_nothing(question: str) -> None:
     "question",
     ["How often does IT do the DCC?", "What does the DCC cost?", "DCC voltage", "DCC NX-4410B", "DCC in 2024"],
 )
-def test_anything_else_tells_something(question: str) -> None:
+def test_any_other_word_gives_a_question_substance(question: str) -> None:
     assert not _says_nothing(question, "DCC")

@@ -1,4 +1,4 @@
-"""A list that is quoted in part says so."""
+"""An answer that quotes only part of a list says so."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ async def notes(kb: Any, question: str) -> list[str]:
     return list(events[-1].data.notes)
 
 
-async def test_the_first_of_twenty_steps_are_a_selection(tiny_kb: Any) -> None:
+async def test_a_list_quoted_in_part_gets_a_selection_note(tiny_kb: Any) -> None:
     tiny_kb.add("press.md", f"# Sealing press\n\nTo start the sealing press:\n\n{STEPS}\n")
     assert "This is a selection: 11 of 20 entries of a list or table in press.md." in await notes(
         tiny_kb, "What are the steps to start the sealing press?"
     )
 
 
-async def test_a_list_quoted_whole_is_none(tiny_kb: Any) -> None:
+async def test_a_list_quoted_whole_gets_no_selection_note(tiny_kb: Any) -> None:
     tiny_kb.add("press.md", "# Sealing press\n\nTo start the sealing press:\n\n1. Open the valve.\n2. Press the key.\n")
     assert not await notes(tiny_kb, "What are the steps to start the sealing press?")

@@ -1,4 +1,4 @@
-"""Once the asker has said what a term means, no sentence of another of its senses is quoted."""
+"""Once the asker has chosen the sense of a term, no sentence about another sense is quoted."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ async def result_of(events: Any) -> AskResult:
     return last.data
 
 
-async def test_nothing_of_a_rival_sense_is_quoted_or_shown(kb: Any) -> None:
+async def test_no_passage_of_a_rival_sense_is_quoted_or_shown(kb: Any) -> None:
     graph, run = build_graph(InMemorySaver()), kb.run_context()
     free = await result_of(ask(graph, run, QUESTION, "free"))
     assert "class 10" in free.answer
@@ -44,13 +44,13 @@ async def test_nothing_of_a_rival_sense_is_quoted_or_shown(kb: Any) -> None:
     assert not any("Peripheral Under Cell" in passage.text for passage in meant.passages)
 
 
-async def test_the_sense_that_was_meant_is_quoted_as_before(kb: Any) -> None:
+async def test_the_chosen_sense_is_still_quoted(kb: Any) -> None:
     graph, run = build_graph(InMemorySaver()), kb.run_context()
     meant = await result_of(ask(graph, run, QUESTION, "t", senses={"PUC": sense(kb, "NAND").id}))
     assert "class 10" in meant.answer
 
 
-async def test_a_choice_among_several_counts_as_the_askers_word(kb: Any) -> None:
+async def test_a_choice_among_several_senses_excludes_the_rivals(kb: Any) -> None:
     graph, run = build_graph(InMemorySaver()), kb.run_context(sense_margin=1.0)
     offer = await result_of(ask(graph, run, QUESTION, "t"))
     assert offer.status == "needs_choice"
@@ -60,14 +60,14 @@ async def test_a_choice_among_several_counts_as_the_askers_word(kb: Any) -> None
     assert {reading["chosen_by"] for reading in values["readings"]} <= set(CHOSEN_BY_ASKER)
 
 
-async def test_a_sense_that_was_worked_out_leaves_nothing_out(kb: Any) -> None:
+async def test_an_inferred_sense_excludes_no_passages(kb: Any) -> None:
     graph, run = build_graph(InMemorySaver()), kb.run_context(choose_sense=False)
     result = await result_of(ask(graph, run, "What does the PUC need?", "t"))
     shown = " ".join(passage.text for passage in result.passages)
     assert "Peripheral Under Cell" in shown and "Public Utilities Commission" in shown
 
 
-def test_a_passage_that_uses_the_bare_term_in_the_other_sense_is_a_rivals(kb: Any) -> None:
+def test_a_passage_that_uses_the_bare_term_in_a_rival_sense_is_excluded(kb: Any) -> None:
     kb.add("bonding.md", BARE + SPELT)
     meant, other = sense(kb, "Legal"), sense(kb, "NAND")
     left_out = find_rival_passages(kb.corpus, Principal("ann"), meant, [meant, other])
@@ -76,7 +76,7 @@ def test_a_passage_that_uses_the_bare_term_in_the_other_sense_is_a_rivals(kb: An
     assert not any("Public Utilities Commission" in text for text in texts)
 
 
-def test_a_sense_whose_name_is_part_of_the_others_is_no_rival(kb: Any) -> None:
+def test_a_sense_whose_name_is_part_of_the_chosen_one_is_not_a_rival(kb: Any) -> None:
     kb.glossary.senses.add("PUC", "Tools", "Peripheral Under Cell bonding")
     meant, other = sense(kb, "Tools"), sense(kb, "NAND")
     assert find_rival_passages(kb.corpus, Principal("ann"), meant, [meant, other]) == frozenset()

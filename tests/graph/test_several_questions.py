@@ -31,7 +31,7 @@ async def asked(kb: Any, question: str, **profile: Any) -> AskResult:
         ("What is A1, and what is B2, and what is C3?", ["What is A1?", "What is B2?", "What is C3?"]),
     ],
 )
-def test_several_questions_are_told_apart(message: str, parts: list[str]) -> None:
+def test_several_questions_are_split(message: str, parts: list[str]) -> None:
     assert split_questions(message) == parts
 
 
@@ -52,11 +52,11 @@ def test_several_questions_are_told_apart(message: str, parts: list[str]) -> Non
         "What is a word line?",
     ],
 )
-def test_one_question_stays_as_it_is(message: str) -> None:
+def test_one_question_is_not_split(message: str) -> None:
     assert split_questions(message) == [message]
 
 
-async def test_both_halves_are_answered_with_their_citations(tiny_kb: Any) -> None:
+async def test_both_questions_are_answered_with_citations(tiny_kb: Any) -> None:
     result = await asked(tiny_kb, "What is the WL voltage during a read and how long does trimming a drive take?")
     assert result.status == "answered"
     cited = {(one.document, sentence.text) for sentence in result.sentences for one in sentence.citations}
@@ -66,7 +66,7 @@ async def test_both_halves_are_answered_with_their_citations(tiny_kb: Any) -> No
     assert not any("do not seem" in note for note in result.notes)
 
 
-async def test_the_half_that_no_document_answers_is_named(tiny_kb: Any) -> None:
+async def test_a_question_that_no_document_answers_is_named(tiny_kb: Any) -> None:
     question = "How long does trimming a drive take? What do penguins eat in winter?"
     result = await asked(tiny_kb, question)
     assert result.status == "answered" and "40 seconds" in result.answer
@@ -76,6 +76,6 @@ async def test_the_half_that_no_document_answers_is_named(tiny_kb: Any) -> None:
     assert nothing.status == "abstained" and not any("do not seem" in note for note in nothing.notes)
 
 
-async def test_a_profile_that_does_not_rerank_searches_as_before(tiny_kb: Any) -> None:
+async def test_several_questions_are_answered_without_reranking(tiny_kb: Any) -> None:
     result = await asked(tiny_kb, "What does a late tariff filing cost and how is a drive trimmed?", rerank=False)
     assert result.status == "answered"

@@ -1,4 +1,4 @@
-"""An abbreviation that no glossary has, but that words of the documents spell out, is no unknown term."""
+"""An abbreviation that is missing from the glossary but spelt out in the documents is not an unknown term."""
 
 from typing import Any
 
@@ -41,16 +41,16 @@ async def asked(run: Any, question: str, graph: Any = None) -> AskResult:
         ("XQZ", TARGETS, ""),
     ],
 )
-def test_words_spell_a_term_by_their_first_letters(term: str, text: str, meaning: str) -> None:
+def test_an_expansion_is_found_by_its_initial_letters(term: str, text: str, meaning: str) -> None:
     assert find_spelt_out(term, [text]) == meaning
 
 
 @pytest.mark.parametrize("term", ["PE", "E4", "tCCS", "P&L", "ABCDEFG"])
-def test_what_is_too_short_or_no_abbreviation_is_not_looked_for(term: str) -> None:
+def test_short_or_ordinary_words_are_not_treated_as_abbreviations(term: str) -> None:
     assert not may_be_spelt_out(term)
 
 
-async def test_what_the_documents_spell_out_is_answered_and_shown(tiny_kb: Any) -> None:
+async def test_an_abbreviation_spelt_out_in_documents_is_answered(tiny_kb: Any) -> None:
     tiny_kb.add("targets.md", TARGETS)
     result = await asked(tiny_kb.run_context(), QUESTION)
     assert (result.status, "2.5" in result.answer) == ("answered", True)
@@ -61,7 +61,7 @@ async def test_what_the_documents_spell_out_is_answered_and_shown(tiny_kb: Any) 
     assert result.misses == []
 
 
-async def test_managers_learn_of_it_all_the_same(tiny_kb: Any) -> None:
+async def test_a_spelt_out_abbreviation_is_still_reported_to_managers(tiny_kb: Any) -> None:
     tiny_kb.add("targets.md", TARGETS)
     graph = build_graph(InMemorySaver())
     await asked(tiny_kb.run_context(), QUESTION, graph)
@@ -69,13 +69,13 @@ async def test_managers_learn_of_it_all_the_same(tiny_kb: Any) -> None:
     assert "MTBF" in read_feedback(state.values).undefined
 
 
-async def test_what_one_may_not_read_spells_nothing_out(tiny_kb: Any) -> None:
+async def test_an_unreadable_document_spells_out_no_abbreviation(tiny_kb: Any) -> None:
     tiny_kb.add("targets.md", TARGETS, audience=frozenset({"vault"}))
     assert (await asked(tiny_kb.run_context(), QUESTION)).status == "query_miss"
     insider = Principal("iris", frozenset({"vault"}))
     assert (await asked(tiny_kb.run_context(insider), QUESTION)).status == "answered"
 
 
-async def test_the_papers_query_miss_knows_the_glossary_alone(tiny_kb: Any) -> None:
+async def test_the_strict_query_miss_uses_the_glossary_alone(tiny_kb: Any) -> None:
     tiny_kb.add("targets.md", TARGETS)
     assert (await asked(tiny_kb.run_context(misses="strict"), QUESTION)).status == "query_miss"

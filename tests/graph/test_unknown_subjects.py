@@ -1,4 +1,4 @@
-"""A question about something the documents do not speak of at all gets no answer, and a good one loses none."""
+"""A question about a subject that the documents do not mention gets no answer; other questions keep theirs."""
 
 from typing import Any
 
@@ -36,26 +36,26 @@ async def asked(kb: Any, question: str) -> AskResult:
 
 
 @pytest.mark.parametrize("question", ["what's 2+2", "2 + 2 = ?", "how much is 5000 - 300"])
-def test_a_sum_asks_of_numbers_alone(question: str) -> None:
+def test_a_sum_contains_only_numbers(question: str) -> None:
     assert has_only_numbers(question)
 
 
 @pytest.mark.parametrize("question", ["What is 1103?", "Is 2 volts enough?", "What is the trim step?", "Why?"])
-def test_a_question_with_a_subject_does_not(question: str) -> None:
+def test_a_question_with_a_subject_contains_more_than_numbers(question: str) -> None:
     assert not has_only_numbers(question)
 
 
 @pytest.mark.parametrize("question", ["what's 2+2", "Who wrote Hamlet?"])
-async def test_what_the_documents_do_not_speak_of_is_not_answered(kb: Any, question: str) -> None:
+async def test_a_subject_missing_from_the_documents_is_not_answered(kb: Any, question: str) -> None:
     assert (await asked(kb, question)).status == "abstained"
 
 
-async def test_a_short_question_whose_words_are_there_is_answered(kb: Any) -> None:
+async def test_a_short_question_whose_words_occur_is_answered(kb: Any) -> None:
     result = await asked(kb, "Who wrote the plan?")
     assert (result.status, "wrote the plan" in result.answer) == ("answered", True)
 
 
-async def test_what_is_said_of_one_part_does_not_answer_for_another(kb: Any) -> None:
+async def test_a_statement_about_one_part_does_not_answer_for_another(kb: Any) -> None:
     known = await asked(kb, "What is the limit of the WM-4410?")
     assert (known.status, known.notes) == ("answered", [])
     other = await asked(kb, "What is the limit of the WM-9999?")
@@ -63,7 +63,7 @@ async def test_what_is_said_of_one_part_does_not_answer_for_another(kb: Any) -> 
     assert other.notes == ["No document that you may read names “WM-9999”."]
 
 
-async def test_a_part_that_the_glossary_knows_is_not_missing(kb: Any) -> None:
+async def test_a_part_number_in_the_glossary_is_known(kb: Any) -> None:
     kb.glossary.senses.add("PX-5500", "Tools", "trim step")
     result = await asked(kb, "Who wrote down the limit of the PX-5500?")
     assert [one.term for one in result.jargon] == ["PX-5500"]
@@ -71,17 +71,17 @@ async def test_a_part_that_the_glossary_knows_is_not_missing(kb: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["WM4410", "WM-4410", "WM-4410-X", "RS485", "RS-232", "ISO9001"])
-def test_a_part_is_known_however_it_is_written(kb: Any, name: str) -> None:
+def test_a_part_number_is_known_in_every_spelling(kb: Any, name: str) -> None:
     kb.add("plugs.md", "# Plugs\n\nThe RS-485 plug and the RS232 plug follow ISO 9001.\n")
     assert find_unknown_part_numbers(f"Is the {name} ready?", kb.corpus.store, Principal("ann")) == []
 
 
 @pytest.mark.parametrize("question", ["Pre-2020 contracts?", "An A-weighted level?", "the 20-inch one", "utf-8 files"])
-def test_words_with_a_hyphen_and_years_are_no_part_numbers(kb: Any, question: str) -> None:
+def test_hyphenated_words_and_years_are_not_part_numbers(kb: Any, question: str) -> None:
     assert find_unknown_part_numbers(question, kb.corpus.store, Principal("ann")) == []
 
 
-def test_a_part_that_one_may_not_read_of_is_unknown(kb: Any) -> None:
+def test_a_part_number_in_an_unreadable_document_is_unknown(kb: Any) -> None:
     kb.add("secret.md", "# Secret\n\nThe ZX-7700 is ready.\n", audience=frozenset({"vault"}))
     question, store = "Is the ZX-7700 ready?", kb.corpus.store
     assert find_unknown_part_numbers(question, store, Principal("ann")) == ["ZX-7700"]
@@ -92,7 +92,7 @@ def test_a_part_that_one_may_not_read_of_is_unknown(kb: Any) -> None:
     "question",
     ["What is the QZXV limit of the WM-4410?", "Where was the limit of the QZXV written down?", "Who wrote the QZXV?"],
 )
-async def test_what_only_the_glossary_speaks_of_is_not_answered_with_something_else(kb: Any, question: str) -> None:
+async def test_a_term_found_only_in_the_glossary_is_not_answered_from_documents(kb: Any, question: str) -> None:
     kb.glossary.senses.add("QZXV", "Tools", "quiet zone extra width", "a limit of the array")
     result = await asked(kb, question)
     assert [one.expansion for one in result.jargon] == ["quiet zone extra width"]
@@ -102,7 +102,7 @@ async def test_what_only_the_glossary_speaks_of_is_not_answered_with_something_e
     )
 
 
-async def test_of_two_questions_the_one_about_such_a_term_is_named(kb: Any) -> None:
+async def test_the_unanswered_question_about_such_a_term_is_named(kb: Any) -> None:
     kb.glossary.senses.add("QZXV", "Tools", "quiet zone extra width")
     result = await asked(kb, "Who wrote the plan and what is the QZXV limit of the WM-4410?")
     assert (result.status, "wrote the plan" in result.answer) == ("answered", True)
@@ -116,7 +116,7 @@ async def test_of_two_questions_the_one_about_such_a_term_is_named(kb: Any) -> N
         (("KLM", "kinetic load mill", ""), "The KLM stops at 7 degrees."),
     ],
 )
-async def test_a_term_may_be_worded_otherwise_in_the_documents(kb: Any, sense: tuple[str, str, str], text: str) -> None:
+async def test_the_documents_may_word_a_term_differently(kb: Any, sense: tuple[str, str, str], text: str) -> None:
     kb.add("mill.md", f"# Where it ends\n\n{text}\n")
     kb.glossary.senses.add(sense[0], "Tools", *sense[1:])
     result = await asked(kb, "When does the KLM stop?")

@@ -1,4 +1,4 @@
-"""A file of a conversation asked about as a whole: "What is this about?" is answered from the file, with citations."""
+"""Questions about a whole file of a conversation, such as "What is this about?": answered from it, with citations."""
 
 from typing import Any
 
@@ -83,7 +83,7 @@ async def asked(run: Any, *questions: str, graph: Any = None) -> list[AskResult]
         ("Summarise the file Q3 plan_final.docx", 1),
     ],
 )
-def test_who_asks_for_the_gist_of_a_file_is_understood(message: str, pointer: str | int) -> None:
+def test_requests_for_the_gist_of_a_file_are_recognised(message: str, pointer: str | int) -> None:
     assert find_asked_file(message, ["rota.md", "Q3 plan_final.docx"]) == pointer
 
 
@@ -105,7 +105,7 @@ def test_who_asks_for_the_gist_of_a_file_is_understood(message: str, pointer: st
         f"What is this about? {'word ' * 60}",
     ],
 )
-def test_a_question_about_something_in_the_file_is_none(message: str) -> None:
+def test_a_question_about_a_detail_is_not_a_request_for_the_gist(message: str) -> None:
     assert find_asked_file(message, ["rota.md"]) is None
 
 
@@ -125,7 +125,7 @@ async def test_the_gist_is_quoted_from_the_file_with_citations(tiny_kb: Any, que
     assert any("This is not a summary" in note for note in result.notes)
 
 
-async def test_without_a_file_this_means_nothing_and_a_file_is_said_to_be_missing(tiny_kb: Any) -> None:
+async def test_without_a_file_the_reply_says_that_it_is_missing(tiny_kb: Any) -> None:
     what, summary = await asked(tiny_kb.run_context(), "What is this?", "Summarise this file")
     assert what.status == "small_talk" and "no file" not in what.answer
     assert (summary.status, summary.passages, summary.examples) == ("small_talk", [], [])
@@ -146,18 +146,18 @@ async def test_without_a_file_this_means_nothing_and_a_file_is_said_to_be_missin
         ("How do I rename this file?", False),
     ],
 )
-def test_a_file_is_missing_only_where_it_is_said_to_be_here(message: str, missing: bool) -> None:
+def test_only_a_message_about_an_attached_file_reports_it_missing(message: str, missing: bool) -> None:
     assert is_missing_file_asked(message) is missing
 
 
-async def test_in_a_conversation_this_document_may_be_the_one_just_cited(tiny_kb: Any) -> None:
+async def test_this_document_may_mean_the_one_just_cited(tiny_kb: Any) -> None:
     _, summary = await asked(
         tiny_kb.run_context(), "What is the Word Line voltage during a read?", "Summarise this document"
     )
     assert summary.status != "small_talk"
 
 
-async def test_this_is_the_file_that_just_came_and_later_what_was_said(tiny_kb: Any) -> None:
+async def test_this_means_a_new_file_first_and_the_last_answer_later(tiny_kb: Any) -> None:
     graph, run = build_graph(InMemorySaver()), in_conversation(tiny_kb)
     (first,) = await asked(run, "What is the Word Line voltage during a read?", graph=graph)
     assert "4.5 V" in first.answer
@@ -175,7 +175,7 @@ async def test_this_is_the_file_that_just_came_and_later_what_was_said(tiny_kb: 
     assert about_it == [True, True, False, False, True]
 
 
-async def test_of_two_files_the_newer_one_is_meant_or_the_one_that_is_named(tiny_kb: Any) -> None:
+async def test_the_newer_or_the_named_one_of_two_files_is_meant(tiny_kb: Any) -> None:
     graph, run = build_graph(InMemorySaver()), in_conversation(tiny_kb)
     attach(tiny_kb, "rota.md", ROTA)
     await asked(run, "How long is a night watch?", graph=graph)
@@ -188,14 +188,14 @@ async def test_of_two_files_the_newer_one_is_meant_or_the_one_that_is_named(tiny
     assert "lamp" in both.answer and "pike" in both.answer
 
 
-async def test_a_few_lines_are_told_whole(tiny_kb: Any) -> None:
+async def test_a_file_of_a_few_lines_is_quoted_whole(tiny_kb: Any) -> None:
     text = "The lift is out of order until Friday. Please take the stairs. The porter helps with heavy loads.\n"
     attach(tiny_kb, "lift.txt", text)
     (result,) = await asked(in_conversation(tiny_kb), "What is this about?")
     assert result.answer == text.strip()
 
 
-async def test_a_long_file_leaves_room_for_the_other(tiny_kb: Any) -> None:
+async def test_a_long_file_leaves_room_for_a_second_file(tiny_kb: Any) -> None:
     attach(
         tiny_kb,
         "book.md",
@@ -216,14 +216,14 @@ async def test_a_long_file_leaves_room_for_the_other(tiny_kb: Any) -> None:
         ("Summarise the slides", "Quince"),
     ],
 )
-async def test_a_file_is_meant_by_its_kind_else_the_newest(tiny_kb: Any, message: str, words: str) -> None:
+async def test_a_file_is_found_by_its_kind_or_is_the_newest(tiny_kb: Any, message: str, words: str) -> None:
     attach(tiny_kb, "rota.md", ROTA)
     attach(tiny_kb, "stock.csv", "dish,day\nQuince pie,Friday\n")
     (result,) = await asked(in_conversation(tiny_kb), message)
     assert result.status == "answered" and words in result.answer
 
 
-async def test_a_file_that_was_taken_out_is_not_told_about_any_more(tiny_kb: Any) -> None:
+async def test_a_removed_file_is_no_longer_quoted(tiny_kb: Any) -> None:
     graph, run = build_graph(InMemorySaver()), in_conversation(tiny_kb)
     attach(tiny_kb, "rota.md", ROTA)
     await asked(run, "What is this about?", graph=graph)
@@ -233,7 +233,7 @@ async def test_a_file_that_was_taken_out_is_not_told_about_any_more(tiny_kb: Any
     assert "lamp" not in str(result)
 
 
-async def test_without_answers_and_for_others_a_file_is_not_read(tiny_kb: Any) -> None:
+async def test_a_file_is_not_quoted_without_generation_or_in_other_threads(tiny_kb: Any) -> None:
     attach(tiny_kb, "rota.md", ROTA)
     (only_passages,) = await asked(in_conversation(tiny_kb, generate_answer=False), "What is this about?")
     assert not only_passages.sentences
@@ -262,7 +262,7 @@ PAY = "# Pay of the harbour\n\nWages in the harbour are paid on the first of eac
         ("what about rota.md", 0, ""),
     ],
 )
-def test_who_asks_for_something_in_a_file_is_understood(message: str, pointer: str | int, question: str) -> None:
+def test_questions_about_a_detail_of_a_file_are_recognised(message: str, pointer: str | int, question: str) -> None:
     found = parse_file_question(message, ["rota.md", "Q3 plan_final.docx"])
     assert found is not None
     assert (found.pointer, found.question) == (pointer, question)
@@ -281,11 +281,11 @@ def test_who_asks_for_something_in_a_file_is_understood(message: str, pointer: s
         f"What does the file say about {'wages ' * 60}?",
     ],
 )
-def test_a_question_that_speaks_of_no_file_is_asked_of_all_documents(message: str) -> None:
+def test_a_question_without_a_file_is_asked_of_all_documents(message: str) -> None:
     assert parse_file_question(message, ["rota.md"]) is None
 
 
-async def test_what_is_asked_of_a_file_is_answered_from_it_alone(tiny_kb: Any) -> None:
+async def test_a_question_about_a_file_is_answered_from_it_alone(tiny_kb: Any) -> None:
     tiny_kb.add("harbour.md", PAY)
     attach(tiny_kb, "rota.md", ROTA)
     everywhere, inside, about = await asked(
@@ -301,7 +301,7 @@ async def test_what_is_asked_of_a_file_is_answered_from_it_alone(tiny_kb: Any) -
     assert "Mondays" in about.answer
 
 
-async def test_what_a_file_does_not_say_is_not_taken_from_elsewhere(tiny_kb: Any) -> None:
+async def test_a_gap_in_a_file_is_not_filled_from_other_documents(tiny_kb: Any) -> None:
     attach(tiny_kb, "rota.md", ROTA)
     (result,) = await asked(
         in_conversation(tiny_kb), "According to this document, what does a late tariff filing cost?"
@@ -309,7 +309,7 @@ async def test_what_a_file_does_not_say_is_not_taken_from_elsewhere(tiny_kb: Any
     assert result.status == "abstained" and "500 dollars" not in str(result)
 
 
-async def test_and_another_file_is_asked_the_question_before(tiny_kb: Any) -> None:
+async def test_a_follow_up_with_another_file_repeats_the_question(tiny_kb: Any) -> None:
     attach(tiny_kb, "rota.md", ROTA)
     attach(tiny_kb, "menu.md", MENU)
     attach(tiny_kb, "pay.md", PAY)
@@ -325,7 +325,7 @@ async def test_and_another_file_is_asked_the_question_before(tiny_kb: Any) -> No
     assert none.status == "abstained"
 
 
-async def test_it_is_a_file_only_where_one_was_spoken_of(tiny_kb: Any) -> None:
+async def test_it_means_a_file_only_after_a_question_about_one(tiny_kb: Any) -> None:
     graph, run = build_graph(InMemorySaver()), in_conversation(tiny_kb)
     attach(tiny_kb, "menu.md", MENU)
     await asked(run, "What is the Word Line voltage during a read?", graph=graph)
@@ -340,22 +340,22 @@ def passage(number: int, *headings: str) -> Passage:
     return Passage(str(number), "d", "r", number, number, number + 1, "x", "", headings)
 
 
-def test_a_long_file_is_told_by_the_beginnings_of_its_parts() -> None:
+def test_the_overview_of_a_long_file_takes_the_start_of_each_part() -> None:
     chapters = [passage(10 * chapter + n, f"{chapter}") for chapter in range(4) for n in range(10)]
     assert [one.ordinal for one in select_overview(chapters, 4)] == [0, 10, 20, 30]
     assert [one.ordinal for one in select_overview(chapters, 2)] == [0, 20]
 
 
-def test_a_long_file_without_headings_is_told_by_passages_from_all_of_it() -> None:
+def test_the_overview_without_headings_takes_evenly_spaced_passages() -> None:
     assert [one.ordinal for one in select_overview([passage(n) for n in range(100)], 5)] == [0, 20, 40, 60, 80]
 
 
-def test_one_title_over_everything_is_no_part() -> None:
+def test_one_title_over_the_whole_file_is_not_a_part() -> None:
     sections = [passage(n, "Title", f"{n // 5}") for n in range(40)]
     assert [one.ordinal for one in select_overview(sections, 8)] == list(range(0, 40, 5))
 
 
-def test_a_short_file_is_taken_whole() -> None:
+def test_the_overview_of_a_short_file_is_the_whole_file() -> None:
     assert len(select_overview([passage(n, "a") for n in range(3)], 10)) == 3
 
 
@@ -384,7 +384,7 @@ async def test_the_passages_of_the_file_go_to_the_model(tiny_kb: Any, scripted_m
 
 
 @pytest.mark.parametrize("reply", ["NOT IN THE PASSAGES", "Submarines glide quietly beneath polar ice."])
-async def test_where_the_model_tells_nothing_of_the_file_it_is_quoted(
+async def test_the_file_is_quoted_when_the_model_gives_no_supported_answer(
     tiny_kb: Any, scripted_model: Any, reply: str
 ) -> None:
     scripted_model.reply("cited_answer", reply)
@@ -394,7 +394,7 @@ async def test_where_the_model_tells_nothing_of_the_file_it_is_quoted(
     assert "who keeps the lamp" in result.answer
 
 
-async def test_where_the_server_is_down_the_file_is_quoted(tiny_kb: Any, scripted_model: Any) -> None:
+async def test_the_file_is_quoted_when_the_model_server_is_down(tiny_kb: Any, scripted_model: Any) -> None:
     scripted_model.fault("status", status=500)
     attach(tiny_kb, "rota.md", ROTA)
     (result,) = await asked(with_model(tiny_kb, scripted_model), "What is this about?")

@@ -11,24 +11,24 @@ def read(question: str, surface: str, expansion: str, match: str = "exact", **mo
     return ReadTerm(mention, Sense(1, more.get("term", surface), "NAND", expansion, more.get("description", "")))
 
 
-def test_each_expansion_takes_its_terms_place() -> None:
+def test_each_expansion_replaces_its_term() -> None:
     question = "Does the PUC set WL voltage?"
     terms = [read(question, "PUC", "Peripheral Under Cell"), read(question, "WL", "Word Line")]
     assert expand_query(question, terms) == "Does the Peripheral Under Cell set Word Line voltage?"
 
 
-def test_a_long_expansion_is_a_definition_and_follows_its_term() -> None:
+def test_a_long_expansion_follows_its_term_in_brackets() -> None:
     long = "a layout in which the peripheral circuits stand under the memory array"
     assert expand_query("Why PUC?", [read("Why PUC?", "PUC", long)]) == f"Why PUC ({long})?"
 
 
-def test_a_misspelt_term_without_expansion_is_searched_in_its_right_spelling() -> None:
+def test_a_misspelt_term_without_expansion_is_corrected() -> None:
     question = "Where does the perifery start?"
     term = read(question, "perifery", "", "misspelt", term="periphery")
     assert expand_query(question, [term]) == "Where does the periphery start?"
 
 
-def test_what_the_question_explains_stays_as_it_is_written() -> None:
+def test_a_term_explained_in_the_question_is_not_expanded() -> None:
     question = "How thick is SLA (stereolithography) resin?"
     term = read(question, "SLA", "stereolithography", explained="stereolithography")
     assert expand_query(question, [term]) == question
@@ -42,7 +42,7 @@ def test_a_term_mentioned_twice_is_defined_once() -> None:
     assert text.count("- PUC: Peripheral Under Cell (NAND). Under the array") == 1
 
 
-def test_a_query_miss_names_terms_suggestions_and_whom_to_ask() -> None:
+def test_a_query_miss_names_terms_suggestions_and_a_contact() -> None:
     answer = write_query_miss([MissedTerm(term="PUX", suggestions=["PUC", "PUD"], contact="nina@example.com")])
     assert answer == (
         "I cannot answer this reliably: “PUX” is not in the glossary. Please check the spelling of the term "

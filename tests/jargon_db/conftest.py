@@ -17,7 +17,7 @@ def glossary_server(postgresql_server: Any) -> Iterator[GlossaryServer]:
 
 @pytest.fixture(params=ENGINES)
 def glossaries(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Glossaries]:
-    """Glossaries of a test, on each engine."""
+    """Return the glossaries of a test, on each engine."""
     server = request.getfixturevalue("glossary_server") if request.param == "postgresql" else None
     opened = Glossaries(request.param, tmp_path, server)
     yield opened

@@ -1,4 +1,4 @@
-"""Conflicts that a manager accepts: they leave the list, are told of, and come back when a sense changes."""
+"""Conflicts that a manager accepts: they leave the open list, are listed as accepted, and reopen if a sense changes."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def glossary(glossaries):
 
 @pytest.fixture
 def pair(glossary):
-    """Two meanings of one term in one context, as an import may bring them."""
+    """Store two meanings of one term in one context, as an import may do."""
     under = glossary.senses.add("PUC", "NAND", "peripheral under cell")
     power = glossary.senses.add("PUC", "NAND", "power up control")
     return under, power
@@ -31,7 +31,7 @@ def open_kinds(glossary, principal=ADMIN):
     return [one.kind for one in glossary.conflicts.open(principal)]
 
 
-def test_an_accepted_conflict_leaves_the_list_and_is_told_of_with_who_when_and_why(glossary, pair):
+def test_an_accepted_conflict_is_listed_with_its_manager_time_and_reason(glossary, pair):
     (one,) = glossary.conflicts.open(NINA)
     change = glossary.conflicts.accept(NINA, "conflicting_expansion", seen(*pair), "two teams say so")
     assert glossary.conflicts.open(NINA) == []
@@ -46,7 +46,7 @@ def test_an_accepted_conflict_leaves_the_list_and_is_told_of_with_who_when_and_w
 
 
 @pytest.mark.parametrize("changed", [{"expansion": "power-up controller"}, {"description": "d"}, {"aliases": ["P"]}])
-def test_it_comes_back_when_one_of_its_senses_says_another_thing(glossary, pair, changed):
+def test_an_accepted_conflict_reopens_when_the_content_of_a_sense_changes(glossary, pair, changed):
     glossary.conflicts.accept(NINA, "conflicting_expansion", seen(*pair))
     glossary.senses.save(NINA, pair[1].id, version=1, **changed)
     assert open_kinds(glossary) == ["conflicting_expansion"]
@@ -56,7 +56,7 @@ def test_it_comes_back_when_one_of_its_senses_says_another_thing(glossary, pair,
     assert open_kinds(glossary) == []
 
 
-def test_it_stays_away_when_only_the_owner_or_the_status_is_another(glossary, pair):
+def test_an_accepted_conflict_stays_closed_when_owner_or_status_changes(glossary, pair):
     glossary.conflicts.accept(NINA, "conflicting_expansion", seen(*pair))
     glossary.senses.save(NINA, pair[1].id, version=1, owner="ned", review_by="2999-01-31")
     glossary.senses.retire(NINA, pair[0].id, 1)
@@ -64,7 +64,7 @@ def test_it_stays_away_when_only_the_owner_or_the_status_is_another(glossary, pa
     assert open_kinds(glossary) == []
 
 
-def test_a_third_meaning_is_another_conflict_and_a_part_of_what_stands_is_none(glossary, pair):
+def test_a_third_meaning_is_a_new_conflict_and_a_remaining_pair_is_not(glossary, pair):
     glossary.conflicts.accept(NINA, "conflicting_expansion", seen(*pair))
     third = glossary.senses.add("PUC", "NAND", "page under construction")
     assert [set(one.senses) for one in glossary.conflicts.open(ADMIN)] == [{*(one.id for one in pair), third.id}]
@@ -73,7 +73,7 @@ def test_a_third_meaning_is_another_conflict_and_a_part_of_what_stands_is_none(g
     assert open_kinds(glossary) == []
 
 
-def test_rolled_back_it_is_to_be_looked_at_again_and_the_history_says_so_once(glossary, pair):
+def test_rolling_back_an_acceptance_reopens_the_conflict_once(glossary, pair):
     change = glossary.conflicts.accept(NINA, "conflicting_expansion", seen(*pair))
     undone = glossary.history.roll_back(NINA, change, why="they were merged")
     assert (undone.undoes, undone.rows) == (change, 2)
@@ -85,7 +85,7 @@ def test_rolled_back_it_is_to_be_looked_at_again_and_the_history_says_so_once(gl
     assert open_kinds(glossary) == ["conflicting_expansion"]
 
 
-def test_approving_a_second_meaning_with_a_reason_lets_both_stand(glossary):
+def test_approving_a_second_meaning_with_a_reason_accepts_the_conflict(glossary):
     first = glossary.senses.add("PUC", "NAND", "peripheral under cell")
     second = glossary.senses.draft(NINA, "PUC", "NAND", "power up control")
     assert open_kinds(glossary) == ["conflicting_expansion"]
@@ -98,7 +98,7 @@ def test_approving_a_second_meaning_with_a_reason_lets_both_stand(glossary):
     assert glossary.senses.get(ADMIN, first.id) == first
 
 
-def test_an_approval_that_let_another_meaning_stand_is_rolled_back_whatever_became_of_that(glossary):
+def test_an_accepting_approval_is_rolled_back_although_the_other_sense_changed(glossary):
     first = glossary.senses.add("PUC", "NAND", "peripheral under cell")
     second = glossary.senses.draft(NINA, "PUC", "NAND", "power up control")
     glossary.senses.approve(NINA, second.id, 1, "both are used")
@@ -109,7 +109,7 @@ def test_an_approval_that_let_another_meaning_stand_is_rolled_back_whatever_beca
     assert glossary.senses.get(ADMIN, first.id) == edited
 
 
-def test_letting_stand_blocks_no_roll_back_of_what_was_before(glossary):
+def test_accepting_a_conflict_does_not_block_rolling_back_the_import(glossary):
     glossary.contexts.add("NAND")
     report = glossary.files.import_csv("term,context,expansion\nPUC,NAND,under\nPUC,NAND,power\n", by=NINA)
     pair = glossary.senses.find(ADMIN)
@@ -119,7 +119,7 @@ def test_letting_stand_blocks_no_roll_back_of_what_was_before(glossary):
     assert glossary.conflicts.open(ADMIN) == glossary.conflicts.list_accepted(ADMIN) == []
 
 
-def test_a_decision_is_about_one_kind_of_conflict(glossary):
+def test_accepting_one_kind_of_conflict_leaves_other_kinds_open(glossary):
     one = glossary.senses.add("PUC", "NAND", "under", aliases=["X"])
     two = glossary.senses.add("PUX", "NAND", "power", aliases=["X"])
     with pytest.raises(NotFound):
@@ -130,7 +130,7 @@ def test_a_decision_is_about_one_kind_of_conflict(glossary):
     assert renamed.term == "PUC"
 
 
-def test_who_may_not_change_or_read_a_sense_or_saw_it_otherwise_lets_nothing_stand(glossary, pair):
+def test_accepting_needs_the_right_to_each_sense_and_its_current_version(glossary, pair):
     legal = glossary.senses.add("PUC", "Legal", "power up control")
     glossary.senses.save(NINA, pair[0].id, version=1, notes="n")
     before = glossary.history.changes(ADMIN)
@@ -147,14 +147,14 @@ def test_who_may_not_change_or_read_a_sense_or_saw_it_otherwise_lets_nothing_sta
     assert glossary.history.changes(ADMIN)[2:] == before
 
 
-def test_a_review_that_is_due_is_settled_by_a_date(glossary):
+def test_a_due_review_needs_a_new_date_and_cannot_be_accepted(glossary):
     sense = glossary.senses.add("PUC", "NAND", "under", review_by="2020-01-31")
     with pytest.raises(InvalidInput, match="new date"):
         glossary.conflicts.accept(ADMIN, "review_due", seen(sense))
     assert open_kinds(glossary) == ["review_due"]
 
 
-def test_what_the_admin_accepted_is_accepted_for_who_may_read_a_part_of_it(glossary, pair):
+def test_a_conflict_accepted_by_the_admin_is_accepted_for_every_reader(glossary, pair):
     hidden = glossary.senses.add("PUC", "NAND", "hidden", audience=frozenset({"fab"}))
     glossary.conflicts.accept(ADMIN, "conflicting_expansion", seen(*pair, hidden))
     assert glossary.conflicts.open(NINA) == []
@@ -163,7 +163,7 @@ def test_what_the_admin_accepted_is_accepted_for_who_may_read_a_part_of_it(gloss
     assert "hidden" not in str(accepted)
 
 
-def test_a_conflict_of_endless_meanings_is_told_in_few_words(glossary):
+def test_a_conflict_of_very_long_meanings_has_a_short_message(glossary):
     for number in range(5):
         glossary.senses.add("PUC", "NAND", f"{number}{'x' * 9_999}")
     for context in ("NAND", "Legal"):

@@ -1,4 +1,4 @@
-"""A glossary.db of Argot 0.3 is brought to its new form: what was accepted stays so, and comes back as before."""
+"""The migration of a glossary.db of Argot 0.3: accepted conflicts stay accepted, and reopen as before."""
 
 import sqlite3
 from contextlib import closing
@@ -19,7 +19,7 @@ APPROVED = (6, "nina", "both are used", "approve", (3, 4))
 
 @pytest.fixture
 def glossary(tmp_path):
-    """Changes 3, 6 and 21 accept a conflict; 9 and 16 did, and were rolled back; of 13, a sense was changed since."""
+    """Open a glossary of Argot 0.3: changes 3, 6 and 21 accept conflicts, 9 and 16 are rolled back, 13 is outdated."""
     path = tmp_path / "glossary.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript((Path(__file__).parent / "glossary_0_3.sql").read_text("utf-8"))
@@ -34,14 +34,14 @@ def accepted(glossary, principal):
 
 
 @pytest.mark.parametrize(("principal", "hidden_one"), [(ADMIN, (11, 12, 13)), (NINA, (11, 12, 13)), (OSCAR, (12, 13))])
-def test_what_was_accepted_stays_so_for_who_may_read_it(glossary, principal, hidden_one):
+def test_conflicts_accepted_before_the_migration_stay_accepted(glossary, principal, hidden_one):
     three = (21, "admin", "all three", "let stand", hidden_one)
     assert accepted(glossary, principal) == [three, APPROVED, ACCEPTED]
     open_ = [(one.kind, one.senses) for one in glossary.conflicts.open(principal)]
     assert open_ == [("conflicting_expansion", (7, 8)), ("same_elsewhere", (5, 6))]
 
 
-def test_it_comes_back_when_a_sense_changes_and_stays_away_once_that_is_taken_back(glossary):
+def test_a_migrated_conflict_reopens_until_the_change_is_rolled_back(glossary):
     for number in (2, 3):
         sense = glossary.senses.get(ADMIN, number)
         glossary.senses.save(NINA, number, version=sense.version, notes="another thing")
@@ -50,7 +50,7 @@ def test_it_comes_back_when_a_sense_changes_and_stays_away_once_that_is_taken_ba
     assert [one[0] for one in accepted(glossary, ADMIN)] == [21, 6, 3]
 
 
-def test_it_is_reopened_and_its_history_is_untouched(glossary):
+def test_a_migrated_acceptance_can_be_rolled_back_without_changing_history(glossary):
     before = glossary.history.entries(ADMIN, limit=None)
     assert (before[-1].change, before[0].change, before[0].before == before[0].after) == (1, 21, True)
     undone = glossary.conflicts.reopen(NINA, 3)
@@ -64,15 +64,15 @@ def test_it_is_reopened_and_its_history_is_untouched(glossary):
     assert (glossary.senses.get(ADMIN, 4).status, [one[0] for one in accepted(glossary, ADMIN)]) == ("draft", [21])
 
 
-def test_what_is_accepted_is_a_row_for_each_sense_and_kind(glossary):
+def test_the_migration_stores_one_row_per_accepted_sense_and_kind(glossary):
     rows = glossary._connections.reader().execute("SELECT change, kind, sense FROM accepted_conflicts").fetchall()
     both = [(6, kind, sense) for kind in ("conflicting_expansion", "duplicate") for sense in (3, 4)]
     one_kind = [(change, "conflicting_expansion", sense) for change, sense in ((3, 1), (3, 2), (13, 7), (13, 8))]
     assert set(rows) == {*both, *one_kind, *((21, "conflicting_expansion", sense) for sense in (11, 12, 13))}
 
 
-def test_the_history_is_no_longer_what_accepts(glossary):
-    """An entry that changes nothing, as erasing a person may leave it, accepts no conflict."""
+def test_an_unchanged_history_entry_accepts_no_conflict(glossary):
+    """Check that an entry that changes nothing, which erasing a person may leave, accepts no conflict."""
     sense = glossary.senses.get(ADMIN, 8)
     with glossary._connections.changing(NINA, "edit", why="no decision") as writer:
         for number in (7, 8):

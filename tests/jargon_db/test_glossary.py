@@ -35,7 +35,7 @@ def expansions(senses):
 # -- looking up -----------------------------------------------------------------------------------------------------
 
 
-def test_look_up_gives_every_approved_sense_under_the_term_as_given(glossary):
+def test_lookup_returns_every_approved_sense_under_the_given_term(glossary):
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell", aliases=["under-array periphery"])
     glossary.senses.add("PUC", "legal", "Public Utilities Commission")
     glossary.senses.add("PUC", "draft", "Not yet", status="draft")
@@ -56,7 +56,7 @@ def test_an_exact_key_wins_over_a_plural(glossary):
     assert expansions(glossary.lookup.senses(EVERYBODY, ["DRs"])["DRs"]) == ["data registers"]
 
 
-def test_case_tells_coded_terms_apart_and_nothing_else(glossary):
+def test_case_distinguishes_only_terms_that_differ_in_case(glossary):
     for term in ("mA", "MA", "PUC", "puc"):
         glossary.senses.add(term, "x", f"meaning of {term}")
     found = glossary.lookup.senses(EVERYBODY, ["mA", "MA", "ma", "PUC", "Puc"])
@@ -77,7 +77,7 @@ ODD_TERMS = st.one_of(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(terms=st.lists(ODD_TERMS, max_size=6), asked=st.lists(ODD_TERMS, max_size=6))
-def test_look_up_agrees_with_a_dictionary(glossaries, terms, asked):
+def test_lookup_agrees_with_a_dictionary(glossaries, terms, asked):
     glossary = glossaries.empty()
     oracle: dict[str, set[str]] = {}
     for number, term in enumerate(terms):
@@ -97,13 +97,13 @@ def test_look_up_agrees_with_a_dictionary(glossaries, terms, asked):
         assert got == oracle.get(key, set()) or got == {term.strip()}
 
 
-def test_looking_up_happens_on_a_connection_that_cannot_write(glossary):
+def test_lookup_uses_a_read_only_connection(glossary):
     reader = glossary._connections.reader()
     with pytest.raises((sqlite3.OperationalError, StoreUnavailable), match=r"read-?only"):
         reader.execute("DELETE FROM senses")
 
 
-def test_however_many_terms_are_looked_up_in_one_statement(glossaries, glossary):
+def test_any_number_of_terms_is_looked_up_in_one_statement(glossaries, glossary):
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
     with glossaries.statements(glossary) as statements:
         glossary.lookup.senses(EVERYBODY, [f"T{number}" for number in range(2_000)] + ["PUC"])
@@ -115,7 +115,7 @@ def test_however_many_terms_are_looked_up_in_one_statement(glossaries, glossary)
 
 
 @pytest.mark.parametrize("guard", ["sense", "context"])
-def test_to_whom_may_not_read_it_a_sense_does_not_exist_on_any_road(glossary, guard):
+def test_an_unreadable_sense_does_not_exist_for_any_query(glossary, guard):
     if guard == "context":
         glossary.contexts.add("NAND", audience=SECRET)
     audience = SECRET if guard == "sense" else frozenset()
@@ -143,7 +143,7 @@ def test_to_whom_may_not_read_it_a_sense_does_not_exist_on_any_road(glossary, gu
     assert glossary.senses.get(EVE, secret.id) == secret
 
 
-def test_a_context_with_an_audience_is_listed_for_it_alone(glossary):
+def test_a_context_with_an_audience_is_listed_for_its_readers_alone(glossary):
     glossary.contexts.add("skunkworks", audience=SECRET)
     assert glossary.contexts.all(OSCAR) == []
     assert [context.name for context in glossary.contexts.all(EVE)] == ["skunkworks"]
@@ -168,14 +168,14 @@ def test_a_matcher_is_shared_until_the_glossary_changes(glossary):
     assert set(glossary.lookup.matcher(EVE).terms()) == {"PUC", "NIRE"}
 
 
-def test_another_opening_of_the_same_glossary_is_noticed(glossaries, glossary):
+def test_a_change_through_another_connection_updates_the_matcher(glossaries, glossary):
     assert list(glossary.lookup.matcher(OSCAR).terms()) == []
     other = glossaries.open()
     other.senses.add("PUC", "NAND", "Peripheral Under Cell")
     assert list(glossary.lookup.matcher(OSCAR).terms()) == ["PUC"]
 
 
-def test_to_know_that_nothing_changed_takes_one_statement(glossaries, glossary):
+def test_checking_for_changes_takes_one_statement(glossaries, glossary):
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
     glossary.lookup.matcher(OSCAR)
     with glossaries.statements(glossary) as statements:
@@ -183,7 +183,7 @@ def test_to_know_that_nothing_changed_takes_one_statement(glossaries, glossary):
     assert len(statements) == 1
 
 
-def test_suggestions(glossary):
+def test_a_misspelt_term_or_its_expansion_gets_suggestions(glossary):
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
     glossary.senses.add("PUC", "legal", "Public Utilities Commission")
     glossary.senses.add("PCC", "NAND", "Power Control Circuit")
@@ -197,7 +197,7 @@ def test_suggestions(glossary):
     assert glossary.lookup.suggest(OSCAR, "qqqqqq") == []
 
 
-def test_equally_near_suggestions_come_by_number_of_senses(glossary):
+def test_equally_near_suggestions_are_ordered_by_number_of_senses(glossary):
     glossary.senses.add("ABCX", "x", "one")
     glossary.senses.add("ABCY", "x", "one")
     glossary.senses.add("ABCY", "x", "two")
@@ -207,7 +207,7 @@ def test_equally_near_suggestions_come_by_number_of_senses(glossary):
 # -- writing --------------------------------------------------------------------------------------------------------
 
 
-def test_a_sense_comes_back_as_it_was_given(glossary):
+def test_a_sense_is_read_back_as_it_was_given(glossary):
     given = {
         "description": "d\x00\n",
         "notes": "=n",
@@ -222,7 +222,7 @@ def test_a_sense_comes_back_as_it_was_given(glossary):
     assert glossary.senses.find(EVERYBODY) == [sense]
 
 
-def test_adding_the_same_sense_again_replaces_what_is_said_about_it(glossary):
+def test_adding_the_same_sense_again_replaces_its_description(glossary):
     first = glossary.senses.add("PUC", "NAND", "Peripheral Under Cell", "old")
     second = glossary.senses.add("PUC", "nand", "Peripheral Under Cell", "new")
     assert (first.id, first.context) == (second.id, second.context)
@@ -240,13 +240,13 @@ def test_adding_the_same_sense_again_replaces_what_is_said_about_it(glossary):
         (("A", "x", "\ud800"), "surrogate"),
     ],
 )
-def test_what_cannot_be_stored_is_named(glossary, arguments, message):
+def test_an_invalid_sense_is_refused_with_the_reason(glossary, arguments, message):
     with pytest.raises(InvalidInput, match=message):
         glossary.senses.add(*arguments)
     assert glossary.senses.find(EVERYBODY) == []
 
 
-def test_contexts_are_updated_by_what_is_given(glossary):
+def test_a_context_is_updated_only_in_the_given_fields(glossary):
     glossary.contexts.add("NAND Design", "flash", "ann@example.com", audience=SECRET)
     context = glossary.contexts.add("nand  design", contact="bob@example.com")
     assert (context.name, context.description, context.contact, context.audience) == (
@@ -256,7 +256,7 @@ def test_contexts_are_updated_by_what_is_given(glossary):
     assert len(glossary.contexts.all(EVERYBODY)) == 1
 
 
-def test_pages_of_senses_add_up_to_all_of_them(glossary):
+def test_pages_of_senses_together_hold_all_senses(glossary):
     for number in range(7):
         for context in ("NAND", "legal"):
             secret = SECRET if number % 3 == 0 else None
@@ -271,7 +271,7 @@ def test_pages_of_senses_add_up_to_all_of_them(glossary):
     assert len(glossary.senses.find(OSCAR)) == 8
 
 
-def test_senses_are_narrowed(glossary):
+def test_senses_are_filtered_by_context_status_and_text(glossary):
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
     glossary.senses.add("PUC", "legal", "Public Utilities Commission", status="draft")
     glossary.senses.add("NIRE", "NAND", "100% pure")
@@ -282,7 +282,7 @@ def test_senses_are_narrowed(glossary):
     assert len(glossary.senses.find(EVERYBODY, limit=2)) == 2
 
 
-def test_no_concurrent_writer_is_lost(glossary):
+def test_no_write_of_concurrent_writers_is_lost(glossary):
     failures = []
 
     def write(thread):
@@ -331,7 +331,7 @@ def test_a_miss_needs_a_term(glossary):
 # -- the file -------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_added_is_there_when_opened_again(glossaries):
+def test_a_stored_sense_is_there_after_reopening(glossaries):
     first = glossaries.open()
     sense = first.senses.add(unicodedata.normalize("NFD", "Größe"), "x", "size")
     first.close()
@@ -372,11 +372,11 @@ def foreign(path):
     ],
     ids=["truncated", "emptied", "text", "overwritten", "foreign"],
 )
-def test_a_damaged_file_is_found_at_opening_with_the_mending_command(path, change):
+def test_a_damaged_file_is_reported_at_opening_with_the_repair_command(path, change):
     damaged_by(path, change)
 
 
-def test_a_file_of_a_newer_program_is_left_alone(path):
+def test_a_glossary_of_a_newer_argot_is_refused(path):
     Glossary.open(path).close()
     connection = sqlite3.connect(path)
     connection.execute(

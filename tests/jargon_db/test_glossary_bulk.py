@@ -1,4 +1,4 @@
-"""An import does in batches what saving one sense after the other does."""
+"""A batched import has the same result as saving one sense after the other."""
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -25,7 +25,7 @@ FILES = st.lists(st.lists(INPUT, max_size=12), min_size=1, max_size=3)
 
 
 def stored(glossaries, glossary):
-    """Everything there is, in terms of what people see; numbers may differ."""
+    """Return the whole content of a glossary as people see it, without the ids."""
     senses = {one.id: one for one in glossary.senses.find(ADMIN)}
     plain = sorted((s.term, s.context, s.expansion, s.description, s.aliases, s.status, *s.audience, s.version)
                    for s in senses.values())  # fmt: skip
@@ -41,7 +41,7 @@ def stored(glossaries, glossary):
 
 
 def ends_as_it_began(glossary, change):
-    """A sense may stand in a file several times, the last time as it was before the import."""
+    """Tell whether an import left every sense unchanged; a file may change a sense and then change it back."""
     before, after = {}, {}
     for row in reversed([one for one in glossary.history.entries(ADMIN, limit=None) if one.change == change]):
         before.setdefault((row.sense_id, row.context), row.before)
@@ -55,7 +55,7 @@ TWICE = [[SenseInput("PUC", "NAND", "one")], [SenseInput("PUC", "NAND", "one", t
 @example(files=TWICE, batch=1000)
 @settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 @given(files=FILES, batch=st.sampled_from([1, 2, 1000]))
-def test_an_import_stores_what_one_sense_after_the_other_would(glossaries, monkeypatch, files, batch):
+def test_a_batched_import_stores_the_same_as_saving_sense_by_sense(glossaries, monkeypatch, files, batch):
     monkeypatch.setattr(bulk_writer, "_WRITE_BATCH", batch)
     at_once, singly = glossaries.empty("a"), glossaries.empty("b")
     for file in files:
@@ -81,7 +81,7 @@ def test_an_import_stores_what_one_sense_after_the_other_would(glossaries, monke
     assert stored(glossaries, at_once)[:2] == ([], [])
 
 
-def test_what_is_not_theirs_is_refused_in_the_midst_of_an_import_and_nothing_stays(glossaries):
+def test_an_import_with_one_forbidden_sense_stores_nothing(glossaries):
     glossary = glossaries.open()
     glossary.senses.add("PUC", "NAND", "peripheral under cell", audience=frozenset({"hr"}))
     nina = Principal("nina", manages=frozenset({"NAND"}))
@@ -95,7 +95,7 @@ def test_what_is_not_theirs_is_refused_in_the_midst_of_an_import_and_nothing_sta
     assert done == [1_000, 1_500]
 
 
-def test_an_import_that_is_given_up_leaves_nothing(glossaries):
+def test_a_cancelled_import_stores_nothing(glossaries):
     glossary = glossaries.open()
 
     def give_up(done):

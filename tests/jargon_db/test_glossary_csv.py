@@ -29,7 +29,7 @@ def problems(text):
     return [(problem.row, problem.column) for problem in caught.value.problems]
 
 
-def test_import_reports_what_it_did_and_the_same_file_again_changes_nothing(glossary):
+def test_import_reports_its_changes_and_a_second_import_changes_nothing(glossary):
     report = glossary.files.import_csv(FILE)
     assert (report.added, report.updated, report.unchanged) == (3, 0, 0)
     assert report.contexts_added == ("NAND", "legal", "general")
@@ -39,7 +39,7 @@ def test_import_reports_what_it_did_and_the_same_file_again_changes_nothing(glos
     assert glossary.version() == before
 
 
-def test_a_changed_row_updates_and_another_expansion_is_another_sense(glossary):
+def test_a_changed_row_updates_and_a_new_expansion_is_a_new_sense(glossary):
     glossary.files.import_csv(FILE)
     report = glossary.files.import_csv(
         HEADER + "PUC,NAND,Peripheral Under Cell,new words,,P.U.C.,eve\nPUC,nand,Power Unit,,,,\n"
@@ -52,7 +52,7 @@ def test_a_changed_row_updates_and_another_expansion_is_another_sense(glossary):
     ]
 
 
-def test_a_column_the_file_lacks_leaves_values_alone_and_an_empty_cell_clears(glossary):
+def test_a_missing_column_keeps_values_and_an_empty_cell_clears_them(glossary):
     glossary.files.import_csv(FILE)
     assert glossary.files.import_csv("term,expansion,context\nPUC,Peripheral Under Cell,NAND\n").unchanged == 1
     glossary.files.import_csv("expansion,term,context,notes\nPeripheral Under Cell,PUC,NAND,\n")
@@ -71,7 +71,7 @@ def test_an_empty_or_missing_context_means_general(glossary):
     assert [sense.context for sense in glossary.senses.find(EVERYBODY)] == ["general", "general"]
 
 
-def test_export_and_import_again_is_the_same_glossary(glossary, tmp_path):
+def test_export_and_import_give_the_same_glossary(glossary, tmp_path):
     glossary.files.import_csv(FILE)
     exported = glossary.files.export_csv(EVERYBODY)
     assert "'=SUM(A1),'+1,'-1,'@x" in exported
@@ -93,7 +93,7 @@ FORMULA = st.text(";'=+-@\t\r\n＝＠|\\,\"ab ", max_size=8)
 
 @settings(deadline=None)
 @given(FORMULA.filter(str.strip), FORMULA, FORMULA, st.lists(FORMULA.filter(lambda text: bool(text.strip(" \t\r\n")))))
-def test_no_cell_is_a_formula_and_each_comes_back(expansion, description, owner, aliases):
+def test_no_exported_cell_is_a_formula_and_each_is_read_back(expansion, description, owner, aliases):
     kept = clean_aliases(aliases)
     written = write_senses(
         [Sense(1, "PUC", "NAND", expansion.strip(), description, description, kept, owner, "approved")]
@@ -105,12 +105,12 @@ def test_no_cell_is_a_formula_and_each_comes_back(expansion, description, owner,
     assert (read.expansion, read.description, read.aliases, read.owner) == (expansion.strip(), description, kept, owner)
 
 
-def test_an_apostrophe_that_somebody_typed_stays():
+def test_a_typed_apostrophe_is_kept():
     (read,) = read_senses("term,expansion\nPUC,'=1+1 as typed\n", "x.csv")
     assert read.expansion == "'=1+1 as typed"
 
 
-def test_a_bad_row_is_named_and_nothing_is_stored(glossary):
+def test_a_bad_row_is_reported_and_nothing_is_stored(glossary):
     bad = FILE + ",NAND,nothing,,,,\nX,NAND,,,,,\n" + f"{'y' * 201},NAND,long,,,,\nok,NAND,fine,,,,\na,b,c,d,e,f,g,h\n"
     with pytest.raises(
         InvalidGlossary, match=r"row 5, column term(.|\n)*row 6, column expansion(.|\n)*row 7, column term"
@@ -121,8 +121,8 @@ def test_a_bad_row_is_named_and_nothing_is_stored(glossary):
     assert glossary.contexts.all(EVERYBODY) == []
 
 
-def test_a_failure_half_way_leaves_nothing(glossary, monkeypatch):
-    """Number 20 of the scorecard: an import that fails midway leaves 0 rows."""
+def test_an_import_that_fails_midway_stores_nothing(glossary, monkeypatch):
+    """Check number 20 of the scorecard: an import that fails midway leaves 0 rows."""
     from argot.jargon_db.store.journal import Journal
 
     record = Journal.record
@@ -152,11 +152,11 @@ def test_a_failure_half_way_leaves_nothing(glossary, monkeypatch):
         ('term,expansion\n"A,alpha\n', [(2, "")]),
     ],
 )
-def test_a_bad_file_says_what_is_wrong_with_it(text, where):
+def test_each_error_of_a_bad_file_is_located(text, where):
     assert problems(text) == where
 
 
-def test_an_unknown_column_is_named_with_the_known_ones():
+def test_an_unknown_column_is_refused_with_the_known_ones():
     with pytest.raises(InvalidGlossary, match=r"unknown column 'meaning'.*term, context, expansion"):
         read_senses("term,expansion,meaning\n", "terms.csv")
 
@@ -164,7 +164,7 @@ def test_an_unknown_column_is_named_with_the_known_ones():
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
-def test_files_of_any_program_are_read(glossary, encoding, delimiter, line_break):
+def test_files_of_any_encoding_delimiter_and_line_end_are_read(glossary, encoding, delimiter, line_break):
     text = line_break.join(delimiter.join(row) for row in (["Term", "Context", "Expansion"], ["Größe", "é", "“size”"]))
     assert glossary.files.import_csv(text.encode(encoding)).added == 1
     assert [(s.term, s.context, s.expansion) for s in glossary.senses.find(EVERYBODY)] == [("Größe", "é", "“size”")]
@@ -178,37 +178,37 @@ def test_a_long_description_is_kept_as_typed(glossary):
 
 @settings(deadline=None)
 @given(st.lists(st.text(min_size=1)))
-def test_aliases_come_back_whatever_they_hold(aliases):
+def test_aliases_with_any_characters_are_read_back(aliases):
     assert list(split_aliases(join_aliases(aliases))) == aliases
 
 
-def test_the_columns_are_those_of_the_documentation():
+def test_the_documentation_lists_the_columns():
     told = (ROOT / "docs" / "managers.md").read_text(encoding="utf-8")
     assert f"A CSV file has the columns `{','.join(COLUMNS)}`" in told
 
 
-def test_a_line_that_names_the_separator_is_obeyed_and_not_counted():
+def test_a_separator_line_is_followed_and_is_not_data():
     for first in ("sep=;\r\n", "SEP=;\n", '"sep=;"\r'):
         (sense,) = read_senses(f"{first}term;expansion\nPUC;one, two, three\n", "x.csv")
         assert (sense.term, sense.expansion) == ("PUC", "one, two, three")
     assert problems("sep=;\nterm;expansion\nPUC;\n") == [(2, "expansion")]
 
 
-def test_many_unknown_columns_are_counted_rather_than_listed():
+def test_many_unknown_columns_are_counted_instead_of_listed():
     names = ["term", "expansion", *(f"c{number}" for number in range(198))]
     with pytest.raises(InvalidGlossary, match="193 more columns") as caught:
         read_senses(",".join(names) + "\n", "x.csv")
     assert len(caught.value.problems) == 6
 
 
-def test_empty_rows_before_the_header_and_marks_nobody_sees_are_passed_over():
+def test_empty_rows_and_invisible_marks_before_the_header_are_skipped():
     for before in ("\n\n", ";;\r\n\r\n", "\ufeff\ufeff", "\u200b", "sep=;\n\n"):
         (sense,) = read_senses(f"{before}term;expansion;notes\nPUC;one, two;three, four, five\n", "x.csv")
         assert (sense.term, sense.expansion) == ("PUC", "one, two")
     assert problems("\n\nterm,expansion\nPUC,\n") == [(4, "expansion")]
 
 
-def test_a_file_that_is_one_endless_line_is_named_in_few_words():
+def test_a_file_of_one_very_long_line_gets_a_short_error():
     with pytest.raises(InvalidGlossary) as caught:
         read_senses("<html>" + "x" * 1_000_000, "x.csv")
     assert len(str(caught.value)) < 1_000
@@ -220,7 +220,7 @@ def test_utf_32_is_read(glossary):
 
 
 @pytest.mark.parametrize("format", ["csv", "json", "turtle", "rdfxml", "jsonld"])
-def test_a_draft_and_what_is_retired_come_back_as_such_in_every_format(glossary, tmp_path, format):
+def test_drafts_and_retired_senses_keep_their_status_in_every_format(glossary, tmp_path, format):
     for status in ("draft", "approved", "retired"):
         glossary.senses.add("PUC", "NAND", f"{status} meaning", status=status)
     exported = glossary.files.export_file(EVERYBODY, format)
@@ -234,7 +234,7 @@ def test_a_draft_and_what_is_retired_come_back_as_such_in_every_format(glossary,
     other.close()
 
 
-def test_a_file_without_a_status_approves_what_is_new_and_leaves_what_is_there(glossary):
+def test_a_file_without_status_approves_new_senses_and_keeps_old_statuses(glossary):
     glossary.senses.add("A", "x", "alpha", status="draft")
     glossary.senses.add("B", "x", "beta", status="retired")
     report = glossary.files.import_csv("term,context,expansion\nA,x,alpha\nB,x,beta\nC,x,gamma\n")
@@ -246,7 +246,7 @@ def test_a_file_without_a_status_approves_what_is_new_and_leaves_what_is_there(g
     }  # fmt: skip
 
 
-def test_a_status_is_read_as_people_type_it_and_changes_the_sense_that_is_there(glossary):
+def test_a_status_in_any_case_changes_the_existing_sense(glossary):
     glossary.senses.add("A", "x", "alpha")
     report = glossary.files.import_csv("term;context;expansion;Status\nA;x;alpha; Retired \nB;x;beta;DRAFT\n")
     assert (report.added, report.updated) == (1, 1)
@@ -254,7 +254,7 @@ def test_a_status_is_read_as_people_type_it_and_changes_the_sense_that_is_there(
     assert glossary.lookup.senses(EVERYBODY, ["A"]) == {"A": []}
 
 
-def test_a_status_that_is_none_is_named_by_row_and_value_with_those_there_are(glossary):
+def test_an_unknown_status_is_reported_with_its_row_and_the_known_ones(glossary):
     text = "term,expansion,status\nA,alpha,draft\nB,beta,aproved\nC,gamma," + "x" * 10_000 + "\n"
     with pytest.raises(InvalidGlossary) as caught:
         glossary.files.import_csv(text)
@@ -264,5 +264,5 @@ def test_a_status_that_is_none_is_named_by_row_and_value_with_those_there_are(gl
     assert glossary.senses.find(EVERYBODY) == []
 
 
-def test_rows_that_give_one_sense_two_statuses_are_refused_with_both():
+def test_rows_that_give_one_sense_two_statuses_are_refused():
     assert problems("term,expansion,status\nA,alpha,draft\nA,alpha,retired\n") == [(3, "status")]

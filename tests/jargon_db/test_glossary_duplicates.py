@@ -1,4 +1,4 @@
-"""The same sense more than once in one file: nothing of it is lost silently."""
+"""The same sense several times in one file: no part of it is lost silently."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def problems(text, name):
     return [(problem.place, problem.message) for problem in caught.value.problems]
 
 
-def test_rows_that_contradict_each_other_are_both_named_and_nothing_is_stored(glossary):
+def test_contradicting_rows_are_both_named_and_nothing_is_stored(glossary):
     text = "term,context,expansion,description,owner\nPUC,NAND,under,one,eve\nA,x,alpha,,\nPUC, nand ,under,two,eve\n"
     assert problems(text, "x.csv") == [
         ("row 4, column description", "the same sense says 'two' here and 'one' in row 2; keep one of the two")
@@ -29,7 +29,7 @@ def test_rows_that_contradict_each_other_are_both_named_and_nothing_is_stored(gl
     assert glossary.senses.find(EVERYBODY) == []
 
 
-def test_a_preview_names_rows_that_contradict_each_other(glossary):
+def test_a_preview_names_contradicting_rows(glossary):
     found = glossary.files.preview(EVERYBODY, b"term,expansion,notes\nA,alpha,one\nA,alpha,\n", "x.csv")
     (one,) = found.problems
     assert (one.place, one.message.startswith("the same sense says nothing here and 'one' in row 2")) == (
@@ -39,14 +39,14 @@ def test_a_preview_names_rows_that_contradict_each_other(glossary):
     assert found.added == ()
 
 
-def test_rows_that_say_the_same_are_one_sense_for_the_preview_and_the_import(glossary):
+def test_identical_rows_are_one_sense_in_the_preview_and_the_import(glossary):
     text = b"term,expansion,aliases\nA,alpha,a1|a2\n A ,alpha,a2| a1\nA,alpha,a1|a2\n"
     assert len(glossary.files.preview(EVERYBODY, text, "x.csv").added) == 1
     report = glossary.files.import_file(None, text, "x.csv")
     assert (report.added, report.updated, report.unchanged) == (1, 0, 0)
 
 
-def test_json_entries_may_add_to_each_other_and_not_contradict():
+def test_json_entries_of_one_sense_may_complete_but_not_contradict():
     one, other = '{"term": "A", "expansion": "alpha", "description": "d"}', '{"term": "A", "expansion": "alpha", '
     read = read_file(f'[{one}, {other}"notes": "n"}}]'.encode(), "x.json", "", ReadOptions())
     assert [(sense.description, sense.notes) for sense in read.senses] == [("d", None), (None, "n")]
@@ -58,7 +58,7 @@ def test_json_entries_may_add_to_each_other_and_not_contradict():
     ]
 
 
-def test_contexts_that_stand_twice_in_json_add_to_each_other_and_must_not_contradict():
+def test_json_entries_of_one_context_may_complete_but_not_contradict():
     def file(more):
         return '{"contexts": [{"name": "NAND", "contact": "nina"}, {"name": "nand", ' + more + '}], "senses": []}'
 
@@ -72,8 +72,8 @@ def test_contexts_that_stand_twice_in_json_add_to_each_other_and_must_not_contra
     ]
 
 
-def test_two_concepts_of_one_name_are_one_sense_with_all_their_texts(glossary):
-    """Thesauri have homographs; refusing them would refuse the thesaurus."""
+def test_two_concepts_of_one_name_become_one_sense_with_all_texts(glossary):
+    """Check that homographs, which thesauri contain, are merged instead of refused."""
     text = PREFIX + (
         'ex:1 a skos:Concept ; skos:prefLabel "bank" ; skos:definition "of money" ; skos:altLabel "house" .\n'
         'ex:2 a skos:Concept ; skos:prefLabel "bank" ; skos:definition "of a river" ; skos:altLabel "shore" .\n'

@@ -1,4 +1,4 @@
-"""What SQLite and PostgreSQL could do differently with a glossary: order, long texts, transactions in one another."""
+"""Glossary behaviour that could differ between SQLite and PostgreSQL: order, long texts, nested transactions."""
 
 import random
 from pathlib import Path
@@ -29,13 +29,13 @@ def glossary(glossaries):
 
 
 @pytest.mark.parametrize("text", ["", "plain", "a\0b", "\0", "\ufdd0", "\ufdd00", "\ufdd01\0", "\0\ufdd0\ufdd00\0"])
-def test_a_nul_comes_back_as_it_was_given(text):
+def test_a_nul_is_escaped_and_restored(text):
     assert unescape(escape(text)) == text
     assert "\0" not in escape(text)
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\ufdd0", "\ufdd00", "\0\ufdd01"])
-def test_a_text_with_a_nul_is_kept_in_every_place(glossary, text):
+def test_every_field_keeps_a_text_with_a_nul(glossary, text):
     term = f"T{text}"
     aliases = [f"A{text}", text + "y"]
     sense = glossary.senses.add(term, f"c{text}", text + "x", text, notes=text, aliases=aliases, owner=text)
@@ -51,7 +51,7 @@ def test_a_text_with_a_nul_is_kept_in_every_place(glossary, text):
     assert glossary.senses.get(ADMIN, sense.id).owner == "erased person"
 
 
-def test_no_text_is_too_long(glossary):
+def test_a_very_long_text_is_stored_in_every_field(glossary):
     dice = random.Random(1)
 
     def long(number):
@@ -76,7 +76,7 @@ def test_no_text_is_too_long(glossary):
 # -- transactions -----------------------------------------------------------------------------------------------------
 
 
-def test_a_part_that_fails_is_undone_alone(glossaries, glossary):
+def test_a_failed_nested_transaction_is_rolled_back_alone(glossaries, glossary):
     with glossary._connections.writing() as outer:
         outer.execute("INSERT INTO mined (source, reader) VALUES (?, ?)", ("a", 1))
         with pytest.raises(Conflict), glossary._connections.writing() as inner:
@@ -88,7 +88,7 @@ def test_a_part_that_fails_is_undone_alone(glossaries, glossary):
     assert glossary.mining.list_unmined(["a", "b", "c"]) == ["b"]
 
 
-def test_numbers_go_on_where_rows_were_copied_with_theirs(glossary):
+def test_ids_continue_after_rows_copied_with_their_ids(glossary):
     with glossary._connections.writing() as connection:
         connection.add_rows("terms", "id, spelling, key", [(7, "PUC", "puc")])
     sense = glossary.senses.add("WLX", "NAND", "word line extension")
@@ -96,7 +96,7 @@ def test_numbers_go_on_where_rows_were_copied_with_theirs(glossary):
     assert glossary._connections.reader().execute("SELECT id FROM terms ORDER BY id").fetchall() == [(7,), (8,)]
 
 
-def test_rows_come_while_they_are_read_and_leave_no_connection_taken(glossary):
+def test_rows_are_streamed_and_their_connection_is_released(glossary):
     glossary.files.import_senses([SenseInput(f"T{number}", "NAND", "meaning") for number in range(2_500)], "f")
     sql = "SELECT spelling FROM terms WHERE id > :least ORDER BY id"
     for _ in range(30):
@@ -105,7 +105,7 @@ def test_rows_come_while_they_are_read_and_leave_no_connection_taken(glossary):
     assert list(glossary._connections.stream(sql, least=9_999)) == []
 
 
-def test_the_words_are_indexed_anew(glossaries, glossary):
+def test_rebuilding_the_search_index_restores_it(glossaries, glossary):
     glossary.files.import_csv(GLOSSARY.read_text(encoding="utf-8"))
     before = glossaries.indexed(glossary)
     with glossary._connections.writing() as connection:
@@ -114,7 +114,7 @@ def test_the_words_are_indexed_anew(glossaries, glossary):
     assert glossaries.indexed(glossary) == before
 
 
-def test_a_copy_holds_all_and_leaves_the_glossary_alone(glossary, tmp_path):
+def test_a_copy_holds_everything_and_is_independent(glossary, tmp_path):
     glossary.files.import_csv(GLOSSARY.read_text(encoding="utf-8"))
     glossary.senses.add("a\0b", "NAND", "with a NUL", aliases=["\ufdd0"], audience=frozenset({"fab"}))
     glossary.misses.record("XQZ", "oscar", "XQZ?", "t1")
@@ -135,7 +135,7 @@ def test_a_copy_holds_all_and_leaves_the_glossary_alone(glossary, tmp_path):
 # -- one against the other --------------------------------------------------------------------------------------------
 
 
-def test_words_are_quoted_in_the_language_of_searches():
+def test_words_are_quoted_in_postgresql_search_queries():
     assert build_word_query(POSTGRESQL, ["a'b", "c\\d", "x:*|!"], 2) == "'a''b':*AB & 'c\\\\d':*AB & 'x:*|!':*AB"
 
 
@@ -162,7 +162,7 @@ def test_both_engines_find_the_same_in_the_same_order(tmp_path: Path, glossary_s
     server.close()
 
 
-def test_no_reader_writes_whatever_it_is_given(glossary_server: GlossaryServer):
+def test_a_reader_refuses_every_writing_statement(glossary_server: GlossaryServer):
     glossary_server.empty("glossary")
     connections = PostgresqlConnections(glossary_server.stores("glossary"))
     for sql in (

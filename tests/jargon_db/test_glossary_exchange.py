@@ -1,4 +1,4 @@
-"""Glossary files: round trips, files from elsewhere, and files that mean harm."""
+"""Glossary files: round trips, files of other programs, and hostile files."""
 
 import json
 import socket
@@ -64,7 +64,7 @@ def senses(text, name, **options):
 
 
 @pytest.mark.parametrize("format", WITH_EVERYTHING)
-def test_a_file_holds_everything_and_comes_back_as_it_was(full, tmp_path, format):
+def test_an_exported_file_restores_the_whole_glossary(full, tmp_path, format):
     file = full.files.export_file(EVERYBODY, format).encode()
     other = Glossary.open(tmp_path / "other.db")
     report = other.files.import_file(None, file, f"terms.{format}", format)
@@ -79,7 +79,7 @@ def test_a_file_holds_everything_and_comes_back_as_it_was(full, tmp_path, format
 
 
 @pytest.mark.parametrize("format", WITH_EVERYTHING)
-def test_what_one_exports_is_found_out_by_name_and_by_content(full, format):
+def test_the_format_of_an_export_is_detected_by_name_and_by_content(full, format):
     file = full.files.export_file(EVERYBODY, format).encode()
     suffix = next(one.suffixes[0] for one in FORMATS if one.name == format)
     assert detect_format(f"TERMS{suffix.upper()}", file) == detect_format("standard input", file) == format
@@ -90,12 +90,12 @@ def test_the_suffix_json_may_hold_json_ld(full):
     assert detect_format("terms.json", full.files.export_file(EVERYBODY, "jsonld").encode()) == "jsonld"
 
 
-def test_csv_is_what_is_left():
+def test_csv_is_the_fallback_format():
     assert detect_format("-", b"term,expansion\nA,alpha\n") == detect_format("terms.csv", b"{}") == "csv"
 
 
 @pytest.mark.parametrize("format", [one.name for one in FORMATS])
-def test_an_export_holds_only_what_one_may_read(full, format):
+def test_an_export_holds_only_readable_senses(full, format):
     file = full.files.export_file(Principal("bob"), format)
     assert "C++" in file
     assert "peripheral" not in file
@@ -103,8 +103,8 @@ def test_an_export_holds_only_what_one_may_read(full, format):
 
 
 @pytest.mark.parametrize("format", SKOS)
-def test_other_tools_read_our_thesaurus(full, format):
-    """rdflib's own graph, as another program would hold it; every concept with one label, in one scheme."""
+def test_rdflib_reads_an_exported_thesaurus(full, format):
+    """Check with rdflib's own graph that every concept has one label and one scheme."""
     from rdflib import RDF as RDF_TYPES
     from rdflib import SKOS as WORDS
     from rdflib import Graph, Literal
@@ -125,7 +125,7 @@ def test_other_tools_read_our_thesaurus(full, format):
     assert Literal("PUC") in set(graph.objects(found, WORDS.altLabel))
 
 
-# Any character but lone surrogates; terms that can be stored have something to see.
+# Any characters but lone surrogates; terms that can be stored have a visible character.
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 SEEN = st.builds("{}{}".format, st.sampled_from("aΩ文ب"), ANY).map(str.strip)
 STRANGE = st.sampled_from(
@@ -186,7 +186,7 @@ def _without(sense, cannot):
 # -- files from elsewhere ---------------------------------------------------------------------------------------------
 
 
-def test_a_plain_thesaurus_in_two_languages():
+def test_a_thesaurus_in_two_languages_is_read_in_the_chosen_one():
     text = PREFIX + (
         'ex:s a skos:ConceptScheme ; skos:prefLabel "Chips"@en, "Bausteine"@de .\n'
         'ex:1 a skos:Concept ; skos:inScheme ex:s ; skos:prefLabel "word line"@en, "Wortleitung"@de ;\n'
@@ -230,12 +230,12 @@ def test_a_concept_without_a_scheme_needs_a_context():
     assert senses(text, "x.ttl", context="Zoo") == [("animals", "Zoo", "animals", None)]
 
 
-def test_a_concept_of_two_schemes_is_two_senses_and_a_nameless_scheme_goes_by_its_address():
+def test_each_scheme_of_a_concept_gives_a_sense_named_by_label_or_address():
     text = PREFIX + 'ex:1 a skos:Concept ; skos:prefLabel "a" ; skos:inScheme ex:first, <http://example.org/two%20b> .'
     assert [one[1] for one in senses(text, "x.ttl")] == ["first", "two b"]
 
 
-def test_labels_of_skos_xl_and_notes_that_are_resources():
+def test_skos_xl_labels_and_resource_notes_are_read():
     text = PREFIX + (
         "@prefix xl: <http://www.w3.org/2008/05/skos-xl#> .\n"
         "@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n"
@@ -247,19 +247,19 @@ def test_labels_of_skos_xl_and_notes_that_are_resources():
     assert (read.term, read.aliases, read.description) == ("maize", ("corn",), "a cereal")
 
 
-def test_a_deprecated_concept_comes_in_retired():
+def test_a_deprecated_concept_is_imported_as_retired():
     text = PREFIX + 'ex:1 a skos:Concept ; skos:prefLabel "a" ; <http://www.w3.org/2002/07/owl#deprecated> true .'
     assert read_file(text.encode(), "x.ttl", "", ReadOptions(context="c")).senses[0].status == "retired"
 
 
-def test_json_ld_with_its_context_inside_in_any_shape():
+def test_json_ld_with_an_embedded_context_is_read():
     node = {"@id": "http://e.org/1", "@type": "Concept", "prefLabel": {"en": "maize", "fr": "maïs"}}
     context = {"@vocab": "http://www.w3.org/2004/02/skos/core#", "prefLabel": {"@container": "@language"}}
     text = json.dumps({"@context": [context], "@graph": [node]})
     assert senses(text, "x.json", context="food") == [("maize", "food", "maize", ("maïs",))]
 
 
-def test_a_bare_list_of_senses_is_json_enough():
+def test_json_may_be_a_bare_list_of_senses():
     text = '[{"term": "WL", "expansion": "word line"}]'
     assert senses(text, "x.json") == [("WL", "general", "word line", None)]
     assert senses(text, "x.json", context="NAND")[0][1] == "NAND"
@@ -267,12 +267,12 @@ def test_a_bare_list_of_senses_is_json_enough():
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("format", WITH_EVERYTHING)
-def test_encodings(full, format, encoding):
+def test_a_file_in_any_unicode_encoding_is_read(full, format, encoding):
     text = full.files.export_file(EVERYBODY, format).replace('encoding="UTF-8"', "")
     assert len(read_file(text.encode(encoding), "x", format, ReadOptions()).senses) == 4
 
 
-def test_xml_names_its_encoding():
+def test_the_encoding_declared_in_xml_is_used():
     text = '<?xml version="1.0" encoding="ISO-8859-1"?>' + RDF + CONCEPT.format("Größe")
     read = read_file(text.encode("latin-1"), "x.rdf", "", ReadOptions(context="c"))
     assert read.senses[0].term == "Größe"
@@ -281,7 +281,7 @@ def test_xml_names_its_encoding():
 # -- what is said and what is not -------------------------------------------------------------------------------------
 
 
-def test_a_field_that_is_left_out_stays_and_an_empty_one_empties(full):
+def test_a_missing_field_keeps_its_value_and_an_empty_one_clears_it(full):
     one = {"term": "PUC", "context": "nand", "expansion": "peripheral under cell"}
     assert full.files.import_file(None, json.dumps([one]).encode(), "x.json").change is None
     emptied = {**one, "notes": "", "aliases": [], "review_by": None, "audience": []}
@@ -294,7 +294,7 @@ def test_a_field_that_is_left_out_stays_and_an_empty_one_empties(full):
     assert (change.why, change.name, change.kind) == ("tidying", "x.json", "import")
 
 
-def test_contexts_come_in_with_their_senses_and_are_rolled_back_with_them(glossary):
+def test_contexts_are_imported_and_rolled_back_with_their_senses(glossary):
     file = {"contexts": [{"name": "NAND", "contact": "n@example.com"}], "senses": [{"term": "A", "expansion": "b"}]}
     report = glossary.files.import_file(None, json.dumps(file).encode(), "x.json")
     assert report.contexts_added == ("NAND", "general")
@@ -321,7 +321,7 @@ MIXED = json.dumps(
 ).encode()
 
 
-def test_a_preview_tells_what_the_import_then_does(full):
+def test_a_preview_equals_the_import_that_follows(full):
     before = told(full)
     preview = full.files.preview(EVERYBODY, MIXED, "x.json")
     assert told(full) == before
@@ -337,7 +337,7 @@ def test_a_preview_tells_what_the_import_then_does(full):
     assert now in [replace(one, version=now.version) for one in full.senses.find(EVERYBODY)]
 
 
-def test_a_preview_names_what_the_import_would_refuse(full):
+def test_a_preview_names_senses_that_the_import_would_refuse(full):
     manager = Principal("max", groups=frozenset({"managers"}))
     hidden = b'[{"term": "PUC", "context": "Legal", "expansion": "Public Utilities Commission"}]'
     guarded = b'[{"term": "PUC", "context": "NAND", "expansion": "peripheral under cell"}]'
@@ -385,7 +385,7 @@ def test_a_preview_names_what_the_import_would_refuse(full):
         ("[1" + "0" * 10_000 + "]", "digits"),
     ],
 )
-def test_json_that_cannot_be_taken_says_where_and_why(text, said):
+def test_invalid_json_is_refused_with_place_and_reason(text, said):
     assert said in problems(text, "x.json")
 
 
@@ -409,30 +409,30 @@ def test_json_that_cannot_be_taken_says_where_and_why(text, said):
         ("x.jsonld", json.dumps({"@graph": []}).replace("[]", "[" * 100 + "]" * 100), "nested"),
     ],
 )
-def test_a_thesaurus_that_cannot_be_taken_says_where_and_why(name, text, said):
+def test_an_invalid_thesaurus_is_refused_with_place_and_reason(name, text, said):
     assert said in problems(text, name)
 
 
 @pytest.mark.parametrize("name", ["x.json", "x.ttl", "x.jsonld"])
-def test_another_encoding_is_named_with_its_line(name):
+def test_a_wrong_encoding_is_reported_with_its_line(name):
     assert "line 2" in (said := problems(b"\n\xe9\xff", name))
     assert "UTF-8" in said
 
 
 @pytest.mark.parametrize("one", FORMATS, ids=lambda one: one.name)
-def test_a_file_that_is_too_large_is_not_looked_into(one):
+def test_a_file_above_the_size_limit_is_not_parsed(one):
     said = problems(b"x" * 2_000_000, f"x{one.suffixes[0]}", ReadOptions(max_bytes=1_000_000))
     assert "1.9 MiB" in said
     assert "max_glossary_mb" in said
 
 
-def test_an_unknown_format_is_named_with_the_known_ones(glossary):
+def test_an_unknown_format_is_refused_with_the_known_ones(glossary):
     with pytest.raises(InvalidInput, match=r"'xls'.*csv, json, turtle, rdfxml, jsonld"):
         glossary.files.preview(EVERYBODY, b"", "x", "xls")
 
 
 @pytest.mark.parametrize("name", ["x.foo", "terms.xlsx", "a.csv.bak", "X.PDF"])
-def test_a_file_whose_name_ends_otherwise_is_refused_with_the_known_endings(glossary, name):
+def test_an_unknown_file_suffix_is_refused_with_the_known_ones(glossary, name):
     for taken in (
         lambda: choose_written_format(name),
         lambda: glossary.files.import_file(None, b"term,expansion\nA,alpha\n", name),
@@ -443,13 +443,13 @@ def test_a_file_whose_name_ends_otherwise_is_refused_with_the_known_endings(glos
     assert glossary.files.import_file(None, b"term,expansion\nA,alpha\n", name, "csv").added == 1
 
 
-def test_a_name_that_says_no_kind_of_file_leaves_it_to_the_content():
+def test_a_name_without_a_suffix_leaves_the_format_to_the_content():
     for name in ("terms", "terms 1.2", "Dr. Who's terms", "-", "standard input", "v2.0.1"):
         assert detect_format(name, b'{"senses": []}') == "json"
         assert choose_written_format(name) == "csv"
 
 
-def test_what_is_written_is_what_its_name_says():
+def test_the_suffix_selects_the_written_format():
     assert [choose_written_format(name) for name in ("x.CSV", "x.json", "x.ttl", "x.xml", "x.jsonld")] == [
         "csv", "json", "turtle", "rdfxml", "jsonld",
     ]  # fmt: skip
@@ -466,7 +466,7 @@ BOMB = "".join(f'<!ENTITY x{i} "{f"&x{i - 1};" * 10 if i else "lol"}">' for i in
     [f"[{BOMB}]", '[<!ENTITY x9 SYSTEM "{file}">]', 'SYSTEM "{url}"', '[<!ENTITY % p SYSTEM "{url}"> %p;]', ""],
     ids=["billion laughs", "file", "dtd", "parameter entity", "empty"],
 )
-def test_xml_with_a_document_type_is_refused_and_reads_nothing(tmp_path, listener, declared):
+def test_xml_with_a_document_type_is_refused_without_reading_files(tmp_path, listener, declared):
     canary = tmp_path / "canary.txt"
     canary.write_text("CANARY")
     told = declared.replace("{file}", canary.as_uri()).replace("{url}", listener.url)
@@ -487,7 +487,7 @@ def test_xml_with_a_document_type_is_refused_and_reads_nothing(tmp_path, listene
         '[{"\\u0040context": "URL"}]',
     ],
 )
-def test_json_ld_whose_context_stands_elsewhere_is_refused_and_nothing_is_fetched(listener, shape):
+def test_json_ld_with_a_remote_context_is_refused_without_fetching(listener, shape):
     assert "nothing is fetched" in problems(shape.replace("URL", listener.url), "x.jsonld")
     assert listener.connections() == 0
 
@@ -503,7 +503,7 @@ def test_json_ld_whose_context_stands_elsewhere_is_refused_and_nothing_is_fetche
          ' "@type": "Concept", "@id": "a", "prefLabel": "a"}'),
     ],
 )  # fmt: skip
-def test_addresses_in_a_thesaurus_are_names_and_are_not_opened(listener, name, text):
+def test_addresses_in_a_thesaurus_are_not_fetched(listener, name, text):
     assert len(senses(text.replace("URL", listener.url), name, context="c")) == 1
     assert listener.connections() == 0
 
@@ -530,8 +530,8 @@ def listener():
 
 
 @pytest.mark.parametrize("format", [one.name for one in FORMATS])
-def test_a_failure_half_way_leaves_nothing(full, tmp_path, monkeypatch, format):
-    """Number 20 of the scorecard: an import that fails midway leaves 0 rows."""
+def test_an_import_that_fails_midway_stores_nothing(full, tmp_path, monkeypatch, format):
+    """Check number 20 of the scorecard: an import that fails midway leaves 0 rows."""
     from argot.jargon_db.store.journal import Journal
 
     record, file = Journal.record, full.files.export_file(EVERYBODY, format).encode()
@@ -557,7 +557,7 @@ STARTS = st.sampled_from(["", PREFIX, RDF, '{"senses": [', "<a:b> ", '{"@context
 @settings(deadline=None, max_examples=150)
 @given(data=st.one_of(st.binary(max_size=200), ANY.map(str.encode)), name=NAMES, start=STARTS)
 @example(data=b"?\x00", name="x", start=PREFIX)
-def test_any_bytes_are_read_or_refused_in_words(data, name, start):
+def test_any_bytes_are_read_or_refused_with_a_message(data, name, start):
     try:
         read_file(start.encode() + data, name, "", ReadOptions(context="c"))
     except InvalidGlossary as error:

@@ -53,7 +53,7 @@ def expansions(senses):
 # -- drafts, approval, retirement -----------------------------------------------------------------------------------
 
 
-def test_a_draft_answers_nobody_until_it_is_approved_nor_after_it_is_retired(glossary):
+def test_only_an_approved_sense_is_found_by_lookup(glossary):
     draft = glossary.senses.draft(
         NINA, "PUC", "nand", "Peripheral Under Cell", aliases=["P.U.C."], review_by="2027-01-31"
     )
@@ -75,7 +75,7 @@ def test_a_draft_answers_nobody_until_it_is_approved_nor_after_it_is_retired(glo
     ]
 
 
-def test_what_is_said_again_changes_nothing(glossary):
+def test_saving_an_unchanged_sense_records_no_change(glossary):
     sense = glossary.senses.draft(NINA, "PUC", "NAND", "Peripheral Under Cell")
     before = glossary.history.changes(ADMIN), glossary.version()
     assert glossary.senses.save(NINA, sense.id, version=1, term="PUC", context="nand", review_by="") == sense
@@ -84,7 +84,7 @@ def test_what_is_said_again_changes_nothing(glossary):
     assert glossary.version() == before[1] + 1
 
 
-def test_a_draft_of_what_is_there_shows_it(glossary):
+def test_a_draft_of_an_existing_sense_is_a_conflict_that_returns_it(glossary):
     there = glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
     with pytest.raises(Conflict, match="already means") as refused:
         glossary.senses.draft(NINA, "PUC", "NAND", "Peripheral Under Cell", "other words")
@@ -92,8 +92,8 @@ def test_a_draft_of_what_is_there_shows_it(glossary):
     assert glossary.senses.find(ADMIN) == [there]
 
 
-def test_a_second_meaning_in_one_context_takes_a_reason(glossary):
-    """Number 22 of the scorecard: a conflict needs approval."""
+def test_approving_a_second_meaning_in_one_context_needs_a_reason(glossary):
+    """Check number 22 of the scorecard: a conflict needs approval."""
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
     second = glossary.senses.draft(NINA, "puc", "NAND", "Power Up Control")
     with pytest.raises(Conflict, match="'Peripheral Under Cell' in 'NAND' already") as refused:
@@ -117,7 +117,7 @@ def test_a_second_meaning_in_one_context_takes_a_reason(glossary):
         ({"why": "\ud800"}, "reason"),
     ],
 )
-def test_what_cannot_be_stored_is_named_and_nothing_changes(glossary, changes, message):
+def test_an_invalid_change_is_refused_with_the_reason(glossary, changes, message):
     sense = glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
     with pytest.raises(InvalidInput, match=message):
         glossary.senses.save(NINA, sense.id, version=1, **changes)
@@ -139,8 +139,8 @@ ODD = [
 
 
 @pytest.mark.parametrize("text", ODD)
-def test_any_text_is_stored_as_typed_on_every_road(glossary, text):
-    """Number 21 of the scorecard."""
+def test_any_text_is_stored_as_typed_by_every_operation(glossary, text):
+    """Check number 21 of the scorecard."""
     long = text + "x" * 10_000
     sense = glossary.senses.draft(EVE, text, text, text, long, notes=text, aliases=[text + "2"], why=text)
     assert (sense.term, sense.context, sense.expansion, sense.description) == (text, text, text, long)
@@ -156,7 +156,7 @@ def test_any_text_is_stored_as_typed_on_every_road(glossary, text):
 # -- two at once ----------------------------------------------------------------------------------------------------
 
 
-def test_the_second_of_two_saves_sees_what_the_first_stored(glossary):
+def test_the_second_of_two_saves_gets_the_stored_version_as_a_conflict(glossary):
     seen = glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
     first = glossary.senses.save(NINA, seen.id, version=seen.version, description="by nina")
     with pytest.raises(Conflict, match="saw version 1, it is at 2") as refused:
@@ -172,8 +172,8 @@ def test_the_second_of_two_saves_sees_what_the_first_stored(glossary):
             act(MONA, seen.id, 1)
 
 
-def test_of_eight_managers_who_save_at_once_nothing_is_lost(glossary):
-    """Number 19 of the scorecard."""
+def test_no_change_of_eight_concurrent_managers_is_lost(glossary):
+    """Check number 19 of the scorecard."""
     sense = glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
     failures = []
 
@@ -206,7 +206,7 @@ def test_of_eight_managers_who_save_at_once_nothing_is_lost(glossary):
 # -- who may --------------------------------------------------------------------------------------------------------
 
 
-def test_the_group_of_managers_is_the_one_of_the_service():
+def test_the_managers_group_is_the_same_in_glossary_and_service():
     assert MANAGERS == people.MANAGERS
     assert MONA.may_manage("anything")
     assert MONA.is_manager
@@ -214,7 +214,7 @@ def test_the_group_of_managers_is_the_one_of_the_service():
     assert not OSCAR.is_manager
 
 
-def test_managers_of_a_context_write_there_alone(glossary):
+def test_managers_of_a_context_write_in_that_context_alone(glossary):
     sense = glossary.senses.draft(NINA, "PUC", "NAND", "Peripheral Under Cell")
     other = glossary.senses.draft(LEO, "PUC", "Legal", "Public Utilities Commission")
     glossary.contexts.add("nand", "flash", by=NINA)
@@ -246,7 +246,7 @@ def test_managers_of_a_context_write_there_alone(glossary):
     assert glossary.senses.draft(EVE, "X", "New", "y").context == "New"
 
 
-def test_hidden_missing_and_foreign_contexts_are_refused_in_the_same_words(glossary):
+def test_hidden_missing_and_foreign_contexts_give_the_same_error(glossary):
     glossary.contexts.add("Hidden", audience=SECRET)
     told = set()
     for name in ("Hidden", "Legal", "Absent"):
@@ -257,7 +257,7 @@ def test_hidden_missing_and_foreign_contexts_are_refused_in_the_same_words(gloss
 
 
 @pytest.mark.parametrize("guard", ["sense", "context"])
-def test_what_one_may_not_read_is_nowhere(glossary, guard):
+def test_unreadable_content_appears_in_no_list(glossary, guard):
     if guard == "context":
         glossary.contexts.add("Hidden", audience=SECRET)
     where = "Hidden" if guard == "context" else "NAND"
@@ -265,7 +265,7 @@ def test_what_one_may_not_read_is_nowhere(glossary, guard):
     secret = glossary.senses.add(
         "ZEBRAX", where, "zonal erase", "quagga", aliases=["STRIPEQ"], audience=audience, by=EVE
     )
-    # Before the sense is changed, which defines what was asked for in vain by then.
+    # Before the sense is changed, since the change marks earlier misses as defined.
     glossary.misses.record("ZEBRAX", "oscar", "ZEBRAX?", "t")
     glossary.senses.save(EVE, secret.id, version=1, notes="okapi", why="okapi")
     glossary.usage.record([secret.id])
@@ -305,7 +305,7 @@ def test_what_one_may_not_read_is_nowhere(glossary, guard):
     assert glossary.usage.by_week(EVE)[0].count == 1
 
 
-def test_history_is_guarded_by_what_guarded_it_then_and_now(glossary):
+def test_a_history_entry_needs_both_its_past_and_present_rights(glossary):
     sense = glossary.senses.add("PUC", "NAND", "was secret", audience=SECRET)
     opened = glossary.senses.save(EVE, sense.id, version=1, expansion="open", audience=frozenset())
     assert glossary.history.entries(OSCAR, sense_id=sense.id) == []
@@ -316,7 +316,7 @@ def test_history_is_guarded_by_what_guarded_it_then_and_now(glossary):
     assert len(glossary.history.entries(EVE, sense_id=sense.id)) == 3
 
 
-def test_a_change_counts_the_rows_one_may_read(glossary):
+def test_a_change_counts_only_the_readable_rows(glossary):
     glossary.contexts.add("Hidden", audience=SECRET)
     csv = "term,context,expansion\nA,NAND,a\nB,Hidden,b\nC,Hidden,c\n"
     number = glossary.files.import_csv(csv, "terms.csv", by=EVE).change
@@ -344,7 +344,7 @@ def test_a_change_counts_the_rows_one_may_read(glossary):
     ],
 )
 def test_history_cannot_be_rewritten(glossaries, glossary, table, statement):
-    """Number 22 of the scorecard: append-only."""
+    """Check number 22 of the scorecard: append-only."""
     if {"INSERT OR": "postgresql", "TRUNCATE ": "sqlite"}.get(statement[:9]) == glossaries.engine:
         pytest.skip("it has no such statement")
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
@@ -355,8 +355,8 @@ def test_history_cannot_be_rewritten(glossaries, glossary, table, statement):
     assert glossary.history.entries(ADMIN) == before
 
 
-def test_history_says_who_what_when_and_why(glossary):
-    """Number 22 of the scorecard."""
+def test_history_records_who_what_when_and_why(glossary):
+    """Check number 22 of the scorecard."""
     sense = glossary.senses.draft(NINA, "PUC", "NAND", "Peripheral Under Cell", why="asked for")
     glossary.senses.save(MONA, sense.id, version=1, term="PUCX", why="renamed")
     glossary.files.import_csv(
@@ -371,7 +371,7 @@ def test_history_says_who_what_when_and_why(glossary):
     assert datetime.fromisoformat(first.at).tzinfo == UTC
 
 
-def test_what_was_there_before_history_enters_it_as_a_baseline(path):
+def test_senses_older_than_the_history_get_a_baseline_entry(path):
     connection = open_database(path, MIGRATIONS[:1], NAMES)
     connection.execute("INSERT INTO contexts (name, key) VALUES ('NAND', 'nand')")
     connection.execute("INSERT INTO terms (spelling, key) VALUES ('PUC', 'puc')")
@@ -410,8 +410,8 @@ glossary.files.import_senses(senses(), "killed.csv")
 
 
 @pytest.mark.parametrize("rows", [1, 2_500, 9_000])
-def test_an_import_that_is_killed_leaves_no_row(glossaries, path, rows):
-    """Number 20 of the scorecard, by `kill -9`."""
+def test_a_killed_import_leaves_no_row(glossaries, path, rows):
+    """Check number 20 of the scorecard, by `kill -9`."""
     glossary = glossaries.open()
     where = f"{glossaries.server.url}#{glossaries.server.schema('glossary')}" if glossaries.server else str(path)
     done = subprocess.run([sys.executable, "-c", KILLED, where, str(rows)], check=False, env=os.environ)
@@ -426,8 +426,8 @@ def test_an_import_that_is_killed_leaves_no_row(glossaries, path, rows):
 IMPORT = "term,context,expansion,notes\nPUC,NAND,Peripheral Under Cell,changed\nNEW,Fresh,made by the import,\n"
 
 
-def test_an_import_is_rolled_back_and_that_too(glossary):
-    """Number 22 of the scorecard: roll back works."""
+def test_an_import_and_its_roll_back_can_be_rolled_back(glossary):
+    """Check number 22 of the scorecard: roll back works."""
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell", notes="first", aliases=["P.U.C."])
     before = [replace(sense, version=0) for sense in glossary.senses.find(ADMIN)], glossary.contexts.all(ADMIN)
     number = glossary.files.import_csv(IMPORT, "terms.csv", by=EVE).change
@@ -446,7 +446,7 @@ def test_an_import_is_rolled_back_and_that_too(glossary):
     assert expansions(glossary.search.find(OSCAR, "import")) == ["made by the import"]
 
 
-def test_what_was_built_on_since_is_not_rolled_back_unless_by_force(glossary):
+def test_a_change_with_later_edits_is_rolled_back_only_by_force(glossary):
     number = glossary.files.import_csv(IMPORT, by=EVE).change
     (sense,) = glossary.senses.find(ADMIN, query="PUC")
     glossary.senses.save(NINA, sense.id, version=sense.version, notes="by hand")
@@ -463,7 +463,7 @@ def test_what_was_built_on_since_is_not_rolled_back_unless_by_force(glossary):
         glossary.history.roll_back(MONA, forced.id)
 
 
-def test_a_context_that_others_use_meanwhile_stays(glossary):
+def test_rolling_back_keeps_a_context_that_others_use(glossary):
     number = glossary.files.import_csv(IMPORT, by=EVE).change
     glossary.senses.draft(MONA, "OTHER", "Fresh", "put there since")
     glossary.history.roll_back(MONA, number)
@@ -471,7 +471,7 @@ def test_a_context_that_others_use_meanwhile_stays(glossary):
     assert expansions(glossary.senses.find(ADMIN)) == ["put there since"]
 
 
-def test_a_term_goes_back_to_a_moment(glossary):
+def test_a_term_is_rolled_back_to_a_moment(glossary):
     first = glossary.senses.draft(NINA, "PUC", "NAND", "Peripheral Under Cell")
     moment = glossary.history.changes(ADMIN)[0].id
     glossary.senses.approve(NINA, first.id, 1)
@@ -492,7 +492,7 @@ def test_a_term_goes_back_to_a_moment(glossary):
         glossary.history.roll_back(MONA, 999)
 
 
-def test_senses_that_changed_places_change_back(glossary):
+def test_senses_that_swapped_terms_are_rolled_back(glossary):
     one = glossary.senses.add("A", "NAND", "first")
     two = glossary.senses.add("B", "NAND", "second")
     moment = glossary.history.changes(ADMIN)[0].id
@@ -505,7 +505,7 @@ def test_senses_that_changed_places_change_back(glossary):
     assert moved.version < glossary.senses.get(ADMIN, two.id).version
 
 
-def test_a_place_that_is_taken_is_a_conflict(glossary):
+def test_rolling_back_to_a_taken_name_is_a_conflict(glossary):
     sense = glossary.senses.add("A", "NAND", "first")
     glossary.senses.save(NINA, sense.id, version=1, expansion="renamed")
     renaming = glossary.history.changes(ADMIN)[0].id
@@ -516,7 +516,7 @@ def test_a_place_that_is_taken_is_a_conflict(glossary):
     assert expansions(glossary.senses.find(ADMIN)) == ["renamed", "first"]
 
 
-def test_a_change_names_what_it_is_about_to_those_who_may_know(glossary):
+def test_a_change_names_its_subjects_to_permitted_readers_only(glossary):
     glossary.contexts.add("Tools", "what we work with")
     glossary.senses.add("XQZ", "Tools", "extra quick zone", audience=frozenset({"hr"}))
     text = "term,context,expansion\n" + "".join(f"T{number},Tools,meaning {number}\n" for number in range(5))
@@ -533,7 +533,7 @@ def kinds(warnings):
     return sorted(warning.kind for warning in warnings)
 
 
-def test_warnings_name_what_stands_against_a_sense(glossary):
+def test_warnings_name_the_conflicting_senses(glossary):
     puc = glossary.senses.add("PUC", "NAND", "Peripheral Under Cell", aliases=["under-array"])
     law = glossary.senses.add("PUC", "Legal", "Public Utilities Commission")
     assert kinds(glossary.conflicts.warnings(OSCAR, SenseInput("new", "NAND", "thing that is not"))) == [
@@ -561,7 +561,7 @@ def test_warnings_name_what_stands_against_a_sense(glossary):
     assert glossary.conflicts.warnings(OSCAR, SenseInput("PUC", "Legal", "Plain Used Car")) == []
 
 
-def test_conflicts_are_the_same_over_everything_and_what_is_due(glossary):
+def test_the_conflict_list_holds_every_conflict_and_due_review(glossary):
     one = glossary.senses.add(
         "PUC", "NAND", "Peripheral Under Cell", aliases=["WLX"], review_by="2020-01-31", owner="nina"
     )
@@ -577,7 +577,7 @@ def test_conflicts_are_the_same_over_everything_and_what_is_due(glossary):
     assert "review_due" not in kinds(glossary.conflicts.open(OSCAR, today="2019-12-31"))
 
 
-def test_conflicts_leave_out_what_nobody_needs_to_act_on(glossary):
+def test_the_conflict_list_omits_harmless_overlaps(glossary):
     glossary.senses.add("ACT", "NAND", "active command table", aliases=["Act"])
     glossary.senses.add("die", "NAND", "piece of a wafer", aliases=["Die"])
     same = [glossary.senses.add("XQZ", context, "extra quick zone").id for context in ("NAND", "Legal")]
@@ -586,7 +586,7 @@ def test_conflicts_leave_out_what_nobody_needs_to_act_on(glossary):
     assert found == [("conflicting_expansion", two), ("same_elsewhere", same)]
 
 
-def test_an_alias_in_other_case_is_not_called_needless_where_it_is_needed(glossary):
+def test_an_alias_in_other_case_is_called_needless_only_when_it_is(glossary):
     told = [
         one.message
         for one in glossary.conflicts.warnings(OSCAR, SenseInput("DOE", "NAND", "design of x", aliases=("DoE",)))
@@ -602,7 +602,7 @@ def test_an_alias_in_other_case_is_not_called_needless_where_it_is_needed(glossa
 # -- proposals ------------------------------------------------------------------------------------------------------
 
 
-def test_a_proposal_gathers_evidence_and_becomes_a_sense_as_edited(glossary):
+def test_a_proposal_collects_evidence_and_is_accepted_as_edited(glossary):
     first = glossary.proposals.add(
         "mined", "XQZ", "extra quick zone", context="NAND", evidence=[("p1", "XQZ (extra…)")]
     )
@@ -624,7 +624,7 @@ def test_a_proposal_gathers_evidence_and_becomes_a_sense_as_edited(glossary):
             act()
 
 
-def test_a_merged_proposal_is_an_alias(glossary):
+def test_a_merged_proposal_becomes_an_alias(glossary):
     sense = glossary.senses.add("PUC", "NAND", "Peripheral Under Cell", aliases=["peri"])
     number = glossary.proposals.add("miss", "PUCX").id
     with pytest.raises(NotAllowed):
@@ -647,7 +647,7 @@ def test_a_dismissed_proposal_stays_dismissed(glossary):
     assert glossary.proposals.find(OSCAR, status=None) == [again]
 
 
-def test_evidence_is_shown_to_those_who_may_read_its_document(glossary):
+def test_evidence_is_shown_only_to_readers_of_its_document(glossary):
     glossary.proposals.add("mined", "XQZ", "zone", description="hidden", evidence=[("p1", "secret")], audience=SECRET)
     assert glossary.proposals.find(OSCAR) == []
     glossary.proposals.add("mined", "XQZ", "zone", evidence=[("p2", "public")])
@@ -660,7 +660,7 @@ def test_evidence_is_shown_to_those_who_may_read_its_document(glossary):
     assert glossary.proposals.accept(EVE, guarded.id).audience == SECRET
 
 
-def test_a_proposal_needs_what_a_sense_needs(glossary):
+def test_accepting_a_proposal_needs_a_context_and_an_expansion(glossary):
     number = glossary.proposals.add("person", "XQZ", created_by="oscar").id
     for edits in ({}, {"context": "NAND"}, {"expansion": "zone"}):
         with pytest.raises(InvalidInput):
@@ -679,7 +679,7 @@ def test_a_proposal_needs_what_a_sense_needs(glossary):
 # -- misses and use -------------------------------------------------------------------------------------------------
 
 
-def test_a_manager_sees_what_is_missed_and_how_often_but_questions_only_if_shared(glossary):
+def test_managers_see_counts_of_misses_but_only_shared_questions(glossary):
     glossary.misses.record("XQZ", "oscar", "private?", "t1")
     glossary.misses.record("XQZ", "olga", "for all?", "t2", shared=True)
     (miss,) = glossary.misses.open(NINA)
@@ -704,7 +704,7 @@ def test_a_dismissed_miss_is_counted_but_stays_dismissed(glossary):
     assert (miss.count, miss.status) == (2, "dismissed")
 
 
-def test_a_miss_is_defined_by_an_approved_term_or_alias_and_its_askers_are_told_once(glossary):
+def test_an_approved_term_settles_a_miss_and_its_askers_are_told_once(glossary):
     glossary.misses.record("XQZ", "oscar", "one?", "t1")
     glossary.misses.record("XQZs", "olga", "many?", "t2")
     draft = glossary.senses.draft(NINA, "EQZ", "NAND", "extra quick zone", aliases=["XQZ"])
@@ -720,7 +720,7 @@ def test_a_miss_is_defined_by_an_approved_term_or_alias_and_its_askers_are_told_
     assert glossary.misses.list_untold("olga") == []
 
 
-def test_use_and_misses_are_counted_by_iso_week_in_utc(glossary):
+def test_uses_and_misses_are_counted_by_iso_week_in_utc(glossary):
     one = glossary.senses.add("PUC", "NAND", "Peripheral Under Cell").id
     two = glossary.senses.add("WLX", "NAND", "word line").id
     new_year = datetime(2027, 1, 1, 12, tzinfo=UTC)
@@ -743,7 +743,7 @@ def test_use_and_misses_are_counted_by_iso_week_in_utc(glossary):
 
 
 class Governed(RuleBasedStateMachine):
-    """Whatever managers do, in any order: history replays to what is stored, and every sense is found by the index."""
+    """Random operations of managers: history replays to the stored state, and the index finds every sense."""
 
     numbers = Bundle("numbers")
     few = st.sampled_from
@@ -818,12 +818,12 @@ class Governed(RuleBasedStateMachine):
         assert self.glossaries.indexed(self.glossary) == stored
 
 
-def test_whatever_managers_do_history_replays_to_the_present(glossaries):
+def test_history_replays_to_the_present_after_any_operations(glossaries):
     steps = settings(max_examples=25 if glossaries.engine == "sqlite" else 8, stateful_step_count=15, deadline=None)
     run_state_machine_as_test(lambda: Governed(glossaries), settings=steps)
 
 
-def test_an_error_carries_its_conflict_over_the_wire():
+def test_a_conflict_error_keeps_its_changes_over_the_wire():
     from argot.service.transport.wire_format import decode, encode, make_error_event, restore_error
 
     error = restore_error(decode(encode(make_error_event(Conflict("changed", changes=(1,))))))
@@ -833,7 +833,7 @@ def test_an_error_carries_its_conflict_over_the_wire():
     assert json.dumps(str(error))
 
 
-def test_of_two_who_save_one_context_the_second_loses_nothing(glossary):
+def test_the_second_save_of_a_changed_context_is_a_conflict(glossary):
     fab = glossary.contexts.add("Fab", "wafers", "fab@x")
     saved = glossary.contexts.save(MONA, fab.id, version=fab.version, description="", audience=frozenset({"managers"}))
     assert (saved.description, saved.contact, saved.version) == ("", "fab@x", 2)
@@ -852,7 +852,7 @@ def test_of_two_who_save_one_context_the_second_loses_nothing(glossary):
     assert kinds == [("context", "mona"), ("context", "argot")]
 
 
-def test_an_import_counts_as_a_save_of_a_context(glossary):
+def test_an_import_that_changes_a_context_makes_older_saves_conflict(glossary):
     fab = glossary.contexts.add("Fab", "wafers")
     glossary.files.import_file(None, b'{"contexts": [{"name": "fab", "contact": "fab@x"}], "senses": []}', "x.json")
     with pytest.raises(Conflict):
@@ -860,8 +860,8 @@ def test_an_import_counts_as_a_save_of_a_context(glossary):
     assert glossary.contexts.get(MONA, fab.id).contact == "fab@x"
 
 
-def test_no_context_is_called_as_every_context_is_where_rights_are_named(glossary):
-    """Who manages "*" manages all: a context of this name would give that away unseen."""
+def test_no_context_may_be_named_like_the_wildcard(glossary):
+    """Check that no context is named "*": its managers would manage all contexts unnoticed."""
     for make in (
         lambda: glossary.contexts.add("*", by=MONA),
         lambda: glossary.contexts.add(" * ", new=True),

@@ -1,4 +1,4 @@
-"""Reading glossary files of strangers: our readers say what rdflib's do, and a file that takes too much is refused."""
+"""Reading glossary files of strangers: the same result as rdflib, and files that need too much are refused."""
 
 import gzip
 import io
@@ -47,7 +47,7 @@ def theirs(text, format):
 
 
 def told(statements):
-    """Without the names of what has no name; those differ with every reading."""
+    """Return the statements without the names of blank nodes, which differ with every reading."""
 
     def plain(text):
         return "_" if text.startswith("_:") or (len(text) > 30 and text[1:].isalnum()) else text
@@ -76,7 +76,7 @@ def told(statements):
         "",
     ],
 )
-def test_turtle_says_what_it_says_to_rdflib(text):
+def test_turtle_is_read_like_rdflib_reads_it(text):
     assert ours(read_turtle, HEAD + text) == theirs(HEAD + text, "turtle")
 
 
@@ -94,7 +94,7 @@ def test_turtle_says_what_it_says_to_rdflib(text):
         "",
     ],
 )
-def test_rdf_xml_says_what_it_says_to_rdflib(text):
+def test_rdf_xml_is_read_like_rdflib_reads_it(text):
     whole = XML.format(text)
     assert ours(read_xml, whole.encode()) == theirs(whole, "xml")
 
@@ -122,11 +122,11 @@ PLAIN = {"s": "http://www.w3.org/2004/02/skos/core#", "e": "http://e.org/"}
         {"@context": [PLAIN, {"x": "e:x"}], "@id": "e:1", "x": "y", "e:x": "z"},
     ],
 )  # fmt: skip
-def test_json_ld_says_what_it_says_to_rdflib(text):
+def test_json_ld_is_read_like_rdflib_reads_it(text):
     assert ours(read_json, text) == ours(read_any, text) != []
 
 
-def test_what_is_rare_in_json_ld_is_read_by_rdflib():
+def test_rare_json_ld_features_are_left_to_rdflib():
     text = {
         "@context": {"s": PLAIN["s"], "broader": {"@reverse": "s:narrower"}},
         "@graph": [{"@id": "http://e.org/1", "@type": "s:Concept", "s:prefLabel": "a", "broader": {"@id": "e:2"}}],
@@ -150,14 +150,14 @@ def test_bad_turtle_is_refused_with_its_line(text):
 
 
 @pytest.mark.parametrize("opening", ["[ :b ", "( ", "[ :c ( "])
-def test_endless_nesting_is_refused(opening):
+def test_very_deep_nesting_is_refused(opening):
     with pytest.raises(LimitExceeded):
         ours(read_turtle, HEAD + ":a :b " + opening * 20_000)
     with pytest.raises(LimitExceeded):
         ours(read_xml, XML.format("<e:T><e:p>" * 5000).encode())
 
 
-def test_no_document_type_is_looked_at():
+def test_a_document_type_is_refused():
     with pytest.raises(RefusedXml):
         ours(read_xml, b'<!DOCTYPE x [<!ENTITY a "b">]>' + XML.format("").encode())
 
@@ -174,7 +174,7 @@ def refused(data, name, **bounds):
 
 
 def test_a_file_that_takes_too_much_memory_is_refused_with_the_remedy():
-    """Part of number 13 of the scorecard; the process that reads it is gone afterwards."""
+    """Check a part of number 13 of the scorecard; the reading process has ended afterwards."""
     said = refused(MANY.encode(), "x.json", memory_mb=5)
     assert "more than 5 MB of memory" in said
     assert "CSV or JSON" in said
@@ -182,7 +182,7 @@ def test_a_file_that_takes_too_much_memory_is_refused_with_the_remedy():
 
 
 def test_a_file_that_takes_too_long_is_refused_with_the_remedy():
-    """Contexts within contexts, which rdflib copies at every node: minutes of work in a small file."""
+    """Check a small file of nested contexts, which rdflib copies at every node: minutes of work."""
     terms = {f"t{number}": {"@id": f"http://e.org/{number}", "@context": {"a": "b:c"}} for number in range(2_000)}
     text = json.dumps({"@context": terms, "@graph": [{"t1": {"t2": {"t3": "x"}}} for _ in range(5_000)]})
     said = refused(text.encode(), "x.jsonld", seconds=0.5)
@@ -190,7 +190,7 @@ def test_a_file_that_takes_too_long_is_refused_with_the_remedy():
     assert "ARGOT_PARSE_SECONDS" in said
 
 
-def test_a_large_file_comes_back_whole_from_the_process_that_reads_it():
+def test_a_large_file_is_returned_whole_by_the_reading_process():
     rows = [f"T{number},general,expansion {number},\U0001f389 é,,a|b,eve" for number in range(9_000)]
     text = "term,context,expansion,description,notes,aliases,owner\n" + "\n".join(rows)
     here = read_file(text.encode(), "x.csv", "", ReadOptions(bounded=True))
@@ -200,7 +200,7 @@ def test_a_large_file_comes_back_whole_from_the_process_that_reads_it():
     assert "row 9002, column expansion" in refused(bad.encode(), "x.csv")
 
 
-def test_a_reader_that_dies_is_told_of(monkeypatch):
+def test_a_reading_process_that_dies_is_reported(monkeypatch):
     started = subprocess.Popen
 
     def broken(command, **options):
@@ -212,7 +212,7 @@ def test_a_reader_that_dies_is_told_of(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.json", "x.ttl", "x.xlsx", "x"])
-def test_what_is_no_text_is_named_with_what_to_do(name):
+def test_a_binary_file_is_refused_with_its_kind_and_a_remedy(name):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("sheet.xml", b"0" * 1_000_000)
@@ -232,17 +232,17 @@ def test_what_is_no_text_is_named_with_what_to_do(name):
         ("x.nt", "".join(f"<x:{n}> <{TYPE}> <{CONCEPT}> .\n" for n in range(3))),
     ],
 )
-def test_a_file_of_more_entries_than_are_taken_in_is_refused(name, text):
+def test_a_file_of_more_entries_than_allowed_is_refused(name, text):
     said = refused(text.encode(), name, most_senses=2)
     assert "more than 2 entries" in said and "max_glossary_senses" in said
 
 
-def test_the_bound_on_entries_is_a_setting_and_holds_for_large_files_too():
+def test_the_limit_on_entries_is_a_setting():
     rows = "".join(f"A{number},b\n" for number in range(MAX_SENSES + 1))
     assert f"more than {MAX_SENSES:,} entries" in refused(b"term,expansion\n" + rows.encode(), "x.csv")
     options = ReadOptions(context="c", most_senses=MAX_SENSES + 1)
     assert len(read_file(b"term,expansion\n" + rows.encode(), "x.csv", "", options).senses) == MAX_SENSES + 1
 
 
-def test_a_csv_file_with_nul_is_no_text():
+def test_a_csv_file_with_nul_is_refused():
     assert "line 3: it holds NUL characters" in refused(b"term,expansion\nA,alpha\nB,be\0ta\n", "nul.csv")

@@ -1,4 +1,4 @@
-"""The search box: what is found as one types, in which order, by whom, and by any text at all."""
+"""The search box: what is found as one types, in which order, by whom, and with any text at all."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -31,7 +31,7 @@ def terms(senses):
     return [sense.term for sense in senses]
 
 
-def test_terms_come_before_aliases_before_words_elsewhere(filled):
+def test_terms_rank_above_aliases_and_aliases_above_other_words(filled):
     assert terms(filled.search.find(OSCAR, "puc")) == ["PUC", "PUCX", "TIM", "WLX"]
     assert terms(filled.search.find(OSCAR, "p")) == ["PUC", "PUCX", "TIM", "WLX"]
     assert terms(filled.search.find(OSCAR, "peri")) == ["PUC", "PUCX"]
@@ -42,7 +42,7 @@ def test_terms_come_before_aliases_before_words_elsewhere(filled):
     assert filled.search.find(OSCAR, "afer") == []
 
 
-def test_every_beginning_of_a_term_and_of_its_words_finds_it(filled):
+def test_every_prefix_of_the_texts_of_a_sense_finds_it(filled):
     for sense in filled.senses.find(ADMIN):
         for text in (sense.term, sense.expansion, sense.description, *sense.aliases):
             for end in range(1, len(text) + 1):
@@ -50,7 +50,7 @@ def test_every_beginning_of_a_term_and_of_its_words_finds_it(filled):
                     assert sense.term in terms(filled.search.find(OSCAR, text[:end])), text[:end]
 
 
-def test_as_many_as_asked_for_and_nothing_for_nothing(filled):
+def test_a_search_respects_its_limit_and_an_empty_query_finds_nothing(filled):
     assert terms(filled.search.find(OSCAR, "p", limit=2)) == ["PUC", "PUCX"]
     for nothing in ("", "  ", "\u200b", "\0"):
         assert filled.search.find(OSCAR, nothing) == []
@@ -59,7 +59,7 @@ def test_as_many_as_asked_for_and_nothing_for_nothing(filled):
     assert terms(filled.search.find(OSCAR, "puc " * 10_000)) == ["PUC", "PUCX", "TIM", "WLX"]
 
 
-def test_approved_senses_come_first_and_can_be_asked_for_alone(glossary):
+def test_approved_senses_rank_first_and_status_can_be_filtered(glossary):
     glossary.senses.add("PUC", "Old", "retired one", status="retired")
     glossary.senses.add("PUC", "New", "draft one", status="draft")
     glossary.senses.add("PUC", "NAND", "approved one")
@@ -78,7 +78,7 @@ def test_approved_senses_come_first_and_can_be_asked_for_alone(glossary):
         ("R&D", "&"), ("π-mode", "Π"), ("naïve", "naïv"),
     ],
 )  # fmt: skip
-def test_terms_with_signs_and_of_any_script_are_found(glossary, term, typed):
+def test_terms_with_symbols_and_in_any_script_are_found(glossary, term, typed):
     sense = glossary.senses.add(term, "x", "meaning")
     other = glossary.senses.add("other", "x", f"so {term} it is")
     found = glossary.search.find(OSCAR, typed)
@@ -86,7 +86,7 @@ def test_terms_with_signs_and_of_any_script_are_found(glossary, term, typed):
     assert set(found) <= {sense, other}
 
 
-def test_signs_within_a_text_are_found(glossary):
+def test_symbols_within_a_text_are_found(glossary):
     sense = glossary.senses.add("Visual C++", "x", "a compiler", "loses 5 % of speed 💾")
     glossary.senses.add("C", "x", "a language")
     for typed in ("c++", "visual c+", "%", "5 %", "💾"):
@@ -95,7 +95,7 @@ def test_signs_within_a_text_are_found(glossary):
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(min_size=1, max_size=12), max_size=5), typed=st.text(max_size=12))
-def test_no_text_is_too_odd_and_what_is_stored_is_found(glossaries, texts, typed):
+def test_any_stored_text_is_found(glossaries, texts, typed):
     glossary = glossaries.empty()
     for number, text in enumerate(texts):
         if normalise(text) and not any("\ud800" <= char <= "\udfff" for char in text):
@@ -117,7 +117,7 @@ def test_the_index_follows_every_change(glossary):
     assert terms(glossary.search.find(OSCAR, "zebra")) == ["PUC"]
 
 
-def test_a_change_that_fails_leaves_the_index_alone(glossary):
+def test_a_failed_change_leaves_the_index_unchanged(glossary):
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
 
     def senses():
@@ -132,7 +132,7 @@ def test_a_change_that_fails_leaves_the_index_alone(glossary):
     assert terms(glossary.search.find(OSCAR, "puc")) == ["PUC"]
 
 
-def test_hidden_senses_neither_show_nor_crowd_out_others(glossary):
+def test_hidden_senses_are_not_found_and_do_not_crowd_out_others(glossary):
     glossary.contexts.add("Hidden", audience=SECRET)
     for number in range(60):
         glossary.senses.add(f"PUC{number:02}", "NAND", "secret thing", audience=SECRET)

@@ -1,4 +1,4 @@
-"""A large glossary's matcher is made beside the questions, which meanwhile get the one before with what changed."""
+"""Building the matcher of a large glossary in the background: questions get the previous one with changes applied."""
 
 import threading
 
@@ -26,7 +26,7 @@ def found(glossary, principal, text="PUC and NEW and VLT"):
 
 @pytest.fixture
 def held(monkeypatch):
-    """Making a view beside the questions waits until this is set."""
+    """Return an event: building a view in the background waits until it is set."""
     go, complete = threading.Event(), views.View.complete
 
     def held_up(self):
@@ -38,7 +38,7 @@ def held(monkeypatch):
     go.set()
 
 
-def test_the_view_before_serves_until_the_new_one_is_made(glossary, held):
+def test_the_previous_view_serves_until_the_new_one_is_ready(glossary, held):
     assert found(glossary, ANN) == ["PUC"]
     glossary.senses.add("NEW", "general", "something new")
     assert found(glossary, ANN) == found(glossary, ANN) == ["PUC"]
@@ -49,7 +49,7 @@ def test_the_view_before_serves_until_the_new_one_is_made(glossary, held):
     assert "_near_phrases" in vars(glossary.lookup.matcher(ANN))  # nothing is left for a question to make
 
 
-def test_what_is_hidden_is_hidden_at_once(glossary, held):
+def test_a_restricted_sense_is_hidden_at_once(glossary, held):
     sense = glossary.senses.add("VLT", "general", "vault liaison team")
     assert found(glossary, ANN) == ["PUC", "VLT"]
     glossary.senses.save(Principal("root", sees_all=True), sense.id, version=1, audience=frozenset({"hr"}))
@@ -57,7 +57,7 @@ def test_what_is_hidden_is_hidden_at_once(glossary, held):
     assert found(glossary, EVE) == ["PUC", "VLT"]
 
 
-def test_a_first_sense_of_its_audience_does_not_stop_the_view_before(glossary, held):
+def test_a_sense_of_a_new_audience_keeps_the_previous_view(glossary, held):
     assert found(glossary, EVE) == ["PUC"]
     before = glossary.lookup.matcher(EVE)
     glossary.senses.add("VLT", "general", "vault liaison team", audience=frozenset({"hr"}))
@@ -69,7 +69,7 @@ def test_a_first_sense_of_its_audience_does_not_stop_the_view_before(glossary, h
     assert found(glossary, ANN) == ["PUC"]
 
 
-def test_a_view_that_cannot_be_made_leaves_the_one_before(glossary, monkeypatch, caplog):
+def test_a_view_that_cannot_be_built_keeps_the_previous_one(glossary, monkeypatch, caplog):
     assert found(glossary, ANN) == ["PUC"]
     glossary.senses.add("NEW", "general", "something new")
     with monkeypatch.context() as broken:
@@ -89,13 +89,13 @@ ROOT = Principal("root", sees_all=True)
 
 @pytest.fixture
 def kept(glossary, held, monkeypatch):
-    """A large glossary of few changes, of which no new view is ever made; its first is there."""
+    """Return a large glossary whose first view is built and which never builds another."""
     monkeypatch.setattr(views, "MAX_PATCHED_CHANGES", 100)
     assert found(glossary, ANN) == ["PUC"]
     return glossary
 
 
-def test_what_is_approved_answers_from_then_on(kept):
+def test_an_approved_sense_is_found_at_once(kept):
     kept.senses.add("NEW", "general", "something new", aliases=["brand new"])
     assert found(kept, ANN, "Is the PUC brand new?") == ["PUC", "NEW"]
     draft = kept.senses.draft(ROOT, "VLT", "general", "vault liaison team")
@@ -105,7 +105,7 @@ def test_what_is_approved_answers_from_then_on(kept):
     assert kept.lookup.matcher(ANN).near.uses("VLT") == 1
 
 
-def test_what_is_retired_renamed_or_rolled_back_is_no_term_from_then_on(kept):
+def test_a_retired_renamed_or_rolled_back_term_is_gone_at_once(kept):
     puc = kept.senses.find(ANN, query="PUC")[0]
     kept.senses.retire(ROOT, puc.id, puc.version)
     assert found(kept, ANN) == []
@@ -119,7 +119,7 @@ def test_what_is_retired_renamed_or_rolled_back_is_no_term_from_then_on(kept):
     assert found(kept, ANN, "WLB, WLX and the walrus") == ["WLX", "WLX"]
 
 
-def test_another_sense_of_a_term_leaves_the_first(kept):
+def test_retiring_one_sense_keeps_the_other_sense_of_the_term(kept):
     second = kept.senses.add("PUC", "legal", "public utilities commission")
     assert kept.lookup.matcher(ANN).near.uses("PUC") == 2
     kept.senses.retire(ROOT, second.id, second.version)
@@ -127,20 +127,20 @@ def test_another_sense_of_a_term_leaves_the_first(kept):
     assert kept.lookup.matcher(ANN).near.uses("PUC") == 1
 
 
-def test_a_changed_view_tells_nobody_more_than_they_may_read(kept):
+def test_an_updated_view_shows_only_readable_senses(kept):
     assert found(kept, EVE) == ["PUC"]
     kept.senses.add("VLT", "general", "vault liaison team", audience=frozenset({"hr"}))
     assert found(kept, ANN) == ["PUC"]
     assert found(kept, EVE) == ["PUC", "VLT"]
 
 
-def test_misspelt_terms_are_known_from_then_on_too(kept):
+def test_misspellings_of_a_new_term_are_found_at_once(kept):
     kept.senses.add("interposer", "general", "a layer between two chips")
     matcher = kept.lookup.matcher(ANN)
     assert [mention.term for mention in matcher.misspelt("an interpsoer", [])] == ["interposer"]
 
 
-def test_a_matcher_changed_bit_by_bit_is_the_matcher_made_anew(kept):
+def test_an_incrementally_changed_matcher_equals_a_rebuilt_one(kept):
     for number in range(30):
         sense = kept.senses.add(f"T{number}", "general", f"meaning {number}", aliases=[f"name {number}", f"t-{number}"])
         if number % 3 == 0:
@@ -160,14 +160,14 @@ def test_a_matcher_changed_bit_by_bit_is_the_matcher_made_anew(kept):
 # -- at start ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_large_glossary_is_made_ready_before_the_first_question(glossary, monkeypatch):
+def test_the_view_of_a_large_glossary_is_built_before_the_first_question(glossary, monkeypatch):
     glossary.warm()
     glossary._views.finish()
     monkeypatch.setattr(views.Views, "_make", lambda *_, **__: pytest.fail("a question had to wait"))
     assert found(glossary, ANN) == found(glossary, ROOT) == ["PUC"]
 
 
-def test_a_small_glossary_is_made_ready_when_it_is_needed(glossary, monkeypatch):
+def test_the_view_of_a_small_glossary_is_built_on_demand(glossary, monkeypatch):
     monkeypatch.setattr(views, "LARGE_GLOSSARY_SENSES", 1000)
     glossary.warm()
     glossary._views.finish()

@@ -1,4 +1,4 @@
-"""The look-up against a dictionary: whatever text is a term, the same senses are found as by plain Python."""
+"""The lookup against a dictionary: for any term, the same senses are found as by plain Python."""
 
 import sqlite3
 
@@ -27,7 +27,7 @@ ROWS = st.lists(st.tuples(STORABLE, st.sampled_from("xyz"), st.lists(STORABLE, m
 
 
 def oracle(rows, term):
-    """Expansions of the first of the term's variants that any term or alias has, sorted; spellings told apart later."""
+    """Return the numbers of the rows whose term or alias has the first of the term's variants that is known."""
     by_key = {}
     for number, (spelling, _, aliases) in enumerate(rows):
         for name in (spelling, *aliases):
@@ -44,8 +44,8 @@ def oracle(rows, term):
 @example(rows=[("a\x00b", "x", []), ("%", "x", ["_"])], asked=["ab", "%", "_", "a\x00b"])
 @example(rows=[("A", "x", ["ab"]), ("ab", "y", [])], asked=["%", "a%", "a_", "_b", "__"])
 @example(rows=[("C++", "x", []), ("C", "x", [])], asked=["C++", "C", "c++"])
-def test_the_look_up_finds_what_a_dictionary_finds(glossaries, rows, asked):
-    """Number 4 of the scorecard: identical rows."""
+def test_lookup_finds_what_a_dictionary_finds(glossaries, rows, asked):
+    """Check number 4 of the scorecard: identical rows."""
     glossary = glossaries.empty()
     for number, (term, context, aliases) in enumerate(rows):
         glossary.senses.add(term, context, f"{number}", aliases=aliases)
@@ -64,7 +64,7 @@ def test_the_look_up_finds_what_a_dictionary_finds(glossaries, rows, asked):
 
 @pytest.mark.parametrize("term", [*INJECTIONS, *SCRIPTS])
 def test_every_strange_term_is_kept_as_typed_and_found_alone(glossaries, term):
-    """Numbers 4 and 21 of the scorecard."""
+    """Check numbers 4 and 21 of the scorecard."""
     glossary = glossaries.open()
     glossary.senses.add("OTHER", "x", "another")
     assert glossary.lookup.senses(EVERYBODY, [term])[term] == []
@@ -83,23 +83,23 @@ def test_every_strange_term_is_kept_as_typed_and_found_alone(glossaries, term):
         ("مصطلح", "\u200fمصطلح"), ("word line", "word\u00a0line"), ("word-line", "WORD\u2011LINES"),
     ],
 )  # fmt: skip
-def test_one_term_in_another_form_is_found(glossaries, defined, asked):
-    """Number 21 of the scorecard."""
+def test_a_term_in_another_form_is_found(glossaries, defined, asked):
+    """Check number 21 of the scorecard."""
     glossary = glossaries.open()
     glossary.senses.add(defined, "x", "meaning")
     assert [one.term for one in glossary.lookup.senses(EVERYBODY, [asked])[asked]] == [defined]
 
 
 @pytest.mark.parametrize(("defined", "asked"), [("C", "C++"), ("C++", "C#"), ("a%", "ab"), ("a_", "ab")])
-def test_signs_are_part_of_a_term(glossaries, defined, asked):
-    """Number 21 of the scorecard."""
+def test_symbols_are_part_of_a_term(glossaries, defined, asked):
+    """Check number 21 of the scorecard."""
     glossary = glossaries.open()
     glossary.senses.add(defined, "x", "meaning")
     assert glossary.lookup.senses(EVERYBODY, [asked])[asked] == []
 
 
-def test_the_connection_of_the_look_up_cannot_write(glossaries):
-    """Number 4 of the scorecard: the look-up is read-only."""
+def test_the_lookup_connection_cannot_write(glossaries):
+    """Check number 4 of the scorecard: the look-up is read-only."""
     glossary = glossaries.open()
     for sql in ("DELETE FROM senses", "DROP TABLE senses", "INSERT INTO terms (spelling, key) VALUES ('a', 'a')"):
         with pytest.raises((sqlite3.OperationalError, StoreUnavailable), match=r"read-?only"):

@@ -54,7 +54,7 @@ def found(text, matcher=MATCHER):
         ("e\u0301\u200b ＰＵＣ ﬁne N\u200bIRE", [("ＰＵＣ", "PUC"), ("N\u200bIRE", "NIRE")]),
     ],
 )  # fmt: skip
-def test_terms_are_found_where_they_stand(text, expected):
+def test_terms_are_found_in_a_text(text, expected):
     assert found(text) == expected
 
 
@@ -73,20 +73,20 @@ def test_terms_are_found_where_they_stand(text, expected):
         "👩‍💻🇩🇪",
     ],
 )
-def test_ordinary_words_and_foreign_codes_are_no_terms(text):
+def test_ordinary_words_and_foreign_codes_are_not_terms(text):
     assert found(text) == []
 
 
-def test_capitals_and_marks_make_an_ordinary_word_a_term():
+def test_capitals_or_quotes_make_an_ordinary_word_a_term():
     assert found("Ask IT about ALL.") == [("IT", "IT"), ("ALL", "ALL")]
     assert found('what does "it" mean, or `act`?') == [("it", "IT"), ("act", "ACT")]
 
 
-def test_a_shouted_question_still_finds_what_is_no_word():
+def test_terms_that_are_not_words_are_found_in_a_question_in_capitals():
     assert found("WHAT DOES IT DO WITH THE PUC") == [("PUC", "PUC")]
 
 
-def test_of_overlapping_terms_the_longest_wins():
+def test_the_longest_of_overlapping_terms_wins():
     assert found("flash translation layer") == [("flash translation layer", "flash translation layer")]
     both = matcher_of("flash layer", "layer cake recipe")
     assert found("flash layer cake recipe", both) == [("layer cake recipe", "layer cake recipe")]
@@ -96,11 +96,11 @@ def test_an_exact_term_wins_over_a_plural_variant():
     assert found("the DR and DRs", matcher_of("DR", "DRs")) == [("DR", "DR"), ("DRs", "DRs")]
 
 
-def test_a_mention_says_whether_it_is_spelt_as_in_the_glossary():
+def test_a_mention_is_marked_as_exact_or_variant():
     assert [mention.match for mention in MATCHER.find("PUC, PUCs, puc")] == ["exact", "variant", "variant"]
 
 
-def test_a_part_number_is_found_once_it_is_a_term():
+def test_a_part_number_that_is_a_term_is_found():
     assert found("Is NX-4410B shipped?", matcher_of("NX-4410B")) == [("NX-4410B", "NX-4410B")]
 
 
@@ -119,7 +119,7 @@ def misspelt(text, matcher=MATCHER):
     return [(mention.surface, mention.term) for mention in mentions if mention.match == "misspelt"]
 
 
-def test_misspelt_terms():
+def test_misspelt_terms_are_found():
     assert misspelt("What is PCU?") == [("PCU", "PUC")]
     assert misspelt("two PCUs") == [("PCUs", "PUC")]
     assert misspelt("a wrodline and a wordlin") == [("wrodline", "wordline"), ("wordlin", "wordline")]
@@ -136,11 +136,11 @@ def test_misspelt_terms():
         "x5 L3P NIRE",
     ],
 )
-def test_what_is_merely_similar_is_not_called_misspelt(text):
+def test_merely_similar_words_are_not_misspelt_terms(text):
     assert misspelt(text) == []
 
 
-def test_a_misspelt_ordinary_word_is_no_misspelt_term():
+def test_a_misspelt_ordinary_word_is_not_a_misspelt_term():
     assert misspelt("every cel of the wafre", matcher_of("CLE", "wafer")) == [("wafre", "wafer")]
     assert misspelt("CEL", matcher_of("CLE")) == [("CEL", "CLE")]
 
@@ -149,22 +149,22 @@ def test_a_known_term_is_never_a_misspelling_of_another():
     assert misspelt("PCU", matcher_of("PUC", "PCU")) == []
 
 
-def test_between_two_equally_near_terms_none_is_guessed():
+def test_a_misspelling_equally_near_to_two_terms_is_not_corrected():
     assert misspelt("PCUD", matcher_of("PUCD", "PCDU")) == []
 
 
 @pytest.mark.parametrize("text", ["the SG&A expense", "R&SG of it", "R&CTS"])
-def test_a_part_of_a_joined_name_is_no_mention(text: str) -> None:
+def test_a_part_of_a_joined_name_is_not_a_mention(text: str) -> None:
     matcher = TermMatcher([Spelling(term, term, normalise(term)) for term in ("SG", "CTS")])
     assert matcher.find(text) == []
 
 
-def test_a_term_with_joints_of_its_own_is_found_whole() -> None:
+def test_a_term_with_joining_characters_is_found_whole() -> None:
     matcher = TermMatcher([Spelling(term, term, normalise(term)) for term in ("SG", "SG&A")])
     assert [mention.surface for mention in matcher.find("What is SG&A?")] == ["SG&A"]
 
 
-def test_expansions_are_found_with_the_term_they_stand_for():
+def test_expansions_are_found_with_their_terms():
     pairs = [("LOA", "leave of absence"), ("PTO", "paid time off"), ("XX", "")]
     matcher = TermMatcher([Spelling("LOA", "LOA", "loa")], lambda: pairs)
     text = "Is a Leave of Absence, or LOA, paid time-off?"

@@ -36,17 +36,17 @@ from argot.jargon_db.lookup.normalise import list_variants, normalise
         ("\u200b\u2060", ""),
     ],
 )
-def test_one_key_for_all_ways_to_type_a_term(typed, key):
+def test_every_spelling_of_a_term_has_the_same_key(typed, key):
     assert normalise(typed) == key
 
 
-def test_signs_tell_terms_apart():
+def test_symbols_distinguish_terms():
     assert len({normalise(term) for term in ("C", "C++", "C#", "+5V", "-5V", "5V", "dev/nvme0n1", "/dev/nvme0n1")}) == 8
 
 
 @settings(deadline=None)
 @given(st.text())
-def test_a_key_is_its_own_key_and_can_be_stored(text):
+def test_normalising_is_idempotent_and_its_result_can_be_stored(text):
     key = normalise(text)
     assert normalise(key) == key
     assert "\x00" not in key
@@ -57,12 +57,12 @@ def test_a_key_is_its_own_key_and_can_be_stored(text):
     ("typed", "key"),
     [("PUCs", "puc"), ("PUC's", "puc"), ("dies", "die"), ("batches", "batch"), ("policies", "policy"), ("OKR", "okrs")],
 )
-def test_variants_reach_the_other_number(typed, key):
+def test_variants_include_singular_and_plural(typed, key):
     forms = list_variants(typed)
     assert forms[0] == normalise(typed)
     assert key in forms
 
 
 @pytest.mark.parametrize("word", ["bus", "class", "C++", "is", "basis"])
-def test_no_singular_is_made_of_what_is_no_plural(word):
+def test_a_word_that_is_not_a_plural_gets_no_singular(word):
     assert all(len(form) >= len(normalise(word)) for form in list_variants(word))

@@ -44,7 +44,7 @@ def misspelt(text: str) -> list[tuple[str, str | None]]:
         ("the disaster recovry rehersal", "disaster recovry rehersal", "DRR"),
     ],
 )
-def test_misspelt_phrases_lead_to_their_term(text: str, surface: str, term: str) -> None:
+def test_misspelt_phrases_are_matched_to_their_terms(text: str, surface: str, term: str) -> None:
     assert misspelt(text) == [(surface, term)]
 
 
@@ -61,7 +61,7 @@ def test_misspelt_phrases_lead_to_their_term(text: str, surface: str, term: str)
         "sudden powers of the state",
     ],
 )
-def test_what_is_right_or_something_else_is_no_misspelt_phrase(text: str) -> None:
+def test_correct_and_other_phrases_are_not_misspelt(text: str) -> None:
     assert misspelt(text) == []
 
 
@@ -70,7 +70,7 @@ def test_a_phrase_of_two_terms_is_not_guessed() -> None:
     assert found.misspelt("the alpha bridgeing", []) == []
 
 
-def test_a_place_that_is_taken_is_left_alone() -> None:
+def test_a_phrase_overlapping_a_known_term_is_not_corrected() -> None:
     near = NearPhrases(PHRASES)
     text = "parrental leave"
     assert near.find(text) and not near.find(text, lambda start, end: start > 0)
@@ -79,14 +79,14 @@ def test_a_place_that_is_taken_is_left_alone() -> None:
 @pytest.mark.parametrize(
     "text", ["Ask Dr. Meyer", "ask Dr Meyer about it", "Is Dr. van Meyer in?", "Dr. A. Meyer", "call Dr. O'Brien"]
 )
-def test_a_doctor_is_no_data_retention(text: str) -> None:
+def test_the_title_dr_is_not_the_term_dr(text: str) -> None:
     assert matcher().find(text) == []
 
 
-def test_a_sloppy_term_is_still_found() -> None:
+def test_a_term_in_wrong_case_is_still_found() -> None:
     assert [m.term for m in matcher().find("what is the Dr of this die")] == ["DR"]
 
 
 @pytest.mark.parametrize("text", ["a" * 100_000, "parrental leave " * 5_000, "ﬁ-" * 9_000])
-def test_any_text_comes_back(text: str) -> None:
+def test_any_text_can_be_searched_for_misspelt_phrases(text: str) -> None:
     assert isinstance(NearPhrases(PHRASES).find(text), list)

@@ -1,4 +1,4 @@
-"""Which characters of a text are taken."""
+"""The mask of taken characters of a text."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +9,7 @@ RANGES = st.tuples(st.integers(0, 30), st.integers(1, 10)).map(lambda one: (one[
 
 
 @given(st.lists(RANGES, max_size=6), RANGES)
-def test_a_place_is_free_where_it_meets_nothing_taken(taken: list[tuple[int, int]], asked: tuple[int, int]) -> None:
+def test_a_span_is_free_unless_it_overlaps_a_taken_one(taken: list[tuple[int, int]], asked: tuple[int, int]) -> None:
     mask = SpanMask(40)
     for start, end in taken:
         mask.take(start, end)

@@ -41,7 +41,7 @@ def failure_of(run: RunFolder) -> str:
     return state.error
 
 
-def test_an_embedder_is_tuned_measured_and_taken(tmp_path: Path, model: Path) -> None:
+def test_an_embedder_is_trained_measured_and_loaded(tmp_path: Path, model: Path) -> None:
     run = made(tmp_path / "runs", model)
     state = run_training(run)
     assert state.status == "done", state.error
@@ -54,10 +54,10 @@ def test_an_embedder_is_tuned_measured_and_taken(tmp_path: Path, model: Path) ->
         change = measured["differences"]["after against before"]["map@10"]
         assert change["interval95"][0] <= change["difference"] <= change["interval95"][1] and change["clusters"] == 10
     assert [one.name for one in run.model.rglob("*.bin")] == []
-    # as it is, by the setting
+    # loaded directly, by the setting
     embedder = load_embedder(Settings(embedder=str(run.model), cache=tmp_path / "cache", threads=1))
     assert embedder.embed_queries(["how long ?"]).shape == (1, 16)
-    # and as what another training starts from
+    # as the base of another training
     following = made(tmp_path / "runs", run.id, epochs=1)
     assert run_training(following).status == "done" and following.card["base"] == run.id
     assert following.card["fingerprint"] != card["fingerprint"]
@@ -83,7 +83,7 @@ run_process.run_training(RunFolder(Path(sys.argv[1])))
 """
 
 
-def test_a_training_killed_anywhere_comes_to_the_same_figures(tmp_path: Path, model: Path) -> None:
+def test_a_training_killed_at_any_point_gives_the_same_figures(tmp_path: Path, model: Path) -> None:
     whole, pieced = made(tmp_path, model), made(tmp_path, model)
     assert run_training(whole).status == "done"
     for doing, at in (("measuring before", 32), ("training", 5), ("training", 13), ("writing the model", 0)):
@@ -96,7 +96,7 @@ def test_a_training_killed_anywhere_comes_to_the_same_figures(tmp_path: Path, mo
     assert pieced.card["fingerprint"] == whole.card["fingerprint"]
 
 
-def test_a_full_disk_leaves_the_last_checkpoint(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_keeps_the_last_checkpoint(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = made(tmp_path, model, every=4)
     checked = 0
 
@@ -120,10 +120,10 @@ def test_a_full_disk_leaves_the_last_checkpoint(tmp_path: Path, model: Path, mon
     assert run_training(run).status == "done"
 
 
-# -- bad input --------------------------------------------------------------------------------------------------------
+# -- invalid input ----------------------------------------------------------------------------------------------------
 
 
-def test_a_recipe_is_checked(tmp_path: Path, model: Path) -> None:
+def test_invalid_values_of_a_recipe_are_refused(tmp_path: Path, model: Path) -> None:
     assert "nothing named 'epoch'. It has: batch, epochs," in failure_of(made(tmp_path, model, epoch=3))
     assert "'epochs' is 0. It is from 1 to 100" in failure_of(made(tmp_path, model, epochs=0))
     assert "'batch' is 'many'. It is a whole number" in failure_of(made(tmp_path, model, batch="many"))
@@ -132,7 +132,7 @@ def test_a_recipe_is_checked(tmp_path: Path, model: Path) -> None:
     assert "'precision' is 'int4'. It is one of: auto" in failure_of(made(tmp_path, model, precision="int4"))
 
 
-def test_what_is_no_model_is_refused(tmp_path: Path, model: Path) -> None:
+def test_a_base_that_is_not_an_embedding_model_is_refused(tmp_path: Path, model: Path) -> None:
     assert "no model 'no-such-model' to start from" in failure_of(made(tmp_path, "no-such-model"))
     (tmp_path / "empty").mkdir()
     assert "holds no model" in failure_of(made(tmp_path, tmp_path / "empty"))
@@ -149,7 +149,7 @@ def test_what_is_no_model_is_refused(tmp_path: Path, model: Path) -> None:
     assert f"'{waiting.id}' is waiting" in failure_of(made(tmp_path, waiting.id))
 
 
-def test_pairs_that_are_too_few_or_changed_are_refused(tmp_path: Path, model: Path) -> None:
+def test_too_few_or_changed_pairs_are_refused(tmp_path: Path, model: Path) -> None:
     run = made(tmp_path, model)
     pairs = read_pairs(run.path / "pairs.jsonl")
     write_pairs(pairs[:12], run.path / "pairs.jsonl")
@@ -175,7 +175,7 @@ def _fields(pair: object) -> dict[str, object]:
 # -- batches ----------------------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_twice_in_a_batch_and_no_negative_answers() -> None:
+def test_a_batch_has_no_duplicates_and_no_negative_that_answers() -> None:
     passages = tiny_passages()
     pairs = [one for pair in tiny_pairs(passages) for one in (pair, pair)]
     data = build_run_data(pairs, [*passages, passages[0].__class__("copy", passages[0].text, "other.md")])

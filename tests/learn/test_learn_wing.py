@@ -1,4 +1,4 @@
-"""Argot works without the wing `learn`, also where a knowledge base holds what it made."""
+"""Tests of Argot without the `learn` wing, even where a knowledge base holds data of that wing."""
 
 import json
 import shutil
@@ -43,7 +43,7 @@ print(json.dumps([reranker, documents, learnt + addresses + links + loaded]))
 """
 
 
-def test_an_adopted_model_and_the_pairs_stay_where_learning_is_not_installed(tiny_home: Path, tmp_path: Path) -> None:
+def test_models_and_pairs_are_kept_where_learning_is_not_installed(tiny_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     store = PairStore(SqliteStores(home))
     store.create(PairSet("ours", "2026-01-01T00:00:00Z", "mia", 7, {}, ()))

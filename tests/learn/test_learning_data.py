@@ -1,4 +1,4 @@
-"""Sets of training pairs: made of documents, gone on with, looked through, and for whom they are."""
+"""Tests of sets of training pairs: made from documents, continued, reviewed, and visible to permitted readers only."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def shown(kb: KnowledgeBase, who: Principal = ADMIN, name: str = "ours", *
     return await data_show(kb, who, name=name, **more)
 
 
-async def test_questions_are_made_of_headings_definitions_sentences_and_the_glossary(kb: KnowledgeBase) -> None:
+async def test_questions_come_from_headings_definitions_sentences_and_the_glossary(kb: KnowledgeBase) -> None:
     await glossary_add(kb, ADMIN, term="SV", context="Plant", expansion="sentinel valve")
     report = await made(kb)
     assert (report.status, report.struck, report.corrected) == ("done", 0, 0) and report.done == report.total > 0
@@ -94,7 +94,7 @@ async def test_questions_are_made_of_headings_definitions_sentences_and_the_glos
     assert {one.id: one.text for one in inputs.passages}[cloze.passage_id] == cloze.passage
 
 
-async def test_the_title_asks_for_a_document_without_headings(kb: KnowledgeBase) -> None:
+async def test_the_title_gives_the_question_for_a_document_without_headings(kb: KnowledgeBase) -> None:
     text = "Open the drain at the bottom of the tank, and wait until the gauge beside it shows nothing more."
     for name, title in (("drain", "Draining a tank"), ("one", "Filling a tank"), ("two", "Filling a tank")):
         path = kb.home.parent / f"{name}.md"
@@ -105,7 +105,9 @@ async def test_the_title_asks_for_a_document_without_headings(kb: KnowledgeBase)
     assert len(asked) == 1 and "drain a tank" in asked[0]
 
 
-async def test_the_same_again_is_made_after_a_kill(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_set_made_after_a_kill_equals_an_uninterrupted_one(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pair_making, "TOGETHER_WITHOUT_MODEL", 1)
     for number in range(6):
         path = kb.home.parent / f"more{number}.md"
@@ -130,7 +132,7 @@ async def test_the_same_again_is_made_after_a_kill(kb: KnowledgeBase, monkeypatc
         await made(kb, name="cut")
 
 
-async def test_a_set_of_restricted_documents_is_for_those_who_may_read_them(kb: KnowledgeBase) -> None:
+async def test_a_set_from_restricted_documents_is_visible_to_their_readers_only(kb: KnowledgeBase) -> None:
     await with_pay(kb)
     await made(kb, HR, "all")
     await made(kb, MANAGER, "open")
@@ -146,12 +148,12 @@ async def test_a_set_of_restricted_documents_is_for_those_who_may_read_them(kb: 
     with pytest.raises(NotAllowed):
         await data_list(kb, Principal("ann"))
     assert (await load_training_inputs(kb, HR, "all")).readers == (("hr",),)
-    # Whoever reads a model of the open set may not read this one: it is not even searched for it.
+    # Readers of a model trained on the open set may not read the other document, so its passages are not used.
     inputs = await load_training_inputs(kb, HR, "open")
     assert inputs.readers == () and {one.document for one in inputs.passages} == {"valves.md"}
 
 
-async def test_pairs_are_struck_corrected_exported_and_imported(kb: KnowledgeBase) -> None:
+async def test_pairs_can_be_struck_corrected_exported_and_imported(kb: KnowledgeBase) -> None:
     report = await made(kb)
     first, second, *_ = (await shown(kb)).pairs
     assert (await data_strike(kb, MANAGER, name="ours", pair=first.id)).state == "struck"
@@ -178,7 +180,7 @@ async def test_pairs_are_struck_corrected_exported_and_imported(kb: KnowledgeBas
 @pytest.mark.parametrize(
     "line", ["[" * 100_000, '{"question": ' * 100_000, '{"n": ' + "9" * 5000 + "}", "[]", "null", "{"]
 )
-async def test_json_that_holds_no_pair_is_refused_with_its_line(kb: KnowledgeBase, line: str) -> None:
+async def test_json_without_a_pair_is_refused_with_its_line_number(kb: KnowledgeBase, line: str) -> None:
     with pytest.raises(InvalidInput, match="line 1"):
         await data_import(kb, ADMIN, name="theirs", text=line)
 
@@ -196,9 +198,7 @@ async def test_json_that_holds_no_pair_is_refused_with_its_line(kb: KnowledgeBas
         ({"id": "one"}, r"line 2: its id 'one' is that of another question, in line 1"),
     ],
 )
-async def test_what_people_could_not_look_through_is_refused(
-    kb: KnowledgeBase, changes: dict[str, Any], words: str
-) -> None:
+async def test_pairs_with_invalid_fields_are_refused(kb: KnowledgeBase, changes: dict[str, Any], words: str) -> None:
     pair = {"question": "Q?", "passage_id": "p", "passage": "P", "document": "d", "kind": "k", "part": "train"}
     text = json.dumps(pair | changes) + "\n" + json.dumps(pair | {"question": "R?", "id": changes.get("id", "two")})
     with pytest.raises(InvalidInput, match=words):
@@ -215,26 +215,26 @@ async def test_what_people_could_not_look_through_is_refused(
         ([""], "There is no pair in it"),
     ],
 )
-async def test_a_line_that_is_no_pair_is_named(kb: KnowledgeBase, lines: list[str], words: str) -> None:
+async def test_the_error_for_an_invalid_pair_names_its_line(kb: KnowledgeBase, lines: list[str], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         await data_import(kb, ADMIN, name="theirs", text="\n".join(lines))
     assert await data_list(kb, ADMIN) == []
 
 
 @pytest.mark.parametrize("name", ["Our Set", "a" * 61, "ours\n", ""])
-async def test_a_name_that_no_set_may_have_is_told_what_it_may_be(kb: KnowledgeBase, name: str) -> None:
+async def test_the_error_for_an_invalid_set_name_says_what_is_allowed(kb: KnowledgeBase, name: str) -> None:
     with pytest.raises(InvalidInput, match=r"use small letters, digits and hyphens"):
         await data_show(kb, MANAGER, name=name)
 
 
-async def test_a_passage_in_two_parts_is_refused(kb: KnowledgeBase) -> None:
+async def test_a_passage_in_two_splits_is_refused(kb: KnowledgeBase) -> None:
     row = {"question": "Why?", "passage_id": "p", "passage": "Because.", "document": "d", "kind": "k", "part": "train"}
     text = json.dumps(row) + "\n" + json.dumps({**row, "question": "Who?", "part": "test"})
     with pytest.raises(InvalidInput, match="line 2: the passage 'p' is in the part 'test', and in line 1 in 'train'"):
         await data_import(kb, ADMIN, name="theirs", text=text)
 
 
-async def test_what_is_not_in_the_documents_any_more_is_in_no_training(kb: KnowledgeBase) -> None:
+async def test_passages_of_removed_documents_are_not_trained_on(kb: KnowledgeBase) -> None:
     from argot.service.usecases.documents.documents import remove
 
     await made(kb)
@@ -244,13 +244,15 @@ async def test_what_is_not_in_the_documents_any_more_is_in_no_training(kb: Knowl
         await load_training_inputs(kb, ADMIN, "ours")
 
 
-async def test_kinds_that_take_a_model_say_so_where_there_is_none(kb: KnowledgeBase) -> None:
+async def test_kinds_that_need_a_model_are_refused_without_one(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidSettings, match="'standard' take a language model"):
         await made(kb, kinds=["standard"])
     assert await data_list(kb, ADMIN) == []
 
 
-async def test_a_set_is_made_in_the_background_and_stopped(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_set_is_made_in_the_background_and_can_be_stopped(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert (await data_start(kb, ADMIN, name="ours")).status in ("making", "stopped")
     while (await shown(kb)).set.status == "making":  # noqa: ASYNC110  as a page asks
         await asyncio.sleep(0.05)
@@ -290,7 +292,7 @@ async def asking(kb: KnowledgeBase, scripted_model: Any) -> AsyncIterator[Knowle
         yield opened
 
 
-async def test_a_model_asks_and_what_is_of_no_use_is_left_out_and_counted(
+async def test_unusable_questions_of_the_model_are_left_out_and_counted(
     asking: KnowledgeBase, scripted_model: Any
 ) -> None:
     for kind in ("standard", "alternative", "simple", "complex"):
@@ -305,15 +307,13 @@ async def test_a_model_asks_and_what_is_of_no_use_is_left_out_and_counted(
     assert "sentinel valve" in scripted_model.requests[-1].user
 
 
-async def test_a_model_that_answers_rubbish_costs_pairs_and_nothing_else(
-    asking: KnowledgeBase, scripted_model: Any
-) -> None:
+async def test_invalid_replies_of_the_model_cost_only_their_pairs(asking: KnowledgeBase, scripted_model: Any) -> None:
     scripted_model.fault("invalid_json", prompt="qa_complex", times=1000)
     report = await made(asking, kinds=["heading", "complex"])
     assert report.status == "done" and report.by_kind.keys() == {"heading"} and report.left_out["unusable replies"]
 
 
-async def test_a_hidden_set_does_not_tell_that_it_is_being_made(kb: KnowledgeBase) -> None:
+async def test_the_error_for_a_hidden_set_is_the_same_while_it_is_made(kb: KnowledgeBase) -> None:
     row = {"question": "Q?", "passage_id": "p", "passage": "P", "document": "d", "kind": "k", "part": "train"}
     await data_import(kb, ADMIN, name="theirs", text=json.dumps(row), audience=["hr"])
     with pytest.raises(Conflict) as before:

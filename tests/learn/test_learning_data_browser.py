@@ -1,4 +1,4 @@
-"""The pages of training data in a real browser: a set is made, looked through, corrected and struck."""
+"""Tests of the training data pages in a real browser: a set is made, reviewed, corrected and struck."""
 
 import os
 import shutil
@@ -30,9 +30,7 @@ def open_page(chromium: Any, served: Served) -> Iterator[Callable[..., Any]]:
         yield visit
 
 
-def test_a_set_is_made_looked_through_and_corrected(
-    open_page: Callable[..., Any], served: Served, tmp_path: Path
-) -> None:
+def test_a_set_is_made_reviewed_and_corrected(open_page: Callable[..., Any], served: Served, tmp_path: Path) -> None:
     tab = open_page()
     shots = SHOTS if os.environ.get("ARGOT_SCREENSHOTS") else tmp_path
     tab.goto(f"{served.url}/workbench/data")

@@ -1,4 +1,4 @@
-"""Only what measures better goes in: in one step, reversibly, and never past who may read what it learnt from."""
+"""Tests of adopting models: only better ones, in one reversible step, and only for readers of the training data."""
 
 import asyncio
 import json
@@ -63,7 +63,7 @@ def passages_of(kb: KnowledgeBase) -> list[tuple[str, str]]:
     return [(row[0], row[1]) for row in rows]
 
 
-async def test_an_embedder_is_adopted_and_taken_back(kb: KnowledgeBase, model: Path) -> None:
+async def test_an_embedder_is_adopted_and_withdrawn(kb: KnowledgeBase, model: Path) -> None:
     run = finished_run(kb.home, passages_of(kb), model)
     before = (await get_answer(ask(kb, MIA, question=TRIM))).answer
     old = read_live_fingerprint(kb.home)
@@ -91,7 +91,7 @@ async def test_an_embedder_is_adopted_and_taken_back(kb: KnowledgeBase, model: P
         assert [one.did for one in history] == ["back", "adopted"]
 
 
-async def test_what_a_kill_cut_off_is_as_it_was_before(
+async def test_a_killed_adoption_leaves_the_former_model_in_force(
     kb: KnowledgeBase, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = finished_run(kb.home, passages_of(kb), model)
@@ -102,7 +102,7 @@ async def test_what_a_kill_cut_off_is_as_it_was_before(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as during:
-        # As a kill leaves it: neither vectors nor file were changed.
+        # The state that a kill leaves: neither vectors nor file were changed.
         during.setattr(kb.corpus, "change_embedder", killed)
         during.setattr(adopted_models, "settle_adopted", lambda home, **given: None)
         with pytest.raises((KeyboardInterrupt, asyncio.CancelledError)):
@@ -114,7 +114,7 @@ async def test_what_a_kill_cut_off_is_as_it_was_before(
         assert (await get_answer(ask(again, MIA, question=TRIM))).status == "answered"
 
 
-async def test_something_is_written_while_vectors_are_rebuilt(
+async def test_documents_can_be_added_while_vectors_are_rebuilt(
     kb: KnowledgeBase, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = finished_run(kb.home, passages_of(kb), model)
@@ -133,7 +133,7 @@ async def test_something_is_written_while_vectors_are_rebuilt(
     assert read_live_fingerprint(kb.home) == kb.corpus.embedder.fingerprint
 
 
-async def test_what_is_not_surely_better_is_refused(kb: KnowledgeBase, model: Path) -> None:
+async def test_a_model_without_a_significant_gain_is_refused(kb: KnowledgeBase, model: Path) -> None:
     run = finished_run(kb.home, passages_of(kb), model, interval=NOT_SURELY)
     with pytest.raises(
         Conflict, match=r"map@10 is 0.050 higher, with a 95 % interval from -0.010 to \+0.110 \(0.120 w"
@@ -143,7 +143,7 @@ async def test_what_is_not_surely_better_is_refused(kb: KnowledgeBase, model: Pa
     assert not (kb.home / "learning/adopted.json").exists()
 
 
-async def test_what_is_not_what_it_says_is_refused(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
+async def test_a_model_that_does_not_match_its_card_is_refused(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
     known = passages_of(kb)
     elsewhere = finished_run(kb.home, [(f"{id_}x", text) for id_, text in known], model)
     with pytest.raises(Conflict, match="It fits others"):
@@ -167,7 +167,7 @@ async def test_what_is_not_what_it_says_is_refused(kb: KnowledgeBase, model: Pat
 @pytest.mark.parametrize(
     ("method", "said"), [("lora", "--max-lora-rank 4 --lora-modules r0001="), ("full", "serve.sh")]
 )
-async def test_a_trained_generator_is_judged_by_its_card(
+async def test_a_trained_generator_is_adopted_by_the_figures_of_its_card(
     kb: KnowledgeBase, tmp_path: Path, method: str, said: str
 ) -> None:
     known = passages_of(kb)[0]
@@ -187,10 +187,12 @@ async def test_a_trained_generator_is_judged_by_its_card(
     assert (await training_show(kb, MIA, run=run.id)).run.in_force
 
 
-async def test_a_training_of_the_same_number_is_another_one(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
+async def test_a_new_run_with_a_reused_number_is_a_different_model(
+    kb: KnowledgeBase, model: Path, tmp_path: Path
+) -> None:
     first = finished_run(kb.home, passages_of(kb), model)
     await get_outcome(model_adopt(kb, MIA, run=first.id))
-    # As after a restore, which brings the adopted models and not every training.
+    # The state after a restore, which includes the adopted models but not every training.
     shutil.rmtree(first.path)
     second = finished_run(kb.home, passages_of(kb), tiny_embedder(tmp_path / "other", seed=4))
     assert second.id == first.id and not (await training_show(kb, MIA, run=second.id)).run.in_force
@@ -201,14 +203,18 @@ async def test_a_training_of_the_same_number_is_another_one(kb: KnowledgeBase, m
     assert kb.settings.search.embedder == adopted
 
 
-async def test_an_embedder_is_adopted_as_no_reranker_whatever_its_card_says(kb: KnowledgeBase, model: Path) -> None:
+async def test_an_embedder_is_not_adopted_as_a_reranker_even_if_its_card_says_so(
+    kb: KnowledgeBase, model: Path
+) -> None:
     run = finished_run(kb.home, passages_of(kb), model, kind="reranker")
     with pytest.raises(InvalidInput, match="is no reranker"):
         await get_outcome(model_adopt(kb, MIA, run=run.id))
     assert read_adopted(kb.home).in_force("reranker") is None
 
 
-async def test_a_setting_wins_over_what_is_adopted(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
+async def test_a_setting_takes_precedence_over_the_adopted_model(
+    kb: KnowledgeBase, model: Path, tmp_path: Path
+) -> None:
     orders = Path(shutil.copytree(model, tmp_path / "orders"))
     (orders / CROSS_ENCODER_FILE).write_bytes(b"a graph")
     run = finished_run(kb.home, passages_of(kb), orders, kind="reranker")
@@ -221,7 +227,7 @@ async def test_a_setting_wins_over_what_is_adopted(kb: KnowledgeBase, model: Pat
         assert shown.set_to == "lexical"
 
 
-async def test_restricted_documents_stay_with_their_readers(kb: KnowledgeBase, model: Path) -> None:
+async def test_runs_on_restricted_documents_are_visible_to_their_readers_only(kb: KnowledgeBase, model: Path) -> None:
     passages = passages_of(kb)
     run = finished_run(kb.home, passages, model, readers=(("vault",),))
     speaks = finished_run(kb.home, passages, model, kind="generator", readers=(("vault",),))
@@ -247,7 +253,7 @@ async def test_restricted_documents_stay_with_their_readers(kb: KnowledgeBase, m
         await training_list(kb, Principal("ann"))
 
 
-async def test_adopted_models_are_in_a_backup(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
+async def test_adopted_models_are_part_of_a_backup(kb: KnowledgeBase, model: Path, tmp_path: Path) -> None:
     run = finished_run(kb.home, passages_of(kb), model)
     folder = put_model(kb.home, run)
     step = adopted_models.make_step("embedder", "adopted", run.id, "mia")
@@ -267,7 +273,9 @@ async def test_adopted_models_are_in_a_backup(kb: KnowledgeBase, model: Path, tm
     }
 
 
-async def test_the_service_trains_what_waits_and_goes_on_after_a_stop(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_the_service_trains_waiting_runs_and_resumes_them_after_a_restart(
+    kb: KnowledgeBase, tmp_path: Path
+) -> None:
     run = waiting_run(get_runs_folder(kb.home), does="wait")
     environment = {"PYTHONPATH": str(Path(__file__).parent.parent / "support")}
 

@@ -1,4 +1,4 @@
-"""The pages of training data: what they show and do, with whatever is in documents and typed. No browser here."""
+"""Tests of the training data pages, with hostile documents and input, without a browser."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def test_a_set_is_made_from_the_page(kb: KnowledgeBase, ada: httpx.AsyncCl
     assert (await post(ada, "", name="ours")).status_code == 409
 
 
-async def test_pairs_are_found_struck_corrected_and_restored_where_one_was(
+async def test_pairs_are_found_struck_corrected_and_restored_on_the_page(
     kb: KnowledgeBase, ada: httpx.AsyncClient
 ) -> None:
     await imported(kb, 30)
@@ -101,9 +101,7 @@ async def test_pairs_are_found_struck_corrected_and_restored_where_one_was(
     assert (await post(ada, "/ovens/remove")).headers["location"] == f"{DATA}?done=data-removed"
 
 
-async def test_nothing_that_stands_in_pairs_becomes_a_part_of_the_page(
-    kb: KnowledgeBase, ada: httpx.AsyncClient
-) -> None:
+async def test_the_text_of_pairs_is_escaped_on_the_page(kb: KnowledgeBase, ada: httpx.AsyncClient) -> None:
     await imported(kb)
     for path in (DATA, f"{DATA}/ovens", f"{DATA}/ovens?words=<script>alert(1)</script>&start=-1&part=x&state=y"):
         answer = await ada.get(path)
@@ -113,7 +111,7 @@ async def test_nothing_that_stands_in_pairs_becomes_a_part_of_the_page(
             assert f'name="csrf" value="{CSRF}"' in form
 
 
-async def test_a_set_that_one_may_not_see_is_nowhere(kb: KnowledgeBase, ada: httpx.AsyncClient) -> None:
+async def test_a_set_is_hidden_from_those_who_may_not_see_it(kb: KnowledgeBase, ada: httpx.AsyncClient) -> None:
     await imported(kb, audience=["hr"])
     async with at_desk(build_pages(kb), LEO) as leo:
         assert "ovens" not in (await leo.get(DATA)).text

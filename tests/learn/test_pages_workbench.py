@@ -1,4 +1,4 @@
-"""The pages of the workbench: what they show of trainings, who may open them, and what they refuse."""
+"""Tests of the workbench pages: what they show of trainings, who may open them, and what they refuse."""
 
 import asyncio
 import shutil
@@ -57,13 +57,13 @@ async def posted(client: httpx.AsyncClient, path: str, **fields: str) -> httpx.R
     return await client.post(path, data={"csrf": CSRF, **fields}, follow_redirects=False)
 
 
-async def test_a_training_is_watched_stopped_and_removed(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_a_training_can_be_watched_stopped_and_removed(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
     assert "No model was trained yet" in await text_of(mia, "/workbench")
     run = waiting_run(get_runs_folder(kb.home), does="wait")
     for step in range(1, 9):
         run.log(step, {"ranking": 1 / step, HOSTILE: step})
     address = f"/workbench/runs/{run.id}"
-    with run.held():
+    with run.hold():
         run.note(RunState("running", "training", 8, 20, seconds_left=75))
         page = (await mia.get(address)).text
         assert "8 of 20, 75 s left" in page and page.count("<polyline") == 2 and HOSTILE not in page
@@ -84,7 +84,7 @@ async def test_a_training_is_watched_stopped_and_removed(kb: KnowledgeBase, mia:
     assert waiting_run(get_runs_folder(kb.home)).id != run.id
 
 
-async def test_what_is_better_is_adopted_on_its_page(kb: KnowledgeBase, mia: httpx.AsyncClient, model: Path) -> None:
+async def test_a_better_model_is_adopted_on_its_page(kb: KnowledgeBase, mia: httpx.AsyncClient, model: Path) -> None:
     worse = finished_run(kb.home, passages_of(kb), model, interval=NOT_SURELY)
     run = finished_run(kb.home, passages_of(kb), model)
     refused = await text_of(mia, f"/workbench/runs/{worse.id}")
@@ -117,7 +117,7 @@ async def ended(kb: KnowledgeBase) -> str:
             await asyncio.sleep(0.1)
 
 
-async def test_forms_have_the_recipe_and_say_what_is_wrong(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_training_forms_show_the_recipe_and_explain_errors(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
     for kind in RUN_KINDS:
         form = await text_of(mia, f"/workbench/train/{kind}")
         assert "There is no data to learn from yet" in form and 'name="recipe.epochs"' in form
@@ -128,7 +128,7 @@ async def test_forms_have_the_recipe_and_say_what_is_wrong(kb: KnowledgeBase, mi
     assert (await mia.get("/workbench/train/poet")).status_code == 404
 
 
-async def test_the_workbench_is_for_managers_of_everything(kb: KnowledgeBase) -> None:
+async def test_the_workbench_is_open_to_managers_of_everything_only(kb: KnowledgeBase) -> None:
     run = waiting_run(get_runs_folder(kb.home))
     for somebody in (NINA, Principal("ann")):
         async with at_desk(build_pages(kb), somebody) as client:

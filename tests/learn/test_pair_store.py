@@ -1,4 +1,4 @@
-"""Sets of pairs as they are kept, and whether pairs are enough to train on."""
+"""Tests of stored sets of pairs, and of the check whether pairs are enough to train on."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def store(stores: Stores) -> Iterator[PairStore]:
         yield opened
 
 
-def test_pairs_are_added_once_and_found_by_words_kind_part_and_state(store: PairStore) -> None:
+def test_pairs_are_stored_once_and_found_by_words_kind_split_and_state(store: PairStore) -> None:
     pairs = [stored("How hot is the oven?"), stored("Who cleans 100% of it?", answer="Ann", kind="cloze", part="test")]
     documents = [SetDocument("d1", "oven.md", ("hr",))]
     assert store.add("ours", pairs, documents, steps=["p1"], left_out={"duplicate": 1}, total=2) == 2
     assert store.add("ours", pairs, documents, steps=["p2"]) == 0
     assert store.list_done_steps("ours") == {"p1", "p2"}
     store.finish("ours")
-    found = store.named("ours")
+    found = store.get_set("ours")
     assert (found.status, found.done, found.total, found.left_out) == ("done", 2, 2, {"duplicate": 1})
     assert store.documents("ours") == documents and store.pairs("ours") == pairs
     assert store.pairs("ours", limit=1, offset=1) == pairs[1:]
@@ -47,7 +47,7 @@ def test_pairs_are_added_once_and_found_by_words_kind_part_and_state(store: Pair
     assert store.counts("ours", "part") == {"train": 1, "validation": 0, "test": 1}
 
 
-def test_a_pair_is_struck_corrected_and_as_it_was_again(store: PairStore) -> None:
+def test_a_pair_is_struck_corrected_and_restored(store: PairStore) -> None:
     one = stored("How hot is the oven?")
     store.add("ours", [one])
     assert store.set_state("ours", one.id, "struck", "ann").state == "struck"
@@ -60,15 +60,15 @@ def test_a_pair_is_struck_corrected_and_as_it_was_again(store: PairStore) -> Non
         store.set_state("ours", "x", "kept", "ann")
 
 
-def test_sets_have_names_of_their_own_and_are_removed_whole(store: PairStore) -> None:
+def test_the_names_of_sets_are_unique_and_a_set_is_removed_whole(store: PairStore) -> None:
     with pytest.raises(Conflict, match="'ours' already"):
         store.create(SET)
     store.add("ours", [stored("Why?", asked_by="ann"), stored("Who?")])
     assert store.erase_person(["ann", "mia"], "erased person") == 2
-    assert store.named("ours").created_by == "erased person" and len(store.pairs("ours")) == 1
+    assert store.get_set("ours").created_by == "erased person" and len(store.pairs("ours")) == 1
     assert store.remove("ours") == 1 and store.sets() == []
     with pytest.raises(NotFound, match="argot learn data list"):
-        store.named("ours")
+        store.get_set("ours")
 
 
 def pairs_of(passages: int, each: int, answer: str = "") -> list[TrainingPair]:
@@ -80,7 +80,7 @@ def pairs_of(passages: int, each: int, answer: str = "") -> list[TrainingPair]:
     return [pair(part, one, number) for part, count in counts for one in range(count) for number in range(each)]
 
 
-def test_too_few_pairs_and_pairs_of_one_passage_are_refused_before_any_training() -> None:
+def test_too_few_pairs_or_pairs_of_one_passage_are_refused_before_training() -> None:
     require_trainable(pairs_of(8, 4), "embedder")
     require_trainable(pairs_of(8, 4, "Yes."), "generator")
     for pairs, words in (

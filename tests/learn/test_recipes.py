@@ -18,7 +18,7 @@ class Soup(TuningRecipe):
     herbs: tuple[str, ...] = make_option((), "what is strewn on it")
 
 
-def test_what_is_given_takes_the_place_of_defaults() -> None:
+def test_given_values_replace_the_defaults() -> None:
     assert build_recipe(Soup, {}) == Soup()
     thick = Soup(1.0, kind="thick", herbs=("dill",))
     assert build_recipe(Soup, {"salt": 1, "herbs": ["dill"], "kind": "thick"}) == thick
@@ -38,7 +38,7 @@ def test_what_is_given_takes_the_place_of_defaults() -> None:
         ({"herbs": "dill"}, "'herbs' is 'dill'. It is a list of texts"),
     ],
 )
-def test_what_cannot_be_used_is_refused_by_name(given: dict[str, object], said: str) -> None:
+def test_the_error_for_an_invalid_value_names_the_field(given: dict[str, object], said: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         build_recipe(Soup, given)
     assert said in str(refused.value)

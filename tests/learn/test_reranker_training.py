@@ -36,7 +36,7 @@ def done(run: RunFolder) -> RunFolder:
     return run
 
 
-def test_a_reader_is_tuned_and_taken(tmp_path: Path, model: Path) -> None:
+def test_a_reader_is_trained_and_loaded_as_reranker(tmp_path: Path, model: Path) -> None:
     run = done(made(tmp_path, model))
     assert set(run.card["figures"]) == {"top10", "top50"} and run.card["form"] == "reader"
     validation = run.card["figures"]["top10"]["validation"]
@@ -51,7 +51,7 @@ def test_a_reader_is_tuned_and_taken(tmp_path: Path, model: Path) -> None:
 @pytest.mark.parametrize(
     "way", [{}, {"ts_tcl": True}, {"ts_tcl": True, "term_control": False}, {"ts_tcl": True, "token_selection": False}]
 )
-def test_a_cross_encoder_is_tuned_and_taken_with_and_without_each(
+def test_a_cross_encoder_is_trained_with_and_without_each_option(
     tmp_path: Path, model: Path, way: dict[str, bool]
 ) -> None:
     run = done(made(tmp_path, model, form="cross_encoder", **way))
@@ -67,7 +67,7 @@ def test_a_cross_encoder_is_tuned_and_taken_with_and_without_each(
     assert scorer.score("?", []) == []
 
 
-def test_tokens_are_selected_that_the_question_holds() -> None:
+def test_tokens_that_the_question_contains_are_selected() -> None:
     #            [CLS] q1 the [SEP] the q1 other [SEP] [PAD]
     ids = torch.tensor([[2, 7, 4, 3, 4, 7, 9, 3, 0]])
     question = torch.tensor([[0, 1, 1, 0, 0, 0, 0, 0, 0]]).bool()

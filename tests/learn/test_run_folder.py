@@ -32,7 +32,7 @@ def with_training(monkeypatch: pytest.MonkeyPatch, train: object) -> None:
     monkeypatch.setattr(run_process, "_import_module", lambda kind: types.SimpleNamespace(train=train))
 
 
-def test_a_run_is_found_again_as_it_was_asked_for(tmp_path: Path) -> None:
+def test_a_run_is_read_as_it_was_requested(tmp_path: Path) -> None:
     run = made(tmp_path, readers=(("hr",), ()))
     assert run.id == "r0001" and made(tmp_path).id == "r0002"
     again = RunFolder.find(tmp_path, "r0001")
@@ -44,7 +44,7 @@ def test_a_run_is_found_again_as_it_was_asked_for(tmp_path: Path) -> None:
             RunFolder.find(tmp_path, wrong)
 
 
-def test_a_training_ends_done_stopped_or_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_training_ends_as_done_stopped_or_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def train(run: RunFolder, report: Reporter) -> None:
         report.doing("training")
         for step in range(1, 4):
@@ -70,24 +70,24 @@ def test_a_training_ends_done_stopped_or_failed(tmp_path: Path, monkeypatch: pyt
     assert broken.state.status == "waiting" and not broken.state.error
 
 
-def test_one_process_trains_a_run(tmp_path: Path) -> None:
+def test_only_one_process_trains_a_run(tmp_path: Path) -> None:
     run = made(tmp_path)
-    with run.held(), pytest.raises(Conflict, match="another process"):
+    with run.hold(), pytest.raises(Conflict, match="another process"):
         run_training(run)
 
 
-def test_a_process_that_is_gone_has_stopped(tmp_path: Path) -> None:
+def test_a_run_whose_process_was_killed_counts_as_stopped(tmp_path: Path) -> None:
     run = made(tmp_path)
     code = (
         "import sys, os; from pathlib import Path; from argot.learn.run_folder import *\n"
         "run = RunFolder(Path(sys.argv[1]))\n"
-        "with run.held(): run.note(RunState(status='running', step=2)); os.kill(os.getpid(), 9)"
+        "with run.hold(): run.note(RunState(status='running', step=2)); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", code, str(run.path)], check=False)
     assert (run.state.status, run.state.step) == ("stopped", 2)
 
 
-def test_bad_lines_of_pairs_are_named(tmp_path: Path) -> None:
+def test_the_error_for_an_invalid_line_of_pairs_names_it(tmp_path: Path) -> None:
     file = tmp_path / "pairs.jsonl"
     file.write_text(
         '{"question": "a", "passage_id": "p", "passage": "t", "document": "d", "kind": "k", "part": "all"}\n'
@@ -118,7 +118,7 @@ def loop_in(folder: Path) -> tuple[TrainingLoop, torch.nn.Module]:
     return TrainingLoop(network, groups, losses, folder, LoopRecipe(12, every=5)), network
 
 
-def test_a_training_with_chance_in_it_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+def test_a_randomised_training_resumes_and_gives_the_same_weights(tmp_path: Path) -> None:
     whole, _ = loop_in(tmp_path / "whole")
     whole.run(lambda *told: None)
 

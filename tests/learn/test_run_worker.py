@@ -1,4 +1,4 @@
-"""Runs trained one after the other, each in a process of its own: stopped, cut off, failing, and going on."""
+"""Tests of runs trained one after another, each in its own process: stopped, interrupted, failing and resumed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def test_the_oldest_goes_first_and_what_fails_stays_failed(tmp_path: Path) -> None:
+def test_the_oldest_run_is_trained_first_and_a_failed_run_stays_failed(tmp_path: Path) -> None:
     fails, works = made(tmp_path, does="fail"), made(tmp_path, steps=2)
     at_work = worker(tmp_path)
     first, second = at_work.train_next(), at_work.train_next()
@@ -46,7 +46,7 @@ def test_the_oldest_goes_first_and_what_fails_stays_failed(tmp_path: Path) -> No
     assert at_work.train_next() is None
 
 
-def test_a_process_that_is_killed_has_failed(tmp_path: Path) -> None:
+def test_a_run_whose_process_is_killed_is_failed(tmp_path: Path) -> None:
     run = made(tmp_path, does="die")
     worker(tmp_path).train_next()
     assert run.state.status == "failed" and "too little memory" in run.state.error
@@ -56,7 +56,7 @@ def test_a_process_that_is_killed_has_failed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_end_of_a_worker_lets_a_run_wait_and_a_person_stops_it(tmp_path: Path) -> None:
+def test_a_run_waits_when_its_worker_ends_and_stops_when_a_person_stops_it(tmp_path: Path) -> None:
     run = made(tmp_path, does="wait")
     for ended_by_person in (False, True):
         at_work = worker(tmp_path)
@@ -66,10 +66,10 @@ def test_the_end_of_a_worker_lets_a_run_wait_and_a_person_stops_it(tmp_path: Pat
         run.stop() if ended_by_person else at_work.end()
         thread.join(PATIENCE)
         assert run.state.status == ("stopped" if ended_by_person else "waiting")
-    assert find_next_run(tmp_path) is None  # whoever stopped it has it go on
+    assert find_next_run(tmp_path) is None  # a run that a person stopped waits until that person resumes it
 
 
-def test_what_a_crash_cut_off_goes_on(tmp_path: Path) -> None:
+def test_a_run_interrupted_by_a_crash_is_continued(tmp_path: Path) -> None:
     run = made(tmp_path, steps=1)
     run.note(RunState("running", "training", 3, 9))
     assert run.is_cut_off and run.state.status == "stopped"
@@ -81,7 +81,7 @@ def test_what_a_crash_cut_off_goes_on(tmp_path: Path) -> None:
     assert not stopped.is_cut_off and find_next_run(tmp_path) is None
 
 
-def test_a_training_ends_with_who_started_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_training_ends_when_its_parent_process_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from argot.learn.run_process import Reporter
 
     report = Reporter(made(tmp_path))
@@ -90,7 +90,7 @@ def test_a_training_ends_with_who_started_it(tmp_path: Path, monkeypatch: pytest
     assert report.is_orphan and report.stop_asked()
 
 
-def test_a_damaged_folder_holds_up_no_other(tmp_path: Path) -> None:
+def test_a_damaged_run_folder_does_not_hold_up_the_others(tmp_path: Path) -> None:
     runs = [made(tmp_path, steps=1) for _ in range(4)]
     (runs[0].path / "request.json").write_text("{")
     (runs[1].path / "state.json").write_text('{"of a later version": 1}')

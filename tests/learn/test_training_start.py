@@ -1,4 +1,4 @@
-"""What a training starts from is looked at before anybody waits, and opens no way round who may see what."""
+"""Tests of starting a training: its base is checked at once, and it opens no way to hidden documents."""
 
 import json
 import shutil
@@ -48,7 +48,7 @@ async def begun(
     return await training_start(kb, who, kind=kind, data="numbers", base=str(base), recipe=recipe)
 
 
-async def test_over_the_network_nobody_learns_which_folders_there_are(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_errors_over_the_network_do_not_reveal_which_folders_exist(kb: KnowledgeBase, tmp_path: Path) -> None:
     (tmp_path / "pickled").mkdir()
     (tmp_path / "pickled" / "pytorch_model.bin").write_bytes(b"pickle")
     token = asked_from_elsewhere.set(True)
@@ -66,12 +66,12 @@ async def test_over_the_network_nobody_learns_which_folders_there_are(kb: Knowle
 
 @pytest.mark.parametrize("base", ["x" * 999, "~nobody/model", "a\0b"])
 @pytest.mark.parametrize("kind", ["embedder", "generator"])
-async def test_a_name_that_no_folder_can_have_is_refused(kb: KnowledgeBase, base: str, kind: str) -> None:
+async def test_an_impossible_folder_name_is_refused(kb: KnowledgeBase, base: str, kind: str) -> None:
     with pytest.raises((InvalidInput, NotFound)):
         await begun(kb, MIA, base, kind)
 
 
-async def test_what_is_no_model_is_refused_at_once(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_a_base_that_is_not_a_model_is_refused_at_once(kb: KnowledgeBase, tmp_path: Path) -> None:
     pickled = tmp_path / "pickled"
     pickled.mkdir()
     (pickled / "pytorch_model.bin").write_bytes(b"pickle")
@@ -84,7 +84,7 @@ async def test_what_is_no_model_is_refused_at_once(kb: KnowledgeBase, tmp_path: 
     assert await training_list(kb, MIA) == []
 
 
-async def test_a_training_of_restricted_documents_hands_them_on_to_nobody(kb: KnowledgeBase, model: Path) -> None:
+async def test_trainings_on_a_restricted_run_stay_restricted(kb: KnowledgeBase, model: Path) -> None:
     secret = finished_run(kb.home, [("s", "The vault opens at noon.")], model, readers=(("vault",),))
     for base in (secret.id, secret.model, secret.path / "pairs.jsonl"):
         with pytest.raises((NotFound, InvalidInput), match=r"no training|neither an installed"):
@@ -98,7 +98,7 @@ async def test_a_training_of_restricted_documents_hands_them_on_to_nobody(kb: Kn
             await training_show(kb, MIA, run=later.id)
 
 
-async def test_a_reader_starts_from_the_embedder_also_where_one_was_adopted(kb: KnowledgeBase, model: Path) -> None:
+async def test_a_reader_starts_from_the_embedder_even_if_one_was_adopted(kb: KnowledgeBase, model: Path) -> None:
     passages = kb.document_store.database.connection().execute("SELECT id, text FROM passages").fetchall()
     run = finished_run(kb.home, [(row[0], row[1]) for row in passages], model, kind="reranker")
     shutil.rmtree(run.model)

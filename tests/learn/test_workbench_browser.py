@@ -1,4 +1,4 @@
-"""The workbench in a real browser: from a folder of documents to an adopted re-ranker, in one sitting."""
+"""Test of the workbench in a real browser, from a folder of documents to an adopted re-ranker."""
 
 import os
 import sqlite3
@@ -39,7 +39,7 @@ def passages_of(home: Path) -> dict[str, tuple[str, str]]:
     return {Path(uri).name: (document, passage) for uri, document, passage in rows}
 
 
-def test_from_documents_to_an_adopted_reranker(chromium: Any, served: Served) -> None:
+def test_documents_lead_to_an_adopted_reranker(chromium: Any, served: Served) -> None:
     with visitors(chromium, served.url) as visit:
         tab = visit()
         tab.goto(f"{served.url}/workbench")
@@ -49,7 +49,7 @@ def test_from_documents_to_an_adopted_reranker(chromium: Any, served: Served) ->
         expect(tab.get_by_role("heading", name="r0001 tiny words")).to_be_visible()
         adopt(tab, "workbench-run")
 
-        # As in Trustworthy Answers 3.2.3: the re-ranker starts from the embedder that was tuned.
+        # As in Trustworthy Answers 3.2.3, the re-ranker starts from the embedder trained before.
         tab.get_by_role("link", name="Overview").click()
         tab.get_by_role("link", name="reranker").click()
         begin(tab, "r0001", "tiny order", {"epochs": "8", "threads": "1"})
@@ -72,7 +72,7 @@ def test_from_documents_to_an_adopted_reranker(chromium: Any, served: Served) ->
 
 
 def begin(tab: Any, base: str, name: str, recipe: dict[str, str], **chosen: str) -> None:
-    """Fill in the form of a training, and start it."""
+    """Fill in the form of a training and start it."""
     tab.get_by_label("Model to start from").fill(base)
     tab.get_by_label("Name of your choice").fill(name)
     tab.locator("summary", has_text="Recipe").click()
@@ -84,7 +84,7 @@ def begin(tab: Any, base: str, name: str, recipe: dict[str, str], **chosen: str)
 
 
 def adopt(tab: Any, picture: str = "") -> None:
-    """Look on, without a reload, until the training is done, and put its model into force."""
+    """Wait, without reloading the page, until the training is done, and adopt its model."""
     expect(tab.locator(".curve polyline").first).to_be_visible(timeout=PATIENCE)
     expect(tab.get_by_role("button", name="Adopt")).to_be_visible(timeout=PATIENCE)
     if picture:

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha against the worked example of its author, and at its edges."""
+"""Tests of Krippendorff's alpha against its author's worked example, and at its limits."""
 
 from itertools import zip_longest
 
@@ -11,12 +11,12 @@ OBSERVERS = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
 UNITS = [[int(value) for value in unit if value != "."] for unit in zip_longest(*OBSERVERS)]
 
 
-def test_it_is_that_of_the_published_example() -> None:
+def test_alpha_equals_that_of_the_published_example() -> None:
     assert compute_ordinal_alpha(UNITS) == pytest.approx(0.815, abs=0.0005)
     assert compute_nominal_alpha(UNITS) == pytest.approx(0.743, abs=0.0005)
 
 
-def test_neither_the_order_of_raters_nor_what_one_alone_rated_counts() -> None:
+def test_alpha_ignores_the_order_of_raters_and_single_ratings() -> None:
     assert compute_ordinal_alpha([unit[::-1] for unit in UNITS] + [[5], []]) == pytest.approx(
         compute_ordinal_alpha(UNITS)
     )
@@ -29,5 +29,5 @@ def test_full_agreement_is_one_and_systematic_disagreement_below_zero() -> None:
 
 
 @pytest.mark.parametrize("units", [[], [[3]], [[2], [4]], [[3, 3], [3, 3]]])
-def test_where_there_is_nothing_to_agree_about_there_is_none(units: list[list[int]]) -> None:
+def test_alpha_is_none_without_anything_to_compare(units: list[list[int]]) -> None:
     assert compute_ordinal_alpha(units) is None

@@ -1,4 +1,4 @@
-"""argot ratings: a study from a file to its end, and one of questions asked through profiles."""
+"""Tests of `argot ratings`: a study made from a file, and one of questions asked through profiles."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ Ratings = Callable[..., tuple[int, str, str]]
 def ratings(
     tiny_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Ratings:
-    """Runs a command in this process: its exit code, output and messages."""
+    """Run a command in this process, and return its exit code, output and messages."""
     monkeypatch.setenv("ARGOT_HOME", str(shutil.copytree(tiny_home, tmp_path / "kb")))
 
     def run(*arguments: object) -> tuple[int, str, str]:
@@ -31,7 +31,7 @@ def ratings(
     return run
 
 
-def test_a_study_from_a_file_to_its_end(ratings: Ratings, tmp_path: Path) -> None:
+def test_a_study_is_created_from_a_file_rated_and_removed(ratings: Ratings, tmp_path: Path) -> None:
     rows = [{"question": f"Q{n}?", "answers": {"one": "first", "other": "second"}} for n in (1, 2)]
     file = tmp_path / "answers.jsonl"
     file.write_text("\n".join(map(json.dumps, rows)))
@@ -57,7 +57,7 @@ def test_a_study_from_a_file_to_its_end(ratings: Ratings, tmp_path: Path) -> Non
     assert code == 1 and "There is no study 'two words'" in told
 
 
-def test_questions_asked_through_profiles(ratings: Ratings, tmp_path: Path) -> None:
+def test_a_study_is_created_from_questions_asked_through_profiles(ratings: Ratings, tmp_path: Path) -> None:
     file = tmp_path / "questions.txt"
     file.write_text("What does a late tariff filing cost?\n")
     code, out, _ = ratings(
@@ -74,7 +74,7 @@ def test_questions_asked_through_profiles(ratings: Ratings, tmp_path: Path) -> N
     assert code == 1 and "Nobody has shared such an answer" in told
 
 
-def test_passages_found_here_and_references_of_a_file(ratings: Ratings, tmp_path: Path) -> None:
+def test_studies_of_passages_and_of_references_are_created(ratings: Ratings, tmp_path: Path) -> None:
     file = tmp_path / "questions.txt"
     file.write_text("What does a late tariff filing cost?\n")
     code, out, _ = ratings("ratings", "create", "search", "--kind", "passages", "--questions", file)

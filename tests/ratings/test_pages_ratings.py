@@ -1,4 +1,4 @@
-"""The pages of rating studies: raters never learn which system wrote what, and lose nothing. No browser here."""
+"""Tests of the rating pages without a browser: raters never learn which system wrote what, and lose no input."""
 
 import json
 import re
@@ -52,7 +52,7 @@ async def mia(desk: Desk) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 async def ann(desk: Desk, mia: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
-    """Invited to a study of three questions."""
+    """Provide a client of ann, who is invited to a study of three questions."""
     assert (await make(mia)).status_code == 303
     invited = await mia.post("/ratings/manage/Autumn%20round/invite", data={"csrf": CSRF, "people": "ann"})
     assert invited.status_code == 303
@@ -72,7 +72,7 @@ async def make(client: httpx.AsyncClient, **fields: str) -> httpx.Response:
 
 
 def chosen(html: str) -> dict[str, str]:
-    """What the form would send back."""
+    """Return what the form would send back."""
     found = dict(re.findall(r'<input type="radio" name="([^"]+)" value="(\d)" checked>', html))
     for name, options in re.findall(r'<select id="[^"]+" name="([^"]+)">(.*?)</select>', html):
         if value := re.search(r'value="(\d)" selected', options):
@@ -87,7 +87,7 @@ async def post(client: httpx.AsyncClient, path: str, /, **fields: Any) -> httpx.
     return await client.post(path, data={"csrf": CSRF, **fields})
 
 
-async def test_no_page_of_a_rater_names_a_system_or_lets_an_answer_act(ann: httpx.AsyncClient) -> None:
+async def test_no_page_of_a_rater_names_a_system_or_runs_an_answers_markup(ann: httpx.AsyncClient) -> None:
     for path in ("/ratings", ADDRESS, *(f"{ADDRESS}/{n}" for n in (1, 2, 3))):
         answer = await ann.get(path, follow_redirects=True)
         assert answer.status_code == 200 and "unsafe" not in answer.headers["content-security-policy"]
@@ -100,7 +100,7 @@ async def test_no_page_of_a_rater_names_a_system_or_lets_an_answer_act(ann: http
     )
 
 
-async def test_saved_shown_again_and_on_to_the_next(ann: httpx.AsyncClient) -> None:
+async def test_a_rating_is_saved_shown_again_and_followed_by_the_next(ann: httpx.AsyncClient) -> None:
     first = (await ann.get(ADDRESS)).headers["location"]
     assert first == f"{ADDRESS}/1"
     saved = await post(ann, first, **FULL, comment="fine", go="next")
@@ -114,7 +114,7 @@ async def test_saved_shown_again_and_on_to_the_next(ann: httpx.AsyncClient) -> N
     assert "all rated" in (await ann.get("/ratings?done=all-rated")).text
 
 
-async def test_ties_are_told_and_nothing_is_lost_even_if_the_browser_closes(ann: httpx.AsyncClient) -> None:
+async def test_tied_ranks_are_refused_and_nothing_is_lost(ann: httpx.AsyncClient) -> None:
     tied = {**FULL, "rank-A": "1"}
     refused = await post(ann, f"{ADDRESS}/1", **tied, comment="wait", go="next")
     assert refused.status_code == 400 and "A and B have the same rank, 1" in refused.text
@@ -123,7 +123,7 @@ async def test_ties_are_told_and_nothing_is_lost_even_if_the_browser_closes(ann:
     assert chosen(again) == tied and "this one is not finished" in again and "0 of 3 rated" in again
 
 
-async def test_what_is_chosen_is_kept_as_one_goes(ann: httpx.AsyncClient) -> None:
+async def test_choices_are_kept_as_a_draft(ann: httpx.AsyncClient) -> None:
     kept = await post(ann, f"{ADDRESS}/2/draft", **{"points-B-1": "3"})
     assert (kept.status_code, kept.text) == (204, "")
     page = (await ann.get(f"{ADDRESS}/2")).text
@@ -134,12 +134,12 @@ async def test_what_is_chosen_is_kept_as_one_goes(ann: httpx.AsyncClient) -> Non
 
 
 @pytest.mark.parametrize("given", [{"points-A-0": "9"}, {"points-A-0": "x"}, {"rank-A": "99"}, {"rank-A": "0"}])
-async def test_what_no_page_sends_is_refused(ann: httpx.AsyncClient, given: dict[str, str]) -> None:
+async def test_values_that_no_page_offers_are_refused(ann: httpx.AsyncClient, given: dict[str, str]) -> None:
     assert (await post(ann, f"{ADDRESS}/1", **{**FULL, **given}, go="next")).status_code == 400
     assert (await post(ann, f"{ADDRESS}/1/draft", **given)).status_code == 400
 
 
-async def test_the_uninvited_find_nothing_and_a_token_is_needed(desk: Desk, ann: httpx.AsyncClient) -> None:
+async def test_uninvited_users_find_nothing_and_a_csrf_token_is_required(desk: Desk, ann: httpx.AsyncClient) -> None:
     async with desk.of(EVE) as eve:
         assert "You are not invited to any study" in (await eve.get("/ratings")).text
         assert (await eve.get(f"{ADDRESS}/1")).status_code == 404
@@ -150,7 +150,7 @@ async def test_the_uninvited_find_nothing_and_a_token_is_needed(desk: Desk, ann:
     assert (await ann.get("/ratings/manage")).status_code == 403
 
 
-async def test_a_manager_sees_progress_results_and_takes_them_away(
+async def test_a_manager_sees_progress_and_downloads_the_results(
     mia: httpx.AsyncClient, ann: httpx.AsyncClient
 ) -> None:
     manage = "/ratings/manage/Autumn%20round"
@@ -165,7 +165,7 @@ async def test_a_manager_sees_progress_results_and_takes_them_away(
     assert (await post(mia, f"{manage}/close")).status_code == 303
     closed = await post(ann, f"{ADDRESS}/2", **FULL, go="next")
     assert closed.status_code == 409 and "closed" in closed.text
-    # What was chosen for it is on the page, and nowhere else.
+    # The choices for it are on the page only, and not stored.
     assert "nothing you chose is lost" not in closed.text
     assert (await post(mia, f"{manage}/reopen")).status_code == 303
     assert (await post(mia, f"{manage}/uninvite", person="ann")).status_code == 303
@@ -175,7 +175,7 @@ async def test_a_manager_sees_progress_results_and_takes_them_away(
     assert (await mia.get(manage)).status_code == 404
 
 
-async def test_a_form_that_is_wrong_is_given_back_with_the_reason(mia: httpx.AsyncClient) -> None:
+async def test_an_invalid_form_is_shown_again_with_the_reason(mia: httpx.AsyncClient) -> None:
     refused = await make(mia, name="a/b", about="for the <b>lab</b>")
     assert refused.status_code == 400 and "cannot be the name of a study" in refused.text
     assert 'value="a/b"' in refused.text and "for the &lt;b&gt;lab&lt;/b&gt;" in refused.text

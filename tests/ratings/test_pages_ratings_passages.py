@@ -1,4 +1,4 @@
-"""The pages on which passages are judged, up to the experiment that runs on what was annotated. No browser here."""
+"""Tests of the pages for judging passages, and of the experiment on their annotations, without a browser."""
 
 import asyncio
 import json
@@ -62,7 +62,7 @@ async def post(client: httpx.AsyncClient, path: str, /, **fields: Any) -> httpx.
 
 
 def letters_of(html: str) -> dict[str, str]:
-    """The letter of each passage, by its beginning."""
+    """Return the letter of each passage, keyed by its first words."""
     found = re.findall(r'id="passage-([A-C])".*?class="laid-out[^"]*" dir="auto"><p>(.{9})', html, re.DOTALL)
     return {text: letter for letter, text in found}
 
@@ -77,7 +77,7 @@ def assert_inert(answer: httpx.Response) -> None:
     assert "alert(1)" in answer.text
 
 
-async def test_relevance_is_marked_kept_and_counted(mia: httpx.AsyncClient, ann: httpx.AsyncClient) -> None:
+async def test_relevance_is_marked_saved_and_counted(mia: httpx.AsyncClient, ann: httpx.AsyncClient) -> None:
     await make(mia, "passages")
     shown = await ann.get(ADDRESS)
     assert_inert(shown)
@@ -94,7 +94,7 @@ async def test_relevance_is_marked_kept_and_counted(mia: httpx.AsyncClient, ann:
     assert (await mia.get(f"{MANAGE}/export?form=annotated")).status_code == 400
 
 
-async def test_unfinished_marks_stay_on_the_page_of_a_study_that_was_closed_meanwhile(
+async def test_unfinished_marks_stay_on_the_page_of_a_closed_study(
     mia: httpx.AsyncClient, ann: httpx.AsyncClient
 ) -> None:
     await make(mia, "passages")
@@ -129,7 +129,7 @@ async def test_references_annotated_on_the_page_are_data_of_the_experiment(
     report, _, _ = await asyncio.to_thread(run_experiment, "trustworthy-7", options, tmp_path, Settings(), quiet)
     rows = {row["label"]: row for row in report["rows"]}
     matched = rows["Argot's matching, threshold 0.5"]
-    # The third sentence stands word for word in a passage, on which she says it does not rest.
+    # The third sentence stands literally in a passage on which, by her annotation, it does not rest.
     assert matched["state"] == "measured" and matched["figures"]["precision"]["mean"] == pytest.approx(2 / 3)
     assert "needs a language model" in rows["LLM"]["reason"]
 

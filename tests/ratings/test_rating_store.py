@@ -1,4 +1,4 @@
-"""Studies and ratings as they are kept, on SQLite and on PostgreSQL."""
+"""Tests of stored studies and ratings, on SQLite and on PostgreSQL."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -27,12 +27,12 @@ def study(store: RatingStore) -> Study:
     return store.create(Study(name="Größe ÄB", created_by="mia"), ITEMS)
 
 
-def test_a_study_is_found_whatever_the_case_of_its_name(store: RatingStore, study: Study) -> None:
+def test_a_study_is_found_in_any_case_of_its_name(store: RatingStore, study: Study) -> None:
     assert store.get_study("Größe ÄB") == store.get_study("GRößE Äb") == study and store.list_studies() == [study]
     with pytest.raises(Conflict, match="already"):
         store.create(Study(name="grÖße äb".replace("Ö", "ö").replace("ä", "Ä")), ITEMS)
     with pytest.raises(NotFound):
-        store.get_study("größe äb")  # as SQLite, which knows the case of A to Z alone
+        store.get_study("größe äb")  # as in SQLite, which folds the case of A to Z only
     assert store.close_study(study.name, closed=True).closed_at
     assert store.close_study(study.name, closed=False).closed_at is None
 
@@ -48,7 +48,7 @@ def test_questions_and_answers_keep_their_order(store: RatingStore, study: Study
     assert store.forget_shared("t1", 1) == 1 and store.forget_shared("t1") == 1 and store.list_items(study) == []
 
 
-def test_a_rating_is_one_and_its_draft_ends_with_it(store: RatingStore, study: Study) -> None:
+def test_a_rating_is_stored_once_and_replaces_its_draft(store: RatingStore, study: Study) -> None:
     item = store.list_items(study)[0].id
     with pytest.raises(NotAllowed):
         store.save(item, "ann", Judgement())
@@ -62,7 +62,7 @@ def test_a_rating_is_one_and_its_draft_ends_with_it(store: RatingStore, study: S
     (first,) = store.list_ratings(study)
     assert first.said == said and first.draft is None
     store.save(item, "ann", said)
-    store.keep_draft(item, "ann", said)  # it says what is saved already
+    store.keep_draft(item, "ann", said)  # the same as the saved rating
     assert store.list_ratings(study) == [first]
     store.keep_draft(item, "ann", draft)
     store.keep_draft(item, "ann", Judgement())
@@ -74,7 +74,7 @@ def test_a_rating_is_one_and_its_draft_ends_with_it(store: RatingStore, study: S
         store.save(10**6, "ann", said)
 
 
-def test_who_is_erased_leaves_scores_without_words(store: RatingStore, study: Study) -> None:
+def test_erasing_a_person_keeps_their_scores_without_comments(store: RatingStore, study: Study) -> None:
     one, other = store.list_items(study)
     store.invite(study, ["ann", "bob"], "mia")
     store.save(one.id, "ann", Judgement(ranks={"a": 1}, comment="mine"))

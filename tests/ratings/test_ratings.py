@@ -1,4 +1,4 @@
-"""Rating studies: made, rated blindly by several people, read, exported, closed, and forgotten with their people."""
+"""Tests of rating studies: made, rated blindly, read, exported, closed, and erased with their people."""
 
 import csv
 import io
@@ -69,7 +69,7 @@ def full(task: Any, points: int = 4) -> dict[str, Any]:
 
 
 def by_quality(task: Any) -> dict[str, Any]:
-    """As somebody rates who likes the first system best, whatever its letter."""
+    """Return a rating that prefers the first system, whatever its letter."""
     best = {one["letter"]: int(one["text"][-1]) for one in task["answers"]}
     scores = {letter: dict.fromkeys(ASPECTS, 5 - place) for letter, place in best.items()}
     return {"place": task["place"], "scores": scores, "ranks": {one: place + 1 for one, place in best.items()}}
@@ -78,7 +78,7 @@ def by_quality(task: Any) -> dict[str, Any]:
 # -- rating -----------------------------------------------------------------------------------------------------------
 
 
-async def test_everybody_has_an_order_of_their_own_that_stays_and_no_system_is_named(kb: KnowledgeBase) -> None:
+async def test_each_rater_has_a_fixed_order_of_their_own_without_system_names(kb: KnowledgeBase) -> None:
     await made(kb, "ann", "ben")
     orders: dict[str, list[list[str]]] = {}
     for name in ("ann", "ben"):
@@ -91,13 +91,13 @@ async def test_everybody_has_an_order_of_their_own_that_stays_and_no_system_is_n
     assert len({tuple(text[-1] for text in order) for order in orders["ann"]}) > 2
 
 
-def test_each_place_is_as_likely_for_each_system() -> None:
+def test_each_system_is_equally_likely_in_each_place() -> None:
     answers = [Answer(name, "") for name in SYSTEMS]
     first = [draw_blind_order(answers, "seed", f"rater {n}", n % 7)["A"].system for n in range(600)]
     assert all(150 < first.count(name) < 250 for name in SYSTEMS)
 
 
-async def test_a_rating_saved_twice_is_one_and_the_last_one_counts(kb: KnowledgeBase) -> None:
+async def test_the_last_of_several_saves_of_a_rating_counts(kb: KnowledgeBase) -> None:
     await made(kb, "ann")
     ann = Principal("ann")
     task = await do(kb, ann, "rating_task", study="Autumn")
@@ -124,7 +124,7 @@ async def test_a_rating_saved_twice_is_one_and_the_last_one_counts(kb: Knowledge
         ({"scores": {"A": {"Correctness": 6}}}, "less than or equal to 5"),
     ],
 )
-async def test_what_is_not_finished_is_not_saved_and_the_reason_told(
+async def test_an_unfinished_rating_is_refused_with_the_reason(
     kb: KnowledgeBase, change: dict[str, Any], told: str
 ) -> None:
     await made(kb, "ann")
@@ -134,7 +134,7 @@ async def test_what_is_not_finished_is_not_saved_and_the_reason_told(
     assert (await do(kb, MIA, "rating_show", study="Autumn"))["ratings"] == 0
 
 
-async def test_a_draft_outlives_the_browser_and_counts_for_nothing(kb: KnowledgeBase) -> None:
+async def test_a_draft_outlives_the_browser_and_is_not_counted(kb: KnowledgeBase) -> None:
     await made(kb, "ann")
     ann, half = Principal("ann"), {"A": {"Correctness": 3}}
     await do(kb, ann, "rating_save", study="Autumn", place=1, scores=half, ranks={"A": 1, "B": 1}, draft=True)
@@ -145,16 +145,16 @@ async def test_a_draft_outlives_the_browser_and_counts_for_nothing(kb: Knowledge
     assert shown["ratings"] == 0 and shown["progress"][0]["rated"] == 0
     saved = await do(kb, ann, "rating_save", study="Autumn", **full(task))
     assert saved["study"]["rated"] == 1
-    # A late draft of what is saved already, as of a second tab, makes nothing unfinished.
+    # A late draft that equals the saved rating, as from a second tab, does not make it unfinished.
     await do(kb, ann, "rating_save", study="Autumn", **full(task), draft=True)
     assert (await do(kb, ann, "rating_task", study="Autumn", place=1))["saved"]
-    # One that differs is kept beside it, and the rating goes on to count.
+    # A different draft is kept beside the rating, which still counts.
     await do(kb, ann, "rating_save", study="Autumn", **full(task, 1), draft=True)
     assert not (await do(kb, ann, "rating_task", study="Autumn", place=1))["saved"]
     assert (await do(kb, MIA, "rating_show", study="Autumn"))["results"]["measured"][0]["systems"][0]["mean"] == 4
 
 
-async def test_whoever_cannot_judge_says_so_and_goes_on(kb: KnowledgeBase) -> None:
+async def test_a_rater_may_pass_on_a_question(kb: KnowledgeBase) -> None:
     await made(kb, "ann")
     given = {"place": 1, "scores": {"A": {"Correctness": 2}}, "cannot_judge": True, "comment": "not my field"}
     saved = await do(kb, Principal("ann"), "rating_save", study="Autumn", **given)
@@ -164,7 +164,7 @@ async def test_whoever_cannot_judge_says_so_and_goes_on(kb: KnowledgeBase) -> No
     assert all(one["systems"] == [] for one in results["measured"])
 
 
-async def test_only_the_invited_rate_and_only_while_the_study_is_open(kb: KnowledgeBase) -> None:
+async def test_only_invited_raters_rate_and_only_while_the_study_is_open(kb: KnowledgeBase) -> None:
     await made(kb, "ann")
     eve, ann = Principal("eve"), Principal("ann")
     assert await do(kb, eve, "rating_studies_mine") == []
@@ -185,10 +185,10 @@ async def test_only_the_invited_rate_and_only_while_the_study_is_open(kb: Knowle
     assert shown["progress"] == [{"person": "ann", "invited": False, "rated": 1, "passed": 0, "of": 12}]
 
 
-# -- what they say ----------------------------------------------------------------------------------------------------
+# -- results and exports ----------------------------------------------------------------------------------------------
 
 
-async def test_results_export_and_agreement_of_three_who_agree(kb: KnowledgeBase) -> None:
+async def test_three_agreeing_raters_give_the_expected_results_and_export(kb: KnowledgeBase) -> None:
     await made(kb, "ann", "ben", "eve")
     for name in ("ann", "ben", "eve"):
         while task := await do(kb, Principal(name), "rating_task", study="Autumn"):
@@ -218,7 +218,7 @@ async def test_results_export_and_agreement_of_three_who_agree(kb: KnowledgeBase
     }  # fmt: skip
 
 
-async def test_a_comment_is_no_formula_in_a_spreadsheet(kb: KnowledgeBase) -> None:
+async def test_a_comment_is_not_a_formula_in_a_spreadsheet(kb: KnowledgeBase) -> None:
     await made(kb, "ann")
     given = {"study": "Autumn", "place": 1, "cannot_judge": True, "comment": '=HYPERLINK("http://x")'}
     await do(kb, Principal("ann"), "rating_save", **given)
@@ -226,7 +226,7 @@ async def test_a_comment_is_no_formula_in_a_spreadsheet(kb: KnowledgeBase) -> No
     assert next(csv.DictReader(io.StringIO(text)))["comment"] == '\'=HYPERLINK("http://x")'
 
 
-# -- making -----------------------------------------------------------------------------------------------------------
+# -- creating a study -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ async def test_a_comment_is_no_formula_in_a_spreadsheet(kb: KnowledgeBase) -> No
         ('{"question": "Q?", "answers": {"one": "x", "two": "y"}, "documents": ["no.md"]}', "no document 'no.md'"),
     ],
 )
-async def test_a_wrong_line_is_named_and_nothing_is_made(kb: KnowledgeBase, line: str, told: str) -> None:
+async def test_an_invalid_line_is_named_and_no_study_is_made(kb: KnowledgeBase, line: str, told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
         await made(kb, data=f"{file_of(1)}\n{line}\n")
     assert await do(kb, MIA, "rating_list") == []
@@ -262,7 +262,7 @@ async def test_names_aspects_and_readers_are_checked(kb: KnowledgeBase) -> None:
         await do(kb, MIA, "rating_invite", study="Autumn", people=["nobody"])
 
 
-async def test_whoever_may_not_read_a_document_sees_no_answer_that_rests_on_it(kb: KnowledgeBase) -> None:
+async def test_answers_from_documents_closed_to_a_rater_are_hidden_from_them(kb: KnowledgeBase) -> None:
     uri = (await do(kb, LOCAL, "list_documents"))[0]["name"]
     await made(kb, "ann", "ben", data=file_of(2, documents=[uri]), readers_confirmed=False)
     assert (await do(kb, Principal("ann"), "rating_studies_mine"))[0]["of"] == 2
@@ -275,7 +275,7 @@ async def test_whoever_may_not_read_a_document_sees_no_answer_that_rests_on_it(k
     assert (await do(kb, Principal("ben", frozenset({"hr"})), "rating_studies_mine"))[0]["of"] == 2
 
 
-async def test_an_export_has_no_word_that_its_reader_may_not_read(kb: KnowledgeBase) -> None:
+async def test_an_export_leaves_out_texts_its_reader_may_not_read(kb: KnowledgeBase) -> None:
     name = (await do(kb, LOCAL, "list_documents"))[0]["name"]
     data = file_of(1, documents=[name], reference="The secret one.")
     await made(kb, "ann", data=data, readers_confirmed=False)
@@ -287,13 +287,13 @@ async def test_an_export_has_no_word_that_its_reader_may_not_read(kb: KnowledgeB
     for form in FORMS:
         text = (await do(kb, MIA, "rating_export", study="Autumn", form=form))["text"]
         assert not any(word in text for word in ("Question 1?", "secret", "answer of 1"))
-        # The results, which everybody's scores make, stay.
+        # The results, which come from everybody's scores, stay.
         assert len(text.splitlines()) == len(exported[form].splitlines()) and "Zebra-7B" in text
     whole = (await do(kb, LOCAL, "rating_export", study="Autumn"))["text"]
     assert whole == exported["jsonl"]
 
 
-async def test_questions_asked_through_profiles_go_on_where_they_were_stopped(kb: KnowledgeBase) -> None:
+async def test_a_stopped_study_of_asked_questions_is_continued(kb: KnowledgeBase) -> None:
     asked = 'What does a late tariff filing cost?\n{"question": "What is a PUC?", "reference": "Peripheral Under Cell"}'
     with pytest.raises(InvalidInput, match="two profiles or more"):
         await do(kb, MIA, "rating_create_asked", name="Ways", questions=asked, profiles=["default"])
@@ -301,7 +301,7 @@ async def test_questions_asked_through_profiles_go_on_where_they_were_stopped(kb
     await do(kb, MIA, "rating_create_asked", **given)
     await do(kb, MIA, "rating_invite", study="Ways", people=["ann"])
     events = catalogue.dispatch(kb, MIA, "rating_ask", {"study": "Ways"})
-    for _ in range(4):  # stopped while the last of four is asked
+    for _ in range(4):  # stopped while the last of four questions is asked
         event = await anext(events)
     assert (event["done"], event["total"]) == (3, 4)
     await events.aclose()
@@ -314,7 +314,7 @@ async def test_questions_asked_through_profiles_go_on_where_they_were_stopped(kb
     assert await do(kb, MIA, "thread_list") == [] and await do(kb, LOCAL, "glossary_misses") == []
 
 
-async def test_thumbs_are_rated_by_managers_alone_as_far_as_they_were_shared(kb: KnowledgeBase) -> None:
+async def test_shared_answers_with_thumbs_are_rated_by_managers_only(kb: KnowledgeBase) -> None:
     ann, question = Principal("ann"), "What does a late tariff filing cost?"
     threads = [(await do(kb, ann, "ask", question=question))["thread"] for _ in range(2)]
     with pytest.raises(InvalidInput, match="Nobody has shared"):
@@ -328,16 +328,16 @@ async def test_thumbs_are_rated_by_managers_alone_as_far_as_they_were_shared(kb:
     await do(kb, MIA, "rating_invite", study="Thumbs", people=["mia"])
     task = await do(kb, MIA, "rating_task", study="Thumbs")
     assert task["question"] == question and len(task["answers"]) == 1 and not task["ranking"]
-    assert (await do(kb, Principal("mia"), "rating_studies_mine"))[0]["of"] == 0  # no manager any more
+    assert (await do(kb, Principal("mia"), "rating_studies_mine"))[0]["of"] == 0  # she is no longer a manager
     await do(kb, MIA, "rating_save", study="Thumbs", **{**full(task), "ranks": {}})
-    await do(kb, ann, "feedback", thread=threads[0], turn=0, value=0)  # taken back
+    await do(kb, ann, "feedback", thread=threads[0], turn=0, value=0)  # feedback withdrawn
     assert (await do(kb, MIA, "rating_list"))[0]["questions"] == 0
 
 
 # -- people and stores ------------------------------------------------------------------------------------------------
 
 
-async def test_a_persons_ratings_are_in_their_export_and_nameless_after_their_erasure(kb: KnowledgeBase) -> None:
+async def test_a_persons_ratings_are_in_their_export_and_anonymous_after_erasure(kb: KnowledgeBase) -> None:
     await made(kb, "ann", "ben")
     ann = Principal("ann")
     task = await do(kb, ann, "rating_task", study="Autumn")
@@ -355,7 +355,7 @@ async def test_a_persons_ratings_are_in_their_export_and_nameless_after_their_er
     shown = await do(kb, MIA, "rating_show", study="Autumn")
     assert shown["progress"][0]["person"] == "ben"
     assert shown["progress"][1]["person"].startswith("erased person ") and shown["progress"][1]["rated"] == 1
-    # The order that she saw was drawn by her name: it is left out, rather than told wrongly.
+    # Her order was drawn from her name, so the export omits it rather than giving a wrong one.
     (row,) = map(json.loads, (await do(kb, MIA, "rating_export", study="Autumn"))["text"].splitlines())
     assert row["order"] == {} and row["scores"].keys() == set(SYSTEMS)
     exported = csv.DictReader(io.StringIO((await do(kb, MIA, "rating_export", study="Autumn", form="csv"))["text"]))
@@ -367,7 +367,7 @@ async def test_a_persons_ratings_are_in_their_export_and_nameless_after_their_er
     assert (await do(kb, LOCAL, "rating_list"))[0]["created_by"] == "erased person"
 
 
-async def test_a_removed_study_leaves_nothing(kb: KnowledgeBase) -> None:
+async def test_removing_a_study_deletes_all_its_texts(kb: KnowledgeBase) -> None:
     await made(kb, "ann", data=file_of(1).replace("answer of", "the quokka answer of"))
     assert b"quokka" in b"".join(one.read_bytes() for one in kb.home.glob("ratings.db*"))
     await do(kb, MIA, "rating_remove", study="Autumn")
@@ -375,7 +375,7 @@ async def test_a_removed_study_leaves_nothing(kb: KnowledgeBase) -> None:
     assert b"quokka" not in b"".join(one.read_bytes() for one in kb.home.glob("ratings.db*"))
 
 
-async def test_a_backup_brings_studies_back(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_a_backup_restores_studies(kb: KnowledgeBase, tmp_path: Path) -> None:
     await made(kb, "ann")
     await do(kb, LOCAL, "backup", path=str(tmp_path / "b.tar"))
     home = tmp_path / "other"

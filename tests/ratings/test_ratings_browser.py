@@ -1,4 +1,4 @@
-"""A rating study in real browsers: three people rate at once, each in an order of their own, and a manager reads it."""
+"""Tests of a rating study in real browsers: three people rate at once, each in their own order."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def served(chromium: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def come(chromium: Any, served: Served) -> Iterator[Callable[..., Any]]:
-    """Opens a browser of its own for a person, signed in, at an address."""
+    """Provide a function that opens a browser for a signed-in person at an address."""
     with visitors(chromium, served.url) as visit:
 
         def come(name: str, address: str, **options: Any) -> Any:
@@ -57,7 +57,7 @@ def come(chromium: Any, served: Served) -> Iterator[Callable[..., Any]]:
         yield come
 
 
-def test_three_browsers_at_once(come: Callable[..., Any], served: Served, tmp_path: Path) -> None:
+def test_three_raters_work_at_once_in_their_browsers(come: Callable[..., Any], served: Served, tmp_path: Path) -> None:
     ada = come("ada", "/ratings/manage")
     made(ada, served, "Late filings")
     tabs = {
@@ -99,7 +99,7 @@ def test_three_browsers_at_once(come: Callable[..., Any], served: Served, tmp_pa
     assert len(Path(download.value.path()).read_text("utf-8").splitlines()) == 1 + 3 * 4 * 3
 
 
-def test_a_browser_that_closes_in_the_middle_loses_nothing(come: Callable[..., Any], served: Served) -> None:
+def test_closing_the_browser_loses_no_rating(come: Callable[..., Any], served: Served) -> None:
     made(come("ada", "/ratings/manage"), served, "Closing")
     first = come("ann", "/ratings/study/Closing")
     with first.expect_response(lambda response: response.url.endswith("/draft")) as kept:
@@ -119,7 +119,7 @@ def test_a_browser_that_closes_in_the_middle_loses_nothing(come: Callable[..., A
     second.get_by_role("button", name="Save and go on").click()
     expect(second.get_by_role("alert")).to_contain_text("A and B have the same rank, 1")
     look(second, "ratings-error")
-    for tab in (second, third):  # two tabs of one person: one rating
+    for tab in (second, third):  # two tabs of one person give one rating
         rate(tab)
         tab.get_by_role("button", name="Save and go on").click()
         expect(tab.get_by_role("heading", name="Question 2 of 4")).to_be_visible()
@@ -150,7 +150,7 @@ def test_passages_are_judged_and_references_annotated(come: Callable[..., Any], 
     look(wide, "ratings-passages")
     fits(wide, 360)
     look(wide, "ratings-passages-phone")
-    wide.keyboard.press("Enter")  # in a field of the form: as its button
+    wide.keyboard.press("Enter")  # Enter in a field of the form works as its button
     expect(wide.get_by_text("You have rated every question of this study")).to_be_visible()
 
     tab = come("ben", "/ratings/study/References", viewport={"width": 1280, "height": 900})
@@ -175,13 +175,13 @@ def test_passages_are_judged_and_references_annotated(come: Callable[..., Any], 
 
 
 def fits(tab: Any, width: int) -> None:
-    """Nothing is cut off where the window is so narrow."""
+    """Check that nothing is cut off in a narrow window."""
     tab.set_viewport_size({"width": width, "height": 800})
     assert tab.locator("html").evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
 def made(ada: Any, served: Served, name: str, file: str = "answers.jsonl") -> None:
-    """A study made on the page, with everybody invited."""
+    """Create a study on the page and invite everybody."""
     ada.locator("#name").fill(name)
     ada.locator("#file").set_input_files(served.home.parent / file)
     ada.get_by_label("All whom I invite may read everything").check()
@@ -192,7 +192,7 @@ def made(ada: Any, served: Served, name: str, file: str = "answers.jsonl") -> No
 
 
 def order_of(tab: Any) -> list[str]:
-    """The systems in the order in which this rater sees them, known by what they say."""
+    """Return the systems in this rater's order, recognised by their answers."""
     told = tab.locator(".answer-text").all_inner_texts()
     marks = {"500 dollars": "Zebra-7B", "interest": "Yak-70B", "depends": "Xerus"}
     return [next(system for mark, system in marks.items() if mark in text) for text in told]

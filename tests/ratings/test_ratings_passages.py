@@ -1,4 +1,4 @@
-"""Studies in which passages are judged: whether they are relevant, and which sentences of an answer they bear out."""
+"""Tests of studies that judge whether passages are relevant, and which sentences of an answer they support."""
 
 import csv
 import io
@@ -65,7 +65,7 @@ async def task_of(kb: KnowledgeBase, who: Principal) -> Any:
 
 
 async def say(kb: KnowledgeBase, who: Principal, says: Any, **more: Any) -> Any:
-    """Saves what `says(passage, what is judged)` gives for each."""
+    """Save the judgement `says(passage, subject)` for each passage and subject."""
     task = await task_of(kb, who)
     scores = {
         one["letter"]: {aspect["name"]: int(says(one["text"], aspect["wording"])) for aspect in task["aspects"]}
@@ -82,7 +82,7 @@ async def rows_of(kb: KnowledgeBase, who: Principal, form: str) -> list[dict[str
 # -- relevance --------------------------------------------------------------------------------------------------------
 
 
-async def test_passages_are_shuffled_by_person_judged_yes_or_no_and_counted_by_their_place(kb: KnowledgeBase) -> None:
+async def test_passages_are_shuffled_per_rater_and_counted_by_their_rank(kb: KnowledgeBase) -> None:
     study = await made(kb, "passages", "ann", "ben", "eve")
     assert (study["kind"], study["ranking"], [one["name"] for one in study["aspects"]]) == (
         "passages", False, ["Relevant"],
@@ -109,7 +109,7 @@ async def test_passages_are_shuffled_by_person_judged_yes_or_no_and_counted_by_t
         ({"A": {"Correctness": 1}}, "there is no aspect 'Correctness'"),
     ],
 )
-async def test_what_is_not_judged_is_told(kb: KnowledgeBase, scores: Any, told: str) -> None:
+async def test_an_unjudged_passage_is_reported(kb: KnowledgeBase, scores: Any, told: str) -> None:
     await made(kb, "passages", "ann")
     with pytest.raises(InvalidInput, match=told):
         await do(kb, ANN, "rating_save", study="Autumn", place=1, scores=scores)
@@ -123,7 +123,7 @@ async def test_references_are_annotated_and_exported_for_the_experiment(kb: Know
     assert [one["wording"] for one in (await task_of(kb, ANN))["aspects"]] == list(SENTENCES)
     await say(kb, ANN, lambda text, sentence: text in BEARS_OUT[sentence])
     await say(kb, BEN, lambda text, sentence: text in BEARS_OUT[sentence])
-    # Alone with it, a rater does not make a passage one that the sentence rests on.
+    # A single rater's vote does not make a passage the source of a sentence.
     await say(kb, Principal("eve"), lambda text, sentence: text == PASSAGES[1] and sentence == SENTENCES[0])
     (row,) = await rows_of(kb, MIA, "annotated")
     assert row == {
@@ -140,7 +140,7 @@ async def test_references_are_annotated_and_exported_for_the_experiment(kb: Know
     assert (await rows_of(kb, MIA, "jsonl"))[0]["sentences"] == list(SENTENCES)
 
 
-async def test_a_sentence_without_a_word_on_it_is_told_and_kept_as_a_draft(kb: KnowledgeBase) -> None:
+async def test_an_unannotated_sentence_is_reported_and_kept_as_a_draft(kb: KnowledgeBase) -> None:
     await made(kb, "references", "ann")
     half = {letter: {"1": int(letter == "A")} for letter in "ABC"}
     with pytest.raises(InvalidInput, match="Sentences 2 and 3 have no passage yet"):
@@ -158,7 +158,7 @@ async def test_only_references_are_exported_as_annotated(kb: KnowledgeBase) -> N
         await rows_of(kb, MIA, "annotated")
 
 
-# -- making, and who may see it ---------------------------------------------------------------------------------------
+# -- creating a study, and who may see it -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -178,12 +178,14 @@ async def test_only_references_are_exported_as_annotated(kb: KnowledgeBase) -> N
         ("references", {"sentences": ["one", 2]}, "'sentences' is missing, empty or no text"),
     ],
 )
-async def test_a_wrong_line_is_named(kb: KnowledgeBase, kind: str, change: dict[str, Any], told: str) -> None:
+async def test_the_error_for_an_invalid_line_names_it(
+    kb: KnowledgeBase, kind: str, change: dict[str, Any], told: str
+) -> None:
     with pytest.raises(InvalidInput, match=f"Line 1: .*{told}"):
         await made(kb, kind, row=row_of(kind, **change))
 
 
-async def test_aspects_and_thumbs_are_for_answers_alone(kb: KnowledgeBase) -> None:
+async def test_aspects_and_thumbs_are_for_answers_only(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidInput, match="Only answers are judged by aspects"):
         await made(kb, "passages", aspects=[{"name": "Tone"}])
     with pytest.raises(InvalidInput, match="judge the answers alone"):
@@ -193,7 +195,7 @@ async def test_aspects_and_thumbs_are_for_answers_alone(kb: KnowledgeBase) -> No
 
 
 @pytest.mark.parametrize("kind", ["passages", "references"])
-async def test_nobody_is_shown_a_passage_that_they_may_not_read(kb: KnowledgeBase, kind: str) -> None:
+async def test_passages_closed_to_a_rater_are_hidden_from_them(kb: KnowledgeBase, kind: str) -> None:
     name = (await do(kb, LOCAL, "list_documents"))[0]["name"]
     passages = [{"text": one, "document": name, "heading": "Penalties"} for one in PASSAGES]
     await made(kb, kind, "ann", "ben", row=row_of(kind, passages=passages), readers_confirmed=False)
@@ -212,7 +214,7 @@ async def test_nobody_is_shown_a_passage_that_they_may_not_read(kb: KnowledgeBas
 
 
 @pytest.mark.parametrize("kind", ["passages", "references"])
-async def test_passages_come_from_questions_asked_here(kb: KnowledgeBase, kind: str) -> None:
+async def test_passages_of_a_study_come_from_questions_asked_here(kb: KnowledgeBase, kind: str) -> None:
     given = {"name": "Autumn", "kind": kind, "questions": f"{QUESTION}\nWhat is a PUC?"}
     with pytest.raises(InvalidInput, match="Name one"):
         await do(kb, MIA, "rating_create_asked", **given, profiles=["default", "plain_rag"])
@@ -229,7 +231,7 @@ async def test_passages_come_from_questions_asked_here(kb: KnowledgeBase, kind: 
     assert any("500 dollars" in one for one in wordings) == (kind == "references")
 
 
-def test_a_store_of_the_version_before_holds_studies_of_answers(tmp_path: Path) -> None:
+def test_a_store_of_the_former_version_holds_studies_of_answers(tmp_path: Path) -> None:
     old = open_database(tmp_path / "ratings.db", MIGRATIONS[:1])
     with old:
         values = "(1, 'Old', '', '[]', 1, 'file', '[]', 's', 'mia', '2026-01-01T00:00:00Z', NULL)"

@@ -32,17 +32,17 @@ FULL = {
 
 
 def refused(values: dict[str, Any]) -> bool:
-    """Whether the schema has anything against the chart's values with these over them."""
+    """Tell whether the schema refuses the chart's values with the given ones on top."""
     merged = {name: {**VALUES[name], **values[name]} if isinstance(VALUES.get(name), dict) else values[name]
               for name in values}  # fmt: skip
     return any(True for _ in jsonschema.Draft7Validator(SCHEMA).iter_errors({**VALUES, **merged}))
 
 
-def test_the_chart_is_of_this_version() -> None:
+def test_the_chart_has_the_version_of_argot() -> None:
     assert yaml.safe_load((CHART / "Chart.yaml").read_text("utf-8"))["appVersion"] == __version__
 
 
-def test_the_schema_takes_the_values_that_there_are_and_no_others() -> None:
+def test_the_schema_accepts_the_chart_values_and_no_others() -> None:
     jsonschema.Draft7Validator.check_schema(SCHEMA)
     assert set(SCHEMA["properties"]) - {"global"} == set(VALUES)
     for name, value in VALUES.items():
@@ -55,7 +55,7 @@ def test_the_schema_takes_the_values_that_there_are_and_no_others() -> None:
     assert refused({"persistence": {"size": "much"}})
 
 
-def test_the_settings_are_those_there_are() -> None:
+def test_the_settings_of_the_chart_exist_in_argot() -> None:
     secret = {name for name, field in SETTING_FIELDS.items() if field.annotation is SecretStr}
     fixed = {"home", "cache", "host", "port"}
     assert {f"ARGOT_{name.upper()}" for name in fixed} <= set(containerfile.environment())
@@ -64,7 +64,7 @@ def test_the_settings_are_those_there_are() -> None:
     assert commented and set(commented) <= set(list_valid_names())
 
 
-def test_the_templates_use_every_value_and_no_other() -> None:
+def test_the_templates_use_exactly_the_chart_values() -> None:
     used = {path for text in TEMPLATES.values() for path in re.findall(r"\.Values\.([\w.]+)", text)}
     there = {name for name, value in VALUES.items() if not isinstance(value, dict) or not value or name == "resources"}
     there |= {f"{name}.{part}" for name in VALUES if isinstance(VALUES[name], dict) and name != "resources"
@@ -79,12 +79,12 @@ def test_one_pod_at_a_time_owns_the_folder() -> None:
     assert VALUES["terminationGracePeriodSeconds"] > stop
 
 
-def test_no_variables_are_set_that_argot_takes_for_settings() -> None:
-    """For a service named argot Kubernetes sets ARGOT_PORT=tcp://..., and an unknown ARGOT_SERVICE_HOST."""
+def test_kubernetes_sets_no_variables_that_look_like_settings() -> None:
+    """Check that links are off: Kubernetes would set ARGOT_PORT=tcp://... and ARGOT_SERVICE_HOST for a service."""
     assert "enableServiceLinks: false\n" in DEPLOYMENT
 
 
-def test_it_agrees_with_the_image() -> None:
+def test_the_chart_agrees_with_the_image() -> None:
     user, port = containerfile.said("USER").partition(":")[0], containerfile.said("EXPOSE")
     for line in (f"runAsUser: {user}", f"runAsGroup: {user}", f"fsGroup: {user}", "runAsNonRoot: true"):
         assert line in DEPLOYMENT, line
@@ -96,7 +96,7 @@ def test_it_agrees_with_the_image() -> None:
     assert f"/usr/local/bin/{command}" in " ".join(rest for _, rest in containerfile.last_stage())
 
 
-def test_the_probes_ask_addresses_there_are() -> None:
+def test_the_probes_request_addresses_that_exist() -> None:
     probes = dict(re.findall(r"(\w+)Probe:\n +httpGet: {path: (/\w+), port: http}", DEPLOYMENT))
     assert probes == {"startup": "/health", "liveness": "/health", "readiness": "/ready"}
     for path in probes.values():
@@ -105,7 +105,7 @@ def test_the_probes_ask_addresses_there_are() -> None:
 
 @pytest.mark.skipif(not shutil.which("helm"), reason="helm is not installed")
 @pytest.mark.parametrize("values", [{}, FULL], ids=["default", "full"])
-def test_helm_renders_it(values: dict[str, Any], tmp_path: Path) -> None:
+def test_helm_renders_the_chart(values: dict[str, Any], tmp_path: Path) -> None:
     file = tmp_path / "values.yaml"
     file.write_text(yaml.safe_dump(values))
     subprocess.run(["helm", "lint", "--strict", CHART, "-f", file], check=True)

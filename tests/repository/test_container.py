@@ -1,4 +1,4 @@
-"""The container's files agree with the code and with each other; what only an engine shows is not tested here."""
+"""The container files agree with the code and with each other; behaviour that needs an engine is not tested here."""
 
 import http.server
 import os
@@ -37,7 +37,7 @@ def secret_settings() -> set[str]:
 # -- Containerfile ----------------------------------------------------------------------------------------------------
 
 
-def test_what_is_copied_is_there_and_is_sent_to_the_engine() -> None:
+def test_every_copied_path_exists_and_is_in_the_build_context() -> None:
     assert len(containerfile.copied()) > 12
     assert [path for path in containerfile.copied() if not (ROOT / path).exists()] == []
     assert [path for path in containerfile.copied() if not containerfile.is_sent(path)] == []
@@ -54,7 +54,7 @@ def test_what_is_copied_is_there_and_is_sent_to_the_engine() -> None:
     assert (ROOT / ".containerignore").read_bytes() == (ROOT / ".dockerignore").read_bytes()
 
 
-def test_every_package_and_what_builds_it_is_copied() -> None:
+def test_every_package_and_its_build_files_are_copied() -> None:
     folders = {path.partition("/")[0] for path in PROJECT["tool"]["setuptools"]["package-dir"].values()}
     project = PROJECT["project"]
     assert folders | {project["readme"], *project["license-files"], "pyproject.toml", "constraints.txt"} <= set(
@@ -62,7 +62,7 @@ def test_every_package_and_what_builds_it_is_copied() -> None:
     )
 
 
-def test_nobody_in_it_is_root() -> None:
+def test_the_container_does_not_run_as_root() -> None:
     user, group = containerfile.said("USER").split(":")
     assert user.isdecimal() and int(user) > 1000 and group == user
     names = [name for name, _ in containerfile.last_stage()]
@@ -70,7 +70,7 @@ def test_nobody_in_it_is_root() -> None:
     assert f"--uid {user} --gid {group}" in containerfile.said("RUN")
 
 
-def test_it_runs_the_service_on_the_port_it_exposes() -> None:
+def test_the_container_serves_on_the_port_it_exposes() -> None:
     environment = containerfile.environment()
     assert settings_among(environment) <= set(list_valid_names())
     assert containerfile.said("EXPOSE") == environment["ARGOT_PORT"] == str(SETTING_FIELDS["port"].default)
@@ -82,7 +82,7 @@ def test_it_runs_the_service_on_the_port_it_exposes() -> None:
         assert Path(place).is_relative_to(containerfile.said("VOLUME"))
 
 
-def test_it_downloads_nothing_when_it_starts() -> None:
+def test_the_container_downloads_nothing_at_start() -> None:
     exporting = (ROOT / "corpus" / "embedding" / "exported_models.py").read_text("utf-8")
     for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
         assert containerfile.environment()[name] == "1" and f'{name}="1"' in exporting
@@ -97,7 +97,7 @@ class _Healthy(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_the_health_check_asks_the_address_there_is() -> None:
+def test_the_health_check_requests_an_address_that_exists() -> None:
     check = containerfile.said("HEALTHCHECK")
     _, _, listed = check.partition("CMD ")
     _, option, program = yaml.safe_load(listed)
@@ -111,10 +111,10 @@ def test_the_health_check_asks_the_address_there_is() -> None:
     assert subprocess.run(command, env=environment, check=False, stderr=subprocess.DEVNULL).returncode != 0
 
 
-def test_what_it_installs_first_is_what_pyproject_lists() -> None:
+def test_the_image_installs_the_requirements_of_pyproject() -> None:
     def run(extras: str) -> "subprocess.CompletedProcess[str]":
         program = (FOLDER / "requirements.py").read_text("utf-8")
-        # In the image it lies beside pyproject.toml.
+        # In the image it is beside pyproject.toml.
         place = program.replace("Path(__file__).parent", f"Path({str(ROOT)!r})")
         return subprocess.run([sys.executable, "-c", place, extras], check=False, capture_output=True, text=True)
 
@@ -133,7 +133,7 @@ def script(name: str, secrets: Path) -> str:
     return (FOLDER / name).read_text("utf-8").replace("/run/secrets", str(secrets))
 
 
-def test_secrets_come_from_files(tmp_path: Path) -> None:
+def test_secrets_are_read_from_files(tmp_path: Path) -> None:
     (tmp_path / "argot_model_key").write_text("two words\n")
     (tmp_path / "first_password").write_text("not for the service")
     command = ["sh", "-c", script("entrypoint.sh", tmp_path), "sh", "env"]
@@ -152,7 +152,7 @@ def test_secrets_come_from_files(tmp_path: Path) -> None:
     ],
     ids=["new", "nobody yet", "in use", "no password"],
 )
-def test_a_first_start_makes_what_is_missing_and_nothing_else(
+def test_the_first_start_creates_only_what_is_missing(
     tmp_path: Path, there: bool, people: str, password: str, done: list[str]
 ) -> None:
     home = tmp_path / "kb"
@@ -172,7 +172,7 @@ def test_a_first_start_makes_what_is_missing_and_nothing_else(
 # -- compose.yaml -----------------------------------------------------------------------------------------------------
 
 
-def test_compose_names_settings_that_there_are() -> None:
+def test_compose_names_settings_that_exist() -> None:
     assert settings_among(SERVICE["environment"]) <= set(list_valid_names())
     assert settings_among(SERVICE["environment"]) & secret_settings() == set()
     targets = [secret["target"] for secret in SERVICE["secrets"]]
@@ -186,7 +186,7 @@ def test_compose_names_settings_that_there_are() -> None:
 
 
 @pytest.mark.parametrize("name", ["begin", "argot"])
-def test_compose_gives_them_no_more_than_they_need(name: str) -> None:
+def test_compose_gives_each_service_minimal_rights(name: str) -> None:
     service = COMPOSE["services"][name]
     assert service["user"] == containerfile.said("USER")
     assert service["read_only"] and service["cap_drop"] == ["ALL"]
@@ -195,7 +195,7 @@ def test_compose_gives_them_no_more_than_they_need(name: str) -> None:
     assert [one.split(":") for one in service["volumes"]] == [["knowledge_base", containerfile.said("VOLUME")]]
 
 
-def test_compose_serves_this_machine_alone_and_stops_patiently() -> None:
+def test_compose_serves_the_local_machine_and_allows_time_to_stop() -> None:
     port = containerfile.said("EXPOSE")
     assert SERVICE["ports"] == [f"127.0.0.1:{port}:{port}"]
     assert f":{port}/ready" in SERVICE["healthcheck"]["test"][-1] and '"/ready"' in SERVER
@@ -206,7 +206,7 @@ def test_compose_serves_this_machine_alone_and_stops_patiently() -> None:
     assert set(build["args"]) <= arguments
 
 
-def test_the_model_server_beside_it_is_the_one_that_is_documented() -> None:
+def test_the_model_server_in_compose_is_the_documented_one() -> None:
     alone = yaml.safe_load((ROOT / "deploy" / "vllm" / "gpu" / "compose.yaml").read_text("utf-8"))
     wanted, ours = alone["services"]["model-server"], COMPOSE["services"]["model-server"]
     assert ours["profiles"] == ["gpu"] and "ports" not in ours
@@ -215,6 +215,6 @@ def test_the_model_server_beside_it_is_the_one_that_is_documented() -> None:
     assert {**ours["environment"], "VLLM_API_KEY": wanted["environment"]["VLLM_API_KEY"]} == wanted["environment"]
 
 
-def test_the_unit_stops_as_patiently_as_the_container() -> None:
+def test_the_systemd_unit_has_the_stop_timeout_of_the_container() -> None:
     unit = (ROOT / "deploy" / "systemd" / "argot.service").read_text("utf-8")
     assert f"TimeoutStopSec={SERVICE['stop_grace_period'].removesuffix('s')}\n" in unit

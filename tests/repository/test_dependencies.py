@@ -1,4 +1,4 @@
-"""What Argot stands on: listed with its licence, past the faults that are known, and never made to run data."""
+"""The dependencies of Argot: listed with their licences, newer than known vulnerabilities, never made to run data."""
 
 import re
 import subprocess
@@ -30,7 +30,7 @@ def direct() -> list[str]:
 
 
 def listed() -> dict[str, str]:
-    """Package -> licence, of the table in docs/dependencies.md."""
+    """Return the licence of each package in the table of docs/dependencies.md."""
     found = {}
     for line in (ROOT / "docs" / "dependencies.md").read_text("utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -40,13 +40,13 @@ def listed() -> dict[str, str]:
     return found
 
 
-def test_every_package_is_listed_and_nothing_else() -> None:
+def test_the_dependency_table_lists_every_package_and_no_other() -> None:
     assert sorted(listed()) == sorted([*direct(), "torch"])
 
 
 @pytest.mark.parametrize("name", direct())
-def test_its_licence_is_permissive(name: str) -> None:
-    """As the package itself declares it.
+def test_the_licence_of_every_package_is_permissive(name: str) -> None:
+    """Check the licence that the package itself declares.
 
     docutils' GPL part is an editor mode, hypothesis only tests, and psycopg is a library that its own extra installs
     unchanged, which the LGPL asks for.
@@ -66,7 +66,7 @@ def test_its_licence_is_permissive(name: str) -> None:
     assert copyleft == known.get(name, set())
 
 
-def test_versions_are_past_the_known_faults() -> None:
+def test_pinned_versions_are_newer_than_known_vulnerabilities() -> None:
     pinned = dict(
         re.findall(r"^([A-Za-z0-9._-]+)==([^\s;+]+)", (ROOT / "constraints.txt").read_text("utf-8"), re.MULTILINE)
     )
@@ -74,7 +74,7 @@ def test_versions_are_past_the_known_faults() -> None:
     assert {n: pinned[n] for n, least in PAST_FAULTS.items() if Version(pinned[n]) < Version(least)} == {}
 
 
-def test_no_code_of_ours_runs_what_it_reads() -> None:
+def test_no_code_executes_data_that_it_reads() -> None:
     command = ["git", "ls-files", "*.py"]
     files = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True).stdout.split()
     sources = [ROOT / name for name in files if not name.startswith("tests/")] or [

@@ -1,4 +1,4 @@
-"""What docs/architecture.md and CONTRIBUTING.md say of the code is there: each file, and each name said to be in it."""
+"""The files and names that docs/architecture.md and CONTRIBUTING.md mention exist in the code."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _NAME = re.compile(r"[A-Za-z_]\w*(\.\w+)?")
 
 
 def files_in(text: str) -> set[str]:
-    """Each `path.py`, also with stars in it."""
+    """Return each `path.py` of a text, also with wildcards."""
     return {span for span in _SPAN.findall(text) if re.fullmatch(r"[\w/*]+\.py", span)}
 
 
 def places_in(text: str) -> Iterator[tuple[str, str]]:
-    """Each `path.py`: `name`, and the names after it: `path.py`: `name`, `other`."""
+    """Yield the path and name of each `path.py`: `name`, and of further names: `path.py`: `name`, `other`."""
     for path, names in re.findall(r"`([\w/]+\.py)`:\s+(`[^`]+`(?:,\s+`[^`]+`)*)", text):
         for name in _SPAN.findall(names):
             if _NAME.fullmatch(name):
@@ -32,7 +32,7 @@ def places_in(text: str) -> Iterator[tuple[str, str]]:
 
 
 def names_of(source: str) -> set[str]:
-    """What a module defines at its top, and what its classes define, as Class.name."""
+    """Return the top-level names of a module, and the names of its classes as Class.name."""
     return set(_defined(ast.parse(source)))
 
 
@@ -49,22 +49,22 @@ def _defined(within: ast.Module | ast.ClassDef) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_module_named_is_there(page: Path) -> None:
+def test_every_documented_module_exists(page: Path) -> None:
     named = files_in(page.read_text("utf-8"))
     assert len(named) > 10
     assert {path for path in named if not list(ROOT.glob(path))} == set()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_name_said_to_be_in_a_module_is_in_it(page: Path) -> None:
+def test_every_documented_name_exists_in_its_module(page: Path) -> None:
     places = list(places_in(page.read_text("utf-8")))
     assert len(places) > 5
     missing = [(path, name) for path, name in places if name not in names_of((ROOT / path).read_text("utf-8"))]
     assert missing == []
 
 
-def test_the_walk_says_where_each_of_its_functions_is() -> None:
-    """A name that stands alone is one of a module named in the same step, or what every surface uses."""
+def test_the_walk_names_the_module_of_each_function() -> None:
+    """Check that a name without a path belongs to a module of the same step, or to those that every surface uses."""
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     walk = page[page.index("## The walk of a question") : page.index("## What is stored")]
     steps = re.findall(r"^\d\. .*?(?=\n\d\. |\n\n)", walk, re.MULTILINE | re.DOTALL)
@@ -86,7 +86,7 @@ def test_the_walk_names_every_node() -> None:
     assert {name for path, name in places_in(page) if path.startswith("graph/nodes/")} == nodes
 
 
-def test_names_are_found_where_they_stand() -> None:
+def test_names_are_extracted_from_a_page() -> None:
     text = (
         "First `a/b.py`: `one`, `Two.three` and `four`, then `c.py`:\n`five`; `not/here.txt`: `six`, `tests/test_*.py`."
     )
@@ -95,7 +95,7 @@ def test_names_are_found_where_they_stand() -> None:
     assert names_of("A: int = 1\nclass B:\n    async def c(self): ...\ndef d(): ...\n") == {"A", "B", "B.c", "d"}
 
 
-def test_the_checks_before_a_commit_are_those_of_make_check_and_fetch_nothing() -> None:
+def test_the_pre_commit_hooks_equal_make_check_and_fetch_nothing() -> None:
     repos = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
     hooks = [hook for one in repos for hook in one["hooks"]]
     assert {one["repo"] for one in repos} == {"local"}
@@ -108,7 +108,7 @@ def test_the_checks_before_a_commit_are_those_of_make_check_and_fetch_nothing() 
     assert ".pre-commit-config.yaml" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 
 
-def test_the_index_of_the_documents_names_each_of_them() -> None:
+def test_the_index_of_the_documents_links_every_page() -> None:
     folder = ROOT / "docs"
     targets = re.findall(r"\]\(([\w./-]+\.md)[)#]", (folder / "README.md").read_text("utf-8"))
     linked = {(folder / target).resolve() for target in targets}

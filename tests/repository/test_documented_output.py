@@ -1,4 +1,4 @@
-"""What the documents show a command to print is what it prints, asked of the samples they show it with."""
+"""The output that the documents show for a command is what it prints on the samples."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _QUOTED = re.compile(
 
 
 def shown(page: str) -> Iterator[tuple[str, str]]:
-    """Each command of a block that begins with one, and what is shown below it."""
+    """Yield each command of a block that begins with one, and the output shown below it."""
     yield from _SHOWN.findall(page)
 
 
 def stable(output: str) -> str:
-    """The output without what differs from run to run: the names of threads, and where the block stops before them."""
+    """Return the output without the parts that differ between runs: the names of threads at its end."""
     text = re.sub(r"\bt[0-9a-f]{16}\b", "THREAD", output).rstrip()
     return text.removesuffix("Thread THREAD").rstrip()
 
@@ -52,7 +52,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def quoted(page: str) -> Iterator[tuple[str, str]]:
-    """The same of answers that are quoted, without their sources."""
+    """Yield each command whose answer is quoted, and the answer without its sources."""
     for found in _QUOTED.finditer(page):
         words = " ".join(line.removeprefix("> ") for line in found["answer"].splitlines())
         yield f"argot ask --profile {found['profile']} {found['question']}", words
@@ -63,7 +63,7 @@ QUOTED = [example for page in PAGES for example in quoted(page.read_text("utf-8"
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
-def test_a_command_prints_what_the_page_shows(
+def test_a_documented_command_prints_the_documented_output(
     command: str, output: str, samples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert stable(printed(command, samples, capsys, monkeypatch)) == stable(output)
@@ -71,7 +71,7 @@ def test_a_command_prints_what_the_page_shows(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("command", "answer"), QUOTED, ids=[command for command, _ in QUOTED])
-def test_an_answer_is_what_the_page_quotes(
+def test_a_documented_question_gets_the_quoted_answer(
     command: str, answer: str, samples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert printed(command, samples, capsys, monkeypatch).partition("\n\nSources:")[0] == answer
@@ -87,7 +87,7 @@ def printed(command: str, home: Path, capsys: pytest.CaptureFixture[str], monkey
     return capsys.readouterr().out
 
 
-def test_examples_are_found() -> None:
+def test_the_documented_examples_are_found() -> None:
     assert {command.split()[1] for command, _ in EXAMPLES} == {"ask"}
     assert len(EXAMPLES) >= 2
     assert [command.split()[3] for command, _ in QUOTED] == ["plain_rag"]

@@ -1,4 +1,4 @@
-"""What the documents name is there under that name: commands, settings, files, addresses, metrics, profiles."""
+"""Names in the documents exist in the code: commands, settings, files, addresses, metrics, profiles."""
 
 import ast
 import inspect
@@ -41,7 +41,7 @@ def without_blocks(path: Path) -> str:
 
 
 def in_code(path: Path) -> list[str]:
-    """What stands in back-ticks within sentences and tables, each on one line."""
+    """Return the code spans of sentences and tables, each on one line."""
     spans = re.findall(r"`([^`]+)`", without_blocks(path))
     return [" ".join(span.replace(r"\|", "|").split()) for span in spans]
 
@@ -55,7 +55,7 @@ def command_line() -> Any:
 
 
 def typed(path: Path) -> Iterator[list[str]]:
-    """Every `argot ...` of the page's shell blocks as the shell takes it, up to a pipe or a redirection."""
+    """Yield every `argot ...` of the page's shell blocks as split by the shell, up to a pipe or a redirection."""
     for language, block in FENCE.findall(text(path)):
         if language not in ("", "bash"):
             continue
@@ -78,7 +78,7 @@ def commands_of(line: str) -> Iterator[list[str]]:
 
 
 def parsed(words: list[str]) -> str:
-    """What the command line has against these words; empty: nothing. The commands themselves do not run."""
+    """Return the command line's error for these words, or ""; the command itself is not run."""
     command = command_line()
     context = command.context_class(command, info_name="argot")
     rest = list(words)
@@ -98,12 +98,12 @@ def parsed(words: list[str]) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_command_of_a_shell_block_can_be_typed(page: Path) -> None:
+def test_every_command_of_a_shell_block_is_valid(page: Path) -> None:
     refused = {shlex.join(words): parsed(words) for words in typed(page)}
     assert {command: why for command, why in refused.items() if why} == {}
 
 
-def test_commands_are_found_where_they_stand_and_wrong_ones_are_seen() -> None:
+def test_commands_are_found_in_pages_and_wrong_ones_are_detected() -> None:
     assert sum(len(list(typed(page))) for page in PAGES) > 80
     assert list(commands_of("sudo -u argot ARGOT_HOME=kb /opt/argot/.venv/bin/argot list | cat")) == [["list"]]
     assert list(commands_of("what argot says")) == []
@@ -113,7 +113,7 @@ def test_commands_are_found_where_they_stand_and_wrong_ones_are_seen() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_command_and_option_named_in_a_sentence_is_there(page: Path) -> None:
+def test_every_command_and_option_named_in_a_sentence_exists(page: Path) -> None:
     wrong = [span for span in in_code(page) if span.startswith("argot ") and not is_named_rightly(span)]
     assert wrong == []
 
@@ -130,7 +130,7 @@ def is_named_rightly(span: str) -> bool:
     return {word.split("=")[0] for word in re.findall(r"(?<= )--[a-z][a-z-]*", span)} <= known
 
 
-def test_every_option_of_the_table_of_commands_is_that_commands() -> None:
+def test_every_option_in_the_table_belongs_to_its_command() -> None:
     rows = re.findall(r"^\| `(argot [^`]+)` \| (.*)\|$", text(ROOT / "docs" / "command-line.md"), re.MULTILINE)
     assert len(rows) > 60
     for name, said in rows:
@@ -147,14 +147,14 @@ def each_command(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize(("name", "command"), list(each_command("argot", command_line())))
-def test_the_examples_of_a_help_text_can_be_typed(name: str, command: Any) -> None:
+def test_the_examples_of_a_help_text_are_valid_commands(name: str, command: Any) -> None:
     for line in command.epilog.splitlines():
         for words in commands_of(line.strip()):
             assert not parsed(words), f"{name}: {line}"
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
-def test_the_commands_of_the_systemd_units_are_there(unit: Path) -> None:
+def test_the_commands_of_the_systemd_units_exist(unit: Path) -> None:
     for said in re.findall(r"bin/argot ([a-z][^\n']*)", text(unit)):
         assert is_named_rightly(f"argot {said}"), said
 
@@ -162,8 +162,8 @@ def test_the_commands_of_the_systemd_units_are_there(unit: Path) -> None:
 # -- messages ---------------------------------------------------------------------------------------------------------
 
 
-def test_no_message_sends_anybody_to_the_package_index_for_argot() -> None:
-    """Another project has the name there. An extra is added with the very Python that Argot runs on."""
+def test_no_message_installs_argot_from_the_package_index() -> None:
+    """Check all messages and pages, since another project has that name there; extras use Argot's own Python."""
     fetches = re.compile(r"(?<!-m )pip install [^\n]*(?<![\w/])argot(?![\w-])")
     found = []
     for path in [
@@ -185,7 +185,7 @@ def modules(folder: str) -> list[Path]:
 # -- settings, files, links -------------------------------------------------------------------------------------------
 
 
-def test_every_setting_is_documented_and_none_that_is_not_there() -> None:
+def test_every_setting_is_documented_and_no_unknown_one_is() -> None:
     pages = "\n".join(text(page) for page in PAGES if page.name != "CHANGELOG.md")
     beside = "\n".join(text(path) for path in (ROOT / "deploy").rglob("*") if path.is_file())
     named = {name.lower() for name in re.findall(r"ARGOT_([A-Z][A-Z_]*[A-Z])", pages + beside)}
@@ -193,12 +193,12 @@ def test_every_setting_is_documented_and_none_that_is_not_there() -> None:
     assert {name for name in list_valid_names() if name not in named and f"`{name}`" not in pages} == set()
 
 
-def test_every_setting_says_what_it_means() -> None:
-    """A value that cannot be is answered with it."""
+def test_every_setting_has_a_description() -> None:
+    """Check it, since an invalid value is reported with the description."""
     assert [name for name, field in SETTING_FIELDS.items() if not field.description] == []
 
 
-def test_the_defaults_in_the_builders_table_are_those_in_force() -> None:
+def test_the_defaults_in_the_builders_table_are_correct() -> None:
     rows = re.findall(r"^\| (`ARGOT_[^|]*) \| ([^|]*) \|", text(ROOT / "docs" / "builders.md"), re.MULTILINE)
     pairs = [pair for names, said in rows for pair in zip(names.split(", "), said.split(", "), strict=True)]
     compared = 0
@@ -215,13 +215,13 @@ def test_the_defaults_in_the_builders_table_are_those_in_force() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """As the sites that show Markdown make them of headings."""
+    """Return the anchors that Markdown sites make from headings."""
     plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading) for heading in HEADING.findall(without_blocks(page)))
     return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in plain}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_leads_somewhere(page: Path) -> None:
+def test_every_link_has_an_existing_target(page: Path) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", without_blocks(page)):
         if re.match(r"[a-z]+:", target):
             continue
@@ -232,7 +232,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_file_of_the_repository_that_is_named_is_there(page: Path) -> None:
+def test_every_repository_file_that_is_named_exists(page: Path) -> None:
     folders = {path.name for path in ROOT.iterdir() if path.is_dir() and not path.name.startswith(".")}
     for named in re.findall(
         r"(?<![\w./-])([a-z_]+/[\w./*-]+\.(?:py|md|sh|yaml|service|timer|txt|js|json))\b", text(page)
@@ -241,7 +241,7 @@ def test_every_file_of_the_repository_that_is_named_is_there(page: Path) -> None
             assert list(ROOT.glob(named)) or list(page.parent.glob(named)), named
 
 
-def test_every_make_target_that_is_named_is_there() -> None:
+def test_every_make_target_that_is_named_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", text(ROOT / "Makefile"), re.MULTILINE))
     typed_lines = "\n".join(block for page in PAGES for _, block in FENCE.findall(text(page)))
     spans = "\n".join(span for page in PAGES for span in in_code(page))
@@ -253,7 +253,7 @@ def test_the_readme_stays_short() -> None:
     assert len(text(ROOT / "README.md").splitlines()) < 150
 
 
-def test_the_changes_of_a_version_stay_short() -> None:
+def test_the_changelog_of_a_version_stays_short() -> None:
     sections = re.split(r"^(?=## )", text(ROOT / "CHANGELOG.md"), flags=re.MULTILINE)[1:]
     assert len(sections) > 4
     assert [one.splitlines()[0] for one in sections if len(one.strip().splitlines()) > 40] == []
@@ -263,7 +263,7 @@ def test_the_changes_of_a_version_stay_short() -> None:
 
 
 class _Alone:
-    """All that the addresses need to be described."""
+    """A stand-in for the service, with all that describing the routes needs."""
 
     settings = Settings()
 
@@ -288,7 +288,7 @@ OURS = {
 }  # fmt: skip
 
 
-def test_the_metrics_are_those_of_the_operators_page() -> None:
+def test_the_operations_page_lists_the_served_metrics() -> None:
     page = text(ROOT / "docs" / "operations.md")
     served = set(re.findall(r"^# TYPE (\w+)", Metrics().text().decode(), re.MULTILINE))
     ours = {name for name in served if name.startswith("argot_") and not name.endswith("_created")}
@@ -299,7 +299,7 @@ def test_the_metrics_are_those_of_the_operators_page() -> None:
     assert surfaces and set(re.split(r", | or ", surfaces[1])) == SURFACES
 
 
-def test_every_profile_and_every_switch_of_one_is_described() -> None:
+def test_every_profile_and_profile_switch_is_described() -> None:
     journey, builders = text(ROOT / "docs" / "journey.md"), text(ROOT / "docs" / "builders.md")
     switches = {name for name, field in Profile.model_fields.items() if field.annotation is bool}
     assert {name for name in switches if f"`{name}`" not in journey} == set()
@@ -308,7 +308,7 @@ def test_every_profile_and_every_switch_of_one_is_described() -> None:
         assert f"`{name}`" in builders
 
 
-def test_the_errors_drawn_are_the_errors_there_are() -> None:
+def test_the_tree_of_errors_holds_every_error_class() -> None:
     from argot import errors
 
     drawn = set(re.findall(r"^(?:[│├└─ ]*)(\w+)(?: {2}|$)", errors.__doc__ or "", re.MULTILINE)) - {""}
@@ -316,7 +316,7 @@ def test_the_errors_drawn_are_the_errors_there_are() -> None:
     assert classes <= drawn
 
 
-def test_the_samples_are_as_many_as_is_said() -> None:
+def test_the_stated_numbers_of_samples_are_correct() -> None:
     samples = ROOT / "samples"
     questions = len(text(samples / "questions.jsonl").splitlines())
     documents = sum(path.is_file() for path in (samples / "documents").rglob("*"))

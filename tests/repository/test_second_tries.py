@@ -1,4 +1,4 @@
-"""A test is tried once more where it says why, and only there."""
+"""A test is retried once if its mark gives a reason, and only then."""
 
 import os
 import subprocess
@@ -29,17 +29,17 @@ def run_once(folder: Path, mark: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_a_second_try_that_passes_is_no_error(tmp_path: Path) -> None:
+def test_a_test_that_passes_on_retry_is_not_a_failure(tmp_path: Path) -> None:
     done = run_once(tmp_path, '@pytest.mark.retried("the network of others")')
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed, 1 retried" in done.stdout
 
 
-def test_a_test_without_a_reason_is_not_tried_again(tmp_path: Path) -> None:
+def test_a_test_without_a_retry_mark_is_not_retried(tmp_path: Path) -> None:
     done = run_once(tmp_path, "")
     assert done.returncode == 1 and "1 failed" in done.stdout, done.stdout + done.stderr
 
 
-def test_a_mark_without_a_reason_is_refused(tmp_path: Path) -> None:
+def test_a_retry_mark_without_a_reason_is_refused(tmp_path: Path) -> None:
     done = run_once(tmp_path, "@pytest.mark.retried()")
     assert done.returncode != 0 and "say why it is retried" in done.stdout + done.stderr

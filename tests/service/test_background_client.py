@@ -1,4 +1,4 @@
-"""The knowledge base for programs that are no command: calls side by side, cancelled ones, and as what they count."""
+"""Tests of the client for programs other than commands: concurrent and cancelled calls, and how they are counted."""
 
 import asyncio
 import shutil
@@ -43,7 +43,7 @@ def asked(kb: KnowledgeBase, surface: str) -> float:
     return counted or 0.0
 
 
-async def test_questions_of_an_assistant_are_counted_as_such(kb: KnowledgeBase) -> None:
+async def test_questions_of_an_assistant_are_counted_separately(kb: KnowledgeBase) -> None:
     before = asked(kb, "mcp"), asked(kb, "command"), asked(kb, "openai")
     calls = choose_client(Settings(home=kb.home), "ann")
     try:
@@ -55,7 +55,7 @@ async def test_questions_of_an_assistant_are_counted_as_such(kb: KnowledgeBase) 
     assert (asked(kb, "mcp"), asked(kb, "command"), asked(kb, "openai")) == (before[0] + 2, before[1], before[2])
 
 
-async def test_calls_run_side_by_side_and_a_cancelled_one_is_stopped(
+async def test_calls_run_concurrently_and_a_cancelled_call_is_stopped(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[str] = []
@@ -84,7 +84,7 @@ async def test_calls_run_side_by_side_and_a_cancelled_one_is_stopped(
     assert isinstance((await asyncio.gather(second, return_exceptions=True))[0], asyncio.CancelledError)
 
 
-async def test_alone_it_answers_several_at_once_and_lets_go(tiny_home: Path, tmp_path: Path) -> None:
+async def test_a_client_that_owns_the_base_answers_several_calls_and_closes_it(tiny_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     calls = BackgroundClient(home, Settings(home=home))
     try:
@@ -99,7 +99,7 @@ async def test_alone_it_answers_several_at_once_and_lets_go(tiny_home: Path, tmp
         pass
 
 
-async def test_a_meaning_that_was_not_offered_is_no_question_of_its_own(kb: KnowledgeBase) -> None:
+async def test_a_meaning_that_was_not_offered_is_refused(kb: KnowledgeBase) -> None:
     remote = RemoteClient(URL, Site(kb).key(), async_transport=httpx.ASGITransport(Site(kb).guard))
     async with create_connected_server_and_client_session(build_server(remote)) as session:
         for meaning, failed in (("banana split", True), ("7", True), ("the legal one", False), ("2", False)):

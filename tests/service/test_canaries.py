@@ -1,7 +1,7 @@
-"""A canary for each audience, and every road to it: who may read it meets it there, nobody else does, anywhere.
+"""Tests with a canary for each audience and every way to reach it: its readers are shown it, and nobody else ever is.
 
-The words of a canary are coined, so that each can come from its document, context or sense alone. Questions never hold
-them: what is asked may be said again.
+The words of a canary are coined, so that each can come only from its document, context or sense. Questions never
+contain them, because an answer may repeat the question.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ USERS = (OUTSIDER, MANAGER, HR, FAB, NILS)
 
 @dataclass(frozen=True)
 class Canary:
-    """What only `reader` may know. `word` is in all of it; the others are ways to ask that do not hold it."""
+    """Content that only `reader` may know. All of it contains `word`; the other fields are for queries without it."""
 
     reader: str
     word: str
@@ -89,7 +89,7 @@ def may(principal: Principal, canary: Canary) -> bool:
 
 
 class QuestionDeriver:
-    """Triples by the rules, and for each passage a question that stands for it."""
+    """A deriver of triples by the rules, and of a question for each passage."""
 
     def __init__(self) -> None:
         from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
@@ -115,7 +115,7 @@ def places(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def kb(places: Places) -> AsyncIterator[KnowledgeBase]:
-    """The small knowledge base with a document, a context, senses and a miss of every audience."""
+    """Provide the small knowledge base with a document, a context, senses and a miss for every audience."""
     async with made_tiny(places("guarded", questions_per_minute=0)) as opened:
         for canary in CANARIES:
             put_in(opened, canary)
@@ -132,7 +132,7 @@ def put_in(kb: KnowledgeBase, one: Canary) -> None:
     glossary.contexts.add(one.context, f"what {one.word} does", f"{one.word}@example.com", audience)
     glossary.senses.add(one.abbreviation, one.context, f"guarded {one.word} by its context")
     glossary.senses.add(one.word.upper(), "Tools", "a hidden tool", f"of {one.word}", audience=audience)
-    # One more meaning of a term that everybody knows, and as common as can be in its readers' documents.
+    # A further sense of a well-known term, which is as common as possible in the documents of its readers.
     glossary.senses.add("PUC", "Tools", f"{one.word} plan", f"for {one.word}", audience=audience)
     glossary.misses.record(f"{one.abbreviation}Q", one.reader.strip("@"), f"what does {one.word} mean?", "t1")
 
@@ -142,7 +142,7 @@ async def call(kb: KnowledgeBase, principal: Principal, name: str, /, **paramete
 
 
 async def told(road: Awaitable[Any], *asked: str) -> str:
-    """All a road tells, error messages too, in lower case and without the caller's own words."""
+    """Return everything the call reports, errors too, in lower case and without the caller's own words."""
     try:
         found = json.dumps(await road, ensure_ascii=False, default=str)
     except ArgotError as error:
@@ -153,7 +153,7 @@ async def told(road: Awaitable[Any], *asked: str) -> str:
 
 
 def ids(kb: KnowledgeBase, canary: Canary) -> dict[str, Any]:
-    """Everything there is to know by heart: what an outsider could have been told, or guess."""
+    """Return all identifiers that an outsider could have been told or could guess."""
     store = kb.corpus.store
     document = store.document(ADMIN, canary.document)
     passages = [passage.id for passage in store.passages_of(ADMIN, document.id)]
@@ -167,7 +167,7 @@ def ids(kb: KnowledgeBase, canary: Canary) -> dict[str, Any]:
     }
 
 
-# -- the roads --------------------------------------------------------------------------------------------------------
+# -- the ways to reach content ----------------------------------------------------------------------------------------
 
 Road = Callable[[KnowledgeBase, Principal, Canary], Awaitable[Any]]
 ROADS: dict[str, Road] = {}
@@ -340,7 +340,7 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 
 @road("a choice by its id")
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
-    """The button of a hidden sense, pressed by who was never offered it."""
+    """Press the button of a hidden sense that was never offered to the presser."""
     (sense,) = (s.id for s in kb.glossary.senses.find(ADMIN, query="PUC") if canary.word in s.expansion)
     asked = await call(kb, principal, "ask", question="What is PUC?")
     return await call(kb, principal, "answer", thread=asked["thread"], choice=f"sense:{sense}")
@@ -356,7 +356,7 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 
 @road("the local socket")
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
-    """All that the window and the socket share is one table of use cases; this sees that the name is passed on."""
+    """Check that the socket, which shares its table of use cases with the window, passes on the name."""
     name = None if principal.sees_all else principal.name
     question = f"How long does the {canary.holiday} holiday last?"
     async with serve_socket(kb) as path:
@@ -367,7 +367,7 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 
 @asynccontextmanager
 async def window(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[httpx.AsyncClient]:
-    """The addresses a citation opens, in a browser that this person has signed in with."""
+    """Serve the addresses of a citation to a browser in which this person has signed in."""
     app = FastAPI()
     app.include_router(build_source_pages(kb))
 
@@ -387,7 +387,7 @@ def crossings(found: str, principal: Principal) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ROADS)
-async def test_a_canary_is_met_by_its_readers_alone(kb: KnowledgeBase, name: str) -> None:
+async def test_a_canary_is_shown_to_its_readers_only(kb: KnowledgeBase, name: str) -> None:
     crossed, lost = [], []
     for principal, canary in WALKS:
         found = await told(ROADS[name](kb, principal, canary), canary.document, ids(kb, canary)["document"].uri)
@@ -398,13 +398,13 @@ async def test_a_canary_is_met_by_its_readers_alone(kb: KnowledgeBase, name: str
     assert lost == []
 
 
-async def test_everyone_walks_to_a_canary_of_somebody_else() -> None:
+async def test_every_user_is_tested_with_a_canary_of_another() -> None:
     assert {p.name for p, canary in WALKS if not may(p, canary)} == {p.name for p in USERS}
     assert {canary.reader for p, canary in WALKS if may(p, canary) and not p.sees_all} == {c.reader for c in CANARIES}
 
 
-async def test_what_is_hidden_changes_nothing_for_who_may_not_see_it(kb: KnowledgeBase, places: Places) -> None:
-    """The same questions to a knowledge base without any canary: every word and number of the result is the same."""
+async def test_hidden_content_does_not_change_the_answers_of_others(kb: KnowledgeBase, places: Places) -> None:
+    """Check that a base without any canary gives the same words and numbers for the same questions."""
     questions = (
         "What is PUC?", "What is the WL voltage during a read?", "Who runs the BRAMBLTON?", "What is BTX?",
         "How long does the winterfeast holiday last?", "calibrate winterfeast valve", "How do I trim a drive?",
@@ -418,7 +418,7 @@ async def test_what_is_hidden_changes_nothing_for_who_may_not_see_it(kb: Knowled
             assert with_canaries == alone
 
 
-# -- what somebody may no longer see ----------------------------------------------------------------------------------
+# -- content that a person may no longer see --------------------------------------------------------------------------
 
 WAYS = (
     "answer, citations, passages",
@@ -432,7 +432,7 @@ WAYS = (
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_conversation_read_again_forgets_what_its_owner_may_no_longer_see(kb: KnowledgeBase, way: str) -> None:
+async def test_a_conversation_omits_content_its_owner_may_no_longer_see(kb: KnowledgeBase, way: str) -> None:
     canary, after = CANARIES[0], Principal("hans", frozenset({"sales"}))
     asked = await ROADS[way](kb, HR, canary)
     assert canary.word in json.dumps(asked).casefold()
@@ -447,17 +447,19 @@ async def test_a_conversation_read_again_forgets_what_its_owner_may_no_longer_se
 @pytest.mark.parametrize(
     ("profile", "question"),
     [
-        # the context of the question, named although no term was read in it
+        # the context of the question, named although no term of it was recognised
         ("default", "Which WLX do birds of the wards have that nest, moult and sing in spring?"),
         # the context of the augmented question, whose terms agree on none
         ("default", "Which WLX do birds have by the WL that nest, moult and sing in spring?"),
-        # a sense that lost and was searched for nevertheless
+        # a sense that lost but was searched for
         ("lenient", "What is PUC?"),
-        # senses offered
+        # the offered senses
         ("default", "What is PUC?"),
     ],
 )
-async def test_it_forgets_a_context_that_was_only_weighed(kb: KnowledgeBase, profile: str, question: str) -> None:
+async def test_a_conversation_omits_a_hidden_context_that_was_only_considered(
+    kb: KnowledgeBase, profile: str, question: str
+) -> None:
     glossary = kb.glossary
     told_of = "where quillfeathers nest, birds that moult and sing in spring"
     glossary.contexts.add("Aviary wards", told_of, "quill@example.com", audience=frozenset())
@@ -476,7 +478,7 @@ async def test_it_forgets_a_context_that_was_only_weighed(kb: KnowledgeBase, pro
 # -- managers, who may change what they may read ----------------------------------------------------------------------
 
 
-async def test_a_manager_is_told_nothing_of_a_hidden_document_with_the_same_bytes(
+async def test_adding_a_copy_of_a_hidden_document_reveals_nothing_to_a_manager(
     kb: KnowledgeBase, tmp_path: Path
 ) -> None:
     canary = CANARIES[0]
@@ -496,7 +498,7 @@ async def test_a_manager_is_told_nothing_of_a_hidden_document_with_the_same_byte
     )
 
 
-async def test_a_manager_cannot_open_a_hidden_context_nor_change_a_hidden_sense(kb: KnowledgeBase) -> None:
+async def test_a_manager_cannot_open_a_hidden_context_or_change_a_hidden_sense(kb: KnowledgeBase) -> None:
     canary = CANARIES[1]
     hidden = {"term": canary.word.upper(), "context": "Tools", "expansion": "a hidden tool"}
     csv = "term,context,expansion\nNEW,Tools,something new\n{},{},{}\n"
@@ -517,7 +519,7 @@ async def test_a_manager_cannot_open_a_hidden_context_nor_change_a_hidden_sense(
     assert (await call(kb, inside, "context_add", name=canary.context))["audience"] == ["fab"]
 
 
-async def test_saying_more_of_a_hidden_sense_does_not_publish_it(kb: KnowledgeBase) -> None:
+async def test_adding_to_a_hidden_sense_does_not_publish_it(kb: KnowledgeBase) -> None:
     canary = CANARIES[1]
     parameters = {"term": canary.word.upper(), "context": "Tools", "expansion": "a hidden tool"}
     changed = await call(kb, ADMIN, "glossary_add", **parameters, description=f"{canary.word} again")
@@ -526,13 +528,13 @@ async def test_saying_more_of_a_hidden_sense_does_not_publish_it(kb: KnowledgeBa
     assert (await call(kb, ADMIN, "glossary_add", **parameters, audience=[]))["audience"] == []
 
 
-async def test_a_manager_cannot_remove_what_is_hidden(kb: KnowledgeBase) -> None:
+async def test_a_manager_cannot_remove_a_hidden_document(kb: KnowledgeBase) -> None:
     for wanted in (CANARIES[0].document, ids(kb, CANARIES[0])["document"].id):
         with pytest.raises(NotFound):
             await call(kb, MANAGER, "remove", document=wanted)
 
 
-async def test_questions_that_missed_a_term_are_their_askers_own(kb: KnowledgeBase) -> None:
+async def test_questions_that_missed_a_term_are_private_to_their_askers(kb: KnowledgeBase) -> None:
     assert crossings(await told(call(kb, MANAGER, "glossary_misses")), MANAGER) == []
     everything = await told(call(kb, ADMIN, "glossary_misses"))
     assert [one.word for one in CANARIES if one.word not in everything] == []
@@ -544,7 +546,7 @@ async def test_questions_that_missed_a_term_are_their_askers_own(kb: KnowledgeBa
 @pytest.mark.parametrize(
     "thief", [OUTSIDER, MANAGER, ADMIN, Principal("hans ", HR.groups), Principal("HANS", HR.groups)]
 )
-async def test_a_conversation_is_its_owners_alone(kb: KnowledgeBase, thief: Principal) -> None:
+async def test_a_conversation_is_open_to_its_owner_only(kb: KnowledgeBase, thief: Principal) -> None:
     asked = await call(kb, HR, "ask", question="What is PUC?")
     thread = asked["thread"]
     before = await call(kb, HR, "thread_read", thread=thread)
@@ -565,7 +567,7 @@ async def test_a_conversation_is_its_owners_alone(kb: KnowledgeBase, thief: Prin
     assert await (await kb.threads()).feedback(HR.name, thread) == []
 
 
-async def test_the_windows_history_is_its_owners_alone(kb: KnowledgeBase) -> None:
+async def test_the_web_windows_history_is_open_to_its_owner_only(kb: KnowledgeBase) -> None:
     from chainlit.types import Feedback, Pagination, ThreadFilter
 
     from argot.ui.chat.data_layer import ThreadsLayer

@@ -1,4 +1,4 @@
-"""The table of use cases, roles, and the local socket through which a second command goes."""
+"""Tests of the table of use cases, of roles, and of the local socket that a second command uses."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ async def kb(tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 # -- the table ------------------------------------------------------------------------------------------------------
 
 
-def test_every_case_says_what_it_does() -> None:
+def test_every_use_case_has_a_help_text() -> None:
     assert {"add", "remove", "list_documents", "show", "reindex", "ask", "answer", "backup"} <= set(catalogue.CASES)
     for case in catalogue.CASES.values():
         assert case.help, case.name
 
 
 @pytest.mark.parametrize("principal", [ASKER, MANAGER])
-async def test_a_role_too_small_is_refused_for_every_case(kb: KnowledgeBase, principal: Principal) -> None:
+async def test_every_use_case_refuses_roles_below_its_own(kb: KnowledgeBase, principal: Principal) -> None:
     may = {"asker": {"asker"}, "manager": {"asker", "manager"}}[role_of(principal)]
     forbidden = [case for case in catalogue.CASES.values() if case.role not in may]
     assert forbidden
@@ -67,7 +67,7 @@ async def test_a_role_too_small_is_refused_for_every_case(kb: KnowledgeBase, pri
             await catalogue.get_result(kb, principal, case.name)
 
 
-async def test_what_writes_takes_more_than_an_asker() -> None:
+async def test_askers_may_use_only_the_listed_use_cases() -> None:
     harmless = {case.name for case in catalogue.CASES.values() if case.role == "asker"}
     assert harmless == {
         "answer", "ask", "ask_again", "ask_in_sense", "context_list", "converse", "document_contents", "document_find",
@@ -84,7 +84,7 @@ async def test_what_writes_takes_more_than_an_asker() -> None:
     }  # fmt: skip
 
 
-async def test_what_touches_files_of_the_machine_is_local() -> None:
+async def test_use_cases_that_access_local_files_are_local() -> None:
     assert {case.name for case in catalogue.CASES.values() if case.local} == {"add", "backup"}
 
 
@@ -98,7 +98,7 @@ async def test_parameters_are_checked_before_anything_runs(kb: KnowledgeBase) ->
     with pytest.raises(InvalidInput, match="not valid Unicode"):
         await catalogue.get_result(kb, ADMIN, "user_add", name="\ud800")
     assert await catalogue.get_result(kb, ADMIN, "glossary_list") == []
-    # What no keyboard has, and PostgreSQL keeps in no text, is left out.
+    # NUL, which no keyboard has and PostgreSQL stores in no text, is left out.
     added = await catalogue.get_result(kb, ADMIN, "glossary_add", term="A\0B", context="Tools", expansion="a \0b")
     assert (added["term"], added["expansion"]) == ("AB", "a b")
 
@@ -115,13 +115,13 @@ async def test_a_sense_with_an_audience_is_invisible_to_others(kb: KnowledgeBase
 
 
 @pytest.mark.parametrize("audience", [["hr,legal"], [""], ["@"], ["@@ann"], [" hr"]])
-async def test_readers_that_nobody_can_be_are_refused(kb: KnowledgeBase, audience: list[str]) -> None:
+async def test_invalid_audiences_are_refused(kb: KnowledgeBase, audience: list[str]) -> None:
     with pytest.raises(InvalidInput, match="cannot be the name of a group"):
         await catalogue.get_result(kb, ADMIN, "glossary_add", term="A", context="B", expansion="C", audience=audience)
     assert await catalogue.get_result(kb, ADMIN, "glossary_list") == []
 
 
-# -- questions and documents side by side ---------------------------------------------------------------------------
+# -- questions while documents are added ----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def folder_of_documents(folder: Path, count: int) -> Path:
     return folder
 
 
-async def test_questions_are_answered_while_documents_go_in(tiny: KnowledgeBase, tmp_path: Path) -> None:
+async def test_questions_are_answered_while_documents_are_added(tiny: KnowledgeBase, tmp_path: Path) -> None:
     folder = folder_of_documents(tmp_path / "in", 150)
     adding = asyncio.create_task(catalogue.get_result(tiny, ADMIN, "add", paths=[str(folder)]))
     answered = 0
@@ -152,9 +152,7 @@ async def test_questions_are_answered_while_documents_go_in(tiny: KnowledgeBase,
     assert answered > 1
 
 
-async def test_an_add_that_is_stopped_leaves_a_sound_base_and_can_be_repeated(
-    tiny: KnowledgeBase, tmp_path: Path
-) -> None:
+async def test_an_interrupted_add_leaves_a_sound_base_and_can_be_repeated(tiny: KnowledgeBase, tmp_path: Path) -> None:
     folder = folder_of_documents(tmp_path / "in", 150)
     events = catalogue.dispatch(tiny, ADMIN, "add", {"paths": [str(folder)]})
     async for event in events:
@@ -173,7 +171,7 @@ async def test_an_add_that_is_stopped_leaves_a_sound_base_and_can_be_repeated(
     assert await catalogue.get_result(tiny, ADMIN, "check") == []
 
 
-async def test_a_reindex_that_is_stopped_leaves_the_old_index(tiny: KnowledgeBase) -> None:
+async def test_an_interrupted_reindex_keeps_the_old_index(tiny: KnowledgeBase) -> None:
     events = catalogue.dispatch(tiny, ADMIN, "reindex", {})
     await anext(events)
     await events.aclose()
@@ -182,7 +180,7 @@ async def test_a_reindex_that_is_stopped_leaves_the_old_index(tiny: KnowledgeBas
     assert await catalogue.get_result(tiny, ADMIN, "check") == []
 
 
-async def test_turns_of_one_thread_follow_each_other(tiny: KnowledgeBase) -> None:
+async def test_turns_of_one_thread_run_one_after_another(tiny: KnowledgeBase) -> None:
     first = await catalogue.get_result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?")
     questions = ["When must a tariff be filed?", "How long does trimming a drive take?", "What is the read voltage?"]
     await asyncio.gather(
@@ -192,7 +190,7 @@ async def test_turns_of_one_thread_follow_each_other(tiny: KnowledgeBase) -> Non
     assert sorted(turn["question"] for turn in thread["turns"][1:]) == sorted(questions)
 
 
-async def test_what_one_may_no_longer_read_vanishes_from_ones_threads(tiny: KnowledgeBase) -> None:
+async def test_passages_closed_to_the_asker_meanwhile_vanish_from_their_threads(tiny: KnowledgeBase) -> None:
     insider = Principal("vic", frozenset({"vault"}))
     asked = await catalogue.get_result(tiny, insider, "ask", question="How often is the vault combination rotated?")
     assert "14 days" in asked["answer"]
@@ -212,7 +210,7 @@ async def test_what_one_may_no_longer_read_vanishes_from_ones_threads(tiny: Know
             await catalogue.get_result(tiny, Principal("vic"), name, **parameters)
 
 
-async def test_an_empty_thread_name_is_no_new_thread(tiny: KnowledgeBase) -> None:
+async def test_an_empty_thread_name_does_not_start_a_thread(tiny: KnowledgeBase) -> None:
     with pytest.raises(NotFound):
         await catalogue.get_result(tiny, ADMIN, "ask", question="What does a late tariff filing cost?", thread="")
 
@@ -220,7 +218,7 @@ async def test_an_empty_thread_name_is_no_new_thread(tiny: KnowledgeBase) -> Non
 # -- long work ------------------------------------------------------------------------------------------------------
 
 
-async def test_work_stops_when_nobody_reads_on_and_not_before_it_is_quiet() -> None:
+async def test_work_stops_when_its_reader_leaves() -> None:
     made: list[int] = []
     closed = threading.Event()
 
@@ -241,7 +239,7 @@ async def test_work_stops_when_nobody_reads_on_and_not_before_it_is_quiet() -> N
     assert len(made) == count < 1_000_000
 
 
-async def test_errors_of_the_work_reach_the_reader() -> None:
+async def test_errors_of_the_work_reach_its_reader() -> None:
     def work() -> Any:
         yield 1
         raise NotFound("gone")
@@ -253,7 +251,7 @@ async def test_errors_of_the_work_reach_the_reader() -> None:
     assert got == [1]
 
 
-async def test_asynchronous_work_is_read_alike() -> None:
+async def test_asynchronous_work_is_streamed_too() -> None:
     async def work() -> AsyncIterator[int]:
         for number in range(3):
             await asyncio.sleep(0)
@@ -262,7 +260,7 @@ async def test_asynchronous_work_is_read_alike() -> None:
     assert [item async for item in stream(work)] == [0, 1, 2]
 
 
-async def test_work_that_tells_its_progress_is_stopped_at_its_next_word() -> None:
+async def test_work_with_progress_stops_at_its_next_report() -> None:
     stopped = threading.Event()
 
     def work(tell: Any) -> None:
@@ -279,8 +277,8 @@ async def test_work_that_tells_its_progress_is_stopped_at_its_next_word() -> Non
     assert stopped.is_set()
 
 
-async def test_work_is_waited_for_however_often_its_reader_gives_up() -> None:
-    """A second cancellation let go of the lock around it once, while its thread still wrote."""
+async def test_cancelled_work_is_awaited_even_after_several_cancellations() -> None:
+    """Check it because a second cancellation once released the surrounding lock while the thread still wrote."""
     may_end = threading.Event()
 
     async def read() -> None:
@@ -302,7 +300,7 @@ async def test_work_is_waited_for_however_often_its_reader_gives_up() -> None:
         await reading
 
 
-# -- the wire -------------------------------------------------------------------------------------------------------
+# -- encoding of errors ---------------------------------------------------------------------------------------------
 
 
 def every_error() -> list[type[ArgotError]]:
@@ -312,7 +310,7 @@ def every_error() -> list[type[ArgotError]]:
 
 
 @pytest.mark.parametrize("kind", every_error())
-def test_every_error_keeps_its_class_and_words_over_the_wire(kind: type[ArgotError]) -> None:
+def test_every_error_keeps_its_class_and_message_when_sent(kind: type[ArgotError]) -> None:
     error = kind.__new__(kind)
     Exception.__init__(error, "what was wrong: 'ä\n'. What to do.")
 
@@ -322,7 +320,7 @@ def test_every_error_keeps_its_class_and_words_over_the_wire(kind: type[ArgotErr
     assert str(again) == str(error)
 
 
-def test_an_error_of_a_strange_name_is_still_an_error() -> None:
+def test_an_error_with_an_unknown_class_becomes_a_general_error() -> None:
     assert type(restore_error({"kind": "error", "type": "system", "message": "x"})) is ArgotError
     assert type(restore_error({"kind": "error", "type": "dataclass", "message": "x"})) is ArgotError
 
@@ -331,7 +329,7 @@ def test_an_error_of_a_strange_name_is_still_an_error() -> None:
 
 
 async def through_socket(kb: KnowledgeBase, name: str, as_user: str | None = None, **parameters: Any) -> Any:
-    """A call as another process makes it."""
+    """Make a call as another process does."""
 
     def call() -> Any:
         with connect(kb.home, SETTINGS) as client:
@@ -343,7 +341,7 @@ async def through_socket(kb: KnowledgeBase, name: str, as_user: str | None = Non
     return await asyncio.to_thread(call)
 
 
-async def test_a_second_command_goes_through_the_running_service(kb: KnowledgeBase) -> None:
+async def test_a_second_command_uses_the_running_service(kb: KnowledgeBase) -> None:
     async with serve_socket(kb):
         await through_socket(kb, "glossary_add", term="PUC", context="NAND", expansion="peripheral under cell ✓")
         assert [one["expansion"] for one in await through_socket(kb, "glossary_list")] == ["peripheral under cell ✓"]
@@ -393,19 +391,19 @@ async def test_results_keep_their_types_through_the_socket(kb: KnowledgeBase) ->
             assert getattr(here, "conflicts", here), case.name
 
 
-async def test_an_owner_without_a_socket_is_busy(kb: KnowledgeBase) -> None:
+async def test_an_owner_without_a_socket_is_reported_as_busy(kb: KnowledgeBase) -> None:
     with pytest.raises(KnowledgeBaseBusy, match=f"process {os.getpid()}"):
         await asyncio.to_thread(connect, kb.home, SETTINGS)
 
 
-async def test_only_its_owner_reaches_the_socket_and_it_goes_when_the_service_ends(kb: KnowledgeBase) -> None:
+async def test_the_socket_is_open_to_its_owner_only_and_removed_at_the_end(kb: KnowledgeBase) -> None:
     async with serve_socket(kb) as path:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert read_owner(kb.home).socket == str(path)
     assert not path.exists()
 
 
-async def test_a_home_with_a_long_name_gets_its_socket_elsewhere(
+async def test_a_home_with_a_long_path_gets_its_socket_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runtime = Path(tempfile.mkdtemp(prefix="run-"))
@@ -420,7 +418,7 @@ async def test_a_home_with_a_long_name_gets_its_socket_elsewhere(
     await asyncio.to_thread(runtime.rmdir)
 
 
-async def test_what_is_no_request_gets_an_error_and_the_service_goes_on(kb: KnowledgeBase) -> None:
+async def test_an_invalid_request_gets_an_error_and_the_service_continues(kb: KnowledgeBase) -> None:
     async with serve_socket(kb) as path:
         for request in (b"", b"hello\n", b"[]\n", b'{"case": 1}\n', b'{"case": "ask", "parameters": 3}\n', b"\xff\n"):
             reader, writer = await asyncio.open_unix_connection(path)
@@ -433,7 +431,7 @@ async def test_what_is_no_request_gets_an_error_and_the_service_goes_on(kb: Know
 
 
 class Endless(threading.Event):
-    """Set when the work was stopped."""
+    """An event that is set when the work is stopped."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -442,11 +440,11 @@ class Endless(threading.Event):
 
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
-    """A use case that never ends by itself; the event says that it was stopped."""
+    """Provide a use case that never ends by itself, with an event that says that it was stopped."""
     stopped = Endless()
 
     async def endless(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[dict[str, Any]]:
-        """Goes on and on."""
+        """Go on endlessly."""
         try:
             while True:
                 stopped.began.set()
@@ -455,12 +453,12 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
         finally:
             stopped.set()
 
-    monkeypatch.setitem(usecase_registry.CASES, "endless", None)  # taken out again in the end
+    monkeypatch.setitem(usecase_registry.CASES, "endless", None)  # so that it is removed at the end
     usecase_registry.usecase("asker")(endless)
     return stopped
 
 
-async def test_hanging_up_stops_the_work(kb: KnowledgeBase, endless: threading.Event) -> None:
+async def test_closing_the_connection_stops_the_work(kb: KnowledgeBase, endless: threading.Event) -> None:
     async with serve_socket(kb) as path:
         connection = socket.socket(socket.AF_UNIX)
         await asyncio.to_thread(connection.connect, str(path))
@@ -471,7 +469,7 @@ async def test_hanging_up_stops_the_work(kb: KnowledgeBase, endless: threading.E
         assert await asyncio.to_thread(endless.wait, 120)
 
 
-async def test_long_work_and_short_questions_go_side_by_side(kb: KnowledgeBase, endless: threading.Event) -> None:
+async def test_long_work_does_not_delay_short_requests(kb: KnowledgeBase, endless: threading.Event) -> None:
     async with serve_socket(kb) as path:
         connection = socket.socket(socket.AF_UNIX)
         await asyncio.to_thread(connection.connect, str(path))
@@ -481,7 +479,7 @@ async def test_long_work_and_short_questions_go_side_by_side(kb: KnowledgeBase, 
         connection.close()
 
 
-async def test_the_end_of_the_service_ends_its_calls(kb: KnowledgeBase, endless: Endless) -> None:
+async def test_stopping_the_service_ends_its_running_calls(kb: KnowledgeBase, endless: Endless) -> None:
     async with serve_socket(kb):
         call = asyncio.create_task(through_socket(kb, "endless"))
         assert await asyncio.to_thread(endless.began.wait, 120)
@@ -515,7 +513,7 @@ SERVE = """
 """
 
 
-def test_what_a_killed_service_leaves_is_in_nobodys_way(tmp_path: Path) -> None:
+def test_the_remains_of_a_killed_service_are_in_nobodys_way(tmp_path: Path) -> None:
     for _ in range(2):
         service = subprocess.Popen(
             [sys.executable, "-c", textwrap.dedent(SERVE), str(tmp_path / "kb")], stdout=subprocess.PIPE, text=True
@@ -533,22 +531,22 @@ def test_what_a_killed_service_leaves_is_in_nobodys_way(tmp_path: Path) -> None:
             assert [user.name for user in client.call(catalogue.users.user_list)] == ["ann"]
 
 
-# -- an asker who leaves ----------------------------------------------------------------------------------------------
+# -- askers who disconnect --------------------------------------------------------------------------------------------
 
 
-async def test_what_a_cut_off_statement_left_open_is_in_nobodys_way(kb: KnowledgeBase) -> None:
-    """Whoever is cancelled between a statement and its commit leaves a transaction on the shared connection."""
+async def test_a_transaction_left_open_by_a_cancellation_is_rolled_back(kb: KnowledgeBase) -> None:
+    """Check a cancellation between a statement and its commit, which leaves a transaction on the shared connection."""
     threads = await kb.threads()
     kept = await threads.start("ann", "first")
     await threads.saver.conn.execute("BEGIN")
-    await threads.saver.conn.execute("DELETE FROM threads")  # no commit: here it was cancelled
+    await threads.saver.conn.execute("DELETE FROM threads")  # cancelled here, before the commit
 
     again = await threads.start("ann", "second")
 
     assert {thread.id for thread in await threads.of("ann")} == {kept.id, again.id}
 
 
-async def test_askers_who_hang_up_at_any_moment_stop_nobody_else(tiny: KnowledgeBase) -> None:
+async def test_askers_who_disconnect_at_any_moment_do_not_affect_others(tiny: KnowledgeBase) -> None:
     question = "What does a late tariff filing cost?"
     for events in range(0, 40, 4):
 
@@ -566,7 +564,7 @@ async def test_askers_who_hang_up_at_any_moment_stop_nobody_else(tiny: Knowledge
         assert "500 dollars" in result["answer"]
 
 
-async def test_what_several_use_cases_take_is_given_field_by_field_beside_the_rest(kb: KnowledgeBase) -> None:
+async def test_fields_of_shared_parameter_groups_are_given_singly(kb: KnowledgeBase) -> None:
     await catalogue.get_result(kb, ADMIN, "context_add", name="Zoo")
     given = {"term": "ZQ", "context": "Zoo", "expansion": "zebra quarter", "why": "heard"}
     draft = await catalogue.get_result(kb, ADMIN, "glossary_draft", **given)
@@ -583,7 +581,7 @@ def test_the_result_of_every_use_case_can_be_read_from_its_json(case: usecase_re
         assert usecase_registry._make_adapter(case.function).json_schema(mode="validation") is not None
 
 
-async def test_parameters_that_belong_together_are_checked_where_they_are_given_as_one(kb: KnowledgeBase) -> None:
+async def test_grouped_parameters_are_checked_as_single_ones_are(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidInput, match="term has 20,001 characters") as together:
         sense = catalogue.senses.NewSense(term="x" * 20_001, context="c", expansion="e")
         await catalogue.senses.glossary_draft(kb, ADMIN, sense=sense)

@@ -1,4 +1,4 @@
-"""Wings: Argot works without each of them and without all, and what each names is there."""
+"""Tests of wings: Argot works without each of them and without all, and each part that a wing names exists."""
 
 import shutil
 import subprocess
@@ -29,7 +29,7 @@ WITHOUT_REFERENCES = ("links", "account_links", "workbench", "templates")
 
 
 def command_without(absent: list[str]) -> list[str]:
-    """The command `argot` where these wings are not installed."""
+    """Return the command `argot` in a process where these wings are not installed."""
     hidden = WITHOUT.format(absent=[f"argot.{one}" for one in absent])
     return [*COMMAND[:2], hidden + COMMAND[2]]
 
@@ -42,7 +42,7 @@ def run_without(absent: list[str], code: str, *arguments: str | Path) -> str:
     return done.stdout
 
 
-def test_there_are_wings() -> None:
+def test_the_installed_wings_are_found() -> None:
     assert list(wings.NAMES) == INSTALLED
 
 
@@ -80,7 +80,7 @@ def test_the_command_line_works_without_wings(absent: list[str], tiny_home: Path
 
 
 @pytest.mark.parametrize("wing", wings.wings(), ids=lambda wing: wing.name)
-def test_what_a_wing_names_is_there(wing: wings.Wing) -> None:
+def test_every_part_that_a_wing_names_exists(wing: wings.Wing) -> None:
     references = [one for value in vars_of(wing).values() for one in value]
     assert references
     for reference in references:

@@ -1,4 +1,4 @@
-"""Argot's manners in Slack, against a fake of its Web API: who is answered, where, from what, and how it looks."""
+"""Tests of Argot in Slack against a fake Web API: who is answered, where, from which documents, and in what form."""
 
 import json
 import re
@@ -57,7 +57,7 @@ async def test_a_mention_is_answered_in_its_thread_with_numbered_sources(slack: 
     assert (answer["unfurl_links"], answer["unfurl_media"]) == (False, False)
 
 
-async def test_a_reaction_shows_that_it_is_worked_on_and_goes_when_it_is_done(slack: Service) -> None:
+async def test_a_reaction_marks_a_question_in_progress_and_is_removed_afterwards(slack: Service) -> None:
     channel = slack.channel()
     body = slack.fake.message(VOLTAGE, channel=channel)
     before = len(slack.fake.log)
@@ -87,21 +87,21 @@ async def test_a_direct_message_needs_no_mention(slack: Service) -> None:
     ids=lambda more: str(next(iter(more.items()))),
 )
 @pytest.mark.parametrize("kind", ["C", "D"])
-async def test_bots_joins_and_edits_are_left_alone(slack: Service, more: dict[str, Any], kind: str) -> None:
+async def test_messages_of_bots_joins_and_edits_are_ignored(slack: Service, more: dict[str, Any], kind: str) -> None:
     channel = slack.channel(kind)
     await set_channel(slack, channel, mode="all")
     assert await slack.asked(VOLTAGE, channel=channel, mention=False, **more) == []
     assert slack.fake.reactions == set()
 
 
-async def test_what_mentions_nobody_is_left_alone(slack: Service) -> None:
+async def test_a_message_without_a_mention_is_ignored(slack: Service) -> None:
     channel = slack.channel()
     assert await slack.asked(VOLTAGE, channel=channel, mention=False) == []
     (first,) = await slack.asked(VOLTAGE, channel=channel)
     assert await slack.asked("And thank you?", channel=channel, mention=False, thread=first["thread_ts"]) == []
 
 
-async def test_a_channel_may_be_answered_to_questions_to_everything_or_not_at_all(slack: Service) -> None:
+async def test_a_channels_mode_says_which_messages_are_answered(slack: Service) -> None:
     channel = slack.channel()
     remark = "The Word Line voltage during a read has changed"
     await set_channel(slack, channel, mode="questions")
@@ -115,7 +115,7 @@ async def test_a_channel_may_be_answered_to_questions_to_everything_or_not_at_al
     assert await slack.asked(VOLTAGE, channel=channel) == []
 
 
-async def test_a_mention_without_a_question_is_helped_or_takes_the_one_before_it(slack: Service) -> None:
+async def test_an_empty_mention_gets_help_or_answers_the_message_before_it(slack: Service) -> None:
     channel = slack.channel()
     (told,) = await slack.asked("", channel=channel)
     assert "mention me with your question" in words(told)
@@ -124,10 +124,10 @@ async def test_a_mention_without_a_question_is_helped_or_takes_the_one_before_it
     assert "4.5 V" in words(answer)
 
 
-# -- from what -------------------------------------------------------------------------------------------------------
+# -- from which documents --------------------------------------------------------------------------------------------
 
 
-async def test_a_channel_is_shown_public_documents_only_whoever_asks(slack: Service) -> None:
+async def test_answers_in_a_channel_use_public_documents_only(slack: Service) -> None:
     (answer,) = await slack.asked(VAULT, user="UVERA")
     assert "14 days" not in json.dumps(answer)
     assert "vault-handbook" not in json.dumps(answer)
@@ -135,7 +135,7 @@ async def test_a_channel_is_shown_public_documents_only_whoever_asks(slack: Serv
     assert "14 days" not in json.dumps(group)
 
 
-async def test_alone_somebody_is_shown_what_they_may_read(slack: Service) -> None:
+async def test_a_direct_message_uses_the_documents_its_author_may_read(slack: Service) -> None:
     (vera,) = await slack.asked(VAULT, user="UVERA", channel=slack.channel("D"))
     assert "14 days" in words(vera)
     for user in ("U1", "UMIA", slack.fake.person("USTRANGER", "vera@example.com", is_stranger=True)):
@@ -149,7 +149,7 @@ async def test_alone_somebody_is_shown_what_they_may_read(slack: Service) -> Non
         assert "14 days" not in json.dumps(other)
 
 
-async def test_who_is_suspended_is_told_so_and_nobody_else_is(slack: Service) -> None:
+async def test_a_suspended_user_is_told_privately_and_gets_no_answer(slack: Service) -> None:
     direct, channel = slack.channel("D"), slack.channel()
     (answer,) = await slack.asked(VOLTAGE, user="USUE", channel=direct)
     assert await slack.asked(VOLTAGE, user="USUE", channel=channel) == []
@@ -158,7 +158,7 @@ async def test_who_is_suspended_is_told_so_and_nobody_else_is(slack: Service) ->
         assert "suspended" in words(told) and "4.5 V" not in words(told)
 
 
-async def test_a_channel_may_be_given_groups_but_not_where_other_companies_read_along(slack: Service) -> None:
+async def test_a_channels_groups_do_not_hold_where_other_companies_take_part(slack: Service) -> None:
     channel = slack.channel()
     await set_channel(slack, channel, groups=["vault"])
     (inside,) = await slack.asked(VAULT, channel=channel)
@@ -167,7 +167,7 @@ async def test_a_channel_may_be_given_groups_but_not_where_other_companies_read_
     assert "14 days" not in json.dumps(shared)
 
 
-async def test_a_channel_may_be_answered_to_the_asker_alone(slack: Service) -> None:
+async def test_a_channel_may_show_answers_to_the_asker_only(slack: Service) -> None:
     channel = slack.channel()
     await set_channel(slack, channel, replies="ephemeral")
     assert await slack.asked(VAULT, channel=channel, user="UVERA") == []
@@ -176,7 +176,7 @@ async def test_a_channel_may_be_answered_to_the_asker_alone(slack: Service) -> N
     assert "Only for me" not in labels(answer)
 
 
-async def test_the_answer_for_me_alone_is_shown_to_me_alone(slack: Service) -> None:
+async def test_the_only_for_me_button_shows_the_answer_to_its_presser_only(slack: Service) -> None:
     channel = slack.channel()
     (public,) = await slack.asked(VAULT, channel=channel, user="U1")
     assert "14 days" not in json.dumps(public)
@@ -187,7 +187,7 @@ async def test_the_answer_for_me_alone_is_shown_to_me_alone(slack: Service) -> N
     assert "14 days" not in json.dumps(slack.fake.said(channel))
 
 
-async def test_context_and_profile_of_a_channel_hold(slack: Service) -> None:
+async def test_a_channels_context_and_profile_apply_to_its_questions(slack: Service) -> None:
     channel = slack.channel()
     await set_channel(slack, channel, context="Legal", profile="lenient")
     (answer,) = await slack.asked("What is a PUC?", channel=channel)
@@ -197,7 +197,7 @@ async def test_context_and_profile_of_a_channel_hold(slack: Service) -> None:
     assert read["turns"][0]["profile"] == "lenient"
 
 
-async def test_a_number_leads_to_a_page_with_the_cited_sentence_marked(slack: Service) -> None:
+async def test_a_citation_links_to_a_page_that_marks_the_cited_sentence(slack: Service) -> None:
     (answer,) = await slack.asked(VOLTAGE)
     found = re.search(rf"<{WEB}(/slack/sources/\S+?)\|\[1\]>", words(answer))
     assert found
@@ -231,7 +231,7 @@ async def test_a_thread_is_one_conversation(slack: Service) -> None:
     assert "tariff filing" in read["turns"][1]["stand_alone_question"]
 
 
-async def test_what_people_said_before_is_understood(slack: Service) -> None:
+async def test_earlier_messages_of_the_thread_complete_the_question(slack: Service) -> None:
     channel = slack.channel()
     top = slack.fake.message("What is the Word Line voltage?", channel=channel, mention=False, user="U5")["event"]["ts"]
     slack.fake.message("No idea", channel=channel, mention=False, user="U6", thread=top, bot_id="B7")
@@ -242,7 +242,7 @@ async def test_what_people_said_before_is_understood(slack: Service) -> None:
     assert "4.5 V" in words(answer)
 
 
-async def test_a_choice_is_a_button_that_goes_when_it_is_pressed(slack: Service) -> None:
+async def test_a_choice_is_a_button_that_disappears_when_pressed(slack: Service) -> None:
     channel = slack.channel()
     (back,) = await slack.asked("What is a PUC?", channel=channel)
     assert labels(back)[:3] == [
@@ -258,7 +258,7 @@ async def test_a_choice_is_a_button_that_goes_when_it_is_pressed(slack: Service)
     assert "*PUC*: Public Utilities Commission" in words(answer)
 
 
-async def test_a_button_that_is_over_says_so_to_who_pressed(slack: Service) -> None:
+async def test_the_presser_of_an_expired_button_is_told_so(slack: Service) -> None:
     channel = slack.channel()
     (back,) = await slack.asked("What is a PUC?", channel=channel)
     first, second = (slack.fake.press(back, f"argot_choose_{n}", user=f"U{n}") for n in (1, 2))
@@ -268,7 +268,7 @@ async def test_a_button_that_is_over_says_so_to_who_pressed(slack: Service) -> N
     assert [one["user"] for one in slack.fake.alone(channel)] == ["U2"]
 
 
-async def test_not_what_i_meant_asks_again_in_another_sense(slack: Service) -> None:
+async def test_the_not_what_i_meant_button_asks_again_in_another_sense(slack: Service) -> None:
     for channel in (slack.channel(), slack.channel("D")):
         (back,) = await slack.asked("What is a PUC?", channel=channel)
         await slack.act(slack.fake.press(back, "argot_choose_2"))
@@ -287,14 +287,14 @@ async def test_not_what_i_meant_asks_again_in_another_sense(slack: Service) -> N
     assert "What is a PUC?" in json.dumps(missed)
 
 
-async def test_a_choice_may_be_typed(slack: Service) -> None:
+async def test_a_choice_may_be_typed_as_a_message(slack: Service) -> None:
     channel = slack.channel("D")
     (back,) = await slack.asked("What is a PUC?", channel=channel)
     (answer,) = await slack.asked("the legal one", channel=channel, thread=back["thread_ts"])
     assert "*PUC*: Public Utilities Commission" in words(answer)
 
 
-async def test_nobody_goes_on_with_somebody_elses_conversation(slack: Service) -> None:
+async def test_a_user_cannot_continue_another_users_conversation(slack: Service) -> None:
     channel = slack.channel()
     await set_channel(slack, channel, replies="ephemeral")
     await slack.asked("What is a PUC?", channel=channel, user="UVERA")
@@ -307,7 +307,7 @@ async def test_nobody_goes_on_with_somebody_elses_conversation(slack: Service) -
     assert len(slack.fake.alone(channel, "UVERA")) == 2 and slack.fake.said(channel) == []
 
 
-async def test_a_conversation_of_ones_own_goes_on_in_the_web_window(slack: Service) -> None:
+async def test_a_direct_conversation_continues_in_the_web_window(slack: Service) -> None:
     (answer,) = await slack.asked(VAULT, user="UVERA", channel=slack.channel("D"))
     url = next(one["url"] for block in answer["blocks"] for one in block.get("elements", ()) if "url" in one)
     thread = url.removeprefix(f"{WEB}/thread/")
@@ -316,7 +316,7 @@ async def test_a_conversation_of_ones_own_goes_on_in_the_web_window(slack: Servi
     assert read["turns"][0]["question"] == VAULT
 
 
-async def test_a_channels_conversation_goes_on_as_a_copy_of_ones_own(slack: Service) -> None:
+async def test_a_channels_conversation_continues_in_the_web_as_a_private_copy(slack: Service) -> None:
     (answer,) = await slack.asked(VOLTAGE)
     url = next(one["url"] for block in answer["blocks"] for one in block.get("elements", ()) if "url" in one)
     thread = url.removeprefix(f"{WEB}/slack/threads/")
@@ -340,7 +340,7 @@ async def test_a_channels_conversation_goes_on_as_a_copy_of_ones_own(slack: Serv
     assert (await slack.client.get(f"/slack/threads/{foreign['t']}", headers=cookie)).status_code == 404
 
 
-# -- beside the answer -----------------------------------------------------------------------------------------------
+# -- actions beside the answer ---------------------------------------------------------------------------------------
 
 
 async def said_of(slack: Service, channel: str, answer: dict[str, Any]) -> list[dict[str, Any]]:
@@ -350,7 +350,7 @@ async def said_of(slack: Service, channel: str, answer: dict[str, Any]) -> list[
     return feedback
 
 
-async def test_thumbs_are_kept_and_a_thumb_down_asks_why(slack: Service) -> None:
+async def test_thumbs_are_stored_and_a_thumb_down_asks_for_the_reason(slack: Service) -> None:
     channel = slack.channel()
     (answer,) = await slack.asked(VOLTAGE, channel=channel)
     await slack.act(slack.fake.thumb(answer, up=True))
@@ -363,7 +363,7 @@ async def test_thumbs_are_kept_and_a_thumb_down_asks_why(slack: Service) -> None
     assert (kept["value"], kept["comment"]) == (-1, "Something is missing. no <unit> & so on")
 
 
-async def test_a_person_is_called_who_looks_after_the_context(slack: Service) -> None:
+async def test_the_contact_of_the_answers_context_is_called(slack: Service) -> None:
     channel = slack.channel()
     (answer,) = await slack.asked(VOLTAGE, channel=channel, user="U1")
     press = slack.fake.press(answer, "argot_person", user="U3")
@@ -418,7 +418,7 @@ async def test_a_manager_adds_a_term_from_a_message(slack: Service) -> None:
     assert wrong.json()["response_action"] == "errors"
 
 
-async def test_who_asked_in_vain_hears_of_the_meaning_in_the_same_thread(slack: Service) -> None:
+async def test_the_asker_of_a_missing_term_hears_of_its_meaning_in_the_same_thread(slack: Service) -> None:
     channel, direct = slack.channel(), slack.channel("D")
     for where in (channel, direct):
         (missed,) = await slack.asked("What is a QVLX?", channel=where)
@@ -442,7 +442,7 @@ async def test_who_asked_in_vain_hears_of_the_meaning_in_the_same_thread(slack: 
 
 
 @pytest.mark.parametrize("user", ["U1", "UVERA", "USUE"])
-async def test_who_looks_after_nothing_adds_no_term(slack: Service, user: str) -> None:
+async def test_a_user_who_manages_no_context_cannot_add_a_term(slack: Service, user: str) -> None:
     await slack.act(slack.fake.shortcut("the new ZZQ", channel=slack.channel(), user=user))
     view = slack.fake.calls("views.open")[-1]["view"]
     assert "callback_id" not in view
@@ -454,7 +454,7 @@ async def test_who_looks_after_nothing_adds_no_term(slack: Service, user: str) -
     assert await catalogue.get_result(slack.kb, LOCAL, "glossary_list", query="ZZQ") == []
 
 
-# -- what documents say ----------------------------------------------------------------------------------------------
+# -- text of documents -----------------------------------------------------------------------------------------------
 
 HOSTILE = """# Zebra protocol <!channel>
 
@@ -463,7 +463,7 @@ The zebra protocol uses http://evil.example/c and ![picture](http://evil.example
 """
 
 
-async def test_no_text_of_a_document_calls_anybody_or_makes_a_link(slack: Service, tmp_path: Path) -> None:
+async def test_no_text_of_a_document_mentions_anybody_or_becomes_a_link(slack: Service, tmp_path: Path) -> None:
     path = tmp_path / "zebra <!channel>.md"
     path.write_text(HOSTILE)
     async for _ in catalogue.dispatch(slack.kb, LOCAL, "add", {"paths": [str(path)]}):
@@ -477,7 +477,7 @@ async def test_no_text_of_a_document_calls_anybody_or_makes_a_link(slack: Servic
     assert all(one["parse"] == "none" for one in answers)
 
 
-# -- whose words they are --------------------------------------------------------------------------------------------
+# -- signatures ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -493,7 +493,7 @@ async def test_no_text_of_a_document_calls_anybody_or_makes_a_link(slack: Servic
     ],
     ids=range(7),
 )
-async def test_whatever_is_written_gets_an_answer_in_words(slack: Service, text: str) -> None:
+async def test_any_message_text_gets_an_answer_without_an_error(slack: Service, text: str) -> None:
     (answer,) = await slack.asked(text, channel=slack.channel("D"))
     assert words(answer) and "Something went wrong" not in words(answer)
 
@@ -501,12 +501,12 @@ async def test_whatever_is_written_gets_an_answer_in_words(slack: Service, text:
 @pytest.mark.parametrize(
     ("secret", "age"), [("another secret", 0), (SECRET, 301), (SECRET, -360)], ids=["forged", "stale", "ahead"]
 )
-async def test_what_slack_did_not_sign_just_now_is_refused(slack: Service, secret: str, age: int) -> None:
+async def test_requests_with_a_forged_or_outdated_signature_are_refused(slack: Service, secret: str, age: int) -> None:
     import time
 
     channel = slack.channel()
 
-    # The service asks by itself who it is, when it comes to it.
+    # The service itself asks Slack for its own identity when it needs it.
     def calls() -> int:
         return sum(name != "auth.test" for name, _ in slack.fake.log)
 
@@ -528,7 +528,9 @@ async def test_what_slack_did_not_sign_just_now_is_refused(slack: Service, secre
     ],
 )
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"{", b"ssl_check=1&token=x", b'{"type":"url_verification"}'])
-async def test_nonsense_is_refused(slack: Service, headers: dict[str, str], content: bytes) -> None:
+async def test_malformed_requests_without_a_signature_are_refused(
+    slack: Service, headers: dict[str, str], content: bytes
+) -> None:
     answer = await slack.client.post("/slack/events", content=content, headers=headers)
     assert answer.status_code == 401
 
@@ -538,7 +540,7 @@ async def test_nonsense_is_refused(slack: Service, headers: dict[str, str], cont
     [[], "text", None, 7, {"type": "event_callback", "event": []}, {"type": "block_actions", "user": "U1"},
      {"type": "view_submission", "view": 3}],
 )  # fmt: skip
-async def test_what_slack_signed_and_cannot_be_read_is_refused(slack: Service, body: Any) -> None:
+async def test_signed_requests_of_the_wrong_shape_are_refused(slack: Service, body: Any) -> None:
     answer = await slack.fake.send(slack.client, body)
     assert answer.status_code == 400
 
@@ -552,7 +554,7 @@ async def test_a_page_in_a_browser_cannot_send_events(slack: Service) -> None:
     assert (await slack.client.post("/slack/events", content="x" * 3_000_000, headers=signed)).status_code == 413
 
 
-async def test_what_is_signed_and_makes_no_sense_harms_nothing(slack: Service) -> None:
+async def test_signed_requests_without_meaning_do_no_harm(slack: Service) -> None:
     for text, status in (("{", 400), ("[]", 500), ("{}", 404), ('{"type":"event_callback","event":{}}', 404)):
         headers = {"Content-Type": "application/json", **slack.fake.headers(text)}
         answer = await slack.client.post("/slack/events", content=text, headers=headers)
@@ -563,6 +565,6 @@ async def test_what_is_signed_and_makes_no_sense_harms_nothing(slack: Service) -
     await slack.act(bare)
 
 
-async def test_slack_is_answered_that_the_address_is_ours(slack: Service) -> None:
+async def test_slacks_verification_of_the_address_is_answered(slack: Service) -> None:
     answer = await slack.fake.send(slack.client, {"type": "url_verification", "challenge": "abc", "token": "t"})
     assert answer.status_code == 200 and "abc" in answer.text

@@ -1,4 +1,4 @@
-"""Slack's view for agents: the conversation with us, its questions to begin with, title, status and channel in view."""
+"""Tests of Slack's view for agents: suggested questions, title, status, and the context of the channel in view."""
 
 import json
 from collections.abc import AsyncIterator
@@ -47,7 +47,7 @@ def in_view(channel: str) -> dict[str, Any]:
     }
 
 
-async def test_who_opens_the_conversation_is_offered_questions_and_nothing_is_written(slack: Service) -> None:
+async def test_opening_the_conversation_offers_questions_and_posts_nothing(slack: Service) -> None:
     channel = slack.channel("D")
     opened = {"type": "app_home_opened", "user": "U1", "channel": channel, "tab": "messages"}
     for _ in range(2):
@@ -75,7 +75,7 @@ async def test_a_question_gets_a_title_and_a_status_in_its_own_thread(slack: Ser
     assert slack.fake.calls("reactions.add") == []
 
 
-async def test_where_the_plan_has_no_agents_a_reaction_shows_that_it_is_worked_on(slack: Service) -> None:
+async def test_a_reaction_shows_progress_where_the_plan_has_no_agents(slack: Service) -> None:
     slack.fake.refuse("assistant.threads.setStatus", "missing_scope")
     (answer,) = await slack.asked(VOLTAGE, channel=slack.channel("D"))
     assert "4.5 V" in words(answer)
@@ -84,14 +84,14 @@ async def test_where_the_plan_has_no_agents_a_reaction_shows_that_it_is_worked_o
     assert len(slack.fake.calls("assistant.threads.setStatus")) == 1
 
 
-async def test_a_status_that_has_to_wait_holds_nothing_up(slack: Service) -> None:
+async def test_a_rate_limited_status_does_not_delay_the_answer(slack: Service) -> None:
     slack.fake.limit("assistant.threads.setStatus", seconds=100)
     slack.fake.limit("reactions.add", seconds=100)
     (answer,) = await slack.asked(VOLTAGE, channel=slack.channel("D"))
     assert "4.5 V" in words(answer)
 
 
-async def test_the_channel_in_view_gives_its_context(slack: Service) -> None:
+async def test_the_channel_in_view_provides_the_context(slack: Service) -> None:
     legal = await legal_channel(slack)
     channel = slack.channel("D")
     changed = {"type": "app_context_changed", "user": "U1", "channel": channel, "context": in_view(legal)}
@@ -106,7 +106,7 @@ async def test_the_channel_in_view_gives_its_context(slack: Service) -> None:
 
 
 @pytest.mark.parametrize("context", [None, [], {"entities": None}, {"entities": ["x", {"type": 1}]}, "C1"])
-async def test_a_view_that_cannot_be_read_is_none(slack: Service, context: Any) -> None:
+async def test_an_unreadable_view_is_ignored(slack: Service, context: Any) -> None:
     (answer,) = await slack.asked(VOLTAGE, channel=slack.channel("D"), app_context=context)
     assert "4.5 V" in words(answer)
     event = {"type": "app_context_changed", "user": "U1", "channel": slack.channel("D"), "context": context}

@@ -1,4 +1,4 @@
-"""Slack sends things twice, out of order, or while nobody is there; it limits, refuses, fails. One answer each."""
+"""Tests of delivery: Slack repeats, reorders, limits and refuses; each message still gets one answer."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ def shared(workspace_with_model: Service) -> Service:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def fake() -> AsyncIterator[FakeSlack]:
-    """One for services that are started and ended by the test."""
+    """Provide a fake Slack for services that the test starts and ends itself."""
     started = await FakeSlack().start()
     yield started
     await started.close()
@@ -48,22 +48,22 @@ def home(tiny_home: Path, tmp_path: Path) -> Path:
 
 
 async def stopped(slack: Service) -> None:
-    """Nothing is dealt with from now on, as after a `kill -9`; what comes is still noted."""
+    """Handle no event from now on, as after a `kill -9`; new events are still stored."""
     await slack.running.inbox.stop()
     slack.running.inbox._thread = ThreadPoolExecutor(1)
 
 
-# -- once ------------------------------------------------------------------------------------------------------------
+# -- answered once ---------------------------------------------------------------------------------------------------
 
 
 async def test_one_event_sent_four_times_out_of_order_is_answered_once(slack: Service, model: ScriptedServer) -> None:
-    """Scorecard 10: acknowledged long before a slow model is done, and answered once."""
+    """Check scorecard 10: an event is acknowledged long before a slow model is done, and answered once."""
     model.fault("pause", tokens=0)
     channel = slack.channel()
     body = slack.fake.message(VOLTAGE, channel=channel)
     for retry in (2, 0, 3, 1):
         await slack.send(body, retry=retry)
-    assert slack.fake.said(channel) == []  # acknowledged, and not answered yet
+    assert slack.fake.said(channel) == []  # acknowledged, but not answered yet
     model.heal()
     await slack.quiet()
     await slack.send(body, retry=3)
@@ -73,7 +73,7 @@ async def test_one_event_sent_four_times_out_of_order_is_answered_once(slack: Se
     assert len(model.asked("cited_answer")) == 1
 
 
-async def test_one_message_under_other_numbers_is_answered_once(slack: Service) -> None:
+async def test_one_message_delivered_as_several_events_is_answered_once(slack: Service) -> None:
     channel = slack.channel()
     body = slack.fake.message(VOLTAGE, channel=channel)
     twin = {**body["event"], "type": "message", "channel_type": "channel"}
@@ -87,7 +87,9 @@ async def test_one_message_under_other_numbers_is_answered_once(slack: Service) 
     assert len(slack.fake.said(channel)) == 1
 
 
-async def test_many_at_once_each_sent_thrice_are_each_answered_once(slack: Service, model: ScriptedServer) -> None:
+async def test_many_messages_sent_three_times_each_are_answered_once_each(
+    slack: Service, model: ScriptedServer
+) -> None:
     channels = [slack.channel() for _ in range(12)]
     bodies = [slack.fake.message(VOLTAGE, channel=channel) for channel in channels] * 3
     random.Random(7).shuffle(bodies)
@@ -98,7 +100,7 @@ async def test_many_at_once_each_sent_thrice_are_each_answered_once(slack: Servi
     assert slack.fake.reactions == set()
 
 
-async def test_a_retry_that_was_not_seen_before_is_answered(slack: Service) -> None:
+async def test_a_retry_of_an_unseen_event_is_answered(slack: Service) -> None:
     channel = slack.channel()
     await slack.send(slack.fake.message(VOLTAGE, channel=channel), retry=3)
     await slack.quiet()
@@ -106,7 +108,7 @@ async def test_a_retry_that_was_not_seen_before_is_answered(slack: Service) -> N
 
 
 async def test_a_replayed_request_is_ignored(slack: Service, model: ScriptedServer) -> None:
-    """Scorecard 9: the very same once more, an event and a button: nothing is done, no model is asked."""
+    """Check scorecard 9: a repeated event or button press has no effect and does not reach the model."""
     channel = slack.channel()
     body = slack.fake.message("What is a PUC?", channel=channel)
     await slack.act(body)
@@ -120,8 +122,8 @@ async def test_a_replayed_request_is_ignored(slack: Service, model: ScriptedServ
     assert slack.fake.alone(channel) == []
 
 
-async def test_forged_and_stale_requests_ask_no_model(slack: Service, model: ScriptedServer) -> None:
-    """Scorecard 9."""
+async def test_forged_and_outdated_requests_do_not_reach_the_model(slack: Service, model: ScriptedServer) -> None:
+    """Check scorecard 9."""
     channel = slack.channel()
     for signing in ({"secret": "forged"}, {"at": time.time() - 301}):
         answer = await slack.fake.send(slack.client, slack.fake.message(VOLTAGE, channel=channel), **signing)
@@ -130,7 +132,7 @@ async def test_forged_and_stale_requests_ask_no_model(slack: Service, model: Scr
     assert model.asked() == [] and slack.fake.said(channel) == []
 
 
-async def test_what_waits_is_answered_by_the_order_in_which_it_was_written(slack: Service) -> None:
+async def test_waiting_messages_of_a_channel_are_answered_in_the_order_written(slack: Service) -> None:
     lane = slack.channel()
     for number, ts in enumerate(("1700000003.000000", "1700000001.000000", "1700000002.000000")):
         slack.store.note(f"{lane}{number}", f"{lane}{ts}", lane, ts, {"due": "never"})
@@ -148,19 +150,19 @@ async def test_what_waits_is_answered_by_the_order_in_which_it_was_written(slack
     assert order == ["1", "2", "3"]
 
 
-async def test_the_words_of_what_is_answered_are_not_kept(slack: Service) -> None:
+async def test_the_text_of_an_answered_message_is_not_stored(slack: Service) -> None:
     await slack.act(slack.fake.message("What is canarytext, and the Word Line?", channel=slack.channel()))
     rows = slack.rows("SELECT * FROM slack_events")
     assert rows and "canarytext" not in json.dumps(rows)
 
 
-# -- not lost --------------------------------------------------------------------------------------------------------
+# -- no message is lost ----------------------------------------------------------------------------------------------
 
 
-async def test_what_was_acknowledged_before_a_crash_is_answered_after_it(
+async def test_a_message_acknowledged_before_a_crash_is_answered_afterwards(
     home: Path, fake: FakeSlack, model: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And what was posted just before it, but not noted any more, is not posted again."""
+    """Check also that a message posted just before the crash, but not recorded, is not posted again."""
     async with served(home, fake, model_url=model.url) as slack:
         with monkeypatch.context() as patched:
             for lost in ("keep_sent", "finish"):
@@ -180,10 +182,10 @@ async def test_what_was_acknowledged_before_a_crash_is_answered_after_it(
     assert fake.reactions == set()
 
 
-async def test_what_an_older_backup_takes_for_open_is_not_answered_twice(
+async def test_a_message_still_open_in_an_older_backup_is_not_answered_twice(
     home: Path, fake: FakeSlack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same people.db as it was when the question had just come."""
+    """Restore people.db as it was when the question had just arrived."""
     async with served(home, fake) as slack:
         with monkeypatch.context() as patched:
             for later in ("begin", "keep_answer", "keep_stream", "keep_sent", "finish"):
@@ -197,7 +199,7 @@ async def test_what_an_older_backup_takes_for_open_is_not_answered_twice(
     assert len(fake.said("C1")) == 1
 
 
-async def test_an_event_waits_for_no_clock_and_a_week_at_most(tmp_path: Path) -> None:
+async def test_a_changed_clock_delays_no_event_and_events_expire_after_a_week(tmp_path: Path) -> None:
     people, now = People(SqliteStores(tmp_path)), [1_000_000.0]
     store = SlackStore(people.database)
     store.clock = lambda: now[0]
@@ -206,7 +208,7 @@ async def test_an_event_waits_for_no_clock_and_a_week_at_most(tmp_path: Path) ->
     assert first is not None
     store.postpone(first.id, 600.0)
     assert store.find_next(()) is None
-    now[0] -= 86_400.0  # the clock was a day ahead
+    now[0] -= 86_400.0  # the clock had been a day ahead
     assert store.find_next(()) is not None
     now[0] += 86_400.0
     assert store.note("e2", "p2", "other", "2.0", {"text": "two"})
@@ -216,14 +218,14 @@ async def test_an_event_waits_for_no_clock_and_a_week_at_most(tmp_path: Path) ->
     now[0] += 2 * 86_400.0
     store.take_over()
     assert store.count_waiting() == 0
-    assert not store.note("e2", "p2", "other", "2.0", {"text": "two"})  # and is still known again
+    assert not store.note("e2", "p2", "other", "2.0", {"text": "two"})  # the event is still known
     people.close()
 
 
 # -- limits and failures of Slack ------------------------------------------------------------------------------------
 
 
-async def test_slacks_rate_limit_is_kept(slack: Service) -> None:
+async def test_slacks_rate_limit_is_respected(slack: Service) -> None:
     channel = slack.channel()
     slack.fake.limit("chat.postMessage", seconds=0.3)
     slack.fake.limit("chat.postMessage", seconds=0.2)
@@ -234,7 +236,7 @@ async def test_slacks_rate_limit_is_kept(slack: Service) -> None:
     assert len(slack.fake.said(channel)) == 1
 
 
-async def test_an_answer_waits_until_slack_is_back_and_is_given_once(
+async def test_an_answer_waits_until_slack_is_back_and_is_posted_once(
     slack: Service, model: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inbox_module, "PAUSES", (0.1,) * 1000)
@@ -251,7 +253,7 @@ async def test_an_answer_waits_until_slack_is_back_and_is_given_once(
 
 
 @pytest.mark.parametrize("code", ["invalid_blocks", "invalid_blocks_format"])
-async def test_a_workspace_without_feedback_buttons_gets_plain_ones(
+async def test_a_workspace_without_feedback_buttons_gets_ordinary_buttons(
     slack: Service, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def post(given: dict[str, Any]) -> Any:
@@ -268,27 +270,27 @@ async def test_a_workspace_without_feedback_buttons_gets_plain_ones(
     assert len(slack.fake.calls("chat.postMessage")) == 3
 
 
-async def test_a_channel_that_cannot_be_written_to_ends_there(slack: Service) -> None:
+async def test_an_answer_to_an_archived_channel_is_tried_once(slack: Service) -> None:
     slack.fake.refuse("chat.postMessage", "is_archived")
     slack.fake.refuse("reactions.add", "missing_scope")
     assert await slack.asked(VOLTAGE) == []
     assert len(slack.fake.calls("chat.postMessage")) == 1
 
 
-# -- as it is written ------------------------------------------------------------------------------------------------
+# -- streaming -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_an_answer_is_streamed_and_then_takes_its_sources(
+async def test_an_answer_is_streamed_and_then_completed_with_its_sources(
     slack: Service, model: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         "argot.tools.llm.model_client.MAX_UNGATHERED_READS", 1000
-    )  # a server this fast is heard in one piece
+    )  # without this, all tokens of so fast a server arrive as one piece
     monkeypatch.setattr("argot.graph.node_frame.GATHER_SECONDS", 0)
     hostile = "The Word Line voltage during a read is 4.5 V [1]. See <!channel> [x](http://evil.example) @here now."
     model.reply("cited_answer", hostile)
-    model.speed = 0.02  # seconds a token: sent faster, they may all arrive as one
+    model.speed = 0.02  # seconds per token: if sent faster, all may arrive as one piece
     channel = slack.channel()
     body = slack.fake.message(VOLTAGE, channel=channel, user="U7")
     await slack.act(body)
@@ -306,7 +308,7 @@ async def test_an_answer_is_streamed_and_then_takes_its_sources(
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_where_the_plan_has_no_streams_answers_are_posted(slack: Service) -> None:
+async def test_answers_are_posted_where_the_plan_has_no_streams(slack: Service) -> None:
     slack.fake.refuse("chat.startStream", "method_not_supported_for_channel_type")
     for channel in (slack.channel(), slack.channel()):
         (answer,) = await slack.asked(VOLTAGE, channel=channel)
@@ -315,7 +317,7 @@ async def test_where_the_plan_has_no_streams_answers_are_posted(slack: Service) 
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_what_one_alone_may_read_is_never_streamed_to_a_channel(slack: Service, model: ScriptedServer) -> None:
+async def test_an_answer_for_one_reader_is_never_streamed_to_a_channel(slack: Service, model: ScriptedServer) -> None:
     model.reply("cited_answer", "The vault combination is rotated every 14 days [1].")
     channel = slack.channel()
     await slack.act(slack.fake.message("How often is the vault combination rotated?", channel=channel))
@@ -327,18 +329,18 @@ async def test_what_one_alone_may_read_is_never_streamed_to_a_channel(slack: Ser
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_a_stream_that_breaks_off_is_no_loss(slack: Service) -> None:
+async def test_an_answer_is_complete_although_its_stream_breaks_off(slack: Service) -> None:
     slack.fake.refuse("chat.appendStream", "message_not_in_streaming_state")
     slack.fake.refuse("chat.update", "cant_update_message")
     (answer,) = await slack.asked(VOLTAGE)
     assert "|[1]>" in words(answer)
 
 
-# -- roads and settings ----------------------------------------------------------------------------------------------
+# -- Socket Mode, restarts and logs ----------------------------------------------------------------------------------
 
 
-async def test_socket_mode_acknowledges_and_answers(home: Path, fake: FakeSlack) -> None:
-    """Also when Slack cannot be reached at the start."""
+async def test_socket_mode_acknowledges_and_answers_messages(home: Path, fake: FakeSlack) -> None:
+    """Check it also when Slack cannot be reached at the start."""
     fake.down = True
     async with served(home, fake, slack_app_token=APP_TOKEN, slack_signing_secret="") as slack:
         await fake.until(lambda: fake.refused)
@@ -354,14 +356,12 @@ async def test_socket_mode_acknowledges_and_answers(home: Path, fake: FakeSlack)
         assert answer.status_code == 404
 
 
-async def test_a_killed_service_answers_when_it_is_started_again(
-    home: Path, fake: FakeSlack, model: ScriptedServer
-) -> None:
-    """`argot serve` itself, over HTTP, ended by `kill -9` while the model writes."""
+async def test_a_killed_service_answers_after_its_restart(home: Path, fake: FakeSlack, model: ScriptedServer) -> None:
+    """End `argot serve`, which runs over HTTP, by `kill -9` while the model writes."""
     model.fault("hang", prompt="cited_answer")
     given = {"bot_token": BOT_TOKEN, "signing_secret": SECRET, "api_url": fake.url}
     variables = {f"ARGOT_SLACK_{name.upper()}": value for name, value in given.items()}
-    # On a busy machine a connection may take longer than the two seconds after which it answers without the model.
+    # On a busy machine a connection may take longer than the default two seconds, after which the answer has no model.
     variables["ARGOT_MODEL_CONNECT_SECONDS"] = "60"
     server = await asyncio.to_thread(Served, home, ARGOT_MODEL_URL=model.url, **variables)
     try:
@@ -374,7 +374,7 @@ async def test_a_killed_service_answers_when_it_is_started_again(
         assert fake.said("C1") == []
         model.heal()
         await asyncio.to_thread(server.start)
-        # A message that is still being written has no words yet.
+        # A message still being streamed has no text yet.
         await fake.until(lambda: any("4.5 V" in words(one) for one in fake.said("C1")))
         await fake.until(lambda: fake.reactions == set())
     finally:
@@ -382,14 +382,14 @@ async def test_a_killed_service_answers_when_it_is_started_again(
     assert len(fake.said("C1")) == 1
 
 
-async def test_what_the_service_itself_logs_is_no_quieter_with_slack(slack: Service) -> None:
+async def test_slack_leaves_the_log_level_of_the_service_unchanged(slack: Service) -> None:
     await slack.asked(VOLTAGE)
     assert logging.getLogger("argot").level == logging.NOTSET
     assert logging.getLogger("argot.slack_bolt").level == logging.ERROR
 
 
-async def test_no_token_and_no_question_reaches_the_log(slack: Service, caplog: pytest.LogCaptureFixture) -> None:
-    """Scorecard 23, for this road."""
+async def test_no_token_and_no_question_appears_in_the_log(slack: Service, caplog: pytest.LogCaptureFixture) -> None:
+    """Check scorecard 23 for Slack."""
     caplog.set_level(logging.DEBUG)
     fake, channel = slack.fake, slack.channel()
     fake.refuse("chat.update", "canary")

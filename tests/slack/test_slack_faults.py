@@ -1,4 +1,4 @@
-"""What goes amiss in a workspace: buttons pressed twice, people who are not there, a Web API that fails or limits."""
+"""Tests of faults in a workspace: buttons pressed twice, absent people, a Web API that fails or limits."""
 
 import json
 from typing import Any
@@ -36,10 +36,10 @@ def shared(workspace_with_model: Service) -> Service:
     return workspace_with_model
 
 
-# -- pressed twice ---------------------------------------------------------------------------------------------------
+# -- buttons pressed twice -------------------------------------------------------------------------------------------
 
 
-async def test_a_choice_pressed_twice_in_a_row_is_made_once_and_nobody_is_scolded(slack: Service) -> None:
+async def test_a_choice_pressed_twice_counts_once_and_shows_no_error(slack: Service) -> None:
     channel = slack.channel()
     (back,) = await slack.asked("What is a PUC?", channel=channel)
     presses = [slack.fake.press(back, "argot_choose_2") for _ in range(2)]
@@ -49,7 +49,7 @@ async def test_a_choice_pressed_twice_in_a_row_is_made_once_and_nobody_is_scolde
     assert len(slack.fake.said(channel)) == 2 and slack.fake.alone(channel) == []
 
 
-async def test_asking_again_is_done_once_whoever_presses(slack: Service) -> None:
+async def test_pressing_ask_again_several_times_asks_once(slack: Service) -> None:
     channel = slack.channel()
     await slack.asked("What is a QVLX?", channel=channel)
     given = {"term": "QVLX", "context": "NAND", "expansion": "Quick Voltage Latch"}
@@ -65,7 +65,7 @@ async def test_asking_again_is_done_once_whoever_presses(slack: Service) -> None
     assert "Ask again" not in labels(slack.fake.said(channel)[before - 1])
 
 
-async def test_a_person_is_called_once_by_whoever_presses_again_and_again(slack: Service) -> None:
+async def test_pressing_ask_a_person_several_times_calls_them_once(slack: Service) -> None:
     channel = slack.channel()
     (answer,) = await slack.asked(VOLTAGE, channel=channel)
     for _ in range(3):
@@ -83,7 +83,7 @@ async def test_a_person_is_called_once_by_whoever_presses_again_and_again(slack:
         ("<!channel> @here", "&lt;!channel&gt;"),
     ],
 )
-async def test_only_people_who_are_there_are_called(slack: Service, contact: str, called: str) -> None:
+async def test_only_existing_people_are_mentioned_as_contacts(slack: Service, contact: str, called: str) -> None:
     channel = slack.channel()
     await catalogue.get_result(slack.kb, LOCAL, "context_add", name="NAND", contact=contact)
     (answer,) = await slack.asked(VOLTAGE, channel=channel)
@@ -95,7 +95,7 @@ async def test_only_people_who_are_there_are_called(slack: Service, contact: str
 # -- people ----------------------------------------------------------------------------------------------------------
 
 
-async def test_who_reads_a_channel_from_outside_gets_their_answer_as_a_direct_message(slack: Service) -> None:
+async def test_a_reader_outside_the_channel_gets_the_answer_as_a_direct_message(slack: Service) -> None:
     channel = slack.channel()
     (public,) = await slack.asked(VOLTAGE, channel=channel)
     slack.fake.absent.add((channel, "UVERA"))
@@ -105,13 +105,13 @@ async def test_who_reads_a_channel_from_outside_gets_their_answer_as_a_direct_me
     assert "4.5 V" in words(answer) and len(slack.fake.said(channel)) == 1
 
 
-async def test_only_who_can_sign_in_is_led_to_the_web_window(slack: Service) -> None:
+async def test_only_users_who_can_sign_in_are_shown_the_link_to_the_web_window(slack: Service) -> None:
     (stranger,) = await slack.asked(VOLTAGE, channel=slack.channel("D"), user="U1")
     (known,) = await slack.asked(VOLTAGE, channel=slack.channel("D"), user="UVERA")
     assert "Go on in the web window" in labels(known) and "Go on in the web window" not in labels(stranger)
 
 
-async def test_what_is_written_about_an_answer_can_be_read_as_the_form_says(slack: Service) -> None:
+async def test_a_comment_on_an_answer_is_readable_by_those_the_form_names(slack: Service) -> None:
     (answer,) = await slack.asked(VOLTAGE)
     await slack.act(slack.fake.thumb(answer, up=False))
     view = slack.fake.calls("views.open")[-1]["view"]
@@ -121,7 +121,7 @@ async def test_what_is_written_about_an_answer_can_be_read_as_the_form_says(slac
     assert "the unit is missing" in said["comment"] and said["question"] == VOLTAGE
 
 
-async def test_what_somebody_asked_before_they_were_a_user_can_be_erased(slack: Service) -> None:
+async def test_questions_asked_before_the_user_existed_can_be_erased(slack: Service) -> None:
     await slack.asked(VOLTAGE, channel=slack.channel("D"), user="U0EARLY")
     name = f"slack:{TEAM}:U0EARLY"
     assert await catalogue.get_result(slack.kb, Principal(name), "thread_list")
@@ -132,7 +132,7 @@ async def test_what_somebody_asked_before_they_were_a_user_can_be_erased(slack: 
         await catalogue.get_result(slack.kb, LOCAL, "user_export", name=name)
 
 
-async def test_a_question_deleted_before_its_answer_is_there_gets_none(slack: Service, model: ScriptedServer) -> None:
+async def test_a_question_deleted_before_its_answer_gets_none(slack: Service, model: ScriptedServer) -> None:
     model.fault("pause", tokens=0)
     channel = slack.channel()
     body = slack.fake.message(VOLTAGE, channel=channel)
@@ -149,7 +149,7 @@ async def test_a_question_deleted_before_its_answer_is_there_gets_none(slack: Se
     assert slack.fake.said(channel) == []
 
 
-async def test_a_form_that_opens_too_late_is_said_to_be(slack: Service) -> None:
+async def test_the_user_is_told_when_a_form_opens_too_late(slack: Service) -> None:
     channel = slack.channel()
     (back,) = await slack.asked("What is a PUC?", channel=channel)
     await slack.act(slack.fake.press(back, "argot_choose_2"))
@@ -164,7 +164,7 @@ async def test_a_form_that_opens_too_late_is_said_to_be(slack: Service) -> None:
 
 
 @pytest.mark.parametrize("status", [500, 503])
-async def test_a_web_server_error_is_tried_again_later(
+async def test_a_server_error_of_slack_is_retried_later(
     slack: Service, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("argot.slack.app.inbox.PAUSES", (0.05,) * 10)
@@ -175,7 +175,7 @@ async def test_a_web_server_error_is_tried_again_later(
 
 
 async def test_an_answer_in_a_long_thread_is_not_posted_twice(slack: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An earlier try posted it, and was ended before it could note that: it stands behind hundreds of others."""
+    """Check a retry after a try that posted the answer, but ended before recording it; hundreds of messages follow."""
     monkeypatch.setattr(said_module, "PAGE", 5)
     monkeypatch.setattr(said_module, "MAX_PAGES", 2)
     channel = slack.channel()
@@ -195,7 +195,9 @@ async def test_an_answer_in_a_long_thread_is_not_posted_twice(slack: Service, mo
     assert len(posted) == 1 and len(slack.fake.said(channel)) == 1
 
 
-async def test_of_a_long_thread_what_was_said_last_is_heard(slack: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_empty_mention_in_a_long_thread_answers_its_last_message(
+    slack: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(said_module, "PAGE", 5)
     channel = slack.channel()
     top = slack.fake.message("Hello all", channel=channel, mention=False)["event"]["ts"]
@@ -210,7 +212,7 @@ async def test_of_a_long_thread_what_was_said_last_is_heard(slack: Service, monk
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_a_piece_that_has_to_wait_is_sent_once(slack: Service) -> None:
+async def test_a_rate_limited_piece_of_a_stream_is_sent_once(slack: Service) -> None:
     slack.fake.limit("chat.startStream", seconds=0.05)
     slack.fake.limit("chat.appendStream", seconds=0.05)
     await slack.asked(VOLTAGE)
@@ -220,7 +222,7 @@ async def test_a_piece_that_has_to_wait_is_sent_once(slack: Service) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_a_channel_that_takes_no_stream_does_not_end_streams_elsewhere(slack: Service) -> None:
+async def test_a_channel_that_refuses_streams_does_not_stop_streams_elsewhere(slack: Service) -> None:
     slack.fake.refuse("chat.startStream", "restricted_action")
     (answer,) = await slack.asked(VOLTAGE)
     assert "4.5 V" in words(answer)
@@ -230,20 +232,20 @@ async def test_a_channel_that_takes_no_stream_does_not_end_streams_elsewhere(sla
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_a_streamed_message_that_cannot_be_changed_is_replaced(slack: Service) -> None:
+async def test_a_streamed_message_that_cannot_be_updated_is_replaced(slack: Service) -> None:
     slack.fake.refuse("chat.update", "block_mismatch")
     (answer,) = await slack.asked(VOLTAGE)
     assert "|[1]>" in words(answer) and slack.fake.streams == {}
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_an_answer_for_a_colleague_abroad_is_streamed_to_their_workspace(slack: Service) -> None:
+async def test_an_answer_for_another_workspaces_user_is_streamed_to_that_workspace(slack: Service) -> None:
     await slack.asked(VOLTAGE, user="U8", user_team="T8", is_ext_shared_channel=True)
     (start,) = slack.fake.calls("chat.startStream")
     assert (start["recipient_user_id"], start["recipient_team_id"]) == ("U8", "T8")
 
 
-# -- what is written -------------------------------------------------------------------------------------------------
+# -- texts and forms -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -256,17 +258,17 @@ async def test_an_answer_for_a_colleague_abroad_is_streamed_to_their_workspace(s
         ("std::vector::size and a:b:c", "std::vector::size and a:b:c"),
     ],
 )
-async def test_an_emoji_is_no_word(text: str, question: str) -> None:
+async def test_an_emoji_is_left_out_of_the_question(text: str, question: str) -> None:
     assert read_question(text) == question
 
 
-async def test_a_mention_with_an_emoji_alone_is_helped(slack: Service) -> None:
+async def test_a_mention_with_only_an_emoji_gets_help(slack: Service) -> None:
     (told,) = await slack.asked(":wave:", channel=slack.channel())
     assert "mention me with your question" in words(told)
 
 
 @pytest.mark.parametrize("letter", ["x", "ä", "한", "🦓", '"', "\\", "&"])
-async def test_forms_and_buttons_of_any_script_are_within_slacks_limits(letter: str) -> None:
+async def test_forms_and_buttons_in_any_script_stay_within_slacks_limits(letter: str) -> None:
     long = letter * 200
     kept = {"t": "t" * 17, "n": 3, "c": "C0123ABCDEF", "ts": "1700000000.000001", "e": False, "o": True, "th": True}
     terms = [
@@ -290,7 +292,7 @@ async def test_forms_and_buttons_of_any_script_are_within_slacks_limits(letter: 
             assert [name for name in labels(made) if name.startswith("Ask with")]
 
 
-async def test_the_channels_context_is_offered_first_in_the_form_for_a_term() -> None:
+async def test_the_term_form_preselects_the_channels_context() -> None:
     view = build_term_form("PUC", [f"c{n}" for n in range(150)], "C149", {})
     select = next(block["element"] for block in view["blocks"] if block["block_id"] == "context")
     assert select["initial_option"]["value"] == "c149" and len(select["options"]) == 100

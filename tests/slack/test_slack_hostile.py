@@ -1,4 +1,4 @@
-"""A stranger before Argot in Slack: somebody of another company, a forged address, text that wants to act."""
+"""Tests of attacks in Slack: users of another company, forged mail addresses, and text with active markup."""
 
 import json
 from collections.abc import AsyncIterator
@@ -27,8 +27,8 @@ async def slack(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> As
         yield service
 
 
-async def test_somebody_of_another_company_with_a_colleagues_address_is_a_stranger(slack: Service) -> None:
-    """What Slack sends of a button names the presser's own workspace: it must not vouch for them."""
+async def test_a_foreign_companys_user_with_a_known_address_gets_no_rights(slack: Service) -> None:
+    """Check that the workspace Slack names for a button press, which is the presser's own, gives no rights."""
     spy = slack.fake.person("USPY", "vera@example.com", team_id=OTHER_COMPANY)
     channel = slack.channel()
     (public,) = await slack.asked(VAULT, channel=channel, is_ext_shared_channel=True)
@@ -37,14 +37,14 @@ async def test_somebody_of_another_company_with_a_colleagues_address_is_a_strang
     await slack.act(press)
     (alone,) = slack.fake.alone(channel, spy)
     assert "14 days" not in json.dumps(alone)
-    assert "do not seem" in json.dumps(alone)  # answered as whoever asks in that channel
+    assert "do not seem" in json.dumps(alone)  # answered with the rights of everybody in that channel
     direct = slack.fake.message(VAULT, channel=slack.channel("D"), user=spy)
     await slack.act({**direct, "team_id": OTHER_COMPANY})
     (told,) = slack.fake.said(direct["event"]["channel"])
     assert "14 days" not in json.dumps(told)
 
 
-async def test_somebody_of_another_company_may_press_what_all_may_press(slack: Service) -> None:
+async def test_another_companys_user_may_press_buttons_open_to_all(slack: Service) -> None:
     guest = slack.fake.person("UGUEST", "guest@elsewhere.example", team_id=OTHER_COMPANY)
     channel = slack.channel()
     (back,) = await slack.asked("What is a PUC?", channel=channel, is_ext_shared_channel=True)
@@ -55,14 +55,14 @@ async def test_somebody_of_another_company_may_press_what_all_may_press(slack: S
     assert slack.fake.alone(channel) == []
 
 
-async def test_what_was_sent_for_another_workspace_is_left_alone(slack: Service) -> None:
+async def test_an_event_for_another_workspace_is_ignored(slack: Service) -> None:
     body = slack.fake.message(VAULT, channel=slack.channel())
     foreign = [{"team_id": OTHER_COMPANY, "user_id": BOT, "is_bot": True}]
     await slack.act({**body, "team_id": OTHER_COMPANY, "authorizations": foreign})
     assert slack.fake.said(body["event"]["channel"]) == []
 
 
-# -- what a message may look like -------------------------------------------------------------------------------------
+# -- forms of a message -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,15 @@ async def test_what_was_sent_for_another_workspace_is_left_alone(slack: Service)
         (f":wave: {VOLTAGE} :+1:", {}),
     ],
 )
-async def test_a_mention_is_answered_whatever_stands_around_it(slack: Service, text: str, more: dict[str, Any]) -> None:
+async def test_a_mention_is_answered_wherever_it_stands_in_the_text(
+    slack: Service, text: str, more: dict[str, Any]
+) -> None:
     (answer,) = await slack.asked(text, channel=slack.channel(), **more)
     assert "4.5 V" in words(answer)
     assert "<!" not in json.dumps(answer) and "evil" not in json.dumps(answer["blocks"])
 
 
-async def test_what_the_glossary_says_calls_nobody_and_makes_no_link(slack: Service) -> None:
+async def test_glossary_texts_mention_nobody_and_contain_no_links(slack: Service) -> None:
     bad = "Loud <!channel> <@U7> <https://evil.example|click> @here *x*"
     for context in ("NAND", "Legal"):
         given = {"term": "ZQX", "context": context, "expansion": f"{bad} {context}", "description": bad}

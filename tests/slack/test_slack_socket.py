@@ -1,4 +1,4 @@
-"""Socket Mode: events, buttons, forms and shortcuts over the connection that Argot opens; and when it is hung up."""
+"""Tests of Socket Mode: events, buttons, forms and shortcuts over Argot's own connection, and its loss."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -31,7 +31,7 @@ async def answered(slack: Service, channel: str, count: int = 1) -> list[dict[st
     return slack.fake.said(channel)
 
 
-async def test_a_mention_and_a_button_are_acknowledged_and_answered(slack: Service) -> None:
+async def test_a_mention_and_a_button_press_are_acknowledged_and_answered(slack: Service) -> None:
     channel = slack.channel()
     asked = await slack.fake.push(slack.fake.message("What is a PUC?", channel=channel))
     assert await slack.fake.acknowledged(asked) == {}
@@ -42,7 +42,7 @@ async def test_a_mention_and_a_button_are_acknowledged_and_answered(slack: Servi
     assert "*PUC*: Public Utilities Commission" in words(said[-1])
 
 
-async def test_an_envelope_that_comes_again_is_acknowledged_again_and_answered_once(slack: Service) -> None:
+async def test_a_repeated_envelope_is_acknowledged_again_and_answered_once(slack: Service) -> None:
     channel = slack.channel()
     body = slack.fake.message(VOLTAGE, channel=channel)
     envelope = await slack.fake.push(body)
@@ -51,7 +51,7 @@ async def test_an_envelope_that_comes_again_is_acknowledged_again_and_answered_o
     assert len(await answered(slack, channel)) == 1
 
 
-async def test_a_shortcut_opens_the_form_and_the_form_is_answered_in_the_acknowledgement(slack: Service) -> None:
+async def test_a_shortcut_opens_the_form_whose_errors_come_in_the_acknowledgement(slack: Service) -> None:
     await slack.fake.push(slack.fake.shortcut("the new BLSB needs room", channel=slack.channel(), user="UMIA"))
     (opened,) = await slack.fake.until(lambda: slack.fake.calls("views.open"))
     values = {"expansion": "Bit Line Sense Buffer", "context": "NAND"}
@@ -65,7 +65,7 @@ async def test_a_shortcut_opens_the_form_and_the_form_is_answered_in_the_acknowl
 
 
 @pytest.mark.parametrize("reason", ["refresh_requested", "warning"])
-async def test_when_slack_renews_the_connection_nothing_is_lost(slack: Service, reason: str) -> None:
+async def test_no_message_is_lost_when_slack_renews_the_connection(slack: Service, reason: str) -> None:
     opened = len(slack.fake.calls("apps.connections.open"))
     await slack.fake.hang_up(reason)
     channel = slack.channel()
@@ -75,13 +75,13 @@ async def test_when_slack_renews_the_connection_nothing_is_lost(slack: Service, 
     assert len(slack.fake.calls("apps.connections.open")) == opened + 1
 
 
-async def test_when_the_connection_breaks_it_is_opened_again(slack: Service) -> None:
+async def test_a_broken_connection_is_opened_again(slack: Service) -> None:
     await slack.fake.hang_up("")
     channel = slack.channel()
     await slack.fake.acknowledged(await slack.fake.push(slack.fake.message(VOLTAGE, channel=channel)))
     assert len(await answered(slack, channel)) == 1
 
 
-async def test_the_other_road_stays_shut(slack: Service) -> None:
+async def test_socket_mode_closes_the_http_address(slack: Service) -> None:
     answer = await slack.fake.send(slack.client, slack.fake.message(VOLTAGE, channel=slack.channel()))
     assert answer.status_code == 404

@@ -1,4 +1,4 @@
-"""Slack's markup and limits, which messages are ours, the manifest, the settings, and `argot slack`."""
+"""Tests of Slack's markup and limits, of reading messages, of the manifest and the settings, and of `argot slack`."""
 
 import json
 import re
@@ -58,13 +58,13 @@ NASTY = st.lists(
         (r"\*not bold\*", "*not bold*"),
     ],
 )
-def test_markdown_reads_as_mrkdwn(markdown: str, mrkdwn: str) -> None:
+def test_markdown_becomes_mrkdwn(markdown: str, mrkdwn: str) -> None:
     assert quote_markdown(markdown) == mrkdwn
 
 
 @given(NASTY)
 @settings(max_examples=300, deadline=None)
-def test_nothing_in_a_text_acts(text: str) -> None:
+def test_no_text_contains_active_markup(text: str) -> None:
     for shown in (quote_markdown(text), plain(text), escape_streamed(text)):
         assert "<" not in shown and ">" not in shown
         assert not re.search(r"@(?:channel|here|everyone)\b", shown)
@@ -75,7 +75,7 @@ def test_nothing_in_a_text_acts(text: str) -> None:
 
 @given(NASTY.map(lambda text: quote_markdown(text * 60)), st.integers(60, 400))
 @settings(max_examples=200, deadline=None)
-def test_texts_are_cut_to_their_limit_and_nothing_is_lost(text: str, most: int) -> None:
+def test_a_long_text_is_split_within_the_limit_without_loss(text: str, most: int) -> None:
     parts = split_text(text, most)
     assert all(0 < len(part) <= most for part in parts)
     kept = re.sub(r"[\s`]", "", "".join(parts))
@@ -83,7 +83,7 @@ def test_texts_are_cut_to_their_limit_and_nothing_is_lost(text: str, most: int) 
     assert not any(re.search(r"&(?!amp;|lt;|gt;)", part) for part in parts)
 
 
-def test_links_of_our_own_are_not_cut() -> None:
+def test_splitting_a_text_keeps_its_links_whole() -> None:
     marked = "Twelve words stand here before the mark that follows them, always. <https://a.example/b?c=1-2|[1]> "
     for most in range(100, 200, 7):
         for part in split_text(marked * 20, most):
@@ -100,23 +100,23 @@ def test_links_of_our_own_are_not_cut() -> None:
         ("x_y_z and 2*3*4 and ~old~", "x_y_z and 2*3*4 and old"),
     ],
 )  # fmt: skip
-def test_a_message_reads_as_a_question(text: str, question: str) -> None:
+def test_the_question_is_read_from_a_message(text: str, question: str) -> None:
     assert read_question(text, BOT) == question
 
 
 @pytest.mark.parametrize(
     "text", ["What is PUC?", "hi, how do I trim a drive", "so can we file it late", "PUC, anybody?"]
 )
-def test_what_is_a_question(text: str) -> None:
+def test_questions_are_recognised(text: str) -> None:
     assert is_question(text)
 
 
 @pytest.mark.parametrize("text", ["Done.", "is it", "The PUC is high", "see https://x.y/?a=b for it", "thanks!"])
-def test_what_is_none(text: str) -> None:
+def test_remarks_are_not_taken_for_questions(text: str) -> None:
     assert not is_question(text)
 
 
-def test_a_mention_is_ours_even_before_we_know_our_name() -> None:
+def test_an_app_mention_counts_before_the_bots_name_is_known() -> None:
     event = {"type": "app_mention", "channel": "C1", "user": "U1", "ts": "1.1", "text": f"<@{BOT}> What?"}
     job = read_job({"event": event, "team_id": "T1"}, "", Channel("C1"))
     assert job is not None and job.text == "What?"
@@ -129,7 +129,7 @@ def test_a_mention_is_ours_even_before_we_know_our_name() -> None:
 @pytest.mark.parametrize(
     "body", [{}, {"event": None}, {"event": {"type": "message"}}, {"event": {"user": "U1", "ts": "1"}}]
 )
-def test_half_an_event_is_none(body: dict[str, Any]) -> None:
+def test_an_incomplete_event_gives_no_job(body: dict[str, Any]) -> None:
     assert read_job(body, BOT, Channel("C1")) is None
 
 
@@ -175,7 +175,7 @@ def test_answers_of_any_length_stay_within_slacks_limits(sentences: int, words: 
     assert ["context_actions" in json.dumps(message) for message in made] == [False] * (len(made) - 1) + [True]
 
 
-def test_what_a_job_holds_is_read_again_also_as_an_older_argot_noted_it() -> None:
+def test_a_stored_job_is_read_also_from_an_older_versions_form() -> None:
     chosen, news = (
         SenseChosen("PUC", 3),
         NewsToTell("PUC", "What is a PUC?", (Meaning("Peripheral Under Cell", "NAND"),)),
@@ -185,7 +185,7 @@ def test_what_a_job_holds_is_read_again_also_as_an_older_argot_noted_it() -> Non
     assert NewsToTell.from_text(json.dumps({"term": "PUC", "question": "What is a PUC?", "senses": senses})) == news
 
 
-def test_an_unsupported_sentence_says_so_and_a_page_is_a_link() -> None:
+def test_an_unsupported_sentence_is_marked_and_a_page_is_a_link() -> None:
     two = [
         Sentence(text="It is so.", supported=True, citations=[
             Citation(n=1, passage_id="p1", document="a", revision="r", page=1, heading="", span=(0, 9), score=1)
@@ -202,14 +202,14 @@ def test_an_unsupported_sentence_says_so_and_a_page_is_a_link() -> None:
     assert "only for me" not in text.casefold()
 
 
-def test_a_sentence_that_nobody_checked_is_not_called_unsupported() -> None:
+def test_an_unchecked_sentence_is_not_called_unsupported() -> None:
     free = Sentence(text="Perhaps.", supported=False, checked=False)
     (made,) = render_messages(result(answer="Perhaps.", sentences=[free]), MessageContext("https://a.example"))
     text = json.dumps(made, ensure_ascii=False)
     assert "Perhaps." in text and "no passage supports" not in text
 
 
-def test_an_excerpt_of_a_nearest_passage_calls_nobody_and_links_nowhere() -> None:
+def test_an_excerpt_mentions_nobody_and_contains_no_links() -> None:
     evil = passage(1).model_copy(
         update={"excerpt": "Ask <!channel> or @here, see <http://e.example|this> & www.e.example"}
     )
@@ -224,7 +224,7 @@ def test_an_excerpt_of_a_nearest_passage_calls_nobody_and_links_nowhere() -> Non
     assert first.startswith("[1] ") and third.startswith("[2] ")
 
 
-def test_small_talk_shows_the_documents_it_lists_and_leaves_examples_to_the_buttons() -> None:
+def test_small_talk_lists_documents_and_shows_examples_as_buttons() -> None:
     listed = "I answer from 2 documents:\n- <a>.md: @here\n- b.txt"
     (message,) = render_messages(result(status="small_talk", answer=listed), MessageContext())
     assert message["blocks"][0]["text"]["text"] == (
@@ -235,7 +235,7 @@ def test_small_talk_shows_the_documents_it_lists_and_leaves_examples_to_the_butt
     assert message["blocks"][0]["text"]["text"] == "Hello."
 
 
-def test_choices_and_suggestions_are_buttons_as_far_as_they_fit() -> None:
+def test_choices_and_suggestions_become_buttons_within_slacks_limits() -> None:
     choices = [Choice(answer=f"term:{'x' * size}", term="x" * size) for size in (5, 300, 5000)]
     (made,) = render_messages(result(status="needs_choice", answer="Which?", choices=choices), MessageContext())
     assert refusals("chat.postMessage", made) == []
@@ -251,7 +251,7 @@ def test_choices_and_suggestions_are_buttons_as_far_as_they_fit() -> None:
     assert json.loads(made["blocks"][1]["elements"][0]["value"])["q"] == "What is PUC?"
 
 
-def test_documents_to_choose_from_are_buttons_and_their_titles_call_nobody() -> None:
+def test_documents_to_choose_from_become_buttons_with_inactive_titles() -> None:
     choices = [
         Choice(answer="document:p1", term="", expansion="Router <!channel> R1"),
         Choice(answer="document:p2", term="", expansion="Router R7"),
@@ -267,7 +267,7 @@ def test_documents_to_choose_from_are_buttons_and_their_titles_call_nobody() -> 
     assert buttons[1]["text"]["text"] == "2. Router R7" and buttons[2]["text"]["text"] == "3. Answer anyway"
 
 
-def test_forms_are_within_slacks_limits() -> None:
+def test_forms_stay_within_slacks_limits() -> None:
     for view in (build_reason_form({}), build_term_form("x" * 9000, [f"c{n}" * 60 for n in range(150)], "c0", {})):
         assert refusals("views.open", {"view": view}) == []
     assert find_short_form("the new BLSA of nand <@U1>") == "BLSA"
@@ -275,17 +275,17 @@ def test_forms_are_within_slacks_limits() -> None:
     assert render_notice("x" * 7000)["blocks"][2]
 
 
-# -- setting it up ---------------------------------------------------------------------------------------------------
+# -- setup -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_manifest_that_is_shipped_is_the_one_that_is_printed() -> None:
+def test_the_shipped_manifest_equals_the_printed_one() -> None:
     shipped = (ROOT / "deploy" / "slack" / "manifest.yaml").read_text("utf-8")
     assert shipped == build_manifest()
     made = yaml.safe_load(build_manifest("https://argot.example.com/"))
     assert made["oauth_config"]["scopes"]["bot"] == list(SCOPES)
     assert made["settings"]["event_subscriptions"]["bot_events"] == list(EVENTS)
     assert made["settings"]["interactivity"]["request_url"] == "https://argot.example.com/slack/events"
-    # new apps have Slack's view for agents; the older one for assistants is refused in their manifests
+    # New apps have Slack's view for agents; manifests with the older assistant view are refused.
     assert set(made["features"]) == {"agent_view", "app_home", "bot_user", "shortcuts"}
     assert {"app_home_opened", "app_context_changed", "message.im"} <= set(EVENTS)
     assert made["settings"]["socket_mode_enabled"] is False and "user" not in made["oauth_config"]["scopes"]
@@ -301,17 +301,17 @@ def test_the_manifest_that_is_shipped_is_the_one_that_is_printed() -> None:
         ({"slack_bot_token": "xoxb-1"}, "slack_app_token.*slack_signing_secret"),
     ],
 )
-def test_half_a_workspace_is_refused(given: dict[str, str], message: str) -> None:
+def test_incomplete_slack_settings_are_refused(given: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidSettings, match=message):
         is_wanted(Settings(**given))  # type: ignore[arg-type]
 
 
-def test_the_extra_is_declared() -> None:
+def test_the_slack_extra_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["optional-dependencies"]["slack"][0].startswith("slack-bolt==")
 
 
-async def test_check_says_what_is_wrong_and_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_check_names_each_fault_and_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     import asyncio
 
     fake = await FakeSlack().start()
@@ -335,7 +335,7 @@ async def test_check_says_what_is_wrong_and_what_helps(monkeypatch: pytest.Monke
     assert "reach slack.com" in await found(slack_app_token=APP_TOKEN)
 
 
-def test_channels_and_people_on_the_command_line(
+def test_the_command_line_manages_channels_and_people(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ARGOT_HOME", str(tmp_path / "kb"))

@@ -29,7 +29,7 @@ VAULT = "How often is the vault combination rotated?"
 
 
 def with_readers(tiny_home: Path, folder: Path) -> Path:
-    """A copy of the small knowledge base in which ann asks, and vera may read the vault handbook too."""
+    """Copy the small knowledge base, in which ann asks questions and vera may also read the vault handbook."""
     home = Path(shutil.copytree(tiny_home, folder / "kb"))
     people = People(SqliteStores(home))
     people.add("ann")
@@ -39,13 +39,13 @@ def with_readers(tiny_home: Path, folder: Path) -> Path:
 
 
 def answer_with(monkeypatch: pytest.MonkeyPatch, answering: Callable[..., AsyncIterator[AskEvent]]) -> None:
-    """Let this answer all questions of the API, behind the checks of its use cases."""
+    """Let this function answer all questions of the API, after the checks of its use cases."""
     for case in (ask, converse):
         monkeypatch.setattr(case, "function", answering)
 
 
 class Site:
-    """One knowledge base, served. Keys are made as they are asked for."""
+    """A served knowledge base. Keys are created on request."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
@@ -73,7 +73,7 @@ class Site:
 
     @asynccontextmanager
     async def program(self, user: str | None = "ann", **headers: str) -> AsyncIterator[httpx.AsyncClient]:
-        """A program with a key of this user; None: without one."""
+        """Return a client with a key of this user; None: without a key."""
         given = {"Authorization": f"Bearer {self.key(user)}"} if user else {}
         transport = httpx.ASGITransport(self.guard, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url=URL, headers={**given, **headers}) as client:
@@ -81,11 +81,11 @@ class Site:
 
 
 class Gone(Exception):
-    """The program hung up."""
+    """The program closed the connection."""
 
 
 async def hang_up(site: Site, method: str, path: str, headers: dict[str, str], pieces: list[bytes]) -> list[Any]:
-    """Send these pieces of a body and hang up before it is whole; what was answered all the same."""
+    """Send these pieces of a body, close the connection before it is complete, and return any answer."""
     waiting: Iterator[bytes] = iter(pieces)
     sent: list[Any] = []
 

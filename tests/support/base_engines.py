@@ -1,7 +1,7 @@
 """Whole knowledge bases on each engine: in folders, or on PostgreSQL and a Chroma server, as an ordinary role.
 
-Several of one engine lie beside each other, as they do in an organisation: in schemas of one database, and on one
-Chroma server.
+Several knowledge bases of one engine exist together, as they do in an organisation: in schemas of one database, and
+on one Chroma server.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ Places = Callable[..., Settings]
 
 @contextmanager
 def places_on(engine: str, folder: Path, request: Any) -> Iterator[Places]:
-    """`request` gives the server, which is not started for SQLite."""
+    """Return the places of an engine; `request` gives the server, which is not started for SQLite."""
     if engine == "sqlite":
         yield lambda name, **more: Settings(home=folder / name, **more)
         return
@@ -36,7 +36,7 @@ def places_on(engine: str, folder: Path, request: Any) -> Iterator[Places]:
 
 
 def made_tiny(settings: Settings) -> KnowledgeBase:
-    """A new one with the documents and the glossary of the tests' small knowledge base."""
+    """Create a knowledge base with the documents and the glossary of the tests' small one."""
     kb = KnowledgeBase.open(settings.home, settings, create=True)
     fill_tiny(TinyBase(settings.home, settings, kb.corpus, kb.glossary))
     return kb

@@ -2,10 +2,10 @@
 
 python tests/support/changed_tests.py [BASE] [--depth N]
 
-What changed since the branch left BASE (default: main), committed or not, ties these files to it: a changed test file;
-one that imports a changed module, or a module that imports that one (`--depth` such steps); one that imports a changed
+A change since the branch left BASE (default: main), committed or not, selects these files: a changed test file; one
+that imports a changed module, or a module that imports that one (`--depth` such steps); one that imports a changed
 helper of `tests/support`; and one that names another changed file. Standard output gets the files, standard error the
-reasons. A change to what every test stands on selects the folder `tests`.
+reasons. A change to a file on which every test depends selects the folder `tests`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def find_reached(module: str, graph: Graph, depth: int) -> dict[str, list[str]]:
 
 
 def find_general_change(changed: Collection[str]) -> str:
-    """Return a changed file that every test stands on; empty: none changed."""
+    """Return a changed file on which every test depends; empty: none changed."""
     return next((path for path in EVERYTHING if path in changed), "")
 
 

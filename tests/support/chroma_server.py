@@ -1,4 +1,4 @@
-"""A Chroma server in a process of its own, on a free port of 127.0.0.1: `chroma run`, which the package brings.
+"""A Chroma server in a process of its own, on a free port of 127.0.0.1: `chroma run`, which the package contains.
 
     with ChromaRun(tmp_path_factory.mktemp("chroma")) as server:
         Settings(chroma_url=server.url)
@@ -39,7 +39,7 @@ class ChromaRun:
     def start(self) -> None:
         deadline = time.monotonic() + PATIENCE
         while True:
-            # Another process may take the port before Chroma does, which then ends.
+            # Another process may take the port before Chroma does; Chroma then ends.
             self.port = self.port or _free_port()
             self._process = subprocess.Popen(
                 [*COMMAND, "--path", str(self.folder / "data"), "--port", str(self.port)],
@@ -59,7 +59,7 @@ class ChromaRun:
         self._process.wait(PATIENCE)
 
     def freeze(self) -> None:
-        """It takes connections and answers nothing more, until `thaw`."""
+        """Make the server accept connections without answering, until `thaw`."""
         self._process.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:

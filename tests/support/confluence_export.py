@@ -93,7 +93,7 @@ def html_page(page: Page, space: str = "Engineering") -> str:
 
 
 def html_export(pages: Sequence[Page], named: Sequence[Page] | None = None) -> dict[str, bytes]:
-    """Its files by path. `named`: the pages that the index leads to, if others."""
+    """Return the files of an export by path. `named`: the pages that the index links to, if others."""
     index = "".join(f'<li><a href="{page.file}">{page.title}</a></li>' for page in named or pages)
     files = {
         "ENG/index.html": f"<html><head><title>Engineering (ENG)</title></head><body><ul>{index}</ul></body></html>",
@@ -109,7 +109,7 @@ def html_export(pages: Sequence[Page], named: Sequence[Page] | None = None) -> d
 
 
 def xml_export(pages: Sequence[Page]) -> dict[str, bytes]:
-    """As `Export space as XML`: rows of the database, with a former version, a draft and a comment among them."""
+    """Return the files of `Export space as XML`: database rows, with a former version, a draft and a comment."""
     users = {name: f"8a80{n:028}" for n, name in enumerate(dict.fromkeys(p.editor or p.author for p in pages))}
     rows = [
         _row("ConfluenceUserImpl", key, 'name="key"', name=f"login{key[-1]}", fullName=n)

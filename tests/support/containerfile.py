@@ -1,4 +1,4 @@
-"""What deploy/container/Containerfile and its list of ignored files say, as far as one can tell without an engine."""
+"""The contents of deploy/container/Containerfile and its list of ignored files, read without an engine."""
 
 import fnmatch
 import json
@@ -12,7 +12,7 @@ PATH = ROOT / "deploy" / "container" / "Containerfile"
 
 
 def instructions() -> list[tuple[str, str]]:
-    """Each instruction with what stands behind it, in order, on one line."""
+    """Yield each instruction and its arguments, in order, on one line."""
     lines = [line for line in PATH.read_text("utf-8").splitlines() if not line.lstrip().startswith("#")]
     whole = re.sub(r"\\\n\s*", " ", "\n".join(lines))
     return [(name, rest.strip()) for name, _, rest in (line.partition(" ") for line in whole.splitlines() if line)]
@@ -24,12 +24,12 @@ def last_stage() -> list[tuple[str, str]]:
 
 
 def said(name: str) -> str:
-    """What the last instruction of that name in the last stage says."""
+    """Return the arguments of the last instruction of that name in the last stage."""
     return [rest for one, rest in last_stage() if one == name][-1]
 
 
 def words(name: str) -> list[str]:
-    """The same, of an instruction that is a list in JSON."""
+    """Return the arguments of an instruction that is a JSON list."""
     given = json.loads(said(name))
     assert isinstance(given, list)
     return given
@@ -41,13 +41,13 @@ def environment() -> dict[str, str]:
 
 
 def copied() -> list[str]:
-    """The paths that it takes from the repository."""
+    """Return the paths that are copied from the repository."""
     rows = [shlex.split(rest) for name, rest in instructions() if name == "COPY" and "--from=" not in rest]
     return [word for row in rows for word in row[:-1] if not word.startswith("--")]
 
 
 def is_sent(path: str) -> bool:
-    """Whether the engine is given this path: the last line of the list that fits it, or a folder above it, decides."""
+    """Tell whether a path is in the build context: the last matching line, for it or a folder above it, decides."""
     sent = True
     for line in (ROOT / ".dockerignore").read_text("utf-8").splitlines():
         pattern = line.removeprefix("!").removeprefix("**/")

@@ -1,4 +1,4 @@
-"""A document store on each engine, for the suites that both have to pass."""
+"""A document store on each engine, for the suites that both must pass."""
 
 import contextlib
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ ROLE = "librarian"
 
 @contextlib.contextmanager
 def corpus_store(engine: str, folder: Path, request: pytest.FixtureRequest) -> Iterator[CorpusStore]:
-    """An empty one. `request` gives the server, which is not started for SQLite."""
+    """Open an empty store. `request` gives the server, which is not started for SQLite."""
     if engine == "sqlite":
         opened = CorpusStore.open(folder / "corpus.db")
         yield opened

@@ -1,4 +1,4 @@
-"""A document cut into passages in one go."""
+"""Cutting a document into passages in one step."""
 
 from argot.corpus.chunking.passages import build_passages, cut_document
 from argot.corpus.read_limits import ReadLimits

@@ -15,7 +15,7 @@ DEPOT = "# Depot handbook\n\n" + "\n\n".join(
 
 
 def pdf(*pages: str) -> bytes:
-    """A PDF with these pages, each line on a line of its own."""
+    """Make a PDF with these pages; each text is a line of its own."""
     from reportlab.lib.pagesizes import A4
     from reportlab.pdfgen.canvas import Canvas
 

@@ -1,4 +1,4 @@
-"""Somebody at pages of ours, signed in, with no browser and no network between."""
+"""A signed-in client of Argot's pages, without a browser or a network."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ CSRF = "token"
 
 
 def at_desk(router: APIRouter, who: Principal) -> httpx.AsyncClient:
-    """A client whose requests reach these pages as this person's; what is posted needs `CSRF`."""
+    """Return a client whose requests reach these pages as this person; a POST needs `CSRF`."""
     app = FastAPI(dependencies=[Depends(refuse_forgery)])
     explain_errors(app)
     app.include_router(router)

@@ -6,12 +6,13 @@
     slack.limit("chat.postMessage", seconds=0.2)                 # 429 with Retry-After, once
     slack.down = True                                            # hangs up on every call
     slack.calls("chat.postMessage")                              # what was sent, as dicts
-    slack.said("C1")                                             # the messages that stand in a channel
+    slack.said("C1")                                             # the messages in a channel
     body = slack.message("What is WL?", channel="C1", user="U1")
     await slack.send(client, body)                               # signed, to /slack/events
 
-What Slack would refuse (`slack_rules.py`) is refused here, and stands in `faults`; so is what the app lacks the scope
-for: `granted` is what the manifest asks for. `socket` holds what Argot sent over Socket Mode; `push` sends there.
+Calls that Slack would refuse (`slack_rules.py`) are refused here and listed in `faults`, and so are calls for which
+the app lacks the scope: `granted` holds the scopes of the manifest. `socket` holds what Argot sent over Socket Mode;
+`push` sends there.
 """
 
 import asyncio
@@ -100,12 +101,12 @@ class FakeSlack:
         self._limits[method].append(seconds)
 
     def break_down(self, method: str, status: int) -> None:
-        """It answers once with a page of a web server's, and this status."""
+        """Let a method answer once with a web server's error page and this status."""
         self._broken[method].append(status)
 
     def trigger(self) -> str:
-        """By which a form may be opened, once, and not after the next message: Slack gives three seconds, in which
-        nothing is answered.
+        """Return a trigger that can open one form, before the next message: Slack gives it three seconds, in which no
+        answer is sent.
         """
         made = f"{next(self._times)}.trigger"
         self.triggers[made] = len(self.calls("chat.postMessage"))
@@ -123,19 +124,19 @@ class FakeSlack:
         return [given for name, given in self.log if name == method]
 
     def times(self, method: str) -> list[float]:
-        """When it was called, in seconds."""
+        """Return the times of the calls of a method, in seconds."""
         latest = self._at[len(self._at) - len(self.log) :]
         return [at for at, (name, _) in zip(latest, self.log, strict=True) if name == method]
 
     def said(self, channel: str) -> list[dict[str, Any]]:
-        """What Argot wrote in a channel, as it stands there now."""
+        """Return the messages of Argot in a channel, in their present form."""
         return [one for one in self.channels[channel] if one.get("bot_id") == BOT_ID]
 
     def alone(self, channel: str, user: str = "") -> list[dict[str, Any]]:
         return [one for one in self.ephemeral if one["channel"] == channel and (not user or one["user"] == user)]
 
     async def until(self, holds: Callable[[], Any], seconds: float = 120.0) -> Any:
-        """What it comes to hold; looked at whenever a call came, and a few times a second."""
+        """Wait for a condition, checked after each call and a few times a second, and return its value."""
         end = time.monotonic() + seconds
         while not (found := holds()):
             if time.monotonic() > end:
@@ -167,7 +168,7 @@ class FakeSlack:
     def message(
         self, text: str, *, channel: str, user: str = "U1", mention: bool = True, thread: str = "", **more: Any
     ) -> dict[str, Any]:
-        """A message that stands in the channel; in one that is no DM it mentions Argot, unless told not to."""
+        """Post a message of a user and return its event; outside a DM it mentions Argot unless `mention` is False."""
         direct = channel.startswith("D")
         called = mention and not direct
         event = {
@@ -185,7 +186,7 @@ class FakeSlack:
         return self.event(event, **envelope)
 
     def press(self, message: dict[str, Any], prefix: str, *, user: str = "U1", channel: str = "") -> dict[str, Any]:
-        """The press of the first button of a message whose action begins so."""
+        """Return the press of the first button of a message whose action begins with `prefix`."""
         buttons = [one for block in message["blocks"] for one in block.get("elements", ()) if "action_id" in one]
         action = next(one for one in buttons if one["action_id"].startswith(prefix))
         return self.pressed(message, action, user=user, channel=channel)
@@ -225,7 +226,7 @@ class FakeSlack:
         }
 
     def submit(self, view: dict[str, Any], values: dict[str, Any], *, user: str = "U1") -> dict[str, Any]:
-        """A form sent, its fields filled in: a text, or the value of an option."""
+        """Return the submission of a form with these values: a text, or the value of an option."""
         state: dict[str, Any] = {}
         for block in view["blocks"]:
             if block["type"] != "input":
@@ -252,7 +253,7 @@ class FakeSlack:
         return {"X-Slack-Request-Timestamp": timestamp, "X-Slack-Signature": f"v0={digest}"}
 
     async def send(self, client: Any, body: Any, *, retry: int = 0, **signing: Any) -> Any:
-        """As Slack does: events as JSON, everything else as a form with one field."""
+        """Send a request as Slack does: events as JSON, everything else as a form with one field."""
         if not isinstance(body, dict) or body["type"] in ("event_callback", "url_verification"):
             text, kind = json.dumps(body), "application/json"
         else:
@@ -263,7 +264,7 @@ class FakeSlack:
         return await client.post("/slack/events", content=text.encode(), headers=headers)
 
     async def push(self, body: dict[str, Any], envelope: str = "") -> str:
-        """Over Socket Mode; the envelope it went in. One of before: once more, for its answer was not seen."""
+        """Send over Socket Mode and return the envelope id; with an earlier id, as a retry without an answer."""
         await self.until(lambda: self._connection is not None and not self._connection.closed)
         is_event = body["type"] == "event_callback"
         again = {"retry_attempt": 1, "retry_reason": "timeout"} if envelope and is_event else {}
@@ -281,13 +282,13 @@ class FakeSlack:
         return envelope
 
     async def acknowledged(self, envelope: str) -> dict[str, Any]:
-        """What Argot answered to an envelope."""
+        """Return Argot's answer to an envelope."""
         found = await self.until(lambda: [one for one in self.socket if one["envelope_id"] == envelope])
         payload: dict[str, Any] = found[-1].get("payload") or {}
         return payload
 
     async def hang_up(self, reason: str) -> None:
-        """As Slack does every few hours: it says so first ("warning", "refresh_requested"), or just goes ("")."""
+        """Close the connection as Slack does every few hours: announced ("warning", "refresh_requested") or not."""
         await self.until(lambda: self._connection is not None and not self._connection.closed)
         old, self._connection = self._connection, None
         assert old
@@ -344,7 +345,7 @@ class FakeSlack:
         }
 
     def _apps_connections_open(self, given: dict[str, Any]) -> Any:
-        """Each address opens one connection."""
+        """Return an address that opens one connection."""
         ticket = f"t{next(self._times)}"
         self.tickets.add(ticket)
         return {"url": f"ws://127.0.0.1:{self.port}/socket?ticket={ticket}"}
@@ -362,7 +363,7 @@ class FakeSlack:
         return {"ts": ts, "channel": given["channel"]}
 
     def _marked(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Slack gives every block a name."""
+        """Return the message with an id for every block, as Slack adds it."""
         blocks = message.get("blocks") or []
         return {**message, "blocks": [{"block_id": f"b{next(self._times)}", **block} for block in blocks]}
 
@@ -408,7 +409,7 @@ class FakeSlack:
                 one["text"] += "".join(chunk["text"] for chunk in given.get("chunks") or ())
 
     def _conversations_replies(self, given: dict[str, Any]) -> Any:
-        """The oldest first, as many as asked for; the one the thread begins with always."""
+        """Return the oldest messages of a thread up to the limit, and always its first one."""
         top, after, before = given["ts"], given.get("oldest") or "0", given.get("latest") or "9"
         messages = [one for one in self.channels[given["channel"]] if one.get("thread_ts") == top and one["ts"] != top]
         between = [one for one in messages if after < one["ts"] < before]
@@ -456,7 +457,7 @@ class FakeSlack:
 
 
 async def _given(request: web.Request) -> dict[str, Any]:
-    """Arguments, however the client sends them."""
+    """Return the arguments of a call, however the client sends them."""
     if request.content_type == "application/json":
         given = await request.json() if request.can_read_body else {}
         return given if isinstance(given, dict) else {}

@@ -1,4 +1,4 @@
-"""A training that has come to its end, with a real model and a card that fits it, made without training."""
+"""A finished training run with a real model and a matching card, made without training."""
 
 import shutil
 from pathlib import Path
@@ -21,7 +21,7 @@ def finished_run(
     interval: tuple[float, float] = BETTER,
     readers: tuple[tuple[str, ...], ...] = (),
 ) -> RunFolder:
-    """`passages`: ids and texts."""
+    """Write a finished run. `passages`: ids and texts."""
     pool = [PoolPassage(id_, text, "a document") for id_, text in passages]
     parts: tuple[Part, ...] = ("train", "validation", "test")
     pairs = [
@@ -50,7 +50,7 @@ def finished_run(
 
 
 def waiting_run(runs: Path, **recipe: Any) -> RunFolder:
-    """One of a single pair, for `scripted_training`."""
+    """Write a waiting run of a single pair, for `scripted_training`."""
     pool = [PoolPassage("p1", "The pump runs at 40 bar.", "pumps.md")]
     pair = TrainingPair(make_pair_id("What?", "p1"), "What?", "p1", pool[0].text, "pumps.md", "h", "train")
     return RunFolder.create(runs, RunRequest("embedder", "first", "tiny", "pairs", recipe=recipe), [pair], pool)

@@ -1,4 +1,4 @@
-"""Glossaries on each engine, for the suites that both have to pass."""
+"""Glossaries on each engine, for the suites that both must pass."""
 
 import secrets
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _TABLES = (
 
 
 class GlossaryServer:
-    """Where the glossaries of all tests are kept on PostgreSQL: a schema for each name, emptied and not made anew."""
+    """The glossaries of all tests on PostgreSQL: one schema per name, which is emptied instead of created again."""
 
     def __init__(self, server: Any) -> None:
         self.url = server.url("postgres")
@@ -40,7 +40,7 @@ class GlossaryServer:
         Glossary.on(self.stores(name)).close()
         deletes = "".join(f"DELETE FROM {table};" for table in _TABLES)
         with psycopg.connect(self.url, options=f"-c search_path={self.schema(name)}") as connection:
-            # Without the triggers that keep the history from it.
+            # Without the triggers that protect the history.
             connection.execute(f"SET session_replication_role = replica; {deletes} UPDATE glossary_meta SET value = 1")  # type: ignore[arg-type]
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class Glossaries:
         self._begun: set[str] = set()
 
     def open(self, name: str = "glossary") -> Glossary:
-        """The glossary of this name, once more if it is open; empty at first."""
+        """Open the glossary of this name, again if it is open already; it is empty at first."""
         if name not in self._begun:
             return self.empty(name)
         opened = Glossary.on(self.server.stores(name)) if self.server else Glossary.open(self.folder / f"{name}.db")
@@ -65,7 +65,7 @@ class Glossaries:
         return opened
 
     def empty(self, name: str = "glossary") -> Glossary:
-        """The glossary of this name, without anything that was in it."""
+        """Open the glossary of this name after emptying it."""
         self._begun.add(name)
         if self.server:
             self.server.empty(name)
@@ -75,7 +75,7 @@ class Glossaries:
         return self.open(name)
 
     def indexed(self, glossary: Glossary) -> list[tuple[Any, ...]]:
-        """The number of each sense that the search box finds, and the words of its terms and aliases."""
+        """Return the id of each sense in the search index, and the words of its terms and aliases."""
         sql = "SELECT rowid, trim(term || ' ' || aliases) FROM sense_search ORDER BY rowid"
         if self.server:
             words = "SELECT string_agg(lexeme, ' ' ORDER BY lexeme) FROM unnest(words) WHERE 'A' = ANY (weights)"
@@ -88,7 +88,7 @@ class Glossaries:
 
     @contextmanager
     def statements(self, glossary: Glossary) -> Iterator[list[str]]:
-        """What is asked of the engine by readers of this thread while the block runs."""
+        """Collect the statements that readers of this thread execute within the block."""
         said: list[str] = []
         if not self.server:
             reader: Any = glossary._connections.reader()

@@ -1,6 +1,6 @@
-"""Office files, web pages and a book of our own making, each with structures that are easily lost.
+"""Generated Office files, web pages and a book, each with structures that are easily lost.
 
-Their gold lies in tests/corpus/gold.
+Their gold standards are in tests/corpus/gold.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def saved(document: Any) -> bytes:
 
 
 def word_report() -> bytes:
-    """Styles, nested lists, a footnote, a text box and a comment, which is no part of the text."""
+    """Make a file with styles, nested lists, a footnote, a text box and a comment, which is not part of the text."""
     document = Document()
     document.add_heading("Report on the winter service", 0)
     document.add_heading("Roads", 1)
@@ -58,7 +58,7 @@ def word_report() -> bytes:
 
 
 def footnote(document: Any, paragraph: Any, text: str) -> None:
-    """python-docx makes none: the part, its relation and the mark."""
+    """Add a footnote, which python-docx cannot: the part, its relationship and the mark."""
     from docx.opc.packuri import PackURI
     from docx.opc.part import Part
 
@@ -76,7 +76,7 @@ def footnote(document: Any, paragraph: Any, text: str) -> None:
 
 
 def boxed(paragraph: Any, text: str) -> None:
-    """A text box as Word writes it: once for new programs, once for old ones."""
+    """Return a text box as Word writes it: once for new programs, once for old ones."""
     content = f"<w:txbxContent><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:txbxContent>"
     spaces = (
         f'{nsdecls("w", "wp", "a")} xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
@@ -98,7 +98,7 @@ def boxed(paragraph: Any, text: str) -> None:
 
 
 def word_tables() -> bytes:
-    """Merged cells: a heading over two columns, a name over two rows."""
+    """Make tables with merged cells: a heading over two columns, a name over two rows."""
     document = Document()
     document.add_heading("Shifts", 1)
     rows = [
@@ -124,7 +124,7 @@ def word_tables() -> bytes:
 
 
 def word_by_hand() -> bytes:
-    """Without heading styles: whoever wrote it set lines bold and large, and code in a font of even width."""
+    """Make a file without heading styles: headings are large bold lines, and code is in a monospaced font."""
     document = Document()
     for text, size in (("Rules for the workshop", 20), ("Machines", 15)):
         run = document.add_paragraph().add_run(text)
@@ -165,7 +165,7 @@ def slides() -> bytes:
 
 
 def slides_with_charts() -> bytes:
-    """A chart's numbers, a chart of points, a picture with words that stand for it, a slide of a picture alone."""
+    """Make slides with a column chart, a scatter chart, a picture with an alternative text, and a picture alone."""
     deck = Presentation()
     bars = deck.slides.add_slide(deck.slide_layouts[5])
     bars.shapes.title.text = "Visitors"
@@ -203,7 +203,7 @@ def grey() -> bytes:
 
 
 def workbook() -> bytes:
-    """A heading over two columns, percentages, dates, and a sum that no program has computed."""
+    """Make a workbook with a heading over two columns, percentages, dates, and a formula without a value."""
     book = Workbook()
     sheet = book.active
     sheet.title = "Budget"

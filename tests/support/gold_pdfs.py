@@ -1,6 +1,6 @@
-"""PDFs of our own making, each with one structure that is easily lost. Their gold lies in tests/corpus/gold.
+"""Generated PDFs, each with one structure that is easily lost. Their gold standards are in tests/corpus/gold.
 
-Drawn line by line, so that what stands where, in which order and in which font is known to the letter.
+They are drawn line by line, so that the place, order and font of every letter are known.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WIDTH = 475.0
 
 
 class Page:
-    """A pen that moves down a page of A4."""
+    """A cursor that moves down an A4 page."""
 
     def __init__(self, canvas: Canvas, top: float = 780.0) -> None:
         self.canvas, self.y = canvas, top
@@ -54,7 +54,7 @@ class Page:
         self.y -= 6
 
     def raised(self, text: str, after: str, x: float = LEFT) -> None:
-        """A small number above the line, behind what was drawn last."""
+        """Draw a small number above the line, after the last text."""
         self.canvas.setFont("Helvetica", 6)
         self.canvas.drawString(x + stringWidth(after, "Helvetica", BODY), self.y + LEADING + 3.5, text)
 
@@ -104,7 +104,7 @@ def headings_by_fonts() -> bytes:
 
 
 def headings_by_numbers() -> bytes:
-    """All headings are set alike: only their numbers say which stands under which."""
+    """Make headings of one style, whose levels only their numbers show."""
 
     def one(page: Page) -> None:
         page.heading("Handling of spare keys", 18)
@@ -124,7 +124,7 @@ def headings_by_numbers() -> bytes:
 
 
 def headings_by_bookmarks() -> bytes:
-    """All headings are set alike and bear no numbers: the bookmarks say which stands under which."""
+    """Make headings of one style without numbers, whose levels only the bookmarks show."""
     parts = (
         (0, "Before the journey", "Order the crane two weeks ahead and ask for a driver who knows the yard."),
         (1, "Papers", "The waybill names the sender, the receiver and the weight of every crate."),
@@ -161,7 +161,7 @@ RIVER = (
 
 
 def two_columns() -> bytes:
-    """Drawn across: one line of the left column, one of the right, as some printer drivers do."""
+    """Draw two columns line by line across, as some printer drivers do."""
 
     def one(page: Page) -> None:
         page.heading("The river and its weirs", 20)
@@ -179,7 +179,7 @@ def two_columns() -> bytes:
 
 
 def three_columns() -> bytes:
-    """Drawn column by column; sentences go on at the top of the next one."""
+    """Draw three columns one after the other; sentences continue in the next column."""
 
     def one(page: Page) -> None:
         page.heading("News from the harbour", 20)
@@ -207,7 +207,7 @@ CHAPTERS = (
 
 
 def running_edges() -> bytes:
-    """Headers that change with the chapter on right-hand pages, footers with the page's number."""
+    """Draw headers that change with the chapter on right-hand pages, and footers with the page number."""
 
     def chapter(number: int) -> Callable[[Page], None]:
         def draw(page: Page) -> None:
@@ -288,7 +288,7 @@ def footnotes() -> bytes:
 
 
 def ruled_tables() -> bytes:
-    """Units in the header, a heading over two columns, a name over two rows."""
+    """Draw tables with units in the header, a heading over two columns, and a name over two rows."""
     rows = [
         ["Pump", "Flow (m3/h)", "Pressure (bar)", ""],
         ["", "", "rated", "highest"],
@@ -370,7 +370,7 @@ def built(story: Sequence[object]) -> bytes:
 
 
 def pictured(pdf: bytes, dpi: int = 200) -> Iterable[bytes]:
-    """Each page as a PNG."""
+    """Return each page as a PNG."""
     import pypdfium2
 
     document = pypdfium2.PdfDocument(pdf)
@@ -383,7 +383,7 @@ def pictured(pdf: bytes, dpi: int = 200) -> Iterable[bytes]:
 
 
 def scanned_page() -> bytes:
-    """A page without text of its own: the first page of another document, as a picture."""
+    """Make a page without a text layer: a picture of the first page of another document."""
     from reportlab.lib.utils import ImageReader
 
     buffer = io.BytesIO()
@@ -412,7 +412,7 @@ BROKEN = (
 
 
 def in_vera(lines: Sequence[tuple[str, int]], *, readable: bool) -> bytes:
-    """Set in a font that comes with reportlab, and nothing packed, so that the file can be taken apart."""
+    """Make an uncompressed PDF in a font that comes with reportlab, so that its parts can be changed."""
     from pathlib import Path
 
     import reportlab
@@ -434,7 +434,7 @@ def in_vera(lines: Sequence[tuple[str, int]], *, readable: bool) -> bytes:
 
 
 def lost_ligatures() -> bytes:
-    """The ligature is drawn, but the file says of it that it is an `i`."""
+    """Make a PDF whose ligature is drawn correctly but mapped to an `i`."""
     lines = [(text.replace("fi", "\ufb01"), 9 if size == 10 else size) for text, size in BROKEN]
     data = in_vera(lines, readable=True)
     assert b"<FB01>" in data
@@ -442,14 +442,14 @@ def lost_ligatures() -> bytes:
 
 
 def lost_vowels() -> bytes:
-    """The table that says which characters are drawn names two that are none for `e` and `a`."""
+    """Make a PDF whose character map gives invalid characters for `e` and `a`."""
     data = in_vera([(text, 9 if size == 10 else size) for text, size in BROKEN], readable=False)
     assert b"<0065>" in data
     return data.replace(b"<0065>", b"<E065>").replace(b"<0061>", b"<E061>")
 
 
 def garbled_letters() -> bytes:
-    """The same, with a letter in the place of all vowels: nothing tells that it is wrong but how it reads."""
+    """Make a PDF whose character map gives a letter for all vowels: only the wording shows the fault."""
     data = in_vera([(text, 9 if size == 10 else size) for text, size in BROKEN], readable=False)
     for vowel in "aeiouy":
         data = data.replace(f"<{ord(vowel):04X}>".encode(), b"<0078>")

@@ -1,7 +1,8 @@
 """Heavy needs of tests, read from their source: a child process, a server, a browser, a model, or much time.
 
 A definition is heavy when it uses something heavy: a package or module that is named below, a fixture, a helper of
-`tests/support`, or another definition of its file. Annotations are no use. So the helpers and fixtures need no list.
+`tests/support`, or another definition of its file. Annotations do not count as use. So no list of heavy helpers and
+fixtures is needed.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""A faithful OpenID Connect provider of the tests' own: real HTTP, RS256 by real keys, PKCE and client secret checked.
+"""A correct OpenID Connect provider for tests: real HTTP, RS256 with real keys, PKCE and client secret checked.
 
     with identity_provider() as provider:
         provider.people["ann"] = Account(groups=["hr"])
         Settings(**provider.settings())
 
-Attacks and faults are switched on by `lie`, which changes what the next token says, and `tamper`, which signs it.
+Attacks and faults are switched on by `lie`, which changes the claims of the next token, and `tamper`, which signs it.
 """
 
 import base64
@@ -29,7 +29,7 @@ CLIENT, SECRET = "argot", "a secret: of + this/client"
 
 @dataclass
 class Account:
-    """`claims` stand in every token; `groups` None leaves that claim out."""
+    """An account. `claims` are in every token; `groups` None omits that claim."""
 
     groups: Any = field(default_factory=list)
     claims: dict[str, Any] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class IdentityProvider:
         self.keys = [RSAKey.generate_key(2048, {"kid": secrets.token_hex(4), "use": "sig"})]
 
     def enter(self, entrance: str, user: str) -> str:
-        """Signs in here as a person does in a browser; the address they are sent back to."""
+        """Sign in as a person does in a browser, and return the address of the redirect."""
         asked = dict(parse_qsl(urlsplit(entrance).query))
         assert entrance.startswith(f"{self.url}/authorize?")
         assert asked["client_id"] == CLIENT and asked["response_type"] == "code"
@@ -105,7 +105,7 @@ class IdentityProvider:
         if (unquote(name), unquote(secret)) != (CLIENT, SECRET):
             return 401, {"error": "invalid_client"}
         if given["grant_type"] == "refresh_token":
-            # Rotated: each serves once.
+            # Rotated: each token is valid once.
             user = self.refreshing.pop(given["refresh_token"], "")
             if not user or self.people[user].disabled:
                 return 400, {"error": "invalid_grant"}

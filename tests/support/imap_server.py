@@ -15,7 +15,7 @@ from typing import Any
 
 @dataclass
 class Folder:
-    """Messages by number, each with its flags; `asked` holds the commands."""
+    """A mail folder: messages by number, each with its flags; `asked` holds the commands."""
 
     name: str = "INBOX"
     user: str = "ann"
@@ -131,7 +131,7 @@ class _Conversation(socketserver.StreamRequestHandler):
         for sequence, (uid, (data, flags)) in enumerate(sorted(folder.messages.items()), start=1):
             if _within(uid, numbers):
                 self._fetch(folder, sequence, uid, data, flags, parts)
-        # Sent unasked, as servers do when another program changes the folder.
+        # Sent unrequested, as servers do when another program changes the folder.
         self._say(b"* 1 FETCH (FLAGS (\\Seen))")
         return "OK done"
 
@@ -149,7 +149,7 @@ class _Conversation(socketserver.StreamRequestHandler):
         else:
             folder.fetched.append(uid)
             said += b"BODY[] "
-        # The number behind the bytes, where it may stand as well.
+        # The number after the bytes, which is also a valid place.
         self._say(said + f"{{{len(data)}}}\r\n".encode() + data + f" UID {uid})".encode())
 
     def _say(self, line: bytes) -> None:

@@ -3,7 +3,7 @@
     with Working(home, ARGOT_STORE=url, ARGOT_CHROMA_URL=chroma) as worker:
         worker.kill()
 
-Run as a program it is `argot` with those kinds: `log` writes when it begins and ends, `poison` ends its process.
+As a program it is `argot` with those kinds: `log` writes when it begins and ends, `poison` ends its process.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from argot.work.job_types import JobRun
 
 @job_kind("log", busy="'{label}' is under way.")
 async def log(run: JobRun) -> Any:
-    """One line when it begins and one when it ends, which writers at once do not tear apart."""
+    """Write a line at the beginning and one at the end, atomically, since several jobs may write at once."""
     path = run.parameters["path"]
     _write(path, "begin", run)
     run.tell(1, 2, "half")
@@ -69,7 +69,7 @@ class Working:
         self.ended()
 
     def stop(self) -> int:
-        """Its exit code."""
+        """Stop the worker and return its exit code."""
         self.process.terminate()
         return self.ended()
 

@@ -34,32 +34,32 @@ _processes.set_forkserver_preload(
 
 
 class _Count:
-    """How many steps this process has done, and the one it is killed at (0: none)."""
+    """The number of steps this process has done, and the step at which it is killed (0: none)."""
 
     done = 0
     kill_at = 0
 
 
 def shares(number: int) -> list[float]:
-    """Places spread evenly over the steps, as parts of 1."""
+    """Return places spread evenly over the steps, as fractions of 1."""
     return [(n + 0.5) / number for n in range(number)]
 
 
 def steps_of(work: Work, *arguments: Any) -> int:
-    """Runs the work to its end in a process of its own; how many steps it had."""
+    """Run the work to its end in a process of its own, and return its number of steps."""
     code, said = _run(work, arguments, kill_at=0)
     assert code == 0, said
     return int(said)
 
 
 def killed(work: Work, *arguments: Any, share: float, steps: int) -> None:
-    """Runs the work in a process of its own that is killed at that share of its steps."""
+    """Run the work in a process of its own that is killed at that fraction of its steps."""
     code, said = _run(work, arguments, kill_at=1 + int(share * steps))
     assert code == -signal.SIGKILL, said
 
 
 def stepping(owner: Any, name: str) -> None:
-    """From now on, in this process, a call of this function is a step before it and a step after it."""
+    """Count a step before and one after each call of this function in this process from now on."""
     original = getattr(owner, name)
 
     def wrapped(*given: Any, **named: Any) -> Any:
@@ -72,7 +72,7 @@ def stepping(owner: Any, name: str) -> None:
 
 
 class _Stepping:
-    """A transaction with steps around it, and one where everything is done and nothing is committed."""
+    """A transaction with a step before, one after, and one before its commit."""
 
     def __init__(self, block: Any) -> None:
         self.block = block
@@ -95,7 +95,7 @@ def _step() -> None:
 
 
 def _run(work: Work, arguments: tuple[Any, ...], *, kill_at: int) -> tuple[int, str]:
-    """The exit code, and what the process had to say: its number of steps, or its error."""
+    """Run a process, and return its exit code and its result: the number of steps, or the error."""
     ours, theirs = _processes.Pipe(duplex=False)
     place = str(inspect.getsourcefile(work)), work.__name__
     process = _processes.Process(target=_do, args=(theirs, place, arguments, kill_at))
@@ -111,7 +111,7 @@ def _run(work: Work, arguments: tuple[Any, ...], *, kill_at: int) -> tuple[int, 
 
 
 def _do(result: Connection, place: tuple[str, str], arguments: tuple[Any, ...], kill_at: int) -> None:
-    """`place`: the file and the name of the work. pytest imports files under names that no other process knows."""
+    """Do the work at `place`, a file and a name: other processes do not know pytest's module names."""
     from argot.corpus import database
     from argot.corpus.index.chroma_index import ChromaIndex
 

@@ -1,4 +1,4 @@
-"""Documents and questions in two languages of made-up words: what a tiny model learns of one part helps in others."""
+"""Documents and questions in two languages of made-up words: what a tiny model learns from one part helps in others."""
 
 import random
 from pathlib import Path
@@ -17,7 +17,7 @@ WRITTEN = [
 
 
 def word_folder(folder: Path) -> Path:
-    """A folder of short documents in the words that are written."""
+    """Make a folder of short documents in the words of `WRITTEN`."""
     folder.mkdir(parents=True)
     for number, places in enumerate(_places()):
         words = " ".join(WRITTEN[place] for place in places)
@@ -26,7 +26,7 @@ def word_folder(folder: Path) -> Path:
 
 
 def word_embedder(folder: Path) -> Path:
-    """A sentence-transformers folder with random weights that knows all the words."""
+    """Make a sentence-transformers folder with random weights whose vocabulary holds all the words."""
     import tiny_reader
 
     kept, tiny_reader.WORDS = tiny_reader.WORDS, " ".join([*ASKED, *WRITTEN, "note . # ?", *map(str, range(PASSAGES))])
@@ -37,7 +37,7 @@ def word_embedder(folder: Path) -> Path:
 
 
 def word_pairs(home: Path, passages: dict[str, tuple[str, str]], name: str = "words") -> None:
-    """A finished set of pairs. `passages`: by the name of a document its id and its passage's."""
+    """Write a finished set of pairs. `passages`: the document id and passage id by document name."""
     chance = random.Random(5)
     pairs, documents = [], []
     for number, places in enumerate(_places()):

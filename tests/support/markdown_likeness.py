@@ -1,4 +1,4 @@
-"""How like two texts in Markdown are: their words in order, their headings, list items, code and table cells."""
+"""The similarity of two Markdown texts: words in order, headings, list items, code and table cells."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def likeness(gold: str, read: str) -> Likeness:
 
 
 def with_whole_tables(text: str) -> str:
-    """A table that repeats the header of the one right above it, as overleaf, is the same one."""
+    """Join a table that repeats the header of the one right above it, as after a page break."""
     return _REPEATED.sub(lambda match: match["head"] + match["body"], text)
 
 
@@ -57,7 +57,7 @@ def headings(text: str) -> Iterator[tuple[int, str]]:
 
 
 def items(text: str) -> Iterator[tuple[int, str, str]]:
-    """How deep an item lies, its number and its first words; depth by the indentations above it."""
+    """Return the depth, number and first words of each item; the depth is counted by indentation."""
     open_at: list[int] = []
     for line in _prose(text):
         match = _ITEM.fullmatch(line)
@@ -73,7 +73,7 @@ def items(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def cells(text: str) -> Iterator[tuple[int, int, int, str]]:
-    """Table, row, column and text of every cell that holds any."""
+    """Return table, row, column and text of every cell that has text."""
     table, row = -1, 0
     for line in _prose(text):
         if not line.startswith("|"):
@@ -89,7 +89,7 @@ def cells(text: str) -> Iterator[tuple[int, int, int, str]]:
 
 
 def code(text: str) -> Iterator[str]:
-    """The lines of code, with their indentation."""
+    """Return the lines of code, with their indentation."""
     inside = False
     for line in text.splitlines():
         if _FENCE.match(line):

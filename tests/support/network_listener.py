@@ -1,4 +1,4 @@
-"""A port of this machine at which nobody should knock."""
+"""A local port to which nothing should connect."""
 
 import socket
 import threading
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass
 class Listener:
-    """Counts whoever connects, by IPv4 or IPv6."""
+    """Counts connections by IPv4 or IPv6."""
 
     port: int = 0
     hits: list[Any] = field(default_factory=list)
@@ -47,7 +47,7 @@ def listening() -> Iterator[Listener]:
 
 
 def _servers() -> list[socket.socket]:
-    """One a version of IP, all at the same port."""
+    """Return one server per IP version, all at the same port."""
     if not socket.has_dualstack_ipv6():
         return [socket.create_server(("127.0.0.1", 0))]
     while True:

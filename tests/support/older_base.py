@@ -1,4 +1,4 @@
-"""Takes a corpus.db back to what it was before there were sources, as a knowledge base of an earlier version has it."""
+"""Reverts a corpus.db to its form before sources, as a knowledge base of an earlier version has it."""
 
 import sqlite3
 
@@ -22,7 +22,7 @@ TABLES = (
 
 
 def before_sources(connection: sqlite3.Connection) -> None:
-    """Undo the steps m008 and later, which other steps may then be taken from, too."""
+    """Undo migration m008 and later ones, so that they can be applied again."""
     for table in TABLES:
         connection.execute(f"DROP TABLE {table}")
     connection.execute("DROP INDEX documents_by_date")

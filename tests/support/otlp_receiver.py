@@ -1,4 +1,4 @@
-"""What takes in traces and metrics by OTLP over HTTP, in a thread: real HTTP, real protobuf."""
+"""A receiver of traces and metrics by OTLP over HTTP, in a thread: real HTTP, real protobuf."""
 
 import threading
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass
 class Receiver:
-    """`bodies`: what came, as it came. `code`: what it answers. While `held` is set it does not answer."""
+    """A receiver. `bodies`: the raw requests. `code`: the status it answers. While `held` is set it does not answer."""
 
     url: str = ""
     code: int = 200
@@ -30,7 +30,7 @@ class Receiver:
 
     @property
     def metrics(self) -> dict[str, Any]:
-        """The latest of each name."""
+        """Return the latest metric of each name."""
         from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 
         found = {}

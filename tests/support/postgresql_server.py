@@ -1,6 +1,7 @@
-"""A PostgreSQL of the tests' own: in a temporary folder, on a free port of this machine, ended with the session.
+"""A PostgreSQL server for tests: in a temporary folder, on a free local port, stopped at the end of the session.
 
-As Debian installs it (`apt-get install postgresql`). It refuses to run as root: then it runs as `postgres`.
+It is the one that Debian installs (`apt-get install postgresql`). It refuses to run as root: root starts it as
+`postgres`.
 """
 
 import contextlib
@@ -20,7 +21,7 @@ MISSING = "PostgreSQL is not installed: apt-get install postgresql"
 
 
 def programs() -> Path | None:
-    """The folder of `initdb` and `pg_ctl`: the newest that Debian has, or the one on the path."""
+    """Return the folder of `initdb` and `pg_ctl`: Debian's newest, or the one on the path."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     if found:
         return found[-1].parent
@@ -29,7 +30,7 @@ def programs() -> Path | None:
 
 
 class PostgresqlServer:
-    """A running server, and databases on it. `start` and `stop` may follow each other."""
+    """A running server and its databases. It may be stopped and started again."""
 
     def __init__(self, folder: Path, *, durable: bool = False, memory: str = "32MB") -> None:
         bin_folder = programs()
@@ -39,9 +40,9 @@ class PostgresqlServer:
         self.durable, self.memory = durable, memory
         folder.mkdir(parents=True, exist_ok=True)
         if os.geteuid() == 0:
-            # Each folder above it, too, has to let that user through.
+            # That user needs access to each folder above it, too.
             shutil.chown(folder, _unprivileged().pw_uid)
-        # With a locale that orders texts otherwise than by their bytes: stores must not depend on it.
+        # With a locale that does not sort by bytes, since stores must not depend on it.
         locale = ["--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US"]
         self.run("initdb", "-D", self.data, "-U", "argot", "--auth=trust", "--no-sync", "-E", "UTF8", *locale)
 
@@ -53,7 +54,7 @@ class PostgresqlServer:
         self.run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-l", self.folder / "log", "-o", options, "start")
 
     def stop(self, manner: str = "immediate") -> None:
-        """`immediate` is what a crash leaves: connections are cut, and the log is read at the next start."""
+        """Stop the server. `immediate` is like a crash: connections are cut, and the next start replays the log."""
         self.run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-m", manner, "stop")
 
     def url(self, database: str) -> str:
@@ -61,7 +62,7 @@ class PostgresqlServer:
 
     @contextlib.contextmanager
     def database(self) -> Iterator[str]:
-        """The address of a fresh database."""
+        """Return the address of a new database."""
         name = f"t{secrets.token_hex(6)}"
         self.execute(f"CREATE DATABASE {name}")
         yield self.url(name)
@@ -79,7 +80,7 @@ class PostgresqlServer:
             user = _unprivileged()
             command = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", *command]
         log = self.folder.parent / f"{self.folder.name}.{program}.log"
-        # Into a file: a pipe would stay open as long as the server that `pg_ctl` leaves behind.
+        # Into a file: a pipe would stay open as long as the server that `pg_ctl` starts.
         with log.open("w") as file:
             done = subprocess.run(
                 command, cwd="/", stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False

@@ -1,8 +1,8 @@
 """The quick lane of tests (`pytest --quick`, `make quick`): those that need no process, server, browser or model.
 
-A test is left out before its file is imported where its source shows a heavy need (`heavy_needs.py`). What the source
-does not show, a guard stops: the test is then skipped and the reason says what it needed. The guard bounds processor
-time, too. `--why` lists each test that was left out, and its reason.
+A test is left out before its file is imported where its source shows a heavy need (`heavy_needs.py`). A guard stops
+needs that the source does not show: the test is then skipped, with its need as the reason. The guard also bounds
+processor time. `--why` lists each test that was left out, and its reason.
 """
 
 from __future__ import annotations

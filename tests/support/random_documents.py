@@ -1,4 +1,4 @@
-"""Documents of few words, drawn at random, for what has to hold of any."""
+"""Random documents of a few words, for properties that must hold for any document."""
 
 import random
 
@@ -15,7 +15,7 @@ WORDS = _LIST.split()
 
 
 def write(store: CorpusStore, dice: random.Random, name: str) -> None:
-    """A document of some passages, with other words each time."""
+    """Write a document of some passages, with different words each time."""
     document = build_document_id(name)
     texts = [" ".join(dice.choices(WORDS, k=dice.randint(1, 12))) for _ in range(dice.randint(1, 30))]
     content = hash_content("".join(texts).encode())

@@ -1,5 +1,5 @@
 """Runs in a network namespace of its own: a name server that answers each name with a public address first and with
-127.0.0.1 from then on, and a port at both. Prints who was connected to on each road, as JSON.
+127.0.0.1 from then on, and a port at both. Prints the connections of each connector as JSON.
 
     unshare --map-root-user --net --mount python tests/support/rebinding.py FOLDER
 """
@@ -43,7 +43,7 @@ class Names(socketserver.BaseRequestHandler):
 
 
 class Port(socketserver.StreamRequestHandler):
-    """A web server as a hostile one may be; counts connections by the address they came to."""
+    """A hostile web server that counts connections by their local address."""
 
     timeout = 0.5
 

@@ -1,4 +1,4 @@
-"""Where this repository lies, for tests that read its files."""
+"""The root folder of this repository, for tests that read its files."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The examples in deploy/proxy, run by a real nginx or Caddy: only names, places and ports are put in.
+"""The examples in deploy/proxy, run by a real nginx or Caddy; only names, paths and ports are replaced.
 
 with front("nginx", folder, service.port) as opened:
     opened.client().get("/health")
@@ -47,13 +47,13 @@ BEFORE_CADDY = """
 
 @dataclass
 class Front:
-    """A proxy that listens on this machine alone."""
+    """A proxy that listens on this machine only."""
 
     http: int
     https: int
 
     def client(self, **headers: str) -> httpx.Client:
-        """Speaks https to it, as a browser that knows it under its public name."""
+        """Return an https client that uses the proxy's public name, as a browser does."""
         return httpx.Client(
             base_url=f"https://127.0.0.1:{self.https}", headers={"Host": NAME, "Origin": ORIGIN, **headers},
             verify=_any_certificate(), timeout=PATIENCE, event_hooks={"request": [_named]},
@@ -76,7 +76,7 @@ def _named(request: httpx.Request) -> None:
 
 
 def put_in(text: str, changes: dict[str, str]) -> str:
-    """Each of these stands exactly once in an example, and is replaced."""
+    """Replace each of these texts, which must occur exactly once in an example."""
     for old, new in changes.items():
         assert text.count(old) == 1, old
         text = text.replace(old, new)
@@ -84,7 +84,7 @@ def put_in(text: str, changes: dict[str, str]) -> str:
 
 
 def example(name: str, *ports: int) -> str:
-    """The text of an example, before services on these ports."""
+    """Return the text of an example for services on these ports."""
     if len(ports) == 1:
         return put_in(
             (ROOT / "deploy" / "proxy" / name).read_text("utf-8"),
@@ -124,7 +124,7 @@ def caddy_example(folder: Path, ports: tuple[int, ...], opened: Front) -> str:
 
 @contextmanager
 def nginx(folder: Path, sites: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """nginx with these sites."""
+    """Run nginx with these sites."""
     (folder / "nginx.conf").write_text(AROUND_NGINX.format(folder=folder, sites=sites))
     command = ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
@@ -138,7 +138,7 @@ def nginx(folder: Path, sites: str) -> Iterator["subprocess.Popen[bytes]"]:
 def _caddy(folder: Path, config: str) -> Iterator["subprocess.Popen[bytes]"]:
     (folder / "Caddyfile").write_text(config)
     command = ["caddy", "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
-    # What it keeps beside its storage goes to the home folder.
+    # Files outside its storage go to the home folder.
     environment = {"HOME": str(folder), "PATH": ""}
     with subprocess.Popen(
         [shutil.which("caddy") or "", *command[1:]], stderr=subprocess.DEVNULL, env=environment
@@ -151,7 +151,7 @@ def _caddy(folder: Path, config: str) -> Iterator["subprocess.Popen[bytes]"]:
 
 @contextmanager
 def front(program: str, folder: Path, *ports: int) -> Iterator[Front]:
-    """The example of this program before the service on this port, or these services, once it answers."""
+    """Run the example of this program in front of the services on these ports, and wait until it answers."""
     opened = Front(*_free_ports())
     if program == "nginx":
         running = nginx(folder, nginx_example(folder, ports, opened))
@@ -165,7 +165,7 @@ def front(program: str, folder: Path, *ports: int) -> Iterator[Front]:
 
 
 def _is_open(opened: Front) -> bool:
-    """Return whether a handshake succeeds: Caddy listens before it has its certificate."""
+    """Tell whether a handshake succeeds: Caddy listens before it has its certificate."""
     try:
         opened.connect().close()
     except OSError:

@@ -1,4 +1,4 @@
-"""What the scripted server writes: the endpoints, the streamed reply, and how each fault spoils them."""
+"""The output of the scripted server: the endpoints, the streamed reply, and how each fault changes them."""
 
 import asyncio
 import gzip
@@ -50,7 +50,7 @@ class Answer:
             await self._error(404, "Not Found")
 
     async def _spoilt(self) -> bool:
-        """Whether a fault that is the same at every endpoint has been sent."""
+        """Tell whether a fault that is the same at every endpoint was sent."""
         match self.fault.name:
             case "status":
                 await self._error(self.options.get("code", 500), self.options.get("message", "scripted"))
@@ -146,7 +146,7 @@ class Answer:
         return reply
 
     def _tokens(self) -> tuple[list[str], str]:
-        """The pieces, and why they end."""
+        """Return the pieces of a reply, and its finish reason."""
         limit = self.request.body.get("max_tokens") or self.request.body.get("max_completion_tokens") or 16
         match self.fault.name:
             case "blanks":

@@ -1,4 +1,4 @@
-"""The obedient model: it does whatever anything in its data tells it to. And the least reply a schema allows."""
+"""The obedient model, which follows every instruction in its data, and the smallest reply that a schema allows."""
 
 import json
 import re
@@ -21,7 +21,7 @@ IGNORE = re.compile(r"\bignore (?:all |any )?(?:the )?previous", re.I)
 
 
 def obey(request: Any) -> str:
-    """The reply that all instructions in the user's message together ask for; empty where there is none."""
+    """Return the reply that the instructions in the user's message ask for; empty without instructions."""
     data = request.user
     if found := WITH_JSON.search(data):
         return found[1]
@@ -38,7 +38,7 @@ def obey(request: Any) -> str:
 
 
 def filled(schema: dict[str, Any], said: list[str], marks: list[int]) -> Any:
-    """A value of the schema that says what it was told to, wherever it can."""
+    """Return a value of the schema that contains the demanded text wherever possible."""
     if "enum" in schema:
         return next((one for one in schema["enum"] if one in said), schema["enum"][0])
     match schema.get("type"):

@@ -158,19 +158,19 @@ class ScriptedServer:
             self._run(self._listen())
 
     def asked(self, prompt: str = "") -> list[Request]:
-        """The requests for text, of this prompt or of all."""
+        """Return the requests for text, of this prompt or of all."""
         chats = [one for one in self.requests if one.path.endswith("/chat/completions")]
         return [one for one in chats if not prompt or one.prompt == prompt]
 
     def wait_until(self, holds: Callable[[], bool], seconds: float = PATIENCE) -> bool:
-        """Whether it comes to hold; for what happens in the server's thread, or in another process."""
+        """Wait for a condition in the server's thread or another process, and tell whether it was met."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and not holds():
             time.sleep(0.01)
         return holds()
 
     def alone(self) -> bool:
-        """Nobody is connected, and so no request is still to be read."""
+        """Tell whether nobody is connected, so that no request is left to read."""
         return not self._handlers
 
     # -- life
@@ -181,7 +181,7 @@ class ScriptedServer:
         return self
 
     def reset(self) -> "ScriptedServer":
-        """As new, but still at the same address: for a service that several tests share."""
+        """Reset the server but keep its address, for a service that several tests share."""
         self.heal()
         self._replies.clear()
         self.requests.clear()
@@ -242,12 +242,12 @@ class ScriptedServer:
         return request
 
     async def _watched(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer, and stop working where the client hangs up, as vLLM does."""
+        """Answer, and stop when the client closes the connection, as vLLM does."""
         work = asyncio.ensure_future(self._answer(request, writer))
         gone = asyncio.ensure_future(reader.read(1))
         try:
             await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
-            # Written to at the moment it hung up, the connection fails; read from, it ends.
+            # When the client closes, a write fails and a read ends.
             request.gone = not work.done() or isinstance(work.exception(), ConnectionError)
             if request.gone:
                 raise ConnectionResetError
@@ -256,7 +256,7 @@ class ScriptedServer:
         finally:
             for task in (work, gone):
                 task.cancel()
-            # Not one by one in a `suppress`: that would swallow this task's own cancellation, and the server never end.
+            # Not one by one in a `suppress`: it would swallow this task's own cancellation, and the server never end.
             await asyncio.gather(work, gone, return_exceptions=True)
 
     async def _answer(self, request: Request, writer: asyncio.StreamWriter) -> None:
@@ -292,7 +292,7 @@ class ScriptedServer:
 
 
 def prompt_of(system: str) -> str:
-    """The name of the prompt whose system text this is, or begins with; empty where it is none."""
+    """Return the name of the prompt whose system text this is or begins with; empty if there is none."""
     from argot.prompts.loader import list_prompt_names, prompt
 
     found = [name for name in list_prompt_names() if system.startswith(prompt(name).system)]

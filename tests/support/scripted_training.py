@@ -1,6 +1,6 @@
-"""`argot.learn.run_process` with a training that does as its recipe says, and needs no model.
+"""`argot.learn.run_process` with a training that follows its recipe and needs no model.
 
-`does`: "fail", "die", "wait" (until it is stopped), or nothing; `steps`: so many.
+`does`: "fail", "die", "wait" (until it is stopped), or nothing; `steps`: their number.
 """
 
 import os

@@ -3,8 +3,8 @@
     with Served(home, ARGOT_MODEL_URL=scripted_model.url) as server:
         httpx.get(server.url + "/health")
 
-What it says is read all the time (a full pipe would stop it) and kept in `said`. A service that neither starts nor
-stops within `PATIENCE` is made to say where each of its threads hangs, and that is what the test fails with.
+Its output is read all the time (a full pipe would stop it) and kept in `said`. A service that does not start or stop
+within `PATIENCE` prints the stack of each of its threads, and the test fails with that.
 """
 
 import os
@@ -26,9 +26,9 @@ PATIENCE = 300
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """That of the tests for a process of Argot's, with these settings."""
+    """Return the environment of the tests with these settings, for an Argot process."""
     kept = {name: value for name, value in os.environ.items() if name != "ARGOT_SCREENSHOTS"}
-    # Derived unasked, texts would be requests to a scripted model that no test expects.
+    # Automatic derivation would send the scripted model requests that no test expects.
     return {**kept, "PYTHONFAULTHANDLER": "1", "ARGOT_DERIVE_IN_BACKGROUND": "off", **settings}
 
 
@@ -68,7 +68,7 @@ class Served:
             self._abort("ended before it was open")
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> int:
-        """Its exit code. A service that ends well leaves nothing open behind."""
+        """Stop the service and return its exit code; check that it left nothing open."""
         if self.running:
             self.process.send_signal(how)
         try:
@@ -87,7 +87,7 @@ class Served:
         self.stop()
 
     def _read(self, process: "subprocess.Popen[str]", told: threading.Event) -> None:
-        """To the end; `told` is set when it says that it is open, or can say no more."""
+        """Read the output to its end; set `told` when the service says that it is open, or ends."""
         assert process.stderr
         with process.stderr:
             for line in process.stderr:
@@ -118,7 +118,7 @@ def run(*arguments: object, typed: str = "", **settings: str) -> "subprocess.Com
 
 
 def argot(*arguments: object, typed: str = "") -> str:
-    """What a command prints that must work."""
+    """Run a command that must succeed, and return its output."""
     done = run(*arguments, typed=typed)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -18,7 +18,7 @@ ROLE = "librarian"
 
 
 def as_ordinary_user(server: Any, url: str) -> str:
-    """The address by which that user reaches a database of the tests, in which it may make schemas."""
+    """Return the address of a test database for that user, who may create schemas in it."""
     if not server.execute(f"SELECT 1 FROM pg_roles WHERE rolname = '{ROLE}'"):
         server.execute(f"CREATE ROLE {ROLE} LOGIN")
     server.execute(f"GRANT CREATE ON DATABASE {url.rpartition('/')[2]} TO {ROLE}")

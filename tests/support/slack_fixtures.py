@@ -1,4 +1,4 @@
-"""Fixtures of the Slack tests that have a language model: one workspace a module, with nothing amiss in each test.
+"""Fixtures of the Slack tests that have a language model: one workspace per module, reset before each test.
 
 A module that names this in `pytest_plugins` has a fixture `shared`: the `workspace_with_model` and its people.
 """
@@ -31,7 +31,7 @@ async def workspace_with_model(
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def slack(shared: Service, model: ScriptedServer) -> AsyncIterator[Service]:
-    """The service, with nothing amiss."""
+    """Return the service, without faults."""
     shared.fake.heal()
     shared.fake.log.clear()
     shared.running.answering.posting.native, shared.running.answering.streaming = True, Streaming()
@@ -42,6 +42,6 @@ async def slack(shared: Service, model: ScriptedServer) -> AsyncIterator[Service
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Streams begin with the first word."""
+    """Let streams begin with the first word."""
     monkeypatch.setattr(stream_module, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(stream_module, "EACH_SECONDS", 0.0)

@@ -1,4 +1,4 @@
-"""What Slack refuses of a call, by its reference pages: too long, too many, of an unknown shape, without its scope."""
+"""The calls that Slack refuses, by its reference pages: too long, too many, of an unknown shape, without its scope."""
 
 import re
 from collections.abc import Iterator
@@ -42,14 +42,14 @@ _MOST_OPTIONS = {"checkboxes": 10, "radio_buttons": 10, "static_select": 100}
 
 
 def scope_needed(method: str, given: dict[str, Any]) -> str:
-    """The scope a call needs; empty: none. A method that is not known here needs one that nobody has."""
+    """Return the scope a call needs; empty: none. An unknown method needs a scope that nobody has."""
     if method == "conversations.replies":
         return HISTORY[given["channel"][0]]
     return "" if method in WITHOUT_SCOPE else SCOPE_OF.get(method, f"unknown method {method}")
 
 
 def refusals(method: str, given: dict[str, Any]) -> list[str]:
-    """What is wrong with a call, each as Slack's code and what it is about; none: it is taken."""
+    """Return the faults of a call, each as Slack's code and its subject; none: the call is accepted."""
     return list(_refusals(method, given))
 
 

@@ -1,4 +1,4 @@
-"""Argot with a fake Slack before it, in this process: the routes behind the guard, and the workers behind them."""
+"""Argot with a fake Slack in front, in this process: the routes behind the guard, and the workers behind them."""
 
 import asyncio
 import shutil
@@ -29,7 +29,7 @@ ANSWER = "The Word Line voltage during a read is 4.5 V [1]."
 
 
 class Service:
-    """What the tests of Slack talk to. `client` is Slack's (or anybody's) way in."""
+    """The service under test. `client` sends requests as Slack (or anybody) does."""
 
     def __init__(self, kb: KnowledgeBase, fake: FakeSlack, running: Slack, client: httpx.AsyncClient) -> None:
         self.kb, self.fake, self.running, self.client = kb, fake, running, client
@@ -40,7 +40,7 @@ class Service:
         return SlackStore(self.kb.people.database)
 
     def channel(self, kind: str = "C") -> str:
-        """A channel of a test's own."""
+        """Return a channel for one test."""
         self._count += 1
         return f"{kind}0TEST{self._count}"
 
@@ -49,18 +49,18 @@ class Service:
         assert answer.status_code == 200, answer.text
 
     async def quiet(self) -> None:
-        """Everything that came is dealt with."""
+        """Wait until everything received is processed."""
         async with asyncio.timeout(120):
             while self.running.inbox._running or self.running.listeners.tasks or await self.running.inbox.open():  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
     def rows(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """What stands in people.db."""
+        """Return rows of people.db."""
         with closing(sqlite3.connect(self.kb.home / "people.db")) as connection:
             return connection.execute(sql, parameters).fetchall()
 
     async def asked(self, text: str, **more: Any) -> list[dict[str, Any]]:
-        """The answer to a message: what is new in its channel."""
+        """Send a message and return the answer: the new messages of its channel."""
         channel = more.setdefault("channel", self.channel())
         before = len(self.fake.said(channel))
         await self.send(self.fake.message(text, **more))
@@ -74,7 +74,7 @@ class Service:
 
 @asynccontextmanager
 async def served(home: Path, fake: FakeSlack, **settings: Any) -> AsyncIterator[Service]:
-    """An answer is posted whole, however long a busy machine writes at it, unless a test has it streamed."""
+    """Serve Argot; answers are posted whole, however slow the machine is, unless a test streams them."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(stream_module, "FIRST_SECONDS", 600.0)
         async with _served(home, fake, **settings) as service:
@@ -107,7 +107,7 @@ async def _served(home: Path, fake: FakeSlack, **settings: Any) -> AsyncIterator
 
 @asynccontextmanager
 async def workspace(tiny_home: Path, folder: Path, **settings: Any) -> AsyncIterator[Service]:
-    """A service over a copy of the small knowledge base, and a Slack of its own."""
+    """Start a service on a copy of the small knowledge base, with a Slack of its own."""
     fake = await FakeSlack().start()
     try:
         async with served(copied(tiny_home, folder), fake, **settings) as service:
@@ -117,7 +117,7 @@ async def workspace(tiny_home: Path, folder: Path, **settings: Any) -> AsyncIter
 
 
 def answering(model: ScriptedServer) -> ScriptedServer:
-    """A language model that answers `VOLTAGE` at once, until a test has it do otherwise."""
+    """Return a language model that answers `VOLTAGE` at once, unless a test changes that."""
     model.reset().reply("cited_answer", ANSWER)
     return model
 
@@ -127,13 +127,13 @@ def copied(tiny_home: Path, folder: Path) -> Path:
 
 
 def words(message: dict[str, Any]) -> str:
-    """All that a message says in its blocks."""
+    """Return all text in the blocks of a message."""
     texts = [block.get("text") for block in message["blocks"]]
     texts += [one for block in message["blocks"] for one in block.get("elements", ())]
     return "\n".join(one["text"] for one in texts if isinstance(one, dict) and isinstance(one.get("text"), str))
 
 
 def labels(message: dict[str, Any]) -> list[str]:
-    """Its buttons."""
+    """Return the labels of a message's buttons."""
     found = [one for block in message["blocks"] for one in block.get("elements", ()) if one.get("type") == "button"]
     return [one["text"]["text"] for one in found]

@@ -1,4 +1,4 @@
-"""A disk of a few megabytes that a test fills and empties: a tmpfs of its own, which only root can mount."""
+"""A disk of a few megabytes that a test fills and empties: a tmpfs, which only root can mount."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ class SmallDisk:
         self._filling = folder / "filling"
 
     def fill(self, leave_bytes: int = 0) -> None:
-        """Take all room but this."""
+        """Fill the disk except for this much space."""
         size = max(0, shutil.disk_usage(self.folder).free - leave_bytes)
         with self._filling.open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, size)
@@ -27,7 +27,7 @@ class SmallDisk:
 
 @contextmanager
 def small_disk(folder: Path, megabytes: int = 200) -> Iterator[SmallDisk]:
-    """Mount one at a folder that is made; skip the test where that is not allowed."""
+    """Mount a small disk at a new folder; skip the test where that is not allowed."""
     folder.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
     if shutil.which("mount") is None or subprocess.run(mount, check=False, capture_output=True).returncode:
@@ -35,5 +35,5 @@ def small_disk(folder: Path, megabytes: int = 200) -> Iterator[SmallDisk]:
     try:
         yield SmallDisk(folder)
     finally:
-        # Lazily: a process that did not end yet keeps no folder of other tests.
+        # Lazily, so that a process that has not ended yet does not block other tests.
         subprocess.run(["umount", "-l", str(folder)], check=False)

@@ -1,6 +1,6 @@
-"""Who imports whom, read from the source: the mapping of folders to packages can hide nothing here.
+"""The imports between modules, read from the source, so that the mapping of folders to packages cannot hide any.
 
-python tests/support/source_imports.py      draws the rooms and the roads between folders into docs/architecture.md
+python tests/support/source_imports.py      draws sub-packages and imports into docs/architecture.md
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Graph = Mapping[str, set[str]]
 
 @cache
 def modules() -> dict[str, Path]:
-    """Every module of the package by its dotted name."""
+    """Return every module of the package by its dotted name."""
     return {_name(path): path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))}
 
 
@@ -52,14 +52,14 @@ def _name(path: Path) -> str:
 
 @cache
 def import_graph() -> dict[str, set[str]]:
-    """The modules of ours that each module imports: at the top, in functions and for type checking alike."""
+    """Return Argot's modules that each module imports: at the top, in functions and for type checking."""
     return {
         name: imports(path.read_text("utf-8"), modules().keys(), str(path)) - {name} for name, path in modules().items()
     }
 
 
 def imports(source: str, known: Collection[str], where: str = "") -> set[str]:
-    """Those of the known modules that a source text imports."""
+    """Return the known modules that a source text imports."""
     return set(_imported(source, known, where))
 
 
@@ -85,7 +85,7 @@ def iterate_statements(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """Groups of names that reach each other, by Tarjan's algorithm (1972)."""
+    """Return groups of names that reach each other, by Tarjan's algorithm (1972)."""
     number: dict[str, int] = {}
     lowest: dict[str, int] = {}
     stack: list[str] = []
@@ -121,13 +121,13 @@ def folder(module: str) -> str:
 
 
 def room(module: str) -> str:
-    """The sub-package a module lies in; one that lies directly in its folder is a room of its own."""
+    """Return the sub-package of a module; a module directly in its folder is a room of its own."""
     path = modules()[module].relative_to(ROOT)
     return "/".join(path.parts[:2]).removesuffix(".py")
 
 
 def between(graph: Graph, place: Mapping[str, str]) -> dict[str, set[str]]:
-    """The same graph between the places that the modules lie in."""
+    """Return the import graph between the places of the modules."""
     joined: dict[str, set[str]] = {}
     for module, imported in graph.items():
         here = place[module]
@@ -140,13 +140,13 @@ def rooms() -> dict[str, set[str]]:
 
 
 def roads() -> dict[str, set[str]]:
-    """The folders that each folder imports."""
+    """Return the folders that each folder imports."""
     found = between(import_graph(), {module: folder(module) for module in import_graph()})
     return {one: found[one] for one in FOLDERS}
 
 
 def below(graph: Graph, start: str) -> set[str]:
-    """All that a road leads to from there, over others too."""
+    """Return all folders that can be reached from a folder, also through others."""
     seen: set[str] = set()
     waiting = [*graph[start]]
     while waiting:
@@ -160,9 +160,9 @@ def below(graph: Graph, start: str) -> set[str]:
 
 
 def drawing() -> str:
-    """The folders with their sub-packages, and the roads between folders, as Mermaid.
+    """Return the folders with their sub-packages, and the imports between folders, as Mermaid.
 
-    A road is left out where another leads there over a folder between.
+    An import is left out where another path leads to its target through a folder between.
     """
     lines = ["```mermaid", "flowchart TD"]
     for one in FOLDERS:
@@ -176,7 +176,7 @@ def drawing() -> str:
 
 
 def drawn(page: str) -> str:
-    """The page with the drawing as it is now.
+    """Return the page with the current diagram.
 
     Raises:
         ValueError: the page has no place for it.

@@ -1,4 +1,4 @@
-"""Where a word stands in what a knowledge base keeps: every byte of its folder, and every row of its PostgreSQL."""
+"""Search for a word in all that a knowledge base stores: every byte of its folder and every row in PostgreSQL."""
 
 import re
 import zlib
@@ -12,7 +12,7 @@ MOST_UNPACKED_BYTES = 1_000_000
 
 
 def files_with_word(folder: Path, word: str) -> list[str]:
-    """The files below a folder that hold the word, in any encoding that stores write, packed or not."""
+    """Return the files below a folder that contain the word, in any encoding of the stores, compressed or not."""
     found = [path for path in sorted(folder.rglob("*")) if path.is_file() and has_word(path.read_bytes(), word)]
     return [str(path.relative_to(folder)) for path in found]
 
@@ -23,9 +23,9 @@ def has_word(data: bytes, word: str) -> bool:
 
 
 def tables_with_word(url: str, schema: str, word: str) -> list[str]:
-    """The tables of a schema with a row that holds the word."""
+    """Return the tables of a schema with a row that contains the word."""
     with psycopg.connect(url) as connection:
-        # Else row security would hide documents.
+        # Otherwise row-level security would hide documents.
         connection.execute(
             "SELECT set_config('search_path', %s, false), set_config('argot.audience', '*', false)", (schema,)
         )

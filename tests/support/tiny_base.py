@@ -1,4 +1,4 @@
-"""A small knowledge base with real stores: its documents, its glossary, and how it is made and opened."""
+"""A small knowledge base with real stores: its documents, its glossary, and how it is created and opened."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -58,7 +58,7 @@ TINY_SENSES = (
 
 @dataclass
 class TinyBase:
-    """Stores in a folder of the test's own. `insider` belongs to the group that may read the vault handbook."""
+    """Stores in a folder of the test. `insider` belongs to the group that may read the vault handbook."""
 
     folder: Path
     settings: Settings
@@ -66,7 +66,7 @@ class TinyBase:
     glossary: Any
 
     def run_context(self, principal: Any = None, **profile: Any) -> Any:
-        """A RunContext without a language model; keywords change the default profile."""
+        """Return a RunContext without a language model; keywords change the default profile."""
         from argot.graph.run_context import build_extractive_context
         from argot.profile import Profile
         from argot.types import Principal
@@ -115,7 +115,7 @@ def open_base(folder: Path) -> TinyBase:
 
 @cache
 def _embedder() -> Any:
-    """One for all tests: loading it takes longer than most of them."""
+    """Load the embedder once for all tests: loading takes longer than most of them."""
     from argot.corpus.embedding.embedder import load_embedder
 
     return load_embedder(Settings())

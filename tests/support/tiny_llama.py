@@ -13,7 +13,7 @@ MARKS = ["<unk>", "<|im_start|>", "<|im_end|>"]
 
 
 def tiny_llama(folder: Path, texts: Iterable[str] = (), *, template: str | None = CHAT_TEMPLATE) -> Path:
-    """A Llama with two layers whose words are those of `texts`, letter by letter otherwise."""
+    """Make a Llama with two layers whose vocabulary is the words of `texts` and single letters."""
     import torch
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast

@@ -11,7 +11,7 @@ failures not never only bremen except on mondays . , ? : - 1 2 6 25
 
 
 def tiny_model(folder: Path) -> Path:
-    """The encoder of a sentence-transformers folder."""
+    """Make the encoder of a sentence-transformers folder."""
     from transformers import BertModel
 
     tokenizer, config = _parts()
@@ -33,7 +33,7 @@ def tiny_cross_encoder(folder: Path, labels: int = 1) -> Path:
 
 
 def _parts(seed: int = 3) -> tuple[Any, Any]:
-    """A tokenizer, and the sizes of an encoder for it. `seed`: of the weights that are drawn next."""
+    """Return a tokenizer and the sizes of an encoder for it. `seed`: for the weights drawn next."""
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig
@@ -56,7 +56,7 @@ def _parts(seed: int = 3) -> tuple[Any, Any]:
 
 
 def tiny_embedder(folder: Path, seed: int = 3) -> Path:
-    """A whole sentence-transformers folder, which embeds."""
+    """Make a whole sentence-transformers folder, which can embed."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
     from transformers import BertModel, PreTrainedTokenizerFast

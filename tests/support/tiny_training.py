@@ -14,7 +14,7 @@ def tiny_passages(count: int = 60) -> list[PoolPassage]:
 
 
 def tiny_pairs(passages: list[PoolPassage]) -> list[TrainingPair]:
-    """One question of each passage: four words of it. The first two in three learn."""
+    """Return one question for each passage, four of its words. Four of each six are for training."""
     pairs = []
     for place, passage in enumerate(passages):
         question = " ".join(passage.text.split()[:4]) + " ?"

@@ -1,7 +1,7 @@
-"""The chat window in a browser, as the tests drive it: every step waits for what the page shows to say that it is done.
+"""Steps of tests in the chat window in a browser: each waits until the page shows that it is done.
 
-The page is fed over a websocket and drawn later, so nothing is read right after a wait for something else: what must
-come is waited for by `expect`, and what must not come is looked for only when all that comes before it is there.
+The page gets its data over a websocket and is drawn later, so a test never reads it right after waiting for something
+else: expected content is awaited with `expect`, and the absence of content is checked after all earlier content.
 """
 
 import re
@@ -13,20 +13,20 @@ import serving
 from playwright.sync_api import expect
 
 PATIENCE = 1000 * serving.PATIENCE
-"""Milliseconds; no measure of anything: when a test gives up, on however busy a machine."""
+"""Milliseconds after which a test gives up, long enough for a busy machine; not a measurement."""
 
 QUESTION = "[data-step-type=user_message]"
 MESSAGE = "[data-step-type=assistant_message]"
 FINISHED = f"{MESSAGE}:has(button[id^=tool-])"
-"""An answer that can be given again or saved: those buttons come after its last words and go with the next question."""
+"""A finished answer: its buttons appear after its last words and disappear with the next question."""
 
 expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
 def visitors(chromium: Any, url: str) -> Iterator[Callable[..., Any]]:
-    """Opens tabs, each of a visitor of its own. In the end nothing may have been asked of any other server, no script
-    may have failed, and no policy been broken.
+    """Open tabs, each for a different visitor. At the end, check that no other server was requested, no script failed
+    and no policy was violated.
     """
     contexts: list[Any] = []
     asked: list[str] = []
@@ -65,20 +65,20 @@ def sign_in(page: Any, name: str, password: str) -> None:
 
 
 def connected(page: Any) -> None:
-    """The window can be typed into before its connection stands. The settings come over it."""
+    """Wait for the connection: the settings come over it, while text can be typed before."""
     expect(page.locator("#chat-input")).to_be_visible()
     expect(page.locator("#chat-settings-open-modal")).to_be_visible()
 
 
 def come_back(page: Any) -> None:
-    """To the conversation that is open; its address comes only after its first question."""
+    """Reload the open conversation, which has its address only after its first question."""
     expect(page).to_have_url(re.compile("/thread/"))
     page.reload()
     connected(page)
 
 
 def conversation(page: Any, called: str) -> Any:
-    """In the list of past conversations."""
+    """Return the entry of a conversation in the list of past ones."""
     return page.locator("a[href^='/thread/']", has_text=called)
 
 
@@ -86,16 +86,16 @@ def conversation(page: Any, called: str) -> Any:
 
 
 def ask(page: Any, question: str) -> None:
-    """Type and send, by mouse and keyboard, and see it taken."""
+    """Type and send a question by mouse and keyboard, and check that it is accepted."""
     page.locator("#chat-input").click()
     page.keyboard.insert_text(question)
     send(page)
 
 
 def send(page: Any) -> None:
-    """What stands in the box. The button can be pressed only while a connection stands and nothing is being answered.
+    """Send the text in the box. The button works only with a connection and while no answer is being written.
 
-    The first question of a conversation gives the page another address, and with it an empty box: that is waited for.
+    The first question of a conversation changes the address of the page, which empties the box: wait for that.
     """
     with one_question_more(page):
         page.locator("#chat-submit:not([disabled])").click()
@@ -103,7 +103,7 @@ def send(page: Any) -> None:
 
 
 def press(page: Any, button: Any) -> None:
-    """A button that says something for its asker."""
+    """Press a button that sends a message for the asker."""
     with one_question_more(page):
         button.click()
 
@@ -116,7 +116,7 @@ def one_question_more(page: Any) -> Iterator[None]:
 
 
 def answer(page: Any, holding: str) -> Any:
-    """The text of the finished answer to the last question, which holds this: to `expect` more of it."""
+    """Return the finished answer to the last question, after checking that it contains `holding`."""
     finished = page.locator(f"{QUESTION} ~ {FINISHED}:not(:has(~ {QUESTION}))")
     expect(finished).to_have_count(1)
     text = finished.locator(".message-content")
@@ -126,7 +126,7 @@ def answer(page: Any, holding: str) -> Any:
 
 
 def told(page: Any, holding: str) -> Any:
-    """The text of the last message that holds this, which comes as a whole and not as an answer."""
+    """Return the last message that contains `holding` and is sent whole, not as an answer."""
     text = page.locator(f"{MESSAGE} .message-content", has_text=holding).last
     expect(text).to_be_visible()
     idle(page)
@@ -134,7 +134,7 @@ def told(page: Any, holding: str) -> Any:
 
 
 def idle(page: Any) -> None:
-    """Nothing is being answered any more. No proof of an answer: so it is before the first word too."""
+    """Wait until no answer is being written; this does not prove an answer, as it also holds before the first word."""
     expect(page.locator("#stop-button")).to_have_count(0)
 
 
@@ -146,7 +146,7 @@ def choices(page: Any, holding: str = "") -> Any:
 
 
 def mark(page: Any, text: str) -> Any:
-    """A link in an answer: the number of a passage, or what is said of a term."""
+    """Return a link in an answer: the number of a passage, or the explanation of a term."""
     return page.locator(".message-content a", has_text=text)
 
 
@@ -159,7 +159,7 @@ def panel_title(page: Any) -> Any:
 
 
 def page_picture(page: Any) -> Any:
-    """The picture of a page, once it is drawn."""
+    """Return the picture of a page once it is drawn."""
     picture = panel(page).locator("img")
     expect(picture).to_be_visible()
     page.wait_for_function("() => document.querySelector('#side-view-content img')?.naturalWidth > 0")

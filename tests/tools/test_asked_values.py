@@ -1,4 +1,4 @@
-"""What kind of value a question asks for, and whether a passage names one."""
+"""The kind of value that a question asks for, and whether a passage contains one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from argot.tools.reading.asked_values import find_asked_value
         ("How heavy is the box?", "mass", "| Box | Weight (kg) |\n| A | 4 |", "The box is 40 cm wide."),
     ],
 )
-def test_a_passage_without_a_value_of_the_kind_does_not_hold_it(
+def test_only_a_passage_with_a_value_of_the_asked_kind_matches(
     question: str, kind: str, holds: str, lacks: str
 ) -> None:
     value = find_asked_value(question)
@@ -30,5 +30,5 @@ def test_a_passage_without_a_value_of_the_kind_does_not_hold_it(
 
 
 @pytest.mark.parametrize("question", ["How many holidays do I get?", "Who signs?", "How do I pay a supplier?", ""])
-def test_what_names_no_unit_asks_for_no_kind_of_value(question: str) -> None:
+def test_a_question_without_a_unit_asks_for_no_kind_of_value(question: str) -> None:
     assert find_asked_value(question) is None

@@ -21,7 +21,7 @@ PASSAGES = [passage(COLUMN, 0), passage(TERMINATION, 1)]
 
 
 class Table:
-    """Scores from a table: (sentences joined, text) -> score; 0 for what it does not hold."""
+    """A scorer from a table: (joined sentences, text) -> score; 0 for pairs that are not in it."""
 
     def __init__(self, scores: dict[tuple[str, str], float]) -> None:
         self.scores = scores
@@ -31,13 +31,13 @@ class Table:
 
 
 @pytest.mark.parametrize("scorer", [SupportScorer(), LexicalScorer()], ids=["support", "lexical"])
-def test_quotes_come_out_with_their_own_passage(scorer: SupportScorer) -> None:
+def test_quotes_are_matched_to_their_own_passage(scorer: SupportScorer) -> None:
     answer = ["It costs 38 mW per die.", "On the NX-3320A it was 200 ns."]
     found = match_references(answer, PASSAGES, scorer, threshold=0.5)
     assert [(s.first, s.last, s.passage) for s in found] == [(0, 0, 1), (1, 1, 0)]
 
 
-def test_sum_joins_sentences_of_one_passage_and_leaves_unsupported_ones_out() -> None:
+def test_sum_joins_sentences_of_one_passage_and_omits_unsupported_ones() -> None:
     answer = [
         "The change column setup time on the NX-4410B is at least 300 ns.",
         "On the NX-3320A it was 200 ns.",
@@ -49,8 +49,8 @@ def test_sum_joins_sentences_of_one_passage_and_leaves_unsupported_ones_out() ->
     assert all(0.5 <= s.score <= 1 for s in found)
 
 
-def test_published_follows_the_listing() -> None:
-    """dp keeps the best last segment (2..3 at 0.9) and never adds what came before; sentence 1 is left over."""
+def test_the_published_method_follows_the_listing_of_the_paper() -> None:
+    """Check the listing: dp keeps the best last segment (2..3 at 0.9) and adds no earlier one; sentence 1 is left."""
     scores = {("a\n\nb", "X"): 0.8, ("b\n\nc", "Y"): 0.9, ("a\n\nb\n\nc", "X"): 0.7}
     found = match_references(
         ["a", "b", "c"], [passage("X"), passage("Y", 1)], Table(scores), threshold=0.5, method="published"
@@ -58,8 +58,8 @@ def test_published_follows_the_listing() -> None:
     assert found == [MatchedSegment(1, 2, 1, 0.9)]
 
 
-def test_published_takes_a_single_sentence_as_in_its_worked_example() -> None:
-    """(s1:s2, X), (s3:s3, Y): a last sentence that does best by itself leaves the one before to another segment."""
+def test_the_published_method_follows_the_example_of_the_paper() -> None:
+    """Check (s1:s2, X), (s3:s3, Y): a last sentence that scores best alone leaves the one before to another segment."""
     scores = {("a\n\nb", "X"): 0.8, ("c", "Y"): 0.9, ("b\n\nc", "Y"): 0.7}
     found = match_references(
         ["a", "b", "c"], [passage("X"), passage("Y", 1)], Table(scores), threshold=0.5, method="published"
@@ -68,12 +68,12 @@ def test_published_takes_a_single_sentence_as_in_its_worked_example() -> None:
 
 
 def test_sum_weighs_segments_by_their_length() -> None:
-    """One segment of two at 0.7 beats a single sentence at 0.9 with the other one unsupported."""
+    """Check that one segment of two sentences at 0.7 beats one sentence at 0.9 with the other unsupported."""
     scorer = Table({("a", "X"): 0.9, ("b", "X"): 0.3, ("a\n\nb", "X"): 0.7})
     assert match_references(["a", "b"], [passage("X")], scorer, threshold=0.5) == [MatchedSegment(0, 1, 0, 0.7)]
 
 
-def test_threshold_empty_and_equal_scores() -> None:
+def test_thresholds_empty_inputs_and_equal_scores_are_handled() -> None:
     scorer = Table({("a", "X"): 0.6})
     assert match_references(["a"], [passage("X"), passage("X", 1)], scorer, threshold=0.6)[0].passage == 0
     assert match_references(["a"], [passage("X")], scorer, threshold=0.61) == []
@@ -117,7 +117,7 @@ def test_numbers_units_identifiers_and_negation_must_agree(said: str, against: s
         ("It is switched off first.", "It is switched on first.", False),
     ],
 )
-def test_agreement(said: str, source: str, agrees: bool) -> None:
+def test_a_sentence_must_agree_with_its_source(said: str, source: str, agrees: bool) -> None:
     assert (not find_objection(said, source)) == agrees
 
 
@@ -139,18 +139,18 @@ def test_locate_finds_quotes_through_markdown_and_paraphrases_by_sentence() -> N
 @pytest.mark.parametrize(
     ("said", "source"),
     [
-        # A number that is a link in the passage looks like a citation, and is gone from the answer.
+        # A number that is a link in the passage looks like a citation and is removed from the answer.
         ("See the [retry guide] for 3 tries.", "See the [retry guide][1] for 3 tries."),
         ("is not the limit, the guide says.", "[1](one.md) is not the limit, the [guide](g.md) says."),
         ("Sources: Smith (2020) and Doe.", "Sources: [1] Smith (2020) and [2] Doe."),
-        # One unit of the answer may be several of the passage, with something between them.
+        # One unit of the answer may be several units of the passage with text between them.
         (
             "1. Open the panel.\nNobody may open the lid then.",
             "1. Open the panel.\n\n![the panel](panel.png)\n\nNobody may open the [lid](lid.md) then.",
         ),
     ],
 )
-def test_what_is_quoted_word_for_word_is_supported(said: str, source: str) -> None:
+def test_a_verbatim_quotation_is_supported(said: str, source: str) -> None:
     assert support(said, source) == 1.0
     assert find_objection(said, source) == ""
 
@@ -163,5 +163,5 @@ def test_what_is_quoted_word_for_word_is_supported(said: str, source: str) -> No
         ("Nobody may open the lid.\nOpen the panel.", "Open the panel. Nobody may open the lid."),
     ],
 )
-def test_pieces_of_a_passage_put_together_are_no_quotation(said: str, source: str) -> None:
+def test_combined_pieces_of_a_passage_are_not_a_quotation(said: str, source: str) -> None:
     assert support(said, source) < 1.0

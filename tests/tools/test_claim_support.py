@@ -1,4 +1,4 @@
-"""The chance that a passage bears a claim out: words, what opposes it, and likeness."""
+"""The probability that a passage supports a claim: words, objections, and likeness."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PASSAGES = [
 
 
 @pytest.mark.parametrize("scorer", [choose_scorer(Settings(threads=1)), LexicalScorer()], ids=["reader", "words"])
-def test_the_passage_that_says_it_is_likeliest_and_a_changed_number_less_likely(scorer: Scorer) -> None:
+def test_a_supporting_passage_scores_higher_than_one_with_another_number(scorer: Scorer) -> None:
     said = "A rehearsal that fails is repeated within six weeks."
     right, wrong = score_claim(said, PASSAGES, scorer)
     assert 1 > right > 0.5 > wrong > 0
@@ -25,7 +25,7 @@ def test_the_passage_that_says_it_is_likeliest_and_a_changed_number_less_likely(
     assert score_claim(said, [], scorer) == []
 
 
-def test_likeness_tells_a_paraphrase_from_a_claim_from_nowhere() -> None:
+def test_a_paraphrase_scores_higher_than_an_unfounded_claim() -> None:
     scorer = choose_scorer(Settings(threads=1))
     same = score_claim("One that fails has to be done again after at most six weeks.", PASSAGES[:1], scorer)[0]
     nowhere = score_claim("The head of the department received an award for this in spring.", PASSAGES[:1], scorer)[0]

@@ -1,4 +1,4 @@
-"""How many there are, where a list says what they are and no number says how many."""
+"""Counting the entries of a list where its heading names them and no text states their number."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ def count(question: str, text: str, *path: str) -> int:
         ("How many steps does a restart have?", "## Restart\n\nThe steps are:\n\n1. Stop it.\n2. Wait.\n3. Start it."),
     ],
 )
-def test_a_list_of_what_is_asked_for_is_counted(question: str, text: str) -> None:
+def test_a_list_of_the_asked_items_is_counted(question: str, text: str) -> None:
     assert count(question, text) == 3
 
 
 @pytest.mark.parametrize(
     ("question", "text"),
     [
-        # a number says it, or what is counted is something else
+        # a number states it, or the question counts something else
         (ASKED, f"## Regions\n\nWe are in three regions.\n\n{ITEMS}"),
         (ASKED, f"We support 3 regions:\n\n{ITEMS}"),
         (ASKED, f"Our regions have these limits:\n\n{ITEMS}"),
         (ASKED, f"## Regions\n\nTo add a region:\n\n{ITEMS}"),
         (ASKED, f"## Regions\n\nThey are close to you.\n\n{ITEMS}"),
         (ASKED, "## Regions\n\n| Alarm | Region |\n|---|---|\n| A1 | Oslo |\n| A2 | Turin |"),
-        # the list has more, or less
+        # the list has further or fewer entries
         (ASKED, f"## Regions in Asia\n\n{ITEMS}"),
         (ASKED, f"We support some regions, such as:\n\n{ITEMS}"),
         (ASKED, f"We do not support these regions:\n\n{ITEMS}"),
@@ -65,7 +65,7 @@ def test_a_list_of_what_is_asked_for_is_counted(question: str, text: str) -> Non
         (ASKED, "## Regions\n\n- Frankfurt"),
         (ASKED, "| Region | Since |\n|---|---|\n| Oslo | 2019 |\n| Turin | 2020 |\n| Total | 2 |"),
         (ASKED, f"## Regions\n\nIn the north:\n\n{ITEMS}\n\nIn the south:\n\n- Rome\n- Bari"),
-        # the question asks for some of them, or for each
+        # the question asks for some of the entries, or for each
         ("How many regions do we support in Asia?", f"## Regions\n\n{ITEMS}"),
         ("How many other regions do we support?", f"## Regions\n\n{ITEMS}"),
         ("How many regions has each team?", f"## Regions\n\n{ITEMS}"),
@@ -74,11 +74,11 @@ def test_a_list_of_what_is_asked_for_is_counted(question: str, text: str) -> Non
         ("Which regions do we support?", f"## Regions\n\n{ITEMS}"),
     ],
 )
-def test_nothing_is_counted_where_the_count_could_be_wrong(question: str, text: str) -> None:
+def test_an_uncertain_count_is_not_given(question: str, text: str) -> None:
     assert count(question, text) == 0
 
 
-def test_a_list_that_may_go_on_in_another_passage_is_not_counted() -> None:
+def test_a_list_that_may_continue_in_another_passage_is_not_counted() -> None:
     listed = f"## Regions\n\n{ITEMS}"
     assert count_entries(ASKED, passage(listed, page_kind="page")) is None
     assert count_entries(ASKED, passage(f"{'We grow. ' * (MAX_SURELY_WHOLE_CHARS // 9)}\n\n{listed}")) is None
@@ -88,13 +88,13 @@ def test_a_list_that_may_go_on_in_another_passage_is_not_counted() -> None:
     assert count_entries(ASKED, passage(rows, header="Guide\n| Region | Since |")) is None
 
 
-def test_another_passage_that_says_the_number_goes_before_counting() -> None:
+def test_a_number_stated_in_another_passage_wins_over_a_count() -> None:
     listed = passage(f"## Regions\n\n{ITEMS}")
     assert count_entries(ASKED, listed, [passage("Argot runs in Oslo.")]) is not None
     assert count_entries(ASKED, listed, [passage("Argot runs in 4 cloud regions.")]) is None
 
 
-def test_the_list_is_shown_with_what_introduces_it() -> None:
+def test_a_counted_list_is_shown_with_its_introduction() -> None:
     found = count_entries(ASKED, passage(f"Argot is fast.\n\nWe support these regions:\n\n{ITEMS}\n\nCall us."))
     assert found is not None
     assert list(found.numbers) == [1, 2, 3, 4]

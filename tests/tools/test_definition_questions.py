@@ -1,4 +1,4 @@
-"""Who asks what a term means is told from who asks something of it."""
+"""Questions for the meaning of a term are distinguished from other questions about it."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def meant(question: str) -> list[str]:
         "Is DGD short for something?",
     ],
 )
-def test_the_meaning_is_asked_for(question: str) -> None:
+def test_questions_for_the_meaning_of_a_term_are_recognised(question: str) -> None:
     assert meant(question) == ["DGD"]
 
 
@@ -59,11 +59,11 @@ def test_the_meaning_is_asked_for(question: str) -> None:
         "sign in with your DGD",
     ],
 )
-def test_something_else_is_asked(question: str) -> None:
+def test_other_questions_about_a_term_are_not_definition_questions(question: str) -> None:
     assert meant(question) == []
 
 
-def test_of_several_questions_those_that_ask_for_a_meaning() -> None:
+def test_definition_questions_are_found_among_several_questions() -> None:
     assert meant("What is a DGD and who signs the CC?") == ["DGD"]
     assert meant("Who signs the DGD? And what does CC stand for?") == ["CC"]
     assert meant("What is the difference between a CC and a DGD?") == []

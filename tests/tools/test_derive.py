@@ -1,5 +1,5 @@
-"""Deriving from documents that are in already: what is kept, made once, replaced and removed, and that a kill loses
-no more than the passages in hand.
+"""Deriving texts from stored documents: what is kept, made once, replaced and removed, and that a kill loses no more
+than the passages in progress.
 """
 
 import asyncio
@@ -107,8 +107,8 @@ def found(corpus: Corpus, question: str, principal: Principal = ROOT) -> list[st
 # -- keeping ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_question_made_of_a_passage_finds_it(corpus: Corpus) -> None:
-    """Whole: by words and by meaning, over rows and vectors, although the passage has not one word of it."""
+def test_a_derived_question_finds_its_passage(corpus: Corpus) -> None:
+    """Check the whole search, by words and by meaning, although the passage has no word of the question."""
     of = passages(corpus)[-1]
     wanted = "Which gizmo refurbishes an exhausted pendrive overnight?"
     before = found(corpus, wanted)
@@ -120,13 +120,13 @@ def test_a_question_made_of_a_passage_finds_it(corpus: Corpus) -> None:
     assert corpus.check() == []
 
 
-def test_only_derived_texts_of_the_wanted_kinds_are_searched(corpus: Corpus) -> None:
-    """RAIDD's flavours: S and Q by their kind, each alone or beside the passages."""
+def test_only_derived_texts_of_the_selected_kinds_are_searched(corpus: Corpus) -> None:
+    """Check RAIDD's variants: S and Q by their kind, each alone or beside the passages."""
     first, *_, last = passages(corpus)
     wanted = "Which gizmo refurbishes an exhausted pendrive overnight?"
     summary = Recipe("summary", "p", "m")
     text = DerivedText("", "summary", "A gizmo repairs things.", (first.id,), "p", "m")
-    # Many questions before the one summary: a kind is found also where others fill the list.
+    # Many questions rank before the one summary: a kind is found even if others fill the list.
     keep(corpus, asked(QUESTION, last, *(f"{wanted} {n}" for n in range(60))), DerivedBatch(summary, [first], [text]))
 
     def best(**switches: Any) -> list[str]:
@@ -141,10 +141,10 @@ def test_only_derived_texts_of_the_wanted_kinds_are_searched(corpus: Corpus) -> 
     assert best(search_derived=False) == []
 
 
-def test_a_text_of_a_section_leads_to_all_its_passages_and_is_one_task(corpus: Corpus) -> None:
+def test_a_text_derived_from_a_section_finds_all_its_passages(corpus: Corpus) -> None:
     of = passages(corpus)
     recipe = Recipe("expert_summary", "e@2", "m")
-    # One passage has its own already, as before sections: all of the section are made anew, in its place.
+    # One passage already has its own text, as before sections: the text of its section replaces it.
     old = DerivedText("", "expert_summary", "An old word.", (of[3].id,), "e@1", "m")
     keep(corpus, DerivedBatch(Recipe("expert_summary", "e@1", "m"), [of[3]], [old]))
     assert to_do(corpus, recipe) == [(one.id, "expert_summary") for one in of]
@@ -157,18 +157,18 @@ def test_a_text_of_a_section_leads_to_all_its_passages_and_is_one_task(corpus: C
     assert corpus.check() == []
 
 
-def test_what_was_made_is_not_made_again_even_if_it_was_nothing(corpus: Corpus) -> None:
+def test_a_finished_derivation_is_not_repeated_even_when_empty(corpus: Corpus) -> None:
     first, *others = passages(corpus)
     assert len(to_do(corpus, QUESTION, TRIPLE)) == 2 * (1 + len(others))
     keep(corpus, asked(QUESTION, first), named(TRIPLE, first))
     assert to_do(corpus, QUESTION, TRIPLE) == [(p.id, kind) for kind in ("question", "triple") for p in others]
     assert texts(corpus) == []
-    # the same again, as two runs side by side might bring it
+    # the same result again, as two concurrent runs may give it
     assert keep(corpus, asked(QUESTION, first, "What is it for?")) == 0
     assert texts(corpus) == []
 
 
-def test_texts_that_came_with_the_document_count_as_made(corpus: Corpus) -> None:
+def test_texts_derived_at_ingest_count_as_made(corpus: Corpus) -> None:
     class Deriver:
         name = "at ingest"
 
@@ -190,7 +190,7 @@ def test_texts_that_came_with_the_document_count_as_made(corpus: Corpus) -> None
     assert corpus.check() == []
 
 
-def test_another_prompt_or_model_replaces_only_when_asked(corpus: Corpus) -> None:
+def test_another_prompt_or_model_replaces_texts_only_on_request(corpus: Corpus) -> None:
     first, *others = passages(corpus)
     keep(corpus, asked(QUESTION, first, "Old one?", "Old two?"))
     assert to_do(corpus, NEWER) == [(p.id, "question") for p in others]
@@ -203,8 +203,8 @@ def test_another_prompt_or_model_replaces_only_when_asked(corpus: Corpus) -> Non
     assert corpus.check() == []
 
 
-def test_triples_of_the_rules_stay_the_documents(corpus: Corpus) -> None:
-    """Also where the model says the same; removing or renewing the model's takes only what is its own."""
+def test_rule_based_triples_are_kept_beside_those_of_the_model(corpus: Corpus) -> None:
+    """Check that removing or renewing the model's triples removes only those, even where both agree."""
     (of,) = passages(corpus, "drive-tool.md")
     rules = {row[0] for row in corpus.store.database.connection().execute("SELECT text FROM triples")}
     assert rules == {"Media panel trim drive"}
@@ -224,7 +224,7 @@ def test_triples_of_the_rules_stay_the_documents(corpus: Corpus) -> None:
     assert corpus.check() == []
 
 
-def test_taking_out_takes_one_kind_with_its_vectors_and_its_record(corpus: Corpus) -> None:
+def test_removing_one_kind_removes_its_texts_vectors_and_record(corpus: Corpus) -> None:
     first, second = passages(corpus)[0], passages(corpus, "nand-layout.md")[0]
     vectors = corpus.vectors.counts()
     keep(corpus, asked(QUESTION, first, "One?", "Two?"), asked(QUESTION, second, "Three?"))
@@ -241,7 +241,7 @@ def test_taking_out_takes_one_kind_with_its_vectors_and_its_record(corpus: Corpu
     assert corpus.check() == []
 
 
-def test_the_summary_before_is_that_of_the_nearest_earlier_passage(corpus: Corpus) -> None:
+def test_the_previous_summary_is_that_of_the_nearest_earlier_passage(corpus: Corpus) -> None:
     of = passages(corpus)
 
     def before(n: int) -> str:
@@ -254,7 +254,7 @@ def test_the_summary_before_is_that_of_the_nearest_earlier_passage(corpus: Corpu
     assert [before(n) for n in range(4)] == ["", "summary 0", "summary 1", "summary 1"]
 
 
-def test_changing_relabelling_and_removing_a_document_takes_its_derived_texts_along(corpus: Corpus) -> None:
+def test_derived_texts_follow_changes_and_removal_of_their_document(corpus: Corpus) -> None:
     (of,) = passages(corpus, "drive-tool.md")
     keep(
         corpus, asked(QUESTION, of, "Which gizmo refurbishes it?"), named(TRIPLE, of, ("FTLX module", "remap", "block"))
@@ -285,7 +285,7 @@ def test_changing_relabelling_and_removing_a_document_takes_its_derived_texts_al
     assert corpus.check() == []
 
 
-def test_a_rebuilt_index_has_what_was_derived(corpus: Corpus) -> None:
+def test_a_rebuilt_index_contains_the_derived_texts(corpus: Corpus) -> None:
     of = passages(corpus)[-1]
     keep(corpus, asked(QUESTION, of, "Which gizmo refurbishes it?"))
     before = corpus.vectors.counts()
@@ -297,7 +297,7 @@ def test_a_rebuilt_index_has_what_was_derived(corpus: Corpus) -> None:
     assert corpus.check() == []
 
 
-def test_a_base_of_an_earlier_version_is_brought_up_to_date(tiny_home: Path, tmp_path: Path) -> None:
+def test_a_knowledge_base_of_an_earlier_version_is_migrated(tiny_home: Path, tmp_path: Path) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     with sqlite3.connect(home / "corpus.db") as connection:
         before_sources(connection)
@@ -327,7 +327,7 @@ def test_a_base_of_an_earlier_version_is_brought_up_to_date(tiny_home: Path, tmp
 
 
 def work(home: Path) -> None:
-    """Questions of another prompt, triples, and summaries taken out, in a process that may be killed (killing.py)."""
+    """Derive questions and triples and remove summaries, in a process that may be killed (killing.py)."""
     corpus = Corpus.open(home, Settings(threads=1))
     document = corpus.store.document(ROOT, "handbook.md").id
     newer, triple = Recipe("question", "q@2", "m"), Recipe("triple", "t@1", "m")
@@ -362,7 +362,7 @@ def dump(home: Path) -> Any:
 
 @pytest.fixture(scope="module")
 def derived_home(long_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A base with questions of an older prompt and summaries, both of which the killed run changes."""
+    """Make a base with questions of an older prompt and summaries, both of which the killed run changes."""
     home = Path(shutil.copytree(long_home, tmp_path_factory.mktemp("derived") / "kb"))
     corpus = Corpus.open(home, Settings(threads=1))
     for of in passages(corpus)[:3]:
@@ -380,7 +380,7 @@ def clean(derived_home: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", killing.shares(10))
-def test_killed_and_run_again_equals_one_clean_run(
+def test_a_killed_derivation_run_again_equals_one_clean_run(
     derived_home: Path, clean: tuple[int, Any], share: float, tmp_path: Path
 ) -> None:
     steps, expected = clean
@@ -396,7 +396,7 @@ def test_killed_and_run_again_equals_one_clean_run(
 
 
 def about(request: Any) -> dict[str, Any]:
-    """A question that is kept, since it is made of the passage's own words, with one that only it has."""
+    """Return a question that is kept: it consists of the passage's own words, one of which only it has."""
     (text,) = re.findall(r"<passage>\n(.*)\n</passage>", request.user, re.DOTALL)
     return {"questions": [f"Is it so that {' '.join(text.split()[-8:]).strip('.')}?"]}
 
@@ -422,7 +422,7 @@ async def count(kb: KnowledgeBase) -> int:
     return len(texts(await kb.load()))
 
 
-async def test_everything_missing_is_made_and_nothing_twice(kb: KnowledgeBase, scripted_model: Any) -> None:
+async def test_every_missing_text_is_derived_once(kb: KnowledgeBase, scripted_model: Any) -> None:
     result = await derive(kb, "question", "description")
     total = (await kb.load()).store.count_passages(ROOT)
     assert (result["made"], result["total"], result["failed"]) == (2 * total, 2 * total, 0)
@@ -433,7 +433,7 @@ async def test_everything_missing_is_made_and_nothing_twice(kb: KnowledgeBase, s
     assert (await kb.load()).check() == []
 
 
-async def test_progress_is_told_passage_by_passage(kb: KnowledgeBase) -> None:
+async def test_progress_is_reported_for_each_passage(kb: KnowledgeBase) -> None:
     parameters = {"kinds": ["question"], "documents": ["handbook.md"]}
     events = [event async for event in catalogue.dispatch(kb, ROOT, "derive", parameters)]
     progress = events[:-1]
@@ -444,7 +444,7 @@ async def test_progress_is_told_passage_by_passage(kb: KnowledgeBase) -> None:
     assert [row[1] for row in rows(await kb.load(), "derivations")] == ["question"] * total
 
 
-async def test_four_passages_are_in_hand_at_once(kb: KnowledgeBase, scripted_model: Any) -> None:
+async def test_four_passages_are_derived_at_once(kb: KnowledgeBase, scripted_model: Any) -> None:
     working: list[int] = []
 
     def slowly(request: Any) -> dict[str, Any]:
@@ -460,7 +460,7 @@ async def test_four_passages_are_in_hand_at_once(kb: KnowledgeBase, scripted_mod
     assert max(working) == 4
 
 
-async def test_a_server_that_goes_away_ends_the_run_and_the_next_goes_on(
+async def test_a_lost_model_server_ends_the_run_and_the_next_one_continues(
     kb: KnowledgeBase, scripted_model: Any
 ) -> None:
     total = (await kb.load()).store.count_passages(ROOT)
@@ -480,9 +480,7 @@ async def test_a_server_that_goes_away_ends_the_run_and_the_next_goes_on(
     assert await count(kb) == total
 
 
-async def test_a_passage_the_model_cannot_cope_with_is_named_and_tried_again(
-    kb: KnowledgeBase, scripted_model: Any
-) -> None:
+async def test_a_failed_passage_is_reported_and_retried(kb: KnowledgeBase, scripted_model: Any) -> None:
     def moody(request: Any) -> Any:
         return "Well." if "hall 13" in request.user else about(request)
 
@@ -495,7 +493,7 @@ async def test_a_passage_the_model_cannot_cope_with_is_named_and_tried_again(
     assert (await derive(kb, "question"))["made"] == 1
 
 
-async def test_a_run_that_is_stopped_keeps_what_it_told(kb: KnowledgeBase, scripted_model: Any) -> None:
+async def test_a_stopped_run_keeps_what_it_reported(kb: KnowledgeBase, scripted_model: Any) -> None:
     scripted_model.speed = 0.01
     events = catalogue.dispatch(kb, ROOT, "derive", {"kinds": ["question"]})
     told = 0
@@ -514,10 +512,10 @@ async def test_a_run_that_is_stopped_keeps_what_it_told(kb: KnowledgeBase, scrip
     assert (rest["problems"], rest["made"]) == ([], total - made)
 
 
-async def test_questions_are_answered_and_documents_changed_meanwhile(
+async def test_questions_and_document_changes_work_during_a_run(
     kb: KnowledgeBase, scripted_model: Any, tmp_path: Path
 ) -> None:
-    """A passage of a document that was changed while the model worked on it is passed over, not kept."""
+    """Check that a derived text of a document changed in the meantime is discarded."""
     (tmp_path / "pump.md").write_text("# Pump\n\nThe blue valve opens at 7 bar.\n")
     events = catalogue.dispatch(kb, ROOT, "derive", {"kinds": ["question"]})
     scripted_model.fault("pause", tokens=0)
@@ -537,14 +535,14 @@ async def test_questions_are_answered_and_documents_changed_meanwhile(
     assert (await kb.load()).check() == []
 
 
-async def test_without_a_server_the_setting_is_named(tiny_home: Path, tmp_path: Path) -> None:
+async def test_without_a_model_server_the_error_names_the_setting(tiny_home: Path, tmp_path: Path) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     async with KnowledgeBase.open(home, Settings(home=home, model_url="")) as kb:
         with pytest.raises(InvalidSettings, match="ARGOT_MODEL_URL=http"):
             await derive(kb, "question")
 
 
-async def test_what_cannot_be_derived_is_refused(kb: KnowledgeBase) -> None:
+async def test_an_invalid_derivation_request_is_refused(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidInput, match="kinds"):
         await derive(kb, "poem")
     with pytest.raises(InvalidInput, match="kinds"):
@@ -558,8 +556,8 @@ async def test_what_cannot_be_derived_is_refused(kb: KnowledgeBase) -> None:
             await call(kb, ASKER, name, **({"kinds": ["question"]} if name == "derived_remove" else {}))
 
 
-async def test_the_summary_before_is_in_the_prompt_also_of_a_later_run(kb: KnowledgeBase, scripted_model: Any) -> None:
-    """One passage's reply is of no use at first; the next run hands it the summary that is stored."""
+async def test_the_prompt_holds_the_previous_summary_of_an_earlier_run(kb: KnowledgeBase, scripted_model: Any) -> None:
+    """Check it with a passage whose first reply is unusable: the next run sends the stored summary."""
 
     def summary(request: Any) -> Any:
         number = re.findall(r"Device (\d+) is built", request.user)[-1]
@@ -579,8 +577,8 @@ async def test_the_summary_before_is_in_the_prompt_also_of_a_later_run(kb: Knowl
 # -- who may know -----------------------------------------------------------------------------------------------------
 
 
-async def test_a_manager_derives_only_what_they_may_read(kb: KnowledgeBase, scripted_model: Any) -> None:
-    """Neither is the hidden document's text sent, nor is it listed or taken out."""
+async def test_a_manager_derives_only_from_readable_documents(kb: KnowledgeBase, scripted_model: Any) -> None:
+    """Check that a hidden document's text is not sent to the model, and not listed or removed."""
     await derive(kb, "question", as_=MANAGER)
     assert not any("vault" in request.user.casefold() for request in scripted_model.asked())
     await derive(kb, "question")
@@ -599,8 +597,8 @@ async def test_a_manager_derives_only_what_they_may_read(kb: KnowledgeBase, scri
         await derive(kb, "question", as_=MANAGER, documents=["vault-handbook.md"])
 
 
-async def test_a_canary_in_a_derived_text_is_met_by_its_readers_alone(kb: KnowledgeBase, scripted_model: Any) -> None:
-    """Also where it stands in the derived text and in a triple of it alone, and not in the passage."""
+async def test_a_canary_in_a_derived_text_is_found_by_its_readers_alone(kb: KnowledgeBase, scripted_model: Any) -> None:
+    """Check it also for a canary that is only in a derived text and its triple, not in the passage."""
     corpus = await kb.load()
     (of,) = passages(corpus, "vault-handbook.md")
     keep(corpus, asked(QUESTION, of, "When does the quillfeather hatch in the vault?"))
@@ -664,13 +662,13 @@ def test_the_command_derives_lists_and_removes(argot: Argot) -> None:
 
 
 @pytest.mark.parametrize("wrong", [(), ("--list", "--kind", "question"), ("--kind", "poem"), ("--remove", "poem")])
-def test_a_wrong_command_line_is_told(argot: Argot, wrong: tuple[str, ...]) -> None:
+def test_an_invalid_command_line_is_refused(argot: Argot, wrong: tuple[str, ...]) -> None:
     code, _, err = argot("derive", *wrong)
     assert code == 2
     assert "--kind" in err or "question" in err
 
 
-def test_what_failed_is_named_and_the_exit_code_says_so(argot: Argot, scripted_model: Any) -> None:
+def test_failures_are_named_and_set_the_exit_code(argot: Argot, scripted_model: Any) -> None:
     scripted_model.fault("invalid_json")
     code, out, err = argot("derive", "--kind", "question", "tariff-filing.md")
     assert code == 1
@@ -681,7 +679,7 @@ def test_what_failed_is_named_and_the_exit_code_says_so(argot: Argot, scripted_m
     assert code == 1 and "ARGOT_MODEL_URL" in err
 
 
-def test_a_killed_command_loses_no_more_than_what_it_had_in_hand(
+def test_a_killed_command_loses_only_the_passages_in_progress(
     argot: Argot, tmp_path: Path, scripted_model: Any
 ) -> None:
     scripted_model.speed = 0.1
@@ -701,12 +699,12 @@ def test_a_killed_command_loses_no_more_than_what_it_had_in_hand(
     assert len(texts(corpus)) == total
     assert corpus.check() == []
     corpus.close()
-    # At most four were in the model's hands and four more on their way into the store.
+    # At most four were being derived and four more were being stored.
     assert result["made"] == len(scripted_model.asked()) - before <= total - (before - 8)
     assert result["made"] < total or before <= 8
 
 
-def test_stopping_the_command_stops_the_servers_work(argot: Argot, scripted_model: Any) -> None:
+def test_stopping_the_command_ends_the_requests_to_the_model_server(argot: Argot, scripted_model: Any) -> None:
     scripted_model.fault("pause", tokens=0)
     command = [sys.executable, "-m", "argot.ui.cli.main", "derive", "--kind", "question"]
     process = subprocess.Popen(command, env=dict(os.environ), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

@@ -1,4 +1,4 @@
-"""What every `Deriver` must hold to. Another implementation joins by adding its factory to `DERIVERS`."""
+"""The behaviour of every `Deriver`. Another implementation joins by adding its factory to `DERIVERS`."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ def deriver(request: pytest.FixtureRequest, scripted_model: Any) -> Deriver:
     return made
 
 
-def test_it_is_a_deriver_with_a_name(deriver: Deriver) -> None:
+def test_every_implementation_is_a_deriver_with_a_name(deriver: Deriver) -> None:
     assert isinstance(deriver, Deriver)
     assert deriver.name
 
 
-async def test_every_part_stands_word_for_word_in_its_passage(deriver: Deriver) -> None:
+async def test_every_part_of_a_triple_occurs_verbatim_in_its_passage(deriver: Deriver) -> None:
     triples = await deriver.triples(PASSAGES)
     by_id = {passage.id: extract_prose(passage.with_header).text.casefold() for passage in PASSAGES}
     assert triples
@@ -77,25 +77,25 @@ async def test_every_part_stands_word_for_word_in_its_passage(deriver: Deriver) 
         assert triple.action.casefold() in by_id[triple.passage_id]
 
 
-async def test_ids_are_unique_and_the_same_every_time(deriver: Deriver) -> None:
+async def test_ids_are_unique_and_reproducible(deriver: Deriver) -> None:
     first, second = await deriver.triples(PASSAGES), await deriver.triples(PASSAGES)
     assert first == second
     assert len({triple.id for triple in first}) == len(first)
 
 
-async def test_a_passage_gives_the_same_alone(deriver: Deriver) -> None:
+async def test_a_passage_gives_the_same_triples_alone(deriver: Deriver) -> None:
     together = await deriver.triples(PASSAGES)
     alone = [triple for passage in PASSAGES for triple in await deriver.triples([passage])]
     assert together == alone
     assert all(sum(t.passage_id == p.id for t in together) <= MAX_TRIPLES_PER_PASSAGE for p in PASSAGES)
 
 
-async def test_derived_texts_speak_for_given_passages(deriver: Deriver) -> None:
+async def test_derived_texts_belong_to_the_given_passages(deriver: Deriver) -> None:
     known = {passage.id for passage in PASSAGES}
     for derived in await deriver.derived_texts(PASSAGES):
         assert derived.text.strip() and derived.passage_ids and set(derived.passage_ids) <= known
 
 
-async def test_nothing_comes_of_nothing(deriver: Deriver) -> None:
+async def test_no_passages_give_no_derived_texts(deriver: Deriver) -> None:
     assert await deriver.triples([]) == []
     assert await deriver.derived_texts([]) == []

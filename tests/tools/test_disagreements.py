@@ -1,4 +1,4 @@
-"""Two documents contradict each other only where nothing but one number differs, of one thing."""
+"""Two documents disagree only where a single number about the same thing differs."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def found(mine: tuple[Passage, Document], other: tuple[Passage, Document]) -> li
         ("- Employees get **45 days** of annual leave each year.\n- Ask HR.", "Travel policy (draft)"),
     ],
 )
-def test_another_number_for_the_same_thing_contradicts(text: str, title: str) -> None:
+def test_another_number_for_the_same_thing_is_a_disagreement(text: str, title: str) -> None:
     assert found(held(SAID), held(text, title, "b.md")) == ["Employees get 45 days of annual leave each year."]
 
 
@@ -48,7 +48,7 @@ def test_another_number_for_the_same_thing_contradicts(text: str, title: str) ->
         held("Employees get 45 days of annual leave each year.", "Travel policy 2023", "a.md"),
     ],
 )
-def test_another_thing_condition_unit_or_document_contradicts_nothing(other: tuple[Passage, Document]) -> None:
+def test_another_thing_condition_or_unit_is_not_a_disagreement(other: tuple[Passage, Document]) -> None:
     assert found(held(SAID), other) == []
 
 
@@ -67,7 +67,7 @@ def test_another_thing_condition_unit_or_document_contradicts_nothing(other: tup
         ("The store keeps a parcel for 1 week.", "The store keeps a parcel for 2 weeks."),
     ],
 )
-def test_up_to_three_numbers_contradict_also_in_words(said: str, other: str) -> None:
+def test_up_to_three_numbers_are_compared_even_in_words(said: str, other: str) -> None:
     assert found(held(said), held(other, name="b.md")) == [other]
 
 
@@ -86,7 +86,7 @@ def test_up_to_three_numbers_contradict_also_in_words(said: str, other: str) -> 
         (SAID, f"{SAID} Employees get 45 days of annual leave each year."),
     ],
 )
-def test_years_names_spellings_units_and_too_many_numbers_contradict_nothing(said: str, other: str) -> None:
+def test_years_names_and_too_many_numbers_are_not_disagreements(said: str, other: str) -> None:
     assert found(held(said), held(other, name="b.md")) == []
 
 
@@ -100,18 +100,18 @@ def test_years_names_spellings_units_and_too_many_numbers_contradict_nothing(sai
         ("leave 2024.md", "leave copy 2.md"),
     ],
 )
-def test_numbers_of_copies_and_revisions_make_no_other_thing(mine: str, other: str) -> None:
+def test_copy_and_revision_numbers_do_not_make_a_different_thing(mine: str, other: str) -> None:
     text = "Employees get 45 days of annual leave each year."
     assert found(held(SAID, "Leave Rev. A", mine), held(text, "Leave Rev. B", other)) == [text]
 
 
-def test_models_in_names_of_files_make_another_thing() -> None:
+def test_model_numbers_in_file_names_make_a_different_thing() -> None:
     text = "Employees get 45 days of annual leave each year."
     for mine, other in (("r1.md", "r7.md"), ("pump 200.md", "pump 300.md"), ("2025-04-1.md", "2025-04-2.md")):
         assert found(held(SAID, name=mine), held(text, name=other)) == []
 
 
-def test_rows_contradict_where_one_cell_has_another_number() -> None:
+def test_table_rows_that_differ_in_one_number_disagree() -> None:
     head = "| Part | Price (EUR) | Stock |\n|---|---|---|\n"
     mine = held(f"{head}| Seal | 12 | 4 |\n| Valve | 30 | 2 |\n")
     assert found(mine, held(f"{head}| Seal | 15 | 4 |\n| Valve | 30 | 2 |\n", name="b.md")) == [
@@ -122,7 +122,7 @@ def test_rows_contradict_where_one_cell_has_another_number() -> None:
     assert found(mine, held("| Part | Price (USD) | Stock |\n|---|---|---|\n| Seal | 15 | 4 |\n", name="b.md")) == []
 
 
-def test_a_pair_is_told_once_what_counts_more_first() -> None:
+def test_a_pair_is_reported_once_with_the_preferred_document_first() -> None:
     text = "Employees get 45 days of annual leave each year."
     one, other = held(SAID), held(text, name="b.md")
     newer = other[0], replace(other[1], date="2026-02")
@@ -131,7 +131,7 @@ def test_a_pair_is_told_once_what_counts_more_first() -> None:
     assert [pair.said for pair in find_disagreements([(text, draft)], [one, draft])] == [SAID]
 
 
-def test_documents_of_two_regions_or_models_speak_of_two_things() -> None:
+def test_documents_of_different_regions_or_models_do_not_disagree() -> None:
     other = "Employees get 45 days of annual leave each year."
     assert found(held(SAID, region="EU"), held(other, name="b.md", region="US")) == []
     assert found(held(SAID, "Pump 200"), held(other, "Pump 300", "b.md")) == []

@@ -47,7 +47,7 @@ def resolved(question: str, *before: str) -> str:
         ),
     ],
 )
-def test_follow_ups(before: str, question: str, expected: str) -> None:
+def test_follow_up_questions_are_completed(before: str, question: str, expected: str) -> None:
     assert resolved(question, before) == expected
 
 
@@ -66,7 +66,7 @@ def test_follow_ups(before: str, question: str, expected: str) -> None:
         "Thanks!",
     ],
 )
-def test_complete_questions_are_left_alone(question: str) -> None:
+def test_complete_questions_are_not_changed(question: str) -> None:
     assert resolved(question, "What is the endurance of the x4?") == question
 
 
@@ -74,7 +74,7 @@ def test_a_chain_of_follow_ups_keeps_its_topic() -> None:
     assert resolved("why?", "What does PUC mean?", "and CUA?") == "What does CUA mean? Why?"
 
 
-def test_nothing_is_taken_from_answers() -> None:
+def test_follow_ups_take_no_words_from_answers() -> None:
     history = [Turn("Who signs the DTA?", "The XQZ signs.")]
     assert "XQZ" not in stand_alone("and why?", history, lambda text: identify_terms(text, []))
 
@@ -82,7 +82,7 @@ def test_nothing_is_taken_from_answers() -> None:
 # -- terms ------------------------------------------------------------------------------------------------------------
 
 
-async def test_known_misspelt_and_unknown_terms_together(tiny_kb: Any) -> None:
+async def test_known_variant_and_unknown_terms_are_found_together(tiny_kb: Any) -> None:
     reader = ExtractiveReader(tiny_kb.glossary.lookup.matcher(ANN), tiny_kb.corpus.store, ANN, tiny_kb.corpus.embedder)
     found = await reader.identify_jargon("Does the PUC drive the WLs of a QMB?")
     assert [(m.surface, m.term, m.match) for m in found] == [
@@ -92,7 +92,7 @@ async def test_known_misspelt_and_unknown_terms_together(tiny_kb: Any) -> None:
     ]
 
 
-def test_terms_the_documents_use(tiny_kb: Any) -> None:
+def test_terms_used_in_readable_documents_are_known(tiny_kb: Any) -> None:
     assert is_known_to_documents(tiny_kb.corpus.store, ANN, "FTLX")
     assert not is_known_to_documents(tiny_kb.corpus.store, ANN, "QMBX")
     insider = Principal("ida", frozenset({"vault"}))
@@ -118,7 +118,7 @@ SENSES = [
         ("How many days before a tariff takes effect must the PUC be told?", "beta"),
     ],
 )
-def test_passages_tell_contexts_whose_names_say_nothing(tiny_kb: Any, question: str, expected: str) -> None:
+def test_passages_identify_contexts_with_meaningless_names(tiny_kb: Any, question: str, expected: str) -> None:
     mentions = tiny_kb.glossary.lookup.matcher(ANN).find(question)
     scores = score_contexts(
         question, mentions, NAMELESS, ContextSignatures(SENSES), store=tiny_kb.corpus.store, principal=ANN
@@ -126,13 +126,13 @@ def test_passages_tell_contexts_whose_names_say_nothing(tiny_kb: Any, question: 
     assert scores[0].context == expected
 
 
-def test_a_term_of_only_one_context_tells() -> None:
+def test_a_term_of_only_one_context_identifies_it() -> None:
     mention = Mention("WL", 8, 10, term="WL")
     scores = score_contexts("What is WL?", [mention], NAMELESS, ContextSignatures(SENSES))
     assert scores[0].context == "alpha"
 
 
-def test_descriptions_tell(tiny_kb: Any) -> None:
+def test_the_description_of_a_context_identifies_it(tiny_kb: Any) -> None:
     contexts = tiny_kb.glossary.contexts.all(ANN)
     embedder = tiny_kb.corpus.embedder
     question = "Who regulates what we may charge for electric power?"
@@ -141,7 +141,7 @@ def test_descriptions_tell(tiny_kb: Any) -> None:
 
 
 @pytest.mark.parametrize("question", ["", "🙂", "What is PUC?", "How are you today?"])
-def test_no_context_where_nothing_tells(question: str) -> None:
+def test_no_context_is_chosen_without_evidence(question: str) -> None:
     mentions = [Mention("PUC", 8, 11, term="PUC")] if "PUC" in question else []
     assert score_contexts(question, mentions, NAMELESS, ContextSignatures(SENSES)) == []
 
@@ -171,28 +171,28 @@ def reader_of(kb: Any) -> ExtractiveReader:
     return ExtractiveReader(kb.glossary.lookup.matcher(ANN), kb.corpus.store, ANN, kb.corpus.embedder)
 
 
-async def test_a_shared_word_alone_is_not_relevance(tiny_kb: Any) -> None:
+async def test_a_triple_that_only_shares_a_word_is_not_relevant(tiny_kb: Any) -> None:
     relevant = await reader_of(tiny_kb).relevant_triples("How do I edit an image?", [VIDEO, IMAGE])
     assert relevant[0] == IMAGE
     assert VIDEO not in relevant
 
 
-async def test_the_nearest_triple_comes_first(tiny_kb: Any) -> None:
+async def test_the_nearest_triple_ranks_first(tiny_kb: Any) -> None:
     relevant = await reader_of(tiny_kb).relevant_triples("How can I trim the drive?", [FORMAT, TRIM])
     assert relevant[0] == TRIM
 
 
-def test_the_words_a_question_lacks_are_added() -> None:
+def test_words_of_a_triple_missing_in_the_question_are_added() -> None:
     assert (
         enhance_question("my pictures need changing a bit", [IMAGE]) == "my pictures need changing a bit. edit image."
     )
 
 
-def test_a_well_formed_question_is_left_alone() -> None:
+def test_a_well_formed_question_is_not_enhanced() -> None:
     assert enhance_question("How do I trim a drive?", [TRIM]) == "How do I trim a drive?"
 
 
-def test_an_enhanced_query_never_doubles() -> None:
+def test_an_enhanced_query_is_at_most_twice_as_long() -> None:
     question = "make it smaller"
     many = [Triple(f"t{n}", f"panel number {n}", f"reduce{n}", f"document size {n}", "p") for n in range(9)]
     assert len(enhance_question(question, many)) <= 2 * len(question)

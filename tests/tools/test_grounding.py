@@ -1,4 +1,4 @@
-"""What a model says of a question is believed only as far as the question bears it out."""
+"""A model's statements about a question are accepted only as far as the question supports them."""
 
 import re
 from itertools import pairwise
@@ -71,7 +71,7 @@ QUANTITIES = "We need 10ns NIRE to achieve 40MP in STUP. What should be IE?"
         ("NIREの意味は？", ["NIRE"], ["NIRE"]),
     ],
 )
-def test_a_list_is_aligned_to_the_question(question: str, said: list[str], kept: list[str]) -> None:
+def test_a_list_of_terms_is_aligned_to_the_question(question: str, said: list[str], kept: list[str]) -> None:
     assert surfaces(question, said) == kept
 
 
@@ -100,14 +100,14 @@ def test_a_misspelt_term_still_aligns_but_another_code_does_not(
         ["waht", "tempreture", "pressures", "canteen", "Boston"],
     ],
 )
-def test_everyday_words_units_and_names_everybody_knows_are_no_jargon(said: list[str]) -> None:
+def test_everyday_words_units_and_well_known_names_are_not_jargon(said: list[str]) -> None:
     question = (
         "Waht is the relationship between the tempreture, 10 kHz over USB and the pressures in the Boston canteen?"
     )
     assert surfaces(question, [*said, question]) == []
 
 
-def test_what_the_glossary_knows_counts_whatever_the_model_says() -> None:
+def test_glossary_terms_are_found_whatever_the_model_says() -> None:
     known = matcher("PUC", "word line", "die")
     found = grounded("How wide is the word line of a die under the PUC?", ["width"], known)
     assert [(mention.surface, mention.term) for mention in found] == [
@@ -117,41 +117,41 @@ def test_what_the_glossary_knows_counts_whatever_the_model_says() -> None:
     ]
 
 
-def test_the_longest_term_of_the_glossary_wins_and_one_with_a_slash_stays_whole() -> None:
+def test_the_longest_glossary_term_wins_and_terms_with_slashes_stay_whole() -> None:
     known = matcher("SLC", "SLC cache", "ES/NIRE")
     assert surfaces("How large is the SLC cache?", ["SLC", "cache"], known) == ["SLC cache"]
     assert surfaces(SLASHES, ["UTUU", "ES/NIRE/MUBO"], known) == ["UTUU", "ES/NIRE", "MUBO"]
 
 
-def test_a_term_the_model_spells_right_is_recognised_where_the_question_misspells_it() -> None:
+def test_a_term_corrected_by_the_model_is_found_in_the_question() -> None:
     known = matcher("zorbelite gasket")
     (mention,) = grounded("Where is the zorbelit gaskets kept?", ["zorbelite gasket"], known)
     assert (mention.surface, mention.term, mention.match) == ("zorbelit gaskets", "zorbelite gasket", "misspelt")
     assert grounded("Where is the work line?", ["word line"], matcher("word line")) == []
 
 
-def test_what_a_term_is_explained_by_is_no_term_itself() -> None:
+def test_the_explanation_of_a_term_is_not_a_term() -> None:
     (mention,) = grounded("What does SLA (stereolithography) cost?", ["stereolithography"])
     assert (mention.surface, mention.explained) == ("SLA", "stereolithography")
 
 
-def test_in_another_language_only_shape_and_glossary_count() -> None:
+def test_in_other_languages_only_shape_and_glossary_count() -> None:
     question = "Bedeutet Grundwasserspiegel in der Betriebsanleitung dasselbe wie Oberflächenwasser beim GWS?"
     assert surfaces(question, question.split()) == ["GWS"]
 
 
 @pytest.mark.parametrize("word", ["reimbursements", "username", "unplugged", "microscopy", "towards", "quarterly"])
-def test_english_is_told_by_how_words_are_made(word: str) -> None:
+def test_english_words_are_recognised_by_their_form(word: str) -> None:
     assert is_english(word)
 
 
 @pytest.mark.parametrize("word", ["cicle", "lettre", "perifery", "tempreture", "Asia", "canteen", "thru"])
-def test_slips_of_the_pen_and_names_everybody_knows_are_not_strange(word: str) -> None:
+def test_typing_errors_and_well_known_names_are_not_strange_words(word: str) -> None:
     assert find_strange_words(f"Where do I find the {word}?") == []
 
 
 @pytest.mark.parametrize("word", ["kubernetes", "mubo", "qmb", "zorbelite"])
-def test_what_is_no_english_is_strange(word: str) -> None:
+def test_words_that_are_not_english_are_strange(word: str) -> None:
     assert [mention.surface for mention in find_strange_words(f"Where do I find the {word}?")] == [word]
 
 
@@ -159,7 +159,7 @@ def test_what_is_no_english_is_strange(word: str) -> None:
     "name",
     ["guide.pdf", "/dev/nvme0n1", "https://example.org/qmb", "NX-4410B", "ISO9001", "my_var", "ann@example.org", "3rd"],
 )
-def test_names_of_files_addresses_and_parts_are_no_strange_words(name: str) -> None:
+def test_file_names_addresses_and_part_numbers_are_not_strange_words(name: str) -> None:
     assert find_strange_words(f"Where do I find {name} today?") == []
 
 
@@ -179,7 +179,7 @@ GLOSSARY = matcher("PUC", "word line", "NIRE/MUBO", "IS")
 @settings(max_examples=400, deadline=None)
 @given(question=QUESTIONS, said=SAID, echo=st.booleans())
 def test_no_false_term_survives_whatever_the_model_says(question: str, said: list[str], echo: bool) -> None:
-    """Each mention stands in the question, overlaps no other, and may be jargon. Also if the question is the list."""
+    """Check that each mention is in the question, overlaps no other, and may be jargon, for any reply."""
     found = grounded(question, [*question.split(), question, *said] if echo else said, GLOSSARY)
     shaped = {(mention.start, mention.end) for mention in find_unknown_terms(question)}
     assert all(question[mention.start : mention.end] == mention.surface for mention in found)
@@ -193,7 +193,7 @@ def test_no_false_term_survives_whatever_the_model_says(question: str, said: lis
 
 @settings(max_examples=100, deadline=None)
 @given(question=QUESTIONS)
-def test_a_model_that_says_nothing_takes_nothing_known_away(question: str) -> None:
+def test_an_empty_reply_of_the_model_keeps_the_known_terms(question: str) -> None:
     known = [mention for mention in read(question, GLOSSARY) if mention.term or mention.explained]
     assert grounded(question, [], GLOSSARY) == known
 
@@ -204,14 +204,14 @@ CONTEXTS = [Context(1, "NAND", "Say “Sales”"), Context(2, "Legal"), Context(
 TRIPLES = [Triple("t1", "crop tool", "resize", "picture", "p1"), Triple("t2", "trim handle", "cut", "video", "p2")]
 
 
-def test_a_context_is_one_of_those_given() -> None:
+def test_only_a_given_context_is_accepted() -> None:
     assert match_context("NAND", CONTEXTS) == [ContextScore("NAND", CHOSEN_SCORE)]
     assert match_context(" nand", CONTEXTS) == [ContextScore("NAND", CHOSEN_SCORE)]
     assert match_context("Sales", CONTEXTS) == []
     assert match_context("", CONTEXTS) == []
 
 
-def test_none_is_no_context_although_one_may_be_called_so() -> None:
+def test_none_in_lower_case_means_no_context() -> None:
     assert match_context("none", CONTEXTS) == []
     assert match_context("None", CONTEXTS) == [ContextScore("None", CHOSEN_SCORE)]
 
@@ -219,7 +219,7 @@ def test_none_is_no_context_although_one_may_be_called_so() -> None:
 @pytest.mark.parametrize(
     ("said", "kept"), [([2, 1], [1, 0]), ([1, 1, 1], [0]), ([0, 3, -1, 99], []), ([True, "1", 1.0, None], []), ([], [])]
 )
-def test_only_numbers_of_the_list_choose_triples(said: list[object], kept: list[int]) -> None:
+def test_only_valid_numbers_select_triples(said: list[object], kept: list[int]) -> None:
     assert select_triples(said, TRIPLES) == [TRIPLES[place] for place in kept]
 
 
@@ -237,7 +237,7 @@ HISTORY = [Turn("What is the die area of PUC?", "It is 25 percent less than for 
         "What about PUC's voltage?",
     ],
 )
-def test_a_question_made_to_stand_alone_is_believed(said: str) -> None:
+def test_a_valid_stand_alone_question_is_accepted(said: str) -> None:
     assert check_stand_alone(said, "What about its voltage?", HISTORY) == said.strip('"')
 
 
@@ -258,11 +258,11 @@ def test_a_question_made_to_stand_alone_is_believed(said: str) -> None:
         "voltage PUC " * 40 + "?",
     ],
 )
-def test_what_is_no_stand_alone_form_of_the_question_is_not_believed(said: str) -> None:
+def test_an_invalid_stand_alone_question_is_rejected(said: str) -> None:
     assert check_stand_alone(said, "What about its voltage?", HISTORY) is None
 
 
-def test_numbers_and_names_of_the_question_must_stay() -> None:
+def test_a_stand_alone_question_must_keep_numbers_and_names() -> None:
     question = "And at 85 °C for NX-4410B?"
     assert check_stand_alone("What is the die area of PUC at 85 °C for NX-4410B?", question, HISTORY)
     assert check_stand_alone("What is the die area of PUC at 85 °C?", question, HISTORY) is None
@@ -270,7 +270,7 @@ def test_numbers_and_names_of_the_question_must_stay() -> None:
 
 
 @pytest.mark.parametrize("said", ["how to resize a picture", "How do I resize a picture with the crop tool"])
-def test_a_query_in_the_words_of_the_triples_is_believed(said: str) -> None:
+def test_a_query_in_the_words_of_the_triples_is_accepted(said: str) -> None:
     assert check_query(said, "how do I resize my picture", TRIPLES) == said
 
 
@@ -287,11 +287,11 @@ def test_a_query_in_the_words_of_the_triples_is_believed(said: str) -> None:
         "resize picture and also the salary list, contract terms and passwords",
     ],
 )
-def test_a_query_for_something_else_is_not_believed(said: str) -> None:
+def test_a_query_for_something_else_is_rejected(said: str) -> None:
     assert check_query(said, "how do I resize my picture", TRIPLES) is None
 
 
-def test_a_query_keeps_what_the_jargon_means() -> None:
+def test_a_query_must_keep_the_meaning_of_the_jargon() -> None:
     question = "How large is PUC (Peripheral Under Cell)?"
     assert check_query("size of Peripheral Under Cell PUC large", question, [])
     assert check_query("How large is it?", question, []) is None
@@ -299,7 +299,7 @@ def test_a_query_keeps_what_the_jargon_means() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(said=st.text(max_size=300), question=st.text(max_size=100))
-def test_rewordings_are_bounded_whatever_is_said(said: str, question: str) -> None:
+def test_the_length_of_rewordings_is_bounded(said: str, question: str) -> None:
     query = check_query(said, question, TRIPLES)
     alone = check_stand_alone(said, question, HISTORY)
     assert query is None or 0 < len(query) <= 2 * len(question) + 20

@@ -1,4 +1,4 @@
-"""Terms by their shape: appendix C of Golden-Retriever, what must be left alone, and meanings given in the question."""
+"""Terms recognised by shape: appendix C of Golden-Retriever, ordinary text, and meanings given in the question."""
 
 import random
 import re
@@ -37,7 +37,7 @@ def surfaces(question: str) -> list[str]:
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_every_abbreviation_of_appendix_c_is_found_and_nothing_else(template: str) -> None:
+def test_exactly_the_abbreviations_of_appendix_c_are_found(template: str) -> None:
     chance = random.Random(template)
     slots = template.count("{}")
     draws = [chance.sample(ABBREVIATIONS, slots) for _ in range(300)] + [[a] * slots for a in ABBREVIATIONS]
@@ -47,7 +47,7 @@ def test_every_abbreviation_of_appendix_c_is_found_and_nothing_else(template: st
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_appendix_c_as_printed_without_spaces_between_sentences(template: str) -> None:
+def test_abbreviations_are_found_without_spaces_between_sentences(template: str) -> None:
     tight = template.replace(", ", ",").replace(". ", ".").replace(" = ", "=").replace(" > ", ">").replace(" < ", "<")
     chance = random.Random(tight)
     for _ in range(100):
@@ -79,7 +79,7 @@ def test_appendix_c_as_printed_without_spaces_between_sentences(template: str) -
         ("Does HTOQ 1000 h count, or HTOQ 10000 cycles?", ["HTOQ", "HTOQ"]),
     ],
 )
-def test_coded_and_glued_terms(question: str, expected: list[str]) -> None:
+def test_coded_and_joined_terms_are_found(question: str, expected: list[str]) -> None:
     assert surfaces(question) == expected
 
 
@@ -96,7 +96,7 @@ def test_coded_and_glued_terms(question: str, expected: list[str]) -> None:
         ("is the QMB faster than or equal to TLC or qlc?", ["QMB", "TLC", "qlc"]),
     ],
 )
-def test_terms_in_small_letters(question: str, expected: list[str]) -> None:
+def test_terms_in_lower_case_are_found(question: str, expected: list[str]) -> None:
     assert surfaces(question) == expected
 
 
@@ -114,7 +114,7 @@ def test_terms_in_small_letters(question: str, expected: list[str]) -> None:
         "hmm, does the lymph node burn as the bards say?",
     ],
 )
-def test_small_letters_that_are_no_terms(question: str) -> None:
+def test_ordinary_words_in_lower_case_are_not_terms(question: str) -> None:
     assert surfaces(question) == []
 
 
@@ -127,7 +127,7 @@ def test_small_letters_that_are_no_terms(question: str) -> None:
         "Read the 0xFF register and 10 mW, 2Mpx or 3rd",
     ],
 )
-def test_formulas_names_and_numbered_names_are_no_terms(question: str) -> None:
+def test_formulas_names_and_numbered_names_are_not_terms(question: str) -> None:
     assert surfaces(question) == []
 
 
@@ -157,7 +157,7 @@ def test_formulas_names_and_numbered_names_are_no_terms(question: str) -> None:
         "🙂🙃",
     ],
 )
-def test_what_is_no_jargon(question: str) -> None:
+def test_well_known_names_codes_and_paths_are_not_jargon(question: str) -> None:
     assert surfaces(question) == []
 
 
@@ -173,7 +173,7 @@ def test_what_is_no_jargon(question: str) -> None:
         "Who signs the lease? - Ann",
     ],
 )
-def test_who_is_greeted_and_who_signs_are_no_terms(question: str) -> None:
+def test_names_in_greetings_and_signatures_are_not_terms(question: str) -> None:
     assert [term for term in surfaces(question) if term != "R1"] == []
 
 
@@ -187,21 +187,21 @@ def test_who_is_greeted_and_who_signs_are_no_terms(question: str) -> None:
         ("Hi Ann, what is Vpgm?", ["Vpgm"]),
     ],
 )
-def test_terms_that_look_like_names_are_found_beside_them(question: str, expected: list[str]) -> None:
+def test_terms_that_look_like_names_are_found_beside_names(question: str, expected: list[str]) -> None:
     assert surfaces(question) == expected
 
 
-def test_a_term_of_the_glossary_is_one_wherever_it_stands() -> None:
+def test_a_glossary_term_is_found_even_in_a_signature() -> None:
     question = "Who signs, Ann"
     assert identify_terms(question, [Mention("Ann", 11, 14, term="ANN")])
 
 
-def test_a_shouted_question_is_judged_by_the_word_list() -> None:
+def test_a_question_in_capitals_is_judged_by_the_word_list() -> None:
     assert surfaces("WHAT IS THE VOLTAGE OF THE MUBO DURING READ?") == ["MUBO"]
     assert surfaces("HOW LONG IS THE TEST?") == []
 
 
-def test_capitals_count_as_terms_where_not_everything_is_in_capitals() -> None:
+def test_words_in_capitals_are_terms_in_a_mixed_case_question() -> None:
     assert surfaces("Does the SPA hold the READ level?") == ["SPA", "READ"]
 
 
@@ -218,7 +218,7 @@ def test_capitals_count_as_terms_where_not_everything_is_in_capitals() -> None:
         ("If SLA means stereolithography, how thick is a layer?", "stereolithography"),
     ],
 )
-def test_a_meaning_in_the_question_is_believed(question: str, meaning: str) -> None:
+def test_a_meaning_given_in_the_question_is_accepted(question: str, meaning: str) -> None:
     known = [Mention("SLA", question.index("SLA"), question.index("SLA") + 3, term="SLA")]
     for mentions in (identify_terms(question, []), identify_terms(question, known)):
         assert next((m.surface, m.explained) for m in mentions if m.surface == "SLA") == ("SLA", meaning)
@@ -240,16 +240,16 @@ def test_a_meaning_in_the_question_is_believed(question: str, meaning: str) -> N
         "Is the QMB (see page 4) old?",
     ],
 )
-def test_brackets_and_questions_that_explain_nothing(question: str) -> None:
+def test_brackets_and_questions_without_an_explanation_give_none(question: str) -> None:
     assert find_explanations(question) == []
 
 
-def test_a_meaning_holds_for_every_mention_of_the_term() -> None:
+def test_a_given_meaning_applies_to_every_mention_of_the_term() -> None:
     mentions = identify_terms("By SLA I mean stereolithography: is SLA slow?", [])
     assert [mention.explained for mention in mentions] == ["stereolithography"] * 2
 
 
-def test_known_beats_misspelt_beats_shape_and_longer_beats_shorter() -> None:
+def test_mentions_are_merged_by_priority_and_length() -> None:
     question = "Is the PUC array XYZ?"
     short = Mention("PUC", 7, 10, term="PUC")
     long = Mention("PUC array", 7, 16, term="PUC array")
@@ -259,7 +259,7 @@ def test_known_beats_misspelt_beats_shape_and_longer_beats_shorter() -> None:
     assert identify_terms(question, [long], []) == [long, Mention("XYZ", 17, 20, match="shape")]
 
 
-def test_offsets_are_those_of_the_question_as_given() -> None:
+def test_offsets_refer_to_the_original_question() -> None:
     question = "  🙂 é (QMB), 40MUBO…  „NIRE“ and KPUs!"
     for mention in find_unknown_terms(question):
         assert question[mention.start : mention.end] == mention.surface
@@ -267,6 +267,6 @@ def test_offsets_are_those_of_the_question_as_given() -> None:
 
 
 @pytest.mark.parametrize("unit", ["A(B ", "(", "AB", "AB ", "a(b ", "x-", "A/", " ", "A, i.e. ", "1,", "A (", "\u200b"])
-def test_a_megabyte_of_anything_comes_back(unit: str) -> None:
+def test_a_question_of_a_megabyte_is_handled(unit: str) -> None:
     found = identify_terms((unit * 1_000_000)[:1_000_000], [])
     assert all(mention.end <= 10_000 for mention in found)

@@ -1,4 +1,4 @@
-"""Prose without mark-up, and where it stands in its source."""
+"""Prose without markup, and its offsets in the source."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from argot.tools.text.markdown_prose import extract_prose
         ("<p>First line.</p><P>Second<br/>line.</P>", "First line. Second line."),
         ("H<sub>2</sub>O is wet", "H2O is wet"),
         ('See <a href="a.html">the list</a> here', "See the list here"),
-        # What is no tag, or speaks of one, is text.
+        # Text that is not a tag, or that mentions one, is kept.
         ("the <table> element draws <name> if x <5 and a<b", "the <table> element draws <name> if x <5 and a<b"),
         ("write `<b>` or \\<b>", "write <b> or <b>"),
     ],
 )
-def test_tags_of_html_are_no_prose(source: str, prose: str) -> None:
+def test_html_tags_are_not_prose(source: str, prose: str) -> None:
     assert extract_prose(source).text == prose
 
 
-def test_prose_is_found_again_in_a_source_with_tags() -> None:
+def test_prose_offsets_lead_back_to_a_source_with_tags() -> None:
     source = "<p>Press <b>Start</b>, then wait.</p>"
     plain = extract_prose(source)
     at = plain.text.index("Start")

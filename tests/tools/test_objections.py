@@ -1,4 +1,4 @@
-"""What must not differ between a sentence and its passage, by class of lie, and what a paraphrase may change."""
+"""What must agree between a sentence and its passage, by class of error, and what a paraphrase may change."""
 
 import importlib.util
 import sys
@@ -129,7 +129,7 @@ def test_a_changed_statement_is_refused(said: str, source: str, against: str) ->
         ("The rewards are 100 and 200 euro (300 in total).", "The rewards are 100 euro and 200 euro."),
     ],
 )  # fmt: skip
-def test_a_paraphrase_has_nothing_against_it(said: str, source: str) -> None:
+def test_a_paraphrase_raises_no_objection(said: str, source: str) -> None:
     assert find_objection(said, source) == ""
 
 
@@ -152,7 +152,7 @@ def test_a_quotation_is_supported_whatever_its_markup(said: str, source: str) ->
     assert find_objection(said, source) == ""
 
 
-def test_half_a_number_is_no_quotation() -> None:
+def test_a_truncated_number_is_not_a_quotation() -> None:
     assert not is_quoted("The price is 4", "The price is 41.")
     assert not is_quoted("The price is 4", "The price is 4.5 euros.")
 
@@ -180,13 +180,13 @@ def cited_of(kind: str) -> tuple[int, int]:
     "kind",
     ["number", "unit", "currency", "rate", "opposite", "only", "bound", "exception", "negation", "name", "clause"],
 )
-def test_nearly_all_lies_of_each_kind_are_refused(kind: str) -> None:
+def test_nearly_all_false_sentences_of_each_kind_are_refused(kind: str) -> None:
     passed, count = cited_of(kind)
     assert count
     assert passed <= max(1, 0.05 * count)
 
 
-def test_honest_sentences_are_kept() -> None:
+def test_nearly_all_true_sentences_are_kept() -> None:
     kept, quotations = cited_of("quotation")
     assert kept == quotations
     kept, paraphrases = cited_of("paraphrase")
@@ -196,5 +196,5 @@ def test_honest_sentences_are_kept() -> None:
 @pytest.mark.parametrize(
     "said", ["The upload speed of the tariff Student is 30 Mbit/s.", "The tariff Student costs 24.50 GBP per month."]
 )
-def test_the_head_of_a_column_names_what_its_numbers_count_by(said: str) -> None:
+def test_the_header_of_a_column_gives_the_unit_of_its_numbers(said: str) -> None:
     assert find_objection(said, TARIFFS) == ""

@@ -1,7 +1,7 @@
-"""What every `QuestionReader` must hold to, whatever understands the question behind it.
+"""The behaviour of every `QuestionReader`, whatever its implementation.
 
 Another implementation joins by adding its factory to `READERS`; a factory gets the small knowledge base and a scripted
-model server, which plays a model that understands these questions but adds what nobody asked for.
+model server, which simulates a model that understands these questions but adds unwanted output.
 """
 
 import re
@@ -116,12 +116,14 @@ def reader(request: pytest.FixtureRequest, tiny_kb: Any, scripted_model: Any) ->
     return made
 
 
-def test_it_is_a_question_reader(reader: QuestionReader) -> None:
+def test_every_implementation_is_a_question_reader(reader: QuestionReader) -> None:
     assert isinstance(reader, QuestionReader)
 
 
 @pytest.mark.parametrize("question", [*QUESTIONS, MEGABYTE], ids=lambda q: q[:20] or "empty")
-async def test_mentions_lie_in_the_question_in_order_without_overlaps(reader: QuestionReader, question: str) -> None:
+async def test_mentions_are_in_order_within_the_question_and_do_not_overlap(
+    reader: QuestionReader, question: str
+) -> None:
     end = 0
     for mention in await reader.identify_jargon(question):
         assert question[mention.start : mention.end] == mention.surface
@@ -145,7 +147,7 @@ async def test_a_meaning_given_in_the_question_is_kept(reader: QuestionReader) -
 
 
 @pytest.mark.parametrize("question", [*QUESTIONS, MEGABYTE], ids=lambda q: q[:20] or "empty")
-async def test_contexts_are_of_those_given_and_scored(reader: QuestionReader, question: str) -> None:
+async def test_only_given_contexts_are_returned_with_scores(reader: QuestionReader, question: str) -> None:
     scores = await reader.identify_context(question, CONTEXTS)
     names = [score.context for score in scores]
     assert set(names) <= {context.name for context in CONTEXTS}
@@ -155,25 +157,25 @@ async def test_contexts_are_of_those_given_and_scored(reader: QuestionReader, qu
     assert [score.score for score in scores] == sorted((score.score for score in scores), reverse=True)
 
 
-async def test_no_context_of_none(reader: QuestionReader) -> None:
+async def test_without_contexts_none_is_identified(reader: QuestionReader) -> None:
     assert await reader.identify_context("What is PUC?", []) == []
 
 
 @pytest.mark.parametrize("question", [*QUESTIONS, MEGABYTE], ids=lambda q: q[:20] or "empty")
-async def test_relevant_triples_are_some_of_those_given(reader: QuestionReader, question: str) -> None:
+async def test_only_given_triples_are_relevant(reader: QuestionReader, question: str) -> None:
     relevant = await reader.relevant_triples(question, TRIPLES)
     assert all(triple in TRIPLES for triple in relevant)
     assert len(relevant) == len(set(relevant))
     assert await reader.relevant_triples(question, []) == []
 
 
-async def test_the_triple_that_bears_on_the_question_is_kept_and_others_are_not(reader: QuestionReader) -> None:
+async def test_only_the_triple_that_fits_the_question_is_kept(reader: QuestionReader) -> None:
     assert await reader.relevant_triples("How do I trim my drive?", TRIPLES) == [TRIPLES[0]]
     assert await reader.relevant_triples("How is the moon made?", TRIPLES) == []
 
 
 @pytest.mark.parametrize("question", [*QUESTIONS, MEGABYTE], ids=lambda q: q[:20] or "empty")
-async def test_an_enhanced_query_is_short_and_without_triples_the_question(
+async def test_an_enhanced_query_is_bounded_and_equals_the_question_without_triples(
     reader: QuestionReader, question: str
 ) -> None:
     plain = await reader.enhance_query(question, [])
@@ -183,17 +185,17 @@ async def test_an_enhanced_query_is_short_and_without_triples_the_question(
 
 
 @pytest.mark.parametrize("question", [*QUESTIONS, MEGABYTE], ids=lambda q: q[:20] or "empty")
-async def test_without_history_a_question_stands_as_it_is(reader: QuestionReader, question: str) -> None:
+async def test_without_history_a_question_is_unchanged(reader: QuestionReader, question: str) -> None:
     assert await reader.stand_alone(question, []) == question
 
 
 @pytest.mark.parametrize("question", [*QUESTIONS, MEGABYTE], ids=lambda q: q[:20] or "empty")
-async def test_with_history_there_is_always_a_question(reader: QuestionReader, question: str) -> None:
+async def test_a_stand_alone_question_is_never_empty(reader: QuestionReader, question: str) -> None:
     stand_alone = await reader.stand_alone(question, HISTORY)
     assert bool(stand_alone.strip()) or not question.strip()
 
 
-async def test_a_complete_question_is_left_untouched(reader: QuestionReader) -> None:
+async def test_a_complete_question_is_unchanged_by_history(reader: QuestionReader) -> None:
     question = "How many days before it takes effect must a tariff be filed?"
     assert await reader.stand_alone(question, HISTORY) == question
 
@@ -203,7 +205,7 @@ async def test_a_follow_up_takes_over_the_topic(reader: QuestionReader) -> None:
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda q: q[:20] or "empty")
-async def test_the_same_question_is_read_the_same_way(reader: QuestionReader, question: str) -> None:
+async def test_reading_a_question_is_reproducible(reader: QuestionReader, question: str) -> None:
     async def everything() -> list[Any]:
         return [
             await reader.stand_alone(question, HISTORY),

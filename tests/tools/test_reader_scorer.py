@@ -47,7 +47,7 @@ def hits(count: int) -> list[Hit]:
     ]
 
 
-def test_reader_is_a_scorer_within_bounds(reader: ReaderScorer) -> None:
+def test_the_reader_is_a_scorer_with_scores_from_0_to_1(reader: ReaderScorer) -> None:
     assert isinstance(reader, Scorer)
     for judged in (reader.score, reader.answers):
         scores = judged(QUESTION, TEXTS)
@@ -57,25 +57,25 @@ def test_reader_is_a_scorer_within_bounds(reader: ReaderScorer) -> None:
     assert reader.score(QUESTION, TEXTS)[2] == 0 == reader.answers(QUESTION, TEXTS)[2]
 
 
-def test_same_words_match_best(reader: ReaderScorer) -> None:
+def test_a_text_with_the_same_words_scores_highest(reader: ReaderScorer) -> None:
     scores = reader.score("the training takes 6 microseconds .", TEXTS)
     assert scores[0] == max(scores) > 0.95
 
 
-def test_likeness_is_the_cosine_of_the_whole_texts(reader: ReaderScorer) -> None:
+def test_likeness_is_the_cosine_similarity_of_whole_texts(reader: ReaderScorer) -> None:
     alike = reader.likeness(TEXTS[0], TEXTS)
     assert alike[0] == pytest.approx(1, abs=0.01) and -1 <= alike[1] < alike[0] and alike[2] == 0
     assert reader.likeness(TEXTS[0], []) == []
 
 
-def test_what_was_read_is_remembered(reader: ReaderScorer) -> None:
+def test_a_text_once_read_is_cached(reader: ReaderScorer) -> None:
     (once,), (again,) = reader.read(["Lunch is paid by badge."]), reader.read(["Lunch is paid by badge."])
     assert once is again
     alone = reader.read(["training"])[0].vectors
     assert np.allclose(np.linalg.norm(alone.astype(np.float32), axis=1), 1, atol=0.01)
 
 
-def test_rerank_reads_the_best_and_keeps_all(reader: ReaderScorer) -> None:
+def test_reranking_reads_the_best_passages_and_keeps_all(reader: ReaderScorer) -> None:
     found = hits(READ_PASSAGES + 5)
     query = [WeightedQuery(QUESTION)]
     ordered = rerank(query, found, reader, Profile())
@@ -87,7 +87,7 @@ def test_rerank_reads_the_best_and_keeps_all(reader: ReaderScorer) -> None:
     assert rerank(query, [], reader, Profile()) == []
 
 
-def test_a_passage_is_read_by_the_wording_it_matches_best(reader: ReaderScorer) -> None:
+def test_a_passage_is_scored_by_its_best_matching_query(reader: ReaderScorer) -> None:
     found = hits(2)
     document = found[0].document
     texts = ["The canteen opens at noon.", "Leave is asked for by mail."]
@@ -99,7 +99,7 @@ def test_a_passage_is_read_by_the_wording_it_matches_best(reader: ReaderScorer) 
     assert both[0].score - both[1].score < alone[0].score - alone[1].score
 
 
-def test_reader_is_made_when_it_first_reads(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_reader_is_exported_on_first_use(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     scorer = choose_scorer(Settings(threads=1, cache=tmp_path))
     assert isinstance(scorer, ReaderScorer) and not scorer.folder.exists()
     assert choose_scorer(Settings(threads=1, cache=tmp_path)) is scorer
@@ -112,7 +112,7 @@ def test_reader_is_made_when_it_first_reads(tmp_path: Path, caplog: pytest.LogCa
     assert [one.name for one in scorer.folder.parent.glob(".export-*")] == []
 
 
-def test_two_processes_make_one_reader(tmp_path: Path) -> None:
+def test_concurrent_exports_create_one_reader(tmp_path: Path) -> None:
     exported, _ = export_once(READER_SOURCE_MODEL, Settings().cache)
     with ThreadPoolExecutor() as both:
         for done in [both.submit(export_reader, exported, tmp_path / "made", "model") for _ in range(2)]:
@@ -121,8 +121,8 @@ def test_two_processes_make_one_reader(tmp_path: Path) -> None:
     assert [one.name for one in tmp_path.iterdir()] == ["made"]
 
 
-def test_reader_without_a_training_reads_as_its_encoder(tmp_path: Path) -> None:
-    """The graph cut out of the embedder's is the one that a training would begin with."""
+def test_an_untrained_reader_equals_its_encoder(tmp_path: Path) -> None:
+    """Check that the graph cut from the embedder's equals the one that a training starts with."""
     texts = ["The commission approves each tariff."]
     write_reader(None, READER_SOURCE_MODEL, tmp_path)
     traced, cut = ReaderScorer(tmp_path, LexicalScorer(), threads=1), choose_scorer(Settings(threads=1))
@@ -133,13 +133,15 @@ def test_reader_without_a_training_reads_as_its_encoder(tmp_path: Path) -> None:
     assert traced.card["readings"] == cut.card["readings"]
 
 
-def test_what_cannot_be_made_names_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_that_cannot_be_exported_names_the_alternative(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(scorer_choice, "export_once", lambda *_: (tmp_path / "nothing", None))
     with pytest.raises(InvalidSettings, match=r"reader cannot be made .*'reranker' = 'lexical'"):
         choose_scorer(Settings(threads=2, cache=tmp_path)).score("?", ["nothing"])
 
 
-def test_reranker_is_chosen_by_setting(folder: Path, tmp_path: Path) -> None:
+def test_the_reranker_is_chosen_by_its_setting(folder: Path, tmp_path: Path) -> None:
     assert isinstance(choose_scorer(Settings(reranker="lexical")), LexicalScorer)
     assert isinstance(choose_scorer(None), LexicalScorer)
     assert describe_scorer(Settings(reranker="lexical")) == "lexical, without a model"
@@ -149,7 +151,7 @@ def test_reranker_is_chosen_by_setting(folder: Path, tmp_path: Path) -> None:
     assert f"{folder}, untrained, from " in describe_scorer(trained)
 
 
-def test_any_cross_encoder_is_a_reranker(tmp_path: Path) -> None:
+def test_any_cross_encoder_can_be_the_reranker(tmp_path: Path) -> None:
     wanted = Settings(reranker=str(tiny_cross_encoder(tmp_path / "ranks")))
     scorer = choose_scorer(wanted)
     assert isinstance(scorer, CrossEncoderScorer) and isinstance(scorer, Scorer) and choose_scorer(wanted) is scorer
@@ -163,19 +165,17 @@ def test_any_cross_encoder_is_a_reranker(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["no-such/model", "lexcal", "/nonexistent", "two words"])
-def test_a_name_that_is_no_models_is_told_without_network_or_warnings(
-    name: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_unknown_model_name_is_refused_without_network_access(name: str, caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(InvalidSettings, match="neither 'reader' nor 'lexical'") as refused:
         load_scorer(Settings(reranker=name))
     assert "huggingface" not in str(refused.value) and not caplog.records
 
 
-def test_lexical_may_be_written_in_any_case() -> None:
+def test_the_setting_lexical_ignores_case() -> None:
     assert isinstance(choose_scorer(Settings(reranker="LEXICAL")), LexicalScorer)
 
 
-def test_what_is_no_cross_encoder_is_refused(tmp_path: Path) -> None:
+def test_a_model_that_is_not_a_cross_encoder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match=r"'no-such/model', .*neither 'reader' nor 'lexical'.*Set 'reader'"):
         load_scorer(Settings(reranker="no-such/model"))
     several = Settings(reranker=str(tiny_cross_encoder(tmp_path / "classifies", labels=3)))

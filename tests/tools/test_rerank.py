@@ -33,7 +33,7 @@ def hits(texts: list[str], scores: list[float] | None = None) -> list[Hit]:
     ]
 
 
-def test_scorer_prefers_words_together_in_order_and_stays_in_bounds() -> None:
+def test_the_lexical_scorer_prefers_words_together_in_order() -> None:
     scorer = LexicalScorer()
     assert isinstance(scorer, Scorer)
     scores = scorer.score("How long does the training of duty cycle correction take?", TEXTS)
@@ -41,27 +41,27 @@ def test_scorer_prefers_words_together_in_order_and_stays_in_bounds() -> None:
     assert all(0 <= score <= 1 for score in scores)
 
 
-def test_scorer_survives_any_query_and_text() -> None:
+def test_the_lexical_scorer_handles_any_query_and_text() -> None:
     scorer = LexicalScorer()
     assert scorer.score("the of and", TEXTS) == [0, 0, 0]
     assert scorer.score("🙂", ["", "🙂 | * ["]) == [0, 0] or scorer.score("🙂", ["", "x"]) == [0, 0]
     assert scorer.score("duty", []) == []
 
 
-def test_identifiers_count_whole() -> None:
+def test_identifiers_are_matched_whole() -> None:
     scorer = LexicalScorer()
     right, wrong = scorer.score("limit of NX-4410B", ["The limit of NX-4410B is 3.", "The limit of NX-3320A is 4410."])
     assert right > wrong
 
 
-def test_capitals_name_things_unless_the_text_shouts() -> None:
+def test_words_in_capitals_are_identifiers_in_mixed_case_text() -> None:
     assert find_identifiers("What does the ODT of NX-4410B do?") == {"odt", "nx-4410b"}
     assert find_identifiers("| IT | ODT |") == {"it", "odt"}
     assert find_identifiers("WHAT DOES THE ODT OF NX-4410B DO?") == {"nx-4410b"}
     assert find_identifiers("HOW LONG IS THE on-die termination ON?") == set()
 
 
-def test_rerank_mixes_both_scores() -> None:
+def test_reranking_combines_both_scores() -> None:
     found = hits(TEXTS, [0.1, 0.9, 0.2])
     query = [WeightedQuery("duty cycle correction training")]
     assert rerank(query, found, LexicalScorer(), Profile(rerank_weight=1))[0].passage.id == "p0"
@@ -69,7 +69,7 @@ def test_rerank_mixes_both_scores() -> None:
     assert rerank(query, [], LexicalScorer(), Profile()) == []
 
 
-def test_evidence_is_strong_for_what_is_there_and_weak_for_what_is_not() -> None:
+def test_evidence_is_strong_only_for_an_answerable_question() -> None:
     scorer = LexicalScorer()
     there = "How long does duty cycle correction training take?"
     absent = "Which company makes the forklift batteries?"
@@ -80,7 +80,7 @@ def test_evidence_is_strong_for_what_is_there_and_weak_for_what_is_not() -> None
 
 
 class OneWordEmbedder:
-    """Texts with the word are all alike, and unlike those without it."""
+    """An embedder for which texts with a word are all alike, and unlike those without it."""
 
     def __init__(self, word: str) -> None:
         self.word = word
@@ -91,7 +91,7 @@ class OneWordEmbedder:
         return np.array([[1.0, 0.0] if self.word in text else [0.0, 1.0] for text in texts], dtype=np.float32)
 
 
-def test_a_second_look_at_weak_evidence_takes_the_likeliest_sentences_first() -> None:
+def test_weak_evidence_is_rechecked_with_the_likeliest_sentences_first() -> None:
     others = " ".join(f"Room {n} is free." for n in range(LIKELIEST_SENTENCES + 3))
     passages = hits([f"{others} The strobe needs training."])
     question = "When is strobe training due?"

@@ -27,7 +27,7 @@ def names(hits: list[Any]) -> list[str]:
     return [hit.document.name for hit in hits]
 
 
-def test_fusion_is_weighted_reciprocal_rank_times_standing() -> None:
+def test_fusion_weights_reciprocal_ranks_by_standing() -> None:
     flat = RankedList("keyword", 1.0, [("a", 2.0), ("b", 2.0)])
     other = RankedList("semantic", 0.5, [("b", 0.4), ("c", 0.4)])
     fused = fuse([flat, other], 60)
@@ -37,14 +37,14 @@ def test_fusion_is_weighted_reciprocal_rank_times_standing() -> None:
     assert fused["b"] == FusedScore(fused["b"].score, {"keyword": 2, "semantic": 1})
 
 
-def test_a_list_that_knows_outvotes_a_list_that_guesses() -> None:
+def test_a_list_with_a_clear_winner_outvotes_a_flat_list() -> None:
     guessing = RankedList("keyword", 1.0, [(f"k{n}", 5.0 - 0.01 * n) for n in range(50)])
     knowing = RankedList("semantic", 0.9, [("answer", 0.9)] + [(f"s{n}", 0.30 - 0.001 * n) for n in range(49)])
     fused = fuse([guessing, knowing], 60)
     assert max(fused, key=lambda id_: fused[id_].score) == "answer"
 
 
-def test_a_short_keyword_list_stands_out_of_all_it_did_not_find() -> None:
+def test_the_standing_in_a_short_keyword_list_counts_missing_passages() -> None:
     assert measure_standing(RankedList("keyword", 1.0, [("only", 3.0)], 50, 0.0))["only"] > 1
     assert measure_standing(RankedList("keyword", 1.0, [("a", 3.0), ("b", 1.0)]))["b"] == 0
     assert fuse([RankedList("keyword", 1.0, [])], 60) == {}
@@ -72,13 +72,13 @@ def test_either_search_can_be_switched_off(tiny_kb: Any, off: str) -> None:
     assert all(off.removeprefix("search_") not in hit.found_by for hit in hits)
 
 
-def test_nobody_finds_what_they_may_not_read(tiny_kb: Any) -> None:
+def test_unreadable_passages_are_not_found(tiny_kb: Any) -> None:
     assert "vault-handbook.md" not in names(hybrid_search(tiny_kb.corpus, ANN, VAULT, Profile()))
     assert names(hybrid_search(tiny_kb.corpus, INSIDER, VAULT, Profile()))[0] == "vault-handbook.md"
 
 
-def test_the_store_has_the_last_word(tiny_kb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index that names a passage it should not is not believed."""
+def test_the_store_drops_unreadable_passages_of_the_index(tiny_kb: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that passages are read from the store, even if an index returns an unreadable one."""
     secret = hybrid_search(tiny_kb.corpus, INSIDER, VAULT, Profile())[0].passage.id
     monkeypatch.setattr(type(tiny_kb.corpus), "search_semantic", lambda *_: [(secret, 0.99), ("p0", 0.98)])
     found = hybrid_search(tiny_kb.corpus, ANN, VAULT, Profile())
@@ -88,7 +88,7 @@ def test_the_store_has_the_last_word(tiny_kb: Any, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     "text", ["", "   ", "🙂", '"; DROP TABLE passages; --', "the of and", "a" * 5000, "C++ OR NEAR("]
 )
-def test_any_text_is_a_safe_query(tiny_kb: Any, text: str) -> None:
+def test_any_text_is_a_safe_hybrid_query(tiny_kb: Any, text: str) -> None:
     hits = hybrid_search(tiny_kb.corpus, ANN, [WeightedQuery(text), WeightedQuery("word line", 0.3)], Profile())
     assert hits
 
@@ -98,12 +98,12 @@ def test_no_query_finds_nothing(tiny_kb: Any) -> None:
     assert hybrid_search(tiny_kb.corpus, ANN, [WeightedQuery("drive", 0.0)], Profile()) == []
 
 
-def test_triples_are_found_and_checked(tiny_kb: Any) -> None:
+def test_triples_are_found_by_a_query(tiny_kb: Any) -> None:
     found = search_triples(tiny_kb.corpus, ANN, "how to trim my drive", Profile())
     assert ("trim", "drive") in {(triple.action, triple.target) for triple in found}
 
 
-def test_a_wording_that_several_documents_share_is_given_once(tiny_kb: Any) -> None:
+def test_identical_passages_of_several_documents_are_returned_once(tiny_kb: Any) -> None:
     hits = hybrid_search(tiny_kb.corpus, ANN, [WeightedQuery("How much does a late filing cost?")], Profile())
     first = hits[0]
     copy = replace(first, passage=replace(first.passage, id="copy", text=f"**{first.passage.text.upper()}**"))

@@ -1,4 +1,4 @@
-"""Choice among senses by documents, contexts, the asker's own context and what the thread remembers."""
+"""The choice among senses by documents, contexts, the asker's own context and the memory of the thread."""
 
 from typing import Any
 
@@ -32,14 +32,14 @@ def choose(kb: Any, question: str, senses: dict[str, list[Sense]], principal: Pr
         ("Does the PUC approve electricity tariffs?", COMMISSION),
     ],
 )
-def test_the_documents_tell_the_sense(tiny_kb: Any, question: str, expected: Sense, order: tuple[Sense, ...]) -> None:
+def test_the_documents_decide_the_sense(tiny_kb: Any, question: str, expected: Sense, order: tuple[Sense, ...]) -> None:
     (ranking,) = choose(tiny_kb, question, {"PUC": list(order)})
     assert ranking.ranked[0][0] == expected
     assert ranking.margin >= 0.1
     assert "documents" in ranking.decided_by
 
 
-def test_probabilities_and_margin(tiny_kb: Any) -> None:
+def test_probabilities_sum_to_1_and_give_the_margin(tiny_kb: Any) -> None:
     (ranking,) = choose(tiny_kb, "How much of the die area does PUC save?", {"PUC": [CELL, COMMISSION]})
     chances = [chance for _, chance in ranking.ranked]
     assert sum(chances) == pytest.approx(1)
@@ -47,12 +47,12 @@ def test_probabilities_and_margin(tiny_kb: Any) -> None:
     assert ranking.margin == pytest.approx(chances[0] - chances[1])
 
 
-def test_a_question_that_says_nothing_else_is_left_to_the_asker(tiny_kb: Any) -> None:
+def test_a_question_without_other_words_is_left_to_the_asker(tiny_kb: Any) -> None:
     (ranking,) = choose(tiny_kb, "What is PUC?", {"PUC": [CELL, COMMISSION]})
     assert ranking.margin < 0.1
 
 
-def test_the_askers_own_context_decides_what_nothing_else_decides(tiny_kb: Any) -> None:
+def test_the_askers_own_context_decides_without_other_evidence(tiny_kb: Any) -> None:
     (ranking,) = choose(tiny_kb, "What is PUC?", {"PUC": [CELL, COMMISSION]}, preferred_context="Legal")
     assert ranking.ranked[0][0] == COMMISSION
     assert ranking.decided_by == "your context is Legal"
@@ -74,9 +74,7 @@ def test_the_context_of_the_question_counts(tiny_kb: Any) -> None:
 @pytest.mark.parametrize(
     ("question", "asks"), [("How often is DR tested?", True), ("How is DR tested on boards?", False)]
 )
-def test_the_context_of_a_single_word_leads_only_where_the_documents_do(
-    tiny_kb: Any, question: str, asks: bool
-) -> None:
+def test_the_context_of_a_single_word_counts_only_if_documents_agree(tiny_kb: Any, question: str, asks: bool) -> None:
     for name, meaning in (("rooms", "disaster recovery"), ("cells", "data retention")):
         tiny_kb.add(f"{name}.md", f"# The {name}\n\nOnce a year {meaning} of the {name} is tested with boards.\n")
     senses = [Sense(1, "DR", "Rooms", "disaster recovery"), Sense(2, "DR", "Test", "data retention")]
@@ -95,14 +93,14 @@ def test_names_of_contexts_are_not_relied_on(tiny_kb: Any) -> None:
     assert ranking.ranked[0][0] == misnamed[0]
 
 
-def test_what_the_thread_remembers_wins_outright(tiny_kb: Any) -> None:
+def test_the_sense_remembered_by_the_thread_wins(tiny_kb: Any) -> None:
     question = "Which clean room does the bonding step of PUC need?"
     (ranking,) = choose(tiny_kb, question, {"PUC": [CELL, COMMISSION]}, remembered={"PUC": 2})
     assert (ranking.ranked[0], ranking.margin) == ((COMMISSION, 1.0), 1.0)
     assert ranking.decided_by == "your earlier choice"
 
 
-def test_a_remembered_sense_that_is_gone_is_forgotten(tiny_kb: Any) -> None:
+def test_a_remembered_sense_that_was_removed_is_ignored(tiny_kb: Any) -> None:
     question = "Which clean room does the bonding step of PUC need?"
     (ranking,) = choose(tiny_kb, question, {"PUC": [CELL, COMMISSION]}, remembered={"PUC": 99})
     assert ranking.ranked[0][0] == CELL
@@ -113,7 +111,7 @@ def test_an_only_sense_needs_no_evidence(tiny_kb: Any) -> None:
     assert (ranking.margin, ranking.decided_by) == (1.0, "only sense")
 
 
-def test_the_terms_of_one_question_speak_of_one_context(tiny_kb: Any) -> None:
+def test_the_terms_of_one_question_are_read_in_one_context(tiny_kb: Any) -> None:
     senses = {"PUC": [COMMISSION, CELL], "WL": [Sense(3, "WL", "NAND", "Word Line")]}
     first, second = choose(tiny_kb, "PUC and WL", senses)
     assert first.ranked[0][0] == CELL
@@ -128,14 +126,14 @@ def test_all_mentions_of_a_term_get_the_same_sense(tiny_kb: Any) -> None:
     assert {ranking.ranked[0][0] for ranking in rankings} == {CELL}
 
 
-def test_the_margin_is_over_another_meaning(tiny_kb: Any) -> None:
+def test_the_margin_ignores_senses_of_the_same_meaning(tiny_kb: Any) -> None:
     twins = [CELL, Sense(9, "PUC", "Process", "peripheral under cells"), COMMISSION]
     (ranking,) = choose(tiny_kb, "How much of the die area does PUC save?", {"PUC": twins})
     assert {sense.id for sense, _ in ranking.ranked[:2]} == {1, 9}
     assert ranking.margin >= 0.1
 
 
-def test_unreadable_passages_are_no_witness(tiny_kb: Any) -> None:
+def test_unreadable_passages_are_not_evidence(tiny_kb: Any) -> None:
     liaison = Sense(5, "VLT", "Tools", "Vault Liaison Team")
     other = Sense(6, "VLT", "Legal", "tariff filing")
     question = "How often does the VLT rotate the combination?"
@@ -160,7 +158,7 @@ def test_a_new_document_changes_the_choice(tiny_kb: Any) -> None:
     assert dict(after.ranked)[unheard] > dict(before.ranked)[unheard]
 
 
-def test_without_any_document_the_meaning_decides(empty_kb: Any) -> None:
+def test_without_documents_the_description_decides(empty_kb: Any) -> None:
     senses = [
         Sense(1, "DR", "A", "disaster recovery", "bringing computers back after the loss of a computer room"),
         Sense(2, "DR", "B", "design rule", "the minimum spacing of wires in a layout"),
@@ -169,12 +167,12 @@ def test_without_any_document_the_meaning_decides(empty_kb: Any) -> None:
     assert ranking.ranked[0][0].id == 2
 
 
-def test_the_choice_is_the_same_every_time(tiny_kb: Any) -> None:
+def test_the_choice_of_a_sense_is_reproducible(tiny_kb: Any) -> None:
     rankings = [choose(tiny_kb, "Does the PUC save die area?", {"PUC": [CELL, COMMISSION]}) for _ in range(3)]
     assert rankings[0] == rankings[1] == rankings[2]
 
 
-def test_senses_beyond_those_weighed_are_still_ranked(tiny_kb: Any) -> None:
+def test_senses_beyond_the_weighed_ones_are_still_ranked(tiny_kb: Any) -> None:
     many = [CELL, *(Sense(10 + n, "PUC", "Tools", f"pallet unit {n}") for n in range(40))]
     (ranking,) = choose(tiny_kb, "How much of the die area does PUC save?", {"PUC": many})
     assert len(ranking.ranked) == 41
@@ -182,19 +180,19 @@ def test_senses_beyond_those_weighed_are_still_ranked(tiny_kb: Any) -> None:
 
 
 @pytest.mark.parametrize("question", ["PUC", "PUC 🙂", '(PUC) " OR * NEAR(', "PUC " + "tariff " * 3000])
-def test_any_question_is_safe(tiny_kb: Any, question: str) -> None:
+def test_any_question_can_be_ranked(tiny_kb: Any, question: str) -> None:
     (ranking,) = choose(tiny_kb, question, {"PUC": [CELL, COMMISSION]})
     assert {sense.id for sense, _ in ranking.ranked} == {1, 2}
 
 
-def test_rewritten_replaces_by_place() -> None:
+def test_mentions_are_replaced_by_position() -> None:
     question = "Is PUC in the PUCs?"
     mentions = [Mention("PUC", 3, 6, term="PUC"), Mention("PUCs", 14, 18, term="PUC")]
     assert replace_mentions(question, mentions, {"PUC": "cell"}) == "Is cell in the cell?"
     assert replace_mentions(question, mentions, {}) == question
 
 
-def test_evidence_is_weighed_in_the_right_direction() -> None:
+def test_evidence_changes_the_score_in_the_right_direction() -> None:
     nothing = score(SenseEvidence())
     assert score(SenseEvidence(near=1.0)) > nothing
     assert score(SenseEvidence(keyword=1.0)) > nothing

@@ -1,4 +1,4 @@
-"""How the senses of a question are read in its surroundings: bare terms in documents, other terms, thread, asker."""
+"""Choosing the senses of a question by its surroundings: bare terms in documents, other terms, thread, asker."""
 
 from dataclasses import replace
 from typing import Any
@@ -43,7 +43,7 @@ def meant(result: AskResult) -> dict[str, str]:
 
 
 class Talk:
-    """One thread; each question is asked after the ones before."""
+    """One thread, whose questions are asked one after the other."""
 
     def __init__(self, run: Any) -> None:
         self.graph = build_graph(InMemorySaver())
@@ -57,7 +57,7 @@ class Talk:
 
 @pytest.fixture
 def exporting(tiny_kb: Any) -> Any:
-    """A base in which one of two senses is never spelt out: its documents write the short form throughout."""
+    """Make a base in which one of two senses is never spelt out: its documents use only the abbreviation."""
     tiny_kb.add("export.md", EXPORT)
     tiny_kb.add("sectors.md", CODES)
     defined(tiny_kb, CODE, CLASSIFICATION)
@@ -72,33 +72,33 @@ def shares(kb: Any, principal: Principal = ANN) -> list[tuple[float, ...]]:
 # -- documents that never spell a term out ----------------------------------------------------------------------------
 
 
-def test_a_bare_term_is_shared_out_among_its_senses(exporting: Any) -> None:
+def test_uses_of_a_bare_term_are_distributed_among_its_senses(exporting: Any) -> None:
     (found,) = shares(exporting)
     code, classification = found
     assert classification > 0.7 > 0.2 > code
     assert sum(found) < 1
 
 
-async def test_documents_that_never_spell_a_sense_out_witness_for_it(exporting: Any) -> None:
+async def test_documents_that_never_spell_out_a_sense_are_evidence_for_it(exporting: Any) -> None:
     talk = Talk(exporting.run_context())
     result = await talk.ask("Which part of a kit decides its ECC?")
     assert meant(result) == {"ECC": "export control classification"}
     assert "strictest" in result.answer
 
 
-async def test_the_sense_that_is_spelt_out_keeps_its_questions(exporting: Any) -> None:
+async def test_a_question_for_the_spelt_out_sense_still_gets_it(exporting: Any) -> None:
     result = await Talk(exporting.run_context()).ask("How many flipped bits of a sector does the ECC repair?")
     assert meant(result) == {"ECC": "error correction code"}
 
 
-def test_texts_the_asker_may_not_read_give_no_evidence(exporting: Any) -> None:
+def test_unreadable_documents_give_no_evidence(exporting: Any) -> None:
     exporting.add("secret.md", EXPORT.replace("kit", "vault door"), audience=frozenset({"vault"}))
     assert len(shares(exporting)) == 1
     assert len(shares(exporting, INSIDER)) == 2
     assert len(shares(exporting)) == 1
 
 
-def test_what_was_worked_out_is_dropped_when_documents_or_glossary_change(exporting: Any) -> None:
+def test_cached_usages_are_dropped_when_documents_or_glossary_change(exporting: Any) -> None:
     (before,) = shares(exporting)
     assert shares(exporting) == [before]
     exporting.add("more.md", "# Rules\n\nThe ECC is given by the export control classification table.\n")
@@ -110,7 +110,7 @@ def test_what_was_worked_out_is_dropped_when_documents_or_glossary_change(export
 
 
 @pytest.mark.parametrize("term", ["ecc", "EC", "e", "%", '"', "ECC " * 30, "🙂"])
-def test_words_that_only_look_like_the_term_are_no_usage(exporting: Any, term: str) -> None:
+def test_words_that_only_look_like_the_term_are_not_usages(exporting: Any, term: str) -> None:
     exporting.add("noise.md", "# Noise\n\nAn echo (Ecc., ec) is no E C C; see decc and ECCO.\n")
     found = find_usages(
         exporting.corpus, ANN, term, [replace(CODE, term=term), replace(CLASSIFICATION, term=term)], None
@@ -119,10 +119,8 @@ def test_words_that_only_look_like_the_term_are_no_usage(exporting: Any, term: s
     assert "noise.md" not in names or term in ("ecc", "EC", "e")
 
 
-def test_a_term_that_no_passage_uses_bare_is_not_searched_for_by_meaning(
-    exporting: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With every change of a document it is all worked out anew, and such searches are most of that."""
+def test_a_term_never_used_bare_needs_no_semantic_search(exporting: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check it because usages are computed again after every document change, mostly by such searches."""
     searched: list[str] = []
     searches = exporting.corpus.search_semantic_many
     monkeypatch.setattr(exporting.corpus, "search_semantic_many", lambda *of: searched.append(of[1]) or searches(*of))
@@ -136,8 +134,8 @@ def test_a_term_that_no_passage_uses_bare_is_not_searched_for_by_meaning(
 # -- several terms, the thread, the asker -----------------------------------------------------------------------------
 
 
-async def test_the_terms_of_a_question_are_chosen_together(tiny_kb: Any) -> None:
-    """Each alone says nothing; the one with a single sense decides for the other."""
+async def test_the_senses_of_a_question_are_chosen_together(tiny_kb: Any) -> None:
+    """Check two terms of which neither alone decides: the one with a single sense decides for the other."""
     defined(tiny_kb, Sense(0, "WLX", "Legal", "waiver letter exchange"), Sense(0, "WLX", "NAND", "word line extension"))
     talk = Talk(tiny_kb.run_context(choose_sense=False))
     assert meant(await talk.ask("WLX or TFL?")) == {"WLX": "waiver letter exchange", "TFL": "tariff filing"}
@@ -149,14 +147,12 @@ async def test_the_terms_of_a_question_are_chosen_together(tiny_kb: Any) -> None
     ("told", "expansion"),
     [("WL (Word Line)", "Peripheral Under Cell"), ("TFL (tariff filing)", "Public Utilities Commission")],
 )
-async def test_a_term_explained_in_the_question_speaks_for_the_senses_of_the_others(
-    tiny_kb: Any, told: str, expansion: str
-) -> None:
+async def test_an_explained_term_is_evidence_for_the_other_senses(tiny_kb: Any, told: str, expansion: str) -> None:
     result = await Talk(tiny_kb.run_context(choose_sense=False)).ask(f"What about {told} and PUC?")
     assert meant(result)["PUC"] == expansion
 
 
-async def test_a_term_explained_in_the_question_is_believed_against_the_glossary(tiny_kb: Any) -> None:
+async def test_an_explanation_in_the_question_wins_over_the_glossary(tiny_kb: Any) -> None:
     result = await Talk(tiny_kb.run_context()).ask("How much die area does PUC (Public Utilities Commission) save?")
     assert meant(result) == {"PUC": "Public Utilities Commission"}
 
@@ -168,7 +164,7 @@ async def test_a_term_explained_in_the_question_is_believed_against_the_glossary
         ("What does a late TFL cost a day?", "Public Utilities Commission"),
     ],
 )
-async def test_a_thread_goes_on_speaking_of_its_context(tiny_kb: Any, first: str, expansion: str) -> None:
+async def test_the_context_of_a_thread_decides_a_later_sense(tiny_kb: Any, first: str, expansion: str) -> None:
     talk = Talk(tiny_kb.run_context())
     assert (await talk.ask(first)).status == "answered"
     result = await talk.ask("What is PUC?")
@@ -176,11 +172,11 @@ async def test_a_thread_goes_on_speaking_of_its_context(tiny_kb: Any, first: str
     assert result.status != "needs_choice"
 
 
-async def test_without_a_thread_the_same_question_is_asked_back(tiny_kb: Any) -> None:
+async def test_without_a_thread_the_same_question_asks_back(tiny_kb: Any) -> None:
     assert (await Talk(tiny_kb.run_context()).ask("What is PUC?")).status == "needs_choice"
 
 
-async def test_a_thread_does_not_outweigh_what_the_question_says(tiny_kb: Any) -> None:
+async def test_a_thread_does_not_outweigh_the_question(tiny_kb: Any) -> None:
     talk = Talk(tiny_kb.run_context())
     await talk.ask("What is the WL voltage during a read?")
     result = await talk.ask("How many days before it takes effect must a tariff be filed with the PUC?")
@@ -188,15 +184,13 @@ async def test_a_thread_does_not_outweigh_what_the_question_says(tiny_kb: Any) -
 
 
 @pytest.mark.parametrize(("home", "expansion"), [("NAND", "Peripheral"), ("Legal", "Public")])
-async def test_the_askers_own_context_settles_a_question_that_says_nothing(
-    tiny_kb: Any, home: str, expansion: str
-) -> None:
+async def test_the_askers_own_context_decides_a_bare_question(tiny_kb: Any, home: str, expansion: str) -> None:
     result = await Talk(replace(tiny_kb.run_context(), asker_context=home)).ask("What is PUC?")
     assert meant(result)["PUC"].startswith(expansion)
 
 
-async def test_the_asker_at_home_elsewhere_in_the_thread_is_heard_first(tiny_kb: Any) -> None:
-    """Where the asker works says more than what the thread spoke of."""
+async def test_the_askers_own_context_outweighs_the_thread(tiny_kb: Any) -> None:
+    """Check that the asker's own context counts more than the context of the thread."""
     talk = Talk(replace(tiny_kb.run_context(), asker_context="Legal"))
     await talk.ask("What is the WL voltage during a read?")
     assert meant(await talk.ask("What is PUC?")) == {"PUC": "Public Utilities Commission"}

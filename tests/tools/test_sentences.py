@@ -28,11 +28,11 @@ def pieces(text: str) -> list[str]:
         (" \n\n ", []),
     ],
 )
-def test_prose_is_cut_where_sentences_end(text: str, expected: list[str]) -> None:
+def test_prose_is_split_into_sentences(text: str, expected: list[str]) -> None:
     assert pieces(text) == expected
 
 
-def test_markdown_blocks_are_units_of_their_own() -> None:
+def test_markdown_blocks_are_separate_units() -> None:
     text = (
         "# Title\nSome text. More text:\n\n- first item; goes\n  on\n- second. With two sentences.\n1. Step\n\n"
         "| A | B |\n|---|---|\n| 1 | 2 |\n\n```sh\nrun it. Now\n```\nSetext\n---\n\n    indented code\n"
@@ -54,7 +54,7 @@ def test_markdown_blocks_are_units_of_their_own() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="aB1 .!?\n-|#`*()\"'\té中", max_size=300))
-def test_units_are_exact_ordered_and_lose_no_word(text: str) -> None:
+def test_sentence_spans_are_ordered_and_lose_no_word(text: str) -> None:
     spans = split_sentences(text)
     assert all(start < end for start, end in spans)
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
@@ -65,14 +65,14 @@ def test_units_are_exact_ordered_and_lose_no_word(text: str) -> None:
 
 
 @pytest.mark.parametrize("unit", ["a) b) ", "(", "a. ", "1.", '"a', "`", "[", "*a", "\n- a", "| "])
-def test_hostile_repetition_is_cut_without_loss(unit: str) -> None:
+def test_hostile_repetition_is_split_without_loss(unit: str) -> None:
     text = unit * (20_000 // len(unit))
     spans = split_sentences(text)
     assert spans and spans[-1][1] <= len(text)
     extract_prose(text)
 
 
-def test_plain_drops_markup_and_knows_the_way_back() -> None:
+def test_prose_drops_markup_and_maps_back_to_its_source() -> None:
     source = '## The **main**  [guide](http://x.org/a_b "t"), `code_x` and ![a picture](p.png)\\*'
     read = extract_prose(source)
     assert read.text == "The main guide, code_x and a picture*"

@@ -18,7 +18,7 @@ from argot.tools.reading.answer_types import asks_for_several
         "How do I book a cabin?",
     ],
 )
-def test_it_asks_for_several(question: str) -> None:
+def test_questions_for_several_things_are_recognised(question: str) -> None:
     assert asks_for_several(question)
 
 
@@ -26,5 +26,5 @@ def test_it_asks_for_several(question: str) -> None:
     "question",
     ["How many days of leave do I get?", "How much is a suite?", "What is the fee of the class?", "Who pays?"],
 )
-def test_it_asks_for_one(question: str) -> None:
+def test_questions_for_one_thing_are_recognised(question: str) -> None:
     assert not asks_for_several(question)

@@ -1,4 +1,4 @@
-"""Documents that differ in what a question leaves open: which names are siblings, and which questions leave it open."""
+"""Documents that differ in what a question leaves open: which names are siblings, and for which questions."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def hit(title: str, text: str, score: float = 0.5, headings: tuple[str, ...] = (
 
 
 def meant(question: str, *titles: str, told: str = "", spread: float = 0.0) -> list[str]:
-    """The names that the question may mean, all with passages that answer it, each in its own way."""
+    """Return the names that the question may mean, each with a passage that answers it differently."""
     hits = [hit(title, f"{question[:-1]}: number {place}.", 0.6 - place * spread) for place, title in enumerate(titles)]
     found = find_siblings(question, told, hits, MARGIN)
     return [one.name for one in found.members] if found else []
@@ -32,7 +32,7 @@ def meant(question: str, *titles: str, told: str = "", spread: float = 0.0) -> l
         ("Does the Prime Minister appoint judges?", ["Prime Minister of Canada", "The Prime Minister of Japan"]),
     ],
 )
-def test_names_of_two_things_of_a_kind_are_siblings(question: str, titles: list[str]) -> None:
+def test_documents_on_things_of_one_kind_are_siblings(question: str, titles: list[str]) -> None:
     assert meant(question, *titles) == titles
 
 
@@ -53,21 +53,21 @@ def test_names_of_two_things_of_a_kind_are_siblings(question: str, titles: list[
         ("What does the handbook say?", ["Handbook", "Handbook"]),
     ],
 )
-def test_what_is_named_or_no_kind_of_thing_is_not_asked_about(question: str, titles: list[str]) -> None:
+def test_a_named_thing_or_unrelated_titles_need_no_choice(question: str, titles: list[str]) -> None:
     assert meant(question, *titles) == []
 
 
-def test_what_the_conversation_says_tells_them_apart() -> None:
+def test_the_conversation_decides_between_siblings() -> None:
     assert meant("Can we take pets into the park?", "Long Point Park", "Sampson Park", told="Is Sampson open?") == []
 
 
-def test_the_margin_decides_who_is_near_enough() -> None:
+def test_the_margin_decides_which_siblings_are_offered() -> None:
     titles = ["Router R1", "Router R2", "Router R3", "Router R4"]
     assert meant("How do I reset the router?", *titles, spread=0.1) == titles[:3]
     assert meant("How do I reset the router?", *titles, spread=0.3) == []
 
 
-def test_what_another_document_answers_better_for_all_is_not_asked_about() -> None:
+def test_a_better_general_document_makes_a_choice_unnecessary() -> None:
     question = "How do I reset the router?"
     both = [hit(f"Router R{n}", f"To reset the router, press {n}.", 0.45) for n in (1, 7)]
     faq = "To reset the router, whichever it is, unplug it."
@@ -75,18 +75,18 @@ def test_what_another_document_answers_better_for_all_is_not_asked_about() -> No
     assert find_siblings(question, "", [hit("Questions on the network", faq, 0.6), *both], MARGIN) is None
 
 
-def test_at_most_five_are_offered() -> None:
+def test_at_most_five_siblings_are_offered() -> None:
     titles = [f"Router R{number}" for number in range(1, 9)]
     assert meant("How do I reset the router?", *titles) == titles[:5]
 
 
-def test_one_that_says_less_of_what_is_asked_is_not_meant() -> None:
+def test_a_document_with_fewer_words_of_the_question_is_not_a_sibling() -> None:
     security = hit("Security policy", "The policy on lost cards: report a lost card the same day.")
     travel = hit("Travel policy", "Trips of more than 500 km go by train.")
     assert find_siblings("What is the policy on lost cards?", "", [security, travel], MARGIN) is None
 
 
-def test_two_pages_on_one_thing_are_one() -> None:
+def test_two_pages_on_one_thing_are_one_sibling() -> None:
     hits = [
         hit("Jury Services | Superior Court | County of Tulare", "Jury duty and services: call 1."),
         hit("Jury Duty | Superior Court | County of Tulare", "Jury duty and services: call 1 or 2."),
@@ -97,7 +97,7 @@ def test_two_pages_on_one_thing_are_one() -> None:
     assert [one.name[-7:].strip() for one in found.members] == ["Tulare", "Ventura"]
 
 
-def test_a_section_is_known_by_the_headings_above_it() -> None:
+def test_a_section_is_identified_by_the_headings_above_it() -> None:
     one, other = (hit("Manual", f"Press {n}.", headings=("Manual", f"Printer P{n}", "Toner")) for n in (3, 9))
     assert list_names(one) == ["Manual", "Printer P3", "Toner"]
     found = find_siblings("How is the toner of the printer changed?", "", [one, other], MARGIN)
@@ -107,7 +107,7 @@ def test_a_section_is_known_by_the_headings_above_it() -> None:
     assert is_singled_out("and P9?", ninth, found.members) and not is_singled_out("and P9?", third, found.members)
 
 
-def test_documents_of_one_title_are_one() -> None:
+def test_documents_with_the_same_title_are_one_sibling() -> None:
     assert Sibling(hit("Router R1", "a"), 0).holds(hit("Router  R1", "b"))
 
 
@@ -120,5 +120,5 @@ def test_documents_of_one_title_are_one() -> None:
         ("How does the router differ from the others?", False),
     ],
 )
-def test_a_noun_is_left_open_behind_a_definite_word(question: str, leaves: bool) -> None:
+def test_a_noun_after_a_definite_word_is_left_open(question: str, leaves: bool) -> None:
     assert is_left_open(question, "router") is leaves

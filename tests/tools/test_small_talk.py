@@ -1,4 +1,4 @@
-"""Greetings, thanks and "who are you?": a short reply, nothing searched, cited or missed; a question stays one."""
+"""Greetings, thanks and "who are you?": a short reply without search, citation or miss; questions stay questions."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from argot.ui.rendering.message_markdown import format_message
 
 
 async def asked(run: Any, *questions: str) -> list[tuple[AskResult, set[str]]]:
-    """Each question of one thread: its result, and the stages that ran for it."""
+    """Return the result of each question of one thread, and the stages that ran for it."""
     graph, results = build_graph(InMemorySaver()), []
     for question in questions:
         events = [event async for event in ask(graph, run, question, "t")]
@@ -64,7 +64,7 @@ def test_small_talk_is_recognised(message: str, kind: str) -> None:
         "hi " * 60,
     ],
 )
-def test_a_question_is_no_small_talk(message: str) -> None:
+def test_a_question_is_not_small_talk(message: str) -> None:
     assert identify_small_talk(message) is None
 
 
@@ -76,7 +76,7 @@ async def test_a_greeting_is_answered_without_the_documents(tiny_kb: Any) -> Non
     assert tiny_kb.glossary.misses.open(Principal("boss", sees_all=True)) == []
 
 
-async def test_what_is_offered_is_answered_when_it_is_asked(tiny_kb: Any) -> None:
+async def test_the_offered_example_questions_are_answered(tiny_kb: Any) -> None:
     ((offer, _),) = await asked(tiny_kb.run_context(), "What can you do?")
     assert offer.examples
     assert all(example in offer.answer for example in offer.examples)
@@ -84,13 +84,13 @@ async def test_what_is_offered_is_answered_when_it_is_asked(tiny_kb: Any) -> Non
         assert result.status == "answered", result.question
 
 
-async def test_an_empty_base_offers_nothing_and_says_why(empty_kb: Any) -> None:
+async def test_an_empty_knowledge_base_offers_no_examples(empty_kb: Any) -> None:
     ((result, _),) = await asked(empty_kb.run_context(), "Hello")
     assert (result.status, result.examples) == ("small_talk", [])
     assert "no documents" in result.answer
 
 
-async def test_examples_name_no_document_that_the_asker_may_not_read(tiny_kb: Any) -> None:
+async def test_examples_name_only_readable_documents(tiny_kb: Any) -> None:
     secret = "# Canary plan\n\n## Canary voltage\n\nThe canary voltage is 9 V.\n"
     tiny_kb.add("canary.md", secret, audience=frozenset({"vault"}))
     graph, insider = build_graph(InMemorySaver()), Principal("ann", frozenset({"vault"}))
@@ -101,13 +101,13 @@ async def test_examples_name_no_document_that_the_asker_may_not_read(tiny_kb: An
     assert "anary" not in seen.turns[0].model_dump_json()
 
 
-async def test_a_follow_up_leans_on_the_question_and_not_on_the_thanks_between(tiny_kb: Any) -> None:
+async def test_a_follow_up_refers_to_the_question_before_the_thanks(tiny_kb: Any) -> None:
     questions = ("What is the Word Line voltage during a read?", "thanks!", "why?")
     *_, (result, _) = await asked(tiny_kb.run_context(), *questions)
     assert result.stand_alone_question == "What is the Word Line voltage during a read? Why?"
 
 
-async def test_why_after_nothing_but_a_greeting_asks_for_a_whole_question(tiny_kb: Any) -> None:
+async def test_why_after_a_greeting_asks_for_a_whole_sentence(tiny_kb: Any) -> None:
     *_, (result, _) = await asked(tiny_kb.run_context(), "Hello", "Why?")
     assert (result.status, result.stand_alone_question) == ("small_talk", "Why?")
     assert "whole sentence" in result.answer
@@ -119,18 +119,18 @@ async def test_a_message_with_a_term_of_the_glossary_is_a_question(tiny_kb: Any)
     assert [one.expansion for one in result.jargon] == ["hydrogen iodide"]
 
 
-async def test_switched_off_everything_is_a_question(tiny_kb: Any) -> None:
+async def test_without_small_talk_every_message_is_a_question(tiny_kb: Any) -> None:
     ((result, stages),) = await asked(tiny_kb.run_context(small_talk=False), "Hello")
     assert "small_talk" not in stages
     assert result.status == "abstained"
 
 
-async def test_a_search_for_passages_takes_every_message_for_a_question(tiny_kb: Any) -> None:
+async def test_without_generation_every_message_is_a_question(tiny_kb: Any) -> None:
     ((result, _),) = await asked(tiny_kb.run_context(generate_answer=False), "help")
     assert result.status != "small_talk"
 
 
-async def test_every_surface_shows_the_reply_and_no_source(tiny_kb: Any) -> None:
+async def test_every_surface_shows_a_small_talk_reply_without_sources(tiny_kb: Any) -> None:
     ((result, _),) = await asked(tiny_kb.run_context(), "Who are you?")
     shown = view_result(result)
     assert "I am Argot" in shown.content

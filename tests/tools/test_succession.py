@@ -1,4 +1,4 @@
-"""What is not in force stands behind what says the same in force, and is not quoted beside it."""
+"""A document that is not in force ranks behind its counterpart in force, and is not quoted beside it."""
 
 import pytest
 
@@ -28,12 +28,12 @@ NOW = hit("b.md", "Library 2025", 0.9, status="Approved")
 @pytest.mark.parametrize(
     "status", ["draft", "Proposed", "SUPERSEDED", "withdrawn", "Archived", "obsolete 2024", "Retired"]
 )
-def test_what_is_not_in_force_stands_behind_what_says_the_same_in_force(status: str) -> None:
+def test_a_document_not_in_force_ranks_behind_its_counterpart_in_force(status: str) -> None:
     aside = hit("a.md", "Library 2026", 1.0, status=status)
     other = hit("c.md", "Canteen", 0.95)
     assert order(aside, other, NOW) == ["c.md", "b.md", "a.md"]
     assert quoted(aside, other, NOW) == ["c.md", "b.md"]
-    # Cut more finely, it stands under more headings.
+    # A document cut into smaller passages has more headings above them.
     assert order(hit("a.md", "Library 2026", 1.0, ("Loans", "Books"), status=status), NOW) == ["b.md", "a.md"]
 
 
@@ -47,17 +47,17 @@ def test_what_is_not_in_force_stands_behind_what_says_the_same_in_force(status: 
         hit("a.md", "Library 2026", 1.0, status="The draft of a letter is kept for a year"),
     ],
 )
-def test_another_subject_or_a_far_better_passage_keeps_its_place(aside: Hit) -> None:
+def test_another_subject_or_a_far_better_passage_keeps_its_rank(aside: Hit) -> None:
     assert order(aside, NOW) == quoted(aside, NOW) == ["a.md", "b.md"]
 
 
-def test_a_text_that_is_asked_for_keeps_its_place() -> None:
+def test_a_document_asked_for_by_year_or_status_keeps_its_rank() -> None:
     aside = hit("a.md", "Library 2026", 1.0, status="draft")
     for asked in ("How long may a book be kept in 2026?", "What does the draft say of books?"):
         assert quoted(aside, NOW, asked=asked) == ["a.md", "b.md"]
 
 
-def test_nothing_succeeds_itself_or_what_succeeds_it() -> None:
+def test_no_document_succeeds_itself_or_its_successor() -> None:
     itself = hit("a.md", "Library", 1.0, superseded_by="Library").document
     one, two = (hit(f"{a}.md", a, 1.0, superseded_by=b).document for a, b in (("X", "Y"), ("Y", "X")))
     assert find_successors([itself, NOW.document, one, two]) == []

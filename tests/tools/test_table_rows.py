@@ -31,46 +31,46 @@ async def answer(question: str, text: str) -> str:
 
 
 def rows(quoted: str) -> list[str]:
-    """The first cells of the rows that are quoted, without the header."""
+    """Return the first cells of the quoted rows, without the header."""
     return [line.split("|")[1].strip() for line in quoted.split("\n") if line.startswith("|")][2:]
 
 
-async def test_where_no_row_is_named_a_short_table_comes_whole() -> None:
+async def test_a_short_table_is_quoted_whole_when_no_row_is_named() -> None:
     quoted = await answer("How much is a cabin with a window?", CABINS)
     assert rows(quoted) == ["Economy", "Sea view", "Pet cabin", "Suite"]
 
 
-async def test_a_row_that_is_named_stands_alone() -> None:
+async def test_a_named_row_is_quoted_alone() -> None:
     assert rows(await answer("How much is the pet cabin?", CABINS)) == ["Pet cabin"]
     assert rows(await answer("How much is a suite cabin?", CABINS)) == ["Suite"]
 
 
-async def test_rows_of_one_name_come_together_unless_the_question_tells_them_apart() -> None:
+async def test_rows_of_one_name_are_quoted_together_unless_distinguished() -> None:
     question = "How many million hours between failures for the product Heron E4"
     assert "Heron E4, Heron E4" in ", ".join(rows(await answer(f"{question}?", DRIVES)))
     assert rows(await answer(f"{question} cold grade?", DRIVES)) == ["Heron E4 cold grade"]
     assert "| Heron E4 | 8 | 2.4 |" in await answer(f"{question} with a capacity of 8 TB?", DRIVES)
 
 
-async def test_a_number_is_compared_with_bounds() -> None:
+async def test_a_number_in_the_question_is_compared_with_bounds() -> None:
     question = "What to do at a state of charge of"
     assert rows(await answer(f"{question} 30 %?", CHARGE)) == ["below 65 %", "below 45 %"]
     assert rows(await answer(f"{question} 45 %?", CHARGE)) == ["below 65 %"]
 
 
-async def test_where_it_cannot_be_compared_the_table_comes_whole() -> None:
+async def test_a_table_is_quoted_whole_when_the_number_cannot_be_compared() -> None:
     whole = ["below 65 %", "below 45 %", "below 30 %"]
     assert rows(await answer("What to do at a state of charge of about 30 %?", CHARGE)) == whole
     assert rows(await answer("What to do at a state of charge of 80 %?", CHARGE)) == whole
 
 
-async def test_of_a_long_table_all_rows_that_fit_as_well_are_quoted() -> None:
+async def test_all_equally_matching_rows_of_a_long_table_are_quoted() -> None:
     lines = [f"| Room {number} | {'window' if number % 9 == 0 else 'none'} | {number} |" for number in range(1, 31)]
     table = "\n".join(["| Place | Light | Fee |", "|---|---|---|", *lines])
     assert rows(await answer("How high is the fee for light by a window?", table)) == ["Room 9", "Room 18", "Room 27"]
 
 
-async def test_one_step_is_no_answer() -> None:
+async def test_a_single_step_does_not_answer_a_how_to_question() -> None:
     steps = "1. Put the pads on.\n2. The tower connects by itself in a minute.\n3. If it does not, press RETRY."
     assert await answer("The tower connects not by itself, what now?", steps) == steps
     assert await answer("How long until the tower connects by itself?", steps) == steps.split("\n")[1]

@@ -28,11 +28,11 @@ async def found(text: str, *headings: str) -> list[tuple[str, str, str]]:
         ("The torque wrench is used to tighten the bolts.", ("torque wrench", "tighten", "bolts")),
     ],
 )
-async def test_each_rule(text: str, triple: tuple[str, str, str]) -> None:
+async def test_each_rule_extracts_its_triple(text: str, triple: tuple[str, str, str]) -> None:
     assert await found(text) == [triple]
 
 
-async def test_steps_belong_to_what_the_heading_promises() -> None:
+async def test_steps_get_the_action_of_their_heading() -> None:
     steps = "1. Click **Rotate**.\n2. Press OK."
     assert await found(steps, "Text", "Rotate a text box") == [
         ("Rotate", "rotate", "text box"),
@@ -52,15 +52,15 @@ async def test_steps_belong_to_what_the_heading_promises() -> None:
         "```\nClick Save to store the layout.\n```",
     ],
 )
-async def test_no_triple_where_nothing_is_instructed(text: str) -> None:
+async def test_text_without_instructions_gives_no_triple(text: str) -> None:
     assert await found(text) == []
 
 
-async def test_at_most_as_many_as_the_paper() -> None:
+async def test_the_number_of_triples_per_passage_is_that_of_the_paper() -> None:
     text = "\n\n".join(f"Click Button{n} to store the layout{n}." for n in range(100))
     assert len(await found(text)) == MAX_TRIPLES_PER_PASSAGE
 
 
 @pytest.mark.parametrize("unit", ["to ", "click ", "Click a to b ", "the ", "a-b ", "To x the y, click "])
-async def test_hostile_repetition_ends(unit: str) -> None:
+async def test_hostile_repetition_is_processed(unit: str) -> None:
     await found(unit * 2000)

@@ -1,4 +1,4 @@
-"""Which ranges hold the number asked for, and when that is not told."""
+"""Which ranges contain the number of a question, and when that is uncertain."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def cells(question: str, column: str, there: list[str]) -> list[str] | None:
         ("What does a parcel from 6 to 7 kg cost?", "Weight", WEIGHT, [2]),
     ],
 )
-def test_the_ranges_that_hold_the_number(question: str, column: str, there: list[str], found: list[int]) -> None:
+def test_the_ranges_that_contain_the_number_are_found(
+    question: str, column: str, there: list[str], found: list[int]
+) -> None:
     assert cells(question, column, there) == [there[place] for place in found]
 
 
@@ -53,10 +55,10 @@ def test_the_ranges_that_hold_the_number(question: str, column: str, there: list
         ("What fits the NX-4410?", "Voltage", ["below 5 V"]),
     ],
 )
-def test_what_is_in_doubt_is_not_compared(question: str, column: str, there: list[str]) -> None:
+def test_ambiguous_numbers_and_ranges_are_not_compared(question: str, column: str, there: list[str]) -> None:
     assert cells(question, column, there) is None
 
 
-def test_a_number_alone_is_no_bound() -> None:
+def test_a_number_alone_is_not_a_bound() -> None:
     assert has_bounds(["12", "10 or more"])
     assert not has_bounds(["12", "300 ns", "none", "5-port switch"])

@@ -1,4 +1,4 @@
-"""Words and stems, on which every lexical judgement rests."""
+"""Words and stems, the basis of every lexical comparison."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -17,17 +17,17 @@ from argot.tools.text.words import content_stems, stem
         ("adoption", "adopt"), ("rate", "rate"), ("controlling", "control"), ("is", "is"),
     ],
 )  # fmt: skip
-def test_stems_are_porters(word, stemmed):
-    """Examples of his paper, "An algorithm for suffix stripping" (1980)."""
+def test_stems_equal_those_of_porter(word, stemmed):
+    """Check the examples of his paper, "An algorithm for suffix stripping" (1980)."""
     assert stem(word) == stemmed
 
 
-def test_a_number_in_words_is_the_number_and_other_writing_stays():
+def test_a_number_in_words_becomes_digits_and_other_words_stay():
     assert [stem(word) for word in ("seven", "größe", "nx4410b", "用語")] == ["7", "größe", "nx4410b", "用語"]
     assert content_stems("The seven wafers were inspected") == ["7", "wafer", "inspect"]
 
 
-def test_threads_do_not_mix_their_words():
+def test_stemming_is_thread_safe():
     words = [f"{one}{two}{three}{ending}" for one in "bcdfg" for two in "aeiou" for three in "lmnprst"
              for ending in ("ing", "ations", "fulness")]  # fmt: skip
     alone = [stem.__wrapped__(word) for word in words]
@@ -35,6 +35,6 @@ def test_threads_do_not_mix_their_words():
         assert list(pool.map(stem.__wrapped__, words * 8)) == alone * 8
 
 
-def test_what_fewer_texts_hold_counts_more() -> None:
+def test_a_rarer_word_has_a_higher_idf() -> None:
     assert compute_idf(1, 10) > compute_idf(5, 10) > compute_idf(10, 10) > 0
     assert compute_floored_idf(1, 10) > compute_floored_idf(10, 10) == pytest.approx(math.log(2))

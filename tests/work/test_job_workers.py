@@ -1,4 +1,4 @@
-"""`argot work` on PostgreSQL: real processes that are killed, poisoned, stopped and cut off from their server."""
+"""Tests of `argot work` on PostgreSQL: real processes that are killed, stopped or cut off from the server."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ FILES = 150
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresqlServer]:
-    """Of this file alone: it is restarted."""
+    """Provide a PostgreSQL server for this file only, because it is restarted."""
     if programs() is None:
         pytest.skip(MISSING)
     with tempfile.TemporaryDirectory(prefix="argot-jobs-") as folder:
@@ -49,7 +49,7 @@ def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaRun]:
 
 @pytest.fixture
 def given(server: PostgresqlServer, chroma: ChromaRun) -> Iterator[dict[str, Any]]:
-    """The settings that all processes of a test share."""
+    """Provide the settings that all processes of a test share."""
     with server.database() as url:
         yield {
             "store": url,
@@ -63,7 +63,7 @@ def given(server: PostgresqlServer, chroma: ChromaRun) -> Iterator[dict[str, Any
 
 @pytest.fixture
 async def kb(tmp_path: Path, given: dict[str, Any]) -> AsyncIterator[KnowledgeBase]:
-    """The process that puts jobs and does none."""
+    """Provide the process that submits jobs and runs none."""
     home = tmp_path / "asking"
     async with KnowledgeBase.open(home, Settings(home=home, **given), create=True) as opened:
         yield opened
@@ -74,7 +74,7 @@ Worker = Callable[..., Working]
 
 @pytest.fixture
 def worker(kb: KnowledgeBase, tmp_path: Path, given: dict[str, Any]) -> Iterator[Worker]:
-    """Starts `argot work` on the same stores, as on another machine."""
+    """Provide a function that starts `argot work` on the same stores, as on another machine."""
     variables = {f"ARGOT_{name.upper()}": str(value) for name, value in given.items()}
     with ExitStack() as stack:
         started: list[Working] = []
@@ -115,7 +115,7 @@ def folder_of(tmp_path: Path) -> Path:
     return folder
 
 
-async def test_a_file_that_is_sent_is_put_in_by_a_worker_elsewhere(kb: KnowledgeBase, worker: Worker) -> None:
+async def test_a_worker_on_another_machine_adds_an_uploaded_file(kb: KnowledgeBase, worker: Worker) -> None:
     at_work = worker("--kinds", "upload,fetch")
     while not await kb.jobs.has_workers("upload"):  # noqa: ASYNC110  it is another process
         await asyncio.sleep(0.05)
@@ -132,14 +132,14 @@ async def test_a_file_that_is_sent_is_put_in_by_a_worker_elsewhere(kb: Knowledge
     assert at_work.stop() == 0 and not await kb.jobs.has_workers("upload")
 
 
-async def test_what_a_killed_worker_had_is_taken_up_by_another(
+async def test_another_worker_continues_the_job_of_a_killed_worker(
     kb: KnowledgeBase, worker: Worker, tmp_path: Path
 ) -> None:
     first = worker()
     await source_add(kb, ME, address=str(folder_of(tmp_path)), every="6h")
     await source_sync_start(kb, ME, name="docs")
     (job,) = await kb.jobs.list_jobs("sync")
-    # The first word of how far it is comes at once, and many documents are still to come.
+    # The first progress report comes at once, while many documents are still to come.
     while not job.done:
         assert job.is_under_way
         job = await kb.jobs.job(job.id)
@@ -153,7 +153,7 @@ async def test_what_a_killed_worker_had_is_taken_up_by_another(
     assert (source.state, source.documents, source.failed) == ("synced", FILES, 0)
 
 
-async def test_what_ends_its_workers_is_put_aside_after_three_tries(
+async def test_a_job_that_kills_its_workers_is_set_aside_after_three_tries(
     kb: KnowledgeBase, worker: Worker, given: dict[str, Any], tmp_path: Path
 ) -> None:
     job = await kb.jobs.submit(JobWanted("poison", ME, label="of arsenic", key="poison"))
@@ -179,7 +179,7 @@ def _said(*arguments: str, **variables: str) -> str:
     return done.stdout
 
 
-async def test_two_workers_never_do_one_job_twice_at_once(kb: KnowledgeBase, worker: Worker, tmp_path: Path) -> None:
+async def test_two_workers_never_do_the_same_job(kb: KnowledgeBase, worker: Worker, tmp_path: Path) -> None:
     path = tmp_path / "log"
     worker("--kinds", "log"), worker("--kinds", "log")
     jobs = [await kb.jobs.submit(logging_job(path, number)) for number in range(30)]
@@ -189,13 +189,15 @@ async def test_two_workers_never_do_one_job_twice_at_once(kb: KnowledgeBase, wor
     assert len({pid for _, _, pid in lines}) == 2
 
 
-async def test_a_worker_that_hung_keeps_its_job_to_itself(kb: KnowledgeBase, worker: Worker, tmp_path: Path) -> None:
+async def test_no_other_worker_takes_the_job_of_a_paused_worker(
+    kb: KnowledgeBase, worker: Worker, tmp_path: Path
+) -> None:
     path, gate = tmp_path / "log", tmp_path / "gate"
     first = worker("--kinds", "log")
     job = await kb.jobs.submit(logging_job(path, 1, "key", until=str(gate)))
     await until(kb, job.id, "running")
     await there(path)
-    first.process.send_signal(19)  # SIGSTOP: its heartbeat lapses, and its lock stays
+    first.process.send_signal(19)  # SIGSTOP: its heartbeat lapses, and its lock is still held
     worker("--kinds", "log")
     while "Another process" not in (seen := await kb.jobs.job(job.id)).error:
         assert seen.is_under_way
@@ -206,7 +208,7 @@ async def test_a_worker_that_hung_keeps_its_job_to_itself(kb: KnowledgeBase, wor
     assert (await ended(kb, job.id)).state == "done"
 
 
-async def test_a_job_goes_on_when_postgresql_was_restarted(
+async def test_a_job_continues_after_a_restart_of_postgresql(
     kb: KnowledgeBase, worker: Worker, server: PostgresqlServer, tmp_path: Path
 ) -> None:
     path, gate = tmp_path / "log", tmp_path / "gate"
@@ -217,12 +219,12 @@ async def test_a_job_goes_on_when_postgresql_was_restarted(
     await asyncio.to_thread(server.start)
     gate.touch()
     assert (await ended(kb, job.id)).state == "done"
-    # The same worker takes the next one.
+    # The same worker takes the next job.
     again = await kb.jobs.submit(logging_job(path, 2))
     assert (await ended(kb, again.id)).outcome == at_work.process.pid
 
 
-async def test_a_stopped_worker_gives_back_what_it_has(kb: KnowledgeBase, worker: Worker, tmp_path: Path) -> None:
+async def test_a_stopped_worker_returns_its_job_to_the_queue(kb: KnowledgeBase, worker: Worker, tmp_path: Path) -> None:
     path, gate = tmp_path / "log", tmp_path / "gate"
     first = worker("--kinds", "log")
     job = await kb.jobs.submit(logging_job(path, 1, until=str(gate)))
@@ -235,7 +237,7 @@ async def test_a_stopped_worker_gives_back_what_it_has(kb: KnowledgeBase, worker
     assert (await ended(kb, job.id)).state == "done"
 
 
-def test_without_shared_stores_it_says_what_it_needs(tmp_path: Path) -> None:
+def test_the_work_command_names_the_settings_it_needs(tmp_path: Path) -> None:
     done = run("work", "--home", str(tmp_path / "kb"))
     assert done.returncode and "ARGOT_STORE=postgresql://" in done.stderr and "ARGOT_CHROMA_URL" in done.stderr
     known = {"ARGOT_STORE": "postgresql://nobody@127.0.0.1:9/x", "ARGOT_CHROMA_URL": "http://127.0.0.1:9"}
@@ -243,7 +245,7 @@ def test_without_shared_stores_it_says_what_it_needs(tmp_path: Path) -> None:
     assert done.returncode and "'sing' is not a kind of job. Kinds: " in done.stderr
 
 
-def test_a_machine_without_a_model_server_takes_no_job_that_asks_one() -> None:
+def test_a_worker_without_a_model_server_takes_no_job_that_needs_one() -> None:
     alone, with_model = (parse_kinds("", Settings(model_url=url)) for url in ("", "http://127.0.0.1:1/v1"))
     assert set(with_model) - set(alone) == {"derive", "derive_documents", "pairs"} and {"sync", "mine"} <= set(alone)
     assert parse_kinds("pairs, sync", Settings()) == ["pairs", "sync"]

@@ -1,4 +1,4 @@
-"""What keeps jobs does so alike: this process, and a queue on PostgreSQL with a worker."""
+"""Tests of all implementations of `Jobs`: in this process, and a queue on PostgreSQL with a worker."""
 
 import asyncio
 import secrets
@@ -22,7 +22,7 @@ BUSY = "'{label}' is at work."
 
 
 class Scripted:
-    """Jobs of the kinds `scripted` and `scripted_long`: what comes of each try, by the label of the job."""
+    """Jobs of the kinds `scripted` and `scripted_long`, with the outcome of each try given by the job's label."""
 
     def __init__(self) -> None:
         self.runs: list[JobRun] = []
@@ -107,7 +107,7 @@ def wanted(label: str = "one", **more: Any) -> JobWanted:
     return JobWanted(**{"kind": "scripted", "by": ME, "label": label, **more})
 
 
-async def test_a_job_is_done_with_its_parameters_and_bytes(jobs: Jobs, scripted: Scripted) -> None:
+async def test_a_job_runs_with_its_parameters_and_data(jobs: Jobs, scripted: Scripted) -> None:
     put = await jobs.submit(wanted(parameters={"name": "Grüße \x00"}, data=b"bytes"))
     assert put.kind == "scripted" and put.label == "one" and put.asked_by == ME.name and put.put_at
     job = await ended(jobs, put.id)
@@ -121,7 +121,7 @@ async def test_a_job_is_done_with_its_parameters_and_bytes(jobs: Jobs, scripted:
         await jobs.job(999_999)
 
 
-async def test_one_key_is_one_job_at_a_time(jobs: Jobs, scripted: Scripted) -> None:
+async def test_only_one_job_of_a_key_runs_at_a_time(jobs: Jobs, scripted: Scripted) -> None:
     scripted.gate = asyncio.Event()
     first = await jobs.submit(wanted("docs", key="sync:docs"))
     with pytest.raises(Conflict, match="'docs' is at work"):
@@ -142,7 +142,7 @@ async def test_one_key_is_one_job_at_a_time(jobs: Jobs, scripted: Scripted) -> N
     assert not [job for job in await jobs.list_jobs() if job.is_under_way]
 
 
-async def test_many_at_once_with_one_key_give_one_job(jobs: Jobs, scripted: Scripted) -> None:
+async def test_concurrent_submissions_with_one_key_create_one_job(jobs: Jobs, scripted: Scripted) -> None:
     scripted.gate = asyncio.Event()
     puts = [jobs.submit(wanted("docs", key="sync:docs")) for _ in range(8)]
     came = await asyncio.gather(*puts, return_exceptions=True)
@@ -150,7 +150,7 @@ async def test_many_at_once_with_one_key_give_one_job(jobs: Jobs, scripted: Scri
     scripted.gate.set()
 
 
-async def test_how_far_it_is_is_seen_while_it_runs(jobs: Jobs, scripted: Scripted) -> None:
+async def test_the_progress_of_a_running_job_is_visible(jobs: Jobs, scripted: Scripted) -> None:
     scripted.gate = asyncio.Event()
     put = await jobs.submit(wanted())
     async for job in jobs.follow(put.id):
@@ -160,18 +160,18 @@ async def test_how_far_it_is_is_seen_while_it_runs(jobs: Jobs, scripted: Scripte
     assert job.state == "done"
 
 
-async def test_what_cannot_be_used_fails_at_once(jobs: Jobs, scripted: Scripted) -> None:
+async def test_a_job_with_invalid_input_fails_at_once(jobs: Jobs, scripted: Scripted) -> None:
     scripted.fails = [InvalidInput("plan.pdf was not added: it is encrypted.")]
     job = await ended(jobs, (await jobs.submit(wanted(data=b"x"))).id)
     assert job.state == "failed" and job.tries == 1 and job.error_kind == "InvalidInput"
     assert job.error == "plan.pdf was not added: it is encrypted."
 
 
-async def test_what_fails_is_tried_three_times_and_then_put_aside(jobs: Jobs, scripted: Scripted) -> None:
+async def test_a_failing_job_is_tried_three_times_and_then_set_aside(jobs: Jobs, scripted: Scripted) -> None:
     scripted.fails = [RuntimeError(f"poison {n}") for n in range(3)]
     job = await ended(jobs, (await jobs.submit(wanted("bad", key="k", data=b"kept"))).id)
     assert job.state == "aside" and job.tries == 3 and "poison 2" in job.error and len(scripted.runs) == 3
-    # Nobody who only looks what is due puts it again.
+    # Work that only checks what is due does not submit a job again that was set aside.
     assert (await jobs.submit(wanted("bad", key="k"), again=False)).id == job.id and len(scripted.runs) == 3
     back = await jobs.retry(job.id)
     assert back.state in ("waiting", "running", "done")
@@ -181,9 +181,7 @@ async def test_what_fails_is_tried_three_times_and_then_put_aside(jobs: Jobs, sc
         await jobs.retry(job.id)
 
 
-async def test_a_job_that_no_worker_takes_is_done_here_and_its_first_failure_is_its_last(
-    jobs: Jobs, scripted: Scripted
-) -> None:
+async def test_a_job_without_retries_fails_at_its_first_failure(jobs: Jobs, scripted: Scripted) -> None:
     assert await jobs.find_latest("scripted_once", "k") is None
     scripted.fails = [RuntimeError("poison")]
     begun = await jobs.begin(wanted(kind="scripted_once", key="k"))
@@ -193,7 +191,7 @@ async def test_a_job_that_no_worker_takes_is_done_here_and_its_first_failure_is_
     assert again.state == "done" and again == await jobs.find_latest("scripted_once", "k")
 
 
-async def test_a_fault_is_told_in_the_words_of_its_kind(jobs: Jobs, scripted: Scripted) -> None:
+async def test_a_fault_is_reported_in_the_words_of_its_job_kind(jobs: Jobs, scripted: Scripted) -> None:
     job_kind("scripted_once", busy=BUSY, is_retried=False, fault="It broke: {error}.")(scripted.work)
     scripted.fails = [RuntimeError("poison"), InvalidInput("It is encrypted.")]
     for error in ("It broke: poison.", "It is encrypted."):
@@ -201,7 +199,7 @@ async def test_a_fault_is_told_in_the_words_of_its_kind(jobs: Jobs, scripted: Sc
         assert (failed.state, failed.error) == ("failed", error)
 
 
-async def test_one_at_a_time_has_a_turn(jobs: Jobs) -> None:
+async def test_only_one_task_at_a_time_has_the_turn(jobs: Jobs) -> None:
     noted: list[int] = []
 
     async def take(number: int) -> None:
@@ -214,7 +212,7 @@ async def test_one_at_a_time_has_a_turn(jobs: Jobs) -> None:
     assert sorted(noted) == [0, 0, 1, 1, 2, 2] and noted[::2] == noted[1::2]
 
 
-async def test_who_asks_again_for_what_was_put_aside_gets_a_new_job(jobs: Jobs, scripted: Scripted) -> None:
+async def test_submitting_a_job_that_was_set_aside_creates_a_new_one(jobs: Jobs, scripted: Scripted) -> None:
     scripted.fails = [RuntimeError("poison")] * 3
     aside = await ended(jobs, (await jobs.submit(wanted(key="k"))).id)
     new = await jobs.submit(wanted(key="k"))
@@ -223,13 +221,13 @@ async def test_who_asks_again_for_what_was_put_aside_gets_a_new_job(jobs: Jobs, 
         await jobs.job(aside.id)
 
 
-async def test_what_is_put_off_does_not_count_as_a_try(jobs: Jobs, scripted: Scripted) -> None:
+async def test_a_postponed_job_does_not_count_as_a_try(jobs: Jobs, scripted: Scripted) -> None:
     scripted.fails = [PutOff("The server rests.", 0.0), *[ModelUnavailable("No model.")] * 3]
     job = await ended(jobs, (await jobs.submit(wanted())).id)
     assert job.state == "done" and job.tries == 1 and len(scripted.runs) == 5
 
 
-async def test_a_job_is_stopped_while_it_runs_and_put_back(jobs: Jobs, scripted: Scripted) -> None:
+async def test_a_running_job_can_be_cancelled_and_retried(jobs: Jobs, scripted: Scripted) -> None:
     scripted.gate = asyncio.Event()
     put = await jobs.submit(wanted(key="k", data=b"again"))
     await scripted.began.wait()
@@ -243,7 +241,7 @@ async def test_a_job_is_stopped_while_it_runs_and_put_back(jobs: Jobs, scripted:
     assert (await ended(jobs, put.id)).outcome == {"data": "again"}
 
 
-async def test_one_of_the_key_that_is_under_way_is_not_put_back(jobs: Jobs, scripted: Scripted) -> None:
+async def test_a_job_is_not_retried_while_another_of_its_key_runs(jobs: Jobs, scripted: Scripted) -> None:
     scripted.fails = [InvalidInput("no")]
     failed = await ended(jobs, (await jobs.submit(wanted("docs", key="k"))).id)
     scripted.gate = asyncio.Event()
@@ -254,7 +252,7 @@ async def test_one_of_the_key_that_is_under_way_is_not_put_back(jobs: Jobs, scri
     assert (await ended(jobs, new.id)).state == "done"
 
 
-async def test_who_is_erased_leaves_no_job_behind(jobs: Jobs, scripted: Scripted) -> None:
+async def test_erasing_a_user_removes_their_jobs(jobs: Jobs, scripted: Scripted) -> None:
     job = await ended(jobs, (await jobs.submit(wanted("of mine"))).id)
     await jobs.forget("somebody else")
     assert [one.id for one in await jobs.list_jobs()] == [job.id]
@@ -262,7 +260,7 @@ async def test_who_is_erased_leaves_no_job_behind(jobs: Jobs, scripted: Scripted
     assert await jobs.list_jobs() == []
 
 
-async def test_long_jobs_keep_nobody_waiting(jobs: Jobs, scripted: Scripted) -> None:
+async def test_long_jobs_do_not_delay_other_jobs(jobs: Jobs, scripted: Scripted) -> None:
     scripted.gate = asyncio.Event()
     long = [await jobs.submit(wanted(kind="scripted_long")) for _ in range(5)]
     await scripted.began.wait()

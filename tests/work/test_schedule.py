@@ -1,4 +1,4 @@
-"""Scheduled work is done when it is due, again after a fault, and later each time while a server does not answer."""
+"""Tests of scheduled work: it runs when due, again after a fault, and less often while a server does not answer."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ async def kb(tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 @pytest.fixture
 def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The seconds that the schedule would have slept; it sleeps for none of them."""
+    """Record the seconds for which the schedule would sleep, without sleeping."""
     slept: list[float] = []
     sleep = asyncio.sleep
 
@@ -36,7 +36,7 @@ def naps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 class Scripted:
-    """Work whose outcome of each time is given; after the last it never ends."""
+    """Scheduled work with a given outcome for each run; after the last outcome it never ends."""
 
     def __init__(self, *outcomes: Exception | None) -> None:
         self.outcomes = list(outcomes)
@@ -61,7 +61,9 @@ async def do_all(kb: KnowledgeBase, script: Scripted, **given: Any) -> None:
     assert not await is_done_by_a_service(kb, "scripted")
 
 
-async def test_a_fault_does_not_end_it(kb: KnowledgeBase, naps: list[float], caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_fault_does_not_end_scheduled_work(
+    kb: KnowledgeBase, naps: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
     script = Scripted(None, RuntimeError("poison"), None)
     await do_all(kb, script, first=5.0, rest=60.0)
     assert naps == [5.0, 20.0, 60.0, 20.0] and "'scripted' failed" in caplog.text and "poison" in caplog.text
@@ -70,7 +72,7 @@ async def test_a_fault_does_not_end_it(kb: KnowledgeBase, naps: list[float], cap
     assert naps == [0.0, 20.0]
 
 
-async def test_a_server_that_does_not_answer_is_waited_for_ever_longer(kb: KnowledgeBase, naps: list[float]) -> None:
+async def test_scheduled_work_waits_longer_after_each_failure_of_a_server(kb: KnowledgeBase, naps: list[float]) -> None:
     down = ModelUnavailable("No answer.")
     script = Scripted(down, down, down, None, down)
     await do_all(kb, script)
@@ -78,7 +80,7 @@ async def test_a_server_that_does_not_answer_is_waited_for_ever_longer(kb: Knowl
     assert script.resting == ["", "No answer.", "No answer.", "No answer.", "", "No answer."]
 
 
-async def test_work_that_the_settings_do_not_want_is_not_done(
+async def test_work_that_the_settings_exclude_is_not_scheduled(
     kb: KnowledgeBase, naps: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted, unwanted = Scripted(), Scripted()
@@ -94,7 +96,7 @@ async def test_work_that_the_settings_do_not_want_is_not_done(
     assert wanted.resting == [""] and unwanted.resting == []
 
 
-def test_the_service_knows_what_is_scheduled() -> None:
+def test_the_service_registers_its_scheduled_work() -> None:
     assert job_work.catalogue and set(SCHEDULE) >= {
         "derive unasked", "keep clean", "keep in step with sources", "keep people confirmed", "train"
     }  # fmt: skip

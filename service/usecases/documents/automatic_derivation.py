@@ -79,10 +79,11 @@ def doing_now(kb: KnowledgeBase) -> Doing:
 async def derivation_status(
     kb: KnowledgeBase, principal: Principal, *, documents: list[Text] | None = None
 ) -> DerivationStatus:
-    """Show the progress of the texts derived unasked, of the documents named (all that one may read, if none is).
+    """Show the progress of automatic derivation for the documents named.
 
-    `state`: waiting, being derived, derived, failed (with `detail` and `tries`), over budget (until midnight UTC), or
-    not wanted: nothing is derived unasked, or it is a file of a conversation.
+    Without documents, it covers all that the caller may read. `state`: waiting, being derived, derived, failed (with
+    `detail` and `tries`), over budget (until midnight UTC), or not wanted: automatic derivation is off, or it is a file
+    of a conversation.
     """
     store = kb.document_store
     if documents:

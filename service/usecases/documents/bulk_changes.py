@@ -45,10 +45,11 @@ class BulkReport:
 async def document_change(
     kb: KnowledgeBase, principal: Principal, *, documents: Several, change: Change, values: list[Text] | None = None
 ) -> AsyncIterator[Event | Finished[BulkReport]]:
-    """Change several documents (by id, name or URI). Events: `{"kind": "progress", "done", "total"}`.
+    """Change several documents in the same way.
 
-    `change`: "tag" and "untag" add and take away the tags in `values`; "audience" sets the readers to `values` (none:
-    everyone); "reread" reads the stored files again; "remove" puts them into the dustbin.
+    `documents` are named by id, name or URI. Events: `{"kind": "progress", "done", "total"}`. `change`: "tag" and
+    "untag" add and remove the tags in `values`; "audience" sets the readers to `values` (none: everyone); "reread"
+    reads the stored files again; "remove" moves them to the dustbin.
 
     Raises:
         InvalidInput: no tag is given.

@@ -78,16 +78,16 @@ async def derive(
     documents: list[Text] | None = None,
     renew: bool = False,
 ) -> AsyncIterator[Event | Finished[DeriveReport]]:
-    """Make texts of these kinds for the documents named (all, if none is), where there are none yet.
+    """Derive texts of these kinds from the documents named (or from all), where they are missing.
 
-    Events: `{"kind": "progress", "name", "done", "total"}`, and as the result what was made. With `renew`, also what
-    an earlier prompt or another model made is made again and replaced. A passage whose reply is of no use is named and
-    tried again by the next run.
+    Events: `{"kind": "progress", "name", "done", "total"}`; the result says what was made. With `renew`, texts made
+    with an earlier prompt or another model are also made again and replaced. A passage whose reply from the model could
+    not be used is named, and tried again by the next run.
 
     Raises:
-        InvalidSettings: no model server is named.
-        ModelUnavailable: it does not answer, or not any more; what was made before is kept.
-        Conflict: documents are being derived from already.
+        InvalidSettings: the settings name no model server.
+        ModelUnavailable: it does not answer, or stopped answering; the texts made until then are kept.
+        Conflict: another derivation is running.
     """
     _require_model_server(kb)
     given = {"kinds": kinds, "documents": documents, "renew": renew}
@@ -138,10 +138,11 @@ async def derive_documents_work(run: JobRun) -> Any:
 
 @usecase("manager", everywhere=True)
 async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
-    """List the texts derived of the documents one may read: by kind, prompt and model.
+    """List the texts derived from the documents that the caller may read, by kind, prompt and model.
 
-    `rows` hold the numbers of documents, of passages it was made of, and of texts; `outdated`: by a former prompt.
-    Triples that came with the documents have neither prompt nor model, and name no passages.
+    `rows` give the numbers of documents, of passages they were made from, and of texts; `outdated`: made with an
+    earlier prompt. Triples that were added together with the documents have neither prompt nor model, and name no
+    passages.
     """
     from argot.corpus.ingestion.derivation import RULES_MODEL, read_stock
     from argot.tools.llm.deriver import name_prompts
@@ -172,9 +173,9 @@ async def derived_list(kb: KnowledgeBase, principal: Principal) -> DerivedList:
 async def derived_remove(
     kb: KnowledgeBase, principal: Principal, *, kinds: Kinds, documents: list[Text] | None = None
 ) -> RemovedTexts:
-    """Take derived texts of these kinds out, of the documents named or of all one may read.
+    """Remove derived texts of these kinds, from the documents named or from all that the caller may read.
 
-    Triples that came with a document stay.
+    Triples that were added together with a document stay.
     """
     from argot.corpus.ingestion import derivation
 

@@ -123,10 +123,11 @@ async def add(
     base_uri: Text | None = None,
     follow_links: bool = False,
 ) -> AsyncIterator[Event | Finished[AddReport]]:
-    """Put files and folders in. Events: one for each file, and as the result the counts and the files that failed.
+    """Add files and folders. Events: one for each file, and as the result the counts and the files that failed.
 
-    What cannot be read is named with its reason, and the rest goes in. Without `audience` or `tags` a known document
-    keeps its own, and a new one is for everyone. Links that leave a folder count only with `follow_links`.
+    A file that cannot be read is named with the reason, and the rest is added. Without `audience` or `tags` a known
+    document keeps its own, and a new one is for everyone. Links that lead out of a folder are followed only with
+    `follow_links`.
     """
     # First of all: with a mistyped path among them, nothing is added.
     _require_there(paths)
@@ -167,10 +168,10 @@ async def add(
 
 @usecase("manager", everywhere=True)
 async def remove(kb: KnowledgeBase, principal: Principal, *, document: Text, forever: bool = False) -> Document:
-    """Take a document (by id, name or URI) out, with everything derived from it.
+    """Remove a document (by id, name or URI), with everything derived from it.
 
-    It can be brought back (`document_restore`) for `keep_removed_days`; with `forever` nothing of it is kept, nor of
-    what was made of it: training pairs, questions of rating studies, sentences of answers.
+    It can be brought back (`document_restore`) for `keep_removed_days`. With `forever` it is erased, and so is what was
+    made from it: training pairs, questions of rating studies, sentences of answers.
     """
     corpus = await kb.load()
     kept = not forever and kb.settings.retention.removed_days > 0
@@ -195,13 +196,13 @@ def forget_quotes(kb: KnowledgeBase, corpus: Corpus) -> None:
 
 @usecase("asker", local=False)
 async def list_documents(kb: KnowledgeBase, principal: Principal) -> list[Document]:
-    """The documents one may read, each in its newest revision."""
+    """List the documents that the caller may read, each in its newest revision."""
     return await kb.blocking(kb.document_store.documents, principal)
 
 
 @usecase("asker")
 async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentShown:
-    """A document (by id, name or URI) with its passages."""
+    """Show a document (by id, name or URI) with its passages."""
     store = kb.document_store
     found = await kb.blocking(store.document, principal, document)
     passages = await kb.blocking(store.passages_of, principal, found.id)
@@ -211,10 +212,10 @@ async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> Do
 
 @usecase("asker")
 async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: Text) -> PassageShown:
-    """A passage with its document and a little of what stands around it.
+    """Return a passage with its document and some of the surrounding text.
 
     Raises:
-        NotFound: it is superseded, or not for this reader.
+        NotFound: its revision was replaced, or the caller may not read it.
     """
     found, document = await _find_passage(kb, principal, passage_id)
     reader = await _make_reader(kb, principal)
@@ -225,12 +226,13 @@ async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: T
 async def page_picture(
     kb: KnowledgeBase, principal: Principal, *, passage_id: Text, spans: Spans | None = None
 ) -> PagePicture:
-    """The page of a PDF on which a passage stands, as a PNG (base64) with the passage and its cited `spans` marked.
+    """Return the PDF page that contains a passage, as a PNG (base64) with the passage marked.
 
-    `spans`: [start, end) in characters of the revision's Markdown. Gives `page`, `media_type` and `base64`.
+    `spans`, the cited parts ([start, end) in characters of the revision's Markdown), are marked, too. The result has
+    `page`, `media_type` and `base64`.
 
     Raises:
-        NotFound: the passage is gone or not for this reader, or its document is no PDF.
+        NotFound: the passage is gone, the caller may not read it, or its document is no PDF.
     """
     found, document = await _find_passage(kb, principal, passage_id)
     if document.media_type != PDF or found.page is None:
@@ -256,7 +258,7 @@ async def draw_page(kb: KnowledgeBase, document: Document, data: bytes, wanted: 
 
 @usecase("asker")
 async def read_source(kb: KnowledgeBase, principal: Principal, *, document: Text) -> SourceText:
-    """The whole Markdown of a document's newest revision."""
+    """Return the whole Markdown of a document's newest revision."""
     store = kb.document_store
     found = await kb.blocking(store.document, principal, document)
     text = await kb.blocking(store.markdown, principal, found.revision_id)
@@ -265,7 +267,7 @@ async def read_source(kb: KnowledgeBase, principal: Principal, *, document: Text
 
 @usecase("asker")
 async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Text) -> OriginalFile:
-    """The bytes as they were put in (base64) and their media type. Data of strangers: never show them as a page."""
+    """Return the original file (base64) and its media type. It is untrusted data: never show it as a page."""
     store, reader = kb.document_store, await _make_reader(kb, principal)
     found = await kb.blocking(store.document, reader, document)
     data, media_type = await kb.blocking(store.original, reader, found.revision_id)
@@ -274,10 +276,10 @@ async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Te
 
 @usecase("manager", everywhere=True)
 async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Event | Finished[ReindexReport]]:
-    """Rebuild vectors and keyword index from what is stored. Events: `{"kind": "progress", "done", "total"}`.
+    """Rebuild vectors and keyword index from the stored documents. Events: `{"kind": "progress", "done", "total"}`.
 
     Raises:
-        Conflict: they are being rebuilt already.
+        Conflict: a rebuild is already running.
     """
     async with aclosing(follow_job(kb.jobs, JobWanted(REINDEX, principal, key=REINDEX))) as events:
         async for event in events:

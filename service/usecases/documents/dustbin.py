@@ -15,7 +15,7 @@ __all__ = ["RemovedDocument"]
 
 @usecase("manager", everywhere=True)
 async def removed_list(kb: KnowledgeBase, principal: Principal) -> list[RemovedDocument]:
-    """The documents in the dustbin that one could read, the last removed first."""
+    """List the documents in the dustbin that the caller could read, the last removed first."""
     from argot.corpus.store.dustbin import list_removed
 
     return await kb.blocking(list_removed, kb.document_store, principal)
@@ -23,12 +23,13 @@ async def removed_list(kb: KnowledgeBase, principal: Principal) -> list[RemovedD
 
 @usecase("manager", everywhere=True)
 async def document_restore(kb: KnowledgeBase, principal: Principal, *, document: Text) -> UploadReport:
-    """Bring a removed document (by id, name or URI) back: read again, with its readers, tags and older revisions.
+    """Bring a removed document (by id, name or URI) back. It is read again and keeps its readers, tags and older
+    revisions.
 
-    What a language model derived of it is to be derived again.
+    The texts that a language model derived from it have to be derived again.
 
     Raises:
-        Conflict: a document from the same place is in by now.
+        Conflict: a document from the same place has been added since.
     """
     from argot.corpus.ingestion.stored_source import load_stored_source
     from argot.corpus.store.dustbin import find_removed, is_in_again
@@ -52,8 +53,9 @@ async def document_restore(kb: KnowledgeBase, principal: Principal, *, document:
 async def removed_erase(
     kb: KnowledgeBase, principal: Principal, *, document: Text | None = None
 ) -> list[RemovedDocument]:
-    """Erase a removed document (by id, name or URI) for good, with all that was made of it; without one, all that one
-    could read.
+    """Erase a removed document (by id, name or URI) for good, with all that was made from it.
+
+    Without a name, all removed documents are erased that the caller could read.
     """
     from argot.corpus.store.dustbin import find_removed, list_removed
 

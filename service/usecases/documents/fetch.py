@@ -37,10 +37,10 @@ async def document_fetch(
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
 ) -> UploadReport:
-    """Fetch what is at a web address now, and put it in; the report is as for `upload`.
+    """Fetch what is at a web address now, and add it; the report is as for `upload`.
 
-    The same address again is a new revision. Addresses of private networks are refused, also behind redirects; a source
-    with `private` can reach those. No more is fetched than a file may have, and for two minutes at most.
+    The same address again is a new revision. Addresses of private networks are refused, also after redirects; a source
+    with `private` can reach them. The size limit is that of a file, the time limit two minutes.
 
     Raises:
         InvalidInput: it cannot be fetched or read; nothing was added.

@@ -71,18 +71,20 @@ async def document_find(
     start: Count = 0,
     limit: Annotated[Count, Field(le=1000)] = 50,
 ) -> DocumentsFound:
-    """The documents one may read whose name, title or place holds each word of `text`, `limit` of them from `start` on.
+    """Find documents that the caller may read by words of their names.
 
-    `audience` is a group, `@NAME`, or `everyone`. `added_after` and `added_before` are times in ISO 8601.
+    The name, title or place contains each word of `text`. Returns `limit` documents, from `start` on. `audience` is a
+    group, `@NAME`, or `everyone`. `added_after` and `added_before` are times in ISO 8601.
     """
     return await kb.blocking(_find_documents, kb, principal, wanted, order, slice(start, start + limit))
 
 
 @usecase("asker")
 async def document_near(kb: KnowledgeBase, principal: Principal, *, document: Text = "") -> list[NearDuplicate]:
-    """The documents one may read that are nearly the same as this one (by id, name or URI), or any two that are.
+    """List documents that are nearly the same as this one (by id, name or URI), or all pairs that are.
 
-    `likeness`: the share of their wording, from 0 to 1, estimated. Short texts, of a line or two, are not compared.
+    Only documents that the caller may read are compared. `likeness`: the estimated share of their wording that is the
+    same, from 0 to 1. Short texts, of a line or two, are not compared.
     """
     store = kb.document_store
     of = await kb.blocking(store.document, principal, document) if document else None

@@ -85,7 +85,7 @@ class DocumentUse:
 
 @usecase("manager", everywhere=True)
 async def document_use(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentUse:
-    """Count the answers that cited a document (by id, name or URI), and list the shared questions behind them."""
+    """Count the answers that cited a document (by id, name or URI), and list their shared questions."""
     from argot.corpus.store.citation_counts import count_by_day
 
     found = await kb.blocking(kb.document_store.document, principal, document)
@@ -117,7 +117,7 @@ async def _list_shared_questions(kb: KnowledgeBase, principal: Principal, docume
 
 @usecase("asker")
 async def document_contents(kb: KnowledgeBase, principal: Principal, *, document: Text) -> DocumentContents:
-    """A document (by id, name or URI) with its headings."""
+    """Show a document (by id, name or URI) with its headings."""
     found, passages = await _read_passages(kb, principal, document)
     return DocumentContents(found, await _list_contents(kb.document_store, principal, found, passages))
 
@@ -126,9 +126,10 @@ async def document_contents(kb: KnowledgeBase, principal: Principal, *, document
 async def document_part(
     kb: KnowledgeBase, principal: Principal, *, document: Text, part: Number | None = None, passage: Text = ""
 ) -> DocumentPart:
-    """Show the text of a page, slide or sheet of a document (by id, name or URI); of other files, 25 passages a part.
+    """Show the text of one part of a document (by id, name or URI): a page, slide or sheet.
 
-    Without `part` the one that a `passage` (id) begins in, else the first one.
+    Other files have 25 passages a part. Without `part` it is the one in which `passage` (an id) begins, or else the
+    first one.
     """
     from argot.corpus.store.document_fields import read_given_fields
     from argot.corpus.store.revision_reads import read_derived
@@ -155,10 +156,10 @@ async def document_part(
 
 @usecase("manager")
 async def document_page(kb: KnowledgeBase, principal: Principal, *, document: Text, page: Number) -> PagePicture:
-    """A page of a PDF as a PNG (base64), with the places of all its passages marked.
+    """Return a page of a PDF as a PNG (base64), with the places of all its passages marked.
 
     Raises:
-        NotFound: the document is not for this reader, is no PDF, or has no such page.
+        NotFound: the caller may not read the document, it is no PDF, or it has no such page.
     """
     found, passages = await _read_passages(kb, principal, document)
     if found.media_type != PDF:

@@ -65,10 +65,11 @@ async def document_label(
     tags: list[Text] | None = None,
     fields: Fields | None = None,
 ) -> LabelledDocument:
-    """Change who may read a document (by id, name or URI), its tags and the fields given to it. What is left out stays.
+    """Change the readers, tags and own fields of a document; what is left out stays.
 
-    `fields`, as `{"region": ["EU"]}`, take the place of those given before, and of those read from the file that are
-    called the same. An empty `audience` is everyone. Who takes the document from themselves does not see it any more.
+    `document` is its id, name or URI. `fields`, as `{"region": ["EU"]}`, replace those given before, and those of the
+    same name that were read from the file. An empty `audience` is everyone. Callers who remove themselves from the
+    readers no longer see the document.
     """
     corpus = await kb.load()
     plain = None if tags is None else [one.strip() for one in tags if one.strip()]
@@ -96,9 +97,9 @@ def _check_fields(fields: Mapping[str, Sequence[str]]) -> list[DocumentField]:
 
 @usecase("manager", everywhere=True)
 async def document_reread(kb: KnowledgeBase, principal: Principal, *, document: Text) -> UploadReport:
-    """Read a document (by id, name or URI) again from its stored original, as this version of Argot reads it.
+    """Read a document (by id, name or URI) again from its stored original, with this version of Argot.
 
-    What a language model derived of it is lost, and can be derived again.
+    The texts that a language model derived from it are lost, and can be derived again.
     """
     from argot.corpus.ingestion.stored_source import load_stored_source
 
@@ -112,9 +113,10 @@ async def document_reread(kb: KnowledgeBase, principal: Principal, *, document: 
 async def document_replace(
     kb: KnowledgeBase, principal: Principal, *, document: Text, name: Text, data: Data
 ) -> UploadReport:
-    """Put a new revision of a document (by id, name or URI) in: another file of the same format, under any name.
+    """Add a new revision of a document (by id, name or URI) from another file.
 
-    Readers and tags stay. The revision before it no longer answers; it can be compared and brought back.
+    The file must have the same format, and may have any name. Readers and tags stay. The previous revision no longer
+    answers questions; it can be compared and brought back.
 
     Raises:
         InvalidInput: the file has another format, or cannot be read; nothing changed.
@@ -133,7 +135,10 @@ async def document_replace(
 
 @usecase("manager", everywhere=True)
 async def document_revisions(kb: KnowledgeBase, principal: Principal, *, document: Text) -> list[Revision]:
-    """The revisions of a document (by id, name or URI): the live one, then the former ones, the newest first."""
+    """List the revisions of a document: the live one first, then the former ones, newest first.
+
+    `document` is its id, name or URI.
+    """
     from argot.corpus.store.revision_reads import list_revisions
 
     store = kb.document_store
@@ -145,7 +150,7 @@ async def document_revisions(kb: KnowledgeBase, principal: Principal, *, documen
 async def document_bring_back(
     kb: KnowledgeBase, principal: Principal, *, document: Text, revision: Text
 ) -> UploadReport:
-    """Make a former revision of a document (by id, name or URI) the live one. The present one is kept behind it."""
+    """Make a former revision of a document (by id, name or URI) the live one. The present one becomes a former one."""
     from argot.corpus.ingestion.stored_source import load_stored_source
 
     store = (await kb.load()).store

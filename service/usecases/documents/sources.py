@@ -141,14 +141,14 @@ async def source_add(
     options: dict[Text, Text] | None = None,
     variables: dict[Text, Text] | None = None,
 ) -> SourceRecord:
-    """Name a source to keep documents in step with; nothing is read before it is synced. Folders and whatever else
-    lies on the server's own machine or in its network takes an admin.
+    """Add a source with which documents are kept in step; nothing is read before it is synced.
 
-    `every`: "30m", "6h" or "1d", for a running service to sync it so often. `audience` and `tags` are those of new
-    documents. `variables`: options whose values stand in these environment variables, as secrets do.
+    Only an admin may add folders and other sources on the server's own machine or in its network. `every`: "30m", "6h"
+    or "1d", how often a running service syncs it. `audience` and `tags` apply to new documents. `variables`: options
+    whose values are read from these environment variables, as secrets should be.
 
     Raises:
-        InvalidInput: the address or an option is of no use.
+        InvalidInput: the address or an option is not valid.
         Conflict: there is a source of this name.
     """
     found = kind or find_kind(address)
@@ -168,7 +168,7 @@ async def source_add(
 
 @usecase("manager", everywhere=True)
 async def source_list(kb: KnowledgeBase, principal: Principal) -> list[SourceRecord]:
-    """The sources whose documents one may read, each with its options, its schedule, and how its last sync went."""
+    """List the sources whose documents the caller may read, each with its options, schedule and last sync."""
     return await kb.blocking(list_visible_sources, kb, principal)
 
 
@@ -176,8 +176,9 @@ async def source_list(kb: KnowledgeBase, principal: Principal) -> list[SourceRec
 async def source_remove(
     kb: KnowledgeBase, principal: Principal, *, name: Text, with_documents: bool = False
 ) -> RemovedSource:
-    """Keep documents no longer in step with a source. They stay, unless they are to be removed with it; those that one
-    may not read stay in any case.
+    """Remove a source, so that documents are no longer kept in step with it.
+
+    The documents stay, unless they are to be removed with it; documents that the caller may not read stay in any case.
 
     Raises:
         NotFound: there is no such source.
@@ -208,9 +209,9 @@ async def source_sync(
 ) -> AsyncIterator[Event | Finished[SyncReport]]:
     """Bring the documents in step with a source. Events: one for each document that is new, changed or gone.
 
-    Only what changed is read. A source that is down removes nothing; one that lost more than half of its documents
-    does so only with `confirm`. What failed is tried again each time; `patient`, as by the schedule, ever later, unless
-    it has changed.
+    Only changes are read. If the source does not answer, nothing is removed; if it lost more than half of its
+    documents, they are removed only with `confirm`. Files that failed are tried again each time. With `patient`, as in
+    scheduled syncs, they are tried again at growing intervals, unless they have changed.
 
     Raises:
         NotFound: there is no such source.
@@ -237,7 +238,7 @@ async def source_sync(
 async def source_sync_start(
     kb: KnowledgeBase, principal: Principal, *, name: Text, confirm: bool = False
 ) -> SyncUnderWay:
-    """Begin to sync a source in the background, as `source_sync` does; how far it is: `source_progress`.
+    """Start `source_sync` in the background; `source_progress` returns the progress.
 
     Raises:
         NotFound: there is no such source.
@@ -250,7 +251,7 @@ async def source_sync_start(
 
 @usecase("manager", everywhere=True)
 async def source_progress(kb: KnowledgeBase, principal: Principal) -> list[SyncUnderWay]:
-    """The sources that are being synced just now, whoever began it."""
+    """List the sources that are being synced now, whoever started it."""
     known = {one.name for one in await kb.blocking(list_visible_sources, kb, principal)}
     found = [job for job in await kb.jobs.list_jobs(SYNC) if job.is_under_way and job.label in known]
     return [SyncUnderWay(job.label, job.done, job.total) for job in reversed(found)]

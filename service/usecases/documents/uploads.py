@@ -98,16 +98,16 @@ async def upload(
     audience: list[Reader] | None = None,
     tags: list[Text] | None = None,
 ) -> UploadReport:
-    """Put one file in, or the files in an archive (ZIP, TAR). `kind`: added, updated, unchanged, or duplicate (the same
-    content is there under another name, for readers of whom this person is one).
+    """Add one file, or the files in an archive.
 
-    The same name again, by the same person, is a new revision of that document; `folder` is where it lies for its
-    sender ("plans/2027"), so that a `readme.md` of two folders is two documents. Without `audience` or `tags` a known
-    document keeps its own, and a new one is for everyone.
+    Archives are ZIP and TAR. `kind`: added, updated, unchanged, or duplicate (another document has the same content,
+    and the caller is one of its readers). The same name again, by the same person, is a new revision of that document.
+    `folder` is the sender's folder of the file ("plans/2027"), so that the `readme.md` of two folders are two
+    documents. Without `audience` or `tags` a known document keeps its own, and a new one is for everyone.
 
     Raises:
         InvalidInput: it has no usable name, or it cannot be read; nothing was added.
-        TooManyQuestions: archives of this person, or of too many people, are being unpacked just now.
+        TooManyQuestions: archives of this person, or of too many people, are being unpacked now.
     """
     given: dict[str, Any] = {"name": name, "folder": folder, "audience": audience, "tags": tags}
     called = clean_name(name)

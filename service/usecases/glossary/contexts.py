@@ -19,7 +19,7 @@ ContextId = Number
 
 @usecase("asker")
 async def context_list(kb: KnowledgeBase, principal: Principal) -> list[Context]:
-    """The contexts one may know of."""
+    """List the contexts that the caller may read."""
     return await kb.blocking(kb.glossary.contexts.all, principal)
 
 
@@ -34,7 +34,7 @@ async def context_add(
     audience: Readers = None,
     new: bool = False,
 ) -> Context:
-    """Make a context, or change what is known of one: what is empty or left out stays. `new`: only make one."""
+    """Create a context, or change an existing one: fields that are empty or left out stay. `new`: only create one."""
     readers = read_audience(audience)
     add = kb.glossary.contexts.add
     return await kb.blocking(add, name, description, contact, readers, new=new, by=principal)
@@ -52,7 +52,10 @@ async def context_save(
     audience: Readers = None,
     why: Words = "",
 ) -> Context:
-    """Change what is given of a context, also to nothing, if nobody saved it since the version that was seen."""
+    """Change the given fields of a context, also to empty, if nobody has saved it meanwhile.
+
+    Meanwhile means since the version that the caller saw.
+    """
     return await kb.blocking(
         kb.glossary.contexts.save,
         principal,
@@ -69,9 +72,9 @@ async def context_save(
 async def context_since(
     kb: KnowledgeBase, principal: Principal, *, context_id: ContextId, version: Number
 ) -> SavedSince[Context]:
-    """A context as it was in a version, as it is now, and who saved it last: to resolve a concurrent edit.
+    """Return a context as it was in a version, and as it is now, to resolve a concurrent edit.
 
-    `base` is None if that version is not known.
+    Also returns who saved it last. `base` is None if that version is not known.
     """
     current = await kb.blocking(kb.glossary.contexts.get, principal, context_id)
     # `between` counts saves in this list: with more than 1,000 of them since, the base is not known.

@@ -73,13 +73,13 @@ class PreviewShown:
 async def glossary_import(
     kb: KnowledgeBase, principal: Principal, *, text: Text, name: Text = "glossary.csv"
 ) -> ImportReport:
-    """Take in a glossary as CSV, all of it or nothing; `name` is for messages."""
+    """Import a glossary from CSV, completely or not at all; `name` is used in messages."""
     return await kb.blocking(kb.glossary.files.import_csv, text, name, by=principal)
 
 
 @usecase("asker")
 async def glossary_export(kb: KnowledgeBase, principal: Principal) -> str:
-    """The senses one may read, as CSV that can be imported again."""
+    """Export the senses that the caller may read as CSV, which can be imported again."""
     return await kb.blocking(kb.glossary.files.export_csv, principal)
 
 
@@ -95,8 +95,10 @@ async def glossary_preview(
     language: Text = DEFAULT_LANGUAGE,
     limit: Limit = 50,
 ) -> PreviewShown:
-    """Preview the import of a file (`data` in base64): `counts`, and the first of what is added, updated (before and
-    after), and wrong. An empty `format` is found out. Nothing is stored. `stamp`: for importing just this.
+    """Preview the import of a file; nothing is stored.
+
+    `data` is in base64. Returns `counts`, and the first of the senses that would be added or updated (before and
+    after), and of the wrong ones. An empty `format` is detected. `stamp`: pass it on to import exactly this.
     """
     options = _make_options(kb.settings, context, language)
     return _show_preview(
@@ -117,11 +119,11 @@ async def glossary_import_file(
     why: Words = "",
     seen: Text = "",
 ) -> AsyncGenerator[Event | Finished[ImportReport], None]:
-    """Take in a file (`data` in base64), all of it or nothing, as one change that can be rolled back.
+    """Import a file (`data` in base64), completely or not at all, as one change that can be rolled back.
 
-    `context` is that of terms for which the file names none; `language` is preferred where it speaks several. `seen` is
-    the `stamp` of a preview: if by now the import would do something else, nothing is done. Tells how far it is; giving
-    it up before the end leaves nothing of it.
+    `context` applies to terms for which the file names none; `language` is preferred if the file has several. `seen` is
+    the `stamp` of a preview: if the import would now do something else, nothing is imported. Progress is reported; a
+    cancelled import leaves nothing behind.
     """
     options, given = _make_options(kb.settings, context, language), _decode_bytes(data)
 
@@ -144,7 +146,10 @@ async def glossary_import_file(
 
 @usecase("asker")
 async def glossary_export_file(kb: KnowledgeBase, principal: Principal, *, format: Text) -> str:
-    """The senses one may read, also drafts and retired ones, as a file of this format that can be imported again."""
+    """Export the senses that the caller may read as a file of this format, which can be imported again.
+
+    Drafts and retired senses are included.
+    """
     return await kb.blocking(kb.glossary.files.export_file, principal, format)
 
 

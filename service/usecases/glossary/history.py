@@ -88,7 +88,7 @@ async def glossary_history(
 
 @usecase("manager")
 async def glossary_changes(kb: KnowledgeBase, principal: Principal, *, limit: Limit = 50) -> list[ChangeSet]:
-    """The changes, each with all that was done in one go, newest first."""
+    """List the changes, newest first, each with everything that was done in it."""
     return await kb.blocking(kb.glossary.history.changes, principal, limit)
 
 
@@ -103,7 +103,10 @@ async def glossary_roll_back(
     why: Words = "",
     force: bool = False,
 ) -> ChangeSet:
-    """Take a change back; or set a term to how it was at a moment (a date, or the number of a change)."""
+    """Roll a change back, or restore a term as it was at a moment.
+
+    The moment is a date, or the number of a change.
+    """
     return await kb.blocking(
         kb.glossary.history.roll_back, principal, change, term=term, moment=moment, why=why, force=force
     )
@@ -113,9 +116,9 @@ async def glossary_roll_back(
 async def glossary_since(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number
 ) -> SavedSince[Sense]:
-    """A sense as it was in a version, as it is now, and who saved it last: to resolve a concurrent edit.
+    """Return a sense as it was in a version, and as it is now, to resolve a concurrent edit.
 
-    `base` is None if that version is not known.
+    Also returns who saved it last. `base` is None if that version is not known.
     """
     current = await kb.blocking(kb.glossary.senses.get, principal, sense_id)
     # `between` counts saves in this list: with more than 1,000 of them since, the base is not known.
@@ -143,10 +146,10 @@ async def glossary_use(
     term: Words | None = None,
     weeks: Annotated[int, Field(ge=2, le=52)] = WEEKS,
 ) -> GlossaryUse:
-    """Count the questions that meant each term, and missed each, in the last weeks.
+    """Count the questions that used each term, and those that missed each, in the last weeks.
 
     `weeks`: the ISO weeks, oldest first. `used` and `missed`: each `term` with its `counts` (one a week), their `total`
-    and its `growth`: the second half of the weeks less the first. First come the most used, and the most growing.
+    and its `growth`: the second half of the weeks minus the first. The most used come first, and the most growing.
     """
     from argot.jargon_db.store.usage import format_week
 

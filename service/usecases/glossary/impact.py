@@ -31,9 +31,10 @@ Questions = Annotated[list[Text], Field(max_length=1000)]
 
 @usecase("manager")
 async def glossary_propose(kb: KnowledgeBase, principal: Principal, *, term: Words) -> list[ProposalShown]:
-    """Look in the documents for what a term means, and propose it; with a language model also what that reads there.
+    """Search the documents for the meaning of a term, and propose it.
 
-    Returns the open proposals for the term, each with its evidence. None: no document one may read says it.
+    If there is a language model, it reads the documents, too. Returns the open proposals for the term, each with its
+    evidence. None: no document that the caller may read explains it.
     """
     if not term.strip():
         raise InvalidInput("The term is empty. Name the one to look for.")
@@ -56,11 +57,10 @@ async def glossary_effects(
     change: Literal["approve", "retire"] = "approve",
     questions: Questions | None = None,
 ) -> Impact:
-    """Show how approving (or retiring) a sense, or accepting a proposal, would change past questions; nothing is
-    stored.
+    """Show how approving (or retiring) a sense, or accepting a proposal, would change past questions.
 
-    The questions are one's own, those their askers shared, and those given here. `rows`: each with `before` and
-    `after`, those that change first.
+    Nothing is stored. The questions are the caller's own, those that askers shared, and those given here. `rows`: each
+    with `before` and `after`, those that change first.
 
     Raises:
         InvalidInput: neither or both of sense and proposal are named.
@@ -85,10 +85,11 @@ async def glossary_effects_together(
     proposal_ids: Annotated[list[ProposalId], Field(max_length=10_000)] | None = None,
     context: Words = "",
 ) -> CombinedImpact:
-    """Show how approving several drafts at once (each named with the version that was seen), or accepting several
-    proposals as approved meanings, would change past questions; nothing is stored.
+    """Show how approving several drafts, or accepting several proposals, would change past questions.
 
-    As `glossary_effects`, with `tried`, how many were, and `not_tried`, how many were too many.
+    Each draft is named with the version that the caller saw; proposals are treated as approved meanings. Nothing is
+    stored. The result is as for `glossary_effects`, with `tried` (how many were tried) and `not_tried` (how many were
+    left out).
 
     Raises:
         InvalidInput: neither or both of senses and proposals are named.
@@ -119,7 +120,7 @@ async def glossary_edit_effects(
     sense: SenseFields,
     questions: Questions | None = None,
 ) -> Impact:
-    """Show how saving this (as `glossary_save` would) changes past questions, before and after; nothing is stored.
+    """Show how saving this edit (as `glossary_save` would) would change past questions; nothing is stored.
 
     Raises:
         Conflict, InvalidInput, NotAllowed, NotFound: what saving would raise.
@@ -130,9 +131,9 @@ async def glossary_edit_effects(
 
 @usecase("manager")
 async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, texts: Questions) -> str:
-    """The context that questions or passages around a term most likely belong to, of those one manages; else empty.
+    """Return the context to which questions or passages around a term most likely belong; empty if there is none.
 
-    To be offered first, and decided by a person.
+    Only contexts that the caller manages are considered. It is a suggestion; a person decides.
     """
     from argot.graph.run_context import build_extractive_context
 
@@ -164,9 +165,10 @@ class SharedQuestions:
 
 @usecase("asker")
 async def thread_news(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[TermNews]:
-    """List the news for the asker in this thread since it was last read: terms that have a meaning now.
+    """List the news for the asker in this thread since it was last read: missed terms that now have a meaning.
 
-    Each is given out once. `term`, the `question` that missed it, and its `senses`, as far as one may read them.
+    Each is returned once, with `term`, the `question` that missed it, and those of its `senses` that the caller may
+    read.
     """
     threads = await kb.threads()
     # Only for its error: another's thread is not found.
@@ -176,9 +178,9 @@ async def thread_news(kb: KnowledgeBase, principal: Principal, *, thread: Text) 
 
 @usecase("asker")
 async def thread_share(kb: KnowledgeBase, principal: Principal, *, thread: Text, share: bool = True) -> SharedQuestions:
-    """Let the glossary's managers read the questions of this thread that met unknown terms, or no more.
+    """Let the glossary's managers read the questions of this thread that met unknown terms, or stop it.
 
-    Unshared they are only counted. Nothing else of the thread is shared.
+    Questions that are not shared are only counted. Nothing else of the thread is shared.
     """
     threads = await kb.threads()
     # Only for its error: another's thread is not found.

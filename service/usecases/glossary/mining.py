@@ -91,13 +91,14 @@ async def glossary_mine(
     dry_run: bool = False,
     again: bool = False,
 ) -> AsyncIterator[Event | Finished[MiningReport]]:
-    """Propose meanings from the definitions in the documents one may read that were not mined before.
+    """Propose meanings from definitions in the documents that were not mined before.
 
-    Events: `{"kind": "progress", "name", "done", "total", "offered"}`; the result holds the surest `proposals`, at most
-    `limit` (with `stored` false for a `dry_run`, which reads all documents), and the numbers of `offered` meanings, of
-    `documents` read and `skipped` (mined before; not with `again`), `passages`, meanings `found`, `known` to the
-    glossary already and `decided` before. Nothing becomes a sense, and what was dismissed stays dismissed.
-    Every few documents what was found is stored: stopped half way, the next run goes on there.
+    Only documents that the caller may read are mined. Events:
+    `{"kind": "progress", "name", "done", "total", "offered"}`. The result has the surest `proposals`, at most `limit`
+    (with `stored` false for a `dry_run`, which reads all documents), and the numbers of `offered` meanings, of
+    `documents` read and `skipped` (mined before; not with `again`), of `passages`, and of meanings `found`, `known` to
+    the glossary already and `decided` before. No proposal becomes a sense by itself, and dismissed ones stay dismissed.
+    Results are stored every few documents, so the next run continues where this one stopped.
 
     Raises:
         NotFound: there is no such context.
@@ -165,7 +166,10 @@ STATES: Mapping[JobState, Literal["running", "done", "stopped", "failed"]] = {
 
 @usecase("manager")
 async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again: bool = False) -> MiningStatus:
-    """Begin mining in the background; if one's own run is under way, that goes on. How far it is: `glossary_mined`."""
+    """Start mining in the background, unless a run of the caller's is under way.
+
+    `glossary_mined` returns the progress.
+    """
     with suppress(Conflict):
         await kb.jobs.begin(JobWanted(MINE, principal, {"again": again}, key=_make_key(principal)))
     return await glossary_mined.function(kb, principal)
@@ -173,7 +177,7 @@ async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again:
 
 @usecase("manager")
 async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> MiningStatus:
-    """Stop one's own run. What it found so far stays."""
+    """Stop the caller's own run. The proposals found so far stay."""
     job = await kb.jobs.find_latest(MINE, _make_key(principal))
     if job is not None and job.is_under_way:
         await stop_job(kb.jobs, job.id)
@@ -182,9 +186,10 @@ async def glossary_mine_stop(kb: KnowledgeBase, principal: Principal) -> MiningS
 
 @usecase("manager")
 async def glossary_mined(kb: KnowledgeBase, principal: Principal) -> MiningStatus:
-    """Show the progress of one's own last run: `state` (idle, running, done, stopped, failed), `name` of the document,
-    `done` of `total`, `offered` meanings, `error`. And of the `documents` one may read, how many were not mined yet
-    (`unread`).
+    """Show the progress of the caller's last run.
+
+    `state` (idle, running, done, stopped, failed), `name` of the document, `done` of `total`, `offered` meanings,
+    `error`. `unread`: how many of the `documents` that the caller may read were not mined yet.
     """
 
     def count_documents() -> tuple[int, int]:

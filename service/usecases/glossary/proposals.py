@@ -57,9 +57,10 @@ async def glossary_misses(
     status: Literal["open", "dismissed", "defined"] | None = "open",
     term: Words | None = None,
 ) -> list[MissRecord]:
-    """Terms people asked for that nobody has defined, the most wanted first; `status` null: also what became of others.
+    """List terms that people asked for and nobody has defined, the most wanted first.
 
-    Questions are shown to those who may read them. With `term` only that one, in whatever spelling.
+    `status` null: also terms that have been dealt with. Questions are shown to those who may read them. With `term`
+    only that one, in any spelling.
     """
     found = await kb.blocking(kb.glossary.misses.find, principal, status)
     return [miss for miss in found if term is None or normalise(miss.term) == normalise(term)]
@@ -74,8 +75,9 @@ async def glossary_queue(
     limit: Limit = 50,
     similar: bool = True,
 ) -> list[QueuedMiss]:
-    """List the next tasks: the first of `glossary_misses`, each with its open `proposals` and the closest known terms
-    (`similar`, unless it is not wanted: it takes a moment for each).
+    """List the next tasks: the first of `glossary_misses`, each with its open `proposals`.
+
+    Each also has the closest known terms (`similar`, which takes a moment for each and can be turned off).
     """
 
     def list_queue() -> list[QueuedMiss]:
@@ -97,7 +99,7 @@ async def glossary_queue(
 async def glossary_dismiss_miss(
     kb: KnowledgeBase, principal: Principal, *, term: Words, why: Words = ""
 ) -> DismissedTerm:
-    """Say that a missed term needs no meaning, for good."""
+    """Dismiss a missed term, which needs no meaning, for good."""
     await kb.blocking(kb.glossary.misses.dismiss, principal, term, why)
     return DismissedTerm(term)
 
@@ -110,7 +112,7 @@ async def glossary_proposals(
     status: Literal["open", "accepted", "merged", "dismissed"] | None = "open",
     term: Words | None = None,
 ) -> list[Proposal]:
-    """Meanings that were proposed, oldest first."""
+    """List proposed meanings, oldest first."""
     return await kb.blocking(kb.glossary.proposals.find, principal, status, term)
 
 
@@ -124,11 +126,11 @@ async def glossary_offers(
     start: Count = 0,
     limit: Limit = 50,
 ) -> OfferPage:
-    """The open proposals to decide on: those for the terms asked for most come first, then the surest.
+    """List the open proposals: those for the terms asked for most come first, then the surest.
 
     `proposals`: each with how often its term was `asked` for, how `sure` it is (sure, likely, unsure) and its
-    `evidence` with document and heading; `total`: how many there are with this text and at least this score; `all`: how
-    many there are; `levels`: how many of these are at least how sure.
+    `evidence` with document and heading; `total`: the number with this text and at least this score; `all`: the number
+    of all; `levels`: the numbers of these by how sure they are at least.
     """
 
     def offers() -> OfferPage:
@@ -149,7 +151,7 @@ async def glossary_offers(
 
 @usecase("manager")
 async def glossary_proposal(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> ProposalShown:
-    """One proposal; its evidence with the document and heading of each passage, as far as they are still there."""
+    """Show one proposal; its evidence has document and heading of each passage that still exists."""
     found = await kb.blocking(kb.glossary.proposals.get, principal, proposal_id)
     (shown,) = await kb.blocking(_show_proposals, kb, principal, [found], {})
     return shown
@@ -165,7 +167,7 @@ async def glossary_accept(
     status: SenseStatus = "draft",
     why: Words = "",
 ) -> SenseShown:
-    """Make a sense of a proposal, as edited: a draft, unless it is approved in the same go."""
+    """Create a sense from a proposal, as edited: a draft, unless it is approved at the same time."""
     accept = kb.glossary.proposals.accept
     return show_sense(
         principal, await kb.blocking(accept, principal, proposal_id, **sense.said, status=status, why=why)
@@ -183,11 +185,11 @@ async def glossary_accept_many(
     status: Literal["draft", "approved"] = "draft",
     why: Words = "",
 ) -> AcceptedProposals:
-    """Make senses of several proposals as they stand, in one change; instead of their numbers, `least` takes all that
-    are at least so sure. `context` is that of those for which none was proposed.
+    """Create senses from several proposals as they are, in one change.
 
-    `senses`: what was made; `left`: the proposals that could not be accepted, each with the `reason`; `change`: its
-    number, to roll it back, null if nothing was made.
+    Instead of their numbers, `least` takes all proposals that are at least so sure. `context` applies to those for
+    which none was proposed. `senses`: the new senses; `left`: the proposals that could not be accepted, each with the
+    `reason`; `change`: the number with which it can be rolled back, null if nothing was created.
     """
     if (proposal_ids is None) == (least is None):
         raise InvalidInput("Name the proposals to accept, or how sure they have to be.")
@@ -223,9 +225,10 @@ async def glossary_approve_many(
     senses: Annotated[list[tuple[SenseId, Number]], Field(max_length=10_000)],
     why: Words = "",
 ) -> ApprovedSenses:
-    """Let several drafts, each named with the version that was seen, answer questions from now on.
+    """Approve several drafts, so that they answer questions.
 
-    `senses`: those that do; `left`: those that could not be approved, each with the `reason`.
+    Each is named with the version that the caller saw. `senses`: those that were approved; `left`: those that could not
+    be, each with the `reason`.
     """
 
     def approve_all() -> ApprovedSenses:
@@ -246,7 +249,7 @@ async def glossary_approve_many(
 async def glossary_merge(
     kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId, sense_id: SenseId, why: Words = ""
 ) -> SenseShown:
-    """Make the proposed term an alias of a sense there is."""
+    """Make the proposed term an alias of an existing sense."""
     return show_sense(principal, await kb.blocking(kb.glossary.proposals.merge, principal, proposal_id, sense_id, why))
 
 
@@ -254,7 +257,7 @@ async def glossary_merge(
 async def glossary_alias(
     kb: KnowledgeBase, principal: Principal, *, term: Words, sense_id: SenseId, version: Number, why: Words = ""
 ) -> SenseShown:
-    """Make a term, one that was missed say, an alias of a sense there is."""
+    """Make a term, for example a missed one, an alias of an existing sense."""
     sense = await kb.blocking(kb.glossary.senses.get, principal, sense_id)
     aliases = [*sense.aliases, term]
     saved = await kb.blocking(kb.glossary.senses.save, principal, sense_id, version=version, aliases=aliases, why=why)
@@ -265,14 +268,14 @@ async def glossary_alias(
 async def glossary_dismiss(
     kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId, why: Words = ""
 ) -> DecidedProposal:
-    """Say no to a proposal, for good."""
+    """Dismiss a proposal for good."""
     await kb.blocking(kb.glossary.proposals.dismiss, principal, proposal_id, why)
     return DecidedProposal(proposal_id)
 
 
 @usecase("manager")
 async def glossary_reopen(kb: KnowledgeBase, principal: Principal, *, proposal_id: ProposalId) -> DecidedProposal:
-    """Take the dismissal of a proposal back."""
+    """Reopen a proposal that was dismissed."""
     await kb.blocking(kb.glossary.proposals.reopen, principal, proposal_id)
     return DecidedProposal(proposal_id)
 

@@ -95,7 +95,7 @@ async def glossary_list(
     limit: Annotated[Count, Field(ge=1)] | None = None,
     start: Count = 0,
 ) -> list[Sense]:
-    """The senses one may read, by term, without the first `start`."""
+    """List the senses that the caller may read, by term, skipping the first `start` ones."""
     find = kb.glossary.senses.find
     return await kb.blocking(find, principal, query=query, context=context, status=status, limit=limit, start=start)
 
@@ -110,22 +110,22 @@ async def glossary_search(
     context: Text | None = None,
     limit: Limit = 20,
 ) -> list[SenseShown]:
-    """The senses found by what was typed so far, best first: over terms, aliases, expansions and descriptions."""
+    """Find senses by what was typed so far, best first: in terms, aliases, expansions and descriptions."""
     senses = await kb.blocking(kb.glossary.search.find, principal, text, limit, status=status, context=context)
     return [show_sense(principal, sense) for sense in senses]
 
 
 @usecase("asker")
 async def glossary_sense(kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId) -> SenseShown:
-    """One sense."""
+    """Show one sense."""
     return show_sense(principal, await kb.blocking(kb.glossary.senses.get, principal, sense_id))
 
 
 @usecase("asker")
 async def glossary_term(kb: KnowledgeBase, principal: Principal, *, term: Words) -> TermSenses:
-    """All senses of a term, whatever their status, and the senses that have it as an alias.
+    """Show all senses of a term, whatever their status, and the senses that have it as an alias.
 
-    `term` comes back in the glossary's spelling if it has one.
+    `term` is returned in the glossary's spelling if it has one.
     """
     from argot.jargon_db.lookup.normalise import normalise
 
@@ -154,7 +154,10 @@ async def glossary_occurrences(
 async def glossary_passage(
     kb: KnowledgeBase, principal: Principal, *, passage_id: Text, phrase: Words = ""
 ) -> MarkedPassage:
-    """A passage, its text also in `parts`: (text, whether it is the phrase)."""
+    """Show a passage with a phrase marked.
+
+    `parts` has its text as pairs: (text, whether it is the phrase).
+    """
     found = await kb.blocking(kb.document_store.passages, principal, [passage_id])
     if passage_id not in found:
         raise NotFound("This passage no longer exists: its document was changed or removed.")
@@ -168,7 +171,7 @@ async def glossary_passage(
 async def glossary_similar(
     kb: KnowledgeBase, principal: Principal, *, term: Words, limit: Limit = 5
 ) -> list[SimilarTerm]:
-    """The closest terms there are, each with its senses: what may have been meant."""
+    """List the known terms closest to this one, each with its senses, as suggestions."""
     names = await kb.blocking(kb.glossary.lookup.suggest, principal, term, limit)
     senses = await kb.blocking(kb.glossary.lookup.senses, principal, names)
     return [SimilarTerm(name, [show_sense(principal, one) for one in senses[name]]) for name in names]
@@ -190,7 +193,7 @@ async def glossary_add(
     aliases: list[Word] | None = None,
     audience: Readers = None,
 ) -> Sense:
-    """Define what a term means in a context; the same again changes the sense that is there.
+    """Define what a term means in a context; if the sense exists already, change it.
 
     Without `audience` a known sense keeps its own, and a new one is for everyone.
     """
@@ -210,7 +213,7 @@ async def glossary_add(
 
 @usecase("manager")
 async def glossary_draft(kb: KnowledgeBase, principal: Principal, *, sense: NewSense, why: Words = "") -> SenseShown:
-    """Write down a new meaning, which answers nobody until it is approved."""
+    """Save a new meaning as a draft, which answers no questions until it is approved."""
     return show_sense(principal, await kb.blocking(kb.glossary.senses.draft, principal, **sense.said, why=why))
 
 
@@ -218,7 +221,7 @@ async def glossary_draft(kb: KnowledgeBase, principal: Principal, *, sense: NewS
 async def glossary_save(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, sense: SenseFields, why: Words = ""
 ) -> SenseShown:
-    """Change what is given of a sense, if nobody saved it since the version that was seen."""
+    """Change the given fields of a sense, if nobody has saved it since the version that the caller saw."""
     save = kb.glossary.senses.save
     return show_sense(principal, await kb.blocking(save, principal, sense_id, version=version, **sense.said, why=why))
 
@@ -227,7 +230,7 @@ async def glossary_save(
 async def glossary_approve(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, why: Words = ""
 ) -> SenseShown:
-    """Let a sense answer questions from now on."""
+    """Approve a sense, so that it answers questions."""
     return show_sense(principal, await kb.blocking(kb.glossary.senses.approve, principal, sense_id, version, why))
 
 
@@ -235,7 +238,7 @@ async def glossary_approve(
 async def glossary_retire(
     kb: KnowledgeBase, principal: Principal, *, sense_id: SenseId, version: Number, why: Words = ""
 ) -> SenseShown:
-    """Let a sense answer nobody any more; it stays to be read, and can be approved again."""
+    """Retire a sense, so that it no longer answers questions. It can still be read, and approved again."""
     return show_sense(principal, await kb.blocking(kb.glossary.senses.retire, principal, sense_id, version, why))
 
 
@@ -250,8 +253,9 @@ async def glossary_warnings(
     aliases: list[Words] | None = None,
     sense_id: SenseId | None = None,
 ) -> list[WarningShown]:
-    """List the warnings against saving this, also while it is still being typed. Kinds: those of the glossary, and
-    `no_document`: nothing one may read spells it out.
+    """List the warnings against saving this, also while it is still being typed.
+
+    Kinds: those of the glossary, and `no_document`: no document that the caller may read spells it out.
     """
     from argot.jargon_db import SenseInput
 
@@ -271,12 +275,12 @@ async def glossary_conflicts(
     about: Annotated[list[SenseId] | None, Field(max_length=MOST_NAMED)] = None,
     limit: Limit = 200,
 ) -> ConflictList:
-    """The conflicts in the whole glossary, and the senses whose review is due; or the `accepted`
-    conflicts. With `about`, only what all of these senses take part in.
+    """List the conflicts in the glossary and the senses whose review is due, or the accepted conflicts.
 
-    `open` and `accepted` count them; `total` is the one that was asked for, of which `conflicts` are the first, each
-    with its `kind`, `message`, `senses` and `may_accept`; an accepted one also with its `change`, `at`, `who`, `why`,
-    and `may_take_up` (whether it may be reopened).
+    `accepted` chooses the latter. With `about`, only conflicts that involve all of these senses. `open` and `accepted`
+    count them; `total` is the count of the requested list, of which `conflicts` are the first, each with its `kind`,
+    `message`, `senses` and `may_accept`; an accepted one also has its `change`, `at`, `who`, `why`, and `may_take_up`
+    (whether it may be reopened).
     """
 
     def find_conflicts() -> ConflictList:
@@ -304,9 +308,9 @@ async def glossary_accept_conflict(
     senses: Annotated[list[tuple[SenseId, Number]], Field(min_length=1, max_length=MOST_NAMED)],
     why: Words = "",
 ) -> ConflictAccepted:
-    """Accept a conflict: of this kind, between these senses, each named with the version that was seen.
+    """Accept a conflict of this kind between these senses, each named with the version that the caller saw.
 
-    It comes back when one of them says another thing, or when the `change` is rolled back.
+    It comes back when the meaning of one of them changes, or when the `change` is rolled back.
     """
     return ConflictAccepted(await kb.blocking(kb.glossary.conflicts.accept, principal, kind, senses, why))
 
@@ -315,7 +319,7 @@ async def glossary_accept_conflict(
 async def glossary_reopen_conflict(
     kb: KnowledgeBase, principal: Principal, *, change: Number, why: Words = ""
 ) -> ChangeSet:
-    """Reopen a conflict that this change accepted. Takes the change back, and nothing else."""
+    """Reopen a conflict that this change accepted. Only this change is undone."""
     return await kb.blocking(kb.glossary.conflicts.reopen, principal, change, why)
 
 

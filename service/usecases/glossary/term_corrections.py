@@ -32,9 +32,10 @@ class ReportedTerm:
 
 @usecase("asker")
 async def other_senses(kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn, term: Text) -> OtherSenses:
-    """List the other meanings of a term of a question; one of them is to be given to `ask_in_sense`.
+    """List the other meanings of a term of a question; pass one of them to `ask_in_sense`.
 
-    `term` as the turn's `jargon` spells it (`surface`). Gives `term`, `question`, `read` (as it was) and `senses`.
+    `term` is spelt as in the turn's `jargon` (`surface`). The result has `term`, `question`, `read` (as it was) and
+    `senses`.
     """
     found = await (await kb.threads()).own(principal.name, thread)
     run = await run_context(kb, principal, thread=found)
@@ -53,10 +54,10 @@ async def other_senses(kb: KnowledgeBase, principal: Principal, *, thread: Text,
 async def report_term(
     kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn, term: Text, share: bool = True
 ) -> ReportedTerm:
-    """Tell the glossary's managers that a term of a question means something that the glossary lacks.
+    """Report to the glossary's managers that a term of a question has a meaning that the glossary lacks.
 
-    It goes into their queue as a missed term; with `share` they may read this thread's questions that met such terms.
-    The asker is told when there is a meaning.
+    It is added to their queue as a missed term; with `share` they may read this thread's questions that met such terms.
+    The asker is notified when the term gets a meaning.
     """
     found = await (await kb.threads()).own(principal.name, thread)
     run = await run_context(kb, principal, thread=found)

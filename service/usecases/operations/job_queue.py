@@ -52,10 +52,10 @@ class JobDetails:
 
 @usecase("manager", everywhere=True)
 async def job_list(kb: KnowledgeBase, principal: Principal, *, kind: Text = "") -> list[JobShown]:
-    """The jobs that wait or run, those that were put aside, and those that ended lately; newest first. One sees one's
-    own, and others' of sources and documents that one may read.
+    """List the jobs that wait or run, those that were put aside, and those that ended recently; newest first.
 
-    `kind`: of this kind alone (sync, upload, fetch, derive, derive_documents, mine, pairs, strategy, adopt, reindex).
+    The caller sees their own jobs, and others' jobs about sources and documents that the caller may read. `kind`: only
+    of this kind (sync, upload, fetch, derive, derive_documents, mine, pairs, strategy, adopt, reindex).
     """
     found = await kb.jobs.list_jobs(kind)
     is_visible = await kb.blocking(_make_job_filter, kb, principal)
@@ -64,10 +64,12 @@ async def job_list(kb: KnowledgeBase, principal: Principal, *, kind: Text = "") 
 
 @usecase("manager", everywhere=True)
 async def job_show(kb: KnowledgeBase, principal: Principal, *, job: Number) -> JobDetails:
-    """One job. What came of it is told to whoever asked for it: it may name documents that others may not read.
+    """Show one job.
+
+    Only the person who asked for it sees the result, because it may name documents that others may not read.
 
     Raises:
-        NotFound: there is none that one may see.
+        NotFound: there is no such job that the caller may see.
     """
     found = await _find_visible_job(kb, principal, job)
     return JobDetails(_show_job(found), found.outcome if _is_own(principal, found) else None)
@@ -75,10 +77,10 @@ async def job_show(kb: KnowledgeBase, principal: Principal, *, job: Number) -> J
 
 @usecase("manager", everywhere=True)
 async def job_cancel(kb: KnowledgeBase, principal: Principal, *, job: Number) -> JobShown:
-    """Let a job not begin, or stop it; it may run on for a moment.
+    """Cancel a waiting job, or stop a running one, which may continue for a moment.
 
     Raises:
-        NotFound: there is none that one may see.
+        NotFound: there is no such job that the caller may see.
         Conflict: it has ended.
     """
     await _find_visible_job(kb, principal, job)
@@ -87,11 +89,11 @@ async def job_cancel(kb: KnowledgeBase, principal: Principal, *, job: Number) ->
 
 @usecase("manager", everywhere=True)
 async def job_retry(kb: KnowledgeBase, principal: Principal, *, job: Number) -> JobShown:
-    """Let a job that failed, was put aside or cancelled begin anew.
+    """Start a job again that failed, was put aside or cancelled.
 
     Raises:
-        NotFound: there is none that one may see.
-        Conflict: it is under way or done, or another one for the same is.
+        NotFound: there is no such job that the caller may see.
+        Conflict: it is waiting, running or done, or there is another job for the same.
     """
     await _find_visible_job(kb, principal, job)
     return _show_job(await kb.jobs.retry(job))

@@ -23,7 +23,10 @@ class StoreProblem:
 
 @usecase("admin")
 async def check(kb: KnowledgeBase, principal: Principal) -> list[StoreProblem]:
-    """Check whether documents, keyword index and vectors fit together: what is wrong, and how to mend it."""
+    """Check that documents, keyword index and vectors are consistent.
+
+    The result says what is wrong and how to repair it.
+    """
     # Opened even if its vectors are damaged: that is to be told, too.
     corpus = await kb.load(mending=True)
     return [StoreProblem(one.subject, one.message, one.remedy) for one in await kb.blocking(corpus.check)]
@@ -31,7 +34,7 @@ async def check(kb: KnowledgeBase, principal: Principal) -> list[StoreProblem]:
 
 @usecase("admin", local=True)
 async def backup(kb: KnowledgeBase, principal: Principal, *, path: str) -> Backup:
-    """Write everything but the vectors into a tar file, as of one moment. Questions go on meanwhile."""
+    """Write everything except the vectors to a tar file, as of one moment. Questions are answered meanwhile."""
     # No document may change between the copies of the stores and those of the original files.
     async with kb.writing:
         if kb.settings.storage.database:

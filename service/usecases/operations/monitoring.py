@@ -15,10 +15,10 @@ from argot.types import Principal
 
 @usecase("admin")
 async def metrics(kb: KnowledgeBase, principal: Principal) -> str:
-    """Return the counts of the running service, in Prometheus' text format.
+    """Return the metrics of the running service, in Prometheus' text format.
 
     Raises:
-        NotFound: this is no service.
+        NotFound: this process is not a service.
     """
     if kb.metrics is None:
         raise NotFound("Only a running service has metrics. Start it with: argot serve")
@@ -27,9 +27,10 @@ async def metrics(kb: KnowledgeBase, principal: Principal) -> str:
 
 @usecase("admin")
 async def doctor_findings(kb: KnowledgeBase, principal: Principal) -> list[Finding]:
-    """Run `argot doctor`'s checks of packages, settings, embedding model and language model in this process.
+    """Run `argot doctor`'s checks of packages, settings and models in this process.
 
-    A command beside a service has settings of its own, and they say nothing of the service's.
+    The models are the embedding model and the language model. A command that runs beside a service has its own
+    settings, which may differ from the service's.
     """
     # In a thread, because it waits for the model server.
     return [

@@ -31,11 +31,10 @@ class NewKey(Key):
 async def key_add(
     kb: KnowledgeBase, principal: Principal, *, name: KeyName, user: Text | None = None, days: Days | None = None
 ) -> NewKey:
-    """Make a key of one's own, called `name`; an admin makes one for any `user`. `key` is told this once.
+    """Create a key for the caller, or as an admin for any user.
 
-    It expires after `days`; without them it is valid until revoked.
-
-    The person at this machine can have keys too; they open something as long as nobody has a password.
+    `name` is its label, `user` the user. `key` is returned only now. It expires after `days`; without `days` it is
+    valid until revoked. The person at this machine can have keys too; they work as long as nobody has a password.
 
     Raises:
         NotAllowed: it is for somebody else, or for somebody who is suspended.
@@ -50,7 +49,10 @@ async def key_add(
 
 @usecase("asker")
 async def key_list(kb: KnowledgeBase, principal: Principal, *, user: Text | None = None) -> list[Key]:
-    """One's own keys, those of a `user`, or (`*`, for admins) of everybody, that are not revoked: never the secrets."""
+    """List the keys that are not revoked, without their secrets.
+
+    They are the caller's own, those of a `user`, or those of everybody (`*`, for admins).
+    """
     # No user can have this name (`require_name`).
     if user == "*" and principal.sees_all:
         return await kb.blocking(kb.people.keys.of)
@@ -60,7 +62,7 @@ async def key_list(kb: KnowledgeBase, principal: Principal, *, user: Text | None
 
 @usecase("asker")
 async def key_revoke(kb: KnowledgeBase, principal: Principal, *, key: Text) -> Key:
-    """Revoke a key by its id: one's own, or as an admin anybody's. What is open with it is cut off."""
+    """Revoke a key by its id: the caller's own, or for an admin anybody's. Open connections that use it are closed."""
     # Somebody else's key is reported as not found, rather than forbidden, so that its existence is not revealed.
     of = None if principal.sees_all else principal.name
     return await kb.blocking(lambda: kb.people.keys.revoke(key, user=of))

@@ -66,19 +66,20 @@ class ErasedPerson:
 
 @usecase("asker")
 async def my_data(kb: KnowledgeBase, principal: Principal) -> PersonalData:
-    """Everything that is kept of oneself, as `user_export` has it."""
+    """Export everything that is stored about the caller, as `user_export` does."""
     return await _export_data(kb, principal)
 
 
 @usecase("admin")
 async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) -> PersonalData:
-    """Everything that is kept of a person: account, groups, sessions, keys, notices, Slack links, conversations with
-    feedback and names of files, questions that met unknown terms, what they did in the glossary, and their ratings.
+    """Export everything that is stored about a person.
 
-    Passages are in it as far as the person may read them. Passwords and keys are not: only their hashes are kept.
+    It has account, groups, sessions, keys, notices, Slack links, conversations with feedback and names of files,
+    questions that met unknown terms, changes to the glossary, and ratings. It contains the passages that the person may
+    read, but no passwords and keys: only their hashes are stored.
 
     Raises:
-        NotFound: nothing is kept of anybody of this name.
+        NotFound: nothing is stored about anybody of this name.
     """
     user = await kb.blocking(kb.people.find, name)
     # Rows may remain under a name that is no user's: one from Slack, or that of the local user.
@@ -91,16 +92,16 @@ async def user_export(kb: KnowledgeBase, principal: Principal, *, name: Text) ->
 
 @usecase("admin")
 async def user_erase(kb: KnowledgeBase, principal: Principal, *, name: Text) -> ErasedPerson:
-    """Erase a person: shut out at once, then conversations with their files and feedback, questions that met unknown
-    terms, notices, Slack links, keys, sessions and the account. It cannot be undone.
+    """Erase a person and what is stored about them. This cannot be undone.
 
-    The glossary's history stays, and names them "erased person". So do the points and ranks that they gave in rating
-    studies, without their comments. `still_named`: documents and senses whose readers
-    name them; a new user of the same name could read those.
+    The person is locked out at once. Then conversations with their files and feedback, questions that met unknown
+    terms, notices, Slack links, keys, sessions and the account are erased. The glossary's history stays, and names the
+    person "erased person". The points and ranks that they gave in rating studies stay, without their comments.
+    `still_named`: documents and senses whose readers name the person; a new user of the same name could read those.
 
     Raises:
-        NotFound: nothing is kept of anybody of this name.
-        MissingWing: a wing that is not installed keeps data, which nobody could erase.
+        NotFound: nothing is stored about anybody of this name.
+        MissingWing: a wing that is not installed stores data, which could not be erased.
     """
     await _require_wings(kb, name)
     # Shut out first: otherwise they could ask on while they are being erased.

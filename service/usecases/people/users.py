@@ -73,13 +73,13 @@ async def user_add(
     new: bool = False,
     in_window: bool = False,
 ) -> UserWithPassword | UserShown:
-    """Make a user, or give an existing one more groups, another role or another password; `new`: only make one.
+    """Create a user, or give an existing one more groups, another role or another password. `new`: only create one.
 
-    With `make_password` one is made up, and told this once, as `password`. `in_window`: whoever asks has come in by the
-    window, and is to be able to come back.
+    With `make_password` a password is generated and returned only now, as `password`. `in_window`: the caller is using
+    the window, and must be able to come back.
 
     Raises:
-        InvalidInput: a name, group, context or password cannot be one; or the door would close behind oneself.
+        InvalidInput: a name, group, context or password is not valid; or callers would lock themselves out.
         Conflict: there is such a user, and a `new` one is wanted.
     """
     contexts = await _check_contexts(kb.glossary, principal, manages)
@@ -105,7 +105,7 @@ async def user_add(
 
 @usecase("admin")
 async def user_list(kb: KnowledgeBase, principal: Principal) -> list[UserShown]:
-    """Every user with groups and role."""
+    """List every user with groups and role."""
     return [show_user(user) for user in await kb.blocking(kb.people.users)]
 
 
@@ -119,7 +119,7 @@ async def user_roles(
     manages: Contexts = None,
     leave: list[Text] | None = None,
 ) -> UserShown:
-    """Show the rights of a user; given a role or contexts, set all of them. `leave` names groups to leave."""
+    """Show the rights of a user; if a role or contexts are given, set all of them. `leave` names groups to leave."""
     contexts = await _check_contexts(kb.glossary, principal, manages)
     if role or contexts:
         # The last administrator could otherwise leave nobody who can restore the role.
@@ -142,7 +142,7 @@ async def user_set(
     groups: list[Text] | None = None,
     display_name: Text = "",
 ) -> UserShown:
-    """Set the role, contexts and groups of a user: groups that are not named are left. An empty display name stays."""
+    """Set the role, contexts and groups of a user. Groups that are not named are left; an empty display name stays."""
     found = await kb.blocking(kb.people.user, name)
     if role == "manager" and not manages:
         raise InvalidInput(f"Choose the contexts that {name} manages: some, or '{EVERY_CONTEXT}' for all.")
@@ -164,7 +164,10 @@ async def user_password(
     password: SecretStr | None = None,
     in_window: bool = False,
 ) -> UserWithPassword | UserShown:
-    """Give a user another password; without one it is made up, and told this once. Every session of theirs ends."""
+    """Change a user's password; all of their sessions end.
+
+    Without one, a password is generated and returned only now.
+    """
     user = await kb.blocking(kb.people.user, name)
     given = generate_password() if password is None else password.get_secret_value()
     await _require_way_back(kb, name, user.role, in_window)
@@ -173,14 +176,14 @@ async def user_password(
 
 @usecase("admin")
 async def user_suspend(kb: KnowledgeBase, principal: Principal, *, name: Text) -> UserShown:
-    """Shut a user out at once and everywhere. Nothing of theirs is deleted."""
+    """Suspend a user: lock them out at once and everywhere. Nothing of theirs is deleted."""
     _require_other(principal, name, "suspend yourself")
     return show_user(await kb.blocking(kb.people.suspend, name))
 
 
 @usecase("admin")
 async def user_restore(kb: KnowledgeBase, principal: Principal, *, name: Text) -> UserShown:
-    """Let a suspended user in again. They have to sign in anew."""
+    """Restore a suspended user. They have to sign in again."""
     return show_user(await kb.blocking(kb.people.restore, name))
 
 
@@ -188,9 +191,10 @@ async def user_restore(kb: KnowledgeBase, principal: Principal, *, name: Text) -
 async def user_link(
     kb: KnowledgeBase, principal: Principal, *, name: Text, subject: Annotated[Text, Field(max_length=255)] = ""
 ) -> UserShown:
-    """Have a user sign in at the OpenID Connect provider from now on, and no longer by a password.
+    """Make a user sign in at the OpenID Connect provider from now on, and no longer by a password.
 
-    `subject` is their account there, as it names it (`sub`); without one, the first that comes under this very name.
+    `subject` is the id of their account there (`sub`); without it, the first account that signs in under exactly this
+    name is used.
 
     Raises:
         InvalidSettings: the settings name no provider.
@@ -204,7 +208,10 @@ async def user_link(
 
 @usecase("admin")
 async def user_unlink(kb: KnowledgeBase, principal: Principal, *, name: Text) -> UserShown:
-    """A user no longer signs in at the provider: its groups end, and their sessions and keys."""
+    """Stop a user from signing in at the provider.
+
+    They lose the provider's groups, and their sessions and keys end.
+    """
     return show_user(await kb.blocking(kb.people.unlink, name))
 
 

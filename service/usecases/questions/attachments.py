@@ -55,11 +55,11 @@ class DetachedFile:
 async def thread_attach(
     kb: KnowledgeBase, principal: Principal, *, thread: Text, name: Name, content: Base64
 ) -> AttachedFile:
-    """Put a file (base64) into a thread of one's own, to be asked about there. It is read as `add` reads files.
+    """Add a file (base64) to one of the caller's threads, to ask about it there. It is read as `add` reads files.
 
     Raises:
         InvalidInput: it cannot be read, is too large, or there are too many.
-        TooManyQuestions: others of theirs, or of too many people, are being read just now.
+        TooManyQuestions: other files of this person, or of too many people, are being read now.
     """
     threads, name = await kb.threads(), _clean_file_name(name)
     # Before the file waits for its place, and is decoded.
@@ -82,13 +82,13 @@ async def thread_attach(
 
 @usecase("asker")
 async def thread_files(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[ThreadFile]:
-    """List the files put into a thread of one's own: document, name, bytes, at."""
+    """List the files added to one of the caller's threads: document, name, bytes, at."""
     return await (await kb.threads()).files(principal.name, thread)
 
 
 @usecase("asker")
 async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text, name: Text) -> DetachedFile:
-    """Take a file out of a thread again, with everything derived from it."""
+    """Remove a file from a thread, with everything derived from it."""
     threads = await kb.threads()
     found = next((one for one in await threads.files(principal.name, thread) if name in {one.name, one.document}), None)
     if found is None:

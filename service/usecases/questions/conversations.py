@@ -153,7 +153,7 @@ async def converse(
     since: Text | None = None,
     fields: Fields | None = None,
 ) -> AsyncIterator[AskEvent]:
-    """Answer the last message of a conversation, of which nothing is kept. Events as for `ask`; `thread` is empty.
+    """Answer the last message of a conversation, which is not stored. Events as for `ask`; `thread` is empty.
 
     Raises:
         InvalidInput: the last message is not the user's.
@@ -186,10 +186,11 @@ async def search(
     since: Text | None = None,
     fields: Fields | None = None,
 ) -> SearchResult:
-    """The passages that answer a question best, as an answer would find them: its jargon understood, re-ranked.
+    """Find the passages that answer a question best, as an answer would: with its jargon understood, re-ranked.
 
-    `passages`, best first; `jargon`: how its terms were understood (nothing is asked back: the likeliest sense counts);
-    `context` and `notes` as in an answer. Unknown terms are not put into the managers' queue. `search` as in `ask`.
+    `passages`, best first; `jargon`: how its terms were understood (Argot does not ask back and uses the likeliest
+    sense); `context` and `notes` as in an answer. Unknown terms are not added to the managers' queue. `search` as in
+    `ask`.
     """
     switches = await apply_search_choice(kb.document_store, search, None)
     manner = answer_settings(profile, context, tags, since, fields)

@@ -44,11 +44,12 @@ Day = Annotated[Text, AfterValidator(_check_day)]
 async def insight(
     kb: KnowledgeBase, principal: Principal, *, since: Day = "", until: Day = "", start: Count = 0
 ) -> Insight:
-    """Show the questions from one day to another (2027-01-31, both included; the last 30 days), and their outcomes.
+    """Show the questions of a period and their outcomes.
 
-    Questions a day and by surface, what became of them, those without an answer by subject, thumbs with their reasons,
-    documents cited and, from `start` on, never cited, terms missed, waits, and calls to the language model. The words
-    of a question are there as far as one may read them elsewhere, and never whose they are.
+    The period is from one day to another (2027-01-31, both included; by default the last 30 days). The result has
+    questions by day and by surface, their outcomes, those without an answer by subject, thumbs with their reasons,
+    documents cited and, from `start` on, never cited, terms missed, waiting times, and calls to the language model. The
+    wording of a question is included if the caller may read it elsewhere; whose it is never is.
 
     Raises:
         InvalidInput: the period ends before it begins.

@@ -50,13 +50,13 @@ class ProfileShown:
 
 @usecase("asker")
 async def profile_list(kb: KnowledgeBase, principal: Principal) -> list[ProfileSummary]:
-    """The profiles there are, the default first, then the built-in ones, then those saved here."""
+    """List the profiles: the default first, then the built-in ones, then those saved here."""
     return await kb.blocking(_list_summaries, kb)
 
 
 @usecase("asker")
 async def profile_show(kb: KnowledgeBase, principal: Principal, *, name: Text) -> ProfileShown:
-    """One profile, with every switch and what it does.
+    """Show one profile, with every switch and what it does.
 
     Raises:
         InvalidSettings: there is none of this name, or its file is wrong.
@@ -76,11 +76,13 @@ async def profile_save(
     about: About | None = None,
     force: bool = False,
 ) -> ProfileShown:
-    """Keep a profile in the knowledge base: another one (`base`, by name) or one as `toml`, with `switches` changed.
+    """Save a profile in the knowledge base.
+
+    It is another one (`base`, by name) or one as `toml`, with `switches` changed.
 
     Raises:
         InvalidInput: both `base` and `toml` are given.
-        InvalidSettings: the name, the base, a switch or a value cannot be.
+        InvalidSettings: the name, the base, a switch or a value is not valid.
         Conflict: there is one of this name; `force` replaces it.
     """
     if base is not None and toml is not None:

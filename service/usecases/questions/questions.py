@@ -88,17 +88,17 @@ def ask(
     documents: Tags | None = None,
     heard: Annotated[list[Text], Field(max_length=20)] | None = None,
 ) -> AsyncGenerator[AskEvent]:
-    """Answer a question, in a new thread or as the next turn of one's own.
+    """Answer a question, in a new thread or as the next turn of one of the caller's threads.
 
-    With `tags` only documents that carry one of them are searched, with `since` (2025-03-01, 2025-03 or 2025) those
-    dated then or later, with `fields` those that have one of the values for each name, as `{"region": ["EU"]}`; with
-    `documents` only these (by id, name or URI), and what was put into the conversation. What is left out is as the
-    thread's settings say.
-    `heard` is what others said just before, where several people talk: the question may lean on it. `profile` is a
-    built-in or saved one; `switches` of it are changed for this question alone, as `{"rerank": false}`. `search` says
-    what is searched for it: passages, or summaries (S) and questions (Q) derived of them; with "+" both, U all three.
+    These restrict which documents are searched: `tags` (documents with at least one of them), `since` (2025-03-01,
+    2025-03 or 2025: dated then or later), `fields` (with one of the values for each name, as `{"region": ["EU"]}`), and
+    `documents` (only these, by id, name or URI, and the files added to the conversation). For those left out, the
+    thread's settings apply. `heard` is what other people said just before, if several people talk: the question may
+    refer to it. `profile` is a built-in or saved one; `switches` change it for this question only, as
+    `{"rerank": false}`. `search` says what is searched: passages, or the summaries (S) and questions (Q) derived from
+    them; "+" adds passages, U is all three.
 
-    The last event is the `result`. With status `needs_choice`, send one of the choices to `answer`.
+    The last event is the `result`. If its status is `needs_choice`, send one of the choices to `answer`.
     """
 
     async def prepare() -> TurnJob:
@@ -124,12 +124,12 @@ async def _start_thread(
 
 @usecase("asker", asks=True)
 def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> AsyncGenerator[AskEvent]:
-    """Answer the last question of a thread anew, in the place of the answer it has. Events as for `ask`.
+    """Answer the last question of a thread again; the new answer replaces the old one. Events as for `ask`.
 
-    What was said of the old answer goes with it.
+    Feedback on the old answer is removed with it.
 
     Raises:
-        Conflict: nothing was asked in it yet.
+        Conflict: no question was asked in it yet.
     """
 
     async def find_question(run: RunContext) -> TurnJob:
@@ -151,9 +151,9 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
 def ask_in_sense(
     kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn, term: Text, sense: SenseId
 ) -> AsyncGenerator[AskEvent]:
-    """Ask a turn's question once more, a term of it in another sense, which is remembered for the thread.
+    """Answer a turn's question again with another sense of a term, which is remembered for the thread.
 
-    `term` as the turn's `jargon` spells it (`surface`), `sense` one of `other_senses`. Events as for `ask`.
+    `term` is spelt as in the turn's `jargon` (`surface`), `sense` is one of `other_senses`. Events as for `ask`.
 
     Raises:
         NotFound: there is no such turn or term, or the term has no such sense.

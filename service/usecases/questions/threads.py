@@ -69,13 +69,13 @@ async def begin_thread(kb: KnowledgeBase, principal: Principal, thread: str, que
 
 @usecase("asker")
 async def thread_list(kb: KnowledgeBase, principal: Principal) -> list[Thread]:
-    """One's own threads, the latest first: id, title, created_at, updated_at."""
+    """List the caller's threads, newest first: id, title, created_at, updated_at."""
     return await (await kb.threads()).of(principal.name)
 
 
 @usecase("asker")
 async def thread_rename(kb: KnowledgeBase, principal: Principal, *, thread: Text, title: Title) -> Thread:
-    """Give a thread another title."""
+    """Rename a thread."""
     if not title.strip():
         raise InvalidInput("The title is empty. Give one of at least one letter.")
     return await (await kb.threads()).rename(principal.name, thread, title)
@@ -83,8 +83,9 @@ async def thread_rename(kb: KnowledgeBase, principal: Principal, *, thread: Text
 
 @usecase("asker")
 async def thread_delete(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Thread:
-    """Delete a thread with all its checkpoints and feedback, the files that were put into it, and the wording of its
-    questions in the managers' queue.
+    """Delete a thread with everything in it.
+
+    This covers its checkpoints, feedback and files, and the wording of its questions in the managers' queue.
     """
     deleted = await delete_thread(kb, principal.name, thread)
     await kb.blocking(kb.glossary.privacy.erase_questions, thread=thread)
@@ -126,8 +127,8 @@ async def feedback(
 ) -> Feedback:
     """Say whether the answer of a turn (from 0) helped: 1, -1, or 0 to take it back.
 
-    With `share` those who look after the documents may read question and comment (`feedback_list`), and of the answer
-    what rests on documents that they may read. Without it they only see that there was such an answer.
+    With `share` the managers of the documents may read question and comment (`feedback_list`), and the parts of the
+    answer that rest on documents that they may read. Without it they only see that there was such an answer.
 
     Raises:
         NotFound: the thread has no such turn.
@@ -155,10 +156,11 @@ async def feedback(
 async def feedback_list(
     kb: KnowledgeBase, principal: Principal, *, value: Literal[-1, 1] | None = None, since: Moment = ""
 ) -> list[SharedAnswer | JudgedAnswer]:
-    """List people's feedback on answers, the oldest first, as data to evaluate with (docs/chat.md has the fields).
+    """List people's feedback on answers, oldest first, as evaluation data.
 
-    Question, comment and answer are there where the asker shared them; of the answer only what rests on documents that
-    one may read oneself. Whose question it was is never there. `since`: an ISO date or time.
+    docs/chat.md describes the fields. Question, comment and answer are included if the asker shared them; of the
+    answer, only the parts that rest on documents that the caller may read. Who asked is never included. `since`: an ISO
+    date or time.
     """
     from argot.service.threads.feedback_export import list_judged_answers
 
@@ -179,7 +181,7 @@ async def thread_settings(
     fields: Fields | None = None,
     documents: Tags | None = None,
 ) -> Thread:
-    """Settle how the questions of a thread are answered from now on; what is left out is as everywhere.
+    """Set how the questions of a thread are answered from now on; for settings left out, the general ones apply.
 
     Raises:
         NotFound: there is no such context or document. InvalidSettings: there is no such profile.
@@ -193,7 +195,7 @@ async def thread_settings(
 
 @usecase("asker")
 async def thread_follow_ups(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[str]:
-    """Up to three questions to go on with, which the documents near the last answer do answer; often none."""
+    """Suggest up to three follow-up questions that the documents near the last answer do answer; often none."""
     from argot.graph.run import read_last_turn
     from argot.service.threads.next_questions import follow_ups
 
@@ -207,9 +209,9 @@ async def thread_follow_ups(kb: KnowledgeBase, principal: Principal, *, thread: 
 async def thread_export(
     kb: KnowledgeBase, principal: Principal, *, thread: Text, form: Literal["markdown", "json"] = "markdown"
 ) -> ExportedThread:
-    """A conversation as a file to keep: `name`, `media_type` and `text`. Markdown with sources, or everything as JSON.
+    """Export a conversation as a file, as Markdown with sources or as JSON with everything.
 
-    Only what one may still read is in it.
+    The result has `name`, `media_type` and `text`. It contains only what the caller may still read.
     """
     from argot.service.threads.thread_export import export_thread
 
@@ -219,10 +221,11 @@ async def thread_export(
 
 @usecase("asker")
 async def thread_read(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> ThreadRead:
-    """A thread of one's own: its turns (each an `AskResult`), its feedback and files, whether a choice is open, and
-    whether those who look after the glossary may read its questions that met unknown terms.
+    """Show one of the caller's threads.
 
-    Everything is put together anew from ids, so what one may no longer read is no longer there.
+    It has its turns (each an `AskResult`), its feedback and files, whether a choice is open, and whether the glossary's
+    managers may read its questions that met unknown terms. Everything is looked up again by ids, so what the caller may
+    no longer read is left out.
     """
     from argot.graph.run import read_thread
 

@@ -11,7 +11,7 @@ from argot.errors import InvalidInput
 from argot.learn.generator.answering import compute_answer_losses, write_replies
 from argot.learn.generator.examples import ExampleMaker, add_citations
 from argot.learn.generator.generator_recipe import GeneratorRecipe, build_generator_recipe, refuse_large
-from argot.learn.generator.tokens import ChatTokens, taken
+from argot.learn.generator.tokens import ChatTokens, collect_examples
 from argot.learn.training_pairs import PoolPassage, TrainingPair
 from argot.prompts.loader import NOT_IN_PASSAGES, prompt
 from argot.tools.llm.writer import build_answer_messages, number_passages
@@ -35,7 +35,7 @@ def example(recipe: GeneratorRecipe = RECIPE, pair: TrainingPair = PAIR, seed: i
     return next(ExampleMaker(recipe, POOL, seed).make_versions(pair))
 
 
-def test_the_right_passage_stands_among_its_neighbours_and_the_likest_ones() -> None:
+def test_an_example_holds_the_right_passage_its_neighbours_and_the_nearest() -> None:
     user = example().messages[1][1]
     for text in (POOL[0].text, POOL[1].text, POOL[2].text, POOL[3].text, POOL[5].text):
         assert text in user
@@ -45,7 +45,7 @@ def test_the_right_passage_stands_among_its_neighbours_and_the_likest_ones() -> 
     assert POOL[4].text in example(pair=replace(PAIR, negatives=("p4",))).messages[1][1]
 
 
-def test_an_example_asks_word_for_word_as_the_service_does() -> None:
+def test_an_example_has_the_same_prompt_as_the_service() -> None:
     recipe = replace(RECIPE, passages=1)
     passages = number_passages([(PAIR.passage, PAIR.document)])
     assert example(recipe).messages == build_answer_messages(PAIR.question, passages)
@@ -53,7 +53,7 @@ def test_an_example_asks_word_for_word_as_the_service_does() -> None:
     assert example(recipe).messages == prompt("cited_answer").messages(**given, question=PAIR.question)
 
 
-def test_the_order_is_shuffled_and_the_answer_cites_the_right_place() -> None:
+def test_passages_are_shuffled_and_the_answer_cites_the_right_one() -> None:
     places = set()
     for seed in range(12):
         one = example(seed=seed)
@@ -64,7 +64,7 @@ def test_the_order_is_shuffled_and_the_answer_cites_the_right_place() -> None:
     assert len(places) > 2
 
 
-def test_some_examples_have_no_right_passage_and_say_so_but_none_that_is_measured() -> None:
+def test_some_training_examples_lack_the_right_passage_but_no_test_example() -> None:
     recipe = replace(RECIPE, unanswerable=0.9)
     learnt = [example(recipe, replace(PAIR, id=str(number))) for number in range(10)]
     without = [one for one in learnt if PAIR.passage not in one.messages[1][1]]
@@ -73,12 +73,12 @@ def test_some_examples_have_no_right_passage_and_say_so_but_none_that_is_measure
     assert all(PAIR.passage in one.messages[1][1] for one in measured)
 
 
-def test_citations_stand_where_the_prompt_shows_them() -> None:
+def test_citations_are_added_where_the_prompt_shows_them() -> None:
     assert add_citations("It is 5 V [9]. Two are kept", 2) == "It is 5 V [2]. Two are kept [2]"
     assert add_citations("Do this:\n1. Open it.\n2. Close it.", 1) == "Do this:\n1. Open it [1].\n2. Close it [1]."
 
 
-def test_questions_alone_are_asked_bare_or_by_a_prompt() -> None:
+def test_an_example_may_hold_the_question_alone_or_in_a_prompt() -> None:
     assert example(GeneratorRecipe(examples="answers")).messages == [("user", PAIR.question)]
     asked = example(GeneratorRecipe(examples="answers", prompt="identify_jargon")).messages
     assert asked == prompt("identify_jargon").messages(question=PAIR.question)
@@ -86,7 +86,7 @@ def test_questions_alone_are_asked_bare_or_by_a_prompt() -> None:
         ExampleMaker(GeneratorRecipe(examples="answers", prompt="nonsense"), POOL, 7)
 
 
-def test_recipes_that_cannot_be_used_are_refused() -> None:
+def test_invalid_generator_recipes_are_refused() -> None:
     assert build_generator_recipe({"method": "full", "rank": 8}).learning_rate == 2e-5
     with pytest.raises(InvalidInput, match="nothing named 'ranks'"):
         build_generator_recipe({"ranks": 8})
@@ -98,7 +98,7 @@ def test_recipes_that_cannot_be_used_are_refused() -> None:
     refuse_large(7_000_000_000, build_generator_recipe({}))
 
 
-# -- as a model reads them --------------------------------------------------------------------------------------------
+# -- examples as a model reads them -----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -114,23 +114,25 @@ def tokens(model_folder: Path) -> ChatTokens:
     return ChatTokens(AutoTokenizer.from_pretrained(model_folder))
 
 
-def test_passages_are_left_out_to_fit_and_answers_never_cut(tokens: ChatTokens) -> None:
+def test_passages_are_dropped_to_fit_the_length_but_answers_are_never_cut(tokens: ChatTokens) -> None:
     maker = ExampleMaker(RECIPE, POOL, 7)
-    (whole,) = taken([PAIR], maker, tokens, 5000).examples
+    (whole,) = collect_examples([PAIR], maker, tokens, 5000).examples
     assert tokens.text_of(whole.answer) == whole.example.answer
-    (shorter,) = taken([PAIR], maker, tokens, len(whole.ids) - 1).examples
+    (shorter,) = collect_examples([PAIR], maker, tokens, len(whole.ids) - 1).examples
     assert shorter.example.messages[1][1].count("<passage n=") == 4 and PAIR.passage in shorter.example.messages[1][1]
     assert tokens.text_of(shorter.answer) == shorter.example.answer
-    left = taken([PAIR, replace(PAIR, answer=" ")], maker, tokens, 100)
+    left = collect_examples([PAIR, replace(PAIR, answer=" ")], maker, tokens, 100)
     assert (len(left.examples), left.no_answer, left.too_long) == (0, 1, 1)
 
 
-def test_what_prompts_have_in_common_is_read_once_and_changes_nothing(model_folder: Path, tokens: ChatTokens) -> None:
+def test_sharing_the_common_prefix_of_prompts_does_not_change_the_output(
+    model_folder: Path, tokens: ChatTokens
+) -> None:
     from transformers import AutoModelForCausalLM
 
     model = AutoModelForCausalLM.from_pretrained(model_folder, dtype=torch.float32).eval()
     pairs = [replace(PAIR, id=str(n), question=f"{n} {PAIR.question}", answer="So. " * (n + 1)) for n in range(3)]
-    batch = taken(pairs, ExampleMaker(RECIPE, POOL, 7), tokens, 5000).examples
+    batch = collect_examples(pairs, ExampleMaker(RECIPE, POOL, 7), tokens, 5000).examples
     together = compute_answer_losses(model, batch)
     for one, loss in zip(batch, together, strict=True):
         asked, ids = len(one.asked), torch.tensor([one.ids])

@@ -75,7 +75,7 @@ def test_an_adapter_is_trained_measured_and_written_without_paths(tmp_path: Path
         find_base_model("r0001", tmp_path)
 
 
-def test_a_small_model_is_trained_whole_and_can_be_trained_again(tmp_path: Path, base: Path) -> None:
+def test_a_small_model_is_fully_trained_and_can_be_trained_again(tmp_path: Path, base: Path) -> None:
     run = made(tmp_path, base, method="full", examples="contexts", prompt="", rate=0.01, accumulate=1, longest=3000)
     assert run_training(run).status == "done", run.state.error
     loss = run.card["figures"]["validation"]["token_loss"]
@@ -86,11 +86,11 @@ def test_a_small_model_is_trained_whole_and_can_be_trained_again(tmp_path: Path,
     assert again.name == "numbers" and run.card["fingerprint"] == compute_weights_fingerprint(again.folder)
 
 
-def test_a_training_that_is_killed_goes_on_to_the_same_figures(tmp_path: Path, base: Path) -> None:
+def test_a_killed_generator_training_resumes_and_gives_the_same_figures(tmp_path: Path, base: Path) -> None:
     whole = made(tmp_path / "whole", base, dropout=0.2)
     assert run_training(whole).status == "done"
     killed = made(tmp_path / "killed", base, dropout=0.2)
-    # It kills itself behind a step between two checkpoints, as a power cut would.
+    # The process kills itself after a step between two checkpoints, as a power cut would.
     code = (
         "import os, sys; from pathlib import Path; from argot.learn.run_process import *\n"
         "class Killing(Reporter):\n"
@@ -109,7 +109,7 @@ def test_a_training_that_is_killed_goes_on_to_the_same_figures(tmp_path: Path, b
     assert [one["loss"] for one in killed.curve()] == [one["loss"] for one in whole.curve()]
 
 
-def test_a_stop_keeps_a_checkpoint(tmp_path: Path, base: Path) -> None:
+def test_stopping_a_training_keeps_a_checkpoint(tmp_path: Path, base: Path) -> None:
     run = made(tmp_path, base)
 
     class Stopping(Reporter):
@@ -135,7 +135,7 @@ def test_too_few_pairs_and_pairs_without_answers_are_refused(tmp_path: Path, bas
     assert "does not fit the model" in failed(made(tmp_path, base, target_modules=["none_such"]))
 
 
-def test_folders_that_are_no_models_are_refused(tmp_path: Path, base: Path) -> None:
+def test_folders_without_a_valid_language_model_are_refused(tmp_path: Path, base: Path) -> None:
     with pytest.raises(NotFound, match="no language model 'nowhere': give a folder"):
         find_base_model("nowhere", tmp_path)
     folder = tmp_path / "model"
@@ -151,14 +151,14 @@ def test_folders_that_are_no_models_are_refused(tmp_path: Path, base: Path) -> N
     assert "The model in" in failed(made(tmp_path, folder)) and "cannot be read" in failed(made(tmp_path, folder))
 
 
-def test_without_peft_the_extra_is_named(tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_without_peft_names_the_extra(tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "peft", None)
     run = made(tmp_path, base, measured=0)
     with pytest.raises(MissingExtra, match=r"argot\[learn\]"):
         generator_run.train(run, Reporter(run))
 
 
-def test_a_lost_card_is_told_and_the_checkpoint_kept(
+def test_a_lost_gpu_is_reported_and_the_checkpoint_kept(
     tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = made(tmp_path, base, measured=0)

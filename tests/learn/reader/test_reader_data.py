@@ -40,7 +40,7 @@ Retired blocks are a [kind](x.md) of **block**. {LONG}
 """
 
 
-def test_sections_of_markdown() -> None:
+def test_markdown_is_split_into_sections() -> None:
     sections = split_sections(MARKDOWN)
     assert [(one.title, one.heading) for one in sections] == [
         ("Blocks", "Creating a block"), ("Blocks", "See also"), ("Blocks", "Retired blocks"),
@@ -49,7 +49,7 @@ def test_sections_of_markdown() -> None:
     assert all("not a heading" not in one.text for one in sections)
 
 
-def test_sections_of_restructured_text() -> None:
+def test_restructured_text_is_split_into_sections() -> None:
     text = f"Blocks\n======\n\nCounting them\n-------------\n\n{LONG}\n"
     assert [(one.title, one.heading) for one in split_sections(text)] == [("Blocks", "Counting them")]
 
@@ -67,13 +67,13 @@ def test_sections_of_restructured_text() -> None:
         ("Wear levelling limits", 2, "What are the wear levelling limits?"),
     ],
 )
-def test_questions_of_headings(heading: str, place: int, question: str | None) -> None:
+def test_questions_are_made_from_headings(heading: str, place: int, question: str | None) -> None:
     text = f"Retired blocks are a kind of block. {LONG}"
     shown = make_heading_question(Section("Blocks", heading, text), place)
     assert shown == question or (heading == "Retired blocks" and shown is not None)
 
 
-def test_an_item_stays_in_its_part() -> None:
+def test_an_item_is_always_assigned_to_the_same_split() -> None:
     parts = {choose_split("clapnq", str(number)) for number in range(50)}
     assert parts == {"train", "validation"}
     assert compute_share("x") == compute_share("x") and 0 <= compute_share("x") < 1
@@ -112,7 +112,7 @@ def datasets(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_examples_come_from_every_set_and_leave_validation_out(datasets: Path, tmp_path: Path) -> None:
+def test_examples_come_from_every_data_set_and_exclude_validation(datasets: Path, tmp_path: Path) -> None:
     examples = read_training_examples(datasets)
     assert examples == read_training_examples(datasets)
     assert {one.source for one in examples} == {"medquad", "aws_docs", "clapnq", "mtrag_un"}
@@ -122,5 +122,5 @@ def test_examples_come_from_every_set_and_leave_validation_out(datasets: Path, t
     assert read_examples(tmp_path / "examples.jsonl") == examples
 
 
-def test_every_example_has_a_passage(datasets: Path) -> None:
+def test_every_example_has_a_passage_or_negatives(datasets: Path) -> None:
     assert all(isinstance(one, Example) and (one.passage or one.negatives) for one in read_training_examples(datasets))

@@ -48,7 +48,7 @@ def trained(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / CHECKPOINT
 
 
-def test_training_goes_on_where_it_was_and_gives_the_same(model: Path, trained: Path, tmp_path: Path) -> None:
+def test_a_killed_training_resumes_and_gives_the_same_weights(model: Path, trained: Path, tmp_path: Path) -> None:
     class Killed(Exception):
         pass
 
@@ -68,7 +68,7 @@ def test_training_goes_on_where_it_was_and_gives_the_same(model: Path, trained: 
     assert all(torch.allclose(whole[name], pieced[name], atol=1e-5) for name in whole)
 
 
-def test_training_moves_all_but_the_word_vectors(model: Path, trained: Path) -> None:
+def test_training_changes_all_weights_but_the_word_vectors(model: Path, trained: Path) -> None:
     before, after = load_network(model).state_dict(), read_checkpoint(trained).network
     moved = {name for name in after if not torch.equal(before[name], after[name])}
     assert "encoder.embeddings.word_embeddings.weight" not in after
@@ -76,7 +76,7 @@ def test_training_moves_all_but_the_word_vectors(model: Path, trained: Path) -> 
     assert any(name.startswith("encoder.encoder.layer.0") for name in moved)
 
 
-def test_what_is_exported_reads_as_the_network_does(model: Path, trained: Path, tmp_path: Path) -> None:
+def test_the_exported_reader_scores_as_the_network_does(model: Path, trained: Path, tmp_path: Path) -> None:
     card = write_reader(trained, str(model), tmp_path / "reader")
     assert sorted(path.name for path in (tmp_path / "reader").iterdir()) == sorted(MODEL_FILES)
     assert card["recipe"]["seed"] == RECIPE.seed and len(card["fingerprint"]) == 32
@@ -86,8 +86,8 @@ def test_what_is_exported_reads_as_the_network_does(model: Path, trained: Path, 
     trainer = Trainer(model, EXAMPLES, tmp_path, RECIPE)
     trainer.network = network.eval()
     with torch.inference_mode():
-        asked = trainer._read(["How long does the training take?"], 48)
-        passages = trainer._read([ANSWER, OTHER], 160)
+        asked = trainer._read_texts(["How long does the training take?"], 48)
+        passages = trainer._read_texts([ANSWER, OTHER], 160)
         wanted = torch.sigmoid(network.logits("relevance", compute_features(asked, passages)))[0]
     assert reader.answers("How long does the training take?", [ANSWER, OTHER]) == pytest.approx(
         wanted.tolist(), abs=0.05
@@ -105,12 +105,12 @@ def test_starting_weights_can_be_kept(model: Path, trained: Path, tmp_path: Path
     assert all(np.allclose(a.vectors, b.vectors, atol=0.01) for a, b in zip(kept_vectors, start, strict=True))
 
 
-def test_the_recipe_says_how_it_is_used() -> None:
+def test_the_help_shows_the_commands_of_the_recipe() -> None:
     command = [sys.executable, "-m", "argot.learn.reader", "--help"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert all(f"argot.learn.reader {name}" in shown for name in ("data", "train", "export"))
 
 
-def test_a_card_is_json(model: Path, tmp_path: Path) -> None:
+def test_the_card_is_stored_as_json(model: Path, tmp_path: Path) -> None:
     card = write_reader(None, str(model), tmp_path / "reader")
     assert json.loads((tmp_path / "reader" / "card.json").read_text()) == card

@@ -1,5 +1,5 @@
-"""Questions that are answered by other processes: what is told, kept and counted, and what becomes of them when such a
-process ends, is left or never comes.
+"""Tests of answer workers: what is reported, stored and counted when other processes answer questions, and what happens
+when such a process ends, is stopped or never starts.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ PATIENCE = 300.0
 """Seconds; no measure of anything."""
 
 
-# -- a service with two of them ---------------------------------------------------------------------------------------
+# -- a service with two workers ---------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Running:
 
 
 def children(pid: int) -> list[int]:
-    """The answer workers of a service, by their command lines."""
+    """Return the answer workers of a service, found by their command lines."""
     found = []
     for task in Path(f"/proc/{pid}/task").iterdir():
         for child in map(int, (task / "children").read_text("ascii").split()):
@@ -104,7 +104,7 @@ def running(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     model.close()
 
 
-def test_workers_answer_and_what_happens_is_counted_as_if_they_did_not(running: Running) -> None:
+def test_workers_answer_questions_and_their_metrics_are_counted(running: Running) -> None:
     first = running.ask(QUESTION)
     assert first["status"] == "answered" and "500 dollars" in first["answer"]
     assert running.ask("And what of the vault?", thread=first["thread"])["turn"] == 1
@@ -120,7 +120,7 @@ def test_workers_answer_and_what_happens_is_counted_as_if_they_did_not(running: 
         assert told in text, told
 
 
-def test_what_is_put_in_beside_them_is_found_at_once(running: Running, tmp_path: Path) -> None:
+def test_a_document_added_by_a_command_is_found_by_the_workers_at_once(running: Running, tmp_path: Path) -> None:
     (tmp_path / "moths.md").write_text("# Moths\n\nThe Zyzzyva moth of the archive is fed at 17:40 each Friday.\n")
     argot("add", tmp_path / "moths.md", "--home", running.served.home)
     argot("glossary", "add", "ZYM", "Tools", "Zyzzyva moth", "--home", running.served.home)
@@ -129,7 +129,7 @@ def test_what_is_put_in_beside_them_is_found_at_once(running: Running, tmp_path:
     assert [one["expansion"] for one in found["jargon"]] == ["Zyzzyva moth"]
 
 
-def test_a_worker_killed_in_mid_answer_costs_its_asker_nothing_but_time(running: Running) -> None:
+def test_a_question_survives_the_kill_of_its_worker(running: Running) -> None:
     running.model.fault("pause", prompt="cited_answer", tokens=3)
     killed: list[int] = []
     events: list[str] = []
@@ -153,7 +153,7 @@ def test_a_worker_killed_in_mid_answer_costs_its_asker_nothing_but_time(running:
         assert client.get("/api/me").status_code == 200
 
 
-def test_a_question_at_which_two_workers_end_is_given_up(running: Running) -> None:
+def test_a_question_that_ends_two_workers_is_given_up(running: Running) -> None:
     running.model.fault("hang", prompt="cited_answer")
     before = len(running.model.asked("cited_answer"))
     told: list[dict[str, Any]] = []
@@ -170,7 +170,7 @@ def test_a_question_at_which_two_workers_end_is_given_up(running: Running) -> No
     assert running.ask(QUESTION)["status"] == "answered"
 
 
-def test_who_hangs_up_stops_the_work(running: Running) -> None:
+def test_a_client_that_disconnects_stops_its_answer(running: Running) -> None:
     running.model.fault("pause", prompt="cited_answer", tokens=3)
     asked = {"json": {"question": QUESTION}, "headers": {"Accept": "text/event-stream"}}
     with running.client() as client, client.stream("POST", "/api/ask", **asked) as reply:
@@ -182,8 +182,8 @@ def test_who_hangs_up_stops_the_work(running: Running) -> None:
     assert running.ask(QUESTION)["status"] == "answered"
 
 
-def test_a_stop_ends_the_workers_and_so_does_a_kill(running: Running) -> None:
-    """The last but one: the service is started again for whoever comes after."""
+def test_workers_end_when_the_service_is_stopped_or_killed(running: Running) -> None:
+    """Restart the service at the end for the tests that follow."""
     workers = running.workers
     running.served.stop()
     assert not any(Path(f"/proc/{one}").exists() for one in workers)
@@ -200,7 +200,7 @@ def test_a_stop_ends_the_workers_and_so_does_a_kill(running: Running) -> None:
 
 @pytest.fixture
 async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
-    """A knowledge base that one worker answers for."""
+    """Provide a knowledge base with one answer worker."""
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     async with KnowledgeBase.open(home, Settings(home=home, workers=1)) as opened, run_answer_workers(opened):
         await opened.warm()
@@ -212,11 +212,11 @@ def pool_of(kb: KnowledgeBase) -> WorkerPool:
     return kb.answers
 
 
-async def test_each_way_of_asking_goes_through_a_worker(kb: KnowledgeBase) -> None:
+async def test_every_way_of_asking_uses_a_worker(kb: KnowledgeBase) -> None:
     who, pool = make_local_principal(), pool_of(kb)
     back = await get_answer(ask(kb, who, question="What does the PUC do?", switches={"sense_margin": 1.0}))
     assert back.status == "needs_choice"
-    # What is asked back is known to the worker that comes next.
+    # The next worker knows the question back.
     await kill(pool)
     legal = next(one.answer for one in back.choices if one.context == "Legal")
     chosen = await get_answer(answer(kb, who, thread=back.thread, choice=legal))
@@ -236,8 +236,8 @@ async def kill(pool: WorkerPool) -> None:
     await worker.ended.wait()
 
 
-async def test_a_turn_that_was_kept_whole_is_not_asked_once_more(kb: KnowledgeBase) -> None:
-    """The worker ended after the last step was kept, and before anybody was told."""
+async def test_a_turn_already_stored_is_not_asked_again(kb: KnowledgeBase) -> None:
+    """Check a worker that ended after its last step was stored and before the client was told."""
     who = make_local_principal()
     thread = (await (await kb.threads()).start(who.name, QUESTION)).id
     job = TurnJob(who, thread, QUESTION)
@@ -249,13 +249,13 @@ async def test_a_turn_that_was_kept_whole_is_not_asked_once_more(kb: KnowledgeBa
     assert len((await thread_read(kb, who, thread=thread)).turns) == 1
 
 
-async def test_the_doctor_names_them(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_doctor_lists_the_answer_workers(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(monitoring, "check_process", lambda settings: [])
     (found,) = await doctor_findings(kb, make_local_principal())
     assert f"1 of 1 answer workers: {pool_of(kb)._workers[0].pid} (" in found["detail"]
 
 
-async def test_a_trace_has_the_steps_of_the_worker(kb: KnowledgeBase) -> None:
+async def test_a_trace_contains_the_steps_of_the_worker(kb: KnowledgeBase) -> None:
     trace = begin_trace(contents=False)
     await get_answer(ask(kb, make_local_principal(), question=QUESTION))
     steps = trace.close()
@@ -264,19 +264,19 @@ async def test_a_trace_has_the_steps_of_the_worker(kb: KnowledgeBase) -> None:
     assert search.parent is not None and steps[search.parent].kind == "stage"
 
 
-async def test_other_models_are_in_force_when_renewing_is_done(kb: KnowledgeBase) -> None:
+async def test_changed_models_are_in_force_after_the_workers_are_renewed(kb: KnowledgeBase) -> None:
     pool, who = pool_of(kb), make_local_principal()
     worker = pool._workers[0]
     await kb.answers.renew(kb.settings.replace(reranker="lexical"))
     assert worker.ready and (await get_answer(ask(kb, who, question=QUESTION))).status == "answered"
-    # One that cannot is replaced; the next one begins with what it was told last.
+    # A worker that cannot load its models is replaced; its successor starts with the latest settings.
     await kb.answers.renew(kb.settings.replace(reranker="/nowhere/at/all"))
     assert not worker.ready
     await kb.answers.renew(kb.settings)
     assert (await get_answer(ask(kb, who, question=QUESTION))).status == "answered"
 
 
-async def test_a_worker_that_never_starts_is_told_of(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_worker_that_never_starts_is_reported(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_pool, "START_SECONDS", 0.1)
     pool = pool_of(kb)
     pool._settings = pool._settings.replace(reranker="/nowhere/at/all")
@@ -288,11 +288,11 @@ async def test_a_worker_that_never_starts_is_told_of(kb: KnowledgeBase, monkeypa
     assert "none is ready" in pool.describe()
 
 
-# -- alone ------------------------------------------------------------------------------------------------------------
+# -- single classes ---------------------------------------------------------------------------------------------------
 
 
 class Job:
-    """A thousand pieces."""
+    """A job of a thousand pieces."""
 
     async def events(self, kb: object) -> AsyncIterator[AskEvent]:
         for _ in range(1000):
@@ -300,7 +300,7 @@ class Job:
 
 
 class Sent:
-    """The worker's end of a connection, of which only what is sent is looked at."""
+    """The worker's end of a connection that records what is sent."""
 
     def __init__(self) -> None:
         self.messages: list[Any] = []
@@ -316,7 +316,7 @@ class Sent:
         return sum(isinstance(one, kind) for one in self.messages)
 
 
-async def test_a_worker_sends_no_more_than_is_taken() -> None:
+async def test_a_worker_sends_no_more_events_than_its_window_allows() -> None:
     sent = Sent()
     worker = AnswerWorker(sent, None)  # type: ignore[arg-type]
     worker._begin(Do(1, Job()))  # type: ignore[arg-type]
@@ -329,7 +329,7 @@ async def test_a_worker_sends_no_more_than_is_taken() -> None:
     assert sent.count(Happened) == 1000 and not worker._under_way
 
 
-async def test_what_is_left_before_it_began_is_told_to_have_ended() -> None:
+async def test_a_job_cancelled_before_its_start_is_reported_as_ended() -> None:
     sent = Sent()
     worker = AnswerWorker(sent, None)  # type: ignore[arg-type]
     worker._begin(Do(1, Job()))  # type: ignore[arg-type]
@@ -340,7 +340,7 @@ async def test_what_is_left_before_it_began_is_told_to_have_ended() -> None:
     assert sent.messages == [JobEnded(1)]
 
 
-def test_messages_come_through_as_they_were() -> None:
+def test_messages_are_unchanged_after_encoding_and_decoding() -> None:
     job = TurnJob(
         make_local_principal(), "t1", "wörd\u2028", senses={"PUC": 2}, heard=("so",), switches={"rerank": False}
     )
@@ -349,7 +349,7 @@ def test_messages_come_through_as_they_were() -> None:
         assert messages._ADAPTER.validate_json(data) == message
 
 
-async def test_a_worker_that_says_what_cannot_be_read_is_replaced(
+async def test_a_worker_that_sends_an_unreadable_message_is_replaced(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = asyncio.Event()
@@ -373,7 +373,7 @@ async def test_a_worker_that_says_what_cannot_be_read_is_replaced(
     assert pool.lost
 
 
-async def test_a_question_that_cannot_be_sent_leaves_nothing_under_way(kb: KnowledgeBase) -> None:
+async def test_a_question_that_cannot_be_sent_does_not_count_as_load(kb: KnowledgeBase) -> None:
     class Refusing:
         def put(self, message: object) -> None:
             raise ValueError("no UTF-8")
@@ -386,7 +386,7 @@ async def test_a_question_that_cannot_be_sent_leaves_nothing_under_way(kb: Knowl
     assert worker.load == 0
 
 
-def test_how_many_there_are_goes_by_processors_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_workers_follows_processors_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_pool, "_measure_memory", lambda: 64 << 30)
     for cores, expected in ((1, 0), (2, 0), (4, 2), (64, 8)):
         monkeypatch.setattr(worker_pool, "_count_processors", lambda n=cores: n)

@@ -1,4 +1,4 @@
-"""What is kept in memory between questions: it is bounded, nobody gets another's, and a change makes it stale."""
+"""Tests of caches between questions: limited in size, separate for different readers, cleared by changes."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,7 +31,7 @@ def add(corpus: Corpus, name: str, audience: Audience = EVERYONE) -> None:
 
 
 def shared(corpus: Corpus, principal: Principal, value: str) -> str:
-    """The one id that is kept under one name, worked out as `value` if it is not there yet."""
+    """Return the cached ids of one name, after storing `value` if none are cached."""
     (found,) = cache_evidence(corpus.store, principal, "name", lambda: (value,))
     return found
 
@@ -39,7 +39,7 @@ def shared(corpus: Corpus, principal: Principal, value: str) -> str:
 # -- the cache --------------------------------------------------------------------------------------------------------
 
 
-def test_the_oldest_entries_make_room() -> None:
+def test_the_oldest_cache_entries_are_removed_first() -> None:
     kept = SizedCache(3)
     for number in range(10):
         kept.put(number, str(number))
@@ -47,7 +47,7 @@ def test_the_oldest_entries_make_room() -> None:
     assert kept.size == 3
 
 
-def test_large_entries_make_room_by_their_size() -> None:
+def test_large_cache_entries_count_by_their_size() -> None:
     kept = SizedCache(100)
     for number in range(10):
         kept.put(number, "large", 40)
@@ -55,42 +55,42 @@ def test_large_entries_make_room_by_their_size() -> None:
     assert kept.size == 80
 
 
-def test_an_entry_put_in_again_counts_once() -> None:
+def test_a_replaced_cache_entry_counts_once() -> None:
     kept = SizedCache(100)
     for size in (60, 30, 50):
         kept.put("one", size, size)
     assert (kept.get("one"), kept.size) == (50, 50)
 
 
-def test_what_is_larger_than_all_room_is_not_kept_and_takes_nothing_out() -> None:
+def test_an_entry_larger_than_the_cache_is_not_stored() -> None:
     kept = SizedCache(10)
     kept.put("small", 1)
     kept.put("huge", 2, 11)
     assert (kept.get("small"), kept.get("huge"), kept.size) == (1, None, 1)
 
 
-# -- what is worked out about senses ----------------------------------------------------------------------------------
+# -- cached evidence of senses ----------------------------------------------------------------------------------------
 
 
-def test_those_who_may_read_the_same_share_what_is_worked_out(corpus: Corpus) -> None:
+def test_readers_of_the_same_documents_share_cached_evidence(corpus: Corpus) -> None:
     assert shared(corpus, ANN, "of ann") == "of ann"
     assert shared(corpus, BEN, "of ben") == "of ann"
 
 
-def test_who_may_read_more_or_less_does_not(corpus: Corpus) -> None:
+def test_readers_of_different_documents_do_not_share_cached_evidence(corpus: Corpus) -> None:
     assert shared(corpus, INSIDER, "of ida") == "of ida"
     assert shared(corpus, ANN, "of ann") == "of ann"
-    assert shared(corpus, ROOT, "of root") == "of ida"  # both may read all there is
+    assert shared(corpus, ROOT, "of root") == "of ida"  # both may read everything
 
 
-def test_a_document_of_one_conversation_parts_its_owner_from_those_who_see_all(corpus: Corpus) -> None:
+def test_a_document_of_one_conversation_separates_its_owner_from_admins(corpus: Corpus) -> None:
     add(corpus, "mine.md", frozenset({"thread:t1"}))
     owner = Principal("olga", frozenset({"thread:t1", "vault"}))
     assert shared(corpus, owner, "of olga") == "of olga"
     assert shared(corpus, ROOT, "of root") == "of root"
 
 
-def test_a_change_of_documents_drops_what_was_worked_out(corpus: Corpus) -> None:
+def test_a_change_of_documents_clears_the_cached_evidence(corpus: Corpus) -> None:
     shared(corpus, ANN, "before")
     add(corpus, "new.md")
     assert shared(corpus, ANN, "after") == "after"
@@ -98,7 +98,7 @@ def test_a_change_of_documents_drops_what_was_worked_out(corpus: Corpus) -> None
     assert shared(corpus, ANN, "again") == "again"
 
 
-def test_what_documents_changed_during_is_not_kept(corpus: Corpus) -> None:
+def test_evidence_is_not_cached_if_documents_changed_meanwhile(corpus: Corpus) -> None:
     def slow() -> tuple[str]:
         add(corpus, "meanwhile.md")
         return ("stale",)
@@ -107,7 +107,7 @@ def test_what_documents_changed_during_is_not_kept(corpus: Corpus) -> None:
     assert shared(corpus, ANN, "fresh") == "fresh"
 
 
-def test_what_is_worked_out_stays_within_its_bytes(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_evidence_stays_within_its_size_limit(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document_evidence, "_KEPT_BYTES", 100_000)
     for number in range(50):
         cache_evidence(corpus.store, ANN, number, lambda: tuple(map(str, range(100))))

@@ -1,4 +1,4 @@
-"""How many questions are taken on: per person, at once, all together; whose turn it is; and what a stop does."""
+"""Tests of the limits on questions: per person, at once, in all; the order of waiting questions; and a stop."""
 
 import asyncio
 import shutil
@@ -45,7 +45,7 @@ async def hold(at: Gate, who: Principal, until: asyncio.Event, order: list[str] 
         await until.wait()
 
 
-async def test_so_many_a_minute_and_then_the_time_to_wait_is_told() -> None:
+async def test_questions_per_minute_are_limited_and_the_error_says_how_long_to_wait() -> None:
     clock = Clock()
     at = gate(clock, questions_per_minute=3)
     for _ in range(3):
@@ -63,8 +63,8 @@ async def test_so_many_a_minute_and_then_the_time_to_wait_is_told() -> None:
         await ask(at)
 
 
-async def test_a_refused_question_costs_nothing() -> None:
-    """Who keeps trying is not kept out by trying."""
+async def test_a_refused_question_does_not_count() -> None:
+    """Check that repeated tries do not prolong the wait."""
     clock = Clock()
     at = gate(clock, questions_per_minute=1)
     await ask(at)
@@ -75,7 +75,7 @@ async def test_a_refused_question_costs_nothing() -> None:
     await ask(at)
 
 
-async def test_so_many_at_once_of_one_person() -> None:
+async def test_the_number_of_simultaneous_questions_per_person_is_limited() -> None:
     at, done = gate(questions_at_once=2), asyncio.Event()
     running = [asyncio.create_task(hold(at, ANN, done)) for _ in range(2)]
     await asyncio.sleep(0)
@@ -87,20 +87,20 @@ async def test_so_many_at_once_of_one_person() -> None:
     await ask(at)
 
 
-async def test_the_person_at_this_machine_is_held_to_no_limit_of_their_own() -> None:
+async def test_the_local_user_has_no_personal_limit() -> None:
     at, done = gate(questions_per_minute=1, questions_at_once=1), asyncio.Event()
     running = [asyncio.create_task(hold(at, LOCAL, done)) for _ in range(5)]
     await asyncio.sleep(0)
     assert at.running == 5
     done.set()
     await asyncio.gather(*running)
-    # A user who is only called so is nobody special.
+    # A user who merely has the name of the local user has no privilege.
     await ask(at, Principal("local"))
     with pytest.raises(TooManyQuestions):
         await ask(at, Principal("local"))
 
 
-async def test_who_asks_much_does_not_hold_up_who_asks_once() -> None:
+async def test_a_frequent_asker_does_not_hold_up_a_rare_one() -> None:
     at, order = gate(running_questions=1), []
 
     async def one(who: Principal) -> None:
@@ -113,7 +113,7 @@ async def test_who_asks_much_does_not_hold_up_who_asks_once() -> None:
     assert (at.running, at.waiting) == (0, 0)
 
 
-async def test_no_more_run_at_once_than_allowed_and_the_queue_is_bounded() -> None:
+async def test_running_questions_and_the_queue_are_limited() -> None:
     at, done = gate(running_questions=2, waiting_questions=3), asyncio.Event()
     running = [asyncio.create_task(hold(at, Principal(f"p{n}"), done)) for n in range(5)]
     await asyncio.sleep(0)
@@ -126,8 +126,8 @@ async def test_no_more_run_at_once_than_allowed_and_the_queue_is_bounded() -> No
     await ask(at)
 
 
-async def test_whoever_leaves_the_queue_leaves_no_gap() -> None:
-    """Cancelled while waiting, at the moment the turn comes, and while running: every place comes back."""
+async def test_a_question_cancelled_at_any_moment_frees_its_place() -> None:
+    """Check that a question cancelled while waiting, at its turn, or while running frees its place."""
     at = gate(running_questions=1)
     for moment in range(6):
         done = asyncio.Event()
@@ -145,7 +145,7 @@ async def test_whoever_leaves_the_queue_leaves_no_gap() -> None:
         assert (at.running, at.waiting) == (0, 0)
 
 
-async def test_a_stop_lets_run_what_runs_and_begins_nothing_more() -> None:
+async def test_a_stopping_service_finishes_running_questions_and_starts_none() -> None:
     at, done = gate(running_questions=1), asyncio.Event()
     running = asyncio.create_task(hold(at, ANN, done))
     waiting = asyncio.create_task(ask(at, BOB))
@@ -163,7 +163,7 @@ async def test_a_stop_lets_run_what_runs_and_begins_nothing_more() -> None:
     await running
 
 
-async def test_people_who_asked_long_ago_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_people_who_asked_long_ago_are_removed_from_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("argot.service.leaky_buckets.MOST_COUNTED", 10)
     at = gate(questions_per_minute=1)
     for number in range(50):
@@ -171,7 +171,7 @@ async def test_people_who_asked_long_ago_are_forgotten(monkeypatch: pytest.Monke
     assert len(at._asked) == 10
 
 
-def test_a_command_beside_the_service_is_told_the_time_to_wait_too() -> None:
+def test_the_time_to_wait_is_kept_in_errors_sent_to_a_command() -> None:
     error = restore_error(decode(encode(make_error_event(TooManyQuestions("Later.", 17)))))
     assert isinstance(error, TooManyQuestions)
     assert (str(error), error.wait) == ("Later.", 17)
@@ -207,7 +207,7 @@ async def test_every_use_case_that_answers_is_limited(kb: KnowledgeBase) -> None
     assert "500 dollars" in (await catalogue.get_result(kb, LOCAL, "ask", question=QUESTION))["answer"]
 
 
-async def test_an_answer_whose_reader_leaves_gives_its_place_back(kb: KnowledgeBase) -> None:
+async def test_an_answer_whose_reader_leaves_frees_its_place(kb: KnowledgeBase) -> None:
     events = catalogue.dispatch(kb, LOCAL, "ask", {"question": QUESTION})
     await anext(events)
     assert kb.gates.questions.running == 1
@@ -224,8 +224,8 @@ BLOW_UPS = ("a" * 4000, "(" * 4000, "[" * 2000 + "]" * 2000, "1." * 2000, "A" * 
             "'s " * 1300)  # fmt: skip
 
 
-async def test_no_question_sends_a_pattern_back_and_forth(kb: KnowledgeBase) -> None:
-    """Scorecard 25. Exponential ones would never end; the longest of these takes under a second of processor time."""
+async def test_no_question_causes_exponential_pattern_matching(kb: KnowledgeBase) -> None:
+    """Check scorecard 25: exponential matching would never end; none of these takes a second of processor time."""
     kb.settings = Settings(home=kb.home)
     for question in BLOW_UPS:
         try:
@@ -256,7 +256,7 @@ def http_errors() -> Any:
     return TestClient(app)
 
 
-def test_over_http_it_is_429_or_503_with_the_time_to_wait() -> None:
+def test_limits_become_status_429_or_503_with_the_time_to_wait() -> None:
     client = http_errors()
     for path, status, wait in (("/too-many", 429, "20"), ("/stopping", 503, "30")):
         answer = client.get(path)

@@ -1,4 +1,4 @@
-"""What a small knowledge base has in passages is read before anybody asks; no question waits for it."""
+"""Tests of reading ahead: the passages of a small knowledge base are read before any question, and delay none."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ def home(tiny_home: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts that the reader has read anew, in their order."""
+    """Record the texts that the reader newly reads, in order."""
     texts: list[str] = []
     original = TokenReader._read_vectors
 
@@ -58,7 +58,7 @@ async def all_read(kb: KnowledgeBase, read: Sequence[str]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_question_finds_every_passage_read(home: Path, read: list[str]) -> None:
+async def test_all_passages_are_read_by_the_reranker_before_a_question(home: Path, read: list[str]) -> None:
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         async with reading(kb):
             await all_read(kb, read)
@@ -68,12 +68,12 @@ async def test_a_question_finds_every_passage_read(home: Path, read: list[str]) 
             kb, make_local_principal(), "ask", question="What does a late tariff filing cost?"
         )
     assert asked["status"] == "answered"
-    # The question itself is read, and no passage as it is put in order: those have their headings on a line of their
-    # own. What is compared with a statement is read without them.
+    # Only texts without a heading line are read with the question: the question itself, and passages compared with a
+    # statement. Passages to be ranked have a heading line of their own.
     assert not [text for text in read[len(before) :] if "\n" in text]
 
 
-async def test_what_comes_later_is_read_too(
+async def test_documents_added_later_are_read_ahead_too(
     home: Path, tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading_ahead, "FOLLOW_SECONDS", 0.01)
@@ -88,13 +88,13 @@ async def test_what_comes_later_is_read_too(
     assert [text for text in later if "closes at nine" in text] and not set(later) & set(before)
 
 
-async def test_nothing_is_read_beside_a_question(home: Path, read: list[str]) -> None:
+async def test_reading_ahead_pauses_while_a_question_is_answered(home: Path, read: list[str]) -> None:
     async with KnowledgeBase.open(home, Settings(home=home)) as kb, reading(kb, busy=True):
         await asyncio.sleep(0.3)
     assert not read
 
 
-async def test_a_base_that_the_reader_cannot_remember_is_not_read(
+async def test_a_base_larger_than_the_readers_memory_is_not_read_ahead(
     home: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading_ahead, "MAX_REMEMBERED_TEXTS", 3)

@@ -1,4 +1,4 @@
-"""Conversations of every kind on each engine: status, text, citations, ids and scores are the same."""
+"""Tests of conversations of every kind on each engine: status, text, citations, ids and scores are the same."""
 
 import base64
 from collections.abc import Awaitable, Callable, Iterator
@@ -32,7 +32,7 @@ async def ask(kb: KnowledgeBase, question: str, **more: Any) -> Any:
     return await do(kb, ANN, "ask", question=question, **more)
 
 
-# -- the conversations: each tells all its turns ----------------------------------------------------------------------
+# -- the conversations: each returns all its turns --------------------------------------------------------------------
 
 
 async def single_turns(kb: KnowledgeBase) -> list[Any]:
@@ -65,13 +65,13 @@ async def an_attached_file(kb: KnowledgeBase) -> list[Any]:
     await do(kb, ANN, "thread_attach", thread=begun["thread"], name="kiln.md", content=text)
     asked = await ask(kb, "How many degrees does the kiln reach?", thread=begun["thread"])
     assert asked["passages"][0]["document"] == "kiln.md"
-    # Its ids are made of the conversation's, which is drawn by lot.
+    # Its ids come from the conversation's id, which is random.
     texts = [(one["document"], one["text"], one["score"]) for one in asked["passages"]]
     return [{"status": asked["status"], "answer": asked["answer"], "notes": asked["notes"], "texts": texts}]
 
 
 async def a_draft_and_what_it_would_change(kb: KnowledgeBase) -> list[Any]:
-    """Tried in a copy, which on PostgreSQL is a file too."""
+    """Try a draft in a copy of the glossary, which is a file on PostgreSQL too."""
     draft = kb.glossary.senses.draft(ADMIN, "LTF", "Tools", "late tariff filing")
     given = ["What does the LTF cost a day?"]
     before = kb.glossary.senses.find(ADMIN), kb.glossary.version()
@@ -106,7 +106,7 @@ OF_ONE_RUN = {"thread", "id", "timings", "seconds", "created_at", "updated_at", 
 
 
 def plain(told: Any) -> Any:
-    """Without what differs from one run to the next on the same engine: times, and names that are drawn by lot."""
+    """Remove what differs between runs on the same engine: times and random names."""
     if isinstance(told, dict):
         return {name: plain(value) for name, value in told.items() if name not in OF_ONE_RUN}
     return [plain(one) for one in told] if isinstance(told, list | tuple) else told

@@ -1,4 +1,4 @@
-"""What the service derives of documents unasked: once, within its budget, when nobody asks; and what became of each."""
+"""Tests of background derivation: once per document, within the budget, while nobody asks, with a status."""
 
 import asyncio
 import json
@@ -57,14 +57,14 @@ async def kb(tiny_home: Path, tmp_path: Path, model: Any) -> AsyncIterator[Knowl
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
-    """The time there, which a test may set."""
+    """Provide a clock that a test may set."""
     now = [datetime(2026, 3, 4, 12, tzinfo=UTC)]
     monkeypatch.setattr(background_derivation, "utc_now", lambda: now[0])
     return now
 
 
 async def states(kb: KnowledgeBase) -> dict[str, tuple[str, int, str]]:
-    """By the names of documents: what is noted of them."""
+    """Return the recorded states of derivation, by document name."""
     store = (await kb.load()).store
     noted = DerivationStates(store.database).read_states()
     names = {one.id: one.name for one in store.documents(ROOT)}
@@ -83,7 +83,7 @@ async def put(kb: KnowledgeBase, name: str, text: str, **more: Any) -> None:
     list((await kb.load()).add([Source(f"test:///{name}", name, text.encode)], **more))
 
 
-async def test_everything_is_derived_once(kb: KnowledgeBase, model: Any, clock: list[datetime]) -> None:
+async def test_derived_texts_are_made_once(kb: KnowledgeBase, model: Any, clock: list[datetime]) -> None:
     await derive_due(kb)
     total = (await kb.load()).store.count_passages(ROOT)
     assert set((await states(kb)).values()) == {("derived", 0, "")} and len(await states(kb)) == DOCUMENTS
@@ -95,7 +95,7 @@ async def test_everything_is_derived_once(kb: KnowledgeBase, model: Any, clock: 
     assert (await kb.load()).check() == []
 
 
-async def test_what_comes_in_is_derived_and_what_changes_again(kb: KnowledgeBase, model: Any) -> None:
+async def test_new_and_changed_documents_are_derived(kb: KnowledgeBase, model: Any) -> None:
     await derive_due(kb)
     before = len(model.asked())
     await put(kb, "pump.md", "# Pump\n\nThe blue valve opens at 7 bar.\n")
@@ -117,7 +117,7 @@ async def test_what_comes_in_is_derived_and_what_changes_again(kb: KnowledgeBase
     assert (await kb.load()).check() == []
 
 
-async def test_the_last_to_come_in_goes_first_and_a_conversations_file_never(kb: KnowledgeBase, model: Any) -> None:
+async def test_the_newest_document_is_derived_first_and_attachments_never(kb: KnowledgeBase, model: Any) -> None:
     corpus = await kb.load()
     with corpus.store.database.writing() as connection:
         connection.execute("UPDATE revisions SET added_at = '2020-01-01T00:00:00+00:00'")
@@ -129,14 +129,14 @@ async def test_the_last_to_come_in_goes_first_and_a_conversations_file_never(kb:
     assert "note.md" not in await states(kb)
 
 
-async def test_the_budget_ends_it_for_the_day(
+async def test_derivation_stops_when_the_daily_budget_is_spent(
     tiny_home: Path, tmp_path: Path, model: Any, clock: list[datetime]
 ) -> None:
     async with await opened(tiny_home, tmp_path, model, derive_calls_per_day=2) as kb:
         await derive_due(kb)
         assert len(model.asked()) == 2
         await derive_due(kb)
-    # Also after a restart.
+    # The budget also holds after a restart.
     async with await opened(tiny_home, tmp_path, model, derive_calls_per_day=2) as kb:
         await derive_due(kb)
         assert len(model.asked()) == 2 == await count(kb)
@@ -145,19 +145,19 @@ async def test_the_budget_ends_it_for_the_day(
         assert len(model.asked()) == 4 == await count(kb)
 
 
-async def test_it_waits_while_people_ask(kb: KnowledgeBase, model: Any) -> None:
+async def test_derivation_waits_while_questions_are_answered(kb: KnowledgeBase, model: Any) -> None:
     async with kb.gates.questions.place(ROOT):
         running = asyncio.create_task(derive_due(kb))
         assert await asyncio.to_thread(model.wait_until, lambda: bool(doing_now(kb).document))
-        # Long enough for the first passage to be asked about, if nothing waited.
+        # Long enough to ask about the first passage, if derivation did not wait.
         await asyncio.sleep(0.3)
         assert not model.asked() and not running.done()
     await running
     assert model.asked() and not doing_now(kb).document
 
 
-async def test_it_waits_for_what_somebody_asked_to_be_derived(kb: KnowledgeBase, model: Any) -> None:
-    """And makes nothing that was made meanwhile."""
+async def test_background_derivation_waits_for_a_requested_one(kb: KnowledgeBase, model: Any) -> None:
+    """Check that it does not derive again what was derived meanwhile."""
     events = catalogue.dispatch(kb, ROOT, "derive", {"kinds": ["question"]})
     assert (await anext(events))["kind"] == "progress"
     running = asyncio.create_task(derive_due(kb))
@@ -168,7 +168,7 @@ async def test_it_waits_for_what_somebody_asked_to_be_derived(kb: KnowledgeBase,
     assert len(await states(kb)) == DOCUMENTS
 
 
-async def test_what_failed_is_told_and_tried_again_later_and_not_for_ever(
+async def test_a_failed_derivation_is_reported_and_retried_a_limited_number_of_times(
     kb: KnowledgeBase, model: Any, clock: list[datetime]
 ) -> None:
     model.reply("questions", lambda request: "Well." if "late tariff" in request.user else about(request))
@@ -183,21 +183,21 @@ async def test_what_failed_is_told_and_tried_again_later_and_not_for_ever(
         clock[0] += timedelta(hours=2 ** (tries - 2))
         await derive_due(kb)
         assert (await states(kb))["tariff-filing.md"][:2] == ("failed", tries)
-    # Only the passage that failed is asked about again.
+    # Only the failed passage is asked about again.
     asked = model.asked()[before:]
     assert asked and all("late tariff" in one.user for one in asked)
     before = len(model.asked())
     clock[0] += timedelta(days=99)
     await derive_due(kb)
     assert len(model.asked()) == before
-    # Somebody derives of it: then it is looked at anew.
+    # A requested derivation resets the failed state.
     model.reply("questions", about)
     await catalogue.get_result(kb, ROOT, "derive", kinds=["question"], documents=["tariff-filing.md"])
     await derive_due(kb)
     assert (await states(kb))["tariff-filing.md"] == ("derived", 0, "")
 
 
-async def test_a_server_that_is_away_is_no_documents_fault(kb: KnowledgeBase, model: Any) -> None:
+async def test_an_unreachable_model_server_does_not_count_as_a_documents_failure(kb: KnowledgeBase, model: Any) -> None:
     model.fault("refuse")
     with pytest.raises(ModelUnavailable):
         await derive_due(kb)
@@ -206,7 +206,7 @@ async def test_a_server_that_is_away_is_no_documents_fault(kb: KnowledgeBase, mo
     model.fault("status", code=500)
     with pytest.raises(ModelUnavailable):
         await derive_due(kb)
-    # Another document has its turn next.
+    # Another document is derived next.
     assert len(doing_now(kb).put_off) >= 1
     model.heal()
     await derive_due(kb)
@@ -214,7 +214,9 @@ async def test_a_server_that_is_away_is_no_documents_fault(kb: KnowledgeBase, mo
     assert not doing_now(kb).put_off
 
 
-async def test_without_a_model_only_rules_and_only_if_wanted(tiny_home: Path, tmp_path: Path, model: Any) -> None:
+async def test_without_a_model_only_rules_derive_texts_and_only_if_set(
+    tiny_home: Path, tmp_path: Path, model: Any
+) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     assert list_wanted_kinds(Settings(home=home)) == list_wanted_kinds(model.settings(derive_in_background="off")) == []
     text = "# Pump\n\nTo open the valve, click on the Valve panel.\n"
@@ -229,7 +231,7 @@ async def test_without_a_model_only_rules_and_only_if_wanted(tiny_home: Path, tm
         listed = await catalogue.get_result(kb, ROOT, "derived_list")
         assert [(one["model"], one["outdated"]) for one in listed["rows"]] == [("", False), ("rules", False)]
         assert (await kb.load()).check() == []
-    # A model that comes later makes them again.
+    # A model that becomes available derives the triples again.
     said = {"triples": [{"source": "Valve panel", "action": "open", "target": "Pump"}]}
     model.reply("triples", lambda request: said if "Valve" in request.user else {"triples": []})
     async with await opened(tiny_home, tmp_path, model, derive_kinds="triple") as kb:
@@ -240,7 +242,7 @@ async def test_without_a_model_only_rules_and_only_if_wanted(tiny_home: Path, tm
         assert (await kb.load()).check() == []
 
 
-def test_other_kinds_are_other_texts(model: Any) -> None:
+def test_other_kinds_of_derived_texts_count_as_other_texts(model: Any) -> None:
     settings = [model.settings(derive_kinds=kinds) for kinds in ("question", "summary, question", "question,summary")]
     assert [list_wanted_kinds(one) for one in settings] == [
         ["question"],
@@ -250,7 +252,7 @@ def test_other_kinds_are_other_texts(model: Any) -> None:
     assert len({describe_wanted_texts(one) for one in settings}) == 2
 
 
-# -- what is told of it -----------------------------------------------------------------------------------------------
+# -- the reported status ----------------------------------------------------------------------------------------------
 
 
 async def told(kb: KnowledgeBase, as_: Principal = ROOT, **more: Any) -> Any:
@@ -261,7 +263,7 @@ def by_name(status: Any) -> dict[str, str]:
     return {one["name"]: one["state"] for one in status["documents"]}
 
 
-async def test_each_state_is_told_with_the_budget(
+async def test_the_status_shows_each_document_and_the_budget(
     tiny_home: Path, tmp_path: Path, model: Any, clock: list[datetime], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(automatic_derivation, "utc_now", lambda: clock[0])
@@ -280,7 +282,7 @@ async def test_each_state_is_told_with_the_budget(
         assert status["calls_today"] == len(model.asked()) and status["tokens_today"] > 0 and not status["running"]
         (failed,) = (await told(kb, documents=["tariff-filing.md"]))["documents"]
         assert (failed["state"], failed["tries"]) == ("failed", 1) and "JSON" in failed["detail"]
-        # A manager learns nothing of what they may not read.
+        # A manager is not told of documents closed to them.
         assert "vault-handbook.md" not in by_name(await told(kb, MANAGER)) and "vault-handbook.md" in by_name(status)
         with pytest.raises(NotFound):
             await told(kb, MANAGER, documents=["vault-handbook.md"])
@@ -294,7 +296,7 @@ async def test_each_state_is_told_with_the_budget(
 
 
 @pytest.mark.slow
-def test_the_service_derives_what_comes_in_beside_it(tiny_home: Path, tmp_path: Path, model: Any) -> None:
+def test_the_service_derives_new_documents_while_it_runs(tiny_home: Path, tmp_path: Path, model: Any) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     (tmp_path / "pump.md").write_text("# Pump\n\nThe blue valve opens at 7 bar.\n")
     settings = {

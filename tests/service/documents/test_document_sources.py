@@ -1,4 +1,4 @@
-"""Sources as use cases: who may name which, what is stored of them, syncing, and the schedule."""
+"""Tests of the use cases of sources: who may add which, what is stored of them, syncing, and the schedule."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -48,7 +48,7 @@ async def synced(kb: KnowledgeBase, name: str, **more: Any) -> SyncReport:
     return await get_outcome(source_sync(kb, ADMIN, name=name, **more))
 
 
-async def test_a_folder_is_named_synced_and_removed(kb: KnowledgeBase, folder: Path) -> None:
+async def test_a_folder_is_added_as_a_source_synced_and_removed(kb: KnowledgeBase, folder: Path) -> None:
     made = await source_add(kb, ADMIN, address=str(folder), tags=["x"], every="6h", exclude=["*.tmp"])
     assert (made.name, made.kind, made.every, made.state) == ("docs", "folder", 21_600, "new")
     assert made.options == {"exclude": ["*.tmp"]}
@@ -68,7 +68,9 @@ async def test_a_folder_is_named_synced_and_removed(kb: KnowledgeBase, folder: P
 
 
 @pytest.mark.parametrize("with_documents", [False, True])
-async def test_documents_stay_or_go_with_their_source(kb: KnowledgeBase, folder: Path, with_documents: bool) -> None:
+async def test_documents_are_kept_or_removed_with_their_source(
+    kb: KnowledgeBase, folder: Path, with_documents: bool
+) -> None:
     await source_add(kb, ADMIN, address=str(folder))
     await synced(kb, "docs")
     gone = await source_remove(kb, ADMIN, name="docs", with_documents=with_documents)
@@ -76,7 +78,7 @@ async def test_documents_stay_or_go_with_their_source(kb: KnowledgeBase, folder:
     assert len(await list_documents(kb, ADMIN)) == gone.kept
 
 
-async def test_what_lies_on_the_server_takes_an_admin(kb: KnowledgeBase, folder: Path) -> None:
+async def test_only_an_admin_may_add_a_source_on_the_servers_own_disk(kb: KnowledgeBase, folder: Path) -> None:
     wiki = "https://wiki.example.org/"
     reaching: list[dict[str, Any]] = [
         {"address": str(folder)},
@@ -106,7 +108,7 @@ async def test_what_lies_on_the_server_takes_an_admin(kb: KnowledgeBase, folder:
     assert (made.name, made.kind) == ("hand_book", "git")
 
 
-async def test_a_secret_is_named_and_not_stored(
+async def test_a_secret_is_given_as_a_variables_name_and_not_stored(
     kb: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wiki = "https://wiki.example.org/"
@@ -167,19 +169,19 @@ async def test_a_secret_is_named_and_not_stored(
         ({"address": "x:Y", "kind": "loader", "include": ["*"]}, "takes no patterns"),
     ],
 )
-async def test_what_is_no_source_is_refused(kb: KnowledgeBase, folder: Path, given: Any, said: str) -> None:
+async def test_an_invalid_source_is_refused(kb: KnowledgeBase, folder: Path, given: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         await source_add(kb, ADMIN, **{"address": str(folder), **given})
 
 
-async def test_the_knowledge_base_is_no_source_of_itself(kb: KnowledgeBase) -> None:
+async def test_the_knowledge_bases_own_folder_cannot_be_a_source(kb: KnowledgeBase) -> None:
     (kb.home / "docs").mkdir()
     for folder in (kb.home, kb.home.parent, kb.home / "docs"):
         with pytest.raises(InvalidInput, match="must not contain each other"):
             await source_add(kb, ADMIN, address=str(folder), name="own")
 
 
-async def test_one_sync_of_a_source_at_a_time(kb: KnowledgeBase, folder: Path) -> None:
+async def test_a_source_is_synced_once_at_a_time(kb: KnowledgeBase, folder: Path) -> None:
     await source_add(kb, ADMIN, address=str(folder))
     with pytest.raises(Conflict, match="another name"):
         await source_add(kb, ADMIN, address=str(folder))
@@ -190,14 +192,14 @@ async def test_one_sync_of_a_source_at_a_time(kb: KnowledgeBase, folder: Path) -
     with pytest.raises(Conflict, match="is being synced"):
         await source_remove(kb, ADMIN, name="docs")
     await running.aclose()
-    # Stopped half way, it goes on there.
+    # A sync stopped half way is continued.
     assert (await synced(kb, "docs")).state == "synced"
 
 
 # -- the schedule -----------------------------------------------------------------------------------------------------
 
 
-async def test_the_service_syncs_what_is_due(kb: KnowledgeBase, folder: Path, tmp_path: Path) -> None:
+async def test_the_service_syncs_sources_that_are_due(kb: KnowledgeBase, folder: Path, tmp_path: Path) -> None:
     await source_add(kb, ADMIN, address=str(folder), every="6h")
     await source_add(kb, ADMIN, address=str(folder), name="by-hand")
     assert await sync_due(kb) == ["docs"]
@@ -209,7 +211,7 @@ async def test_the_service_syncs_what_is_due(kb: KnowledgeBase, folder: Path, tm
     (failed,) = [one for one in await source_list(kb, ADMIN) if one.name == "docs"]
     assert (failed.state, failed.failures) == ("failed", 1)
     assert await sync_due(kb) == []
-    # Sooner than it would have been.
+    # This is earlier than its regular schedule.
     (tmp_path / "away").rename(folder)
     assert await sync_due(kb, utc_now() + timedelta(minutes=2, seconds=1)) == ["docs"]
     assert [one.failures for one in await source_list(kb, ADMIN)] == [0, 0]
@@ -219,7 +221,7 @@ async def test_the_service_syncs_what_is_due(kb: KnowledgeBase, folder: Path, tm
     ("every", "failures", "waits"),
     [(60, 0, 60), (21_600, 0, 21_600), (60, 1, 120), (60, 3, 480), (60, 99, 86_400), (604_800, 99, 604_800)],
 )
-def test_failures_are_tried_again_ever_later(every: int, failures: int, waits: int) -> None:
+def test_the_wait_grows_with_each_failed_sync(every: int, failures: int, waits: int) -> None:
     tried = utc_now()
     record = SourceRecord("x", "folder", "/x", {}, every=every, failures=failures, tried_at=format_utc(tried))
     assert not is_sync_due(record, tried + timedelta(seconds=waits - 1))
@@ -227,7 +229,7 @@ def test_failures_are_tried_again_ever_later(every: int, failures: int, waits: i
     assert not is_sync_due(replace(record, every=0), tried + timedelta(days=9))
 
 
-async def test_one_source_that_breaks_does_not_stop_the_others(
+async def test_one_failing_source_does_not_stop_the_others(
     kb: KnowledgeBase, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "more").mkdir()

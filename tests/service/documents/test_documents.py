@@ -1,4 +1,4 @@
-"""The use cases behind the pages of documents: find, label, read again, replace, compare, remove and bring back."""
+"""Tests of the use cases behind the document pages: find, label, read again, replace, compare, remove and restore."""
 
 import asyncio
 import io
@@ -57,7 +57,7 @@ def names(found: Any) -> list[str]:
     return [one["name"] for one in found["documents"]]
 
 
-async def test_one_document_alone_is_asked_by_its_name_and_by_a_thread_that_keeps_it(kb: KnowledgeBase) -> None:
+async def test_a_question_may_be_limited_to_one_document_by_name_or_thread(kb: KnowledgeBase) -> None:
     await put(kb)
     await put(kb, name="other.md", data=b"# Other\n\nThe canteen serves pike.\n")
     found = await do(kb, MIA, "ask", question="How long is the gangway?", documents=["gangway.md"])
@@ -95,7 +95,7 @@ async def test_answers_are_counted_and_only_shared_questions_shown(kb: Knowledge
         await do(kb, NINA, "document_use", document="gangway.md")
 
 
-async def test_documents_are_found_by_words_tag_readers_age_and_state(kb: KnowledgeBase) -> None:
+async def test_documents_are_found_by_words_tag_audience_age_and_state(kb: KnowledgeBase) -> None:
     await put(kb, tags=["ship", "deck"], audience=["crew"])
     await put(kb, name="Köder plan.md", data=b"# Bait\n\nThe bait is red.\n")
     await put(kb, name="Köder plan.md", data=b"# Bait\n\nThe bait is blue.\n")
@@ -117,7 +117,7 @@ async def test_documents_are_found_by_words_tag_readers_age_and_state(kb: Knowle
     assert page["audiences"] == {"crew": 1, "everyone": 4, "vault": 1}
 
 
-async def test_who_may_not_read_a_document_finds_and_counts_none_of_it(kb: KnowledgeBase) -> None:
+async def test_a_user_neither_finds_nor_counts_documents_closed_to_them(kb: KnowledgeBase) -> None:
     await put(kb, tags=["deck"], audience=["crew"])
     found = await do(kb, ANN, "document_find")
     assert (found["total"], found["tags"], found["audiences"]) == (3, {}, {"everyone": 3})
@@ -151,7 +151,7 @@ async def test_only_managers_of_everything_change_documents(kb: KnowledgeBase, n
             await do(kb, who, name)
 
 
-async def test_labels_are_changed_one_by_one_and_hide_a_document_at_once(kb: KnowledgeBase) -> None:
+async def test_labels_are_changed_singly_and_hide_a_document_at_once(kb: KnowledgeBase) -> None:
     await put(kb, tags=["ship"])
     labelled = await do(kb, MIA, "document_label", document="gangway.md", audience=["crew"])
     assert (labelled["tags"], labelled["audience"]) == (["ship"], ["crew"])
@@ -164,7 +164,7 @@ async def test_labels_are_changed_one_by_one_and_hide_a_document_at_once(kb: Kno
     assert await do(kb, ROOT, "check") == []
 
 
-async def test_a_document_is_replaced_compared_and_brought_back(kb: KnowledgeBase) -> None:
+async def test_a_document_is_replaced_compared_and_restored(kb: KnowledgeBase) -> None:
     first = (await put(kb, tags=["ship"])).document
     report = await do(kb, MIA, "document_replace", document="gangway.md", name="gangway of 2027.md", data=SECOND)
     assert (report["kind"], report["document"]["id"], report["document"]["tags"]) == ("updated", first.id, ["ship"])
@@ -188,7 +188,7 @@ async def test_a_document_is_replaced_compared_and_brought_back(kb: KnowledgeBas
     assert await do(kb, ROOT, "check") == []
 
 
-async def test_a_document_read_again_keeps_its_ids(kb: KnowledgeBase) -> None:
+async def test_a_document_that_is_read_again_keeps_its_ids(kb: KnowledgeBase) -> None:
     await put(kb, tags=["ship"])
     before = await do(kb, MIA, "show", document="gangway.md")
     assert (await do(kb, MIA, "document_reread", document="gangway.md"))["kind"] == "updated"
@@ -198,7 +198,7 @@ async def test_a_document_read_again_keeps_its_ids(kb: KnowledgeBase) -> None:
     assert await do(kb, ROOT, "check") == []
 
 
-async def test_a_removed_document_is_brought_back_with_its_labels_and_revisions(kb: KnowledgeBase) -> None:
+async def test_a_removed_document_is_restored_with_its_labels_and_revisions(kb: KnowledgeBase) -> None:
     await put(kb, tags=["ship"])
     document: Document = (await put(kb, SECOND)).document
     shown = await do(kb, MIA, "show", document=document.id)
@@ -218,20 +218,20 @@ async def test_a_removed_document_is_brought_back_with_its_labels_and_revisions(
     assert await do(kb, ROOT, "check") == []
 
 
-async def test_what_was_added_again_is_not_overwritten_by_the_dustbin(kb: KnowledgeBase) -> None:
+async def test_restoring_does_not_overwrite_a_document_added_again(kb: KnowledgeBase) -> None:
     await put(kb)
     await do(kb, MIA, "remove", document="gangway.md")
     await put(kb, SECOND)
     with pytest.raises(Conflict, match="added again"):
         await do(kb, MIA, "document_restore", document="gangway.md")
-    await do(kb, MIA, "remove", document="gangway.md")  # takes the place of the first removal
+    await do(kb, MIA, "remove", document="gangway.md")  # replaces the first removed version
     assert len(await do(kb, MIA, "removed_list")) == 1
     await do(kb, MIA, "document_restore", document="gangway.md")
     assert "42 metres" in await asked(kb)
     assert await do(kb, ROOT, "check") == []
 
 
-async def test_fields_that_managers_gave_come_back_from_the_dustbin(kb: KnowledgeBase) -> None:
+async def test_fields_given_by_managers_are_restored_with_the_document(kb: KnowledgeBase) -> None:
     await put(kb)
     await do(kb, MIA, "document_label", document="gangway.md", fields={"owner": ["Deck Team"]})
     await do(kb, MIA, "remove", document="gangway.md")
@@ -252,7 +252,7 @@ def restored(home: Path) -> None:
     asyncio.run(work())
 
 
-async def test_a_restoration_that_is_killed_can_be_done_again(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_a_killed_restoration_can_be_repeated(kb: KnowledgeBase, tmp_path: Path) -> None:
     await put(kb)
     await do(kb, MIA, "remove", document="gangway.md")
     await kb.close()
@@ -267,7 +267,7 @@ async def test_a_restoration_that_is_killed_can_be_done_again(kb: KnowledgeBase,
         corpus.close()
 
 
-async def test_what_was_read_is_shown_in_parts_under_its_headings(kb: KnowledgeBase) -> None:
+async def test_a_documents_text_is_shown_in_parts_under_its_headings(kb: KnowledgeBase) -> None:
     part = await do(kb, NINA, "document_part", document="nand-layout.md")
     assert [(one["heading"], one["depth"]) for one in part["sections"]] == [
         ("NAND layout guide", 0), ("Peripheral Under Cell", 1), ("Word Line", 1),
@@ -287,7 +287,7 @@ async def test_what_was_read_is_shown_in_parts_under_its_headings(kb: KnowledgeB
     assert len(contents["sections"]) == 61
 
 
-def test_headings_are_found_outside_of_code() -> None:
+def test_headings_are_found_outside_code_blocks() -> None:
     text = "# A\n\n```\n# no\n~~~\n```\nB\n===\n\n### **C** #\n- x\n---\n| a |\n---\n#tag\n\nD\n---\n\n## \n"
     assert [(one.depth, one.text) for one in find_headings(text)] == [(0, "A"), (0, "B"), (1, "C"), (1, "D")]
     assert [text[one.start] for one in find_headings(text)] == ["#", "B", "#", "D"]
@@ -308,7 +308,7 @@ async def test_the_pages_of_a_pdf_are_shown_with_the_places_of_their_passages(kb
         await do(kb, NINA, "document_page", document="nand-layout.md", page=1)
 
 
-async def test_a_file_replaces_a_document_through_the_socket_of_the_service(kb: KnowledgeBase) -> None:
+async def test_a_file_replaces_a_document_through_the_services_socket(kb: KnowledgeBase) -> None:
     await put(kb)
 
     def through() -> Any:
@@ -323,7 +323,7 @@ async def test_a_file_replaces_a_document_through_the_socket_of_the_service(kb: 
     assert "42 metres" in await asked(kb)
 
 
-async def test_an_uploaded_archive_is_the_files_in_it(kb: KnowledgeBase) -> None:
+async def test_an_uploaded_archive_adds_the_files_in_it(kb: KnowledgeBase) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, data in {"bilge.md": FIRST, "../deck.md": SECOND, "logo.xyz": b"?"}.items():
@@ -352,7 +352,7 @@ async def test_an_uploaded_archive_is_the_files_in_it(kb: KnowledgeBase) -> None
     )
 
 
-async def test_tags_of_a_file_are_browsed_as_those_given_and_compare_without_case(kb: KnowledgeBase) -> None:
+async def test_tags_from_a_files_metadata_are_found_in_any_case(kb: KnowledgeBase) -> None:
     await put(kb, b"---\ntags: [Fuel, winter]\n---\n\n# Bunker\n\nThe bunker holds diesel.\n", "bunker.md")
     await put(kb, tags=["Winter", "winter"])
     found = await do(kb, MIA, "document_find", wanted=DocumentFilter(tag="fuel"))
@@ -363,7 +363,7 @@ async def test_tags_of_a_file_are_browsed_as_those_given_and_compare_without_cas
     assert names(await do(kb, MIA, "document_find", wanted=DocumentFilter(tag="winter"))) == ["bunker.md"]
 
 
-async def test_what_is_no_date_is_refused(kb: KnowledgeBase) -> None:
+async def test_an_invalid_date_is_refused(kb: KnowledgeBase) -> None:
     await put(kb)
     with pytest.raises(InvalidInput, match=r"added after \('yesterday'\).*2025-03-01"):
         await do(kb, MIA, "document_find", added_after="yesterday")
@@ -371,7 +371,7 @@ async def test_what_is_no_date_is_refused(kb: KnowledgeBase) -> None:
         assert "gangway.md" in names(await do(kb, MIA, "document_find", added_after=when))
 
 
-async def test_readers_that_nobody_is_are_named(kb: KnowledgeBase) -> None:
+async def test_audiences_without_any_reader_are_reported(kb: KnowledgeBase) -> None:
     kb.people.add("ann", ("deck",))
     assert (await put(kb, audience=["deck", "@ann"])).notices == []
     (told,) = (await put(kb, name="secret.md", data=SECOND, audience=["@nobody"])).notices

@@ -1,4 +1,4 @@
-"""What a document says of its own age, owner and standing: read from it, and shown at each citation of it."""
+"""Tests of what a document says of its own date, owner and status, and of its display at each citation."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -44,7 +44,7 @@ def cut(markdown: str) -> CutDocument:
     return CutDocument("", markdown, "text/markdown", ())
 
 
-def test_a_first_page_tells_status_owner_successor_and_the_fields_that_are_named() -> None:
+def test_the_first_page_gives_status_owner_successor_and_named_fields() -> None:
     page = "# Pump\n\n**Region:** EU\n- Stage: Draft 2\n\n| Test | T-14 |\n|---|---|\n| Purpose | Cooling |\n"
     found = read_first_page_fields(cut(page), ["region", "stage", "test", "purpose", "colour"])
     values = [("region", "EU"), ("stage", "Draft 2"), ("test", "T-14"), ("purpose", "Cooling")]
@@ -69,12 +69,12 @@ def test_a_first_page_tells_status_owner_successor_and_the_fields_that_are_named
         f"# Pump\n\n{'Some text. ' * 500}\n\nStatus: Draft\n",
     ],
 )
-def test_what_only_looks_like_a_status_is_none(page: str) -> None:
+def test_text_that_only_looks_like_a_status_is_not_taken_for_one(page: str) -> None:
     assert read_first_page_fields(cut(page), []) == []
 
 
 @pytest.mark.parametrize("status", ["DRAFT", "Draft 2", "Proposed", "Superseded by Leave 2026", "Approved (board)"])
-def test_a_short_value_is_a_status(status: str) -> None:
+def test_a_short_value_is_taken_for_a_status(status: str) -> None:
     said = [DocumentField("status", status)]
     assert read_first_page_fields(cut(f"# Leave\n\nStatus: {status}\n\nLeave is 20 days.\n"), []) == said
     row = f"# Leave\n\nThis text says how many days of leave there are.\n\n| Status | {status} |\n|---|---|\n"
@@ -92,7 +92,7 @@ async def do(kb: KnowledgeBase, name: str, /, **parameters: Any) -> Any:
     return await catalogue.get_result(kb, MIA, name, **parameters)
 
 
-async def test_citations_say_how_fresh_their_documents_are_on_each_surface(
+async def test_citations_show_date_owner_and_status_on_each_surface(
     kb: KnowledgeBase, capsys: pytest.CaptureFixture[str]
 ) -> None:
     await catalogue.uploads.upload(kb, MIA, name="rules-2025.md", data=NEW)
@@ -107,7 +107,7 @@ async def test_citations_say_how_fresh_their_documents_are_on_each_surface(
     assert (await do(kb, "read_passage", passage_id=first["passage_id"]))["freshness"] == fresh
 
 
-async def test_a_superseded_document_stands_behind_its_successor_and_never_silently(kb: KnowledgeBase) -> None:
+async def test_a_superseded_document_ranks_behind_its_successor_and_is_marked(kb: KnowledgeBase) -> None:
     await catalogue.uploads.upload(kb, MIA, name="rules-2023.md", data=OLD)
     asked = "How many people does the gangway carry at the same time?"
     alone = await do(kb, "ask", question=asked)
@@ -118,7 +118,7 @@ async def test_a_superseded_document_stands_behind_its_successor_and_never_silen
     order = [one["document"] for one in both["passages"]]
     assert order.index("rules-2025.md") < order.index("rules-2023.md")
     assert "10 people" in both["answer"] and "12 people" not in both["answer"]
-    # Said of documents that are cited; this one is not, and its disagreement tells what became of it.
+    # The note is about cited documents. This one is not cited; the note on the disagreement says why.
     told = "rules-2023.md says that it is superseded by rules-2025.md, which counts first."
     assert told not in both["notes"]
     older = await do(kb, "ask", question=f"{asked[:-1]} in 2023?", switches={"choose_document": False})
@@ -132,7 +132,7 @@ async def test_a_superseded_document_stands_behind_its_successor_and_never_silen
     assert not any("disagree" in note for note in alone["notes"])
 
 
-async def test_fields_that_are_named_stand_before_the_headings_and_are_searched(kb: KnowledgeBase) -> None:
+async def test_named_fields_are_part_of_the_passage_header_and_searched(kb: KnowledgeBase) -> None:
     for region, days in (("EU", 30), ("Asia", 20)):
         head = f"# Leave\n\n| Region | {region} |\n|---|---|\n| Stage | Final |\n\n"
         text = f"{head}## Days\n\nAnnual leave is {days} days.\n"
@@ -149,7 +149,7 @@ async def test_fields_that_are_named_stand_before_the_headings_and_are_searched(
     assert "20 days" in found["answer"]
 
 
-async def test_documents_of_one_title_show_for_which_place_they_hold(kb: KnowledgeBase) -> None:
+async def test_documents_with_the_same_title_show_their_distinguishing_field(kb: KnowledgeBase) -> None:
     for region, days in (("EU", 30), ("Asia", 20)):
         text = (
             f"---\nregion: {region}\nowner: HR\n---\n# Leave\n\n## Days\n\nAnnual leave is {days} days for all staff.\n"

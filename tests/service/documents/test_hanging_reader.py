@@ -1,4 +1,4 @@
-"""A file whose reader hangs or eats memory is given up, and meanwhile and afterwards the service answers."""
+"""Tests of files whose reader hangs or needs too much memory: they are refused, and the service still answers."""
 
 import asyncio
 import os
@@ -23,12 +23,12 @@ QUESTION = "What does a late tariff filing cost?"
 
 @pytest.fixture(params=[2])
 async def kb(tiny_home: Path, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[KnowledgeBase]:
-    """Its parameter: how many seconds a file may take."""
+    """Provide a knowledge base; the parameter is the number of seconds a file may take."""
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     settings = Settings(home=home, parse_seconds=request.param, parse_memory_mb=256)
     async with KnowledgeBase.open(home, settings) as opened:
         yield opened
-    # Grown, it would have room for what other tests expect to be too much.
+    # A process that has grown would have room for what other tests expect to be too much.
     _HOSTS["documents"].child.stop()
 
 
@@ -40,7 +40,7 @@ async def added(kb: KnowledgeBase, path: Path) -> Any:
     return await do(kb, "add", paths=[str(path)])
 
 
-async def test_a_reader_that_hangs_holds_nobody_up(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_a_hanging_file_reader_does_not_hold_up_other_files(kb: KnowledgeBase, tmp_path: Path) -> None:
     first, second, third = (tmp_path / f"{name}.md" for name in ("first", "second", "third"))
     for path in (first, second, third):
         path.write_text(f"# The {path.stem} harbour\n\nThe {path.stem} harbour has 17 cranes.\n")
@@ -62,7 +62,9 @@ async def test_a_reader_that_hangs_holds_nobody_up(kb: KnowledgeBase, tmp_path: 
 
 
 @pytest.mark.parametrize("kb", [120], indirect=True)
-async def test_a_file_that_eats_memory_is_given_up_and_the_service_answers(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_a_file_that_needs_too_much_memory_is_refused_and_the_service_answers(
+    kb: KnowledgeBase, tmp_path: Path
+) -> None:
     (tmp_path / "greedy.html").write_bytes(b"<p>some text</p>" * 600_000)
     (tmp_path / "fine.md").write_text("# Fine\n\nThe fine harbour has 9 cranes.\n")
     assert "more than 256 MB of memory" in str(await added(kb, tmp_path / "greedy.html"))

@@ -1,4 +1,4 @@
-"""A source that is for others is as if it were not there: no trace of it, no change to it, by whatever road."""
+"""Tests of a source with a closed audience: no use case reveals it to outsiders or lets them change it."""
 
 import asyncio
 import inspect
@@ -60,7 +60,7 @@ async def told(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) ->
 
 
 def cases_without_parameters() -> list[str]:
-    """Every use case that tells something to whoever calls it with nothing in hand."""
+    """Return every use case that reads something and can be called without parameters."""
     catalogue_names = sorted(CASES)
     found = []
     for name in catalogue_names:
@@ -70,13 +70,13 @@ def cases_without_parameters() -> list[str]:
     return found
 
 
-async def test_nothing_tells_of_it(kb: KnowledgeBase) -> None:
+async def test_no_use_case_reveals_a_hidden_source_to_an_outsider(kb: KnowledgeBase) -> None:
     heard = {name for name in cases_without_parameters() if WORD in (await told(kb, OUTSIDER, name)).casefold()}
     assert heard == set()
 
 
-async def test_whoever_may_know_of_it_is_told(kb: KnowledgeBase) -> None:
-    """Else the test above would find nothing anywhere."""
+async def test_those_who_may_see_a_hidden_source_are_shown_it(kb: KnowledgeBase) -> None:
+    """Check that the previous test can find anything at all."""
     for who in (INSIDER, LOCAL):
         heard = {name for name in cases_without_parameters() if WORD in (await told(kb, who, name)).casefold()}
         assert {"source_list", "list_documents"} <= heard
@@ -95,7 +95,7 @@ async def test_whoever_may_know_of_it_is_told(kb: KnowledgeBase) -> None:
         ("source_remove", {"with_documents": True}),
     ],
 )
-async def test_it_is_changed_by_nobody_else(kb: KnowledgeBase, case: str, given: dict[str, Any]) -> None:
+async def test_an_outsider_cannot_change_a_hidden_source(kb: KnowledgeBase, case: str, given: dict[str, Any]) -> None:
     before = await do(kb, LOCAL, "source_list"), await do(kb, LOCAL, "list_documents")
     with pytest.raises(NotFound) as refused:
         await do(kb, OUTSIDER, case, name=f"{WORD}-hr", **given)
@@ -105,7 +105,7 @@ async def test_it_is_changed_by_nobody_else(kb: KnowledgeBase, case: str, given:
     assert (await do(kb, LOCAL, "source_list"), await do(kb, LOCAL, "list_documents")) == before
 
 
-async def test_a_job_of_it_is_hidden_and_stays(kb: KnowledgeBase) -> None:
+async def test_an_outsider_neither_sees_nor_changes_a_job_of_a_hidden_source(kb: KnowledgeBase) -> None:
     await do(kb, LOCAL, "source_sync_start", name=f"{WORD}-hr")
     (job,) = await do(kb, LOCAL, "job_list")
     assert await do(kb, OUTSIDER, "job_list") == await do(kb, OUTSIDER, "source_progress") == []
@@ -113,7 +113,7 @@ async def test_a_job_of_it_is_hidden_and_stays(kb: KnowledgeBase) -> None:
         with pytest.raises(NotFound):
             await do(kb, OUTSIDER, case, job=job["id"])
     shown = await do(kb, INSIDER, "job_show", job=job["id"])
-    # What came of it names documents, and is for whoever asked.
+    # Its outcome names documents and is shown to the person who asked for it only.
     assert shown["job"]["label"] == f"{WORD}-hr" and shown["outcome"] is None
 
 
@@ -128,7 +128,7 @@ async def test_a_document_with_fewer_readers_than_its_source_stays_hidden(kb: Kn
     assert listed["gone"] == []
 
 
-async def test_removing_a_source_removes_what_one_may_read(kb: KnowledgeBase) -> None:
+async def test_removing_a_source_removes_only_documents_its_remover_may_read(kb: KnowledgeBase) -> None:
     await do(kb, LOCAL, "document_label", document="pay.md", audience=["hr"])
     gone = await do(kb, OUTSIDER, "source_remove", name="open", with_documents=True)
     assert (gone["removed"], gone["kept"]) == (1, 0)

@@ -1,6 +1,7 @@
-"""A sync with derivation that is killed (`kill -9`) at some point, and run again: the same ids and rows as a clean run.
+"""Tests of a sync with derivation, killed (`kill -9`) and run again: it ends with the ids and rows of a clean run.
 
-The model is a server over HTTP that always says the same of the same passage. Six points in the usual tests; all fifty:
+The model is an HTTP server that always gives the same reply for the same passage. By default six points are tried;
+all fifty with:
 
     KILL_POINTS=50 pytest tests/service/documents/test_killed_derivation.py
 """
@@ -38,7 +39,7 @@ def settings_of(home: Path, url: str) -> Settings:
 
 
 def work(home: Path, folder: Path, url: str) -> None:
-    """A sync and one after many changes, with what is derived unasked beside them, in a process that may be killed."""
+    """Sync, change much, and sync again, with background derivation beside, in a process that may be killed."""
     document_group.GROUP_DOCUMENTS = 2
     synchronisation.NOTE_BATCH_DOCUMENTS = 2
     asyncio.run(_synced_and_derived(home, folder, url))
@@ -95,7 +96,7 @@ def model(shared_model: Any) -> Any:
         return " ".join(found[0].split()) if found else ""
 
     def chained(request: Any) -> dict[str, str]:
-        # Another summary before it is another summary: a chain that a kill had cut would be seen.
+        # A different previous summary gives a different summary, which shows any chain that a kill broke.
         before = hashlib.sha256(given(request, "previous").encode()).hexdigest()[:8]
         return {"summary": f"{given(request, 'passage')[:150]} After {before}."}
 
@@ -127,7 +128,7 @@ TOLD = {
 
 
 def told(home: Path) -> dict[str, Any]:
-    """Everything that is stored, but for numbers of rows and times; a vector by its id."""
+    """Return everything stored except row numbers and times; vectors by their ids."""
     corpus = Corpus.open(home, Settings(threads=1))
     try:
         assert corpus.check() == []
@@ -141,7 +142,7 @@ def told(home: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def clean(folder: Path, model: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[int, int, dict[str, Any]]:
-    """The steps of a clean run, its calls to the model, and what it comes to."""
+    """Return the steps of a clean run, its calls to the model, and its final state."""
     home = tmp_path_factory.mktemp("clean") / "kb"
     steps = killing.steps_of(work, home, folder, model.url)
     return steps, len(model.asked()), told(home)
@@ -149,7 +150,7 @@ def clean(folder: Path, model: Any, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [SURELY * share for share in killing.shares(POINTS)])
-def test_a_killed_sync_with_derivation_comes_to_the_same_end(
+def test_a_killed_sync_with_derivation_ends_in_the_same_state(
     folder: Path, model: Any, clean: tuple[int, int, dict[str, Any]], share: float, tmp_path: Path
 ) -> None:
     steps, calls, expected = clean
@@ -160,5 +161,5 @@ def test_a_killed_sync_with_derivation_comes_to_the_same_end(
     killing.killed(work, tmp_path / "kb", folder, model.url, share=share, steps=steps)
     killing.steps_of(work, tmp_path / "kb", folder, model.url)
     assert told(tmp_path / "kb") == expected
-    # Nothing is made twice but what was in hand.
+    # Only the call in progress is made twice.
     assert len(model.asked()) - asked <= calls + 1

@@ -1,4 +1,4 @@
-"""Nobody waits for another's file: only its rows are written while everybody else's change waits."""
+"""Tests of lanes: nobody waits for another person's file, because changes wait only while its rows are written."""
 
 import asyncio
 import base64
@@ -36,7 +36,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 class Held:
-    """An embedder that does not go on with some texts before it may."""
+    """An embedder that waits on certain texts until it may continue."""
 
     def __init__(self, embedder: Embedder, holds: Callable[[str], bool] = lambda _: True) -> None:
         self._embedder = embedder
@@ -80,7 +80,7 @@ def names(kb: KnowledgeBase) -> list[str]:
     return [uri.rsplit("/", 1)[-1] for (uri,) in rows]
 
 
-async def test_no_manager_waits_for_the_file_of_an_asker(kb: KnowledgeBase, held: Held, tmp_path: Path) -> None:
+async def test_an_askers_file_does_not_hold_up_a_manager(kb: KnowledgeBase, held: Held, tmp_path: Path) -> None:
     slow = asyncio.create_task(attach(kb, "ann", "long.md", LONG))
     await until(held.begun)
     done = await call(kb, "mia", "upload", name="short.md", data=SHORT)
@@ -95,7 +95,7 @@ async def test_no_manager_waits_for_the_file_of_an_asker(kb: KnowledgeBase, held
     assert kb.corpus.check() == []
 
 
-async def test_no_asker_waits_for_the_folder_of_a_manager(kb: KnowledgeBase, held: Held) -> None:
+async def test_a_managers_folder_does_not_hold_up_an_asker(kb: KnowledgeBase, held: Held) -> None:
     slow = asyncio.create_task(call(kb, "mia", "upload", name="long.md", data=LONG))
     await until(held.begun)
     assert (await attach(kb, "ann", "short.md", SHORT))["file"]["name"] == "short.md"
@@ -105,8 +105,8 @@ async def test_no_asker_waits_for_the_folder_of_a_manager(kb: KnowledgeBase, hel
     assert (await slow)["kind"] == "added"
 
 
-async def test_a_backup_is_of_one_moment(kb: KnowledgeBase, held: Held) -> None:
-    """What is being embedded waits for whoever holds off all changes, and is written afterwards."""
+async def test_a_backup_is_a_snapshot_of_one_moment(kb: KnowledgeBase, held: Held) -> None:
+    """Check that a file being embedded is written after whoever has stopped all changes allows them again."""
     slow = asyncio.create_task(call(kb, "mia", "upload", name="long.md", data=LONG))
     await until(held.begun)
     async with kb.writing:
@@ -116,7 +116,7 @@ async def test_a_backup_is_of_one_moment(kb: KnowledgeBase, held: Held) -> None:
     assert (await slow)["kind"] == "added"
 
 
-async def test_the_same_file_at_once_is_there_once(kb: KnowledgeBase, held: Held) -> None:
+async def test_the_same_file_sent_twice_at_once_is_added_once(kb: KnowledgeBase, held: Held) -> None:
     twice = [asyncio.create_task(call(kb, "mia", "upload", name="long.md", data=LONG)) for _ in range(2)]
     await until(held.begun)
     held.may_go_on.set()
@@ -125,8 +125,8 @@ async def test_the_same_file_at_once_is_there_once(kb: KnowledgeBase, held: Held
     assert kb.corpus.check() == []
 
 
-async def test_readers_changed_while_a_file_is_embedded_stay_changed(kb: KnowledgeBase, held: Held) -> None:
-    """Adding a file again without saying who may read it must not make it public."""
+async def test_an_audience_changed_while_a_file_is_embedded_stays_changed(kb: KnowledgeBase, held: Held) -> None:
+    """Check that adding a file again without an audience does not make it public."""
     first = await call(kb, "mia", "upload", name="plan.md", data=SHORT)
     again = asyncio.create_task(call(kb, "mia", "upload", name="plan.md", data=LONG))
     await until(held.begun)
@@ -146,10 +146,10 @@ def _texts(kb: KnowledgeBase, who: Principal, vectors: Vectors) -> list[str]:
     return [one.text for one, _ in kb.document_store.passages(who, [id_ for id_, _ in found]).values()]
 
 
-# -- how many ---------------------------------------------------------------------------------------------------------
+# -- limits on the number of files ------------------------------------------------------------------------------------
 
 
-async def test_so_many_files_of_one_person_are_read_at_once(kb: KnowledgeBase, held: Held) -> None:
+async def test_the_number_of_files_a_person_sends_at_once_is_limited(kb: KnowledgeBase, held: Held) -> None:
     running = []
     for n in range(2):
         held.begun.clear()
@@ -163,7 +163,7 @@ async def test_so_many_files_of_one_person_are_read_at_once(kb: KnowledgeBase, h
     assert (await attach(kb, "ann", "third.md", SHORT))["file"]["name"] == "third.md"
 
 
-async def test_a_conversation_holds_no_more_files_than_it_may_however_many_come_at_once(
+async def test_the_number_of_files_in_a_conversation_is_limited_even_at_once(
     kb: KnowledgeBase, held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("argot.service.usecases.questions.attachments.MOST_FILES", 1)
@@ -177,7 +177,7 @@ async def test_a_conversation_holds_no_more_files_than_it_may_however_many_come_
     assert "long.md" not in names(kb)
 
 
-async def test_a_file_with_too_many_passages_is_refused_in_a_conversation_and_taken_for_everybody(
+async def test_a_file_too_long_for_a_conversation_may_still_be_a_document(
     kb: KnowledgeBase,
 ) -> None:
     data = b"# Heading\n\n" + b"Some words of a passage. " * 3000
@@ -186,7 +186,7 @@ async def test_a_file_with_too_many_passages_is_refused_in_a_conversation_and_ta
     assert (await call(kb, "mia", "upload", name="long.txt", data=data))["kind"] == "added"
 
 
-async def test_what_was_sent_into_a_conversation_that_is_gone_is_gone_too(kb: KnowledgeBase, held: Held) -> None:
+async def test_a_file_sent_to_a_deleted_conversation_is_removed(kb: KnowledgeBase, held: Held) -> None:
     thread = (await (await kb.threads()).start("ann", "Files")).id
     slow = asyncio.create_task(attach(kb, "ann", "long.md", LONG, thread))
     await until(held.begun)
@@ -198,10 +198,10 @@ async def test_what_was_sent_into_a_conversation_that_is_gone_is_gone_too(kb: Kn
     assert kb.corpus.check() == []
 
 
-# -- turns at what embeds ---------------------------------------------------------------------------------------------
+# -- turns at the embedder --------------------------------------------------------------------------------------------
 
 
-def test_lanes_take_turns_and_within_one_who_waits_longest_goes_first() -> None:
+def test_lanes_alternate_and_each_lane_is_first_come_first_served() -> None:
     turns, order = _FairLock(), []
     at_the_door = threading.Semaphore(0)
 

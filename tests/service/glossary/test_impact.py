@@ -1,4 +1,4 @@
-"""What a change to the glossary would do to past questions, before it is made; and the commands of the loop."""
+"""Tests of the effects of a glossary change on past questions, shown before it is made; and of the review commands."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ async def kb(home: Path) -> AsyncIterator[KnowledgeBase]:
 
 async def ask(kb: KnowledgeBase, principal: Principal, question: str) -> str:
     result = await catalogue.get_result(kb, principal, "ask", question=question, profile="lenient")
-    await asyncio.gather(*kb._chores)
+    await kb.chores.finish()
     return str(result["thread"])
 
 
@@ -51,7 +51,7 @@ def everything_in(kb: KnowledgeBase) -> Any:
 # -- before and after -------------------------------------------------------------------------------------------------
 
 
-async def test_a_draft_shows_what_it_would_change_and_changes_nothing(kb: KnowledgeBase) -> None:
+async def test_the_effects_of_a_draft_are_shown_without_changing_anything(kb: KnowledgeBase) -> None:
     await ask(kb, MANAGER, COST)
     await ask(kb, MANAGER, WORD_LINE)
     draft = kb.glossary.senses.draft(MANAGER, "LTF", "Tools", "late tariff filing")
@@ -63,7 +63,7 @@ async def test_a_draft_shows_what_it_would_change_and_changes_nothing(kb: Knowle
     assert (row["question"], row["source"]) == (COST, "yours")
     assert "reading" in row["changed"]
     assert row["before"]["unknown"] == ["LTF"]
-    # No sense of the glossary's: as the documents spell it out.
+    # The expansion comes from the documents rather than from a sense of the glossary.
     assert [(one["expansion"], one["context"]) for one in row["before"]["terms"]] == [("late tariff filing", "")]
     assert row["after"]["unknown"] == []
     assert [(one["surface"], one["expansion"]) for one in row["after"]["terms"]] == [("LTF", "late tariff filing")]
@@ -73,7 +73,7 @@ async def test_a_draft_shows_what_it_would_change_and_changes_nothing(kb: Knowle
     assert len(await catalogue.get_result(kb, MANAGER, "thread_list")) == 2
 
 
-async def test_the_passages_that_only_one_side_has_are_marked_and_what_changes_comes_first(kb: KnowledgeBase) -> None:
+async def test_changed_questions_come_first_and_passages_of_one_side_are_marked(kb: KnowledgeBase) -> None:
     draft = kb.glossary.senses.draft(ADMIN, "WL", "Legal", "tariff filing handbook", why="another team's")
     given = [
         "What is the WL, which connects the control gates of one page?",
@@ -94,7 +94,7 @@ async def test_the_passages_that_only_one_side_has_are_marked_and_what_changes_c
     assert (found["questions"], found["asked"], found["left_out"]) == (2, 2, 0)
 
 
-async def test_retiring_a_sense_shows_the_opposite(kb: KnowledgeBase) -> None:
+async def test_the_effects_of_retiring_a_sense_are_shown(kb: KnowledgeBase) -> None:
     (sense,) = kb.glossary.senses.find(ADMIN, query="Word Line")
     found = await catalogue.get_result(
         kb, ADMIN, "glossary_effects", sense_id=sense.id, change="retire", questions=[WORD_LINE]
@@ -104,7 +104,7 @@ async def test_retiring_a_sense_shows_the_opposite(kb: KnowledgeBase) -> None:
     assert row["after"]["terms"] == []
 
 
-async def test_an_edit_shows_what_it_would_change_and_changes_nothing(kb: KnowledgeBase) -> None:
+async def test_the_effects_of_an_edit_are_shown_without_changing_anything(kb: KnowledgeBase) -> None:
     await ask(kb, MANAGER, WORD_LINE)
     (sense,) = kb.glossary.lookup.senses(MANAGER, ["WL"])["WL"]
     was = everything_in(kb)
@@ -126,7 +126,7 @@ async def test_an_edit_shows_what_it_would_change_and_changes_nothing(kb: Knowle
         await catalogue.get_result(kb, MANAGER, "glossary_edit_effects", **{**edit, "version": 0})
 
 
-async def test_a_proposal_is_tried_in_the_context_it_would_go_to(kb: KnowledgeBase) -> None:
+async def test_the_effects_of_a_proposal_are_measured_in_its_target_context(kb: KnowledgeBase) -> None:
     proposal = kb.glossary.proposals.add("person", "LTF", "late tariff filing")
     found = await catalogue.get_result(
         kb, ADMIN, "glossary_effects", proposal_id=proposal.id, context="Legal", questions=[COST]
@@ -138,7 +138,7 @@ async def test_a_proposal_is_tried_in_the_context_it_would_go_to(kb: KnowledgeBa
 # -- whose questions --------------------------------------------------------------------------------------------------
 
 
-async def test_another_persons_question_is_seen_only_when_they_shared_it(kb: KnowledgeBase) -> None:
+async def test_another_persons_question_is_shown_only_if_they_shared_it(kb: KnowledgeBase) -> None:
     thread = await ask(kb, ASKER, "How is an LTFX paid for?")
     draft = kb.glossary.senses.draft(MANAGER, "LTFX", "Tools", "late tariff filing")
     assert (await catalogue.get_result(kb, MANAGER, "glossary_effects", sense_id=draft.id))["rows"] == []
@@ -150,7 +150,7 @@ async def test_another_persons_question_is_seen_only_when_they_shared_it(kb: Kno
     assert (row["question"], row["source"]) == ("How is an LTFX paid for?", "missed")
 
 
-async def test_the_passages_are_those_the_manager_may_read(kb: KnowledgeBase) -> None:
+async def test_effects_show_only_passages_the_manager_may_read(kb: KnowledgeBase) -> None:
     draft = kb.glossary.senses.draft(MANAGER, "VCX", "Tools", "vault combination")
     found = await catalogue.get_result(
         kb, MANAGER, "glossary_effects", sense_id=draft.id, questions=["How often is the VCX rotated?"]
@@ -162,7 +162,7 @@ async def test_the_passages_are_those_the_manager_may_read(kb: KnowledgeBase) ->
     assert "vault-handbook.md" in json.dumps(found)
 
 
-async def test_what_is_not_ones_own_to_approve_is_refused(kb: KnowledgeBase) -> None:
+async def test_effects_of_a_change_that_one_may_not_approve_are_refused(kb: KnowledgeBase) -> None:
     draft = kb.glossary.senses.draft(ADMIN, "LTF", "Legal", "late tariff filing")
     hidden = kb.glossary.senses.draft(ADMIN, "LTF", "Tools", "hidden", audience=frozenset({"vault"}))
     with pytest.raises(NotAllowed):
@@ -173,10 +173,10 @@ async def test_what_is_not_ones_own_to_approve_is_refused(kb: KnowledgeBase) -> 
         await catalogue.get_result(kb, MANAGER, "glossary_effects")
 
 
-# -- several at once --------------------------------------------------------------------------------------------------
+# -- several changes at once ------------------------------------------------------------------------------------------
 
 
-async def test_drafts_approved_together_show_what_all_of_them_would_change(kb: KnowledgeBase) -> None:
+async def test_the_combined_effects_of_several_drafts_are_shown(kb: KnowledgeBase) -> None:
     await ask(kb, MANAGER, COST)
     await ask(kb, MANAGER, WORD_LINE)
     drafts = [
@@ -193,7 +193,7 @@ async def test_drafts_approved_together_show_what_all_of_them_would_change(kb: K
     assert everything_in(kb) == was
 
 
-async def test_proposals_accepted_together_show_it_too(kb: KnowledgeBase) -> None:
+async def test_the_combined_effects_of_several_proposals_are_shown(kb: KnowledgeBase) -> None:
     await ask(kb, MANAGER, COST)
     ids = [
         kb.glossary.proposals.add("mined", "LTF", "late tariff filing").id,
@@ -204,7 +204,7 @@ async def test_proposals_accepted_together_show_it_too(kb: KnowledgeBase) -> Non
     assert kb.glossary.proposals.get(ADMIN, ids[0]).status == "open"
 
 
-async def test_only_so_many_are_tried_at_once_and_it_is_said(
+async def test_the_number_of_changes_measured_together_is_limited_and_reported(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(combined_impact, "MOST_TOGETHER", 1)
@@ -218,10 +218,10 @@ async def test_only_so_many_are_tried_at_once_and_it_is_said(
             await catalogue.get_result(kb, ADMIN, "glossary_effects_together", **nothing)
 
 
-# -- bounds -----------------------------------------------------------------------------------------------------------
+# -- limits -----------------------------------------------------------------------------------------------------------
 
 
-async def test_it_is_bounded_in_number_and_time(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_effects_are_limited_in_questions_and_time(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     draft = kb.glossary.senses.draft(ADMIN, "LTF", "Legal", "late tariff filing")
     many = [f"What does the LTF cost on day {day}?" for day in range(8)]
     monkeypatch.setattr(impact, "MOST_QUESTIONS", 3)
@@ -233,7 +233,7 @@ async def test_it_is_bounded_in_number_and_time(kb: KnowledgeBase, monkeypatch: 
     assert (hurried.asked, hurried.left_out) == (1, 2)
 
 
-async def test_the_same_change_is_tried_once_until_the_glossary_or_the_documents_change(
+async def test_effects_are_cached_until_the_glossary_or_the_documents_change(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str] = []
@@ -256,7 +256,7 @@ async def test_the_same_change_is_tried_once_until_the_glossary_or_the_documents
 # -- the command line -------------------------------------------------------------------------------------------------
 
 
-def test_the_whole_loop_on_the_command_line(
+def test_the_command_line_covers_the_whole_review_of_a_missed_term(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ARGOT_HOME", str(home))
@@ -294,7 +294,7 @@ def test_the_whole_loop_on_the_command_line(
     assert json.loads(run("ask", COST, "--json"))["jargon"][0]["expansion"] == "late tariff filing"
 
 
-def test_questions_for_the_effects_come_from_a_file_of_lines_or_of_json(
+def test_questions_for_effects_are_read_from_lines_or_json_lines(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ARGOT_HOME", str(home))

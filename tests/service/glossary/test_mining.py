@@ -1,4 +1,4 @@
-"""What running text says about its terms: pairs, tables, lists, sentences; and proposals made of them."""
+"""Tests of mining terms from text: pairs, tables, lists and sentences; and of the proposals made from them."""
 
 import asyncio
 import json
@@ -53,7 +53,7 @@ def pairs(text: str) -> list[tuple[str, str]]:
         ("TP, FP are true positive and false positive rates of Xyz.", []),
     ],
 )  # fmt: skip
-def test_pairs_in_running_text(text: str, expected: list[tuple[str, str]]) -> None:
+def test_terms_and_expansions_are_paired_in_running_text(text: str, expected: list[tuple[str, str]]) -> None:
     assert pairs(text) == expected
 
 
@@ -72,18 +72,18 @@ def test_pairs_in_running_text(text: str, expected: list[tuple[str, str]]) -> No
         "(WL",
     ],
 )
-def test_nothing_is_paired_by_chance(text: str) -> None:
+def test_unrelated_words_are_not_paired(text: str) -> None:
     assert pairs(text) == []
 
 
-def test_short_forms_by_shape_leave_names_units_and_numerals_alone() -> None:
+def test_names_units_and_numerals_are_not_taken_for_short_forms() -> None:
     text = "GitHub hosts SINR at 5 GHz in World War II BY the V-NIR and LTE-A teams, IoT, VGGNet, DNNs and D2D."
     assert [span.of(text) for span in find_forms(text).short] == [
         "SINR", "V-NIR", "LTE-A", "IoT", "VGGNet", "DNNs", "D2D",
     ]  # fmt: skip
 
 
-def test_spans_stay_true_under_markup() -> None:
+def test_spans_are_correct_in_text_with_markup() -> None:
     text = (
         "See [the guide](https://example.org/a_(b)) for the **flash translation layer** (FTL).\n\n```\nABC (a b c)\n```"
     )
@@ -95,7 +95,7 @@ def test_spans_stay_true_under_markup() -> None:
 @pytest.mark.parametrize(
     "piece", ["(A", "a ", "AB ", "**", "| a ", "ab-", "[", "<a", ". ", "a.b", "\n", "AB = a b, ", "(a b (AB "]
 )
-def test_a_hostile_text_comes_to_an_end(piece: str) -> None:
+def test_a_hostile_text_is_mined_in_limited_time(piece: str) -> None:
     text = piece * (200_000 // len(piece))
     assert all(one.end <= len(text) for one in find_definitions(text))
 
@@ -119,12 +119,12 @@ def test_a_table_of_terms_is_read_by_its_columns() -> None:
     assert "2" not in found
 
 
-def test_a_table_of_other_things_defines_nothing() -> None:
+def test_a_table_of_other_things_gives_no_definition() -> None:
     table = "| Step | Machine | Time |\n|---|---|---|\n| Back grinding | G-12 | 35 min |\n| Dicing | D-2 | 9 min |\n"
     assert find_definitions(table) == []
 
 
-def test_lists_of_terms() -> None:
+def test_terms_are_read_from_lists() -> None:
     text = "**FTL**: flash translation layer, a map of pages.\n\n- WL: word line\n- Note: read this first\n\n"
     text += "AMU\n: Activity Monitor Unit"
     found = {one.term: one.expansion for one in find_definitions(text)}
@@ -134,7 +134,7 @@ def test_lists_of_terms() -> None:
     assert find_definitions("**golden die**: correlation reference die", heading="Handbook > Steps") == []
 
 
-def test_what_passages_say_of_one_term_comes_best_first() -> None:
+def test_definitions_of_a_term_are_ordered_by_quality() -> None:
     passages = [
         MinedText("p1", "The FTL is a layer that maps logical to physical pages."),
         MinedText("p2", "The FTL was slow. An old flash translation layer is the reason."),
@@ -187,7 +187,7 @@ def terms(found: dict[str, Any]) -> set[str]:
     return {one["term"] for one in found["proposals"]}
 
 
-async def test_mining_proposes_what_the_glossary_does_not_know_and_enters_no_sense(home: Path) -> None:
+async def test_mining_proposes_unknown_terms_and_adds_no_sense(home: Path) -> None:
     found, proposals = await mine(home)
     assert {"FTL", "HVK"} <= terms(found) and "WL" not in terms(found)
     assert found["known"] >= 1
@@ -198,7 +198,7 @@ async def test_mining_proposes_what_the_glossary_does_not_know_and_enters_no_sen
         assert not kb.glossary.senses.find(ADMIN, query="FTL")
 
 
-async def test_mining_again_reads_only_what_is_new_and_revives_nothing(home: Path) -> None:
+async def test_mining_again_reads_only_new_documents_and_keeps_dismissals(home: Path) -> None:
     first, before = await mine(home)
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         number = next(one.id for one in before if one.term == "FTL")
@@ -213,7 +213,7 @@ async def test_mining_again_reads_only_what_is_new_and_revives_nothing(home: Pat
 
 @pytest.fixture
 def many(tiny_kb: Any) -> Iterator[Path]:
-    """Twenty documents, each with a term of its own; the last two spell one term more fully than the first two."""
+    """Provide twenty documents, each with its own term; the last two spell one term more fully than the first two."""
     for number in range(20):
         name = chr(ord("A") + number)
         more = {0: "A word line (WDL) is raised.", 19: "A selected word line (WDL) is raised."}.get(number, "")
@@ -227,7 +227,7 @@ def offered(kb: KnowledgeBase) -> set[tuple[str, str]]:
     return {(one.term, one.expansion) for one in kb.glossary.proposals.find(ADMIN)}
 
 
-async def test_a_run_that_is_cut_off_keeps_what_it_found_and_the_next_goes_on_there(many: Path, tmp_path: Path) -> None:
+async def test_an_interrupted_mining_keeps_its_results_and_is_continued(many: Path, tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     await asyncio.to_thread(shutil.copytree, many, whole)
     async with KnowledgeBase.open(whole, Settings(home=whole)) as kb:
@@ -236,7 +236,7 @@ async def test_a_run_that_is_cut_off_keeps_what_it_found_and_the_next_goes_on_th
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
         async with aclosing(dispatch(kb, ADMIN, "glossary_mine", {})) as events:
             async for event in events:
-                if event["done"] == 12:  # eight were stored; four are read and not stored yet
+                if event["done"] == 12:  # eight are stored; four are read but not stored yet
                     break
         part = offered(kb)
         assert part and part < expected
@@ -247,10 +247,10 @@ async def test_a_run_that_is_cut_off_keeps_what_it_found_and_the_next_goes_on_th
         assert rest["documents"] == mined["unread"] and rest["skipped"] == mined["documents"] - mined["unread"]
         assert offered(kb) == expected
         again = await get_result(kb, ADMIN, "glossary_mine", again=True)
-        assert again["offered"] == len(again["proposals"]) and offered(kb) == expected  # nothing is doubled
+        assert again["offered"] == len(again["proposals"]) and offered(kb) == expected  # nothing is stored twice
 
 
-async def test_a_meaning_is_not_offered_beside_a_surer_one_that_holds_it(many: Path) -> None:
+async def test_a_fragment_of_a_more_certain_meaning_is_not_proposed(many: Path) -> None:
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
         await get_result(kb, ADMIN, "glossary_mine")
         assert len([one for one in offered(kb) if one[0] == "WDL"]) == 1
@@ -261,14 +261,14 @@ async def work_ended(kb: KnowledgeBase) -> None:
         _ = [one async for one in kb.jobs.follow(job.id)]
 
 
-async def test_mining_in_the_background_goes_on_alone_can_be_stopped_and_ends_with_the_service(many: Path) -> None:
+async def test_background_mining_can_be_stopped_and_ends_with_the_service(many: Path) -> None:
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
         assert (await get_result(kb, ADMIN, "glossary_mined"))["state"] == "idle"
         begun = await get_result(kb, ADMIN, "glossary_mine_start")
         assert begun["state"] == "running"
         assert (await get_result(kb, ADMIN, "glossary_mine_start"))["state"] in ("running", "done")  # the same run
         other = Principal("mia", manages=frozenset({"NAND"}))
-        assert (await get_result(kb, other, "glossary_mined"))["state"] == "idle"  # each sees their own
+        assert (await get_result(kb, other, "glossary_mined"))["state"] == "idle"  # each person sees their own run
         await work_ended(kb)
         done = await get_result(kb, ADMIN, "glossary_mined")
         assert (done["state"], done["done"], done["unread"]) == ("done", done["total"], 0)
@@ -276,10 +276,10 @@ async def test_mining_in_the_background_goes_on_alone_can_be_stopped_and_ends_wi
         await get_result(kb, ADMIN, "glossary_mine_start", again=True)
         stopped = await get_result(kb, ADMIN, "glossary_mine_stop")
         assert stopped["state"] in ("stopped", "done")
-        await get_result(kb, ADMIN, "glossary_mine_start", again=True)  # closing waits for its sound end
+        await get_result(kb, ADMIN, "glossary_mine_start", again=True)  # closing waits until the run has ended properly
 
 
-async def test_what_goes_wrong_in_the_background_is_told(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failure_of_background_mining_is_reported(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
         monkeypatch.setattr(kb.document_store, "passages_of", lambda *_: 1 / 0)
         await get_result(kb, ADMIN, "glossary_mine_start")
@@ -288,7 +288,7 @@ async def test_what_goes_wrong_in_the_background_is_told(many: Path, monkeypatch
         assert told["state"] == "failed" and "log" in told["error"]
 
 
-async def test_a_proposal_is_for_those_who_may_read_its_evidence(home: Path) -> None:
+async def test_a_proposal_is_visible_to_those_who_may_read_its_evidence(home: Path) -> None:
     manager = Principal("mia", groups=frozenset({"managers"}), manages=frozenset({"*"}))
     found, _ = await mine(home, manager)
     assert "HVK" not in json.dumps(found)

@@ -1,4 +1,4 @@
-"""From a missed term to its asker being told: queue, proposals from the documents and the model, notices, use."""
+"""Tests of the review of a missed term: queue, proposals from documents and model, notices to the asker, and use."""
 
 import asyncio
 import shutil
@@ -42,9 +42,9 @@ async def add(kb: KnowledgeBase, folder: Path, name: str, text: str, audience: l
 
 
 async def ask(kb: KnowledgeBase, principal: Principal, question: str, **more: Any) -> dict[str, Any]:
-    """The result, once everything that follows it is done."""
+    """Ask a question and return the result after all follow-up work is done."""
     found: dict[str, Any] = await catalogue.get_result(kb, principal, "ask", question=question, **more)
-    await asyncio.gather(*kb._chores)
+    await kb.chores.finish()
     return found
 
 
@@ -55,7 +55,7 @@ async def queue(kb: KnowledgeBase, principal: Principal = ADMIN) -> dict[str, di
 # -- the queue --------------------------------------------------------------------------------------------------------
 
 
-async def test_a_term_only_the_documents_know_is_queued_with_what_they_say_and_its_asker_is_not_bothered(
+async def test_a_term_known_only_to_documents_is_queued_without_asking_the_asker(
     kb: KnowledgeBase, tmp_path: Path
 ) -> None:
     await add(kb, tmp_path, "firmware.md", FTLX)
@@ -72,7 +72,7 @@ async def test_a_term_only_the_documents_know_is_queued_with_what_they_say_and_i
     assert not [sense for sense in kb.glossary.senses.find(ADMIN) if sense.term == "FTLX"]
 
 
-async def test_an_empty_glossary_learns_what_is_asked_for_and_does_not_nag(tmp_path: Path) -> None:
+async def test_with_an_empty_glossary_missed_terms_are_queued_without_questions_back(tmp_path: Path) -> None:
     home = tmp_path / "kb"
     async with KnowledgeBase.open(home, Settings(home=home), create=True) as kb:
         await add(kb, tmp_path, "firmware.md", FTLX)
@@ -83,12 +83,12 @@ async def test_an_empty_glossary_learns_what_is_asked_for_and_does_not_nag(tmp_p
         assert (await queue(kb))["ZQXV"]["proposals"] == []
 
 
-async def test_the_queue_names_the_closest_known_terms(kb: KnowledgeBase) -> None:
+async def test_the_queue_names_the_most_similar_known_terms(kb: KnowledgeBase) -> None:
     kb.glossary.misses.record("PUCC", "ann", "What is a PUCC?", "t")
     assert (await queue(kb))["PUCC"]["similar"][0] == "PUC"
 
 
-async def test_a_question_is_its_askers_own_until_they_share_it(kb: KnowledgeBase) -> None:
+async def test_a_question_is_private_until_its_asker_shares_it(kb: KnowledgeBase) -> None:
     asked = await ask(kb, ASKER, "How is a ZQXV wired to Bob's salary sheet?", profile="lenient")
     seen = (await queue(kb, MANAGER))["ZQXV"]
     assert (seen["count"], seen["questions"]) == (1, [])
@@ -106,7 +106,7 @@ async def test_a_question_is_its_askers_own_until_they_share_it(kb: KnowledgeBas
 # -- proposals --------------------------------------------------------------------------------------------------------
 
 
-async def test_a_proposal_is_for_those_who_may_read_its_document(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_a_proposal_is_visible_to_those_who_may_read_its_document(kb: KnowledgeBase, tmp_path: Path) -> None:
     await add(kb, tmp_path, "secret.md", FTLX.replace("FTLX", "QZT"), audience=["vault"])
     await ask(kb, ASKER, "What is QZT for?", profile="lenient")
 
@@ -119,9 +119,7 @@ async def test_a_proposal_is_for_those_who_may_read_its_document(kb: KnowledgeBa
     assert seen["audience"] == ["vault"]
 
 
-async def test_the_glossarys_own_meanings_and_what_was_dismissed_are_not_proposed_again(
-    kb: KnowledgeBase, tmp_path: Path
-) -> None:
+async def test_known_and_dismissed_meanings_are_not_proposed_again(kb: KnowledgeBase, tmp_path: Path) -> None:
     await add(kb, tmp_path, "firmware.md", FTLX + "\nThe Peripheral Under Cell (PUC) is a layout.\n")
     assert await catalogue.get_result(kb, ADMIN, "glossary_propose", term="PUC") == []
     (offered,) = await catalogue.get_result(kb, ADMIN, "glossary_propose", term="FTLX")
@@ -133,7 +131,7 @@ async def test_the_glossarys_own_meanings_and_what_was_dismissed_are_not_propose
         await catalogue.get_result(kb, ADMIN, "glossary_propose", term=" ")
 
 
-async def test_what_goes_wrong_after_an_answer_harms_neither_it_nor_what_follows(
+async def test_a_failure_after_an_answer_does_not_affect_later_answers(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     real = miss_loop.propose_meanings
@@ -158,7 +156,7 @@ async def test_what_goes_wrong_after_an_answer_harms_neither_it_nor_what_follows
         ("FTLX", "", False),
     ],
 )
-async def test_a_definition_of_the_model_is_kept_only_with_a_quotation_that_stands_in_its_passage(
+async def test_a_models_definition_is_kept_only_with_a_quotation_from_its_passage(
     tiny_home: Path, tmp_path: Path, scripted_model: Any, quote: str, expansion: str, kept: bool
 ) -> None:
     home = await asyncio.to_thread(shutil.copytree, tiny_home, tmp_path / "kb")
@@ -181,7 +179,7 @@ async def test_a_definition_of_the_model_is_kept_only_with_a_quotation_that_stan
         assert made.expansion == (expansion if expansion in text else "")
 
 
-async def test_passages_that_give_orders_are_not_shown_to_the_model_that_defines(
+async def test_passages_with_instructions_are_not_shown_to_the_defining_model(
     tiny_home: Path, tmp_path: Path, scripted_model: Any
 ) -> None:
     home = await asyncio.to_thread(shutil.copytree, tiny_home, tmp_path / "kb")
@@ -195,7 +193,7 @@ async def test_passages_that_give_orders_are_not_shown_to_the_model_that_defines
 # -- telling askers ---------------------------------------------------------------------------------------------------
 
 
-async def test_the_asker_is_told_once_in_the_thread_when_the_term_has_a_meaning(kb: KnowledgeBase) -> None:
+async def test_the_asker_is_told_once_in_the_thread_when_a_term_gets_a_meaning(kb: KnowledgeBase) -> None:
     asked = await ask(kb, ASKER, "How long is a ZQXV?", profile="lenient")
     thread = asked["thread"]
     assert await catalogue.get_result(kb, ASKER, "thread_news", thread=thread) == []
@@ -212,7 +210,7 @@ async def test_the_asker_is_told_once_in_the_thread_when_the_term_has_a_meaning(
     assert await catalogue.get_result(kb, ASKER, "thread_news", thread=thread) == []
 
 
-async def test_nobody_is_told_of_a_sense_they_may_not_read_or_in_a_thread_of_others(kb: KnowledgeBase) -> None:
+async def test_news_of_a_sense_reach_only_its_readers_in_their_own_threads(kb: KnowledgeBase) -> None:
     thread = (await ask(kb, ASKER, "How long is a ZQXV?", profile="lenient"))["thread"]
     inside = (await ask(kb, INSIDER, "How long is a ZQXV?", profile="lenient"))["thread"]
     sense = kb.glossary.senses.add("ZQXV", "NAND", "Zigzag Quartz Valve", audience=frozenset({"vault"}), by=ADMIN)
@@ -227,11 +225,11 @@ async def test_nobody_is_told_of_a_sense_they_may_not_read_or_in_a_thread_of_oth
     assert len(await catalogue.get_result(kb, ASKER, "thread_news", thread=thread)) == 1
 
 
-async def test_who_took_none_of_the_senses_is_told_of_new_ones_alone(kb: KnowledgeBase) -> None:
+async def test_an_asker_who_chose_no_sense_is_told_of_new_senses_only(kb: KnowledgeBase) -> None:
     asked = await ask(kb, ASKER, "What is PUC?")
     assert asked["status"] == "needs_choice"
     await catalogue.get_result(kb, ASKER, "answer", thread=asked["thread"], choice="none")
-    await asyncio.gather(*kb._chores)
+    await kb.chores.finish()
     assert await catalogue.get_result(kb, ASKER, "thread_news", thread=asked["thread"]) == []
 
     kb.glossary.senses.add("PUC", "Tools", "Pick Up Crew", by=ADMIN)
@@ -240,7 +238,7 @@ async def test_who_took_none_of_the_senses_is_told_of_new_ones_alone(kb: Knowled
     assert [sense["expansion"] for sense in news["senses"]] == ["Pick Up Crew"]
 
 
-async def test_two_readers_of_a_thread_are_not_both_told(kb: KnowledgeBase) -> None:
+async def test_concurrent_readers_of_a_thread_get_its_news_once(kb: KnowledgeBase) -> None:
     thread = (await ask(kb, ASKER, "How long is a ZQXV?", profile="lenient"))["thread"]
     kb.glossary.senses.add("ZQXV", "NAND", "Zigzag Quartz Valve", by=ADMIN)
     readings = (catalogue.get_result(kb, ASKER, "thread_news", thread=thread) for _ in range(8))
@@ -250,10 +248,10 @@ async def test_two_readers_of_a_thread_are_not_both_told(kb: KnowledgeBase) -> N
 # -- use --------------------------------------------------------------------------------------------------------------
 
 
-async def test_what_questions_meant_is_counted_once_for_each_and_not_while_a_choice_is_open(kb: KnowledgeBase) -> None:
+async def test_a_sense_is_counted_once_per_question_and_not_before_the_choice(kb: KnowledgeBase) -> None:
     def used() -> Counter[tuple[str, str]]:
         counted: Counter[tuple[str, str]] = Counter()
-        for one in kb.glossary.usage.by_week(ADMIN):  # two weeks, where one ends in the middle of this test
+        for one in kb.glossary.usage.by_week(ADMIN):  # two weeks, if one ends during this test
             counted[one.term, one.context] += one.count
         return counted
 
@@ -263,5 +261,5 @@ async def test_what_questions_meant_is_counted_once_for_each_and_not_while_a_cho
 
     chosen = next(one for one in asked["choices"] if one["context"] == "Legal")
     await catalogue.get_result(kb, ASKER, "answer", thread=asked["thread"], choice=chosen["answer"])
-    await asyncio.gather(*kb._chores)
+    await kb.chores.finish()
     assert used() == {("WL", "NAND"): 1, ("PUC", "Legal"): 1}

@@ -1,4 +1,4 @@
-"""What is kept of people beside who they are, on SQLite and on PostgreSQL: notices, links to the provider, Slack."""
+"""Tests of stored data about people, on SQLite and on PostgreSQL: notices, links to the provider, Slack."""
 
 from collections.abc import Iterator
 
@@ -22,14 +22,14 @@ def people(stores: Stores) -> Iterator[People]:
     opened.close()
 
 
-def test_somebody_is_told_once(people: People) -> None:
+def test_a_notice_is_given_to_each_person_once(people: People) -> None:
     said = [people.notices.claim(*one) for one in (("ann", "t1", "ka"), ("ann", "t1", "ka"), ("bob", "t1", "ka"))]
     assert said == [True, False, True]
     people.notices.forget("ann", "t1")
     assert people.notices.claim("ann", "t1", "ka")
 
 
-def test_an_account_is_one_persons(people: People) -> None:
+def test_an_identity_providers_account_belongs_to_one_person(people: People) -> None:
     people.link("ann", ISSUER, "s1")
     with pytest.raises(Conflict, match="linked with ann"):
         people.link("bob", ISSUER, "s1")
@@ -39,14 +39,14 @@ def test_an_account_is_one_persons(people: People) -> None:
     assert people.links.find(ISSUER, "s1") is None and people.links.find(ISSUER, "") is None
 
 
-def test_what_the_provider_says_replaces_what_it_said(people: People) -> None:
+def test_new_groups_from_the_provider_replace_the_former_ones(people: People) -> None:
     people.link("ann", ISSUER, "s1")
     link = people.links.of("ann")
     assert link is not None and people.links.in_force() == []
     assert people.links.confirm(link, Confirmed(frozenset({"hr", "legal"}), True, "token"))
     assert people.user("ann").groups == ("hr", "legal") and people.user("ann").admin
     assert people.links.list_groups("ann") == {"hr", "legal"}
-    # It is another one by now.
+    # The link has changed since.
     assert not people.links.confirm(link, Confirmed(frozenset(), None, None))
     (now,) = people.links.in_force()
     assert people.lapse("ann", expecting=now) and not people.lapse("ann", expecting=now)
@@ -55,7 +55,7 @@ def test_what_the_provider_says_replaces_what_it_said(people: People) -> None:
     assert people.user("bob").groups == ("hr", "proxy")
 
 
-def test_a_group_that_was_sent_has_a_name_here_and_members(people: People) -> None:
+def test_a_provisioned_group_has_a_name_and_members(people: People) -> None:
     sent = people.provisioned
     ann, bob = sent.take_person("ann", "e-1"), sent.take_person("bob", None)
     with pytest.raises(Conflict, match=ann):
@@ -78,7 +78,7 @@ def test_a_group_that_was_sent_has_a_name_here_and_members(people: People) -> No
     assert sent.groups() == []
 
 
-def test_every_row_of_somebody_is_shown_and_erased(people: People) -> None:
+def test_every_row_of_a_person_is_exported_and_erased(people: People) -> None:
     people.set_role("ann", "manager", ["sales"])
     people.sessions.begin("ann")
     people.keys.make("ann", "x")
@@ -90,12 +90,12 @@ def test_every_row_of_somebody_is_shown_and_erased(people: People) -> None:
         "users", "memberships", "managed", "sessions", "keys", "notices", "slack_people", "slack_threads",
     }  # fmt: skip
     assert all(not {"hash", "password"} & row.keys() for rows in kept.values() for row in rows)
-    # Those that hang on the user alone go with it; here they are counted, for they go first.
+    # Rows that depend only on the user are deleted with it, but are counted here because they are deleted first.
     assert people.erase(["ann"]) == 8
     assert people.kept_of(["ann"]) == {} and people.kept_of(["bob"]).keys() == {"users", "memberships"}
 
 
-def test_channels_links_and_views_in_slack(people: People) -> None:
+def test_slack_channels_links_and_views_are_stored(people: People) -> None:
     slack = SlackStore(people.database)
     for mode in ("all", "off"):
         slack.set_channel(Channel("C1", mode, "thread", ("hr",), "sales", "quick"))  # type: ignore[arg-type]
@@ -113,7 +113,7 @@ def test_channels_links_and_views_in_slack(people: People) -> None:
     assert slack.view("D1", "1.0") == "C2" and slack.view("D1", "2.0") == ""
 
 
-def test_a_conversation_in_slack_is_kept_once(people: People) -> None:
+def test_a_slack_conversation_is_stored_once(people: People) -> None:
     slack = SlackStore(people.database)
     first = SlackThread("T1", "C1", "1.0", "public", "t1", "slack")
     for one in (first, SlackThread("T1", "C1", "1.0", "public", "t2", "slack", "3.0")):
@@ -125,7 +125,7 @@ def test_a_conversation_in_slack_is_kept_once(people: People) -> None:
     assert slack.list_owners() == ["slack"]
 
 
-def test_events_of_slack_are_taken_by_lane_and_time(people: People) -> None:
+def test_slack_events_are_taken_by_lane_and_time(people: People) -> None:
     slack, now = SlackStore(people.database), [1_000.0]
     slack.clock = lambda: now[0]
     assert slack.note("e1", "p1", "lane 1", "2.0", {"say": "one"})
@@ -138,7 +138,7 @@ def test_events_of_slack_are_taken_by_lane_and_time(people: People) -> None:
     assert other is not None and other.job == {"say": "two"}
     slack.postpone(other.id, 10)
     assert slack.find_next(["lane 1"]) is None and slack.find_next_due() == 10.0
-    slack.postpone(other.id, MAX_WAIT_SECONDS * 2)  # as of a clock that was ahead
+    slack.postpone(other.id, MAX_WAIT_SECONDS * 2)  # as from a clock that was ahead
     assert slack.find_next(["lane 1"]) is not None
     slack.begin(found.id)
     slack.keep_answer(found.id, [{"text": "an answer"}])

@@ -1,4 +1,4 @@
-"""Keys: how they are kept, made on the command line and on one's own page, and when they end."""
+"""Tests of keys: how they are stored, created on the command line and on the account page, and when they end."""
 
 import re
 import shutil
@@ -33,7 +33,7 @@ def people(stores: Stores) -> Iterator[People]:
     people.close()
 
 
-def test_only_a_hash_is_kept(people: People, tmp_path: Path) -> None:
+def test_only_a_hash_of_a_key_is_stored(people: People, tmp_path: Path) -> None:
     key, token = people.keys.make("ann", "  nightly \t report ")
     assert token.startswith(PREFIX) and len(token) > 40 and key.name == "nightly report"
     found = people.keys.find(token)
@@ -45,7 +45,7 @@ def test_only_a_hash_is_kept(people: People, tmp_path: Path) -> None:
         assert secret not in path.read_bytes(), path.name
 
 
-def test_a_key_ends_by_itself_alone_and_by_suspension_with_all_others(people: People) -> None:
+def test_a_key_can_be_revoked_alone_and_a_suspension_revokes_all(people: People) -> None:
     told: list[Ended] = []
     people.watchers.append(told.append)
     (first, one), (_, two), (_, bobs) = (people.keys.make(name, "x") for name in ("ann", "ann", "bob"))
@@ -65,7 +65,7 @@ def test_a_key_ends_by_itself_alone_and_by_suspension_with_all_others(people: Pe
     assert people.keys.erase("ann") == 2
 
 
-def test_names_and_numbers_are_bounded(people: People) -> None:
+def test_names_and_numbers_of_keys_are_limited(people: People) -> None:
     for name in ("", "  ", "x" * 81, "a\u202eb"):
         with pytest.raises(InvalidInput, match="Give the key a name"):
             people.keys.make("ann", name)
@@ -76,7 +76,7 @@ def test_names_and_numbers_are_bounded(people: People) -> None:
     people.keys.make("bob", "x")
 
 
-def test_use_is_noted_now_and_then(people: People) -> None:
+def test_the_use_of_a_key_is_recorded_only_now_and_then(people: People) -> None:
     key, token = people.keys.make("ann", "x")
     assert people.keys.due(key)
     people.keys.note(key)
@@ -88,7 +88,7 @@ def ended(people: People, key_id: str) -> None:
     people.database.write("UPDATE keys SET ends_at = '2026-01-02T03:04:05.000+00:00' WHERE id = ?", key_id)
 
 
-def test_a_key_may_end_by_itself(people: People) -> None:
+def test_a_key_may_have_an_expiry_date(people: People) -> None:
     (without, _), (key, token) = people.keys.make("ann", "x"), people.keys.make("ann", "y", 90)
     assert without.ends_at is None and not without.has_ended
     assert key.ends_at and key.created_at < key.ends_at and not key.has_ended
@@ -98,7 +98,7 @@ def test_a_key_may_end_by_itself(people: People) -> None:
     assert {one.id: one.has_ended for one in people.keys.of("ann")} == {without.id: False, key.id: True}
 
 
-def test_the_days_of_a_key_are_bounded_and_ended_keys_are_not_counted(people: People) -> None:
+def test_the_lifetime_of_a_key_is_limited_and_expired_keys_are_not_counted(people: People) -> None:
     for days in (0, -1, 3651):
         with pytest.raises(InvalidInput, match="1 to 3650 days"):
             people.keys.make("ann", "x", days)
@@ -107,7 +107,7 @@ def test_the_days_of_a_key_are_bounded_and_ended_keys_are_not_counted(people: Pe
     people.keys.make("ann", "x")
 
 
-def test_keys_made_before_keys_could_end_go_on(tmp_path: Path) -> None:
+def test_keys_older_than_the_expiry_column_stay_valid(tmp_path: Path) -> None:
     from argot.service.identity.people import MIGRATIONS
     from argot.sqlite import open_database
 
@@ -124,7 +124,7 @@ def test_keys_made_before_keys_could_end_go_on(tmp_path: Path) -> None:
 # -- on the command line ----------------------------------------------------------------------------------------------
 
 
-def test_on_the_command_line(
+def test_keys_are_managed_on_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ARGOT_HOME", str(tmp_path / "kb"))
@@ -159,7 +159,7 @@ def test_on_the_command_line(
     assert code == 1 and "argot key list" in told
 
 
-# -- on one's own page ------------------------------------------------------------------------------------------------
+# -- on the account page ----------------------------------------------------------------------------------------------
 
 
 @pytest_asyncio.fixture
@@ -171,7 +171,7 @@ async def site(tiny_home: Path, tmp_path: Path) -> AsyncIterator[Site]:
         yield Site(kb)
 
 
-async def test_a_person_makes_sees_and_revokes_keys_of_their_own(site: Site) -> None:
+async def test_a_person_creates_sees_and_revokes_their_own_keys(site: Site) -> None:
     people = site.kb.people
     token = people.sessions.begin("ann")
     browser = {"Cookie": f"{site.authenticator.cookie}={token}", "Origin": URL, "Accept": "text/html"}
@@ -197,8 +197,8 @@ async def test_a_person_makes_sees_and_revokes_keys_of_their_own(site: Site) -> 
     assert [one.name for one in people.keys.of()] == ["of bob"]
 
 
-async def test_who_has_a_password_makes_a_key_with_it(site: Site) -> None:
-    """A key outlives the session, and every password: a stolen page must not make one."""
+async def test_a_person_with_a_password_needs_it_to_create_a_key(site: Site) -> None:
+    """Check it because a key outlives session and password: a stolen page must not be enough to create one."""
     site.kb.people.set_password("ann", "tilted copper llama 9")
     token = site.kb.people.sessions.begin("ann")
     browser = {"Cookie": f"{site.authenticator.cookie}={token}", "Origin": URL, "Accept": "text/html"}
@@ -212,7 +212,7 @@ async def test_who_has_a_password_makes_a_key_with_it(site: Site) -> None:
         assert made.status_code == 200 and len(site.kb.people.keys.of("ann")) == 1
 
 
-async def test_a_key_that_has_ended_opens_nothing_and_says_so(site: Site) -> None:
+async def test_an_expired_key_is_refused_with_the_reason(site: Site) -> None:
     people = site.kb.people
     token = people.sessions.begin("ann")
     browser = {"Cookie": f"{site.authenticator.cookie}={token}", "Origin": URL, "Accept": "text/html"}
@@ -235,7 +235,7 @@ async def test_a_key_that_has_ended_opens_nothing_and_says_so(site: Site) -> Non
             assert wrong.status_code == 400 and "days" in wrong.text, days
 
 
-async def test_nobody_makes_or_sees_keys_of_others_but_an_admin(site: Site) -> None:
+async def test_only_an_admin_creates_or_sees_keys_of_others(site: Site) -> None:
     kb, ann = site.kb, Principal("ann")
     for name, given in (("key_add", {"name": "x", "user": "bob"}), ("key_list", {"user": "bob"}), ("key_list", {"user": "*"})):  # fmt: skip  # noqa: E501
         with pytest.raises(NotAllowed):
@@ -252,7 +252,7 @@ async def test_nobody_makes_or_sees_keys_of_others_but_an_admin(site: Site) -> N
     )
 
 
-def test_the_table_of_keys_holds_no_more_than_it_must(people: People) -> None:
+def test_the_table_of_keys_has_only_the_necessary_columns(people: People) -> None:
     people.keys.make("ann", "x")
     columns = set(people.database.rows("SELECT * FROM keys")[0].keys())
     assert columns == {"id", "hash", "user", "name", "created_at", "used_at", "revoked_at", "ends_at"}

@@ -1,4 +1,4 @@
-"""Users and groups, and what they are allowed."""
+"""Tests of users and groups, and of what they are allowed to do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def people(stores: Stores):
     store.close()
 
 
-def test_a_user_has_its_groups_and_shows_them_at_the_door(people: People) -> None:
+def test_a_user_may_read_as_their_groups_and_themselves(people: People) -> None:
     people.add("ann", ("hr", "legal"))
 
     ann = people.principal("ann")
@@ -31,7 +31,7 @@ def test_a_user_has_its_groups_and_shows_them_at_the_door(people: People) -> Non
     assert not ann.sees_all
 
 
-def test_adding_again_adds_groups_and_keeps_the_rest(people: People) -> None:
+def test_adding_a_user_again_adds_groups_and_keeps_the_rest(people: People) -> None:
     first = people.add("ann", ("hr",), "Ann Lee")
     second = people.add("ann", ("legal",))
 
@@ -41,7 +41,7 @@ def test_adding_again_adds_groups_and_keeps_the_rest(people: People) -> None:
     assert people.users() == [second]
 
 
-def test_an_unknown_user_is_named_with_the_command_that_makes_it(people: People) -> None:
+def test_the_error_for_an_unknown_user_shows_the_command_that_adds_it(people: People) -> None:
     with pytest.raises(NotFound, match="argot user add bob"):
         people.principal("bob")
 
@@ -49,33 +49,33 @@ def test_an_unknown_user_is_named_with_the_command_that_makes_it(people: People)
 @pytest.mark.parametrize(
     "name", ["", " ", "@ann", "a\nb", "a" * 65, "local", "LOCAL", " ann", "a\x1fb", "'; DROP TABLE users"]
 )
-def test_names_that_cannot_be_names(people: People, name: str) -> None:
+def test_invalid_user_names_are_refused(people: People, name: str) -> None:
     with pytest.raises(InvalidInput):
         people.add(name)
     assert people.users() == []
 
 
-def test_a_name_that_differs_in_capitals_alone_is_taken(people: People) -> None:
+def test_a_name_that_differs_only_in_case_is_refused(people: People) -> None:
     people.add("root")
     with pytest.raises(InvalidInput, match="There is a user 'root' already"):
         people.add("ROOT")
     assert [one.name for one in people.users()] == ["root"]
 
 
-def test_a_bad_group_adds_nothing(people: People) -> None:
+def test_an_invalid_group_adds_no_user(people: People) -> None:
     with pytest.raises(InvalidInput, match="group"):
         people.add("ann", ("hr", "@bob"))
     assert people.users() == []
 
 
-def test_names_in_other_scripts_are_names(people: People) -> None:
+def test_names_in_other_scripts_are_allowed(people: People) -> None:
     assert people.add("Ünal Çelik", ("开发",)).groups == ("开发",)
 
 
-def test_what_was_added_is_there_after_opening_again(stores: Stores) -> None:
+def test_an_added_user_is_there_after_reopening(stores: Stores) -> None:
     store = People(stores)
     store.add("ann", ("hr",))
-    # Not closed: as after a kill.
+    # The store is not closed, as after a kill.
     again = People(stores)
 
     assert again.principal("ann").groups == {"hr"}
@@ -83,14 +83,14 @@ def test_what_was_added_is_there_after_opening_again(stores: Stores) -> None:
     store.close()
 
 
-def test_the_person_at_this_machine_reads_everything() -> None:
+def test_the_local_user_reads_everything() -> None:
     assert make_local_principal().may_read(frozenset({"board"}))
 
 
 # -- roles -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_role_says_what_one_may_change(people: People) -> None:
+def test_a_role_determines_what_a_user_may_change(people: People) -> None:
     people.add("ann")
     assert people.user("ann").role == "asker"
     assert people.set_role("ann", "manager", ["Legal"]).manages == ("Legal",)
@@ -104,7 +104,7 @@ def test_a_role_says_what_one_may_change(people: People) -> None:
     assert people.user("ann").role == "asker" and not people.principal("ann").sees_all
 
 
-def test_a_smaller_role_leaves_the_group_of_managers_but_no_other(people: People) -> None:
+def test_limiting_a_manager_removes_only_the_group_of_managers(people: People) -> None:
     people.add("ann", ("managers", "hr"))
     assert people.user("ann").role == "manager"
     assert people.set_role("ann", "manager", ["Legal"]).groups == ("hr",)
@@ -112,7 +112,7 @@ def test_a_smaller_role_leaves_the_group_of_managers_but_no_other(people: People
     assert people.leave("ann", ["hr", "never in it"]).groups == ()
 
 
-def test_an_admin_manages_no_single_contexts(people: People) -> None:
+def test_an_admin_cannot_be_limited_to_single_contexts(people: People) -> None:
     people.add("ann")
     with pytest.raises(InvalidInput, match="'manager'"):
         people.set_role("ann", "admin", ["Legal"])
@@ -120,7 +120,7 @@ def test_an_admin_manages_no_single_contexts(people: People) -> None:
 
 
 @pytest.mark.parametrize("name", ["add", "remove", "reindex", "derive"])
-async def test_a_manager_of_one_context_has_no_say_over_the_documents(tmp_path: Path, name: str) -> None:
+async def test_a_manager_of_one_context_cannot_change_documents(tmp_path: Path, name: str) -> None:
     async with KnowledgeBase.open(tmp_path / "kb", Settings(home=tmp_path / "kb"), create=True) as kb:
         leo = Principal("leo", manages=frozenset({"Legal"}))
         with pytest.raises(NotAllowed, match="manager of all contexts"):

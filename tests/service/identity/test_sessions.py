@@ -1,4 +1,4 @@
-"""Sessions and passwords: what is stored of them, when they end, and how often one may guess."""
+"""Tests of sessions and passwords: what is stored, when they end, and how often a password may be guessed."""
 
 import asyncio
 import shutil
@@ -40,7 +40,7 @@ class Clock:
 
 @pytest.fixture(autouse=True)
 def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same algorithm with less memory: a test may hash often."""
+    """Use the same algorithm with less memory, because tests hash often."""
     from argon2 import PasswordHasher
 
     monkeypatch.setattr(passwords, "_make_hasher", cache(lambda: PasswordHasher(1, 64, 1)))
@@ -64,7 +64,7 @@ def people(stores: Stores, clock: Clock) -> Iterator[People]:
 # -- sessions --------------------------------------------------------------------------------------------------------
 
 
-def test_a_token_proves_its_session_and_no_other_does(people: People) -> None:
+def test_a_token_identifies_its_session_and_no_other_text_does(people: People) -> None:
     token = people.sessions.begin("ann", "192.0.2.7", "Firefox")
     found = people.sessions.find(token)
     assert found is not None
@@ -74,7 +74,7 @@ def test_a_token_proves_its_session_and_no_other_does(people: People) -> None:
         assert people.sessions.find(wrong) is None
 
 
-def test_whoever_reads_the_file_can_sign_in_as_nobody(people: People, tmp_path: Path) -> None:
+def test_stored_data_contain_no_token_and_no_password(people: People, tmp_path: Path) -> None:
     people.set_password("ann", GOOD)
     token = people.sessions.begin("ann")
     assert people.scrub()
@@ -85,7 +85,7 @@ def test_whoever_reads_the_file_can_sign_in_as_nobody(people: People, tmp_path: 
     assert b"$argon2id$" in stored
 
 
-def test_a_session_lives_as_long_as_it_is_used_but_no_longer_than_it_may(people: People, clock: Clock) -> None:
+def test_a_used_session_lives_no_longer_than_its_limit(people: People, clock: Clock) -> None:
     token = people.sessions.begin("ann")
     start = clock.now
     while clock.now - start < DAY - HOUR:
@@ -98,7 +98,7 @@ def test_a_session_lives_as_long_as_it_is_used_but_no_longer_than_it_may(people:
     assert people.sessions.of("ann") == []
 
 
-def test_a_session_that_is_not_used_runs_out(people: People, clock: Clock) -> None:
+def test_an_unused_session_expires(people: People, clock: Clock) -> None:
     token = people.sessions.begin("ann")
     clock.now += 2 * HOUR
     assert people.sessions.find(token)
@@ -106,25 +106,25 @@ def test_a_session_that_is_not_used_runs_out(people: People, clock: Clock) -> No
     assert people.sessions.find(token) is None
 
 
-def test_a_clock_that_was_a_day_ahead_gives_no_session_a_longer_life(people: People, clock: Clock) -> None:
+def test_a_clock_that_was_ahead_does_not_prolong_a_session(people: People, clock: Clock) -> None:
     clock.now += DAY
     token = people.sessions.begin("ann")
     clock.now -= DAY
-    assert people.sessions.find(token)  # and with that it is known when it began
+    assert people.sessions.find(token)  # this use records when it really began
     clock.now += 2 * HOUR + 1
     assert people.sessions.find(token) is None
 
 
-def test_a_clock_that_is_a_day_ahead_now_ends_sessions_until_it_is_right_again(people: People, clock: Clock) -> None:
+def test_a_clock_that_is_ahead_ends_sessions_until_it_is_corrected(people: People, clock: Clock) -> None:
     token = people.sessions.begin("ann")
     clock.now += DAY
     assert people.sessions.find(token) is None
-    people.sessions.begin("ann")  # tidies up
+    people.sessions.begin("ann")  # deletes sessions that have ended
     clock.now -= DAY
     assert people.sessions.find(token)
 
 
-def test_what_ran_out_long_ago_is_forgotten_and_nobody_has_any_number(people: People, clock: Clock) -> None:
+def test_expired_sessions_are_deleted_and_each_person_has_a_limited_number(people: People, clock: Clock) -> None:
     people.sessions.begin("bob")
     clock.now += 30 * DAY
     tokens = [people.sessions.begin("ann") for _ in range(MOST_PER_USER + 3)]
@@ -134,7 +134,7 @@ def test_what_ran_out_long_ago_is_forgotten_and_nobody_has_any_number(people: Pe
 
 
 @pytest.mark.parametrize("act", ["password", "suspend", "end"])
-def test_all_sessions_of_a_person_end_at_once_and_nobody_elses(people: People, act: str) -> None:
+def test_all_sessions_of_one_person_end_at_once(people: People, act: str) -> None:
     anns = [people.sessions.begin("ann") for _ in range(3)]
     bobs = people.sessions.begin("bob")
     told: list[Ended] = []
@@ -151,7 +151,7 @@ def test_all_sessions_of_a_person_end_at_once_and_nobody_elses(people: People, a
     assert any(ended.sessions and len(ended.sessions) == 3 for ended in told)
 
 
-def test_one_session_can_be_ended_by_itself(people: People) -> None:
+def test_one_session_can_be_ended_alone(people: People) -> None:
     one, other = people.sessions.begin("ann"), people.sessions.begin("ann")
     found = people.sessions.find(one)
     assert found
@@ -169,7 +169,7 @@ def test_sessions_outlive_a_restart(people: People, clock: Clock, stores: Stores
     again.close()
 
 
-def test_people_of_the_first_version_are_taken_over(tmp_path: Path) -> None:
+def test_users_of_the_first_schema_version_are_migrated(tmp_path: Path) -> None:
     old = sqlite3.connect(tmp_path / "people.db")
     old.executescript(MIGRATIONS[0])
     old.execute("INSERT INTO users VALUES ('ann', 'Ann Lee', '2026-01-01')")
@@ -190,14 +190,14 @@ def test_people_of_the_first_version_are_taken_over(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "password", ["", "short", "a" * 40, "password12", "Password1", "1234567890", "annannannann", "ann2026", "x" * 2000]
 )
-def test_what_would_be_guessed_is_no_password_and_is_not_repeated(password: str) -> None:
+def test_an_easily_guessed_password_is_refused_and_not_repeated(password: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         require_password("ann", password)
     assert not password or password not in str(refused.value)
 
 
 @pytest.mark.parametrize("password", [GOOD, "пароль для всех нас", "vier kleine Worte", "🦙🦊🐢🦉🐙🦀🐝🐌🦋🐳"])
-def test_length_makes_a_password_in_any_script(people: People, password: str) -> None:
+def test_a_long_password_is_accepted_in_any_script(people: People, password: str) -> None:
     people.set_password("ann", password)
     found = people.check_password("ann", password)
     assert found and found.name == "ann"
@@ -206,7 +206,7 @@ def test_length_makes_a_password_in_any_script(people: People, password: str) ->
     assert people.check_password("nobody", password) is None
 
 
-def test_a_password_is_the_same_however_a_keyboard_composes_it(people: People) -> None:
+def test_a_password_is_compared_in_unicode_normal_form(people: People) -> None:
     people.set_password("ann", "caf\u00e9 in the harbour")
     assert people.check_password("ann", "cafe\u0301 in the harbour")
 
@@ -240,14 +240,14 @@ async def test_name_and_password_begin_a_session(kb: KnowledgeBase) -> None:
     assert found and found.user == "ann"
 
 
-async def test_whether_a_name_exists_cannot_be_told(kb: KnowledgeBase) -> None:
+async def test_the_error_does_not_reveal_whether_a_name_exists(kb: KnowledgeBase) -> None:
     sign_in = SignIn(kb)
-    kb.people.add("carl")  # has no password
+    kb.people.add("carl")  # a user without a password
     said = {str(await _refused(sign_in, name, OTHER)) for name in ("ann", "carl", "nobody", "", "' --")}
     assert len(said) == 1
 
 
-async def test_only_who_knows_the_password_learns_of_a_suspension(kb: KnowledgeBase) -> None:
+async def test_a_suspension_is_told_only_to_those_who_know_the_password(kb: KnowledgeBase) -> None:
     kb.people.suspend("ann")
     sign_in = SignIn(kb)
     assert (await _refused(sign_in, "ann", OTHER)).status == 401
@@ -257,16 +257,16 @@ async def test_only_who_knows_the_password_learns_of_a_suspension(kb: KnowledgeB
     assert await sign_in.with_password("ann", GOOD, "192.0.2.7")
 
 
-async def test_guessing_ends_soon_also_all_at_once(kb: KnowledgeBase) -> None:
+async def test_repeated_guesses_are_refused_even_at_once(kb: KnowledgeBase) -> None:
     sign_in = SignIn(kb)
     tries = await asyncio.gather(*(_refused(sign_in, "ann", f"{OTHER} {n}") for n in range(12)))
     assert sorted(one.status for one in tries) == [401] * LIMITS["both"] + [429] * (12 - LIMITS["both"])
     late = await _refused(sign_in, "ann", GOOD)
     assert late.status == 429 and late.wait > 0 and "minute" in str(late)
-    assert await sign_in.with_password("ann", GOOD, "198.51.100.1")  # from elsewhere it goes on
+    assert await sign_in.with_password("ann", GOOD, "198.51.100.1")  # another address may still sign in
 
 
-async def test_the_password_is_in_no_message_and_no_log(kb: KnowledgeBase, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_password_appears_in_no_message_and_no_log(kb: KnowledgeBase, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("DEBUG")
     sign_in = SignIn(kb)
     said = [str(await _refused(sign_in, "ann", OTHER))]
@@ -283,7 +283,7 @@ async def test_the_password_is_in_no_message_and_no_log(kb: KnowledgeBase, caplo
     assert "argon2" not in everything
 
 
-async def test_changing_ones_password_takes_the_present_one(kb: KnowledgeBase) -> None:
+async def test_changing_a_password_requires_the_current_one(kb: KnowledgeBase) -> None:
     sign_in = SignIn(kb)
     token = await sign_in.with_password("ann", GOOD, "192.0.2.7")
     with pytest.raises(SignInRefused, match="current password"):
@@ -293,7 +293,7 @@ async def test_changing_ones_password_takes_the_present_one(kb: KnowledgeBase) -
     assert await sign_in.with_password("ann", OTHER, "192.0.2.7")
 
 
-async def test_a_suspended_person_is_nobody_on_every_road(kb: KnowledgeBase) -> None:
+async def test_a_suspended_user_has_no_principal(kb: KnowledgeBase) -> None:
     kb.people.suspend("ann")
     with pytest.raises(NotAllowed, match="argot user restore ann"):
         kb.principal("ann")
@@ -306,7 +306,7 @@ def _until_refused(attempts: Attempts, name: str = "ann", address: str = "192.0.
     return next(n for n in range(1000) if attempts.begin(name, address) > 0)
 
 
-def test_counts_leak_away(clock: Clock) -> None:
+def test_attempts_expire_with_time(clock: Clock) -> None:
     attempts = Attempts(clock)
     assert _until_refused(attempts) == LIMITS["both"]
     clock.now += attempts.begin("ann", "192.0.2.7") + 0.01
@@ -315,13 +315,13 @@ def test_counts_leak_away(clock: Clock) -> None:
     assert _until_refused(attempts) == LIMITS["both"]
 
 
-def test_one_address_may_not_try_many_names_nor_many_addresses_one(clock: Clock) -> None:
+def test_attempts_are_limited_per_address_and_per_name(clock: Clock) -> None:
     attempts = Attempts(clock)
     assert next(n for n in range(1000) if attempts.begin(f"user{n}", "192.0.2.7") > 0) == LIMITS["address"]
     assert next(n for n in range(1000) if attempts.begin("bob", f"198.51.100.{n}") > 0) == LIMITS["name"]
 
 
-def test_nobody_is_locked_out_of_where_they_signed_in_before(clock: Clock) -> None:
+def test_an_attack_does_not_lock_a_user_out_of_a_known_address(clock: Clock) -> None:
     attempts = Attempts(clock)
     assert attempts.begin("ann", "203.0.113.5") == 0
     attempts.note_success("ann", "203.0.113.5")
@@ -331,21 +331,21 @@ def test_nobody_is_locked_out_of_where_they_signed_in_before(clock: Clock) -> No
     assert attempts.begin("ann", "203.0.113.5") == 0
 
 
-def test_success_clears_the_count(clock: Clock) -> None:
+def test_a_successful_sign_in_clears_the_count(clock: Clock) -> None:
     attempts = Attempts(clock)
     for _ in range(100):
         assert attempts.begin("ann", "192.0.2.7") == 0
         attempts.note_success("ann", "192.0.2.7")
 
 
-def test_memory_is_bounded(clock: Clock) -> None:
+def test_the_memory_for_attempts_is_limited(clock: Clock) -> None:
     attempts = Attempts(clock)
     for number in range(MOST_COUNTED + 500):
         attempts.begin(f"user{number}", f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
     assert len(attempts) <= MOST_COUNTED
 
 
-def test_an_address_is_a_household() -> None:
+def test_attempts_count_by_network_rather_than_single_ipv6_address() -> None:
     assert find_network("2001:db8:1:2::5") == find_network("2001:db8:1:2:ffff::1") != find_network("2001:db8:1:3::5")
     assert find_network("::ffff:192.0.2.7") == find_network("192.0.2.7") == "192.0.2.7"
     assert find_network("testclient") == "testclient"

@@ -1,4 +1,4 @@
-"""Backup and restore: everything comes back, and nothing but a whole backup is ever taken."""
+"""Tests of backup and restore: everything is restored, and only a complete backup is accepted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SETTINGS = Settings()
 
 @pytest.fixture
 async def home(tmp_path: Path) -> Path:
-    """A knowledge base with a user, a thread, a sense and an original, all of it small."""
+    """Provide a small knowledge base with a user, a thread, a sense and an original."""
     async with KnowledgeBase.open(tmp_path / "kb", SETTINGS, create=True) as kb:
         kb.people.add("ann", ("hr",))
         await (await kb.threads()).start("ann", "What is a PUC?")
@@ -51,7 +51,7 @@ async def contents(home: Path) -> object:
         return kb.people.users(), senses, [one.title for one in await threads.of("ann")], blobs
 
 
-async def test_everything_but_the_vectors_comes_back(home: Path, tmp_path: Path) -> None:
+async def test_a_backup_restores_everything_but_the_vectors(home: Path, tmp_path: Path) -> None:
     written = write_backup(home, tmp_path / "b.tar")
     restored = restore_backup(tmp_path / "new" / "kb", tmp_path / "b.tar")
 
@@ -61,7 +61,7 @@ async def test_everything_but_the_vectors_comes_back(home: Path, tmp_path: Path)
     assert (tmp_path / "b.tar").stat().st_mode & 0o077 == 0
 
 
-async def test_a_backup_is_of_one_moment_while_others_write(home: Path, tmp_path: Path) -> None:
+async def test_a_backup_holds_one_moment_while_others_write(home: Path, tmp_path: Path) -> None:
     async with KnowledgeBase.open(home, SETTINGS) as kb:
         threads = await kb.threads()
         write_backup(home, tmp_path / "b.tar")
@@ -73,7 +73,7 @@ async def test_a_backup_is_of_one_moment_while_others_write(home: Path, tmp_path
         assert [one.title for one in await (await kb.threads()).of("ann")] == ["What is a PUC?"]
 
 
-async def test_a_home_in_use_or_not_empty_is_refused(home: Path, tmp_path: Path) -> None:
+async def test_restoring_into_a_home_in_use_or_not_empty_is_refused(home: Path, tmp_path: Path) -> None:
     write_backup(home, tmp_path / "b.tar")
     before = await contents(home)
 
@@ -89,7 +89,7 @@ async def test_a_home_in_use_or_not_empty_is_refused(home: Path, tmp_path: Path)
     assert await contents(home) == before
 
 
-async def test_force_replaces_what_was_there(home: Path, tmp_path: Path) -> None:
+async def test_a_forced_restore_replaces_the_former_contents(home: Path, tmp_path: Path) -> None:
     write_backup(home, tmp_path / "b.tar")
     before = await contents(home)
     async with KnowledgeBase.open(home, SETTINGS) as kb:
@@ -101,7 +101,7 @@ async def test_force_replaces_what_was_there(home: Path, tmp_path: Path) -> None
     assert await contents(home) == before
 
 
-async def test_a_store_the_backup_lacks_is_gone_afterwards(home: Path, tmp_path: Path) -> None:
+async def test_a_forced_restore_removes_stores_that_the_backup_lacks(home: Path, tmp_path: Path) -> None:
     async with KnowledgeBase.open(tmp_path / "small", SETTINGS, create=True) as kb:
         kb.people.add("eve")
     write_backup(tmp_path / "small", tmp_path / "b.tar")
@@ -111,7 +111,7 @@ async def test_a_store_the_backup_lacks_is_gone_afterwards(home: Path, tmp_path:
     assert not any((home / name).exists() for name in (layout.THREADS, layout.GLOSSARY, layout.BLOBS))
 
 
-async def test_a_damaged_knowledge_base_can_be_replaced(home: Path, tmp_path: Path) -> None:
+async def test_a_damaged_knowledge_base_can_be_replaced_by_a_restore(home: Path, tmp_path: Path) -> None:
     write_backup(home, tmp_path / "b.tar")
     before = await contents(home)
     (home / layout.PEOPLE).write_bytes(b"SQLite format 3\0 and then nothing")
@@ -121,7 +121,7 @@ async def test_a_damaged_knowledge_base_can_be_replaced(home: Path, tmp_path: Pa
     assert await contents(home) == before
 
 
-async def test_no_truncated_or_altered_backup_is_taken(home: Path, tmp_path: Path) -> None:
+async def test_a_truncated_or_altered_backup_is_refused(home: Path, tmp_path: Path) -> None:
     write_backup(home, tmp_path / "b.tar")
     before = await contents(home)
     whole = (tmp_path / "b.tar").read_bytes()
@@ -157,7 +157,7 @@ def archive(path: Path, *entries: tuple[tarfile.TarInfo, bytes], listed: list[di
 @pytest.mark.parametrize(
     "name", ["../evil", "/tmp/evil", "blobs/../../evil", "blobs/..", "lock", "knowledge_base.json", "vectors/x", "a.py"]
 )
-def test_members_that_lead_out_of_the_folder_are_refused(tmp_path: Path, name: str) -> None:
+def test_archive_members_outside_the_folder_are_refused(tmp_path: Path, name: str) -> None:
     archive(tmp_path / "b.tar", (tarfile.TarInfo(name), b"x"), listed=[{"name": name, "size": 1, "hash": ""}])
 
     with pytest.raises(InvalidInput, match="not part of a backup of Argot"):
@@ -168,7 +168,7 @@ def test_members_that_lead_out_of_the_folder_are_refused(tmp_path: Path, name: s
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
-def test_links_and_devices_are_refused(tmp_path: Path, kind: bytes) -> None:
+def test_links_and_devices_in_an_archive_are_refused(tmp_path: Path, kind: bytes) -> None:
     entry = tarfile.TarInfo("blobs/ab12")
     entry.type, entry.linkname = kind, "/etc/passwd"
     archive(tmp_path / "b.tar", (entry, b""), listed=[{"name": "blobs/ab12", "size": 0, "hash": ""}])
@@ -178,8 +178,8 @@ def test_links_and_devices_are_refused(tmp_path: Path, kind: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", [MANIFEST, "blobs/ab12"])
-def test_a_member_that_is_larger_than_its_archive_is_refused(tmp_path: Path, name: str) -> None:
-    """GNU's sparse files: one block of data that claims to be 8 GB, which would be written out."""
+def test_a_member_larger_than_its_archive_is_refused(tmp_path: Path, name: str) -> None:
+    """Check GNU sparse files: one block of data that claims to be 8 GB, which unpacking would write."""
     entry = tarfile.TarInfo(name)
     entry.pax_headers = {"GNU.sparse.map": "0,1", "GNU.sparse.size": str(8 << 30)}
     manifest = json.dumps({"format": 1, "files": [{"name": "blobs/ab12", "size": 8 << 30, "hash": ""}]}).encode()
@@ -197,7 +197,7 @@ def test_a_member_that_is_larger_than_its_archive_is_refused(tmp_path: Path, nam
         restore_backup(tmp_path / "kb", tmp_path / "b.tar")
 
 
-def test_other_files_are_no_backups(tmp_path: Path) -> None:
+def test_files_that_are_not_backups_are_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("just notes")
     with tarfile.open(tmp_path / "photos.tar", "w") as tar:
         tar.add(tmp_path / "notes.txt", "notes.txt")
@@ -207,7 +207,7 @@ def test_other_files_are_no_backups(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step", ["vectors", "corpus.db", "glossary.db", "blobs", "all"])
-async def test_a_restore_cut_off_is_brought_to_its_end_at_the_next_start(
+async def test_an_interrupted_restore_is_completed_at_the_next_start(
     home: Path, tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_backup(home, tmp_path / "b.tar")
@@ -230,7 +230,7 @@ async def test_a_restore_cut_off_is_brought_to_its_end_at_the_next_start(
     assert not (home / restore.SCRATCH).exists()
 
 
-async def test_unpacking_cut_off_leaves_the_old_knowledge_base(home: Path, tmp_path: Path) -> None:
+async def test_an_interrupted_unpacking_keeps_the_old_knowledge_base(home: Path, tmp_path: Path) -> None:
     before = await contents(home)
     scratch = restore.make_staging_folder(home)
     sqlite3.connect(scratch / layout.PEOPLE).execute("CREATE TABLE half (x)")
@@ -240,7 +240,7 @@ async def test_unpacking_cut_off_leaves_the_old_knowledge_base(home: Path, tmp_p
 
 
 def restoring(home: Path, backup: Path) -> None:
-    """A restore whose every change of the folder is a step."""
+    """Restore in a process in which every change of the folder is a step."""
     for owner, name in (
         (shutil, "rmtree"), (layout, "write_atomically"), (restore, "write_atomically"), (restore, "flush_folder"),
         (files, "flush_folder"), (Path, "rename"), (Path, "unlink"),
@@ -251,7 +251,7 @@ def restoring(home: Path, backup: Path) -> None:
 
 
 @pytest.mark.parametrize("there", [True, False], ids=["over another", "into an empty folder"])
-async def test_a_killed_restore_is_completed_or_taken_back_by_the_next_command_which_says_which(
+async def test_a_killed_restore_is_completed_or_undone_and_reported(
     home: Path, tmp_path: Path, there: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_backup(home, tmp_path / "b.tar")
@@ -278,20 +278,20 @@ async def test_a_killed_restore_is_completed_or_taken_back_by_the_next_command_w
         restore_backup(cut, tmp_path / "b.tar", force=True)
         assert await contents(cut) == new
     taken_back, completed = "A restore that was cut off was undone", "A restore that was cut off was completed"
-    # without a word: killed before it had begun, or after it had ended
+    # no message: killed before the restore began or after it ended
     assert (
         {(False, taken_back), (True, completed)} <= seen <= {(False,), (False, taken_back), (True, completed), (True,)}
     )
 
 
-def test_what_a_killed_backup_left_goes_with_the_next(home: Path, tmp_path: Path) -> None:
+def test_the_next_backup_removes_the_remains_of_a_killed_one(home: Path, tmp_path: Path) -> None:
     (home / ".backup-x1y2").mkdir()
     (home / ".backup-x1y2" / "corpus.db").write_bytes(b"half")
     write_backup(home, tmp_path / "b.tar")
     assert not list(home.glob(".backup-*"))
 
 
-async def test_where_no_backup_can_be_written_it_says_so(home: Path, tmp_path: Path) -> None:
+async def test_a_backup_that_cannot_be_written_is_an_error(home: Path, tmp_path: Path) -> None:
     with pytest.raises(ArgotError, match="cannot be written"):
         write_backup(home, tmp_path / "absent" / "b.tar")
     assert not any(name.startswith(".backup-") for name in names_in(home))
@@ -306,7 +306,7 @@ async def test_a_backup_into_the_knowledge_base_itself_is_refused(home: Path) ->
 
 
 def where_files_end_at_20_kb(call: str, *arguments: Path) -> str:
-    """What a function of `argot.service.maintenance.backup` says in a process that may write no longer files."""
+    """Return what a function of `argot.service.maintenance.backup` reports if files may not exceed 20 kB."""
     code = (
         "import resource, sys; from pathlib import Path; from argot.service.maintenance import backup\n"
         "from argot.errors import ArgotError\n"
@@ -318,14 +318,14 @@ def where_files_end_at_20_kb(call: str, *arguments: Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def test_a_full_disk_is_named_and_leaves_no_half_a_backup(home: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_leaves_no_partial_backup(home: Path, tmp_path: Path) -> None:
     said = where_files_end_at_20_kb("write_backup(Path(sys.argv[1]), Path(sys.argv[2]))", home, tmp_path / "b.tar")
     assert said.startswith("StoreUnavailable") and "Free some space" in said
     assert names_in(tmp_path) == {"kb"}
     assert not any(name.startswith(".backup-") for name in names_in(home))
 
 
-def test_a_store_that_is_damaged_is_named_and_not_backed_up(home: Path, tmp_path: Path) -> None:
+def test_a_damaged_store_is_reported_and_not_backed_up(home: Path, tmp_path: Path) -> None:
     whole = (home / layout.PEOPLE).read_bytes()
     (home / layout.PEOPLE).write_bytes(b"\xff" * len(whole))
     with pytest.raises(DamagedStore, match=r"people\.db is damaged"):
@@ -333,7 +333,7 @@ def test_a_store_that_is_damaged_is_named_and_not_backed_up(home: Path, tmp_path
     assert names_in(tmp_path) == {"kb"}
 
 
-def test_no_room_to_unpack_is_no_fault_of_the_backup(home: Path, tmp_path: Path) -> None:
+def test_a_full_disk_while_unpacking_is_not_blamed_on_the_backup(home: Path, tmp_path: Path) -> None:
     write_backup(home, tmp_path / "b.tar")
     before = (home / layout.PEOPLE).read_bytes()
     call = "restore_backup(Path(sys.argv[1]), Path(sys.argv[2]), force=True)"
@@ -344,9 +344,7 @@ def test_no_room_to_unpack_is_no_fault_of_the_backup(home: Path, tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", [layout.PEOPLE, layout.THREADS])
-async def test_a_backup_with_a_store_of_a_newer_argot_leaves_what_is_there(
-    home: Path, tmp_path: Path, name: str
-) -> None:
+async def test_a_backup_from_a_newer_argot_is_refused_without_changes(home: Path, tmp_path: Path, name: str) -> None:
     async with KnowledgeBase.open(tmp_path / "newer", SETTINGS, create=True) as kb:
         kb.people.add("eve")
         await kb.threads()
@@ -363,7 +361,7 @@ async def test_a_backup_with_a_store_of_a_newer_argot_leaves_what_is_there(
 
 
 @pytest.mark.parametrize("manifest", ['{"format": 1e999, "files": []}', "[" * 200_000])
-def test_a_manifest_that_cannot_be_one_is_refused(tmp_path: Path, manifest: str) -> None:
+def test_an_invalid_manifest_is_refused(tmp_path: Path, manifest: str) -> None:
     with tarfile.open(tmp_path / "b.tar", "w") as tar:
         first = tarfile.TarInfo(MANIFEST)
         first.size = len(manifest)
@@ -372,7 +370,7 @@ def test_a_manifest_that_cannot_be_one_is_refused(tmp_path: Path, manifest: str)
         restore_backup(tmp_path / "kb", tmp_path / "b.tar")
 
 
-async def test_a_session_that_ended_since_the_backup_does_not_come_back(home: Path, tmp_path: Path) -> None:
+async def test_a_session_ended_after_the_backup_is_not_restored(home: Path, tmp_path: Path) -> None:
     async with KnowledgeBase.open(home, SETTINGS) as kb:
         token = kb.people.sessions.begin("ann")
         write_backup(home, tmp_path / "b.tar")

@@ -1,4 +1,4 @@
-"""What `argot doctor` says of models and saved profiles: the value at fault, and a remedy that harms nothing."""
+"""Tests of `argot doctor` on models and saved profiles: it names the wrong value and a remedy that does no harm."""
 
 import shutil
 from pathlib import Path
@@ -22,10 +22,10 @@ def problems(home: Path, settings: Settings) -> dict[str, Any]:
     return {one["name"]: one for one in diagnose(home, settings) if not one["ok"]}
 
 
-def test_an_embedder_that_is_none_is_unset(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_suggests_unsetting_an_unknown_embedder(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARGOT_EMBEDDER", "nope")
     found = problems(tiny, load_settings(home=tiny))
-    # Nothing is wrong with the index, which nobody could look at.
+    # The index, which could not be checked, is not reported as damaged.
     assert list(found) == ["embedding model"]
     assert "'nope', which is neither" in found["embedding model"]["detail"]
     assert found["embedding model"]["remedy"] == (
@@ -33,7 +33,9 @@ def test_an_embedder_that_is_none_is_unset(tiny: Path, monkeypatch: pytest.Monke
     )
 
 
-def test_a_setting_of_the_file_is_taken_out_of_it(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_names_the_settings_file_that_holds_a_wrong_value(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ARGOT_EMBEDDER", raising=False)
     (tmp_path / "argot.toml").write_text("embedder = 'nope'\n")
@@ -41,7 +43,7 @@ def test_a_setting_of_the_file_is_taken_out_of_it(tiny: Path, tmp_path: Path, mo
     assert str(tmp_path / "argot.toml") in found["embedding model"]["remedy"]
 
 
-def test_a_cache_that_is_refused_is_not_to_be_removed(tiny: Path) -> None:
+def test_doctor_does_not_suggest_removing_an_unusable_cache(tiny: Path) -> None:
     found = problems(tiny, Settings(home=tiny, cache=Path("/proc/nope")))
     assert set(found) == {"embedding model", "re-ranker"}
     for one in found.values():
@@ -49,7 +51,7 @@ def test_a_cache_that_is_refused_is_not_to_be_removed(tiny: Path) -> None:
         assert "ARGOT_CACHE" in one["remedy"] and "rm " not in one["remedy"]
 
 
-def test_of_a_damaged_export_that_one_folder_is_removed(tiny: Path, tmp_path: Path) -> None:
+def test_doctor_suggests_removing_only_the_damaged_model_export(tiny: Path, tmp_path: Path) -> None:
     settings = Settings(home=tiny, cache=tmp_path / "cache")
     folder, _ = export_once(settings.search.embedder, settings.cache)
     for file in folder.glob("*.onnx"):
@@ -58,7 +60,7 @@ def test_of_a_damaged_export_that_one_folder_is_removed(tiny: Path, tmp_path: Pa
     assert found["embedding model"]["remedy"].endswith(f"rm -r {folder}")
 
 
-def test_saved_profiles_that_cannot_be_used_are_named(tiny: Path) -> None:
+def test_doctor_names_unusable_saved_profiles(tiny: Path) -> None:
     folder = tiny / "profiles"
     folder.mkdir(exist_ok=True)
     (folder / "sound.toml").write_text("passages = 5\n")
@@ -71,7 +73,7 @@ def test_saved_profiles_that_cannot_be_used_are_named(tiny: Path) -> None:
     assert "built-in" in found["profile default"]["detail"]
 
 
-def test_a_provider_is_asked_for_what_it_publishes() -> None:
+def test_doctor_checks_the_configuration_an_identity_provider_publishes() -> None:
     assert check_provider(Settings())[0]["ok"]
     with identity_provider() as provider:
         settings = Settings(**provider.settings())

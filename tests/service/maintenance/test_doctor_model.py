@@ -1,4 +1,4 @@
-"""What `argot doctor` says of the language model: each fault with the remedy that mends it, never the key."""
+"""Tests of `argot doctor` on the language model: each fault with its remedy, and never the key."""
 
 import asyncio
 from typing import Any
@@ -17,14 +17,14 @@ def by_name(findings: list[Any]) -> dict[str, Any]:
     return {one["name"].removeprefix("model: "): one for one in findings}
 
 
-def test_no_model_is_no_fault() -> None:
+def test_doctor_accepts_a_base_without_a_model_server() -> None:
     (finding,) = check_model_server(Settings())
     assert (finding["ok"], finding["remedy"]) == (True, "")
     assert "quoted from documents" in finding["detail"]
     assert "ARGOT_MODEL_URL" in finding["detail"]
 
 
-def test_a_server_that_can_do_everything(scripted_model: Any) -> None:
+def test_doctor_describes_a_server_with_all_capabilities(scripted_model: Any) -> None:
     scripted_model.reply("", PROBE)
     found = by_name(check_model_server(scripted_model.settings(model_key="s3cret")))
     assert all(one["ok"] for one in found.values())
@@ -41,7 +41,7 @@ def test_a_server_that_can_do_everything(scripted_model: Any) -> None:
     assert "s3cret" not in str(found)
 
 
-def test_a_server_that_loads_adapters_while_it_runs(scripted_model: Any) -> None:
+def test_doctor_recognises_a_server_that_loads_adapters_at_runtime(scripted_model: Any) -> None:
     scripted_model.reply("", PROBE)
     scripted_model.loads_adapters = True
     assert by_name(check_model_server(scripted_model.settings()))["adapters"]["detail"] == "loaded while it runs"
@@ -55,7 +55,9 @@ def test_a_server_that_loads_adapters_while_it_runs(scripted_model: Any) -> None
         ("no_logprobs", "log-probabilities", "not returned"),
     ],
 )
-def test_what_a_server_cannot_do(scripted_model: Any, fault: str, thing: str, words: str) -> None:
+def test_doctor_reports_each_missing_capability_of_a_server(
+    scripted_model: Any, fault: str, thing: str, words: str
+) -> None:
     scripted_model.reply("", PROBE)
     scripted_model.fault(fault)
     found = by_name(check_model_server(scripted_model.settings()))
@@ -63,7 +65,7 @@ def test_what_a_server_cannot_do(scripted_model: Any, fault: str, thing: str, wo
     assert not [one for one in found.values() if "not " in one["detail"]]
 
 
-def test_a_server_without_tokenizer_and_context(scripted_model: Any) -> None:
+def test_doctor_reports_a_server_without_tokenizer_or_context_length(scripted_model: Any) -> None:
     scripted_model.tokenizes, scripted_model.owned_by = False, "someone"
     found = by_name(check_model_server(scripted_model.settings()))
     assert "estimated" in found["token counts"]["detail"]
@@ -72,7 +74,7 @@ def test_a_server_without_tokenizer_and_context(scripted_model: Any) -> None:
     assert (found["context"]["ok"], found["context"]["detail"]) == (True, "8192 tokens")
 
 
-def test_a_context_too_short_for_answers(scripted_model: Any) -> None:
+def test_doctor_reports_a_context_too_short_for_answers(scripted_model: Any) -> None:
     scripted_model.context = 1024
     assert "--max-model-len" in by_name(check_model_server(scripted_model.settings()))["context"]["remedy"]
 
@@ -90,7 +92,7 @@ def test_a_context_too_short_for_answers(scripted_model: Any) -> None:
         ("garbage", {}, "broke off", "log"),
     ],
 )
-def test_a_fault_has_its_remedy(
+def test_doctor_gives_a_remedy_for_each_fault_of_a_server(
     scripted_model: Any, fault: str, options: dict[str, Any], detail: str, remedy: str
 ) -> None:
     scripted_model.fault(fault, **options)
@@ -104,19 +106,19 @@ def test_a_fault_has_its_remedy(
     assert "s3cret" not in str(finding)
 
 
-def test_a_server_that_lists_models_and_then_hangs(scripted_model: Any) -> None:
+def test_doctor_reports_a_server_that_lists_models_and_then_hangs(scripted_model: Any) -> None:
     scripted_model.fault("slow")
     (finding,) = check_model_server(scripted_model.settings(model_first_token_seconds=1.0))
     assert "sent nothing within 1 s" in finding["detail"]
 
 
-def test_a_model_that_is_not_served(scripted_model: Any) -> None:
+def test_doctor_reports_a_model_that_is_not_served(scripted_model: Any) -> None:
     (finding,) = check_model_server(scripted_model.settings(model="huge"))
     assert finding["detail"].endswith("does not serve the model huge, but scripted")
     assert finding["remedy"] == "set ARGOT_MODEL"
 
 
-def test_a_url_that_is_none_shows_no_password(tmp_path: Any) -> None:
+def test_doctor_shows_no_password_of_an_invalid_url(tmp_path: Any) -> None:
     findings = diagnose(tmp_path / "kb", Settings(model_url="http://ann:hunter2@models.example/v1", model_key="s3cret"))
     assert "hunter2" not in str(findings)
     assert "s3cret" not in str(findings)
@@ -124,13 +126,13 @@ def test_a_url_that_is_none_shows_no_password(tmp_path: Any) -> None:
     assert "ARGOT_MODEL_KEY" in finding["detail"]
 
 
-def test_a_server_with_another_name_for_the_longest_reply(scripted_model: Any) -> None:
+def test_doctor_accepts_a_server_with_another_name_for_max_tokens(scripted_model: Any) -> None:
     scripted_model.reply("", PROBE)
     scripted_model.fault("no_max_tokens")
     assert all(one["ok"] for one in check_model_server(scripted_model.settings()))
 
 
-async def test_describe_is_asked_once(scripted_model: Any) -> None:
+async def test_a_server_is_asked_once_for_its_description(scripted_model: Any) -> None:
     from argot.tools.llm.model_server import ModelServer
 
     server = ModelServer.from_settings(scripted_model.settings())
@@ -142,7 +144,7 @@ async def test_describe_is_asked_once(scripted_model: Any) -> None:
     await server.aclose()
 
 
-async def test_warming_fails_with_the_clause(scripted_model: Any) -> None:
+async def test_warming_an_unreachable_server_fails_with_the_reason(scripted_model: Any) -> None:
     from argot.tools.llm.model_server import ModelServer
 
     scripted_model.fault("refuse")

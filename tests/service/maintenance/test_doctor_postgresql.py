@@ -1,4 +1,4 @@
-"""What `argot doctor` says of a knowledge base on PostgreSQL: each fault by its name, with what helps."""
+"""Tests of `argot doctor` on a knowledge base on PostgreSQL: each fault by name, with its remedy."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ ROLE = "doctors_user"
 
 @pytest.fixture
 def url(postgresql_server: Any, postgresql_url: str) -> str:
-    """As an ordinary user, whom policies bind."""
+    """Provide the address of an ordinary user, to whom row policies apply."""
     if not postgresql_server.execute(f"SELECT 1 FROM pg_roles WHERE rolname = '{ROLE}'"):
         postgresql_server.execute(f"CREATE ROLE {ROLE} LOGIN")
     postgresql_server.execute(f"GRANT CREATE ON DATABASE {postgresql_url.rpartition('/')[2]} TO {ROLE}")
@@ -43,7 +43,7 @@ def run(url: str, *statements: str) -> None:
     stores.close()
 
 
-def test_a_sound_one_has_no_fault(url: str) -> None:
+def test_doctor_finds_no_fault_in_a_sound_postgresql(url: str) -> None:
     assert list(faults(url)) == ["knowledge base"]
     stores = PostgresqlStores(url)
     PostgresqlCorpusDatabase(stores)
@@ -56,7 +56,7 @@ def test_a_sound_one_has_no_fault(url: str) -> None:
     assert said["store corpus"]["detail"] == f"{len(MIGRATIONS)} of {len(MIGRATIONS)} steps of its schema"
 
 
-def test_each_fault_is_named_with_what_helps(
+def test_doctor_names_each_fault_of_postgresql_with_a_remedy(
     url: str, postgresql_url: str, postgresql_server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stores = PostgresqlStores(url)
@@ -88,6 +88,6 @@ def test_each_fault_is_named_with_what_helps(
         postgresql_server.execute(f"ALTER ROLE {ROLE} RESET default_transaction_read_only")
 
 
-def test_a_server_that_is_not_there_is_one_finding() -> None:
+def test_doctor_reports_an_unreachable_postgresql_as_one_finding() -> None:
     (said,) = check_postgresql("postgresql://argot:secret@127.0.0.1:1/argot", "argot", Path("kb"))
     assert not said["ok"] and "Start PostgreSQL" in said["detail"] and "secret" not in str(said)

@@ -1,4 +1,4 @@
-"""A document that is erased is nowhere any more: not in what was made of it, whatever that was."""
+"""Tests of an erased document: none of its text remains anywhere, including everything derived from it."""
 
 import asyncio
 import base64
@@ -61,7 +61,7 @@ QUESTIONS = ("Who opens the cooling pump of the works?", "Who raises the sentine
 
 
 class QuestionDeriver:
-    """Derives of each passage a question that repeats it."""
+    """A deriver that makes, for each passage, a question that repeats it."""
 
     name = "repeats"
 
@@ -92,14 +92,14 @@ async def do(kb: KnowledgeBase, who: Principal, name: str, /, **given: Any) -> A
 
 
 def places_with_word(kb: KnowledgeBase) -> list[str]:
-    """Every file below the folder and its neighbours (a Chroma server's), and every table, that holds the word."""
+    """Return every file in and beside the folder (a Chroma server's too) and every table that contains the word."""
     found = files_with_word(kb.home.parent, WORD)
     if kb.settings.storage.database:
         found += tables_with_word(kb.settings.storage.database, kb.settings.storage.schema_name, WORD)
     return found
 
 
-# -- every feature that a document's text can come into ---------------------------------------------------------------
+# -- every feature that a document's text can reach -------------------------------------------------------------------
 
 
 def write_sources(folder: Path) -> None:
@@ -120,7 +120,7 @@ async def fill(kb: KnowledgeBase, folder: Path) -> None:
     await fill_conversations(kb)
     await fill_studies(kb)
     await do(kb, LOCAL, "glossary_mine")
-    if kb.jobs.shared:  # nobody takes it: no worker runs
+    if kb.jobs.is_shared:  # no worker runs, so nobody takes the job
         given = {"name": "pumps.md", "audience": None, "tags": None}
         await kb.jobs.submit(JobWanted("upload", LOCAL, given, label="pumps.md", data=PUMPS.encode()))
 
@@ -173,7 +173,7 @@ def _base64(text: str) -> str:
 # -- tests ------------------------------------------------------------------------------------------------------------
 
 
-async def test_what_is_erased_is_in_no_byte_of_any_store(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_an_erased_document_leaves_no_byte_in_any_store(kb: KnowledgeBase, tmp_path: Path) -> None:
     await fill(kb, tmp_path / "sources")
     before = places_with_word(kb)
     held = " ".join(before)
@@ -187,7 +187,7 @@ async def test_what_is_erased_is_in_no_byte_of_any_store(kb: KnowledgeBase, tmp_
     await do(kb, LOCAL, "remove", document="valves.md")
     await do(kb, LOCAL, "removed_erase", document="valves.md")
     assert places_with_word(kb) == []
-    # What rests on other documents stays.
+    # Results of other documents stay.
     assert [one["name"] for one in await do(kb, LOCAL, "list_documents")] == ["roofs.md"]
     shown = await do(kb, LOCAL, "data_show", name="ours")
     assert {pair["document"] for pair in shown["pairs"]} == {"roofs.md"}
@@ -199,10 +199,10 @@ async def test_what_is_erased_is_in_no_byte_of_any_store(kb: KnowledgeBase, tmp_
 
 
 @pytest.mark.parametrize("place", range(len(KEEPERS) + 1))
-async def test_an_erasure_that_was_cut_off_is_gone_on_with(
+async def test_an_interrupted_erasure_is_continued(
     kb: KnowledgeBase, tmp_path: Path, place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a kill does it, before each of those who erase."""
+    """Check a kill before each of the keepers that erase."""
     if place not in (0, len(KEEPERS)) and KEEPERS[place].erase is None:
         pytest.skip("it erases nothing")
     await fill(kb, tmp_path / "sources")
@@ -221,7 +221,7 @@ async def test_an_erasure_that_was_cut_off_is_gone_on_with(
     with pytest.raises(Killed):
         await do(kb, LOCAL, "remove", document="pumps.md", forever=True)
     monkeypatch.undo()
-    # It is gone for everybody, and cannot be brought back.
+    # It is erased for everybody and cannot be restored.
     assert await do(kb, LOCAL, "removed_list") == []
     await do(kb, LOCAL, "remove", document="valves.md", forever=True)
     (tmp_path / "sources" / "pumps.md").unlink()
@@ -230,8 +230,8 @@ async def test_an_erasure_that_was_cut_off_is_gone_on_with(
     assert await erase_old_removed(kb) == 0
 
 
-async def test_a_removed_document_takes_nothing_along(kb: KnowledgeBase, tmp_path: Path) -> None:
-    """It can be brought back, and then all is as it was."""
+async def test_removing_a_document_keeps_what_was_derived_from_it(kb: KnowledgeBase, tmp_path: Path) -> None:
+    """Check that restoring the document restores everything."""
     await fill(kb, tmp_path / "sources")
     before = await do(kb, LOCAL, "data_show", name="ours")
     await do(kb, LOCAL, "remove", document="valves.md")
@@ -241,7 +241,7 @@ async def test_a_removed_document_takes_nothing_along(kb: KnowledgeBase, tmp_pat
     assert WORD in asked["answer"]
 
 
-async def test_what_is_in_again_keeps_what_was_made_of_it(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_a_document_added_again_keeps_what_was_made_from_it(kb: KnowledgeBase, tmp_path: Path) -> None:
     await fill(kb, tmp_path / "sources")
     before = await do(kb, LOCAL, "data_show", name="ours")
     await do(kb, LOCAL, "remove", document="pumps.md")
@@ -251,8 +251,8 @@ async def test_what_is_in_again_keeps_what_was_made_of_it(kb: KnowledgeBase, tmp
     assert {pair["question"] for pair in before["pairs"] if pair["document"] == "pumps.md"} <= found
 
 
-async def test_every_table_and_folder_is_claimed(kb: KnowledgeBase, tmp_path: Path) -> None:
-    """Whoever adds one says in `text_keepers.py` who erases what it keeps of documents."""
+async def test_every_table_and_folder_has_a_keeper(kb: KnowledgeBase, tmp_path: Path) -> None:
+    """Check that `text_keepers.py` says, for every table and folder, who erases texts of documents in it."""
     await fill(kb, tmp_path / "sources")
     folders = {name for keeper in KEEPERS for name in keeper.folders}
     there = {path.name.removesuffix("-wal").removesuffix("-shm") for path in kb.home.iterdir()}

@@ -1,4 +1,4 @@
-"""Data of a wing that is not installed: nothing is erased or moved past it, a backup has it, and doctor names it."""
+"""Tests of data of a wing that is not installed: it blocks erasure and moves, is in backups, and is named by doctor."""
 
 import asyncio
 import shutil
@@ -45,7 +45,7 @@ async def kb(home: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 async def fill(home: Path, wing: str) -> None:
-    """Leave data of a wing, and of Slack, in a knowledge base that is closed then."""
+    """Store data of a wing, and of Slack, in a knowledge base, and close it."""
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         kb.open_store(STORES[wing])
         await do(kb, "user_add", name="ann")
@@ -54,7 +54,7 @@ async def fill(home: Path, wing: str) -> None:
 
 @pytest.fixture
 def leave_out(monkeypatch: pytest.MonkeyPatch) -> Leave:
-    """Take a wing for one that is not installed."""
+    """Treat a wing as not installed."""
     installed = wings.wings()
 
     def leave(name: str) -> None:
@@ -71,13 +71,15 @@ def remedy(wing: str) -> str:
     return f"git checkout -- {wing} && make setup"
 
 
-def test_the_stores_of_every_wing_are_known() -> None:
+def test_the_stores_of_every_wing_are_listed() -> None:
     brought = {(wing.name, store) for wing in wings.wings() for store in wing.migrations}
     assert {(one.wing, one.store) for one in WING_DATA} == brought
 
 
 @pytest.mark.parametrize("wing", STORES)
-async def test_a_person_is_not_erased_past_a_missing_wing(kb: KnowledgeBase, wing: str, leave_out: Leave) -> None:
+async def test_a_person_is_not_erased_while_a_wing_with_their_data_is_missing(
+    kb: KnowledgeBase, wing: str, leave_out: Leave
+) -> None:
     kb.open_store(STORES[wing])
     leave_out(wing)
     with pytest.raises(MissingWing, match=remedy(wing)):
@@ -86,14 +88,16 @@ async def test_a_person_is_not_erased_past_a_missing_wing(kb: KnowledgeBase, win
     assert not ann.suspended_at and ann.groups == ("hr",)
 
 
-async def test_a_person_is_not_erased_past_trainings(kb: KnowledgeBase, leave_out: Leave) -> None:
+async def test_a_person_is_not_erased_while_trainings_need_a_missing_wing(kb: KnowledgeBase, leave_out: Leave) -> None:
     (kb.home / RUNS).mkdir(parents=True)
     leave_out("learn")
     with pytest.raises(MissingWing, match=f"{RUNS} of the wing 'learn'"):
         await do(kb, "user_erase", name="ann")
 
 
-async def test_a_person_is_not_erased_past_their_name_in_slack(kb: KnowledgeBase, leave_out: Leave) -> None:
+async def test_a_person_linked_to_slack_is_not_erased_without_the_slack_wing(
+    kb: KnowledgeBase, leave_out: Leave
+) -> None:
     await do(kb, "user_add", name="bob")
     await do(kb, "slack_people_link", team="T123", slack_user="U123", user="ann")
     leave_out("slack")
@@ -103,13 +107,15 @@ async def test_a_person_is_not_erased_past_their_name_in_slack(kb: KnowledgeBase
     assert (await do(kb, "user_erase", name="bob"))["rows"]
 
 
-async def test_without_data_of_the_missing_wing_a_person_is_erased(kb: KnowledgeBase, leave_out: Leave) -> None:
+async def test_a_person_is_erased_if_the_missing_wing_has_no_data(kb: KnowledgeBase, leave_out: Leave) -> None:
     leave_out("learn")
     assert (await do(kb, "user_erase", name="ann"))["rows"] and not kb.people.find("ann")
 
 
 @pytest.mark.parametrize("wing", STORES)
-async def test_a_document_is_not_erased_past_a_missing_wing(kb: KnowledgeBase, wing: str, leave_out: Leave) -> None:
+async def test_a_document_is_not_erased_while_a_wing_with_its_data_is_missing(
+    kb: KnowledgeBase, wing: str, leave_out: Leave
+) -> None:
     kb.open_store(STORES[wing])
     first, second, *_ = [one.name for one in kb.document_store.documents(LOCAL)]
     await do(kb, "remove", document=first)
@@ -121,12 +127,12 @@ async def test_a_document_is_not_erased_past_a_missing_wing(kb: KnowledgeBase, w
         await do(kb, "removed_erase")
     with pytest.raises(MissingWing, match=remedy(wing)):
         await erase_old_removed(kb, datetime.now(UTC) + timedelta(days=400))
-    # It can still be brought back.
+    # The document can still be restored.
     assert (await do(kb, "document_restore", document=first))["kind"] == "added"
     await do(kb, "remove", document=second)
 
 
-async def test_a_shared_answer_stays_while_its_copy_could(
+async def test_a_shared_answer_is_kept_while_a_missing_wing_may_hold_its_copy(
     kb: KnowledgeBase, leave_out: Leave, caplog: pytest.LogCaptureFixture
 ) -> None:
     ann = kb.people.user("ann").principal
@@ -154,7 +160,9 @@ async def test_a_shared_answer_stays_while_its_copy_could(
 
 
 @pytest.mark.parametrize("wing", STORES)
-async def test_a_move_leaves_no_store_behind(home: Path, wing: str, leave_out: Leave, tmp_path: Path) -> None:
+async def test_a_move_is_refused_while_the_wing_of_a_store_is_missing(
+    home: Path, wing: str, leave_out: Leave, tmp_path: Path
+) -> None:
     await fill(home, wing)
     leave_out(wing)
     target = tmp_path / "target"
@@ -166,7 +174,9 @@ async def test_a_move_leaves_no_store_behind(home: Path, wing: str, leave_out: L
 
 
 @pytest.mark.parametrize("wing", STORES)
-async def test_a_backup_takes_the_store_along(home: Path, wing: str, leave_out: Leave, tmp_path: Path) -> None:
+async def test_a_backup_includes_the_store_of_a_missing_wing(
+    home: Path, wing: str, leave_out: Leave, tmp_path: Path
+) -> None:
     await fill(home, wing)
     leave_out(wing)
     write_backup(home, tmp_path / "backup.tar")
@@ -194,7 +204,7 @@ def find_faults(settings: Settings) -> list[Finding]:
     return [one for one in diagnose(settings.home, settings) if one["name"].startswith("wing ")]
 
 
-async def test_a_store_on_postgresql_is_neither_saved_nor_restored_without_its_wing(
+async def test_a_postgresql_store_is_not_saved_or_restored_without_its_wing(
     home: Path, leave_out: Leave, tmp_path: Path, postgresql_url: str
 ) -> None:
     await fill(home, "learn")

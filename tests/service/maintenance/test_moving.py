@@ -1,4 +1,4 @@
-"""A knowledge base goes to PostgreSQL and back: nothing is lost or changed, whatever comes in between."""
+"""Tests of moving a knowledge base to PostgreSQL and back: nothing is lost or changed, even after a kill."""
 
 import asyncio
 import random
@@ -50,7 +50,7 @@ async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any)
 
 @pytest.fixture
 async def home(tiny_home: Path, tmp_path: Path) -> Path:
-    """Documents, glossary, people, conversations (one waits for a choice), a profile, and a study."""
+    """Provide documents, a glossary, people, conversations (one with an open choice), a profile and wing stores."""
     folder = await asyncio.to_thread(shutil.copytree, tiny_home, tmp_path / "kb")
     async with KnowledgeBase.open(folder, Settings(home=folder)) as kb:
         await do(kb, LOCAL, "user_add", name="ann", groups=["hr"], password="wide llama 91 x")
@@ -98,7 +98,7 @@ async def answers(place: tuple[Path, Settings]) -> Any:
         return found
 
 
-async def test_there_and_back_everything_is_equal(home: Path, tmp_path: Path, postgresql_url: str) -> None:
+async def test_moving_to_postgresql_and_back_changes_nothing(home: Path, tmp_path: Path, postgresql_url: str) -> None:
     before = await asyncio.to_thread(shutil.copytree, home, tmp_path / "before")
     asked = await answers(folder(before))
 
@@ -115,7 +115,7 @@ async def test_there_and_back_everything_is_equal(home: Path, tmp_path: Path, po
 
 
 def left_behind(url: str) -> set[str]:
-    """Tables of a knowledge base in use that are neither carried over nor known not to be knowledge."""
+    """Return tables in use that are neither carried over nor known to hold no knowledge."""
     stores = PostgresqlStores(url)
     with stores.connection() as connection:
         rows = connection.execute("SELECT CAST(tablename AS text) FROM pg_tables WHERE schemaname = 'argot'").fetchall()
@@ -124,7 +124,7 @@ def left_behind(url: str) -> set[str]:
         store.on_postgresql.get(table.name, table.name) for store in STORES for table in list_moved_tables(store)
     }
     carried |= {"checkpoints", "checkpoint_blobs", "checkpoint_writes", "blobs", "blob_pieces", "kept_files"}
-    # Derived of the rows; what was done to the schema; who shares work at the moment.
+    # Derived from the rows; records of the schema; and the sharing of work at the moment.
     derived = {"keyword_totals", "sense_search", "store_migrations", "checkpoint_migrations", "unfinished_move"}
     ends = ("vocabulary", "postings", "sequences", "blocks", "readers")
     derived |= {f"{kind}_{end}" for kind in ("passage", "derived", "triple") for end in ends}
@@ -133,19 +133,19 @@ def left_behind(url: str) -> set[str]:
 
 
 def compared(one: Moved) -> list[tuple[str, str, int, str]]:
-    """Generations have a name of their own on each side."""
+    """Remove the names of index generations, which differ between the sides."""
     named = ("generations", "vectors", "quantised_vectors", "vector_deletions")
     return [(t.store, t.name, t.rows, "" if t.name in named else t.digest) for t in one.tables]
 
 
 def dumps(home: Path) -> dict[str, list[Any]]:
-    """All rows of all tables, by SQLite's own words; checkpoints by what LangGraph makes of them."""
+    """Dump all rows of all tables as SQL; checkpoints as LangGraph reads them."""
     found: dict[str, list[Any]] = {}
     for path in sorted(home.glob("*.db")):
         with closing(sqlite3.connect(path)) as connection:
             sql = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
             for (table,) in connection.execute(sql).fetchall():
-                # Blocks of postings are built again, as FTS5's index is: words may have got other numbers.
+                # Blocks of postings are rebuilt, like FTS5's index: words may have received other numbers.
                 if not table.startswith("sqlite_schema") and table != "_sqlite_migrations" and "_blocks" not in table:
                     rows = CheckpointRows().read(connection) if table == "checkpoints" else None
                     columns = "token, rows" if table.endswith("_vocabulary") else "*"
@@ -163,7 +163,7 @@ def files_of(home: Path) -> dict[str, bytes]:
 
 
 def move_in_steps(home: str, url: str, back: str) -> None:
-    """A move in a process that may be killed (killing.py): there, or with `back` to that folder."""
+    """Move a base in a process that may be killed (killing.py): to PostgreSQL, or with `back` to that folder."""
     for owner in (RowsOfTable, CheckpointRows, WaitingRows):
         stepping(owner, "insert")
     for owner in (FolderSide, SchemaSide):
@@ -177,7 +177,7 @@ def move_in_steps(home: str, url: str, back: str) -> None:
 
 
 @pytest.mark.parametrize("back", [False, True])
-async def test_a_move_that_is_killed_again_and_again_goes_on(
+async def test_a_repeatedly_killed_move_is_continued(
     back: bool, home: Path, tmp_path: Path, postgresql_url: str
 ) -> None:
     untouched, target = dumps(home), ""
@@ -207,9 +207,7 @@ async def test_a_move_that_is_killed_again_and_again_goes_on(
 # -- refused ----------------------------------------------------------------------------------------------------------
 
 
-async def test_what_cannot_be_moved_is_refused_and_nothing_is_changed(
-    home: Path, tmp_path: Path, postgresql_url: str
-) -> None:
+async def test_an_impossible_move_is_refused_without_changes(home: Path, tmp_path: Path, postgresql_url: str) -> None:
     untouched = dumps(home)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").touch()
@@ -224,7 +222,7 @@ async def test_what_cannot_be_moved_is_refused_and_nothing_is_changed(
     for kind, words, source, target in refusals:
         with pytest.raises(kind, match=words):
             await asyncio.to_thread(moved, source, target)
-    # A service has it open, or another move.
+    # The base is open in a service, or another move runs.
     async with KnowledgeBase.open(*folder(home)):
         with pytest.raises(KnowledgeBaseBusy, match="in use by process"):
             await asyncio.to_thread(moved, folder(home), on(postgresql_url, home))
@@ -242,7 +240,7 @@ async def test_what_cannot_be_moved_is_refused_and_nothing_is_changed(
             await asyncio.to_thread(moved, on(postgresql_url, home), folder(tmp_path / "back"))
 
 
-async def test_what_the_source_changed_since_a_kill_is_copied_anew(
+async def test_rows_changed_since_a_killed_move_are_copied_again(
     home: Path, tmp_path: Path, postgresql_url: str
 ) -> None:
     work = (move_in_steps, str(home), postgresql_url, "")
@@ -252,27 +250,27 @@ async def test_what_the_source_changed_since_a_kill_is_copied_anew(
         await do(kb, LOCAL, "remove", document="drive-tool.md")
         kb.glossary.senses.add("AAA", "Tools", "first of all")
     result = await asyncio.to_thread(moved, folder(home), on(postgresql_url, home))
-    assert result.vectors == 3  # a passage and what was said in it, less
+    assert result.vectors == 3  # two fewer than before, those of the removed document
     async with KnowledgeBase.open(*on(postgresql_url, home)) as kb:
         assert [user.name for user in kb.people.users()] == ["aaron", "ann"]
         assert not await do(kb, LOCAL, "check")
-        # Numbers go on behind the highest.
+        # New numbers continue after the highest.
         added = kb.glossary.senses.add("AAB", "Tools", "second of all")
         assert added.id == max(sense.id for sense in kb.glossary.senses.find(LOCAL))
 
 
-async def test_characters_that_postgresql_has_not_are_replaced(home: Path, postgresql_url: str) -> None:
+async def test_characters_that_postgresql_cannot_store_are_replaced(home: Path, postgresql_url: str) -> None:
     with closing(sqlite3.connect(home / "threads.db")) as threads, threads:
         assert threads.execute("UPDATE threads SET title = 'a' || char(0) || 'b' WHERE owner = 'ann'").rowcount
     await asyncio.to_thread(moved, folder(home), on(postgresql_url, home))
     async with KnowledgeBase.open(*on(postgresql_url, home)) as kb:
         assert {one.title for one in await (await kb.threads()).of("ann")} == {"a\ufffdb"}
-        # Of the glossary they are kept, and harm no question.
+        # The glossary replaces them too, and they do not disturb a question.
         kb.glossary.senses.add("VGN", "Tools", "voltage \0 gizmo", description="a\0b")
         assert (await do(kb, LOCAL, "ask", question="What is a VGN?"))["status"] == "answered"
 
 
-def test_a_set_in_a_checkpoint_is_the_same_in_whatever_order() -> None:
+def test_a_set_in_a_checkpoint_compares_equal_in_any_order() -> None:
     from langgraph.checkpoint.serde import jsonplus
 
     rows, names = CheckpointRows(), ["one", "two", "three"]
@@ -288,7 +286,9 @@ def test_a_set_in_a_checkpoint_is_the_same_in_whatever_order() -> None:
     assert rows.normalize_row((*head, "hits", *other)) == (*head, "hits", *other)
 
 
-async def test_the_command_says_what_it_did_and_what_to_set(home: Path, postgresql_url: str, tmp_path: Path) -> None:
+async def test_the_move_command_reports_its_work_and_the_settings_to_change(
+    home: Path, postgresql_url: str, tmp_path: Path
+) -> None:
     def move(*arguments: object) -> str:
         done = run("move", "--home", home, *arguments)
         return done.stdout + done.stderr
@@ -301,7 +301,7 @@ async def test_the_command_says_what_it_did_and_what_to_set(home: Path, postgres
     assert "leave out --schema x" in await asyncio.to_thread(move, "--to", tmp_path / "b", "--schema", "x")
 
 
-async def test_vectors_go_to_a_server_and_back(home: Path, tmp_path: Path, postgresql_url: str) -> None:
+async def test_vectors_move_to_a_server_and_back(home: Path, tmp_path: Path, postgresql_url: str) -> None:
     (tmp_path / "chroma").mkdir()
     with ChromaRun(tmp_path / "chroma") as server:
         kept = {"chroma_url": server.url}

@@ -1,4 +1,4 @@
-"""PostgreSQL brought back as it was at a moment, as docs/operations.md says: by a base backup and the archived log."""
+"""Test of restoring PostgreSQL to a moment from a base backup and the archived log (docs/operations.md)."""
 
 import shutil
 import tempfile
@@ -40,7 +40,7 @@ def configure(server: PostgresqlServer, lines: str) -> None:
 
 
 def now(server: PostgresqlServer) -> str:
-    """The server's own time: between two commits, whatever the clock's steps."""
+    """Return the server's own time, which lies between two commits whatever the machine's clock does."""
     time.sleep(0.05)
     said = str(server.execute("SELECT CAST(clock_timestamp() AS text)")[0][0])
     time.sleep(0.05)
@@ -61,7 +61,7 @@ def there(server: PostgresqlServer) -> list[str]:
 
 
 def archived(server: PostgresqlServer) -> None:
-    """All that was written by now is in the archive."""
+    """Wait until everything written so far is in the archive."""
     (name,) = server.execute("SELECT pg_walfile_name(pg_switch_wal())")[0]
     for _ in range(600):
         if (archive(server) / str(name)).exists():
@@ -78,7 +78,7 @@ def base_backup(server: PostgresqlServer, name: str) -> Path:
 
 
 def recover(server: PostgresqlServer, base: Path, moment: str) -> None:
-    """The server's folder is lost; in its place comes the base backup, with the log up to that moment."""
+    """Replace the lost folder of the server with the base backup, and replay the log up to that moment."""
     server.stop()
     shutil.rmtree(server.data)
     base.rename(server.data)
@@ -93,7 +93,7 @@ def recover(server: PostgresqlServer, base: Path, moment: str) -> None:
     server.start()
 
 
-def test_the_database_comes_back_as_of_before_and_as_of_after_a_change(server: PostgresqlServer) -> None:
+def test_the_database_is_restored_to_before_and_after_a_change(server: PostgresqlServer) -> None:
     put(server, "ann")
     first, second = base_backup(server, "first"), base_backup(server, "second")
     before = now(server)
@@ -110,6 +110,6 @@ def test_the_database_comes_back_as_of_before_and_as_of_after_a_change(server: P
 
     recover(server, second, after)
     assert there(server) == ["ann", "ben"]
-    # It takes changes again.
+    # The restored server accepts changes.
     put(server, "cyd")
     assert there(server) == ["ann", "ben", "cyd"]

@@ -1,5 +1,5 @@
-"""What is kept of a person: they get all of it, and when it is erased no file holds any of it; retention does the same
-for conversations that were not used for long.
+"""Tests of personal data: a person can export all of it, and after erasure no file contains any; retention erases
+conversations that were not used for a long time.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any)
 
 
 async def lived(kb: KnowledgeBase) -> Principal:
-    """Ann, who leaves traces wherever a person can."""
+    """Let Ann leave traces in every place a person can."""
     await do(kb, LOCAL, "user_add", name="ann", groups=["hr"], display_name=f"Ann {CANARY}", password="wide llama 91 x")
     await do(kb, LOCAL, "user_roles", name="ann", role="manager")
     ann = kb.people.user("ann").principal
@@ -77,7 +77,7 @@ def _base64(text: str) -> str:
 
 
 def files_with(folder: Path, word: str) -> list[str]:
-    """Files that hold the word, in any of the encodings in which stores write text."""
+    """Return the files that contain the word in any encoding in which stores write text."""
     forms = [word.encode("utf-8"), word.encode("utf-16-le"), word.encode("utf-16-be")]
     found = []
     for path in sorted(folder.rglob("*")):
@@ -87,14 +87,14 @@ def files_with(folder: Path, word: str) -> list[str]:
     return found
 
 
-async def test_the_canary_stands_in_every_store_before(kb: KnowledgeBase) -> None:
-    """Else the tests below would find nothing anywhere."""
+async def test_the_canary_appears_in_every_store_beforehand(kb: KnowledgeBase) -> None:
+    """Check that the tests below can find anything at all."""
     await lived(kb)
     found = {name.removesuffix("-wal") for name in files_with(kb.home, CANARY)}
     assert {"corpus.db", "glossary.db", "people.db", "threads.db"} <= found
 
 
-async def test_an_export_has_everything_and_no_secret(kb: KnowledgeBase) -> None:
+async def test_an_export_contains_all_personal_data_and_no_secret(kb: KnowledgeBase) -> None:
     ann = await lived(kb)
     exported = await do(kb, LOCAL, "user_export", name="ann")
     assert exported.keys() == {"name", "at", "people", "conversations", "glossary", "ratings", "asked"}
@@ -112,7 +112,7 @@ async def test_an_export_has_everything_and_no_secret(kb: KnowledgeBase) -> None
     assert {**own, "at": ""} == {**exported, "at": ""}
 
 
-async def test_nobody_exports_or_erases_somebody_else(kb: KnowledgeBase) -> None:
+async def test_nobody_exports_or_erases_another_person(kb: KnowledgeBase) -> None:
     await lived(kb)
     mia = Principal("mia", frozenset({"managers"}))
     for name in ("user_export", "user_erase"):
@@ -124,7 +124,7 @@ async def test_nobody_exports_or_erases_somebody_else(kb: KnowledgeBase) -> None
             await do(kb, LOCAL, name, name="nobody at all")
 
 
-async def test_after_an_erasure_no_file_holds_anything_of_the_person(kb: KnowledgeBase) -> None:
+async def test_after_an_erasure_no_file_contains_data_of_the_person(kb: KnowledgeBase) -> None:
     ann = await lived(kb)
     token = kb.people.sessions.begin("ann")
     kept = await do(kb, LOCAL, "ask", question="What does a late tariff filing cost?")
@@ -138,12 +138,12 @@ async def test_after_an_erasure_no_file_holds_anything_of_the_person(kb: Knowled
     with pytest.raises(NotFound):
         kb.principal("ann")
     assert await do(kb, ann, "thread_list") == []
-    # What others have is untouched, and every store is sound.
+    # The data of others are unchanged, and every store is sound.
     assert (await do(kb, LOCAL, "thread_read", thread=kept["thread"]))["turns"]
     assert await do(kb, LOCAL, "check") == []
 
 
-async def test_the_glossarys_history_stays_and_names_nobody(kb: KnowledgeBase) -> None:
+async def test_the_glossarys_history_is_kept_without_the_erased_persons_name(kb: KnowledgeBase) -> None:
     await lived(kb)
     before = await do(kb, LOCAL, "glossary_term", term="CRN")
     await do(kb, LOCAL, "user_erase", name="ann")
@@ -159,14 +159,14 @@ async def test_the_glossarys_history_stays_and_names_nobody(kb: KnowledgeBase) -
     assert before
 
 
-async def test_who_is_still_named_as_a_reader_is_told(kb: KnowledgeBase) -> None:
+async def test_an_erasure_reports_audiences_that_still_name_the_person(kb: KnowledgeBase) -> None:
     await lived(kb)
     await do(kb, LOCAL, "glossary_add", term="SEC", context="Tools", expansion="secret", audience=["@ann"])
     assert (await do(kb, LOCAL, "user_erase", name="ann"))["still_named"] == {"documents": 0, "senses": 1}
 
 
-async def test_erasing_waits_for_the_answer_under_way(kb: KnowledgeBase) -> None:
-    """Else its end would be written into a thread without an owner."""
+async def test_an_erasure_waits_for_the_answer_in_progress(kb: KnowledgeBase) -> None:
+    """Check it because the end of the answer would otherwise be written into a thread without an owner."""
     ann = await lived(kb)
     events = catalogue.dispatch(kb, ann, "ask", {"question": f"What about {SENTENCE}?"})
     await anext(events)
@@ -180,8 +180,8 @@ async def test_erasing_waits_for_the_answer_under_way(kb: KnowledgeBase) -> None
         assert {row[0] for row in db.execute("SELECT DISTINCT thread_id FROM checkpoints")} <= owned
 
 
-async def test_every_table_of_people_is_known(tmp_path: Path) -> None:
-    """A new one must be said to be personal (and in which column) or not: `service/identity/personal_rows.py`."""
+async def test_every_table_of_people_is_classified_as_personal_or_not(tmp_path: Path) -> None:
+    """Check that `service/identity/personal_rows.py` calls each table personal (and names its column) or impersonal."""
     with closing(open_database(tmp_path / "people.db", MIGRATIONS)) as db:
         found = personal_rows.list_tables(db, SQLITE)
         assert found - personal_rows.IMPERSONAL == personal_rows.PERSONAL.keys()
@@ -210,8 +210,8 @@ async def test_without_the_setting_nothing_is_erased(kb: KnowledgeBase) -> None:
     assert await do(kb, ann, "thread_list")
 
 
-async def test_with_an_erased_person_go_their_questions_in_sets_and_trainings(kb: KnowledgeBase) -> None:
-    """Also where the set was removed, or taken out and in again, and names nobody any more."""
+async def test_erasing_a_person_removes_their_questions_from_sets_and_trainings(kb: KnowledgeBase) -> None:
+    """Check also a set that was removed, and one that was exported and imported again and names nobody any more."""
     await do(kb, LOCAL, "user_add", name="ann")
     for name in ("ours", "given-up"):
         await do(kb, LOCAL, "data_make", name=name, recipe=DataRecipe())

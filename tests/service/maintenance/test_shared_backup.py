@@ -1,4 +1,4 @@
-"""Backups of a knowledge base on PostgreSQL: of one moment, and taken by either engine."""
+"""Tests of backups of a knowledge base on PostgreSQL: they hold one moment, and either engine restores them."""
 
 import asyncio
 import shutil
@@ -29,7 +29,7 @@ async def do(kb: KnowledgeBase, name: str, /, **parameters: Any) -> Any:
 
 @pytest.fixture
 async def settings(tiny_home: Path, tmp_path: Path, postgresql_url: str) -> Settings:
-    """A knowledge base on PostgreSQL, with a person, a conversation and a session."""
+    """Provide a knowledge base on PostgreSQL with a person, a conversation and a session."""
     home = await asyncio.to_thread(shutil.copytree, tiny_home, tmp_path / "kb")
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         await do(kb, "user_add", name="ann", groups=["hr"])
@@ -57,7 +57,7 @@ def originals(kb: KnowledgeBase) -> list[Any]:
     return [(store.document(LOCAL, document), content) for document, content in rows]
 
 
-async def test_a_backup_comes_back_on_either_engine(settings: Settings, tmp_path: Path) -> None:
+async def test_a_backup_is_restored_on_either_engine(settings: Settings, tmp_path: Path) -> None:
     home, file = settings.home, tmp_path / "monday.tar"
     before = await contents(home, settings)
     async with KnowledgeBase.open(home, settings) as kb:
@@ -92,7 +92,7 @@ async def test_a_backup_comes_back_on_either_engine(settings: Settings, tmp_path
         assert not await do(kb, "check")
 
 
-async def test_a_file_that_is_no_whole_backup_changes_nothing(settings: Settings, tmp_path: Path) -> None:
+async def test_an_incomplete_backup_is_refused_without_changes(settings: Settings, tmp_path: Path) -> None:
     home, file = settings.home, tmp_path / "monday.tar"
     async with KnowledgeBase.open(home, settings) as kb:
         await do(kb, "backup", path=str(file))
@@ -110,7 +110,7 @@ async def test_a_file_that_is_no_whole_backup_changes_nothing(settings: Settings
     assert [name for (name,) in names] == ["argot"]
 
 
-async def test_a_restore_cut_off_in_a_new_folder_is_taken_back_by_the_next_command(
+async def test_the_next_command_undoes_an_interrupted_restore_in_a_new_folder(
     settings: Settings, tmp_path: Path
 ) -> None:
     fresh = tmp_path / "fresh"

@@ -1,4 +1,4 @@
-"""The log holds no secret and no question, whoever writes it and whatever goes wrong (scorecard 23)."""
+"""Tests that the log contains no secret and no question, whatever writes it and whatever fails (scorecard 23)."""
 
 import json
 import logging
@@ -59,26 +59,26 @@ def _nothing_said() -> Iterator[None]:
         ("token eyJhbGciOiJI.eyJjYW5hcnki.c2lnbmF0dXJl", "eyJjYW5hcnki"),
     ],
 )
-def test_what_is_or_looks_secret_is_hidden(text: str, canary: str) -> None:
+def test_text_that_is_or_looks_secret_is_hidden(text: str, canary: str) -> None:
     for form in (Lines(SETTINGS), JsonLines(SETTINGS)):
         line = form.format(record("%s", text))
         assert canary not in line
         assert HIDDEN in line
 
 
-def test_every_secret_of_the_settings_is_known() -> None:
+def test_every_secret_of_the_settings_is_hidden() -> None:
     secret = {name: SecretStr(f"canary-{name}") for name, field in SETTING_FIELDS.items() if
               field.annotation is SecretStr}  # fmt: skip
     assert "model_key" in secret
     assert set(list_secrets(Settings(**secret))) == {f"canary-{name}" for name in secret}
 
 
-def test_a_password_of_the_request_at_hand_is_hidden_however_it_looks() -> None:
+def test_a_password_of_the_current_request_is_hidden() -> None:
     with watch([], "user_add", {"name": "ann", "password": SecretStr("plain words here")}, asks=False):
         assert "plain words" not in Lines(SETTINGS).format(record("failed with plain words here"))
 
 
-def test_who_goes_with_the_result_has_stopped_nothing() -> None:
+def test_leaving_after_the_result_does_not_count_as_stopping() -> None:
     class Ends:
         last = ""
 
@@ -100,7 +100,7 @@ def test_who_goes_with_the_result_has_stopped_nothing() -> None:
         assert ends.last == outcome
 
 
-def test_what_somebody_said_is_left_out_of_errors() -> None:
+def test_a_users_words_are_withheld_from_logged_errors() -> None:
     question = "Who was dismissed from the Hamburg office in March?"
     try:
         raise ValueError(f"cannot parse {question[:38]!r}... at 3")
@@ -118,7 +118,7 @@ def test_what_somebody_said_is_left_out_of_errors() -> None:
 
 
 @pytest.mark.parametrize("case", ["converse", "ask"])
-def test_what_stands_in_a_conversation_is_left_out_too(case: str) -> None:
+def test_words_of_a_conversation_are_withheld_from_logs_too(case: str) -> None:
     said = "Who was dismissed from the Hamburg office in March?"
     given: dict[str, Any] = {"messages": [Message(role="user", content=said)]}
     with watch([], case, given if case == "converse" else {"question": "?", "heard": [said]}, asks=False):
@@ -126,7 +126,7 @@ def test_what_stands_in_a_conversation_is_left_out_too(case: str) -> None:
     assert "Hamburg" not in line and WITHHELD in line
 
 
-def test_short_words_do_not_empty_the_log() -> None:
+def test_short_words_are_not_withheld_from_the_log() -> None:
     said_now.set(("no", "the", "a b"))
     assert "the stores are open, a b no" in Lines(SETTINGS).format(record("the stores are open, a b no"))
 
@@ -145,12 +145,12 @@ def test_each_json_line_is_one_object() -> None:
     assert (told["level"], told["request"], told["seconds"], told["status"]) == ("WARNING", "abc123", 0.5, "done")
 
 
-def test_values_that_do_not_fit_a_message_are_no_error() -> None:
+def test_values_that_do_not_fit_a_message_cause_no_error() -> None:
     assert "do not fit" in Lines(SETTINGS).format(record("%d of %d", "x"))
 
 
-def test_cleaning_takes_no_time_to_speak_of() -> None:
-    """Patterns that went back and forth over such texts would take minutes; it takes a fraction of a second."""
+def test_cleaning_a_hostile_text_takes_little_time() -> None:
+    """Check it because backtracking patterns would take minutes on such texts; it takes a fraction of a second."""
     cleaner = Cleaner(["canary"])
     said_now.set(("word " * 4000,))
     began = time.thread_time()
@@ -161,7 +161,7 @@ def test_cleaning_takes_no_time_to_speak_of() -> None:
 
 @contextmanager
 def own_root() -> Iterator[logging.Logger]:
-    """The root logger as a new process has it."""
+    """Provide the root logger as in a new process."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers[:] = []
@@ -175,7 +175,7 @@ def own_root() -> Iterator[logging.Logger]:
             logging.getLogger(name).setLevel(one)
 
 
-def test_packages_that_log_what_they_send_stay_quiet_at_debug(capsys: pytest.CaptureFixture[str]) -> None:
+def test_packages_that_log_request_contents_stay_quiet_at_debug(capsys: pytest.CaptureFixture[str]) -> None:
     with own_root() as root:
         configure(Settings(log_level="DEBUG", log_format="json"))
         for name in (
@@ -200,7 +200,7 @@ def test_packages_that_log_what_they_send_stay_quiet_at_debug(capsys: pytest.Cap
     assert "WARNING uvicorn.error: second form" in said
 
 
-# -- a running service whose parts all fail (scorecard 23) ------------------------------------------------------------
+# -- a running service in which everything fails (scorecard 23) -------------------------------------------------------
 
 CANARIES = {
     "model key": "canarymodelkey5711",
@@ -215,7 +215,7 @@ CANARIES = {
 def failing(
     tiny_home: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Served, httpx.Client, Callable[[], str]]]:
-    """A service with a model server that refuses its key and repeats it, and ann, who signs in."""
+    """Provide a service whose model server refuses its key and repeats it, and ann, who signs in."""
     from scripted_server import ScriptedServer
 
     model = ScriptedServer().start()

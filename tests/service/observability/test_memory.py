@@ -1,4 +1,4 @@
-"""What a process that serves for long does about its memory."""
+"""Tests of what a long-running process does to limit its memory."""
 
 import ctypes
 import os
@@ -56,16 +56,16 @@ def _arenas_of_a_service(**variables: str) -> int:
 
 
 @pytest.mark.skipif(not GLIBC, reason="only glibc has arenas")
-def test_the_threads_of_a_service_share_two_arenas() -> None:
+def test_the_threads_of_a_service_share_two_memory_arenas() -> None:
     assert _arenas_of_a_service() <= 2
 
 
 @pytest.mark.skipif(not GLIBC, reason="only glibc has arenas")
-def test_who_chooses_the_number_of_arenas_is_not_overruled() -> None:
+def test_a_given_number_of_memory_arenas_is_kept() -> None:
     assert _arenas_of_a_service(MALLOC_ARENA_MAX="5") == 5
 
 
-def test_a_connection_keeps_many_pages_only_while_it_writes(tmp_path: Path) -> None:
+def test_a_connection_has_a_large_page_cache_only_while_it_writes(tmp_path: Path) -> None:
     store = CorpusStore.open(tmp_path / "corpus.db")
     database = store.database
 

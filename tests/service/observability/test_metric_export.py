@@ -1,4 +1,4 @@
-"""Metrics to an OpenTelemetry endpoint: those of /metrics, bucket by bucket, and what one that is down costs."""
+"""Tests of metrics sent to an OpenTelemetry endpoint: equal to /metrics, bucket by bucket; and of its failure."""
 
 import asyncio
 import json
@@ -35,7 +35,9 @@ def sample(metrics: Metrics, name: str, **labels: str) -> float:
     return metrics.registry.get_sample_value(name, labels) or 0.0
 
 
-async def test_what_is_sent_is_what_metrics_says(tiny_home: Path, tmp_path: Path, receiver: Receiver) -> None:
+async def test_exported_metrics_equal_those_of_the_metrics_page(
+    tiny_home: Path, tmp_path: Path, receiver: Receiver
+) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         kb.metrics = metrics = Metrics()
@@ -66,7 +68,7 @@ def any_sample(metrics: Metrics, name: str) -> bool:
     return any(family.samples for family in metrics.registry.collect() if family.name == name)
 
 
-async def test_they_go_out_again_and_again_and_once_more_at_the_end(receiver: Receiver) -> None:
+async def test_metrics_are_exported_regularly_and_once_more_at_the_end(receiver: Receiver) -> None:
     metrics = Metrics()
     sending = asyncio.create_task(export_metrics(metrics, Settings(metric_endpoint=receiver.url), every=0.01))
     while len(receiver.bodies) < 2:  # noqa: ASYNC110  it is another thread that receives
@@ -75,24 +77,24 @@ async def test_they_go_out_again_and_again_and_once_more_at_the_end(receiver: Re
     sending.cancel()
     await asyncio.gather(sending, return_exceptions=True)
     assert receiver.metrics["argot_missed_terms"].sum.data_points[0].as_double == 1
-    await export_metrics(metrics, Settings())  # nowhere to send to: it ends
+    await export_metrics(metrics, Settings())  # without an endpoint it ends at once
 
 
-def test_an_endpoint_that_is_down_is_told_of_once(receiver: Receiver, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unreachable_metrics_endpoint_is_logged_once(receiver: Receiver, caplog: pytest.LogCaptureFixture) -> None:
     export = MetricExport(Metrics(), Settings(metric_endpoint=receiver.url))
     receiver.code = 400
     with caplog.at_level(logging.WARNING):
         export.send()
         export.send()
         began = time.monotonic()
-        export.close()  # a stop does not wait for it
+        export.close()  # stopping does not wait for the endpoint
         assert time.monotonic() - began < 60
         receiver.code = 200
         export.send()
     assert [one.message.partition(" 127")[0] for one in caplog.records] == ["metrics do not reach", "metrics reach"]
 
 
-def test_doctor_says_whether_it_takes_them(receiver: Receiver) -> None:
+def test_doctor_says_whether_the_endpoint_accepts_metrics(receiver: Receiver) -> None:
     def found(endpoint: str) -> tuple[bool, str]:
         _, one = check_telemetry(Settings(metric_endpoint=endpoint))
         return one["ok"], one["detail"]
@@ -106,7 +108,7 @@ def test_doctor_says_whether_it_takes_them(receiver: Receiver) -> None:
     assert not ok and "hidden-word" not in detail
 
 
-def test_the_dashboard_asks_for_metrics_and_labels_that_there_are() -> None:
+def test_the_dashboard_uses_only_existing_metrics_and_labels() -> None:
     metrics = Metrics()
     labels: dict[str, set[str]] = {}
     for name, held in vars(metrics).items():
@@ -126,7 +128,7 @@ def test_the_dashboard_asks_for_metrics_and_labels_that_there_are() -> None:
         assert by | matched <= known, query
 
 
-def test_no_panel_lies_on_another() -> None:
+def test_panels_of_the_dashboard_do_not_overlap() -> None:
     taken: set[tuple[int, int]] = set()
     for panel in panels():
         place = panel["gridPos"]

@@ -1,5 +1,5 @@
-"""A running service as others meet it: metrics for who may read them, headers on every page, hostile questions, a stop
-that lets answers finish and a start that goes on where a kill cut off.
+"""Tests of a running service: metrics for permitted readers, headers on every page, hostile questions, a stop that lets
+answers finish, and a start that continues after a kill.
 """
 
 import base64
@@ -45,7 +45,7 @@ class Running:
         return httpx.Client(base_url=self.served.url, headers=headers, timeout=120, **options)
 
     def signed_in(self) -> httpx.Client:
-        """The browser of root, who signed in with a password once."""
+        """Provide a browser in which root has signed in with a password."""
         if not self.cookies:
             with self.client() as client:
                 said = {"name": "root", "password": "tilted copper llama 9"}
@@ -78,7 +78,7 @@ def running(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 # -- metrics ----------------------------------------------------------------------------------------------------------
 
 
-def test_metrics_are_for_administrators_and_for_networks_that_are_named(running: Running) -> None:
+def test_metrics_are_open_to_administrators_and_named_networks(running: Running) -> None:
     with running.client() as nobody, running.client("ann") as ann, running.client("root") as root:
         assert nobody.get("/metrics").status_code == 401
         assert ann.get("/metrics").status_code == 403
@@ -95,7 +95,7 @@ def test_metrics_are_for_administrators_and_for_networks_that_are_named(running:
         assert far.get("/metrics", headers={"X-Forwarded-For": "127.0.0.2"}).status_code == 401
 
 
-def test_what_happens_is_counted_and_nobody_is_named(running: Running) -> None:
+def test_events_are_counted_without_names_or_words(running: Running) -> None:
     assert running.ask(QUESTION).json()["status"] == "answered"
     assert running.ask(f"What is a {CANARY}?").status_code == 200
     assert running.ask("").status_code in (400, 422)
@@ -119,17 +119,17 @@ def test_what_happens_is_counted_and_nobody_is_named(running: Running) -> None:
         assert not re.search(rf"\b{word}\b", text), word
 
 
-def test_each_answer_has_a_number_of_its_own(running: Running) -> None:
+def test_each_response_has_its_own_request_id(running: Running) -> None:
     with running.client("ann") as client:
         numbers = {client.get(path).headers["x-request-id"] for path in ("/health", "/nothing", "/api/me")}
     assert len(numbers) == 3
 
 
-# -- what browsers are told -------------------------------------------------------------------------------------------
+# -- headers for browsers ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_keeps_the_browser_here(running: Running, path: str) -> None:
+def test_every_page_has_a_content_policy_that_allows_own_assets_only(running: Running, path: str) -> None:
     with running.signed_in() as client:
         answer = client.get(path, headers={"Accept": "text/html"})
     policy = dict(one.strip().partition(" ")[::2] for one in answer.headers["content-security-policy"].split(";"))
@@ -147,7 +147,7 @@ def test_every_page_keeps_the_browser_here(running: Running, path: str) -> None:
 
 
 def assert_own_assets(html: str, policy: dict[str, str]) -> None:
-    """No asset of another server, no script in the page but those the policy names by their hash."""
+    """Check that a page loads no asset of another server and no script but those whose hash the policy names."""
     assets = re.findall(r"""<(?:script|img|iframe|link|source|video|audio)\b[^>]*?(?:src|href)=["']([^"']*)""", html)
     for address in [*assets, *re.findall(r"url\(([^)]*)\)|@import\s+[\"']([^\"']+)", html)]:
         assert not re.match(r"(?:[a-z]+:)?//", "".join(address)), address
@@ -158,10 +158,10 @@ def assert_own_assets(html: str, policy: dict[str, str]) -> None:
     assert not re.search(r"<[a-z][^>]*\son[a-z]+=", html), "a handler in the page"
 
 
-# -- one's own data ---------------------------------------------------------------------------------------------------
+# -- a person's own data ----------------------------------------------------------------------------------------------
 
 
-def test_people_take_their_own_data_with_them(running: Running) -> None:
+def test_a_person_downloads_their_own_data(running: Running) -> None:
     running.ask(QUESTION, "ann")
     with running.client() as nobody, running.signed_in() as client:
         assert nobody.get("/account/data").status_code == 401
@@ -174,7 +174,7 @@ def test_people_take_their_own_data_with_them(running: Running) -> None:
 # -- hostile questions (scorecard 25) ---------------------------------------------------------------------------------
 
 
-def test_a_question_of_a_megabyte_is_refused_and_the_next_is_answered(running: Running) -> None:
+def test_a_huge_question_is_refused_and_the_next_is_answered(running: Running) -> None:
     assert 400 <= running.ask("x " * 500_000).status_code < 500
     with running.client("ann") as client:
         body = json.dumps({"question": "y" * 30_000_000})
@@ -182,8 +182,8 @@ def test_a_question_of_a_megabyte_is_refused_and_the_next_is_answered(running: R
     assert running.ask(QUESTION).json()["status"] == "answered"
 
 
-def test_a_stop_lets_answers_finish_and_begins_no_new_one(running: Running) -> None:
-    """Last but one: the service is started again for whoever comes after."""
+def test_a_stopping_service_finishes_answers_and_begins_none(running: Running) -> None:
+    """Restart the service at the end for the tests that follow."""
     running.model.fault("pause", prompt="cited_answer", tokens=3)
     began, told, events = threading.Event(), [], []
 
@@ -218,7 +218,7 @@ def test_a_stop_lets_answers_finish_and_begins_no_new_one(running: Running) -> N
     assert running.ask(QUESTION).json()["status"] == "answered"
 
 
-def test_a_killed_service_goes_on_where_it_stood(running: Running) -> None:
+def test_a_killed_service_continues_its_conversations(running: Running) -> None:
     running.model.fault("hang", prompt="cited_answer")
     told: list[Any] = []
     asking = threading.Thread(target=lambda: told.append(_outcome(running)))

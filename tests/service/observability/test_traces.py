@@ -1,4 +1,4 @@
-"""Traces of questions to an OpenTelemetry endpoint: what is in them, what never is, and what one that is down costs."""
+"""Tests of traces of questions sent to an OpenTelemetry endpoint: their content, and the cost of a failing endpoint."""
 
 import asyncio
 import json
@@ -52,7 +52,7 @@ def everything(receiver: Receiver) -> str:
     return " ".join(body.decode("latin-1") for body in receiver.bodies)
 
 
-async def test_a_question_is_a_trace_without_a_word_of_it(home: Path, receiver: Receiver) -> None:
+async def test_a_question_gives_a_trace_without_any_of_its_words(home: Path, receiver: Receiver) -> None:
     (result,) = await asked(home, QUESTION, trace_endpoint=receiver.url)
     assert set(receiver.paths) == {"/v1/traces"}
     spans = receiver.spans
@@ -77,7 +77,7 @@ async def test_a_question_is_a_trace_without_a_word_of_it(home: Path, receiver: 
         assert word not in everything(receiver), word
 
 
-async def test_with_contents_it_holds_question_and_answer(home: Path, receiver: Receiver) -> None:
+async def test_with_contents_set_a_trace_holds_question_and_answer(home: Path, receiver: Receiver) -> None:
     (result,) = await asked(home, QUESTION, trace_endpoint=f"{receiver.url}/api/otel/v1/traces", trace_contents=True)
     assert set(receiver.paths) == {"/api/otel/v1/traces"}
     (root,) = [one for one in receiver.spans if not one.parent_span_id]
@@ -88,7 +88,7 @@ async def test_with_contents_it_holds_question_and_answer(home: Path, receiver: 
 
 
 @pytest.mark.parametrize("contents", [False, True])
-async def test_calls_to_the_model_are_spans_of_their_stage(
+async def test_calls_to_the_model_are_spans_within_their_stage(
     home: Path, receiver: Receiver, scripted_model: Any, contents: bool
 ) -> None:
     scripted_model.replies("cited_answer", "A late tariff filing costs 500 dollars a day [1].")
@@ -115,7 +115,9 @@ async def test_calls_to_the_model_are_spans_of_their_stage(
     assert KEY not in everything(receiver) and "sk-abcdefgh" not in everything(receiver)
 
 
-async def test_failures_are_told_by_their_class_alone(home: Path, receiver: Receiver, scripted_model: Any) -> None:
+async def test_failures_in_a_trace_are_described_by_their_class_only(
+    home: Path, receiver: Receiver, scripted_model: Any
+) -> None:
     scripted_model.fault("status", prompt="cited_answer", code=500, message="cannot read 'late tariff'")
     given = scripted_model.settings(home=home).flatten(only_given=True)
     await asked(home, QUESTION, **{**given, "trace_endpoint": receiver.url})
@@ -130,14 +132,14 @@ async def test_failures_are_told_by_their_class_alone(home: Path, receiver: Rece
     assert "????" not in everything(receiver)
 
 
-async def test_a_stage_that_asks_back_has_not_failed(home: Path, receiver: Receiver) -> None:
+async def test_a_stage_that_asks_back_is_not_marked_as_failed(home: Path, receiver: Receiver) -> None:
     (result,) = await asked(home, "What is a PUC?", trace_endpoint=receiver.url)
     assert result.status == "needs_choice"
     (stage,) = [one for one in receiver.spans if attributes(one).get("argot.asks_back")]
     assert stage.name == "choose_sense" and stage.status.code == 0
 
 
-async def test_an_endpoint_that_is_down_or_slow_costs_nothing_and_is_logged_once(
+async def test_an_unreachable_or_slow_trace_endpoint_is_logged_once_and_costs_no_time(
     home: Path, receiver: Receiver, caplog: pytest.LogCaptureFixture
 ) -> None:
     for settings, hold in ({"trace_endpoint": "http://127.0.0.1:9"}, False), ({"trace_endpoint": receiver.url}, True):
@@ -151,7 +153,7 @@ async def test_an_endpoint_that_is_down_or_slow_costs_nothing_and_is_logged_once
                     assert (await get_answer(ask(kb, ANN, question=QUESTION))).status == "answered"
                     sending = kb.tracing
                     assert sending is not None
-                    if not hold:  # sent now, rather than when the time has come
+                    if not hold:  # send at once rather than at the regular interval
                         await asyncio.to_thread(sending._provider.force_flush)
             assert time.monotonic() - begun < 60
         said = [one.getMessage() for one in caplog.records if "traces" in one.getMessage()]
@@ -159,7 +161,7 @@ async def test_an_endpoint_that_is_down_or_slow_costs_nothing_and_is_logged_once
         assert not any(one.name.startswith("opentelemetry") for one in caplog.records)
 
 
-async def test_off_costs_nothing(home: Path) -> None:
+async def test_tracing_that_is_off_records_nothing(home: Path) -> None:
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         assert kb.tracing is None
         await get_answer(ask(kb, ANN, question="hello"))
@@ -168,13 +170,13 @@ async def test_off_costs_nothing(home: Path) -> None:
         step.said["query"] = "kept by nobody"
 
 
-def test_without_an_endpoint_nothing_is_imported() -> None:
+def test_without_a_trace_endpoint_opentelemetry_is_not_imported() -> None:
     code = "import sys; import argot.service.knowledge_base; print('opentelemetry' in str(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "False"
 
 
-def test_the_address_and_its_check(receiver: Receiver) -> None:
+def test_the_trace_address_is_completed_and_checked(receiver: Receiver) -> None:
     assert make_traces_url("http://c:4318") == make_traces_url("http://c:4318/") == "http://c:4318/v1/traces"
     assert (
         make_traces_url("https://l.example/api/public/otel/v1/traces") == "https://l.example/api/public/otel/v1/traces"

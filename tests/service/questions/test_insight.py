@@ -1,4 +1,4 @@
-"""What is asked and how it went: what is counted, what managers may read of it, and what erasing leaves."""
+"""Tests of insight into questions: what is counted, what managers may read of it, and what erasing leaves."""
 
 import json
 import shutil
@@ -46,7 +46,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 @pytest.fixture
 def today(monkeypatch: pytest.MonkeyPatch) -> date:
-    """A day that does not end in the middle of a test."""
+    """Return a day that does not end during a test."""
     noon = datetime(2028, 2, 29, 12, tzinfo=UTC)
     monkeypatch.setattr("argot.clock.utc_now", lambda: noon)
     monkeypatch.setattr("argot.service.usecases.questions.insight.utc_now", lambda: noon)
@@ -54,13 +54,13 @@ def today(monkeypatch: pytest.MonkeyPatch) -> date:
 
 
 async def asked(kb: KnowledgeBase, who: Principal, question: str) -> str:
-    """The thread in which it was asked."""
+    """Ask a question and return its thread."""
     result = await get_answer(ask(kb, who, question=question))
     await kb.chores.finish()
     return result.thread
 
 
-async def test_what_was_asked_is_counted_by_day_surface_and_outcome(kb: KnowledgeBase, today: date) -> None:
+async def test_questions_are_counted_by_day_surface_and_outcome(kb: KnowledgeBase, today: date) -> None:
     thread = await asked(kb, ANN, "What is a PUC?")
     for question in (WORLD_CUP, "How much does a late tariff filing cost?", "hello"):
         await asked(kb, BEN, question)
@@ -73,7 +73,7 @@ async def test_what_was_asked_is_counted_by_day_surface_and_outcome(kb: Knowledg
     assert found.whole_answer.p95 and found.whole_answer.p50 and found.whole_answer.p95 >= found.whole_answer.p50 > 0
     assert found.model.calls == 0
 
-    # A choice that was made goes on with the same question.
+    # Answering a choice continues the same question.
     await get_answer(answer(kb, ANN, thread=thread, choice="1"))
     await kb.chores.finish()
     found = (await insight(kb, ADA)).counts
@@ -81,12 +81,12 @@ async def test_what_was_asked_is_counted_by_day_surface_and_outcome(kb: Knowledg
     assert next(one.questions for one in found.outcomes if one.name == "answered") == 2
 
 
-async def test_only_what_became_of_questions_is_noted(kb: KnowledgeBase) -> None:
+async def test_only_questions_with_an_outcome_are_recorded(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidInput):
         await get_answer(ask(kb, ANN, question="?" * 5000))
     await kb.chores.finish()
     assert (await insight(kb, ADA)).counts.questions == 0
-    # Of a conversation that is kept nowhere neither words nor thread.
+    # A conversation that is not stored leaves neither words nor a thread.
     await get_answer(converse(kb, ANN, messages=[Message("user", WORLD_CUP)]))
     await kb.chores.finish()
     rows = await (await kb.threads()).read("SELECT thread, question, vector, terms FROM asked", ())
@@ -94,7 +94,7 @@ async def test_only_what_became_of_questions_is_noted(kb: KnowledgeBase) -> None
     assert (await insight(kb, ADA)).counts.questions == 1
 
 
-async def test_periods(kb: KnowledgeBase, today: date) -> None:
+async def test_counts_can_be_limited_to_a_period(kb: KnowledgeBase, today: date) -> None:
     await asked(kb, ANN, WORLD_CUP)
     before = (today - timedelta(days=1)).isoformat()
     assert (await insight(kb, ADA, since=today.isoformat(), until=today.isoformat())).counts.questions == 1
@@ -109,7 +109,7 @@ async def test_periods(kb: KnowledgeBase, today: date) -> None:
         await insight(kb, ADA, since=today.isoformat(), until=before)
 
 
-async def test_words_are_shown_as_far_as_managers_may_read_them_elsewhere(kb: KnowledgeBase) -> None:
+async def test_questions_are_shown_as_far_as_managers_may_read_them_elsewhere(kb: KnowledgeBase) -> None:
     judged = await asked(kb, ANN, WORLD_CUP)
     missed = await asked(kb, BEN, "How much does a late QTFX cost?")
     secret = await asked(kb, CEM, "Where does the moon festival take place?")
@@ -129,7 +129,7 @@ async def test_words_are_shown_as_far_as_managers_may_read_them_elsewhere(kb: Kn
     await thread_share(kb, BEN, thread=missed)
     everything, some = await told(OF_ALL), await told(OF_NAND)
     assert "football world cup" in everything and "no football" in everything
-    assert "football" not in some  # what was shared with a thumb is for managers of all contexts
+    assert "football" not in some  # comments shared with a thumb are for managers of all contexts
     for words in (everything, some):
         assert "late QTFX" in words
         assert "moon" not in words and "ann" not in words.split('"') and "cem" not in words.split('"')
@@ -137,13 +137,13 @@ async def test_words_are_shown_as_far_as_managers_may_read_them_elsewhere(kb: Kn
     with pytest.raises(NotAllowed):
         await insight(kb, ANN)
 
-    # What is taken back is shown no more.
+    # A withdrawn share is no longer shown.
     await feedback(kb, ANN, thread=judged, turn=0, value=0)
     await thread_share(kb, BEN, thread=missed, share=False)
     assert "football" not in await told(OF_ALL) and "late QTFX" not in await told(OF_ALL)
 
 
-async def test_ones_own_questions_are_shown_to_oneself(kb: KnowledgeBase) -> None:
+async def test_a_persons_own_questions_are_shown_to_them(kb: KnowledgeBase) -> None:
     me = make_local_principal()
     await asked(kb, me, WORLD_CUP)
     assert [one.typical for one in (await insight(kb, me)).unanswered.groups] == [WORLD_CUP]
@@ -155,7 +155,7 @@ def _open(text: str, owner: str, vector: tuple[float, ...], *terms: str, readabl
     return OpenQuestion("2027-01-01", text, terms, "e", numpy.array(vector, numpy.float16).tobytes(), owner, readable)
 
 
-def test_questions_of_one_subject_are_one_group_named_by_what_may_be_read() -> None:
+def test_questions_of_one_subject_form_a_group_named_by_readable_ones() -> None:
     questions = [
         _open("What does the gym cost?", "a", (1, 0, 0), readable=True),
         _open("Is the gym free?", "b", (0.95, 0.1, 0), readable=True),
@@ -170,7 +170,7 @@ def test_questions_of_one_subject_are_one_group_named_by_what_may_be_read() -> N
     assert (found.looked_at, found.unnamed) == (4, 1)
 
 
-def test_a_term_of_unread_questions_is_told_when_enough_people_used_it_and_the_manager_may_know_it() -> None:
+def test_a_term_of_unreadable_questions_is_shown_only_if_frequent_and_known() -> None:
     def of(owners: str) -> list[OpenQuestion]:
         return [_open(f"about layoffs {n}", owner, (1, 0), "RIF", "HUSH") for n, owner in enumerate(owners)]
 
@@ -182,7 +182,7 @@ def test_a_term_of_unread_questions_is_told_when_enough_people_used_it_and_the_m
     assert told("abc") == [["RIF"]]
 
 
-def test_nothing_vectors_of_another_embedder_and_one_question_are_no_trouble() -> None:
+def test_questions_without_comparable_vectors_are_not_grouped() -> None:
     assert group_by_subject([], set).groups == []
     one = _open("only one", "a", (1, 0), readable=True)
     other = OpenQuestion("2026-01-01", "old", (), "former", b"12345", "b", readable=True)
@@ -190,11 +190,11 @@ def test_nothing_vectors_of_another_embedder_and_one_question_are_no_trouble() -
     assert group_by_subject([OpenQuestion("2026-01-01", "none", (), "", b"", "b", readable=True)], set).unnamed == 1
 
 
-async def test_documents_cited_and_never_cited_are_those_one_may_read(kb: KnowledgeBase) -> None:
+async def test_cited_and_uncited_documents_are_listed_as_far_as_readable(kb: KnowledgeBase) -> None:
     before = (await insight(kb, ADA)).documents
     assert before.cited == [] and before.never == len(before.never_cited) > 2
     few = (await insight(kb, OF_NAND)).documents
-    assert 0 < few.never < before.never  # those of legal alone she does not see
+    assert 0 < few.never < before.never  # she does not see documents for the group legal
     await asked(kb, ADA, "How much does a late tariff filing cost?")
     after = (await insight(kb, ADA)).documents
     assert after.cited and after.cited_in_all == len(after.cited)
@@ -203,7 +203,7 @@ async def test_documents_cited_and_never_cited_are_those_one_may_read(kb: Knowle
     assert (await insight(kb, ADA, start=1)).documents.never_cited == after.never_cited[1:]
 
 
-async def test_an_erased_conversation_leaves_a_count_and_nothing_else(kb: KnowledgeBase) -> None:
+async def test_an_erased_conversation_leaves_only_a_count(kb: KnowledgeBase) -> None:
     first = await asked(kb, ANN, WORLD_CUP)
     await asked(kb, BEN, "Where does the moon festival take place?")
     await asked(kb, CEM, "Which river is the longest of all?")
@@ -223,7 +223,7 @@ async def test_an_erased_conversation_leaves_a_count_and_nothing_else(kb: Knowle
     assert (await insight(kb, ADA)).counts.questions == 3
 
 
-async def test_words_of_a_thread_deleted_in_the_meantime_do_not_come_in_late(kb: KnowledgeBase) -> None:
+async def test_words_of_a_thread_deleted_meanwhile_are_not_stored_late(kb: KnowledgeBase) -> None:
     threads = await kb.threads()
     await note_question(threads, AskedQuestion("tgone", 3, "2027-01-01T10:11:12+00:00", "chat", "abstained", 1.0,
                                             question="secret", terms=["X"], embedder="e", vector=b"v"))  # fmt: skip
@@ -231,7 +231,7 @@ async def test_words_of_a_thread_deleted_in_the_meantime_do_not_come_in_late(kb:
     assert rows == [(None, None, "2027-01-01", "", "[]", "", None, "abstained")]
 
 
-async def test_a_store_of_the_version_before_goes_on(tmp_path: Path) -> None:
+async def test_a_store_of_the_former_version_is_migrated(tmp_path: Path) -> None:
     path = tmp_path / "threads.db"
     open_database(path, MIGRATIONS[:3]).close()
     with open_connection(path) as old:
@@ -242,7 +242,7 @@ async def test_a_store_of_the_version_before_goes_on(tmp_path: Path) -> None:
     await threads.close()
 
 
-async def test_it_goes_over_the_wire_and_comes_back_as_what_it_was(kb: KnowledgeBase) -> None:
+async def test_insight_is_unchanged_after_encoding_and_decoding(kb: KnowledgeBase) -> None:
     thread = await asked(kb, ANN, WORLD_CUP)
     await feedback(kb, ANN, thread=thread, turn=0, value=-1, comment="no football", share=True)
     found = await insight(kb, ADA)

@@ -1,4 +1,4 @@
-"""Profiles as use cases: listed, shown, saved by managers, asked with, and kept by a backup."""
+"""Tests of the use cases of profiles: listed, shown, saved by managers, used for questions, and part of a backup."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -28,7 +28,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
         yield opened
 
 
-async def test_a_saved_profile_is_listed_shown_and_answers(kb: KnowledgeBase) -> None:
+async def test_a_saved_profile_is_listed_shown_and_used(kb: KnowledgeBase) -> None:
     saved = await profile_save(
         kb, MANAGER, name="lab", base="lenient", switches={"match_references": False}, about="Lab"
     )
@@ -46,14 +46,14 @@ async def test_a_saved_profile_is_listed_shown_and_answers(kb: KnowledgeBase) ->
     assert again.changed == {**saved.changed, "passages": 3} and again.about == "Lab"
 
 
-async def test_switches_count_for_one_question(kb: KnowledgeBase) -> None:
+async def test_switches_apply_to_one_question(kb: KnowledgeBase) -> None:
     result = await get_answer(ask(kb, ANN, question=TRIM, switches={"passages": 1, "rerank": False}))
     assert (len(result.passages), result.profile) == (1, "default passages=1 rerank=off")
     later = await get_answer(ask(kb, ANN, question=TRIM, thread=result.thread))
     assert (len(later.passages) > 1, later.profile) == (True, "default")
 
 
-async def test_what_cannot_be_is_named(kb: KnowledgeBase) -> None:
+async def test_errors_of_profiles_name_the_invalid_switch_or_profile(kb: KnowledgeBase) -> None:
     with pytest.raises(InvalidSettings, match=r"'rerak'.*rerank"):
         await get_answer(ask(kb, ANN, question=TRIM, switches={"rerak": False}))
     with pytest.raises(InvalidSettings, match="'lab'"):
@@ -71,14 +71,14 @@ async def test_what_cannot_be_is_named(kb: KnowledgeBase) -> None:
         await profile_save(kb, MANAGER, name="lab")
 
 
-async def test_a_file_edited_wrongly_is_told_and_hides_no_other(kb: KnowledgeBase) -> None:
+async def test_an_invalid_profile_file_is_reported_and_hides_no_other(kb: KnowledgeBase) -> None:
     await profile_save(kb, MANAGER, name="lab")
     (kb.home / "profiles" / "broken.toml").write_text("rerank = 'perhaps'")
     found = {one.name: one for one in await profile_list(kb, ANN)}
     assert "rerank cannot be 'perhaps'" in found["broken"].problem and not found["lab"].problem
 
 
-async def test_a_thread_outlives_the_profile_it_kept(kb: KnowledgeBase) -> None:
+async def test_a_thread_works_on_after_its_profile_is_removed(kb: KnowledgeBase) -> None:
     await profile_save(kb, MANAGER, name="lab", switches={"passages": 1})
     thread = (await get_answer(ask(kb, ANN, question=TRIM))).thread
     await thread_settings(kb, ANN, thread=thread, profile="lab")
@@ -87,20 +87,20 @@ async def test_a_thread_outlives_the_profile_it_kept(kb: KnowledgeBase) -> None:
     assert (await get_answer(ask(kb, ANN, question=TRIM, thread=thread))).profile == "default"
 
 
-async def test_the_services_own_profile_may_be_a_saved_one(tiny_home: Path, tmp_path: Path) -> None:
+async def test_the_services_default_profile_may_be_a_saved_one(tiny_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     async with KnowledgeBase.open(home, Settings(home=home, profile="lab")) as kb:
         kb.profiles.save("lab", Profile(passages=1))
         assert (await get_answer(ask(kb, ANN, question=TRIM))).profile == "lab"
 
 
-async def test_a_backup_holds_the_profiles(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_a_backup_contains_the_profiles(kb: KnowledgeBase, tmp_path: Path) -> None:
     await profile_save(kb, MANAGER, name="lab", switches={"passages": 3})
     (kb.home / "profiles" / "notes.txt").write_text("no profile")
     write_backup(kb.home, tmp_path / "b.tar")
     restore_backup(tmp_path / "new", tmp_path / "b.tar")
     assert [path.name for path in (tmp_path / "new" / "profiles").iterdir()] == ["lab.toml"]
-    # What is not in the backup is gone once it is restored.
+    # Profiles that the backup lacks are gone after the restore.
     (kb.home / "profiles" / "lab.toml").unlink()
     (kb.home / "profiles" / "notes.txt").unlink()
     write_backup(kb.home, tmp_path / "c.tar")

@@ -1,4 +1,4 @@
-"""Questions asked of some documents only: by tag, date and fields, which come from the files or from managers."""
+"""Tests of questions limited to some documents by tag, date and fields, which come from the files or from managers."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -39,7 +39,7 @@ async def sources(kb: KnowledgeBase, who: Principal = MIA, **scope: Any) -> set[
     return {one["document"] for one in found["passages"]}
 
 
-async def test_what_files_say_of_themselves_becomes_fields(kb: KnowledgeBase) -> None:
+async def test_metadata_of_files_become_fields(kb: KnowledgeBase) -> None:
     shown = (await do(kb, MIA, "show", document="leave-eu.md"))["document"]
     assert shown["date"] == "2025-03-01"
     assert [(one["name"], one["value"]) for one in shown["fields"]] == [
@@ -50,7 +50,7 @@ async def test_what_files_say_of_themselves_becomes_fields(kb: KnowledgeBase) ->
     ]
 
 
-async def test_a_question_is_asked_of_documents_of_a_date_a_tag_and_fields(kb: KnowledgeBase) -> None:
+async def test_a_question_may_be_limited_by_date_tag_and_fields(kb: KnowledgeBase) -> None:
     assert await sources(kb) > {"leave-eu.md", "leave-us.md"}
     assert await sources(kb, since="2024") == {"leave-eu.md"}
     assert await sources(kb, fields={"region": ["us"]}) == {"leave-us.md"}
@@ -65,11 +65,11 @@ async def test_a_question_is_asked_of_documents_of_a_date_a_tag_and_fields(kb: K
     assert {one["document"] for one in searched["passages"]} == {"leave-us.md"}
 
 
-async def test_the_indexes_are_asked_for_no_more_than_the_scope_holds(kb: KnowledgeBase) -> None:
+async def test_searches_return_only_documents_within_the_scope(kb: KnowledgeBase) -> None:
     corpus = await kb.load()
     inside = corpus.store.documents_within(MIA, QuestionScope(fields=(DocumentField("region", "EU"),)))
     vector = corpus.embedder.embed_queries([ASKED])[0]
-    # The best one is found although others are nearer: nothing is cut before it is narrowed.
+    # The best passage within the scope is found although others are nearer: the scope applies before the cut.
     by_meaning = corpus.search_semantic(MIA, "passage", corpus.embedder.embed_queries(["drive"])[0], 1, inside)
     by_words = corpus.store.keyword_search(MIA, "leave days", 1, inside)
     for found in (by_meaning, by_words, corpus.search_semantic(MIA, "passage", vector, 1, inside)):
@@ -79,7 +79,7 @@ async def test_the_indexes_are_asked_for_no_more_than_the_scope_holds(kb: Knowle
     assert corpus.store.keyword_search(MIA, "leave days", 5, frozenset()) == []
 
 
-async def test_vectors_deleted_meanwhile_do_not_stop_a_search_within_a_scope(kb: KnowledgeBase) -> None:
+async def test_vectors_deleted_meanwhile_do_not_stop_a_scoped_search(kb: KnowledgeBase) -> None:
     corpus = await kb.load()
     vector = corpus.embedder.embed_queries([ASKED])
     (audience,) = corpus.store.list_audiences(ANN)
@@ -88,7 +88,7 @@ async def test_vectors_deleted_meanwhile_do_not_stop_a_search_within_a_scope(kb:
     assert len(corpus.vectors.searches("passage", vector, [audience], 5, only)[0]) == 2
 
 
-async def test_an_empty_scope_says_so(kb: KnowledgeBase) -> None:
+async def test_the_answer_says_that_a_scope_is_empty(kb: KnowledgeBase) -> None:
     found = await do(kb, MIA, "ask", question=ASKED, since="2026-01-01", tags=["hr"])
     told = (
         "None of the documents that you may read is tagged “hr” and dated 2026-01-01 or later, so nothing was searched."
@@ -102,19 +102,19 @@ async def test_an_empty_scope_says_so(kb: KnowledgeBase) -> None:
     )
 
 
-async def test_values_are_offered_where_none_fits_as_far_as_one_may_know_them(kb: KnowledgeBase) -> None:
+async def test_possible_values_are_offered_as_far_as_the_asker_may_know_them(kb: KnowledgeBase) -> None:
     for number in range(9):
         text = f"---\nregion: R{number}\n---\n# Leave {number}\n\nText.\n".encode()
         await catalogue.uploads.upload(kb, MIA, name=f"r{number}.md", data=text, audience=["managers"])
     told = "Values of region: EU, R0, R1, R2, R3, R4, R5, R6 and others."
     assert (await do(kb, MIA, "ask", question=ASKED, fields={"region": ["x"]}))["answer"].endswith(told)
     assert (await do(kb, ANN, "ask", question=ASKED, fields={"region": ["x"]}))["answer"].endswith("region: EU, US.")
-    # The value is there: only with the date nothing has it.
+    # The value exists, but no document has both it and the date.
     dated = await do(kb, ANN, "ask", question=ASKED, fields={"region": ["eu"]}, since="2026")
     assert dated["answer"].endswith("is dated 2026 or later and has region “eu”, so nothing was searched.")
 
 
-async def test_bad_dates_and_unknown_fields_are_named(kb: KnowledgeBase) -> None:
+async def test_invalid_dates_and_unknown_fields_are_named_in_the_error(kb: KnowledgeBase) -> None:
     for wrong in ("01/02/2025", "2025-3-1", "2025-13", "yesterday"):
         with pytest.raises(InvalidInput, match="is not a date"):
             await do(kb, MIA, "ask", question=ASKED, since=wrong)
@@ -122,7 +122,7 @@ async def test_bad_dates_and_unknown_fields_are_named(kb: KnowledgeBase) -> None
         await do(kb, MIA, "ask", question=ASKED, fields={"regoin": ["EU"]})
 
 
-async def test_fields_tell_nothing_of_documents_that_one_may_not_read(kb: KnowledgeBase) -> None:
+async def test_fields_reveal_nothing_of_documents_closed_to_the_asker(kb: KnowledgeBase) -> None:
     data = b"---\nproject: Falcon\n---\n# Plan\n\nThe plan is secret.\n"
     await catalogue.uploads.upload(kb, MIA, name="plan.md", data=data, audience=["managers"])
     with pytest.raises(InvalidInput) as told:
@@ -131,7 +131,7 @@ async def test_fields_tell_nothing_of_documents_that_one_may_not_read(kb: Knowle
     assert await sources(kb, MIA, fields={"project": ["Falcon"]}) == {"plan.md"}
 
 
-async def test_managers_give_fields_which_a_new_reading_leaves(kb: KnowledgeBase) -> None:
+async def test_fields_given_by_managers_survive_a_new_reading(kb: KnowledgeBase) -> None:
     labelled = await do(kb, MIA, "document_label", document="leave-us.md", fields={"region": ["Americas"]})
     assert DocumentField("region", "Americas") in [DocumentField(**one) for one in labelled["fields"]]
     assert await sources(kb, fields={"region": ["Americas"]}) == {"leave-us.md"}

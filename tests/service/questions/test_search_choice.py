@@ -1,4 +1,4 @@
-"""What is searched is chosen with the question: passages, or what was derived of them, alone or together (RAIDD)."""
+"""Tests of choosing what is searched for a question: passages, derived texts, or both (RAIDD)."""
 
 import json
 import shutil
@@ -43,7 +43,7 @@ async def found(kb: KnowledgeBase, choice: SearchChoice | None) -> set[str]:
     return {passage["uri"].rpartition("/")[2] for passage in result["passages"]}
 
 
-async def test_each_choice_searches_its_texts_and_no_others(kb: KnowledgeBase) -> None:
+async def test_each_search_choice_searches_its_own_texts_only(kb: KnowledgeBase) -> None:
     corpus = await kb.load()
     derive(corpus, "nand-layout.md", "summary", "A gizmo refurbishes an exhausted pendrive.")
     derive(corpus, "tariff-filing.md", "question", GIZMO)
@@ -54,12 +54,12 @@ async def test_each_choice_searches_its_texts_and_no_others(kb: KnowledgeBase) -
         letters = {texts[name] for name in names if name in texts}
         if choice in ("S", "Q", "SQ"):
             assert letters == set(choice) and names <= set(texts), choice
-        # Only the passage itself says "Trim".
+        # Only the passage itself contains "Trim".
         else:
             assert "drive-tool.md" in names, choice
 
 
-def test_choices_are_switches_that_can_be() -> None:
+def test_search_choices_are_valid_switches() -> None:
     assert set(SEARCHES) == set(get_args(SearchChoice))
     for choice, switches in SEARCHES.items():
         profile = change_profile(PROFILES["default"], switches)
@@ -68,7 +68,7 @@ def test_choices_are_switches_that_can_be() -> None:
     assert change_profile(PROFILES["default"], SEARCHES["U"]).derived_kinds == ("summary", "question")
 
 
-async def test_what_is_not_there_cannot_be_searched(kb: KnowledgeBase) -> None:
+async def test_a_search_choice_without_its_derived_texts_is_refused(kb: KnowledgeBase) -> None:
     derive(await kb.load(), "nand-layout.md", "summary", "A gizmo refurbishes an exhausted pendrive.")
     with pytest.raises(InvalidInput, match=r"'U' .* kind question,.*: argot derive --kind question$"):
         await catalogue.get_result(kb, ROOT, "ask", question="How long does trimming take?", search="U")
@@ -78,7 +78,7 @@ async def test_what_is_not_there_cannot_be_searched(kb: KnowledgeBase) -> None:
         kb, ROOT, "ask", question="How long does trimming a drive take?", search="passages"
     )
     assert "40 seconds" in asked["answer"]
-    # A switch that is given by itself counts more.
+    # A switch given singly takes precedence.
     more = {"search_passages": True, "derived_kinds": ["summary"]}
     asked = await catalogue.get_result(
         kb, ROOT, "ask", question="How long does trimming a drive take?", search="S", switches=more
@@ -86,7 +86,7 @@ async def test_what_is_not_there_cannot_be_searched(kb: KnowledgeBase) -> None:
     assert "40 seconds" in asked["answer"]
 
 
-def test_the_commands_take_it(tiny_home: Path, tmp_path: Path) -> None:
+def test_the_commands_accept_a_search_choice(tiny_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     question = "How long does trimming a drive take?"
     said = run("ask", question, "--search", "S", ARGOT_HOME=str(home))

@@ -1,4 +1,4 @@
-"""The order of conversations and of the files in them is that of use, whatever the clock says."""
+"""Tests of threads: conversations and their files are ordered by use, whatever the clock says."""
 
 import asyncio
 import operator
@@ -32,7 +32,7 @@ async def threads(stores: Stores) -> AsyncIterator[Threads]:
     await opened.close()
 
 
-async def test_a_clock_that_is_set_back_leaves_the_latest_thread_first(
+async def test_threads_are_ordered_by_use_even_if_the_clock_is_set_back(
     threads: Threads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = []
@@ -44,7 +44,7 @@ async def test_a_clock_that_is_set_back_leaves_the_latest_thread_first(
     assert [one.id for one in await threads.of("ann")] == [made[1], made[2], made[0]]
 
 
-async def test_what_comes_within_one_moment_keeps_its_order(threads: Threads, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_entries_of_the_same_moment_keep_their_order(threads: Threads, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "timestamp", lambda: "2026-01-01T00:00:00.000+00:00")
     made = [(await threads.start("ann", "What?")).id for _ in range(8)]
     assert [one.id for one in await threads.of("ann")] == made[::-1]
@@ -53,7 +53,7 @@ async def test_what_comes_within_one_moment_keeps_its_order(threads: Threads, mo
     assert [one.name for one in await threads.files("ann", made[0])] == ["z.md", "a.md"]
 
 
-async def test_threads_from_before_are_in_the_order_of_their_last_use(tmp_path: Path) -> None:
+async def test_migrated_threads_are_ordered_by_their_last_use(tmp_path: Path) -> None:
     old = open_database(tmp_path / "threads.db", MIGRATIONS[:2])
     for id_, at in (("t1", "2026-01-03"), ("t2", "2026-01-01"), ("t3", "2026-01-02")):
         old.execute(
@@ -69,14 +69,14 @@ async def test_threads_from_before_are_in_the_order_of_their_last_use(tmp_path: 
         await threads.close()
 
 
-# -- what is kept of a question ---------------------------------------------------------------------------------------
+# -- records of questions ---------------------------------------------------------------------------------------------
 
 
 def noted(thread: str, turn: int, status: str, **more: Any) -> AskedQuestion:
     return AskedQuestion(thread, turn, "2027-01-01T10:11:12+00:00", "chat", status, 1.5, **more)
 
 
-async def test_one_asked_back_about_is_one_question_and_ends_nameless(threads: Threads) -> None:
+async def test_a_question_asked_back_counts_once_and_becomes_anonymous_on_deletion(threads: Threads) -> None:
     thread = (await threads.start("ann", "What is KA?")).id
     await note_question(threads, noted(thread, 0, "needs_choice", first_word=0.25, calls=1))
     await note_question(
@@ -94,7 +94,7 @@ async def test_one_asked_back_about_is_one_question_and_ends_nameless(threads: T
     assert [tuple(row) for row in await threads.read(sql, ())] == [(*gone, 1), (*gone, 0)]
 
 
-async def test_what_is_added_up_of_questions_and_thumbs(threads: Threads) -> None:
+async def test_questions_and_feedback_are_summed_up(threads: Threads) -> None:
     thread = (await threads.start("ann", "What is KA?")).id
     await threads.give_feedback("ann", thread, 0, -1, "wrong", shared=True, trace={"question": "What is KÄ?"})
     await threads.give_feedback("ann", thread, 1, 1, "")
@@ -121,7 +121,7 @@ async def test_what_is_added_up_of_questions_and_thumbs(threads: Threads) -> Non
     await asyncio.to_thread(read)
 
 
-async def test_a_file_put_in_again_comes_last(threads: Threads) -> None:
+async def test_a_file_attached_again_is_listed_last(threads: Threads) -> None:
     thread = (await threads.start("ann", "q")).id
     for document, name in (("d1", "a"), ("d2", "b"), ("d1", "c")):
         await threads.attach("ann", thread, ThreadFile(document, name, 1, "2026"))
@@ -155,7 +155,7 @@ def counting(saver: Any) -> Any:
     return graph.compile(checkpointer=saver)
 
 
-async def test_a_choice_is_waited_for_and_only_the_last_checkpoint_stays(threads: Threads) -> None:
+async def test_a_choice_is_awaited_and_only_the_last_checkpoint_is_kept(threads: Threads) -> None:
     place: Any = {"configurable": {"thread_id": "t1"}}
     for said in ("one", "two"):
         graph = counting(threads.saver)
@@ -172,7 +172,7 @@ async def test_a_choice_is_waited_for_and_only_the_last_checkpoint_stays(threads
     assert not (await counting(threads.saver).aget_state(place)).values
 
 
-async def test_conversations_go_on_when_their_connections_to_postgresql_are_cut(postgresql_url: str) -> None:
+async def test_conversations_continue_after_postgresql_connections_are_cut(postgresql_url: str) -> None:
     place: Any = {"configurable": {"thread_id": "t1"}}
     with closing(PostgresqlStores(postgresql_url)) as stores:
         threads = await Threads.open(stores)
@@ -183,7 +183,7 @@ async def test_conversations_go_on_when_their_connections_to_postgresql_are_cut(
         end_connections(postgresql_url)
         assert await threads.own("ann", thread.id) == thread
         await threads.close()
-        # As another process would: everything is there.
+        # Opened as by another process, everything is there.
         threads = await Threads.open(stores)
         assert (await counting(threads.saver).aget_state(place)).values["last"] == "one"
         await threads.close()

@@ -1,4 +1,4 @@
-"""Work that a person begins at one of two services on one PostgreSQL is known at the other, and done once."""
+"""Tests of background work with two services on one PostgreSQL: known at both services and done once."""
 
 import asyncio
 import json
@@ -46,7 +46,7 @@ async def services(
     with postgresql_server.database() as url, ChromaRun(folder) as chroma:
 
         def settings(name: str) -> Settings:
-            # Nobody listens there: no test comes to a call of the model.
+            # Nothing listens at this address, because no test reaches a call of the model.
             model = "http://127.0.0.1:9/v1"
             return Settings(home=folder / name, store=url, chroma_url=chroma.url, model_url=model, stop_seconds=0)
 
@@ -74,13 +74,15 @@ async def import_questions(kb: KnowledgeBase) -> None:
     await data_import(kb, LOCAL, name="numbers", text="\n".join(map(json.dumps, pairs)))
 
 
-async def test_mining_begun_at_one_is_seen_at_the_other(services: tuple[KnowledgeBase, KnowledgeBase]) -> None:
+async def test_mining_begun_at_one_replica_is_visible_at_the_other(
+    services: tuple[KnowledgeBase, KnowledgeBase],
+) -> None:
     one, other = services
     await glossary_mine_start(one, LOCAL)
     assert (await glossary_mined(other, LOCAL)).state != "idle"
 
 
-async def test_a_set_that_one_makes_is_not_made_by_the_other_too(
+async def test_a_set_being_made_at_one_replica_is_refused_at_the_other(
     services: tuple[KnowledgeBase, KnowledgeBase], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, other = services
@@ -102,7 +104,7 @@ async def test_a_set_that_one_makes_is_not_made_by_the_other_too(
         go_on.set()
 
 
-async def test_a_choice_of_strategy_begun_at_one_is_seen_at_the_other(
+async def test_a_choice_of_strategy_begun_at_one_replica_is_visible_at_the_other(
     services: tuple[KnowledgeBase, KnowledgeBase],
 ) -> None:
     one, other = services
@@ -118,7 +120,7 @@ Begin = Callable[[KnowledgeBase], Awaitable[Any]]
 
 @dataclass
 class Case:
-    """A kind of work. `is_busy`: what a service says of it; `joins`: a second one is not refused."""
+    """A kind of work. `is_busy` says what a service reports of it; `joins` says that a second one is not refused."""
 
     kind: str
     begin: Begin
@@ -129,7 +131,7 @@ class Case:
 
 @dataclass
 class HeldWork:
-    """Work of a kind that begins, and ends only when it is stopped."""
+    """Work of a kind that begins and ends only when it is stopped."""
 
     runs: list[JobRun] = field(default_factory=list)
     began: asyncio.Event = field(default_factory=asyncio.Event)
@@ -209,7 +211,7 @@ CASES = [
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def working(services: tuple[KnowledgeBase, KnowledgeBase]) -> AsyncIterator[None]:
-    """The first service takes jobs, as `argot serve` does."""
+    """Let the first service run jobs, as `argot serve` does."""
     for job in await services[0].jobs.list_jobs():
         if job.is_under_way:
             await stop_job(services[0].jobs, job.id)
@@ -223,7 +225,7 @@ async def working(services: tuple[KnowledgeBase, KnowledgeBase]) -> AsyncIterato
 
 @pytest.mark.usefixtures("working")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.kind)
-async def test_work_of_each_kind_is_done_once_and_stopped_from_the_other(
+async def test_each_kind_of_work_runs_once_and_can_be_stopped_from_the_other_replica(
     services: tuple[KnowledgeBase, KnowledgeBase], monkeypatch: pytest.MonkeyPatch, case: Case
 ) -> None:
     (one, other), held = services, HeldWork()
@@ -251,7 +253,7 @@ async def test_work_of_each_kind_is_done_once_and_stopped_from_the_other(
 
 
 @pytest.mark.usefixtures("working")
-async def test_a_file_sent_to_one_is_seen_and_stopped_at_the_other(
+async def test_an_upload_to_one_replica_is_visible_and_stopped_at_the_other(
     services: tuple[KnowledgeBase, KnowledgeBase], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (one, other), held = services, HeldWork()

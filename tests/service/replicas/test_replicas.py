@@ -1,4 +1,4 @@
-"""Two services on one PostgreSQL and one Chroma server are one service to whoever asks them."""
+"""Tests of two services on one PostgreSQL and one Chroma server, which act as one service."""
 
 import asyncio
 import json
@@ -47,7 +47,7 @@ class Pair:
         return httpx.Client(base_url=server.url, headers=headers, timeout=PATIENCE)
 
     def command(self, name: str, /, **parameters: Any) -> Any:
-        """What a use case comes to in a third process on the same stores, as a command is."""
+        """Return the result of a use case in a third process on the same stores, as a command runs it."""
 
         async def done() -> Any:
             async with KnowledgeBase.open(self.settings.home, self.settings) as kb:
@@ -61,7 +61,7 @@ class Pair:
 
 
 async def made(settings: Settings, folder: Path) -> dict[str, str]:
-    """A knowledge base with documents, people and a glossary; the keys by name."""
+    """Create a knowledge base with documents, people and a glossary, and return the keys by name."""
     keys: dict[str, str] = {}
     async with KnowledgeBase.open(settings.home, settings, create=True) as kb:
 
@@ -100,7 +100,7 @@ def pair(
         served: dict[str, Served] = {}
 
         def start(name: str) -> None:
-            # Behind a public address it does not say on which port it is open.
+            # With a public address the service does not print its port.
             port = _free_port()
             served[name] = Served(folder / name, "--port", str(port), **settings)
             served[name].port = port
@@ -131,7 +131,7 @@ def fresh(pair: Pair) -> Iterator[None]:
     pair.model.heal()
 
 
-def test_who_signs_in_at_one_is_signed_in_at_the_other(pair: Pair) -> None:
+def test_a_session_begun_at_one_replica_is_valid_at_the_other(pair: Pair) -> None:
     with httpx.Client(base_url=pair.one.url, headers={"Origin": pair.one.url}, timeout=PATIENCE) as client:
         answer = client.post("/sign-in", data={"name": "ann", "password": PASSWORD})
         assert answer.status_code == 303
@@ -139,7 +139,7 @@ def test_who_signs_in_at_one_is_signed_in_at_the_other(pair: Pair) -> None:
     signed_in = {"Cookie": cookie, "Accept": "text/html"}
     account = httpx.get(f"{pair.other.url}/account", headers=signed_in, timeout=PATIENCE)
     assert account.status_code == 200 and "ann" in account.text
-    # Its forms may be sent to either: both sign with one secret.
+    # Its forms may be sent to either service, because both sign with one secret.
     there = httpx.get(f"{pair.one.url}/account", headers=signed_in, timeout=PATIENCE)
     assert _form_tokens(there.text) == _form_tokens(account.text)
 
@@ -151,9 +151,7 @@ def _form_tokens(page: str) -> set[str]:
 
 
 @pytest.mark.parametrize("program", INSTALLED or [pytest.param("", marks=pytest.mark.skip("no proxy installed"))])
-def test_a_window_and_what_belongs_to_it_reach_one_service_through_a_proxy(
-    pair: Pair, program: str, tmp_path: Path
-) -> None:
+def test_a_proxy_sends_a_window_and_its_requests_to_one_replica(pair: Pair, program: str, tmp_path: Path) -> None:
     with front(program, tmp_path, pair.one.port, pair.other.port) as opened:
         for person in ("root", "ann", "bob"):
             with opened.client() as client:
@@ -187,7 +185,7 @@ def _cookies(answer: httpx.Response) -> str:
     return "; ".join(one.partition(";")[0] for one in answer.headers.get_list("set-cookie"))
 
 
-def test_a_conversation_goes_on_at_the_other(pair: Pair) -> None:
+def test_a_conversation_continues_at_the_other_replica(pair: Pair) -> None:
     first = pair.ask(pair.one, TARIFF).json()
     assert "500 dollars" in first["answer"] and first["turn"] == 0
     again = pair.ask(pair.other, "Who approves a tariff?", thread=first["thread"]).json()
@@ -197,7 +195,7 @@ def test_a_conversation_goes_on_at_the_other(pair: Pair) -> None:
     assert [turn["turn"] for turn in read["turns"]] == [0, 1]
 
 
-def test_what_an_asker_shares_and_judges_at_one_is_read_at_the_other(pair: Pair) -> None:
+def test_shares_and_feedback_given_at_one_replica_are_read_at_the_other(pair: Pair) -> None:
     question = "How much does a late QTFX cost?"
     asked = pair.ask(pair.one, question).json()
     with pair.client(pair.one, "mia") as client:
@@ -212,14 +210,14 @@ def test_what_an_asker_shares_and_judges_at_one_is_read_at_the_other(pair: Pair)
     assert "too dear" in str(pair.command("feedback_list", value=-1))
 
 
-def test_a_thread_that_nobody_has_is_told_to_nobody(pair: Pair) -> None:
+def test_an_unknown_thread_is_not_found(pair: Pair) -> None:
     for thread in ("x" * 100_000, "x"):
         assert pair.ask(pair.one, TARIFF, thread=thread).status_code == 404
     assert "Traceback" not in "".join(pair.one.said)
 
 
-def test_what_is_put_in_at_one_is_found_at_the_other(pair: Pair, tmp_path: Path) -> None:
-    # Both have answered before, so that whatever they keep in memory is there.
+def test_a_document_added_at_one_replica_is_found_at_the_other(pair: Pair, tmp_path: Path) -> None:
+    # Both answer first, so that their caches are filled.
     for server in (pair.one, pair.other):
         assert pair.ask(server, TARIFF).status_code == 200
     text = b"# Canteen\n\nThe canteen of building seven opens at 11:45 on Tuesdays.\n"
@@ -234,7 +232,7 @@ def test_what_is_put_in_at_one_is_found_at_the_other(pair: Pair, tmp_path: Path)
     assert [one["term"] for one in understood["jargon"]] == ["QZX"]
 
 
-def test_who_leaves_a_group_reads_its_documents_nowhere_any_more(pair: Pair) -> None:
+def test_leaving_a_group_ends_access_to_its_documents_on_all_replicas(pair: Pair) -> None:
     for server in (pair.one, pair.other):
         assert _reads_vault(pair, server)
     pair.command("user_roles", name="bob", leave=["vault"])
@@ -247,7 +245,7 @@ def _reads_vault(pair: Pair, server: Served) -> bool:
     return any("vault" in passage["text"].casefold() for passage in found["passages"])
 
 
-def test_limits_hold_across_and_a_revoked_key_ends_an_answer_at_the_other(pair: Pair) -> None:
+def test_limits_and_revoked_keys_apply_across_replicas(pair: Pair) -> None:
     pair.model.fault("pause", prompt="cited_answer", tokens=3)
     asking = {"Accept": "text/event-stream"}
     with (
@@ -269,7 +267,7 @@ def test_limits_hold_across_and_a_revoked_key_ends_an_answer_at_the_other(pair: 
     assert pair.ask(pair.one, TARIFF).status_code == 401
 
 
-def test_a_window_at_the_other_shows_an_answer_under_way_and_stops_it(pair: Pair) -> None:
+def test_a_window_at_the_other_replica_shows_and_stops_a_running_answer(pair: Pair) -> None:
     pair.model.fault("pause", prompt="cited_answer", tokens=3)
     with httpx.Client(base_url=pair.other.url, headers={"Origin": pair.other.url}, timeout=PATIENCE) as browser:
         cookie = _cookies(browser.post("/sign-in", data={"name": "root", "password": PASSWORD}))
@@ -298,7 +296,7 @@ def test_a_window_at_the_other_shows_an_answer_under_way_and_stops_it(pair: Pair
                 said += str(window.recv(PATIENCE))
 
 
-def test_an_answer_goes_on_at_the_other_when_one_is_killed(pair: Pair) -> None:
+def test_the_other_replica_completes_the_answer_of_a_killed_one(pair: Pair) -> None:
     pair.model.fault("pause", prompt="cited_answer", tokens=3)
     asking = {"Accept": "text/event-stream"}
     with (
@@ -316,13 +314,13 @@ def test_an_answer_goes_on_at_the_other_when_one_is_killed(pair: Pair) -> None:
     calls = len(pair.model.requests)
     found = pair.ask(pair.other, TARIFF, "root", thread=thread)
     assert found.status_code == 200 and found.json()["turn"] == 0 and "500 dollars" in found.json()["answer"]
-    # What was done before is not done again: only the answer is written.
+    # Earlier steps are not repeated: only the answer is written.
     assert [one.prompt for one in pair.model.requests[calls:] if one.prompt] == ["cited_answer"]
     pair.one.start()
     assert pair.ask(pair.one, "Who approves a tariff?", "root", thread=thread).json()["turn"] == 1
 
 
-def test_postgresql_that_was_gone_is_waited_for(pair: Pair, postgresql_server: PostgresqlServer) -> None:
+def test_replicas_wait_for_a_restarted_postgresql(pair: Pair, postgresql_server: PostgresqlServer) -> None:
     end_connections(pair.settings.storage.database)
     for server in (pair.one, pair.other):
         assert pair.ask(server, "Hello!", "root").status_code == 200
@@ -334,7 +332,7 @@ def test_postgresql_that_was_gone_is_waited_for(pair: Pair, postgresql_server: P
     finally:
         postgresql_server.start()
     for server in (pair.one, pair.other):
-        # Within some seconds: lost connections are tried again with pauses.
+        # This takes some seconds, because lost connections are retried with pauses.
         while (back := pair.ask(server, "Hello!", "root")).status_code == 503:
             time.sleep(0.2)
         assert back.status_code == 200

@@ -1,4 +1,4 @@
-"""What services on one PostgreSQL have in common: locks, messages, limits, a secret; and what comes of its loss."""
+"""Tests of what services on one PostgreSQL share: locks, messages, limits and a secret; and of its loss."""
 
 import asyncio
 import secrets
@@ -70,7 +70,7 @@ async def until(there: Callable[[], object]) -> None:
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
-async def test_a_persons_limits_hold_for_all_services_together(replicas: Callable[..., Any]) -> None:
+async def test_a_persons_limits_apply_to_all_replicas_together(replicas: Callable[..., Any]) -> None:
     one, other = await replicas(), await replicas()
     async with one.gate.place(ANN), other.gate.place(ANN):
         with pytest.raises(TooManyQuestions, match="2 of your questions"):
@@ -78,7 +78,7 @@ async def test_a_persons_limits_hold_for_all_services_together(replicas: Callabl
                 pass
         async with one.gate.place(BOB):
             pass
-    # What was refused did not count.
+    # The refused question did not count.
     for gate in (one.gate, other.gate):
         async with gate.place(ANN):
             pass
@@ -89,19 +89,17 @@ async def test_a_persons_limits_hold_for_all_services_together(replicas: Callabl
     assert not one.gate.running and not other.gate.running
 
 
-async def test_a_service_that_was_killed_holds_no_places_for_ever(
-    replicas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_places_of_a_killed_replica_expire(replicas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     killed, other = await replicas(), await replicas()
     monkeypatch.setattr(shared_limits, "LEASE_SECONDS", 0.5)
     taken = [await killed.shared.take("question", "ann", at_once=1, per_minute=0)]
     assert isinstance(taken[0], str) and await other.shared.take("question", "ann", at_once=1, per_minute=0) == -1
-    # Nobody renews it any more.
+    # Nobody renews the killed service's place.
     held = "SELECT 1 FROM service_places WHERE until > service_seconds()"
     await until(lambda: not other.shared.database.rows(held))
     monkeypatch.setattr(shared_limits, "LEASE_SECONDS", 30.0)
     mine = await other.shared.take("question", "ann", at_once=1, per_minute=0)
-    # The crash of a server empties the table; who still answers takes their places again.
+    # A crash of the server empties the table; services that still answer take their places again.
     other.shared.database.write("DELETE FROM service_places")
     await other.shared.run(other.shared.places.renew)
     assert await killed.shared.take("question", "ann", at_once=1, per_minute=0) == -1
@@ -109,7 +107,7 @@ async def test_a_service_that_was_killed_holds_no_places_for_ever(
     assert isinstance(await killed.shared.take("question", "ann", at_once=1, per_minute=0), str)
 
 
-async def test_who_leaves_while_a_place_is_taken_holds_none(replicas: Callable[..., Any]) -> None:
+async def test_a_request_cancelled_while_taking_a_place_holds_none(replicas: Callable[..., Any]) -> None:
     one = await replicas()
     for _ in range(5):
         asking = asyncio.create_task(one.shared.take("question", "ann", at_once=1, per_minute=0))
@@ -118,11 +116,11 @@ async def test_who_leaves_while_a_place_is_taken_holds_none(replicas: Callable[.
     await until(lambda: not one.shared.database.rows("SELECT 1 FROM service_places"))
 
 
-async def test_attempts_to_sign_in_count_everywhere(replicas: Callable[..., Any]) -> None:
+async def test_sign_in_attempts_are_counted_across_replicas(replicas: Callable[..., Any]) -> None:
     one, other = (await replicas()).shared.attempts, (await replicas()).shared.attempts
     begun = [(one, other)[n % 2].begin("ann", "192.0.2.7") for n in range(LIMITS["both"])]
     assert begun == [0] * LIMITS["both"] and 0 < other.begin("ann", "192.0.2.7") <= 180
-    # From elsewhere, and another one from there, may still try; and who signed in there before is held to less.
+    # Other addresses and other names may still try, and a known address of the name has a looser limit.
     assert other.begin("bob", "192.0.2.7") == 0 == one.begin("ann", "198.51.100.1")
     one.note_success("ann", "198.51.100.1")
     for number in range(LIMITS["name"]):
@@ -146,7 +144,7 @@ async def answered(replica: Replica, begun: asyncio.Event) -> None:
             pass
 
 
-async def test_a_thread_is_answered_by_one_service_at_a_time_and_stopped_from_any(replicas: Callable[..., Any]) -> None:
+async def test_one_replica_at_a_time_answers_a_thread_and_any_can_stop_it(replicas: Callable[..., Any]) -> None:
     one, other = await replicas(), await replicas()
     begun, waiting, over = asyncio.Event(), asyncio.Event(), []
     other.turns.over.append(over.append)
@@ -167,14 +165,14 @@ async def test_a_thread_is_answered_by_one_service_at_a_time_and_stopped_from_an
     assert not await one.turns.elsewhere("t1")
 
 
-async def test_a_turn_ends_where_its_lock_is_lost(replicas: Callable[..., Any], postgresql_url: str) -> None:
+async def test_a_turn_ends_when_its_lock_is_lost(replicas: Callable[..., Any], postgresql_url: str) -> None:
     one, other = await replicas(postgresql_url), await replicas(postgresql_url)
     begun, again = asyncio.Event(), asyncio.Event()
     answering = asyncio.create_task(answered(one, begun))
     await begun.wait()
     async with one.turns.of("t2") as turn:
         await asyncio.to_thread(end_connections, postgresql_url)
-        # Before its result is told it is looked whether the turn is still its own.
+        # Before telling the result, the service checks that it still holds the turn.
         with pytest.raises(AnswerLost):
             await turn.confirm(AnswerLost("lost"))
     with pytest.raises(AnswerLost, match="Ask again"):
@@ -184,10 +182,12 @@ async def test_a_turn_ends_where_its_lock_is_lost(replicas: Callable[..., Any], 
     following.cancel()
 
 
-# -- what is done once ---------------------------------------------------------------------------------------------
+# -- tasks that run once -------------------------------------------------------------------------------------------
 
 
-async def test_what_is_done_once_is_taken_over(replicas: Callable[..., Any], postgresql_url: str) -> None:
+async def test_a_task_that_runs_once_is_taken_over_by_another_replica(
+    replicas: Callable[..., Any], postgresql_url: str
+) -> None:
     one, other = await replicas(postgresql_url), await replicas(postgresql_url)
     doing: list[str] = []
 
@@ -207,7 +207,7 @@ async def test_what_is_done_once_is_taken_over(replicas: Callable[..., Any], pos
     tasks[first].cancel()
     await until(lambda: doing and doing != [first])
     assert len(doing) == 1
-    # And by whoever is first, once it is there again, when PostgreSQL was gone.
+    # After PostgreSQL was gone, the first service to reconnect takes the task.
     await asyncio.to_thread(end_connections, postgresql_url)
     await until(lambda: not doing)
     await until(lambda: doing)
@@ -217,10 +217,12 @@ async def test_what_is_done_once_is_taken_over(replicas: Callable[..., Any], pos
     assert not doing
 
 
-# -- what is told --------------------------------------------------------------------------------------------------
+# -- messages ------------------------------------------------------------------------------------------------------
 
 
-async def test_who_is_signed_out_at_one_service_is_at_all(replicas: Callable[..., Any], postgresql_url: str) -> None:
+async def test_signing_out_at_one_replica_ends_the_session_at_all(
+    replicas: Callable[..., Any], postgresql_url: str
+) -> None:
     one, other = await replicas(postgresql_url), await replicas(postgresql_url)
     told: list[Ended] = []
     missed: list[int] = []
@@ -239,13 +241,13 @@ async def test_who_is_signed_out_at_one_service_is_at_all(replicas: Callable[...
     await until(lambda: missed)
     await asyncio.to_thread(one.people.suspend, "ann")
     await until(lambda: told[-1] == Ended("ann"))
-    # Anybody may say anything on the channel.
+    # Invalid messages on the channel are ignored.
     for text in ("[1]", "x", '{"topic": "sessions/ended", "text": "7"}'):
         one.shared.database.rows("SELECT CAST(pg_notify(?, ?) AS text)", f"argot_{one.stores.schema}", text)
     assert one.shared.secret("window") == other.shared.secret("window") != other.shared.secret("another")
 
 
-async def test_a_server_that_does_not_answer_holds_nobody_up(
+async def test_an_unresponsive_postgresql_is_reported_after_a_short_wait(
     replicas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_service, "LOOK_UP_SECONDS", 0.05)
@@ -258,7 +260,7 @@ async def test_a_server_that_does_not_answer_holds_nobody_up(
         await one.shared.look_up(asleep)
 
 
-async def test_what_slack_sends_to_any_service_is_dealt_with_once(replicas: Callable[..., Any]) -> None:
+async def test_a_slack_event_sent_to_any_replica_is_handled_once(replicas: Callable[..., Any]) -> None:
     replicas_open = {name: await replicas() for name in ("one", "other")}
     dealt: list[tuple[str, int]] = []
     inboxes: dict[str, Inbox] = {}
@@ -273,7 +275,7 @@ async def test_what_slack_sends_to_any_service_is_dealt_with_once(replicas: Call
     for name in replicas_open:
         inboxes[name] = inbox(name)
         inboxes[name].start()
-    # Each event is sent to both, as Slack does that got no answer in time.
+    # Each event is sent to both services, as Slack does if it gets no response in time.
     for number in range(6):
         job = SlackJob("message", "T1", "C1", "U1", f"{number}.0", f"{number}.0", "Hello!")
         for one in inboxes.values():

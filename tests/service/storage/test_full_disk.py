@@ -1,4 +1,4 @@
-"""A service whose disk is full: who only reads goes on, who writes is told, and nothing has to be restarted."""
+"""Tests of a service on a full disk: reading works, writing is refused with the reason, and no restart is needed."""
 
 import resource
 import shutil
@@ -43,7 +43,7 @@ class Full:
         return httpx.Client(base_url=self.served.url, headers={"Authorization": f"Bearer {key}"}, timeout=120)
 
     def room(self, number: int) -> None:
-        """The longest that a file of the service may get."""
+        """Provide the maximum size of a file of the service."""
         resource.prlimit(self.served.process.pid, resource.RLIMIT_FSIZE, (number, resource.RLIM_INFINITY))
 
     @property
@@ -60,19 +60,19 @@ def full(tiny_home: Path, tmp_path: Path) -> Iterator[Full]:
     with Served(home) as served:
         found = Full(served, keys, {})
         with found.client(keys[0]) as reader, httpx.Client(base_url=served.url, timeout=120) as browser:
-            for path in READ:  # what opens a store for the first time writes
+            for path in READ:  # the first use of a store writes
                 assert reader.get(path).status_code == 200
             said = {"name": "root", "password": "tilted copper llama 9"}
             browser.post("/sign-in", data=said, headers={"Origin": served.url})
             found.cookies = dict(browser.cookies)
         with closing(sqlite3.connect(home / "people.db")) as connection, connection:
-            connection.execute("UPDATE sessions SET seen_at = seen_at - 600")  # its next use is noted
+            connection.execute("UPDATE sessions SET seen_at = seen_at - 600")  # so that its next use is recorded
         found.room(1)
         yield found
         found.room(resource.RLIM_INFINITY)
 
 
-def test_reading_goes_on_and_the_fault_is_logged_once(full: Full) -> None:
+def test_reading_works_on_a_full_disk_and_the_fault_is_logged_once(full: Full) -> None:
     with full.client(full.keys[1]) as reader:
         assert {path: reader.get(path).status_code for path in READ} == dict.fromkeys(READ, 200)
     with httpx.Client(base_url=full.served.url, cookies=full.cookies, timeout=120) as browser:
@@ -82,7 +82,7 @@ def test_reading_goes_on_and_the_fault_is_logged_once(full: Full) -> None:
     assert any("Free some space" in line for line in full.served.said if NOT_NOTED in line)
 
 
-def test_writing_is_refused_in_words_and_goes_on_when_there_is_room(full: Full) -> None:
+def test_writing_on_a_full_disk_is_refused_and_works_again_with_room(full: Full) -> None:
     question = {"question": "What does a late tariff filing cost?"}
     with full.client(full.keys[2]) as asker:
         refused = asker.post("/api/ask", json=question)

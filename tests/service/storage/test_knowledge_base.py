@@ -1,4 +1,4 @@
-"""One process owns a knowledge base; it can be killed at any time; damage is found at the start."""
+"""Tests of the knowledge base: one process owns it, it survives any kill, and damage is found at the start."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SETTINGS = Settings()
 
 
 def in_process(code: str, *arguments: object) -> subprocess.Popen[str]:
-    """Python code in another process; it says on its standard output how far it is."""
+    """Run Python code in another process, which reports its progress on standard output."""
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
@@ -51,7 +51,7 @@ HOLD = """
 """
 
 
-def test_a_second_owner_is_told_who_the_first_is(tmp_path: Path) -> None:
+def test_the_error_of_a_second_owner_names_the_first(tmp_path: Path) -> None:
     holder = in_process(HOLD, tmp_path / "kb")
     try:
         wait_for(holder, "open")
@@ -63,7 +63,7 @@ def test_a_second_owner_is_told_who_the_first_is(tmp_path: Path) -> None:
         holder.wait()
 
 
-async def test_a_killed_owner_leaves_nothing_in_the_way(tmp_path: Path) -> None:
+async def test_a_base_can_be_opened_after_its_owner_was_killed(tmp_path: Path) -> None:
     holder = in_process(HOLD, tmp_path / "kb")
     wait_for(holder, "open")
     holder.send_signal(signal.SIGKILL)
@@ -71,7 +71,7 @@ async def test_a_killed_owner_leaves_nothing_in_the_way(tmp_path: Path) -> None:
 
     async with KnowledgeBase.open(tmp_path / "kb", SETTINGS, patience=0) as kb:
         assert json.loads((tmp_path / "kb" / "owner.json").read_text())["pid"] == os.getpid()
-    kb.lock.release()  # a second time does nothing
+    kb.lock.release()  # a second release has no effect
     assert not (tmp_path / "kb" / "owner.json").exists()
 
 
@@ -101,7 +101,7 @@ async def test_the_lock_does_not_outlive_its_owner_in_a_forked_child(tmp_path: P
         os.kill(child, signal.SIGKILL)
 
 
-def test_a_folder_without_a_knowledge_base_is_named_with_the_remedy(tmp_path: Path) -> None:
+def test_the_error_for_a_folder_without_a_base_shows_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=f"argot init --home {tmp_path}"):
         KnowledgeBase.open(tmp_path, SETTINGS)
     (tmp_path / "notes.txt").write_text("mine")
@@ -112,7 +112,7 @@ def test_a_folder_without_a_knowledge_base_is_named_with_the_remedy(tmp_path: Pa
         KnowledgeBase.open(tmp_path / "notes.txt", SETTINGS)
 
 
-async def test_the_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
+async def test_the_folder_is_accessible_to_its_owner_only(tmp_path: Path) -> None:
     async with KnowledgeBase.open(tmp_path / "kb", SETTINGS, create=True) as kb:
         assert kb.home.stat().st_mode & 0o077 == 0
 
@@ -139,7 +139,7 @@ def filled_database(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("name", layout.DATABASES)
-async def test_a_truncated_store_is_found_at_start_with_the_command_that_mends_it(tmp_path: Path, name: str) -> None:
+async def test_a_truncated_store_is_found_at_start_and_the_remedy_shown(tmp_path: Path, name: str) -> None:
     async with KnowledgeBase.open(tmp_path, SETTINGS, create=True):
         pass
     whole = filled_database(tmp_path / name)
@@ -162,8 +162,8 @@ async def test_a_truncated_store_is_found_at_start_with_the_command_that_mends_i
 
 
 @pytest.mark.parametrize("name", [layout.GLOSSARY, layout.PEOPLE, layout.THREADS])
-async def test_a_store_that_is_gone_is_missed(tmp_path: Path, name: str) -> None:
-    """It was made anew without a word: nobody had a password any more, and the glossary was empty."""
+async def test_a_missing_store_is_reported_instead_of_created_anew(tmp_path: Path, name: str) -> None:
+    """Check it because a new empty store without notice would lose all passwords and the glossary."""
     async with KnowledgeBase.open(tmp_path, SETTINGS, create=True) as kb:
         kb.people.add("ann")
         kb.glossary.senses.add("PUC", "NAND", "peripheral under cell")
@@ -188,8 +188,8 @@ async def test_overwritten_pages_are_found_at_start(tmp_path: Path) -> None:
         KnowledgeBase.open(tmp_path, SETTINGS)
 
 
-def test_pages_that_are_still_in_the_log_are_no_damage(tmp_path: Path) -> None:
-    """After a kill the main file may be shorter than the database: the rest is in the write-ahead log."""
+def test_pages_still_in_the_write_ahead_log_are_not_damage(tmp_path: Path) -> None:
+    """Check a main file that is shorter than the database, as after a kill: the rest is in the write-ahead log."""
     connection = sqlite3.connect(tmp_path / "people.db")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("CREATE TABLE things (name TEXT)")
@@ -216,7 +216,7 @@ async def threads(stores: Stores):
     await store.close()
 
 
-async def test_a_thread_is_its_owners_alone(threads: Threads) -> None:
+async def test_a_thread_is_visible_to_its_owner_only(threads: Threads) -> None:
     thread = await threads.start("ann", "What is\n a PUC?")
 
     assert (await threads.own("ann", thread.id)).title == "What is a PUC?"
@@ -237,7 +237,7 @@ async def test_a_thread_is_its_owners_alone(threads: Threads) -> None:
     assert (await threads.own("ann", thread.id)) == thread
 
 
-async def test_feedback_is_replaced_by_later_feedback_and_goes_with_its_thread(threads: Threads) -> None:
+async def test_feedback_is_replaced_by_later_feedback_and_deleted_with_its_thread(threads: Threads) -> None:
     thread = await threads.start("ann", "q")
     await threads.give_feedback("ann", thread.id, 0, -1, "wrong")
     await threads.give_feedback("ann", thread.id, 0, 1, "")
@@ -269,7 +269,7 @@ START_THREADS = """
 """
 
 
-async def test_what_was_reported_is_there_after_a_kill(tmp_path: Path) -> None:
+async def test_reported_threads_survive_a_kill(tmp_path: Path) -> None:
     process = in_process(START_THREADS, tmp_path / "threads.db")
     assert process.stdout
     reported = [process.stdout.readline().strip() for _ in range(5)]
@@ -296,8 +296,8 @@ async def test_a_closed_knowledge_base_can_be_opened_again(tmp_path: Path) -> No
             assert [context.name for context in kb.glossary.contexts.all(kb.principal("ann"))] == []
 
 
-async def test_a_checkpoint_is_data_and_runs_nothing(tmp_path: Path) -> None:
-    """Whoever can hand over a backup can write any checkpoint: naming a function in one must not call it."""
+async def test_loading_a_checkpoint_runs_no_code(tmp_path: Path) -> None:
+    """Check it because a supplied backup can contain any checkpoint: a function named in one must not be called."""
     import pickle
 
     import ormsgpack

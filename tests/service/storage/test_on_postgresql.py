@@ -1,4 +1,4 @@
-"""A whole knowledge base on PostgreSQL: nothing of it in the folder but what is the process's own."""
+"""Tests of a whole knowledge base on PostgreSQL: its folder holds only what belongs to the process."""
 
 import asyncio
 import json
@@ -57,7 +57,7 @@ async def finished(events: AsyncIterator[Any]) -> Any:
 # -- real processes ---------------------------------------------------------------------------------------------------
 
 
-def test_commands_and_a_service_with_a_worker_answer_as_on_sqlite(tmp_path: Path, store: str, chroma: str) -> None:
+def test_commands_and_a_service_on_postgresql_answer_as_on_sqlite(tmp_path: Path, store: str, chroma: str) -> None:
     documents, glossary = tmp_path / "documents", tmp_path / "glossary.csv"
     documents.mkdir()
     for name, text in TINY_DOCUMENTS.items():
@@ -72,9 +72,9 @@ def test_commands_and_a_service_with_a_worker_answer_as_on_sqlite(tmp_path: Path
     asked = run("ask", "--json", "--home", tmp_path / "own", QUESTIONS[1], **on_server)
     assert asked.returncode == 0, asked.stderr
     assert plain(json.loads(asked.stdout)) == expected[1]
-    # Another machine: its folder is new, and is made when it is first used.
+    # A new folder, as on another machine, is created on first use.
     with Served(tmp_path / "other", "--workers", "1", **on_server) as service:
-        # Through the service's socket, and so by its worker.
+        # The command uses the service's socket, and so its worker.
         asked = run("ask", "--json", "--home", tmp_path / "other", QUESTIONS[2], **on_server)
         assert asked.returncode == 0 and plain(json.loads(asked.stdout)) == expected[2], asked.stderr
         assert httpx.get(f"{service.url}/ready", timeout=60).status_code == 200
@@ -90,8 +90,9 @@ async def answers_in_a_folder(home: Path, documents: Path) -> list[dict[str, Any
 
 
 def plain(told: Any) -> Any:
-    """An answer as far as it must not depend on where things are kept: ids, citations, texts, scores; no times, threads
-    and places.
+    """Return the parts of an answer that do not depend on the place of storage.
+
+    Ids, citations, texts and scores stay; times, threads and places are left out.
     """
     if isinstance(told, dict):
         apart = {"thread", "timings", "uri"}
@@ -102,7 +103,7 @@ def plain(told: Any) -> Any:
 # -- one process ------------------------------------------------------------------------------------------------------
 
 
-async def test_one_process_owns_it_where_the_vectors_lie_in_its_folder(tmp_path: Path, store: str, chroma: str) -> None:
+async def test_a_base_with_local_vectors_has_one_owner_process(tmp_path: Path, store: str, chroma: str) -> None:
     text = tmp_path / "rules.md"
     text.write_text("# Tariffs\n\nA late tariff filing costs 40 euros a day.\n")
     first, second = (Settings(home=tmp_path / name, store=store, workers=0) for name in ("first", "second"))
@@ -126,10 +127,10 @@ async def test_one_process_owns_it_where_the_vectors_lie_in_its_folder(tmp_path:
         assert [one.tags for one in kb.document_store.documents(LOCAL)] == [("again",)]
 
 
-# -- never an empty one in its place ----------------------------------------------------------------------------------
+# -- no empty base in place of an existing one ------------------------------------------------------------------------
 
 
-def test_a_folder_with_databases_is_not_begun_anew_on_an_empty_schema(tiny_home: Path, store: str) -> None:
+def test_a_folder_with_databases_is_not_opened_with_an_empty_schema(tiny_home: Path, store: str) -> None:
     settings = Settings(home=tiny_home, store=store)
     for create in (False, True):
         with pytest.raises(InvalidSettings, match=r"argot move --to .*") as refused:
@@ -137,7 +138,7 @@ def test_a_folder_with_databases_is_not_begun_anew_on_an_empty_schema(tiny_home:
         assert str(tiny_home) in str(refused.value) and "schema argot" in str(refused.value)
 
 
-def test_a_folder_whose_knowledge_base_is_on_postgresql_is_not_taken_for_a_new_one(tmp_path: Path, store: str) -> None:
+def test_a_folder_of_a_base_on_postgresql_is_not_taken_for_a_new_one(tmp_path: Path, store: str) -> None:
     home = tmp_path / "kb"
     on_server = Settings(home=home, store=store)
     with pytest.raises(NotFound, match="argot init"):
@@ -163,7 +164,9 @@ def test_a_folder_whose_knowledge_base_is_on_postgresql_is_not_taken_for_a_new_o
         ({"ARGOT_BLOB_URL": "s3://ann:hidden-word@bucket/kb"}, "needs 'store'"),
     ],
 )
-def test_a_wrong_address_is_refused_without_its_password(given: dict[str, str], said: str, tmp_path: Path) -> None:
+def test_an_invalid_address_is_refused_without_showing_its_password(
+    given: dict[str, str], said: str, tmp_path: Path
+) -> None:
     done = run("list", "--home", tmp_path / "kb", **given)
     assert done.returncode != 0 and said in done.stderr, done.stderr
     assert "hidden-word" not in done.stdout + done.stderr
@@ -178,7 +181,7 @@ def test_doctor_shows_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "setting store" in shown and "127.0.0.1:9/argot" in shown and "hidden-word" not in shown
 
 
-async def test_no_model_is_adopted_there(tmp_path: Path, store: str) -> None:
+async def test_models_cannot_be_adopted_on_postgresql(tmp_path: Path, store: str) -> None:
     from argot.service.storage.adopted_models import require_adoptable
 
     with pytest.raises(Conflict, match="ARGOT_EMBEDDER"):

@@ -1,4 +1,4 @@
-"""A knowledge base whose people and threads are on PostgreSQL is asked, judged, exported and erased as any other."""
+"""Test of a knowledge base with people and threads on PostgreSQL: questions, feedback, export and erasure."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ async def do(kb: KnowledgeBase, who: Principal, name: str, /, **parameters: Any)
 
 
 def kept_on(url: str) -> str:
-    """All that is in the tables, in one text."""
+    """Return the contents of all tables as one text."""
     with psycopg.connect(url) as connection:
         tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'argot'").fetchall()
         rows = [connection.execute(f'SELECT * FROM argot."{name}"').fetchall() for (name,) in tables]  # type: ignore[arg-type]
@@ -47,7 +47,7 @@ def kept_on(url: str) -> str:
     )
 
 
-async def test_a_persons_life_from_the_first_question_to_their_erasure(kb: KnowledgeBase, postgresql_url: str) -> None:
+async def test_a_persons_data_is_stored_and_erased_on_postgresql(kb: KnowledgeBase, postgresql_url: str) -> None:
     await do(kb, LOCAL, "user_add", name="ann", groups=["hr"], password="wide llama 91 x")
     await do(kb, LOCAL, "user_roles", name="ann", role="manager")
     ann = kb.people.principal("ann")

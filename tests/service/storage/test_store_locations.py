@@ -1,4 +1,4 @@
-"""Where the stores of a service lie is told to who runs it, on the command line and in the log, and to nobody else."""
+"""Tests that the location of stores is told on the command line and in the log only, and never to clients."""
 
 import logging
 import shutil
@@ -36,7 +36,7 @@ def elsewhere() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("kind", [DamagedStore, StoreUnavailable, KnowledgeBaseBusy])
-def test_what_is_said_elsewhere_names_no_file_and_the_log_does(kind: type[Exception]) -> None:
+def test_errors_sent_to_clients_name_no_file_but_the_log_does(kind: type[Exception]) -> None:
     error = kind(f"{PATH} is damaged. Mend it with: argot restore --home /srv/canary/kb")
     assert PATH in str(error) and PATH in str(make_error_event(error))  # type: ignore[arg-type]
     with elsewhere():
@@ -49,14 +49,14 @@ def test_what_is_said_elsewhere_names_no_file_and_the_log_does(kind: type[Except
         assert asked_from_elsewhere.get()
 
 
-def test_a_missing_package_does_not_say_where_python_lies() -> None:
+def test_the_error_for_a_missing_package_does_not_show_pythons_location() -> None:
     error = MissingExtra("PDF", "pdf")
     assert "pip install" in str(error)
     with elsewhere():
         assert "/" not in str(error) and "argot doctor" in str(error)
 
 
-def test_no_answer_of_a_service_with_a_damaged_store_names_its_folder(tiny_home: Path, tmp_path: Path) -> None:
+def test_responses_of_a_service_with_a_damaged_store_do_not_name_its_folder(tiny_home: Path, tmp_path: Path) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "canary-home")
     with LocalClient(KnowledgeBase.open(home, Settings(home=home))) as client:
         client.call(user_add, name="root", role="admin", password="tilted copper llama 9")

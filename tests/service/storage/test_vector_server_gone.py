@@ -1,4 +1,4 @@
-"""What people see while the Chroma server that keeps the vectors is gone."""
+"""Tests of answers and of doctor while the Chroma server that holds the vectors is unreachable."""
 
 import asyncio
 import shutil
@@ -29,7 +29,7 @@ async def ask(kb: KnowledgeBase, question: str) -> Any:
     return await catalogue.get_result(kb, ROOT, "ask", question=question)
 
 
-async def test_questions_are_answered_by_words_with_a_note(kb: KnowledgeBase) -> None:
+async def test_without_the_vector_server_questions_are_answered_by_keywords_with_a_note(kb: KnowledgeBase) -> None:
     result = await ask(kb, "What is the Word Line voltage during a read?")
     assert "4.5 V" in result["answer"]
     (note,) = [note for note in result["notes"] if "search by meaning" in note]
@@ -37,7 +37,7 @@ async def test_questions_are_answered_by_words_with_a_note(kb: KnowledgeBase) ->
     assert "s3cret" not in str(result)
 
 
-async def test_doctor_says_what_is_wrong_and_what_helps(kb: KnowledgeBase) -> None:
+async def test_doctor_names_the_fault_of_the_vector_server_and_its_remedy(kb: KnowledgeBase) -> None:
     home = kb.home
     await kb.close()
     findings = await asyncio.to_thread(diagnose, home, Settings(home=home, chroma_url=GONE))

@@ -1,4 +1,4 @@
-"""The client of the model server: events in any pieces, connections used again, certificates and proxies."""
+"""The client of the model server: events in any pieces, reused connections, certificates and proxies."""
 
 import asyncio
 import json
@@ -45,7 +45,7 @@ ENDS = st.sampled_from([b"\n", b"\r\n", b"\r"])
 
 
 @given(lines=st.lists(st.tuples(LINES, ENDS), max_size=12), cuts=st.lists(st.integers(0, 120), max_size=12))
-def test_events_are_the_same_wherever_their_pieces_end(lines: list[tuple[bytes, bytes]], cuts: list[int]) -> None:
+def test_events_are_parsed_alike_from_any_pieces(lines: list[tuple[bytes, bytes]], cuts: list[int]) -> None:
     stream = b"".join(line + end for line, end in lines)
     places = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
     parser, bytewise = EventParser(), EventParser()
@@ -55,7 +55,7 @@ def test_events_are_the_same_wherever_their_pieces_end(lines: list[tuple[bytes, 
 
 
 def expected(stream: bytes) -> list[bytes]:
-    """The same by the words of the specification, of a stream that is there as a whole."""
+    """Return the events of a complete stream, parsed as the specification says."""
     events: list[bytes] = []
     data: list[bytes] = []
     for line in stream.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")[:-1]:
@@ -69,14 +69,14 @@ def expected(stream: bytes) -> list[bytes]:
 
 
 @pytest.mark.parametrize("piece", [b"data: " + b"x" * 1000, b"data: " + b"x" * 1000 + b"\n", b"x" * 1000])
-def test_an_event_without_end_is_refused(piece: bytes) -> None:
+def test_an_endless_event_is_refused(piece: bytes) -> None:
     parser = EventParser()
     with pytest.raises(BodyTooLarge):
         for _ in range(MAX_EVENT_BYTES // 900):
             parser.feed(piece)
 
 
-def test_comments_without_end_are_no_event() -> None:
+def test_endless_comments_are_not_an_event() -> None:
     parser = EventParser()
     assert not [one for _ in range(MAX_EVENT_BYTES // 6) for one in parser.feed(b": ping\n")]
 
@@ -84,14 +84,14 @@ def test_comments_without_end_are_no_event() -> None:
 # -- connections ------------------------------------------------------------------------------------------------------
 
 
-async def test_one_connection_serves_one_call_after_the_other(scripted_model: Any) -> None:
+async def test_one_connection_serves_several_calls(scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", "It is 4.5 V [1].")
     model = model_of(scripted_model.settings(**PATIENT))
     assert [await said(model) for _ in range(4)] == ["It is 4.5 V [1]."] * 4
     assert len(scripted_model._handlers) == 1
 
 
-async def test_a_thought_in_a_field_of_its_own_is_a_sign_of_work_and_no_answer(scripted_model: Any) -> None:
+async def test_a_separate_reasoning_field_is_not_part_of_the_answer(scripted_model: Any) -> None:
     for name in ("reasoning_content", "reasoning"):
         chunk = {"choices": [{"index": 0, "delta": {name: "The asker wants volts."}, "finish_reason": None}]}
         scripted_model.reply("cited_answer", "It is 4.5 V [1].")
@@ -105,8 +105,8 @@ async def test_a_thought_in_a_field_of_its_own_is_a_sign_of_work_and_no_answer(s
         scripted_model.heal()
 
 
-def test_nothing_on_the_path_of_a_question_needs_openai() -> None:
-    """Neither it nor LangChain's client of it is an installation's any more, and both take seconds to import."""
+def test_answering_a_question_does_not_import_openai() -> None:
+    """Check it since neither openai nor LangChain's client of it is installed any more, and importing takes seconds."""
     script = (
         "import sys; "
         "import argot.tools.llm.model_client, argot.tools.llm.model_server, argot.service.usecases.catalogue;"
@@ -121,7 +121,7 @@ def test_nothing_on_the_path_of_a_question_needs_openai() -> None:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for 127.0.0.1 that nobody signed but itself, with its key in the same file."""
+    """Make a self-signed certificate for 127.0.0.1, with its key in the same file."""
     folder = tmp_path_factory.mktemp("tls")
     command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=argot -addext subjectAltName=IP:127.0.0.1"
     made = [*command.split(), "-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
@@ -133,7 +133,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 async def over_tls(certificate: Path, plain_port: int) -> asyncio.Server:
-    """Takes TLS off what it is sent, and passes it on."""
+    """Start a proxy that decrypts TLS and forwards the data."""
 
     async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -154,7 +154,7 @@ async def over_tls(certificate: Path, plain_port: int) -> asyncio.Server:
 
 
 @pytest.mark.parametrize("is_named", [True, False])
-async def test_a_certificate_is_trusted_only_where_its_authority_is_named(
+async def test_a_self_signed_certificate_needs_ssl_cert_file(
     scripted_model: Any, certificate: Path, monkeypatch: pytest.MonkeyPatch, is_named: bool
 ) -> None:
     if is_named:
@@ -175,7 +175,7 @@ async def test_a_certificate_is_trusted_only_where_its_authority_is_named(
         front.close()
 
 
-async def test_a_server_elsewhere_is_asked_through_the_proxy_of_the_environment(
+async def test_a_remote_server_is_reached_through_the_configured_proxy(
     scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("ALL_PROXY", "all_proxy", "http_proxy", "NO_PROXY", "no_proxy"):
@@ -186,10 +186,10 @@ async def test_a_server_elsewhere_is_asked_through_the_proxy_of_the_environment(
     assert scripted_model.asked()[0].path == "http://models.invalid/v1/chat/completions"
 
 
-async def test_after_its_beginning_an_answer_is_read_several_tokens_at_a_time(
+async def test_tokens_are_read_in_groups_after_the_start_of_an_answer(
     scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """JSON is not: nobody reads along, and all that comes after it would wait."""
+    """Check also that JSON is not gathered: nobody reads it while it streams, and later stages would wait."""
     rests: list[float] = []
     sleep = asyncio.sleep
 
@@ -214,8 +214,8 @@ async def test_after_its_beginning_an_answer_is_read_several_tokens_at_a_time(
 # -- stopping ---------------------------------------------------------------------------------------------------------
 
 
-async def test_what_follows_the_last_event_is_not_waited_for(scripted_model: Any) -> None:
-    """A server that keeps the body open behind [DONE] costs the reader nothing to speak of."""
+async def test_a_reply_ends_with_its_last_event(scripted_model: Any) -> None:
+    """Check that a server that keeps the body open after [DONE] delays the reader only slightly."""
     scripted_model.reply("cited_answer", "It is 4.5 V [1].")
     scripted_model.fault("after", more=b"data: [DONE]\n\n")
     model = model_of(scripted_model.settings(**PATIENT))
@@ -223,7 +223,7 @@ async def test_what_follows_the_last_event_is_not_waited_for(scripted_model: Any
     assert await asyncio.to_thread(scripted_model.wait_until, lambda: scripted_model.asked()[0].gone)
 
 
-async def test_a_reader_that_leaves_while_nothing_comes_ends_the_request(scripted_model: Any) -> None:
+async def test_a_reader_that_stops_during_a_pause_ends_the_request(scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", "word " * 500)
     scripted_model.fault("pause", tokens=3)
     async with aclosing(model_of(scripted_model.settings(**PATIENT)).text("cited_answer", **INPUTS)) as pieces:

@@ -1,4 +1,4 @@
-"""A model server that misbehaves: each fault ends in time, is asked again only where that is safe, and is named."""
+"""A model server that misbehaves: each fault ends in time, is retried only where that is safe, and is named."""
 
 import asyncio
 import json
@@ -79,7 +79,7 @@ def about(name: str, clause: str, **options: Any) -> Any:
         about("event", "failed while answering", event='{"error": {"message": "out of memory"}}'),
     ],
 )
-async def test_a_fault_ends_in_time_and_is_named(
+async def test_each_fault_ends_in_time_and_is_named(
     scripted_model: Any, name: str, options: dict[str, Any], clause: str, ask: Any
 ) -> None:
     scripted_model.fault(name, **options)
@@ -99,7 +99,7 @@ async def test_a_fault_ends_in_time_and_is_named(
 
 
 @pytest.mark.parametrize("name", ["hang", "slow", "cut", "end", "error_event"])
-async def test_nothing_is_asked_again_after_a_timeout_or_a_piece(scripted_model: Any, name: str) -> None:
+async def test_a_request_is_not_retried_after_a_timeout_or_a_first_piece(scripted_model: Any, name: str) -> None:
     scripted_model.fault(name)
     with pytest.raises(ModelUnavailable):
         await ask_text(model_of(scripted_model, **SHORT))
@@ -108,7 +108,7 @@ async def test_nothing_is_asked_again_after_a_timeout_or_a_piece(scripted_model:
 
 @ASKS
 @pytest.mark.parametrize("code", [500, 502, 503])
-async def test_a_passing_failure_is_asked_again_once(scripted_model: Any, code: int, ask: Any) -> None:
+async def test_a_temporary_failure_is_retried_once(scripted_model: Any, code: int, ask: Any) -> None:
     model = model_of(scripted_model)
     assert await ask(model)
     scripted_model.fault("status", code=code, times=1)
@@ -121,7 +121,7 @@ async def test_a_passing_failure_is_asked_again_once(scripted_model: Any, code: 
 
 
 @ASKS
-async def test_a_connection_that_breaks_before_the_reply_is_tried_again(scripted_model: Any, ask: Any) -> None:
+async def test_a_connection_that_breaks_before_the_reply_is_retried(scripted_model: Any, ask: Any) -> None:
     await ask_json(model_of(scripted_model))
     scripted_model.fault("garbage", times=1)
     assert await ask(model_of(scripted_model))
@@ -133,14 +133,14 @@ def refusing(scripted_model: Any) -> Iterator[Any]:
     yield scripted_model
 
 
-async def test_after_a_refused_connection_the_next_run_asks_again_at_once(refusing: Any) -> None:
+async def test_the_run_after_a_refused_connection_asks_again_at_once(refusing: Any) -> None:
     with pytest.raises(ModelUnavailable, match=f"cannot be reached at 127.0.0.1:{refusing.port}: start it"):
         await ask_json(model_of(refusing))
     refusing.heal()
     assert await ask_json(model_of(refusing)) == {"terms": []}
 
 
-async def test_where_no_connection_is_taken_in_time_the_next_runs_do_not_wait_for_one(
+async def test_runs_after_a_connection_timeout_do_not_wait_again(
     scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = ModelServer.from_settings(scripted_model.settings())
@@ -155,10 +155,10 @@ async def test_where_no_connection_is_taken_in_time_the_next_runs_do_not_wait_fo
     server.refuse_if_down()
 
 
-async def test_a_connection_that_this_process_was_too_busy_for_is_tried_again(
+async def test_a_connection_timeout_of_a_busy_process_is_retried(
     scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On this machine a connection is made at once or refused. A busy first second must not cost the model's answer."""
+    """Check the retry, since a local connection succeeds or fails at once: one busy second must not lose the answer."""
     send, late = httpx.AsyncClient.send, iter([True])
 
     async def late_at_first(*given: Any, **more: Any) -> Any:
@@ -171,14 +171,14 @@ async def test_a_connection_that_this_process_was_too_busy_for_is_tried_again(
         assert await ask_json(model_of(scripted_model)) == {"terms": []}
 
 
-async def test_a_refused_connection_is_tried_twice(refusing: Any) -> None:
+async def test_a_refused_connection_is_retried_once(refusing: Any) -> None:
     calls: list[Any] = []
     with pytest.raises(ModelUnavailable):
         await ask_json(model_of(refusing, calls))
     assert len(calls) == 2
 
 
-async def test_a_server_that_dies_while_it_answers(scripted_model: Any) -> None:
+async def test_a_server_that_dies_during_an_answer_raises_an_error(scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", "word " * 100)
     scripted_model.fault("pause", tokens=3)
     pieces: list[str] = []
@@ -198,16 +198,16 @@ async def test_a_server_that_dies_while_it_answers(scripted_model: Any) -> None:
         ("event", {"event": "x\ndata: " * 100_000}),  # one event of many lines
     ],
 )
-async def test_more_than_an_answer_can_be_long_is_not_read(
+async def test_an_answer_beyond_the_size_limit_is_not_read(
     scripted_model: Any, fault: str, options: dict[str, Any], ask: Any
 ) -> None:
-    """However little of it a server calls a token: the work on an answer grows with its length."""
+    """Check the limit on characters, whatever the server counts as tokens: the work grows with the length."""
     scripted_model.fault(fault, **options)
     with pytest.raises(ModelUnavailable, match="sent more than an answer can be long"):
         await ask(model_of(scripted_model))
 
 
-async def test_what_is_no_text_is_left_out(scripted_model: Any) -> None:
+async def test_control_and_surrogate_characters_of_a_reply_are_removed(scripted_model: Any) -> None:
     delta = {"choices": [{"index": 0, "delta": {"content": "4.5\ud800 \x00\x1b[31mV\u202e. "}}]}
     scripted_model.reply("cited_answer", "It is.")
     scripted_model.fault("event", event=json.dumps(delta))
@@ -221,7 +221,7 @@ async def test_what_is_no_text_is_left_out(scripted_model: Any) -> None:
 
 
 @pytest.mark.parametrize("count", [10**30, -1, "12"])
-async def test_a_count_of_tokens_that_is_none_does_not_spoil_the_answer(scripted_model: Any, count: Any) -> None:
+async def test_an_invalid_token_count_does_not_spoil_the_answer(scripted_model: Any, count: Any) -> None:
     usage = {"prompt_tokens": count, "completion_tokens": count, "total_tokens": 1}
     scripted_model.reply("cited_answer", "It is 4.5 V.")
     scripted_model.fault("event", event=json.dumps({"choices": [], "usage": usage}))
@@ -231,7 +231,7 @@ async def test_a_count_of_tokens_that_is_none_does_not_spoil_the_answer(scripted
 
 
 @pytest.mark.parametrize("coding", ["gzip, gzip", "br", "snappy"])
-async def test_a_coding_that_cannot_be_bounded_is_refused(scripted_model: Any, coding: str) -> None:
+async def test_an_unsupported_content_encoding_is_refused(scripted_model: Any, coding: str) -> None:
     from argot.tools.llm.address import parse_address
     from argot.tools.llm.faults import WrongAnswer
     from argot.tools.llm.model_client import ModelClient
@@ -248,7 +248,7 @@ async def test_a_coding_that_cannot_be_bounded_is_refused(scripted_model: Any, c
 
 
 @pytest.mark.parametrize(("name", "reason"), [("invalid_json", "no JSON"), ("wrong_schema", "it lacks terms")])
-async def test_a_reply_that_is_not_what_was_asked_for(scripted_model: Any, name: str, reason: str) -> None:
+async def test_invalid_json_replies_fail_and_finally_end_the_run(scripted_model: Any, name: str, reason: str) -> None:
     scripted_model.fault(name, prompt="identify_jargon")
     calls: list[Any] = []
     model = model_of(scripted_model, calls)
@@ -263,12 +263,12 @@ async def test_a_reply_that_is_not_what_was_asked_for(scripted_model: Any, name:
     assert model.failed  # but not for ever
 
 
-async def test_an_invalid_reply_once(scripted_model: Any) -> None:
+async def test_a_single_invalid_reply_is_retried(scripted_model: Any) -> None:
     scripted_model.fault("invalid_json", times=1)
     assert await ask_json(model_of(scripted_model)) == {"terms": []}
 
 
-async def test_blanks_without_end_are_cut_short(scripted_model: Any) -> None:
+async def test_endless_blanks_in_a_reply_are_cut_short(scripted_model: Any) -> None:
     scripted_model.fault("blanks")
     scripted_model.speed = 0.001
     with pytest.raises(ModelUnavailable, match="broken JSON"):
@@ -276,7 +276,7 @@ async def test_blanks_without_end_are_cut_short(scripted_model: Any) -> None:
     assert all(len(one.sent) <= one.body["max_tokens"] for one in scripted_model.asked())
 
 
-async def test_a_reply_is_what_stands_before_endless_blanks(scripted_model: Any) -> None:
+async def test_a_reply_before_endless_blanks_is_used(scripted_model: Any) -> None:
     scripted_model.heal()
     scripted_model.fault("text", text='{"terms": ["WL"]}' + "\n" * 5000)
     assert await ask_json(model_of(scripted_model)) == {"terms": ["WL"]}
@@ -293,21 +293,23 @@ async def test_a_model_that_repeats_itself_is_stopped(scripted_model: Any) -> No
     assert scripted_model.wait_until(lambda: scripted_model.asked()[0].gone)
 
 
-async def test_a_text_longer_than_allowed_ends(scripted_model: Any) -> None:
+async def test_a_text_beyond_the_token_limit_is_cut_with_an_ellipsis(scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", " ".join(str(n) for n in range(5000)))
     *words, last = (await ask_text(model_of(scripted_model, model_answer_tokens=50))).split()
     assert (len(words), last) == (50, "…")  # who reads it sees that it broke off
 
 
-async def test_the_whole_call_is_bounded_though_tokens_come(scripted_model: Any) -> None:
+async def test_the_duration_of_a_streaming_call_is_bounded(scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", " ".join(str(n) for n in range(5000)))
     scripted_model.speed = 0.1
     with pytest.raises(ModelUnavailable, match="was not done within 6 s"):
         await ask_text(model_of(scripted_model, model_seconds=6))
 
 
-async def test_a_slow_reader_is_not_bounded(scripted_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bound is on waiting for the server; what the caller does meanwhile must not be cancelled by it."""
+async def test_the_time_a_slow_reader_takes_is_not_bounded(
+    scripted_model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Check that only waiting for the server is bounded: the caller's own work must not be cancelled."""
     bounds: list[asyncio.Timeout] = []
     timeout = asyncio.timeout
 
@@ -327,7 +329,7 @@ async def test_a_slow_reader_is_not_bounded(scripted_model: Any, monkeypatch: py
 # -- stopping
 
 
-async def test_closing_the_text_stops_the_server(scripted_model: Any) -> None:
+async def test_closing_the_text_ends_the_request(scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", "word " * 500)
     scripted_model.fault("pause", tokens=5)
     calls: list[Any] = []
@@ -341,7 +343,7 @@ async def test_closing_the_text_stops_the_server(scripted_model: Any) -> None:
 
 @ASKS
 @pytest.mark.parametrize("fault", ["slow", "pause"])
-async def test_cancelling_the_task_stops_the_server(scripted_model: Any, ask: Any, fault: str) -> None:
+async def test_cancelling_the_task_ends_the_request(scripted_model: Any, ask: Any, fault: str) -> None:
     scripted_model.reply("cited_answer", "word " * 500)
     scripted_model.reply("identify_jargon", "word " * 500)
     scripted_model.fault(fault, tokens=5)
@@ -356,7 +358,7 @@ async def test_cancelling_the_task_stops_the_server(scripted_model: Any, ask: An
     assert calls[0].failed == "was cancelled"
 
 
-async def test_a_stopped_text_leaves_the_pool_to_the_next(scripted_model: Any) -> None:
+async def test_a_stopped_text_frees_its_connection(scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", " ".join(str(n) for n in range(50)))
     model = model_of(scripted_model)
     for _ in range(3):
@@ -368,7 +370,7 @@ async def test_a_stopped_text_leaves_the_pool_to_the_next(scripted_model: Any) -
 # -- too long
 
 
-async def test_an_overflow_is_told_apart_and_does_not_end_the_run(scripted_model: Any) -> None:
+async def test_a_context_overflow_has_its_own_error_and_does_not_end_the_run(scripted_model: Any) -> None:
     scripted_model.fault("overflow", times=1)
     model = model_of(scripted_model)
     with pytest.raises(ContextOverflow, match="longer than its model's context"):
@@ -377,7 +379,7 @@ async def test_an_overflow_is_told_apart_and_does_not_end_the_run(scripted_model
     assert await ask_text(model)
 
 
-async def test_a_question_longer_than_the_context(scripted_model: Any) -> None:
+async def test_a_question_longer_than_the_context_overflows(scripted_model: Any) -> None:
     scripted_model.context = 600
     with pytest.raises(ContextOverflow):
         await model_of(scripted_model).json("identify_jargon", question="word " * 2000)
@@ -390,7 +392,7 @@ async def test_a_question_longer_than_the_context(scripted_model: Any) -> None:
     "text",
     ["na " * 100, "One line of it.\n" * 20, "An answer first. " + "ha" * 200, " " * 300],
 )
-def test_what_repeats(text: str) -> None:
+def test_repeating_text_is_recognised(text: str) -> None:
     assert is_repeating(text)
 
 
@@ -403,7 +405,7 @@ def test_what_repeats(text: str) -> None:
         "\n".join(f"{n}. Open the panel and press the button {n}." for n in range(30)),
     ],
 )
-def test_what_does_not_repeat(text: str) -> None:
+def test_ordinary_text_is_not_taken_for_repetition(text: str) -> None:
     assert not is_repeating(text)
 
 
@@ -427,7 +429,7 @@ SCHEMA = {
         '{"label": "a", "terms": ["x", "yz"]} and more',
     ],
 )
-def test_replies_that_fit(text: str) -> None:
+def test_replies_that_fit_the_schema_are_parsed(text: str) -> None:
     assert parse_object(text, SCHEMA)["label"] in "ab"
 
 
@@ -448,11 +450,11 @@ def test_replies_that_fit(text: str) -> None:
         ('{"label": "a", "terms": ["a", "b", "c"]}', "terms breaks maxItems"),
     ],
 )
-def test_replies_that_do_not_fit(text: str, reason: str) -> None:
+def test_replies_that_do_not_fit_the_schema_are_refused(text: str, reason: str) -> None:
     with pytest.raises(InvalidReply, match=reason):
         parse_object(text, SCHEMA)
 
 
-def test_a_keyword_nobody_checks_is_refused() -> None:
+def test_an_unsupported_schema_keyword_is_refused() -> None:
     with pytest.raises(ValueError, match="pattern"):
         check_schema("x", {"type": "string", "pattern": "y"})

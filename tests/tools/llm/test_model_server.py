@@ -1,4 +1,4 @@
-"""The connection to the model server, against a scripted one: replies, what it lacks, sharing, secrets."""
+"""The connection to the model server, tested with a scripted one: replies, missing features, sharing, secrets."""
 
 import asyncio
 import logging
@@ -27,7 +27,7 @@ async def said(model: Any) -> str:
     return "".join([piece async for piece in model.text("cited_answer", **INPUTS)])
 
 
-async def test_a_reply_in_json(scripted_model: Any) -> None:
+async def test_a_json_reply_is_parsed_and_recorded(scripted_model: Any) -> None:
     scripted_model.reply("identify_jargon", JARGON)
     calls: list[Any] = []
     model = model_of(scripted_model, calls)
@@ -42,7 +42,7 @@ async def test_a_reply_in_json(scripted_model: Any) -> None:
     assert 0 < call.first_token_seconds <= call.seconds
 
 
-async def test_a_text_comes_in_pieces_as_the_server_sends_them(scripted_model: Any) -> None:
+async def test_a_text_is_streamed_as_the_server_sends_it(scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", "It is 4.5 V [1].")
     scripted_model.fault("pause", tokens=2)
     calls: list[Any] = []
@@ -69,12 +69,12 @@ async def test_a_text_comes_in_pieces_as_the_server_sends_them(scripted_model: A
         "http://127.0.0.1:8011/v1/models",
     ],
 )
-def test_the_url_with_and_without_v1(written: str) -> None:
+def test_a_url_with_or_without_v1_is_accepted(written: str) -> None:
     address = parse_address(written)
     assert (address.api, address.root) == ("http://127.0.0.1:8011/v1", "http://127.0.0.1:8011")
 
 
-def test_a_server_below_a_path() -> None:
+def test_a_server_below_a_path_is_accepted() -> None:
     assert parse_address("https://models.example/team/v1").root == "https://models.example/team"
 
 
@@ -82,7 +82,7 @@ def test_a_server_below_a_path() -> None:
     "written",
     ["localhost:8000", "ftp://x/v1", "http://", "http://a b/v1", "http://x:99999/v1", "v1", "http://x/v1?k=1"],
 )
-def test_a_url_that_is_none_is_refused(written: str) -> None:
+def test_an_invalid_url_is_refused(written: str) -> None:
     with pytest.raises(InvalidSettings, match="ARGOT_MODEL_URL"):
         ModelServer.from_settings(Settings(model_url=written))
 
@@ -94,11 +94,11 @@ def test_a_password_in_the_url_is_refused_and_not_shown() -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.9.10", "[::1]", "gpu.localhost"])
-def test_addresses_of_this_machine(host: str) -> None:
+def test_local_addresses_are_recognised(host: str) -> None:
     assert parse_address(f"http://{host}:8000").local
 
 
-def test_addresses_of_other_machines() -> None:
+def test_addresses_of_other_machines_are_not_local() -> None:
     assert not any(parse_address(f"http://{host}").local for host in ("10.0.0.1", "gpu.example", "localhost.example"))
 
 
@@ -113,7 +113,7 @@ def test_equal_settings_share_one_server(scripted_model: Any) -> None:
     assert first is not ModelServer.from_settings(Settings(model_url=settings.model_server.url, model_seconds=5))
 
 
-async def test_no_proxy_of_the_environment_stands_before_this_machine(
+async def test_a_local_server_is_reached_without_the_configured_proxy(
     scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "OPENAI_PROXY"):
@@ -128,19 +128,19 @@ async def test_no_proxy_of_the_environment_stands_before_this_machine(
 # -- which model
 
 
-async def test_a_model_named_in_the_settings(scripted_model: Any) -> None:
+async def test_the_model_named_in_the_settings_is_used(scripted_model: Any) -> None:
     scripted_model.models = ("small", "large")
     await model_of(scripted_model, model="large").json("identify_jargon", question=QUESTION)
     assert scripted_model.asked()[0].body["model"] == "large"
 
 
-async def test_of_several_models_one_must_be_named(scripted_model: Any) -> None:
+async def test_one_of_several_served_models_must_be_named(scripted_model: Any) -> None:
     scripted_model.models = ("small", "large")
     with pytest.raises(ModelUnavailable, match=r"serves 2 models \(small, large\): name one as ARGOT_MODEL"):
         await model_of(scripted_model).json("identify_jargon", question=QUESTION)
 
 
-async def test_the_names_a_server_gives_its_models_are_bounded_and_of_one_line(scripted_model: Any) -> None:
+async def test_model_names_in_an_error_are_shortened_and_on_one_line(scripted_model: Any) -> None:
     scripted_model.models = tuple(f"{number} {'long ' * 50}" for number in range(20))
     with pytest.raises(ModelUnavailable, match=r"serves 20 models \(0 long .*…, 12 more\)") as refused:
         await model_of(scripted_model).json("identify_jargon", question=QUESTION)
@@ -152,13 +152,13 @@ async def test_a_model_listed_twice_is_one(scripted_model: Any) -> None:
     assert await said(model_of(scripted_model))
 
 
-async def test_a_model_that_is_not_served(scripted_model: Any) -> None:
+async def test_a_model_that_is_not_served_is_reported(scripted_model: Any) -> None:
     scripted_model.models = ("small", "large")
     with pytest.raises(ModelUnavailable, match="does not serve the model huge, but small, large: set ARGOT_MODEL"):
         await model_of(scripted_model, model="huge").json("identify_jargon", question=QUESTION)
 
 
-async def test_a_server_that_serves_another_model_since(scripted_model: Any) -> None:
+async def test_a_server_that_changed_its_model_is_used(scripted_model: Any) -> None:
     model = model_of(scripted_model)
     await model.json("identify_jargon", question=QUESTION)
     scripted_model.models = ("newer",)
@@ -166,21 +166,21 @@ async def test_a_server_that_serves_another_model_since(scripted_model: Any) -> 
     assert model.name == "newer"
 
 
-async def test_a_gateway_without_a_list_of_models(scripted_model: Any) -> None:
+async def test_a_gateway_without_a_list_of_models_needs_a_named_model(scripted_model: Any) -> None:
     scripted_model.lists_models = False
     assert await model_of(scripted_model, model="scripted").json("identify_jargon", question=QUESTION) == {"terms": []}
     with pytest.raises(ModelUnavailable, match="404"):
         await model_of(scripted_model).json("identify_jargon", question=QUESTION)
 
 
-async def test_the_context_of_the_settings_counts_more_than_the_servers(scripted_model: Any) -> None:
+async def test_the_context_length_of_the_settings_wins_over_the_servers(scripted_model: Any) -> None:
     model = model_of(scripted_model, model_context=2222)
     await model.json("identify_jargon", question=QUESTION)
     assert model.context_tokens == 2222
 
 
-async def test_a_reply_in_chinese_is_asked_for_in_fewer_characters_and_held_to_no_fewer(scripted_model: Any) -> None:
-    """A character of it takes a token, and the reply would be cut off in the middle of its JSON."""
+async def test_a_chinese_reply_gets_a_lower_length_limit_but_is_not_cut(scripted_model: Any) -> None:
+    """Check it because each Chinese character takes a token: the reply would be cut off within its JSON."""
     scripted_model.reply("identify_jargon", {"terms": ["字线" * 15]})
     model = model_of(scripted_model)
     for question, longest in ((QUESTION, 60), ("字线在读取期间的电压是多少？", 20)):
@@ -191,7 +191,7 @@ async def test_a_reply_in_chinese_is_asked_for_in_fewer_characters_and_held_to_n
 # -- what a server may lack
 
 
-async def test_a_server_that_refuses_schemas_is_asked_in_words(scripted_model: Any) -> None:
+async def test_a_server_that_refuses_schemas_gets_them_in_the_prompt(scripted_model: Any) -> None:
     scripted_model.fault("no_schema")
     scripted_model.reply("identify_jargon", JARGON)
     model = model_of(scripted_model)
@@ -203,7 +203,7 @@ async def test_a_server_that_refuses_schemas_is_asked_in_words(scripted_model: A
     assert all("JSON schema" in one.system and one.schema is None for one in asked)
 
 
-async def test_a_server_that_ignores_schemas_is_asked_in_words_too(scripted_model: Any) -> None:
+async def test_a_server_that_ignores_schemas_gets_them_in_the_prompt(scripted_model: Any) -> None:
     scripted_model.fault("ignores_schema")
     scripted_model.reply("identify_jargon", JARGON)
     model = model_of(scripted_model)
@@ -212,7 +212,7 @@ async def test_a_server_that_ignores_schemas_is_asked_in_words_too(scripted_mode
     assert ["JSON schema" in one.system for one in scripted_model.asked()] == [False, True, True]
 
 
-async def test_who_refuses_a_request_with_and_without_schema_does_not_lack_schemas(scripted_model: Any) -> None:
+async def test_a_server_that_refuses_all_requests_does_not_lack_schemas(scripted_model: Any) -> None:
     scripted_model.fault("status", code=422, prompt="identify_jargon", times=2)
     scripted_model.reply("identify_jargon", JARGON)
     with pytest.raises(ModelUnavailable, match="422"):
@@ -221,7 +221,7 @@ async def test_who_refuses_a_request_with_and_without_schema_does_not_lack_schem
     assert ["JSON schema" in one.system for one in scripted_model.asked()] == [False, True, False]
 
 
-async def test_words_after_the_json_are_not_waited_for(scripted_model: Any) -> None:
+async def test_text_after_the_json_is_not_waited_for(scripted_model: Any) -> None:
     scripted_model.fault("no_schema")
     scripted_model.reply("identify_jargon", '{"terms": ["WL"]} ' + " ".join(str(n) for n in range(3000)))
     scripted_model.speed = 0.02
@@ -229,7 +229,7 @@ async def test_words_after_the_json_are_not_waited_for(scripted_model: Any) -> N
     assert scripted_model.wait_until(lambda: scripted_model.asked()[-1].gone)
 
 
-async def test_a_server_that_refuses_usage(scripted_model: Any) -> None:
+async def test_a_server_that_refuses_usage_is_asked_without_it(scripted_model: Any) -> None:
     scripted_model.fault("no_stream_options")
     calls: list[Any] = []
     assert await model_of(scripted_model, calls).json("identify_jargon", question=QUESTION) == {"terms": []}
@@ -237,8 +237,8 @@ async def test_a_server_that_refuses_usage(scripted_model: Any) -> None:
     assert calls[1].completion_tokens == 0
 
 
-async def test_eight_at_once_meet_a_refusal_together(scripted_model: Any) -> None:
-    """Each learns of what it sent itself; none takes another's refusal for one of its schema."""
+async def test_concurrent_requests_handle_a_refused_option(scripted_model: Any) -> None:
+    """Check that no request takes the refusal of another one for a refusal of its schema."""
     scripted_model.fault("no_stream_options")
     server = ModelServer.from_settings(scripted_model.settings())
     assert server
@@ -247,13 +247,13 @@ async def test_eight_at_once_meet_a_refusal_together(scripted_model: Any) -> Non
     assert (server.quirks.usage, server.quirks.no_schema) == (False, set())
 
 
-async def test_a_server_that_knows_another_name_for_the_longest_reply(scripted_model: Any) -> None:
+async def test_a_server_may_require_max_completion_tokens(scripted_model: Any) -> None:
     scripted_model.fault("no_max_tokens")
     assert await model_of(scripted_model).json("identify_jargon", question=QUESTION) == {"terms": []}
     assert scripted_model.asked()[-1].body["max_completion_tokens"] > 0
 
 
-async def test_a_reply_cut_off_once_does_not_make_schemas_told_in_words(scripted_model: Any) -> None:
+async def test_one_truncated_reply_does_not_move_schemas_into_the_prompt(scripted_model: Any) -> None:
     scripted_model.replies("identify_jargon", '{"terms": ["WL"', JARGON)
     server = ModelServer.from_settings(scripted_model.settings())
     assert server
@@ -261,20 +261,20 @@ async def test_a_reply_cut_off_once_does_not_make_schemas_told_in_words(scripted
     assert not server.quirks.in_words
 
 
-async def test_a_server_that_is_no_vllm_gets_no_fields_of_vllm(scripted_model: Any) -> None:
+async def test_other_servers_than_vllm_get_no_vllm_fields(scripted_model: Any) -> None:
     await model_of(scripted_model).json("identify_jargon", question=QUESTION)
     scripted_model.owned_by = "someone"
     await model_of(scripted_model, model="scripted").json("identify_jargon", question=QUESTION)
     assert ["chat_template_kwargs" in one.body for one in scripted_model.asked()] == [True, False]
 
 
-async def test_a_server_that_is_no_vllm_is_asked_for_tokens_at_the_end_alone(scripted_model: Any) -> None:
+async def test_other_servers_than_vllm_report_usage_only_at_the_end(scripted_model: Any) -> None:
     scripted_model.owned_by = "someone"
     await model_of(scripted_model).json("identify_jargon", question=QUESTION)
     assert scripted_model.asked()[-1].body["stream_options"] == {"include_usage": True}
 
 
-async def test_the_tokens_of_a_reply_that_was_stopped_are_known(scripted_model: Any) -> None:
+async def test_the_tokens_of_a_stopped_reply_are_counted(scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", "It is 4.5 V, as the table of voltages says [1].")
     scripted_model.fault("pause", tokens=5)
     calls: list[Any] = []
@@ -286,7 +286,7 @@ async def test_the_tokens_of_a_reply_that_was_stopped_are_known(scripted_model: 
     assert call.prompt_tokens > 50
 
 
-async def test_what_a_reasoning_model_thinks_aloud_is_not_its_answer(scripted_model: Any) -> None:
+async def test_reasoning_in_think_tags_is_not_part_of_the_answer(scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", "<think>\nThe asker wants { volts }.\n</think>\n\nIt is 4.5 V [1].")
     scripted_model.reply("identify_jargon", '<think>{"terms": ["no"]}</think>{"terms": ["WL"]}')
     model = model_of(scripted_model)
@@ -294,7 +294,7 @@ async def test_what_a_reasoning_model_thinks_aloud_is_not_its_answer(scripted_mo
     assert await model.json("identify_jargon", question=QUESTION) == {"terms": ["WL"]}
 
 
-async def test_compressed_replies(scripted_model: Any) -> None:
+async def test_compressed_replies_are_read(scripted_model: Any) -> None:
     scripted_model.fault("gzip")
     scripted_model.reply("cited_answer", "It is 4.5 V [1].")
     assert await said(model_of(scripted_model)) == "It is 4.5 V [1]."
@@ -303,7 +303,7 @@ async def test_compressed_replies(scripted_model: Any) -> None:
 # -- sharing
 
 
-async def test_eight_at_once_are_answered_at_once(scripted_model: Any) -> None:
+async def test_eight_requests_are_answered_at_once(scripted_model: Any) -> None:
     scripted_model.reply("identify_jargon", JARGON)
     scripted_model.fault("pause", tokens=0)
     server = ModelServer.from_settings(scripted_model.settings())
@@ -317,7 +317,7 @@ async def test_eight_at_once_are_answered_at_once(scripted_model: Any) -> None:
     assert sum(one.path.endswith("/models") for one in scripted_model.requests) == 1
 
 
-def test_one_server_in_several_event_loops(scripted_model: Any) -> None:
+def test_one_server_object_works_in_several_event_loops(scripted_model: Any) -> None:
     server = ModelServer.from_settings(scripted_model.settings())
     assert server
 
@@ -330,7 +330,7 @@ def test_one_server_in_several_event_loops(scripted_model: Any) -> None:
 # -- secrets
 
 
-async def test_the_key_is_sent_and_shown_nowhere(scripted_model: Any, caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_key_is_sent_and_never_shown(scripted_model: Any, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     scripted_model.key = "s3cret"
     server = ModelServer.from_settings(scripted_model.settings(model_key="s3cret"))
@@ -345,7 +345,7 @@ async def test_the_key_is_sent_and_shown_nowhere(scripted_model: Any, caplog: py
     assert not [text for text in shown for secret in ("s3cret", "wr0ng", "zebra") if secret in text]
 
 
-async def test_what_a_server_says_of_an_error_is_not_passed_on(scripted_model: Any) -> None:
+async def test_the_error_text_of_a_server_is_not_passed_on(scripted_model: Any) -> None:
     scripted_model.fault("status", code=418, message="the prompt was: Is the zebra striped?")
     model = model_of(scripted_model)
     with pytest.raises(ModelUnavailable) as refused:
@@ -353,7 +353,7 @@ async def test_what_a_server_says_of_an_error_is_not_passed_on(scripted_model: A
     assert "zebra" not in f"{refused.value!r} {refused.value.__cause__!r} {model.failed}"
 
 
-async def test_describe(scripted_model: Any) -> None:
+async def test_the_server_description_names_its_capabilities(scripted_model: Any) -> None:
     scripted_model.reply("", '{"word": "blue-17"}')
     server = ModelServer.from_settings(scripted_model.settings())
     assert server

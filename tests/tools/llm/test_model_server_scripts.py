@@ -1,4 +1,4 @@
-"""The scripts behind `make model-server`: what they refuse, and with which words. Nothing is installed or served."""
+"""The scripts behind `make model-server`: what they refuse, and their messages. Nothing is installed or served."""
 
 import os
 import shlex
@@ -19,7 +19,7 @@ Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def script(tmp_path: Path) -> Script:
-    """Runs a script with folders of the test's own; a package index is out of its reach."""
+    """Run a script with folders of the test, and without access to a package index."""
 
     def run(name: str, **variables: object) -> "subprocess.CompletedProcess[str]":
         given = {
@@ -45,7 +45,7 @@ def script(tmp_path: Path) -> Script:
 
 @pytest.fixture
 def pretended(tmp_path: Path) -> Path:
-    """An environment that counts as finished and has no vLLM, and a model of nothing."""
+    """Make an environment that is marked as finished but has no vLLM, and an empty model folder."""
     (tmp_path / "venv" / "bin").mkdir(parents=True)
     (tmp_path / "venv" / "bin" / "python").symlink_to(sys.executable)
     (tmp_path / "venv" / ".installed").touch()
@@ -57,20 +57,20 @@ def pretended(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """One that is taken."""
+    """Return a port that is taken."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         yield int(taken.getsockname()[1])
 
 
-def test_serving_before_setting_up_names_the_command(script: Script) -> None:
+def test_serving_before_setup_names_the_setup_command(script: Script) -> None:
     done = script("serve.sh")
     assert done.returncode == 1
     assert "make model-server-setup" in done.stderr
 
 
-def test_a_taken_port_is_named_with_another_one(script: Script, pretended: Path, port: int) -> None:
+def test_a_taken_port_is_reported_with_a_free_one(script: Script, pretended: Path, port: int) -> None:
     done = script("serve.sh", MODEL=pretended, PORT=port)
     assert done.returncode == 1
     assert f"port {port} is taken" in done.stderr
@@ -81,14 +81,14 @@ def test_a_taken_port_is_named_with_another_one(script: Script, pretended: Path,
     ("variable", "value", "words"),
     [("MODEL", "/nowhere", "no config.json"), ("THREADS", "two", "no number"), ("PORT", "http", "is no port")],
 )
-def test_a_wrong_option_is_named(script: Script, pretended: Path, variable: str, value: str, words: str) -> None:
+def test_an_invalid_option_is_reported(script: Script, pretended: Path, variable: str, value: str, words: str) -> None:
     done = script("serve.sh", **{"MODEL": pretended, variable: value})
     assert done.returncode == 1
     assert value in done.stderr
     assert words in done.stderr
 
 
-def test_a_server_that_ends_shows_its_last_words(script: Script, pretended: Path, tmp_path: Path) -> None:
+def test_a_server_that_ends_shows_its_last_output(script: Script, pretended: Path, tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         number = int(free.getsockname()[1])
@@ -98,7 +98,7 @@ def test_a_server_that_ends_shows_its_last_words(script: Script, pretended: Path
     assert str(tmp_path / "cache") in done.stderr
 
 
-def test_an_installation_that_breaks_off_is_told_and_not_taken_for_finished(script: Script, tmp_path: Path) -> None:
+def test_an_interrupted_installation_is_reported_and_not_marked_finished(script: Script, tmp_path: Path) -> None:
     for _ in range(2):
         done = script("setup.sh")
         assert done.returncode == 1
@@ -107,7 +107,7 @@ def test_an_installation_that_breaks_off_is_told_and_not_taken_for_finished(scri
         assert not (tmp_path / "venv" / ".installed").exists()
 
 
-def test_too_little_space_is_told_before_anything_is_installed(script: Script, tmp_path: Path) -> None:
+def test_too_little_disk_space_is_reported_before_installing(script: Script, tmp_path: Path) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "df").write_text("#!/bin/sh\necho header\necho disk 9999 9000 999 90% /\n")
@@ -119,7 +119,7 @@ def test_too_little_space_is_told_before_anything_is_installed(script: Script, t
     assert not (tmp_path / "venv").exists()
 
 
-def test_an_old_python_is_refused_with_the_way_to_name_another(script: Script, tmp_path: Path) -> None:
+def test_an_old_python_is_refused_with_how_to_name_another(script: Script, tmp_path: Path) -> None:
     done = script("setup.sh", PYTHON=shutil.which("false"))
     assert done.returncode == 1
     assert "make model-server PYTHON=" in done.stderr
@@ -129,7 +129,7 @@ def test_an_old_python_is_refused_with_the_way_to_name_another(script: Script, t
 
 
 def shown(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-    """What gpu/serve.sh would run."""
+    """Return the command that gpu/serve.sh would run."""
     return subprocess.run(
         ["bash", str(CPU.parent / "gpu" / "serve.sh"), *words],
         check=False,
@@ -149,20 +149,20 @@ COMPOSE = yaml.safe_load((CPU.parent / "gpu" / "compose.yaml").read_text())["ser
 
 
 @pytest.mark.parametrize("size", ["24g", "80g"])
-def test_a_model_for_a_card_is_served_to_this_machine_alone_under_one_name(size: str) -> None:
+def test_a_gpu_model_is_served_locally_under_one_name(size: str) -> None:
     flags = flags_of(shown(size))
     assert flags[flags.index("--host") + 1] == "127.0.0.1"
     assert flags[flags.index("--served-model-name") + 1] == "argot"
     assert "--enable-prefix-caching" in flags
 
 
-def test_more_flags_are_handed_on_and_any_model_may_be_named() -> None:
+def test_further_flags_are_passed_on_and_any_model_may_be_named() -> None:
     flags = flags_of(shown("somebody/model", "--tensor-parallel-size", "2", PORT="8000"))
     assert flags[0] == "somebody/model"
     assert flags[-4:] == ["--port", "8000", "--tensor-parallel-size", "2"]
 
 
-def test_adapters_may_be_loaded_where_their_rank_is_given() -> None:
+def test_lora_adapters_are_enabled_by_their_rank() -> None:
     assert "--enable-lora" not in flags_of(shown("somebody/model"))
     flags = flags_of(shown("somebody/model", LORA="32"))
     at = flags.index("--enable-lora")
@@ -178,13 +178,15 @@ def test_adapters_may_be_loaded_where_their_rank_is_given() -> None:
         (("80g",), {"SHOW": "", "HOST": "0.0.0.0", "VLLM_API_KEY": ""}, "set VLLM_API_KEY"),
     ],
 )
-def test_a_card_server_is_refused_with_a_reason(words: tuple[str, ...], variables: dict[str, str], said: str) -> None:
+def test_an_invalid_gpu_server_is_refused_with_a_reason(
+    words: tuple[str, ...], variables: dict[str, str], said: str
+) -> None:
     done = shown(*words, **variables)
     assert done.returncode == 1
     assert said in done.stderr
 
 
-def test_the_container_serves_what_the_script_serves_and_wants_a_key() -> None:
+def test_the_container_serves_like_the_script_and_needs_a_key() -> None:
     flags = flags_of(shown("80g"))
     wanted = [f"--model={flags[0]}"]
     for flag in flags[1 : flags.index("--host")]:
@@ -199,7 +201,7 @@ def test_the_container_serves_what_the_script_serves_and_wants_a_key() -> None:
 
 @pytest.mark.vllm
 @pytest.mark.parametrize("size", ["24g", "80g"])
-def test_vllm_itself_knows_every_flag(size: str) -> None:
+def test_vllm_accepts_every_flag(size: str) -> None:
     python = CPU.parent.parent.parent / ".venv-vllm" / "bin" / "python"
     if not python.exists():
         pytest.skip("no vLLM here: make model-server-setup builds it (2 GB)")

@@ -1,4 +1,4 @@
-"""The language model as people meet it: through the service, the socket and the command line."""
+"""The language model as people use it: through the service, the socket and the command line."""
 
 import asyncio
 import io
@@ -42,7 +42,7 @@ def argot(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Argot:
-    """Runs a command in this process, with the scripted server as its model; what it prints."""
+    """Run a command in this process, with the scripted server as its model, and return its output."""
     monkeypatch.setenv("ARGOT_HOME", str(home))
     monkeypatch.setenv("ARGOT_MODEL_URL", scripted_model.url)
     monkeypatch.setenv("ARGOT_MODEL_FIRST_TOKEN_SECONDS", "60")
@@ -61,7 +61,7 @@ def argot(
 # -- the command line --------------------------------------------------------------------------------------------------
 
 
-def test_the_answer_says_which_model_wrote_it(argot: Argot, scripted_model: Any) -> None:
+def test_the_answer_names_the_model_that_wrote_it(argot: Argot, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", ANSWER)
     out = argot("ask", QUESTION)
     assert "The Word Line voltage during a read is 4.5 V. [1]\n" in out
@@ -71,7 +71,7 @@ def test_the_answer_says_which_model_wrote_it(argot: Argot, scripted_model: Any)
     assert "Language model: cited_answer" in argot("ask", QUESTION, "--verbose")
 
 
-def test_a_fallback_is_told_in_one_line(argot: Argot, scripted_model: Any) -> None:
+def test_a_fallback_is_reported_in_one_line(argot: Argot, scripted_model: Any) -> None:
     scripted_model.fault("status", code=500)
     out = argot("ask", QUESTION)
     assert "4.5 V" in out
@@ -79,7 +79,7 @@ def test_a_fallback_is_told_in_one_line(argot: Argot, scripted_model: Any) -> No
     assert out.count("Note: The language model server failed (500); this answer quotes the documents instead.") == 1
 
 
-def test_json_has_the_calls_their_times_and_who_answered(argot: Argot, scripted_model: Any) -> None:
+def test_json_output_has_the_calls_their_times_and_the_answerer(argot: Argot, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", ANSWER)
     result = json.loads(argot("ask", QUESTION, "--json", "--profile", "paper"))
     assert (result["answered_by"], result["model"]) == ("model", "scripted")
@@ -91,14 +91,14 @@ def test_json_has_the_calls_their_times_and_who_answered(argot: Argot, scripted_
     assert (result["answered_by"], result["status"]) == ("extractive", "answered")
 
 
-def test_a_thread_goes_on_with_and_without_the_model(argot: Argot, scripted_model: Any) -> None:
+def test_a_thread_continues_with_and_without_the_model(argot: Argot, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", ANSWER)
     thread = json.loads(argot("ask", QUESTION, "--json"))["thread"]
     again = json.loads(argot("ask", QUESTION, "--thread", thread, "--profile", "extractive", "--json"))
     assert (again["answered_by"], again["model_calls"]) == ("extractive", [])
 
 
-def test_words_are_shown_as_they_come_and_go_when_taken_back() -> None:
+def test_streamed_words_are_shown_and_removed_when_retracted() -> None:
     screen = io.StringIO()
     with AnswerDisplay(Console(file=screen, force_terminal=True, width=40, height=8)) as watching:
         watching.show(AskEvent("stage", "generate_answer"))
@@ -127,7 +127,7 @@ main(["ask", sys.argv[1], "--home", sys.argv[2]])
 """
 
 
-def test_ctrl_c_stops_the_servers_work(
+def test_ctrl_c_ends_the_request_to_the_model(
     home: Path, scripted_model: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     scripted_model.reply("cited_answer", LONG)
@@ -150,7 +150,7 @@ def test_ctrl_c_stops_the_servers_work(
 # -- the service -------------------------------------------------------------------------------------------------------
 
 
-async def test_events_are_plain_json_with_the_models_share_of_the_time(home: Path, scripted_model: Any) -> None:
+async def test_events_are_plain_json_with_the_time_of_the_model(home: Path, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", ANSWER)
     async with KnowledgeBase.open(home, scripted_model.settings(home=home)) as kb:
         events = [event async for event in catalogue.dispatch(kb, LOCAL, "ask", {"question": QUESTION})]
@@ -160,7 +160,7 @@ async def test_events_are_plain_json_with_the_models_share_of_the_time(home: Pat
     assert events[-1]["data"]["answered_by"] == "model"
 
 
-async def test_hanging_up_on_the_service_stops_the_servers_work(home: Path, scripted_model: Any) -> None:
+async def test_closing_the_connection_to_the_service_ends_the_model_request(home: Path, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", LONG)
     scripted_model.speed = 0.1
     async with KnowledgeBase.open(home, scripted_model.settings(home=home)) as kb, serve_socket(kb) as path:
@@ -173,7 +173,7 @@ async def test_hanging_up_on_the_service_stops_the_servers_work(home: Path, scri
         assert await asyncio.to_thread(scripted_model.wait_until, lambda: scripted_model.asked()[0].gone)
 
 
-async def test_closing_the_events_stops_the_servers_work(home: Path, scripted_model: Any) -> None:
+async def test_closing_the_event_stream_ends_the_request_to_the_model(home: Path, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", LONG)
     scripted_model.speed = 0.1
     async with KnowledgeBase.open(home, scripted_model.settings(home=home)) as kb:
@@ -184,7 +184,7 @@ async def test_closing_the_events_stops_the_servers_work(home: Path, scripted_mo
         assert await asyncio.to_thread(scripted_model.wait_until, lambda: scripted_model.asked()[0].gone)
 
 
-async def test_the_model_is_warmed_beside_everything_else_and_may_be_down(
+async def test_the_model_is_warmed_in_the_background_and_may_be_down(
     home: Path, scripted_model: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")

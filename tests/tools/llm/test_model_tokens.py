@@ -1,4 +1,4 @@
-"""Prompts that fit: counted by the server's tokenizer where that matters, dropped from the weakest."""
+"""Prompts that fit the context: counted by the server's tokenizer where needed, weakest passages dropped first."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ PIECES = [f"Passage {n}: " + f"the word line number {n} has a voltage of its own
 
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A count that comes late on a busy machine is still a count."""
+    """Allow more time for a count, since it may come late on a busy machine."""
     wait_for_counts(monkeypatch, 100.0)
 
 
@@ -36,13 +36,13 @@ def counts(scripted: Any) -> int:
     return sum(one.path == "/tokenize" for one in scripted.requests)
 
 
-async def test_what_certainly_fits_is_not_counted(scripted_model: Any) -> None:
+async def test_a_prompt_that_certainly_fits_is_not_counted(scripted_model: Any) -> None:
     scripted_model.context = 32_000
     assert await fit(server_of(scripted_model), PIECES) == "\n\n".join(PIECES)
     assert counts(scripted_model) == 0
 
 
-async def test_what_probably_fits_is_counted_once(scripted_model: Any) -> None:
+async def test_a_prompt_that_probably_fits_is_counted_once(scripted_model: Any) -> None:
     server = server_of(scripted_model)
     assert await fit(server, PIECES[:6]) == "\n\n".join(PIECES[:6])
     assert await fit(server, PIECES[:6]) == "\n\n".join(PIECES[:6])
@@ -50,7 +50,7 @@ async def test_what_probably_fits_is_counted_once(scripted_model: Any) -> None:
 
 
 @pytest.mark.parametrize("context", [1400, 1600, 1800, 2000])
-async def test_as_many_as_fit_best_first(scripted_model: Any, context: int) -> None:
+async def test_as_many_of_the_best_passages_are_kept_as_fit(scripted_model: Any, context: int) -> None:
     scripted_model.context = context
     server = server_of(scripted_model)
     kept = (await fit(server, PIECES)).split("\n\n")
@@ -64,23 +64,23 @@ async def test_as_many_as_fit_best_first(scripted_model: Any, context: int) -> N
         assert [piece async for piece in model.text("cited_answer", passages=more, question=QUESTION)]
 
 
-async def test_not_even_one_fits(scripted_model: Any) -> None:
+async def test_a_context_too_short_for_one_passage_is_reported(scripted_model: Any) -> None:
     scripted_model.context = 700
     with pytest.raises(ContextOverflow, match="too short a context for this prompt: see ARGOT_MODEL_CONTEXT"):
         await fit(server_of(scripted_model), PIECES)
 
 
-async def test_nothing_to_fit(scripted_model: Any) -> None:
+async def test_fitting_no_passages_returns_an_empty_text(scripted_model: Any) -> None:
     assert await fit(server_of(scripted_model), []) == ""
 
 
-async def test_pieces_of_one_text_may_be_long_and_short(scripted_model: Any) -> None:
+async def test_a_long_piece_does_not_push_out_shorter_ones_before_it(scripted_model: Any) -> None:
     scripted_model.context = 2500
     pieces = ["short"] * 30 + ["long " * 3000] + ["short"] * 5
     assert (await fit(server_of(scripted_model), pieces)).split("\n\n") == ["short"] * 30
 
 
-async def test_without_a_tokenizer_an_estimate_keeps_on_the_safe_side(scripted_model: Any) -> None:
+async def test_without_a_tokenizer_a_safe_estimate_is_used(scripted_model: Any) -> None:
     scripted_model.tokenizes = False
     scripted_model.context = 2000
     server = server_of(scripted_model)
@@ -92,11 +92,11 @@ async def test_without_a_tokenizer_an_estimate_keeps_on_the_safe_side(scripted_m
     assert counts(scripted_model) == 1  # it is asked for once
 
 
-async def test_the_settings_context_is_what_is_filled(scripted_model: Any) -> None:
+async def test_the_context_length_of_the_settings_is_used(scripted_model: Any) -> None:
     assert len(await fit(server_of(scripted_model, model_context=1700), PIECES)) < len("\n\n".join(PIECES)) / 2
 
 
-async def test_a_wrong_input_is_the_callers_fault(scripted_model: Any) -> None:
+async def test_a_wrong_input_raises_a_type_error(scripted_model: Any) -> None:
     with pytest.raises(TypeError, match="question"):
         await server_of(scripted_model).session([]).fit("cited_answer", "passages", PIECES)
     with pytest.raises(TypeError):
@@ -124,9 +124,9 @@ async def test_a_tokenizer_that_fails_is_replaced_by_an_estimate(
     assert "".join([piece async for piece in model.text("cited_answer", passages=kept, question=QUESTION)])
 
 
-async def test_a_count_that_cannot_be_is_replaced_by_an_estimate(scripted_model: Any) -> None:
+async def test_an_impossible_token_count_is_replaced_by_an_estimate(scripted_model: Any) -> None:
     said = b'{"count": 1000000000}'
-    # It hangs up after each count: said beforehand, so that no count is sent into a connection that is being closed.
+    # It announces that it closes the connection after each count, so that no count is sent into a closing one.
     head = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
     scripted_model.context = 2000
     scripted_model.fault("raw", prompt="cited_answer", path="/tokenize", head=head % len(said) + said)
@@ -152,7 +152,7 @@ async def test_a_tokenizer_that_failed_is_asked_again_later(
     assert await count_tokens(server, messages) < estimate_tokens(messages)
 
 
-async def test_nobody_listens_while_counting(scripted_model: Any) -> None:
+async def test_a_refused_connection_while_counting_fails_the_model(scripted_model: Any) -> None:
     server = server_of(scripted_model)
     await server.served_model()
     scripted_model.fault("refuse")
@@ -165,13 +165,13 @@ async def test_nobody_listens_while_counting(scripted_model: Any) -> None:
 @pytest.mark.parametrize(
     "text", ["plain words of a sentence " * 20, "tRCD=13.75ns; 0x1F, 4.5 V", "电压是多少", "", "ÄÖÜ" * 50]
 )
-async def test_bounds_lie_in_order(scripted_model: Any, text: str) -> None:
+async def test_the_token_count_is_at_most_the_estimate(scripted_model: Any, text: str) -> None:
     messages = [("system", "Be brief."), ("user", text)]
     counted = await count_tokens(server_of(scripted_model), messages)
     assert counted <= estimate_tokens(messages) <= compute_byte_bound(messages)
 
 
-async def test_counts_kept_are_not_without_end(scripted_model: Any) -> None:
+async def test_the_cache_of_token_counts_is_bounded(scripted_model: Any) -> None:
     server = server_of(scripted_model)
     for number in range(300):
         await count_tokens(server, [("user", str(number))])

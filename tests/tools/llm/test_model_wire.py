@@ -1,4 +1,4 @@
-"""What a model server may write on the wire: streams that read alike however they are written, and what spoils them."""
+"""What a model server may send: valid streams are read alike in every form, and invalid ones are reported."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ def chunk(text: str, finish: str | None = None) -> dict[str, Any]:
 
 
 def events(ascii_only: bool = True, end: str = "\n\n", indent: int | None = None) -> bytes:
-    """The answer in three events and the word that it is done."""
+    """Return the answer as three events and the end event."""
     parts = [chunk(ANSWER[:9]), chunk(ANSWER[9:]), chunk("", "stop")]
     written = [json.dumps(part, ensure_ascii=ascii_only, indent=indent) for part in parts]
     return "".join(f"data: {one}{end}".replace("\n ", "\ndata: ") for one in [*written, "[DONE]"]).encode()
@@ -68,7 +68,7 @@ def events(ascii_only: bool = True, end: str = "\n\n", indent: int | None = None
     ],
 )
 @pytest.mark.parametrize("version", [b"1.1", b"1.0"])
-async def test_a_stream_is_read_however_it_is_written(scripted_model: Any, stream: bytes, version: bytes) -> None:
+async def test_a_stream_is_read_in_every_valid_form(scripted_model: Any, stream: bytes, version: bytes) -> None:
     scripted_model.fault(
         "raw", head=HEAD.replace(b"1.1", version) + stream, prompt="cited_answer", path="/v1/chat/completions"
     )
@@ -76,8 +76,8 @@ async def test_a_stream_is_read_however_it_is_written(scripted_model: Any, strea
 
 
 @pytest.mark.parametrize("ascii_only", [True, False])
-async def test_a_stream_is_read_in_whatever_pieces_it_comes(scripted_model: Any, ascii_only: bool) -> None:
-    """One byte to a chunk of HTTP: each character and each escape is cut somewhere."""
+async def test_a_stream_is_read_byte_by_byte(scripted_model: Any, ascii_only: bool) -> None:
+    """Send one byte per HTTP chunk, so that every character and escape is split somewhere."""
     pieces = b"".join(b"1\r\n%c\r\n" % byte for byte in events(ascii_only=ascii_only))
     head = CHUNKED + pieces + b"0\r\n\r\n"
     scripted_model.fault("raw", head=head, prompt="cited_answer", path="/v1/chat/completions")
@@ -103,7 +103,7 @@ def counted(**usage: Any) -> bytes:
         pytest.param(b": bye\n\n", id="hung-up"),
     ],
 )
-async def test_what_comes_behind_the_end_of_a_reply_does_not_spoil_it(scripted_model: Any, more: bytes) -> None:
+async def test_data_after_the_end_of_a_reply_is_ignored(scripted_model: Any, more: bytes) -> None:
     scripted_model.reply("cited_answer", ANSWER)
     scripted_model.fault("after", more=more, hangs_up=True)
     calls: list[Any] = []
@@ -118,7 +118,7 @@ async def test_a_server_that_never_closes_a_finished_reply_is_not_waited_for(scr
     assert scripted_model.wait_until(lambda: scripted_model.asked()[0].gone)
 
 
-async def test_a_server_that_calls_every_piece_the_last_is_heard_to_its_end(
+async def test_a_server_that_marks_every_piece_as_last_is_read_to_the_end(
     scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("argot.tools.llm.completion.TRAILER_SECONDS", AN_END)
@@ -166,7 +166,7 @@ def odd(**delta: Any) -> bytes:
         pytest.param(HEAD + odd(content="x", tool_calls=7), f"{UNREADABLE} {ODD}", id="number-for-tools"),
     ],
 )
-async def test_what_is_no_reply_is_named(scripted_model: Any, head: bytes, clause: str) -> None:
+async def test_an_invalid_reply_is_reported_with_its_fault(scripted_model: Any, head: bytes, clause: str) -> None:
     scripted_model.fault("raw", head=head, prompt="cited_answer", path="/v1/chat/completions")
     with pytest.raises(ModelUnavailable, match=rf"^The language model server {clause}.*\.$"):
         await said(model_of(scripted_model))

@@ -1,4 +1,4 @@
-"""What a model thinks aloud is never its answer, however its thoughts are marked and wherever the stream is cut."""
+"""A model's reasoning is never part of its answer, however it is marked and wherever the stream is split."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ async def pieces_of(model: Any) -> list[str]:
 
 
 def standing(pieces: list[str]) -> str:
-    """What is left once pieces have been taken back."""
+    """Return the text that remains after retractions."""
     said = ""
     for piece in pieces:
         said = "" if piece is RETRACTION else said + piece
@@ -72,7 +72,7 @@ CUTS = pytest.mark.parametrize("cut", [1, 2, 3, 7, 1000])
         f"{ANSWER}</s>{THOUGHT}",
     ],
 )
-def test_a_thought_is_not_said(reply: str, cut: int) -> None:
+def test_marked_reasoning_is_not_part_of_the_answer(reply: str, cut: int) -> None:
     said = heard(reply, cut)
     assert "".join(said) == "".join(heard(reply, cut, expects_thought=True)) == ANSWER
     assert RETRACTION not in said
@@ -82,7 +82,7 @@ def test_a_thought_is_not_said(reply: str, cut: int) -> None:
 @pytest.mark.parametrize(
     "reply", [f"{THOUGHT}\n</think>\n\n{ANSWER}", f"<think>One <think>two</think> {THOUGHT}</think>{ANSWER}"]
 )
-def test_a_thought_that_was_not_announced_is_taken_back(reply: str, cut: int) -> None:
+def test_unannounced_reasoning_is_retracted(reply: str, cut: int) -> None:
     assert standing(heard(reply, cut)) == ANSWER
     expected = heard(reply, cut, expects_thought=True)
     assert RETRACTION not in expected or "<think>" in reply
@@ -102,19 +102,19 @@ def test_a_thought_that_was_not_announced_is_taken_back(reply: str, cut: int) ->
         "analysis",
     ],
 )
-def test_what_is_no_thought_is_said(reply: str, cut: int) -> None:
+def test_text_that_is_not_reasoning_is_kept(reply: str, cut: int) -> None:
     assert "".join(heard(reply, cut)) == reply
     assert "".join(heard(reply, cut, expects_thought=True)) == reply
 
 
 @CUTS
 @pytest.mark.parametrize("reply", [f"<think>{THOUGHT}", f"<|channel|>analysis<|message|>{THOUGHT}", "<think"])
-def test_an_unfinished_thought_is_nothing(reply: str, cut: int) -> None:
+def test_unfinished_reasoning_gives_no_answer(reply: str, cut: int) -> None:
     assert heard(reply, cut, cut_short=True) in ([], ["<think"])
     assert heard(THOUGHT, cut, cut_short=True, expects_thought=True) == []
 
 
-async def test_an_answer_after_an_unannounced_thought_streams_from_the_second_on_without_it(
+async def test_after_unannounced_reasoning_later_answers_stream_without_it(
     scripted_model: Any,
 ) -> None:
     scripted_model.reply("cited_answer", f"{THOUGHT}\n</think>\n\n{ANSWER}")
@@ -130,19 +130,19 @@ async def test_an_answer_after_an_unannounced_thought_streams_from_the_second_on
     assert len(await pieces_of(model_of(scripted_model))) > 1
 
 
-async def test_json_in_an_unannounced_thought_is_not_the_reply(scripted_model: Any) -> None:
+async def test_json_within_unannounced_reasoning_is_not_the_reply(scripted_model: Any) -> None:
     scripted_model.reply("identify_jargon", '{"terms": ["no"]} or so.\n</think>\n{"terms": ["WL"]}')
     assert await model_of(scripted_model).json("identify_jargon", question="What is the WL?") == {"terms": ["WL"]}
 
 
-async def test_a_text_that_is_wanted_whole_has_no_thought_either(scripted_model: Any) -> None:
+async def test_a_whole_text_contains_no_reasoning(scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", f"{THOUGHT}</think>{ANSWER}")
     assert await model_of(scripted_model).whole_text("cited_answer", **INPUTS) == ANSWER
 
 
 @pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
-async def test_a_thought_in_a_field_of_its_own_is_waited_for_as_an_answer_is(scripted_model: Any, field: str) -> None:
-    """The first token's bound is over with the first thought: thinking takes long."""
+async def test_a_separate_reasoning_field_counts_as_the_first_token(scripted_model: Any, field: str) -> None:
+    """Check that the first reasoning token ends the first-token limit, since reasoning takes long."""
     thought = {"choices": [{"index": 0, "delta": {field: THOUGHT}, "finish_reason": None}]}
     scripted_model.reply("cited_answer", ANSWER)
     scripted_model.fault("event", event=json.dumps(thought))
@@ -157,7 +157,7 @@ async def test_a_thought_in_a_field_of_its_own_is_waited_for_as_an_answer_is(scr
         await pieces_of(model_of(scripted_model, model_first_token_seconds=1, model_seconds=2))
 
 
-async def test_who_thinks_until_the_longest_answer_is_used_up_is_told_what_to_set(scripted_model: Any) -> None:
+async def test_reasoning_that_uses_up_the_token_limit_names_the_setting(scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", "<think>" + " ".join(str(n) for n in range(3000)))
     with pytest.raises(ModelUnavailable, match=r"used up its longest answer.*ARGOT_MODEL_ANSWER_TOKENS"):
         await pieces_of(model_of(scripted_model, model_answer_tokens=50))

@@ -1,10 +1,10 @@
-"""Against a real vLLM on the processor with its small model: whether both sides speak the same language.
+"""Argot with a real vLLM on the processor and its small model: whether both use the same protocol.
 
 Protocol, schemas, streaming, concurrency, caching and cancellation are the subject. The model has 135 million weights
-and makes nothing of its tasks: nothing here looks at the quality of what it says.
+and cannot solve its tasks: no test here checks the quality of its output.
 
-`make model-server-setup` builds what these need; without it they skip. A server that already runs is used instead if
-MODEL_SERVER_URL names it (http://127.0.0.1:8011/v1).
+`make model-server-setup` sets up what these tests need; without it they are skipped. A server that already runs is
+used instead if MODEL_SERVER_URL names it (http://127.0.0.1:8011/v1).
 """
 
 import asyncio
@@ -82,7 +82,7 @@ class Served:
         self.url = url
 
     def metric(self, name: str) -> float:
-        """The sum of a counter or gauge over the engines."""
+        """Return the sum of a counter or gauge over the engines."""
         parts = urlsplit(self.url)
         connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=60)
         connection.request("GET", "/metrics")
@@ -92,11 +92,11 @@ class Served:
         return sum(map(float, found))
 
     async def works(self) -> None:
-        """Waits until a request runs there; in vain after a minute."""
+        """Wait until a request runs on the server; fail after a minute."""
         assert await _true(lambda: self.metric("vllm:num_requests_running") > 0), "no request came"
 
     async def rests(self) -> None:
-        """Waits until no request runs or waits there; in vain after a minute."""
+        """Wait until no request runs or waits on the server; fail after a minute."""
         assert await _true(
             lambda: not self.metric("vllm:num_requests_running") + self.metric("vllm:num_requests_waiting")
         ), "it still works on a request that nobody waits for"
@@ -137,7 +137,7 @@ def vllm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def _wait_until_up(server: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
-    """serve.sh itself gives up after a while."""
+    """Wait until the server answers; serve.sh itself gives up after a while."""
     while server.poll() is None:
         if f"answers on http://127.0.0.1:{port}/v1" in log.read_text():
             return
@@ -146,7 +146,7 @@ def _wait_until_up(server: "subprocess.Popen[bytes]", port: int, log: Path) -> N
 
 
 def _stop(server: "subprocess.Popen[bytes]") -> None:
-    """Its whole process group: vLLM has children that would otherwise outlive a server that does not end."""
+    """Stop the whole process group: vLLM's children would otherwise outlive a server that does not end."""
     server.terminate()
     try:
         server.wait(60)
@@ -161,7 +161,7 @@ def _free_port() -> int:
 
 
 def patient(url: str, home: Path) -> Settings:
-    """Bounds that no slow test machine meets: time is measured elsewhere (bench/latency.py)."""
+    """Return settings with limits that no slow test machine reaches: bench/latency.py measures time."""
     return Settings(
         home=home,
         model_url=url,
@@ -204,7 +204,7 @@ async def text_of(pieces: Any) -> str:
 
 
 def came_through(call: ModelCall) -> bool:
-    """Argot may have stopped it (the small model repeats itself, and its prompts), the server must not."""
+    """Tell whether the server completed a call; Argot may have stopped it, as the small model repeats itself."""
     return call.first_token_seconds > 0 and (not call.failed or "stopped" in call.failed)
 
 
@@ -213,8 +213,8 @@ def came_through(call: ModelCall) -> bool:
 
 @pytest.fixture(scope="session")
 def replies(vllm: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, list[ModelCall]]]:
-    """The reply to every prompt, or its error, and the calls it took. Eight are written at once, which takes a fifth
-    of the time they take one after the other.
+    """Return the reply to every prompt, or its error, and the calls it took. Eight are generated at once, which takes
+    a fifth of the time that they take one after the other.
     """
     server = ModelServer.from_settings(patient(vllm.url, tmp_path_factory.mktemp("replies")))
     assert server
@@ -245,18 +245,14 @@ def choices_of(name: str) -> dict[str, tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("name", [name for name in list_prompt_names() if prompt(name).output == "json"])
-def test_a_prompt_with_a_schema_is_replied_to_with_a_valid_object(
-    replies: dict[str, tuple[Any, list[ModelCall]]], name: str
-) -> None:
+def test_a_prompt_with_a_schema_gets_a_valid_object(replies: dict[str, tuple[Any, list[ModelCall]]], name: str) -> None:
     reply, calls = replies[name]
     jsonschema.validate(reply, prompt(name).schema(**choices_of(name)) or {})
     assert not calls[-1].failed
 
 
 @pytest.mark.parametrize("name", [name for name in list_prompt_names() if prompt(name).output == "text"])
-def test_a_prompt_without_a_schema_is_replied_to_with_text(
-    replies: dict[str, tuple[Any, list[ModelCall]]], name: str
-) -> None:
+def test_a_prompt_without_a_schema_gets_text(replies: dict[str, tuple[Any, list[ModelCall]]], name: str) -> None:
     reply, calls = replies[name]
     assert isinstance(reply, str), reply
     assert reply.strip()
@@ -266,13 +262,13 @@ def test_a_prompt_without_a_schema_is_replied_to_with_text(
 # -- streaming, concurrency, cache, cancellation -----------------------------------------------------------------------
 
 
-async def test_text_comes_in_pieces_while_the_rest_is_still_written(model: Model, calls: list[ModelCall]) -> None:
+async def test_text_is_streamed_while_it_is_generated(model: Model, calls: list[ModelCall]) -> None:
     pieces = [piece async for piece in model.text("slide_description", **inputs_of("slide_description"))]
     assert len(pieces) >= 10
     assert 0 < calls[0].first_token_seconds < calls[0].seconds
 
 
-async def test_eight_replies_are_written_at_once(vllm: Served, server: ModelServer) -> None:
+async def test_eight_replies_are_generated_at_once(vllm: Served, server: ModelServer) -> None:
     async def reply(number: int) -> list[ModelCall]:
         calls: list[ModelCall] = []
         await text_of(
@@ -291,9 +287,7 @@ async def test_eight_replies_are_written_at_once(vllm: Served, server: ModelServ
     assert most >= 2, "they were written one after the other"
 
 
-async def test_another_question_finds_the_constant_part_of_its_prompt_in_the_prefix_cache(
-    vllm: Served, model: Model, calls: list[ModelCall]
-) -> None:
+async def test_a_second_question_uses_the_prefix_cache(vllm: Served, model: Model, calls: list[ModelCall]) -> None:
     await model.json("identify_jargon", question="What is the WL voltage during a read?")
     before = vllm.metric("vllm:prefix_cache_hits_total")
     await model.json("identify_jargon", question="When must a TFL be filed?")
@@ -301,7 +295,7 @@ async def test_another_question_finds_the_constant_part_of_its_prompt_in_the_pre
 
 
 async def a_long_reply(server: ModelServer) -> tuple[dict[str, str], int]:
-    """Inputs of `slide_description` that are replied to at length, and the tokens of that reply."""
+    """Return inputs of `slide_description` that get a long reply, and the tokens of that reply."""
     calls: list[ModelCall] = []
     for slide in LONG_SLIDES:
         inputs = inputs_of("slide_description", slide=slide)
@@ -311,7 +305,7 @@ async def a_long_reply(server: ModelServer) -> tuple[dict[str, str], int]:
     pytest.fail(f"no reply is long enough to be stopped half-way: {[call.completion_tokens for call in calls]} tokens")
 
 
-async def test_an_answer_nobody_reads_any_more_is_not_written_to_its_end(
+async def test_an_abandoned_answer_is_not_generated_to_its_end(
     vllm: Served, server: ModelServer, calls: list[ModelCall]
 ) -> None:
     long, whole = await a_long_reply(server)
@@ -326,7 +320,7 @@ async def test_an_answer_nobody_reads_any_more_is_not_written_to_its_end(
     assert 0 < calls[0].completion_tokens <= written
 
 
-async def test_a_cancelled_question_stops_the_work_on_a_structured_reply(
+async def test_a_cancelled_question_stops_generating_a_structured_reply(
     vllm: Served, model: Model, server: ModelServer
 ) -> None:
     await server.served_model()
@@ -345,7 +339,7 @@ async def test_a_cancelled_question_stops_the_work_on_a_structured_reply(
 
 
 @pytest.mark.parametrize("question", ["What is the WL voltage?", "Qué significa «PUC»? 電圧は? 🙂 0x7F/ES-NIRE-10ns"])
-async def test_tokens_are_counted_as_the_server_counts_them(
+async def test_token_counts_equal_those_of_the_server(
     server: ModelServer, model: Model, calls: list[ModelCall], question: str
 ) -> None:
     counted = await count_tokens(
@@ -358,7 +352,7 @@ async def test_tokens_are_counted_as_the_server_counts_them(
 @pytest.mark.parametrize(
     "text", [PASSAGE * 4, "0x7F3A-ES/NIRE_10ns 電圧🙂 " * 40, "a\n" * 600], ids=["words", "codes", "lines"]
 )
-async def test_of_too_many_passages_the_best_are_sent_and_none_overflows(
+async def test_the_best_passages_that_fit_the_context_are_sent(
     model: Model, calls: list[ModelCall], server: ModelServer, text: str
 ) -> None:
     passages = [wrap_in_fence("passage", text, n=number) for number in range(1, 101)]
@@ -413,7 +407,7 @@ def test_the_paper_profile_asks_the_model_at_every_step(tiny_home: Path, setting
 
 
 def in_process(kb: Any, settings: Settings, server: ModelServer, **profile: Any) -> Callable[[str, str], Any]:
-    """Asks a question in a thread of its own; the result."""
+    """Return a function that asks a question in a thread of its own and returns the result."""
     from langgraph.checkpoint.memory import InMemorySaver
 
     from argot.graph.build import build_graph
@@ -434,7 +428,9 @@ def in_process(kb: Any, settings: Settings, server: ModelServer, **profile: Any)
     return result_of
 
 
-async def test_eight_questions_at_once_are_all_answered(tiny_kb: Any, settings: Settings, server: ModelServer) -> None:
+async def test_eight_concurrent_questions_are_all_answered(
+    tiny_kb: Any, settings: Settings, server: ModelServer
+) -> None:
     result_of = in_process(tiny_kb, settings, server)
     questions = [f"What is the WL voltage during read number {number}?" for number in range(8)]
     results = await asyncio.gather(*(result_of(question, question) for question in questions))
@@ -463,7 +459,7 @@ async def test_a_question_with_more_passages_than_fit_is_answered(
 
 
 def an_adapter(folder: Path, strength: float) -> Path:
-    """An adapter beside the attention of the small model, drawn at random; of strength 0 it changes nothing."""
+    """Write a random adapter for the attention of the small model; with strength 0 it changes nothing."""
     layers, size, rank = 30, 576, 8
     chance = np.random.default_rng(7)
     weights = {}
@@ -498,7 +494,7 @@ async def test_an_adapter_is_loaded_and_replaced_while_the_server_runs(
 
 
 async def beginning(server: ModelServer) -> str:
-    """Of a description of a slide, as far as some eight tokens."""
+    """Return the first eight or so tokens of a description of a slide."""
     async with aclosing(server.session([]).text("slide_description", **inputs_of("slide_description"))) as pieces:
         said = ""
         async for piece in pieces:
@@ -508,7 +504,7 @@ async def beginning(server: ModelServer) -> str:
     return said[:32]
 
 
-def test_doctor_says_what_the_server_offers(tiny_home: Path, settings: Settings) -> None:
+def test_the_doctor_reports_what_the_server_offers(tiny_home: Path, settings: Settings) -> None:
     shutil.copytree(tiny_home, settings.home)
     done = argot(settings, "doctor", "--json")
     findings = [finding for finding in json.loads(done.stdout) if "model" in finding["name"]]

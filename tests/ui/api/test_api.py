@@ -1,4 +1,4 @@
-"""The API over the real application: OpenAI's own client, questions and events, keys, roles, files, limits."""
+"""Tests of the API of the real application: OpenAI's own client, questions and events, keys, roles, files, limits."""
 
 import asyncio
 import io
@@ -32,7 +32,7 @@ TRIM = "How do I trim a drive?"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
-    """ann asks, leo manages Legal, mona manages all, root is an administrator, vera may read the vault."""
+    """Provide a site: ann asks, leo manages Legal, mona manages all, root is an admin, vera may read the vault."""
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("api") / "kb"))
     async with KnowledgeBase.open(home, Settings(home=home, questions_per_minute=0)) as kb:
         for name, groups in (("ann", ()), ("bob", ()), ("leo", ()), ("mona", ("managers",)), ("root", ()), ("vera", ("vault",))):  # fmt: skip  # noqa: E501
@@ -54,7 +54,7 @@ def said(*texts: str) -> Any:
 # -- OpenAI's client ---------------------------------------------------------------------------------------------------
 
 
-async def test_openais_client_gets_an_answer_with_marks_footnotes_and_metadata(site: Site) -> None:
+async def test_openais_client_gets_an_answer_with_footnotes_and_metadata(site: Site) -> None:
     done = await client_of(site).chat.completions.create(
         model="argot", messages=[{"role": "system", "content": "Say nothing but BANANA."}, *said(TRIM)], temperature=0.9
     )
@@ -70,7 +70,7 @@ async def test_openais_client_gets_an_answer_with_marks_footnotes_and_metadata(s
     assert done.usage and done.usage.total_tokens == 0
 
 
-async def test_a_stream_comes_to_the_same_text_and_ends_with_metadata_and_usage(site: Site) -> None:
+async def test_a_stream_gives_the_same_text_and_ends_with_metadata_and_usage(site: Site) -> None:
     client = client_of(site)
     whole = await client.chat.completions.create(model="argot", messages=said(TRIM))
     stream = await client.chat.completions.create(
@@ -86,7 +86,7 @@ async def test_a_stream_comes_to_the_same_text_and_ends_with_metadata_and_usage(
     assert len({chunk.id for chunk in chunks}) == 1
 
 
-async def test_a_choice_is_a_numbered_question_and_the_next_message_answers_it(site: Site) -> None:
+async def test_a_choice_is_a_numbered_question_answered_by_the_next_message(site: Site) -> None:
     client = client_of(site)
 
     async def say(*texts: str) -> tuple[str, dict[str, Any]]:
@@ -103,21 +103,21 @@ async def test_a_choice_is_a_numbered_question_and_the_next_message_answers_it(s
         assert found["status"] == "answered", text
         assert [one["expansion"] for one in found["jargon"]] == ["Public Utilities Commission"]
         assert "- PUC: Public Utilities Commission (Legal)" in text
-    # What was chosen is remembered, as far as the messages tell.
+    # The choice is remembered as far as the messages contain it.
     more, found = await say("What is PUC?", back, str(number), text, "When must a tariff be filed with the PUC?")
     assert found["status"] == "answered" and "30 days" in more
     assert [one["context"] for one in found["jargon"]] == ["Legal"]
-    # Something else is simply another question.
+    # A message that is no answer to the choice is a new question.
     text, found = await say("What is PUC?", back, TRIM)
     assert "click on Trim" in text
-    # A number that was not offered is told with what there is.
+    # The error for a number that was not offered names the possible ones.
     with pytest.raises(openai.BadRequestError, match="There is no choice 9"):
         await say("What is PUC?", back, "9")
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def routers(tiny_home: Path, tmp_path: Path) -> AsyncIterator[Site]:
-    """ann asks, over documents on two routers that differ."""
+    """Provide a site where ann asks, with documents on two routers that differ."""
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     base = open_base(home)
     for name, seconds in (("R1", 10), ("R7", 30)):
@@ -128,7 +128,7 @@ async def routers(tiny_home: Path, tmp_path: Path) -> AsyncIterator[Site]:
         yield Site(kb)
 
 
-async def test_which_document_is_meant_is_asked_and_answered(routers: Site) -> None:
+async def test_an_ambiguous_document_is_asked_about_and_chosen(routers: Site) -> None:
     question = "How do I reset the router?"
     async with routers.program() as ann:
         asked = (await ann.post("/api/ask", json={"question": question})).json()
@@ -149,7 +149,7 @@ async def test_which_document_is_meant_is_asked_and_answered(routers: Site) -> N
         done = await client.chat.completions.create(model="argot", messages=said(question, back, reply))
         text = done.choices[0].message.content or ""
         assert "seconds" in text and ("30 seconds" in text or reply != "R7")
-    # A choice is no question of its own to the follow-ups behind it.
+    # For later follow-ups a choice does not count as a question.
     talk = said(question, back, "R7", "Hold its button for 30 seconds.", "Why?")
     found = (await client.chat.completions.create(model="argot", messages=talk)).choices[0].message.model_extra or {}
     assert found["argot"]["stand_alone_question"].startswith(question)
@@ -165,7 +165,7 @@ async def test_a_follow_up_is_understood_by_the_messages_before_it(site: Site) -
     assert "40 seconds" in (more.choices[0].message.content or "")
 
 
-async def test_a_saved_profile_is_a_model_and_named_in_a_question(site: Site) -> None:
+async def test_a_saved_profile_is_offered_as_a_model(site: Site) -> None:
     lab = {"name": "lab-1", "switches": {"passages": 1}, "about": "Lab"}
     async with site.program("mona") as http:
         saved = (await http.post("/api/profiles", json=lab)).json()
@@ -193,7 +193,7 @@ async def test_a_conversation_of_a_program_leaves_no_thread(site: Site) -> None:
     assert not (await make_memory_graph(site.kb)).checkpointer.storage  # type: ignore[union-attr]
 
 
-async def test_models_are_profiles_and_unknown_ones_are_told(site: Site) -> None:
+async def test_models_are_profiles_and_an_unknown_model_is_an_error(site: Site) -> None:
     client = client_of(site)
     names = [model.id async for model in client.models.list()]
     assert names[0] == "argot" and {"argot-strict", "argot-extractive", "argot-plain-rag"} <= set(names)
@@ -218,14 +218,16 @@ async def test_models_are_profiles_and_unknown_ones_are_told(site: Site) -> None
         ({"messages": [{"role": "system", "content": "x"}]}, "messages"),
     ],
 )  # fmt: skip
-async def test_what_would_be_left_out_in_silence_is_refused(site: Site, more: dict[str, Any], param: str) -> None:
+async def test_unsupported_options_are_refused_rather_than_ignored(
+    site: Site, more: dict[str, Any], param: str
+) -> None:
     given: dict[str, Any] = {"model": "argot", "messages": said(TRIM), **more}
     with pytest.raises(openai.BadRequestError) as refused:
         await client_of(site).chat.completions.create(**given)
     assert refused.value.param == param and refused.value.type == "invalid_request_error"
 
 
-async def test_a_picture_of_an_earlier_message_does_not_end_the_conversation(site: Site) -> None:
+async def test_an_image_in_an_earlier_message_does_not_end_the_conversation(site: Site) -> None:
     picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
     before = [{"role": "user", "content": [{"type": "text", "text": "What is on this?"}, picture]}]
     before += [{"role": "user", "content": [picture]}, {"role": "assistant", "content": "I cannot see pictures."}]
@@ -234,7 +236,7 @@ async def test_a_picture_of_an_earlier_message_does_not_end_the_conversation(sit
     assert "Media panel" in str(answer.choices[0].message.content)
 
 
-async def test_the_first_question_of_a_long_conversation_is_not_made_up(site: Site) -> None:
+async def test_the_first_question_of_a_long_conversation_is_not_invented(site: Site) -> None:
     client, last = client_of(site), "What did I ask first?"
     few: Any = said("What is a WL?", "A Word Line.", last)
     answer = await client.chat.completions.create(model="argot", messages=few)
@@ -264,10 +266,10 @@ async def test_errors_have_openais_form_and_classes(site: Site) -> None:
         await client.with_options(api_key="sk-other").models.list()
 
 
-# -- our own questions -------------------------------------------------------------------------------------------------
+# -- Argot's own question API ------------------------------------------------------------------------------------------
 
 
-async def test_a_question_comes_back_as_the_whole_result_and_its_thread_goes_on(site: Site) -> None:
+async def test_a_question_returns_the_whole_result_and_its_thread_continues(site: Site) -> None:
     async with site.program() as ann:
         asked = (await ann.post("/api/ask", json={"question": "What is PUC?"})).json()
         assert asked["status"] == "needs_choice" and asked["thread"]
@@ -288,7 +290,7 @@ async def test_a_question_comes_back_as_the_whole_result_and_its_thread_goes_on(
         assert (await ann.get(f"/api/threads/{asked['thread']}")).status_code == 404
 
 
-async def test_events_tell_each_stage_and_end_with_the_result(site: Site) -> None:
+async def test_events_report_each_stage_and_end_with_the_result(site: Site) -> None:
     async with site.program(Accept="text/event-stream") as ann:
         answer = await ann.post("/api/ask", json={"question": TRIM})
         assert answer.headers["content-type"].startswith("text/event-stream")
@@ -303,14 +305,14 @@ async def test_events_tell_each_stage_and_end_with_the_result(site: Site) -> Non
         assert refused.status_code == 404 and refused.json()["error"]["type"] == "not_found_error"
 
 
-async def test_search_finds_passages_and_asks_nothing_back(site: Site) -> None:
+async def test_search_finds_passages_without_asking_back(site: Site) -> None:
     async with site.program() as ann:
         found = (await ann.post("/api/search", json={"query": "What is PUC?", "limit": 3})).json()
     assert 0 < len(found["passages"]) <= 3 and found["jargon"][0]["term"] == "PUC"
     assert {"passage_id", "document", "uri", "heading", "text", "score"} <= found["passages"][0].keys()
 
 
-async def test_questions_that_cannot_be_asked(site: Site) -> None:
+async def test_invalid_questions_are_refused(site: Site) -> None:
     async with site.program() as ann:
         for given, status in (
             ({}, 422), ({"question": 1}, 422), ({"question": "x", "nonsense": 1}, 422), ({"question": "  "}, 400),
@@ -326,7 +328,7 @@ async def test_questions_that_cannot_be_asked(site: Site) -> None:
             assert (answer.status_code, set(answer.json())) == (status, {"error"})
 
 
-async def test_what_no_text_can_hold_is_told_and_never_a_fault(site: Site) -> None:
+async def test_unencodable_text_is_an_error_of_the_client(site: Site) -> None:
     question = {"role": "user", "content": "What is PUC?"}
     async with site.program() as ann:
         for given, status in (
@@ -343,9 +345,7 @@ async def test_what_no_text_can_hold_is_told_and_never_a_fault(site: Site) -> No
             assert answer.status_code == 400
 
 
-async def test_a_long_chain_of_questions_back_is_not_walked_through_again(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_long_chain_of_questions_back_is_not_run_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     from argot.graph import run
 
     walked, real = [], run.ask
@@ -363,8 +363,8 @@ async def test_a_long_chain_of_questions_back_is_not_walked_through_again(
 
 
 @pytest.mark.parametrize("path", ["/api/ask", "/v1/chat/completions", "/api/search", "/api/glossary/senses"])
-async def test_a_megabyte_is_refused_at_once(site: Site, path: str) -> None:
-    """Scorecard 25, for these roads: with its length told, and in pieces that tell none."""
+async def test_a_body_of_a_megabyte_is_refused_at_once(site: Site, path: str) -> None:
+    """Check scorecard 25 for these addresses: with a declared length, and in chunks without one."""
     text = "(a+)+$" * 180_000
     key = "query" if path.endswith("search") else "question"
     given: Any = {"messages": said(text)} if path.startswith("/v1") else {key: text}
@@ -385,7 +385,7 @@ async def test_a_megabyte_is_refused_at_once(site: Site, path: str) -> None:
         assert (await mona.post(path, json=just_below)).status_code in (400, 422)
 
 
-async def test_who_asks_too_fast_is_told_when_to_come_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_rate_limited_client_is_told_when_to_retry(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site.kb.gates, "questions", Gate(Limits.limit_questions(Settings(questions_per_minute=1))))
     async with site.program("bob") as bob:
         assert (await bob.post("/api/ask", json={"question": TRIM})).status_code == 200
@@ -405,7 +405,7 @@ async def test_who_asks_too_fast_is_told_when_to_come_again(site: Site, monkeypa
 # -- keys and roles ----------------------------------------------------------------------------------------------------
 
 
-async def test_without_a_key_nothing_opens_and_the_remedy_is_told(site: Site) -> None:
+async def test_requests_without_a_key_are_refused_with_the_remedy(site: Site) -> None:
     async with site.program(None) as nobody:
         for method, path in (("GET", "/v1/models"), ("POST", "/v1/chat/completions"), ("POST", "/api/ask"), ("GET", "/api/me")):  # fmt: skip  # noqa: E501
             answer = await nobody.request(method, path, json={"question": "x"} if method == "POST" else None)
@@ -419,7 +419,7 @@ async def test_without_a_key_nothing_opens_and_the_remedy_is_told(site: Site) ->
         assert (wrong.status_code, wrong.headers["allow"]) == (405, "POST")
 
 
-async def test_a_key_opens_the_api_and_nothing_else(site: Site) -> None:
+async def test_a_key_gives_access_to_the_api_only(site: Site) -> None:
     async with site.program("root") as root:
         assert (await root.get("/api/me")).json()["role"] == "admin"
         for method, path in (("GET", "/account"), ("GET", "/glossary"), ("POST", "/account/sign-out-everywhere")):
@@ -427,7 +427,7 @@ async def test_a_key_opens_the_api_and_nothing_else(site: Site) -> None:
             assert answer.status_code == 403 and "Keys are for the API" in answer.text, path
 
 
-async def test_a_cookie_without_a_key_needs_origin_and_token_as_anywhere(site: Site) -> None:
+async def test_a_cookie_without_a_key_needs_origin_and_csrf_token(site: Site) -> None:
     token = site.kb.people.sessions.begin("ann")
     cookie = {"Cookie": f"{site.authenticator.cookie}={token}"}
     async with site.program(None, **cookie) as browser:
@@ -437,7 +437,7 @@ async def test_a_cookie_without_a_key_needs_origin_and_token_as_anywhere(site: S
         assert (await browser.post("/api/ask", json={"question": TRIM}, headers=own)).status_code == 403
         csrf = {**own, "X-CSRF-Token": site.authenticator._csrf(token)}
         assert (await browser.post("/api/ask", json={"question": TRIM}, headers=csrf)).status_code == 200
-        # A key that opens nothing is not made good by the cookie beside it.
+        # A cookie beside an invalid key does not make it valid.
         wrong = {"Authorization": "Bearer argot_nothing"}
         assert (await browser.get("/api/me", headers=wrong)).status_code == 401
     async with site.program("ann", Origin="http://evil.example") as foreign:
@@ -446,8 +446,8 @@ async def test_a_cookie_without_a_key_needs_origin_and_token_as_anywhere(site: S
         assert (await rebound.get("/api/me")).status_code == 421
 
 
-async def test_the_person_at_this_machine_needs_a_key_too(site: Site) -> None:
-    """Without a browser's headers a page of a stranger and a program look the same."""
+async def test_the_local_user_needs_a_key_too(site: Site) -> None:
+    """Check it because, without a browser's headers, a foreign page and a program look the same."""
     async with site.program("local") as here:
         assert (await here.get("/api/me")).json()["role"] == "admin"
         site.kb.people.database.write("UPDATE users SET password = 'a hash' WHERE name = 'ann'")
@@ -457,7 +457,7 @@ async def test_the_person_at_this_machine_needs_a_key_too(site: Site) -> None:
             site.kb.people.database.write("UPDATE users SET password = NULL WHERE name = 'ann'")
 
 
-async def test_a_key_ends_when_it_is_revoked_and_all_end_with_suspension(site: Site) -> None:
+async def test_a_revoked_key_is_refused_and_a_suspension_revokes_all(site: Site) -> None:
     people = site.kb.people
     people.add("sue")
     made, token = people.keys.make("sue", "one")
@@ -474,7 +474,7 @@ async def test_a_key_ends_when_it_is_revoked_and_all_end_with_suspension(site: S
         assert (await other.get("/api/me")).status_code == 401, "a key does not come back"
 
 
-async def test_each_role_may_what_it_says(site: Site) -> None:
+async def test_each_role_may_do_what_it_allows(site: Site) -> None:
     sense = {"term": "QRT", "context": "Legal", "expansion": "Quarterly Rate Table"}
     theirs = {"term": "QRT", "context": "NAND", "expansion": "Quick Read Test"}
     async with site.program("ann") as ann, site.program("leo") as leo, site.program("mona") as mona:
@@ -516,7 +516,7 @@ def stored(site: Site) -> set[str]:
     return {document.uri for document in site.kb.document_store.documents(ADMIN)}
 
 
-async def test_a_document_goes_in_answers_and_comes_out(site: Site) -> None:
+async def test_a_document_is_added_answers_questions_and_is_removed(site: Site) -> None:
     text = b"# Kettle manual\n\n## Descaling\n\nThe kettle is descaled with citric acid every 6 weeks.\n"
     async with site.program("mona") as mona, site.program("ann") as ann:
         done = await mona.post("/api/documents", files={"file": ("kettle.md", text)}, data={"tags": ["kitchen"]})
@@ -552,8 +552,8 @@ async def test_a_document_goes_in_answers_and_comes_out(site: Site) -> None:
         ("\u202edm.x.md", "dm.x.md"),
     ],
 )  # fmt: skip
-async def test_a_name_leads_nowhere(site: Site, name: str, becomes: str) -> None:
-    """Scorecard 14, for uploads."""
+async def test_a_file_name_cannot_leave_its_folder(site: Site, name: str, becomes: str) -> None:
+    """Check scorecard 14 for uploads."""
     before = set(site.kb.home.parent.rglob("*.md"))
     mona, data = Principal("mona", frozenset({"managers"})), f"# T\n\nWords of {becomes}.".encode()
     uploaded = await catalogue.get_result(site.kb, mona, "upload", name=name, data=data)
@@ -563,8 +563,8 @@ async def test_a_name_leads_nowhere(site: Site, name: str, becomes: str) -> None
     await catalogue.get_result(site.kb, ADMIN, "remove", document=uploaded["document"]["id"])
 
 
-async def test_half_an_upload_leaves_nothing(site: Site) -> None:
-    """Scorecard 30."""
+async def test_an_incomplete_upload_leaves_nothing(site: Site) -> None:
+    """Check scorecard 30."""
     before = stored(site)
     head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="half.md"\r\n\r\n# Half\n\nThe first half'
     headers = {
@@ -578,7 +578,7 @@ async def test_half_an_upload_leaves_nothing(site: Site) -> None:
     assert stored(site) == before
 
 
-async def test_an_archive_is_the_files_in_it_and_names_are_kept_as_sent(site: Site) -> None:
+async def test_an_archive_adds_the_files_in_it_under_their_names(site: Site) -> None:
     packed, name = io.BytesIO(), 'a&b #1?%20 "q".md'
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("fender.md", "# Fender\n\nThe fender is of rubber.")
@@ -592,7 +592,7 @@ async def test_an_archive_is_the_files_in_it_and_names_are_kept_as_sent(site: Si
             await mona.delete(f"/api/documents/{document['id']}")
 
 
-async def test_what_cannot_be_read_is_refused_with_the_reason(site: Site) -> None:
+async def test_an_unreadable_file_is_refused_with_the_reason(site: Site) -> None:
     before = stored(site)
     async with site.program("mona") as mona:
         for file, status in (
@@ -621,11 +621,11 @@ async def test_an_oversized_file_is_refused_before_it_is_read(site: Site, monkey
     assert sent[0]["status"] == 413
 
 
-# -- what is somebody else's -------------------------------------------------------------------------------------------
+# -- other people's data -----------------------------------------------------------------------------------------------
 
 
-async def test_another_persons_thread_does_not_exist(site: Site) -> None:
-    """Scorecard 3, for these roads: 404 to everybody else, an administrator included, and nothing changes."""
+async def test_another_persons_thread_is_not_found(site: Site) -> None:
+    """Check scorecard 3 for these addresses: 404 for everybody else, administrators too, and no change."""
     async with site.program("ann") as ann, site.program("bob") as bob, site.program("root") as root:
         asked = (await ann.post("/api/ask", json={"question": "What is PUC?"})).json()
         thread = asked["thread"]
@@ -651,8 +651,8 @@ async def test_another_persons_thread_does_not_exist(site: Site) -> None:
         assert (await ann.get(f"/api/threads/{thread}")).json() == before
 
 
-async def test_a_hidden_document_is_met_by_its_readers_alone(site: Site) -> None:
-    """Scorecard 1, for these roads: the reader before and after somebody else asks the same."""
+async def test_a_hidden_document_is_shown_to_its_readers_only(site: Site) -> None:
+    """Check scorecard 1 for these addresses: the reader asks before and after somebody else asks the same."""
     question = "How often is the vault combination rotated?"
     hidden = site.kb.document_store.document(ADMIN, "vault-handbook.md")
     passage = site.kb.document_store.passages_of(ADMIN, hidden.id)[0].id
@@ -684,7 +684,7 @@ async def test_a_hidden_document_is_met_by_its_readers_alone(site: Site) -> None
         assert len(met) == (3 if user == "vera" else 0), (user, met)
 
 
-async def test_who_hangs_up_stops_the_work(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_that_disconnects_stops_its_request(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     started, stopped = asyncio.Event(), asyncio.Event()
 
     async def slow(kb: Any, principal: Any, **given: Any) -> AsyncIterator[AskEvent]:
@@ -719,7 +719,7 @@ async def test_who_hangs_up_stops_the_work(site: Site, monkeypatch: pytest.Monke
         assert stopped.is_set()
 
 
-async def test_suspension_cuts_what_is_being_answered(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_suspension_ends_the_running_answer(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     people = site.kb.people
     people.add("tom")
     started, stopped = asyncio.Event(), asyncio.Event()
@@ -744,7 +744,7 @@ async def test_suspension_cuts_what_is_being_answered(site: Site, monkeypatch: p
 # -- sources -----------------------------------------------------------------------------------------------------------
 
 
-async def test_sources_are_named_by_those_who_may_and_synced(site: Site, tmp_path: Path) -> None:
+async def test_sources_are_added_by_permitted_users_and_synced(site: Site, tmp_path: Path) -> None:
     (tmp_path / "depot.md").write_text("# Depot\n\nThe depot opens at 05:40.\n")
     folder = {"address": str(tmp_path), "name": "depot", "tags": ["depot"], "every": "6h"}
     async with site.program("ann") as ann, site.program("leo") as leo:
@@ -773,7 +773,7 @@ async def test_sources_are_named_by_those_who_may_and_synced(site: Site, tmp_pat
         assert (await mona.post("/api/sources/depot/sync", json={})).status_code == 404
 
 
-async def test_of_an_archive_of_many_files_the_first_are_listed_and_all_are_counted(
+async def test_a_large_archives_first_files_are_listed_and_all_are_counted(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "MAX_LISTED_FILES", 10)
@@ -785,12 +785,14 @@ async def test_of_an_archive_of_many_files_the_first_are_listed_and_all_are_coun
     async with site.program("mona") as mona:
         told = (await mona.post("/api/documents", files={"file": ("many.zip", buffer.getvalue())})).json()
     assert told["detail"] == "30 added, 1 failed"
-    # What went wrong has a place among those that are listed.
+    # A failure is always among the listed files.
     assert "failed" in {one["kind"] for one in told["files"]} and len(told["files"]) in (9, 10)
     assert told["unlisted"] + len(told["files"]) == 31
 
 
-async def test_a_person_has_few_archives_unpacked_at_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_number_of_archives_a_person_unpacks_at_once_is_limited(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gate = Gate(replace(Limits.limit_archives(), at_once=1), name="archive")
     monkeypatch.setattr(site.kb.gates, "archives", gate)
     buffer = io.BytesIO()

@@ -1,4 +1,4 @@
-"""What a hostile program sends to the API, and what it is told: a reason and a remedy, never a fault of ours."""
+"""Tests of hostile requests to the API: the error gives a reason and a remedy, and is never a server error."""
 
 import asyncio
 import errno
@@ -46,11 +46,11 @@ def message_of(answer: httpx.Response) -> str:
     return str(answer.json()["error"]["message"])
 
 
-# -- what blows patterns up --------------------------------------------------------------------------------------------
+# -- inputs that make patterns slow ------------------------------------------------------------------------------------
 
 
-async def test_a_history_of_white_space_holds_nobody_up() -> None:
-    """A pattern that tried a run of spaces anew at each of them needs twenty minutes for this, in the event loop."""
+async def test_a_history_of_white_space_is_processed_in_limited_time() -> None:
+    """Check a pattern that, starting at each space of a run, took twenty minutes for this in the event loop."""
     script = """
 from argot.ui.rendering.message_markdown import strip_footnotes
 from argot.ui.api.streamed_text import StreamedText
@@ -63,7 +63,7 @@ for space in (" ", "\\t", " \\t"):
     assert done.returncode == 0
 
 
-# -- what is said of what cannot be used -------------------------------------------------------------------------------
+# -- errors for invalid requests ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ for space in (" ", "\\t", " \\t"):
         (b'{"question": "\xff\xfe"}', "in UTF-8"), ('{"limit": ' + "9" * 5000 + "}", "is not valid JSON"),
     ],
 )  # fmt: skip
-async def test_a_body_that_is_no_json_is_called_so(site: Site, body: Any, why: str) -> None:
+async def test_the_error_for_an_invalid_json_body_says_so(site: Site, body: Any, why: str) -> None:
     async with site.program("ann") as ann:
         for path in ("/api/ask", "/v1/chat/completions"):
             answer = await ann.post(path, content=body, headers=JSON)
@@ -81,7 +81,7 @@ async def test_a_body_that_is_no_json_is_called_so(site: Site, body: Any, why: s
             assert why in message_of(answer) and "Send one object" in message_of(answer)
 
 
-async def test_what_was_sent_does_not_come_back_whole(site: Site) -> None:
+async def test_errors_do_not_repeat_long_inputs(site: Site) -> None:
     async with site.program("ann") as ann:
         for given in ({"context": "x" * 500_000}, {"thread": "x" * 500_000}):
             answer = await ann.post("/api/ask", json={"question": TRIM, **given})
@@ -89,26 +89,26 @@ async def test_what_was_sent_does_not_come_back_whole(site: Site) -> None:
             assert "There is no" in message_of(answer)
 
 
-async def test_an_address_there_is_not_says_which_there_are(site: Site) -> None:
+async def test_the_error_for_an_unknown_address_names_the_existing_ones(site: Site) -> None:
     async with site.program("ann") as ann, site.program(None) as nobody:
         for path in ("/v1/embeddings", "/v1/responses", "/v1/completions", "/v1", "/api", "/api/nothing"):
             for program in (ann, nobody):
                 answer = await program.post(path, json={})
                 assert answer.status_code == 404, path
                 assert "/v1/chat/completions" in message_of(answer) and "/api/openapi.json" in message_of(answer)
-        # As from a client whose base URL was given without /v1.
+        # As from a client whose base URL lacks /v1.
         answer = await ann.post("/chat/completions", json=chat(TRIM))
         assert answer.status_code == 404 and "/v1/" in answer.text
 
 
-async def test_probes_may_ask_for_the_head_alone(site: Site) -> None:
+async def test_health_checks_accept_head_requests(site: Site) -> None:
     async with site.program(None) as probe:
         for path in ("/health", "/ready"):
             answer = await probe.head(path)
             assert answer.status_code == 200
 
 
-async def test_tools_that_shall_not_be_called_are_no_reason_to_refuse(site: Site) -> None:
+async def test_tools_are_accepted_if_they_are_not_to_be_called(site: Site) -> None:
     tools = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
     async with site.program("ann") as ann:
         for choice, status in (("none", 200), ("auto", 400), (None, 400)):
@@ -117,10 +117,10 @@ async def test_tools_that_shall_not_be_called_are_no_reason_to_refuse(site: Site
             assert answer.status_code == status
 
 
-# -- what goes wrong in the middle -------------------------------------------------------------------------------------
+# -- faults during an answer -------------------------------------------------------------------------------------------
 
 
-async def test_a_fault_in_the_middle_of_a_stream_is_told_in_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_fault_during_a_stream_is_reported_in_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(kb: Any, principal: Any, **given: Any) -> AsyncIterator[AskEvent]:
         yield AskEvent("stage", "search")
         raise RuntimeError("canary of the inside")
@@ -139,7 +139,7 @@ async def test_a_fault_in_the_middle_of_a_stream_is_told_in_it(site: Site, monke
 
 
 async def _cut(site: Site, monkeypatch: pytest.MonkeyPatch, path: str, given: Any, *, begins: bool) -> httpx.Response:
-    """What a program reads whose key is revoked while it is being answered."""
+    """Return what a program receives whose key is revoked during its answer."""
     begun = asyncio.Event()
 
     async def slow(kb: Any, principal: Any, **given: Any) -> AsyncIterator[AskEvent]:
@@ -157,16 +157,16 @@ async def _cut(site: Site, monkeypatch: pytest.MonkeyPatch, path: str, given: An
         return await asyncio.wait_for(asking, HANGS)
 
 
-async def test_who_is_shut_out_before_the_answer_began_is_told_so(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_revoked_before_the_answer_begins_gives_an_error(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for path, given in (("/api/ask", {"question": TRIM}), ("/v1/chat/completions", chat(TRIM))):
         answer = await _cut(site, monkeypatch, path, given, begins=False)
         assert answer.status_code == 401
         assert "revoked" in message_of(answer)
 
 
-async def test_who_is_shut_out_in_the_middle_of_a_stream_is_told_in_it(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_key_revoked_during_a_stream_gives_an_error_in_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     for path, given in (("/api/ask", {"question": TRIM}), ("/v1/chat/completions", chat(TRIM, stream=True))):
         answer = await _cut(site, monkeypatch, path, given, begins=True)
         assert answer.status_code == 200
@@ -175,7 +175,7 @@ async def test_who_is_shut_out_in_the_middle_of_a_stream_is_told_in_it(
         assert "[DONE]" not in answer.text and "event: result" not in answer.text
 
 
-async def test_a_store_that_breaks_while_it_is_open_is_named_with_what_helps(
+async def test_a_store_that_becomes_damaged_is_reported_with_the_remedy(
     tiny_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def malformed(kb: Any, principal: Any, **given: Any) -> AsyncIterator[AskEvent]:
@@ -207,21 +207,22 @@ async def test_a_store_that_breaks_while_it_is_open_is_named_with_what_helps(
             assert (await ann.post("/api/ask", json={"question": TRIM})).status_code == 500
 
 
-async def test_who_puts_a_document_in_for_others_is_told_that_it_is_in(site: Site) -> None:
+async def test_adding_a_document_for_other_readers_is_confirmed(site: Site) -> None:
     site.kb.people.add("mona")
     site.kb.people.set_role("mona", "manager")
     async with site.program("mona") as mona:
         text = b"# Canteen\n\nIt opens at half past eleven.\n"
-        for name in ("canteen.md", "other.md"):  # the same bytes, of which she is not to learn that they are there
+        # The second has the same bytes, and mona must not learn that the first is there.
+        for name in ("canteen.md", "other.md"):
             done = await mona.post("/api/documents", files={"file": (name, text)}, data={"audience": "hr"})
             assert (done.json()["kind"], done.json()["document"]) == ("added", None)
             assert "it was added" in done.json()["detail"]
 
 
-async def test_a_file_for_which_there_is_no_room_is_not_called_bad_json(
+async def test_an_upload_that_finds_no_room_is_not_reported_as_invalid_json(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is sent lies in the folder for temporary files, whose disk may be the full one."""
+    """Check it because an upload is stored in the folder for temporary files, whose disk may be full."""
 
     async def without_room(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")

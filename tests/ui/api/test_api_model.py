@@ -1,4 +1,4 @@
-"""The API with a language model that writes as it goes: what is streamed, what is taken back, what acts on nobody."""
+"""Tests of the API with a streaming language model: what is streamed, what is withdrawn, and inactive markup."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ async def site(tiny_home: Path, tmp_path: Path, scripted_model: Any) -> AsyncIte
 
 
 async def streamed(site: Site, model: str = "argot") -> tuple[list[str], dict[str, Any]]:
-    """The pieces of the text, and the metadata."""
+    """Return the pieces of the text, and the metadata."""
     given = {"model": model, "stream": True, "messages": [{"role": "user", "content": QUESTION}]}
     async with site.program() as ann:
         answer = await ann.post("/v1/chat/completions", json=given)
@@ -40,17 +40,17 @@ async def streamed(site: Site, model: str = "argot") -> tuple[list[str], dict[st
     return [delta["content"] for delta in deltas if delta.get("content")], deltas[-1]["argot"]
 
 
-async def test_words_come_as_they_are_written_without_marks_and_sources_follow_by_sentence(
+async def test_words_are_streamed_without_citation_marks_and_sources_follow(
     site: Site, scripted_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         "argot.tools.llm.model_client.MAX_UNGATHERED_READS", 1000
-    )  # a server this fast is heard in one piece
+    )  # without this, all tokens of so fast a server arrive as one piece
     monkeypatch.setattr("argot.graph.node_frame.GATHER_SECONDS", 0)
     scripted_model.reply("cited_answer", f"{TRUE} The moon is made of green cheese and shines at night [2].")
     pieces, found = await streamed(site)
     text = "".join(pieces)
-    assert found["answered_by"] == "model" and len(pieces) > 2  # of a server this fast many come as one
+    assert found["answered_by"] == "model" and len(pieces) > 2  # a server this fast sends many tokens in one piece
     body = text.split("\n\n---\n\n")[0]
     assert "click on Trim." in body and "[" not in body
     assert "- [1] drive-tool.md · Drive tool manual > Trimming a drive: sentence 1" in text
@@ -58,7 +58,7 @@ async def test_words_come_as_they_are_written_without_marks_and_sources_follow_b
     assert strip_footnotes(text).startswith("To trim a drive")
 
 
-async def test_an_answer_that_breaks_off_is_taken_back(site: Site, scripted_model: Any) -> None:
+async def test_an_answer_that_breaks_off_is_withdrawn(site: Site, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", f"{TRUE} " * 5)
     scripted_model.fault("cut", prompt="cited_answer", tokens=8)
     pieces, found = await streamed(site)
@@ -70,14 +70,14 @@ async def test_an_answer_that_breaks_off_is_taken_back(site: Site, scripted_mode
     assert strip_footnotes(text) == strip_footnotes(kept)
 
 
-async def test_strict_sends_nothing_before_it_was_checked(site: Site, scripted_model: Any) -> None:
+async def test_the_strict_profile_streams_only_checked_sentences(site: Site, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", f"{TRUE} The moon is made of green cheese and shines at night [2].")
     text = "".join((await streamed(site, "argot-strict"))[0])
     assert "click on Trim" in text and "cheese" not in text and TAKEN_BACK not in text
 
 
-async def test_no_image_link_or_html_of_a_model_is_one(site: Site, scripted_model: Any) -> None:
-    """Scorecard 5, as far as it is ours: whoever shows the text loads nothing because of it."""
+async def test_images_links_and_html_of_a_model_are_inactive(site: Site, scripted_model: Any) -> None:
+    """Check scorecard 5 for the API: whoever displays the text loads nothing because of it."""
     evil = (
         f"{TRUE} ![x](https://evil.example/a.png) [more](https://evil.example) ![y][z] <img src=https://evil.example/b>"
         " <script>alert(1)</script>\n\n[z]: https://evil.example/c.png"
@@ -93,7 +93,9 @@ async def test_no_image_link_or_html_of_a_model_is_one(site: Site, scripted_mode
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/api/ask"])
 @pytest.mark.parametrize("stream", [True, False])
-async def test_who_hangs_up_stops_the_model(site: Site, scripted_model: Any, path: str, stream: bool) -> None:
+async def test_a_client_that_disconnects_stops_the_model(
+    site: Site, scripted_model: Any, path: str, stream: bool
+) -> None:
     scripted_model.fault("hang", prompt="cited_answer")
     given: Any = {"messages": [{"role": "user", "content": QUESTION}], "stream": stream}
     more = {"Accept": "text/event-stream"} if stream else {}
@@ -105,14 +107,14 @@ async def test_who_hangs_up_stops_the_model(site: Site, scripted_model: Any, pat
         asked = lambda: bool(scripted_model.asked("cited_answer"))  # noqa: E731
         assert await asyncio.to_thread(scripted_model.wait_until, asked, 30)
         key = site.kb.people.keys.of("ann")[0]
-        site.kb.people.keys.revoke(key.id)  # is as if the program had hung up
+        site.kb.people.keys.revoke(key.id)  # has the effect of a disconnecting client
         await asyncio.gather(asking, return_exceptions=True)
     held = scripted_model.asked("cited_answer")[-1]
     assert await asyncio.to_thread(scripted_model.wait_until, lambda: held.gone, 30)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
-def test_marks_are_left_out_wherever_a_piece_ends(size: int) -> None:
+def test_citation_marks_are_removed_wherever_a_piece_ends(size: int) -> None:
     text = "One thing [1]. Two things [12], [3] and a[i] more [?]. ![x](y) end [4]"
     stream = StreamedText("", live=True)
     sent = "".join(stream.token(text[start : start + size]) for start in range(0, len(text), size))
@@ -121,7 +123,7 @@ def test_marks_are_left_out_wherever_a_piece_ends(size: int) -> None:
     assert "".join(stream.finish(result)) == f"{TAKEN_BACK}x"
 
 
-def test_names_are_no_markup_and_links_lead_to_our_own_site() -> None:
+def test_names_are_escaped_and_links_lead_to_argots_own_site() -> None:
     named: Any = {"n": 1, "document": "[x](http://e)<b>`.pdf", "page": 3, "heading": "![h](u)", "passage_id": "p/1?"}
     passage = FoundPassage(**named, uri="", text="", score=1.0)
     citation = Citation(**named, revision="r", span=(0, 9), score=1.0)
@@ -136,7 +138,7 @@ def test_names_are_no_markup_and_links_lead_to_our_own_site() -> None:
     assert strip_footnotes(text) == "It is so."
 
 
-def test_an_excerpt_of_a_nearest_passage_is_no_markup_and_goes_with_the_footnotes() -> None:
+def test_an_excerpt_is_escaped_and_removed_with_the_footnotes() -> None:
     named: Any = {"n": 1, "document": "a.md", "page": None, "heading": "", "passage_id": "p1", "uri": "", "text": ""}
     passage = FoundPassage(**named, score=1.0, excerpt="As [2] *says*: <b>`x`</b> ![p](http://e.example/x)")
     result = AskResult(

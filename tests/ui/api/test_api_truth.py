@@ -1,4 +1,4 @@
-"""The OpenAPI document is true: whatever is sent, no fault of ours, no status and no shape that it does not name."""
+"""Tests of the OpenAPI document: no request causes a server error, or a status or form that it does not name."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ LONGEST_ADDRESS = 60_000
 
 
 class _Alone:
-    """All that the addresses need to be described."""
+    """The settings, which are all that the description of the addresses needs."""
 
     settings = Settings()
 
@@ -48,7 +48,7 @@ OPERATIONS = {one.ok().label: one.ok() for one in schemathesis.openapi.from_dict
 
 
 class Served:
-    """The application in an event loop of its own, for tests that have none."""
+    """The application in an event loop of its own, for tests without one."""
 
     def __init__(self, home: Path) -> None:
         self.loop = asyncio.new_event_loop()
@@ -92,7 +92,7 @@ def served(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
 @pytest.mark.parametrize("label", OPERATIONS)
-def test_whatever_is_sent_is_answered_as_documented(served: Served, label: str, mode: GenerationMode) -> None:
+def test_every_request_is_answered_as_documented(served: Served, label: str, mode: GenerationMode) -> None:
     operation = OPERATIONS[label]
     if mode is GenerationMode.NEGATIVE and not (operation.query or operation.body or operation.path_parameters):
         return
@@ -108,18 +108,18 @@ def test_whatever_is_sent_is_answered_as_documented(served: Served, label: str, 
     )
     def sent(case: Any) -> None:
         asked = requests.Request(**case.as_transport_kwargs(base_url=URL)).prepare()
-        if len(asked.url or "") < LONGEST_ADDRESS:  # servers refuse longer ones themselves
+        if len(asked.url or "") < LONGEST_ADDRESS:  # servers refuse longer addresses themselves
             case.validate_response(served.send(asked), checks=CHECKS)
 
     sent()
 
 
-def test_the_document_is_served_to_everybody_and_names_every_address_of_the_api(served: Served) -> None:
+def test_the_openapi_document_is_public_and_names_every_api_address(served: Served) -> None:
     answer = served.run(served.client.get(f"{URL}{OPENAPI_PATH}", headers={"Authorization": ""}))
     assert answer.json() == DOCUMENT
     named = {(method.upper(), path) for path, found in DOCUMENT["paths"].items() for method in found}
     there = {(one.method, one.path) for one in served.site.guard.addresses.entries if is_for_programs(one.path)}
-    # What is there of SCIM, it says itself, in its own form.
+    # SCIM describes its own addresses, in its own format.
     assert {one for one in there if one[1] != OPENAPI_PATH and not one[1].startswith(SCIM_ROOT)} == named
     for path, found in DOCUMENT["paths"].items():
         for method, told in found.items():
@@ -127,8 +127,8 @@ def test_the_document_is_served_to_everybody_and_names_every_address_of_the_api(
             assert "401" in told["responses"], (method, path)
 
 
-def test_the_document_can_be_read_by_what_makes_clients_of_it() -> None:
-    """Every reference leads somewhere, every operation has a short name of its own, and says first what it does."""
+def test_the_openapi_document_can_be_read_by_client_generators() -> None:
+    """Check that every reference exists, and that every operation has a short unique name and a summary."""
     text = json.dumps(DOCUMENT)
     schemas = {f"#/components/schemas/{name}" for name in DOCUMENT["components"]["schemas"]}
     assert set(re.findall(r'"\$ref": "([^"]+)"', text)) <= schemas
@@ -142,7 +142,7 @@ def test_the_document_can_be_read_by_what_makes_clients_of_it() -> None:
 
 
 @pytest.mark.parametrize("path", openapi.EXAMPLES)
-def test_examples_are_accepted(served: Served, path: str) -> None:
+def test_documented_examples_are_accepted(served: Served, path: str) -> None:
     given = DOCUMENT["paths"][path]["post"]["requestBody"]["content"]["application/json"]["example"]
     if "thread" in given:
         asked = served.run(served.client.post(f"{URL}/api/ask", json={"question": "What is PUC?"})).json()

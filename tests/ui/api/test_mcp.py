@@ -1,4 +1,4 @@
-"""argot mcp, through the SDK's own client over standard input and output."""
+"""Tests of argot mcp, using the SDK's own client over standard input and output."""
 
 import asyncio
 import os
@@ -51,8 +51,8 @@ async def text_of(session: ClientSession, tool: str, **given: Any) -> tuple[str,
     return "\n".join(part.text for part in done.content if part.type == "text"), bool(done.isError)
 
 
-async def test_an_assistant_asks_searches_and_looks_up_beside_the_service(home: Path, kb: KnowledgeBase) -> None:
-    """The command goes through the process that has the knowledge base open."""
+async def test_an_assistant_asks_searches_and_looks_up_terms_beside_the_service(home: Path, kb: KnowledgeBase) -> None:
+    """Check that the command uses the process that has the knowledge base open."""
     async with serve_socket(kb), assistant(home, "ann") as session:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
         assert set(tools) == {"ask", "search", "look_up_term"}
@@ -76,7 +76,7 @@ async def test_an_assistant_asks_searches_and_looks_up_beside_the_service(home: 
             assert failed and why in text and "Traceback" not in text
         text, failed = await text_of(session, "ask", question="x" * 5000)
         assert failed
-        # Scorecard 1, for this road.
+        # Check scorecard 1 for the assistant.
         for tool, given in (
             ("ask", {"question": VAULT}),
             ("search", {"query": VAULT}),
@@ -86,7 +86,7 @@ async def test_an_assistant_asks_searches_and_looks_up_beside_the_service(home: 
             assert not [word for word in ("14 days", "vault-handbook", "Vault Liaison") if word in text], text
 
 
-async def test_tools_over_a_service_with_a_key(kb: KnowledgeBase) -> None:
+async def test_tools_work_over_a_service_with_a_key(kb: KnowledgeBase) -> None:
     site = Site(kb)
     for user, met in (("vera", True), ("ann", False)):
         remote = RemoteClient(URL, site.key(user), async_transport=httpx.ASGITransport(site.guard))
@@ -105,7 +105,7 @@ async def test_tools_over_a_service_with_a_key(kb: KnowledgeBase) -> None:
         assert failed and "argot key add NAME" in text
 
 
-async def test_alone_it_opens_the_knowledge_base_and_lets_go_of_it(tiny_home: Path, tmp_path: Path) -> None:
+async def test_an_assistant_without_a_service_opens_and_closes_the_base(tiny_home: Path, tmp_path: Path) -> None:
     from argot.service.transport.background_base import BackgroundClient
 
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))

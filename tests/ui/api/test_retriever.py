@@ -1,4 +1,4 @@
-"""ArgotRetriever in a chain of LangChain: over a service with a key, and over a knowledge base of this machine."""
+"""Tests of ArgotRetriever in a LangChain chain: over a service with a key, and over a local knowledge base."""
 
 import shutil
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 def chain(retriever: ArgotRetriever) -> Any:
-    """Retrieved passages beside the question, as a prompt takes them."""
+    """Build a chain that gives the retrieved passages and the question, as a prompt takes them."""
     shown = RunnableLambda(lambda found: "\n".join(f"{one.metadata['document']}: {one.page_content}" for one in found))
     return {"context": retriever | shown, "question": RunnablePassthrough()}
 
@@ -47,7 +47,7 @@ def over_http(site: Site, user: str, **given: Any) -> ArgotRetriever:
     return retriever
 
 
-async def test_in_a_chain_over_a_service(site: Site) -> None:
+async def test_the_retriever_works_in_a_chain_over_a_service(site: Site) -> None:
     retriever = over_http(site, "ann", k=3)
     found = await retriever.ainvoke("How do I trim a drive?")
     assert 0 < len(found) <= 3 and all(isinstance(one, Document) for one in found)
@@ -66,14 +66,14 @@ async def test_in_a_chain_over_a_service(site: Site) -> None:
         await over_http(site, "ann", context="Nowhere").ainvoke("What is PUC?")
 
 
-async def test_a_hidden_document_is_met_by_its_readers_alone(site: Site) -> None:
-    """Scorecard 1, for this road: the reader before and after somebody else asks the same."""
+async def test_a_hidden_document_is_shown_to_its_readers_only(site: Site) -> None:
+    """Check scorecard 1 for the retriever: the reader asks before and after somebody else asks the same."""
     for user in ("vera", "ann", "vera", "ann"):
         found = await over_http(site, user).ainvoke(VAULT)
         assert any("14 days" in one.page_content for one in found) == (user == "vera")
 
 
-async def test_a_key_that_opens_nothing_and_an_address_that_is_none(site: Site) -> None:
+async def test_an_invalid_key_or_address_is_refused(site: Site) -> None:
     retriever = over_http(site, "ann")
     retriever._client = RemoteClient(URL, "argot_nothing", async_transport=httpx.ASGITransport(site.guard))
     with pytest.raises(NotAllowed, match="argot key add NAME"):
@@ -87,7 +87,7 @@ async def test_a_key_that_opens_nothing_and_an_address_that_is_none(site: Site) 
     assert "argot_x" not in repr(ArgotRetriever(url=URL, key="argot_x"))
 
 
-async def test_over_a_knowledge_base_of_this_machine(tiny_home: Path, tmp_path: Path) -> None:
+async def test_the_retriever_works_over_a_local_knowledge_base(tiny_home: Path, tmp_path: Path) -> None:
     from langchain_core.runnables import RunnableParallel
 
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
@@ -108,7 +108,7 @@ async def test_over_a_knowledge_base_of_this_machine(tiny_home: Path, tmp_path: 
         owner.close()
 
 
-async def test_invoked_without_an_event_loop_it_sends_the_same() -> None:
+async def test_the_retriever_sends_the_same_without_an_event_loop() -> None:
     seen: list[httpx.Request] = []
 
     def answer(request: httpx.Request) -> httpx.Response:

@@ -1,4 +1,4 @@
-"""SCIM: the tester of the protocol's own people, the requests of Entra and Okta, and what is never let through."""
+"""Tests of SCIM: the protocol's own tester, the requests of Entra and Okta, and requests that must be refused."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ async def site(tiny_home: Path, tmp_path: Path) -> AsyncIterator[Site]:
 
 
 class Provider:
-    """What an identity provider sends, with the key of an administrator."""
+    """An identity provider that sends requests with an administrator's key."""
 
     def __init__(self, site: Site, who: str = "root") -> None:
         self.people = site.kb.people
@@ -64,7 +64,7 @@ class Provider:
 
 
 class FromThread(httpx2.BaseTransport):
-    """Requests of a client in a thread to an application in the loop."""
+    """A transport for a client in a thread to an application in the event loop."""
 
     def __init__(self, site: Site) -> None:
         self._loop, self._to = asyncio.get_running_loop(), httpx2.ASGITransport(site.guard)
@@ -77,19 +77,19 @@ class FromThread(httpx2.BaseTransport):
         return asyncio.run_coroutine_threadsafe(answered(), self._loop).result()
 
 
-async def test_the_protocols_own_tester_finds_nothing(site: Site) -> None:
+async def test_the_scim_protocol_tester_finds_no_fault(site: Site) -> None:
     headers = {"Authorization": f"Bearer {site.key('root')}"}
     http = httpx2.Client(transport=FromThread(site), base_url=f"{URL}/scim/v2", headers=headers)
     results = await asyncio.to_thread(check_server, SyncSCIMClient(http))
     amiss = [(one.title, one.reason) for one in results if one.status not in (Status.SUCCESS, Status.SKIPPED)]
-    # Who has no state is active: there is no third.
+    # A user without a state is active: there is no third state.
     known = ("check_remove_attribute", "PATCH modify() did not remove attribute 'active'")
     amiss = [one for one in amiss if one != known]
     assert not amiss, "\n".join(map(str, amiss))
     assert len(results) > 50
 
 
-async def test_entras_people_and_groups(site: Site) -> None:
+async def test_users_and_groups_of_entra_are_provisioned(site: Site) -> None:
     entra = Provider(site)
     found = await entra.send("GET", '/Users?filter=userName eq "Bea@example.com"')
     assert found["totalResults"] == 0
@@ -114,7 +114,7 @@ async def test_entras_people_and_groups(site: Site) -> None:
     assert not user.suspended_at and user.display_name == "B"
 
 
-async def test_oktas_people_and_groups(site: Site) -> None:
+async def test_users_and_groups_of_okta_are_provisioned(site: Site) -> None:
     okta = Provider(site)
     ids = [await okta.user(f"person{number}") for number in range(3)]
     crew = await okta.group("Crew", *ids)
@@ -133,9 +133,9 @@ async def test_oktas_people_and_groups(site: Site) -> None:
     assert okta.people.user("person0").suspended_at
 
 
-async def test_who_is_removed_is_out_at_once_and_nothing_of_theirs_is_gone(site: Site) -> None:
+async def test_a_removed_user_is_suspended_at_once_and_keeps_their_data(site: Site) -> None:
     provider = Provider(site)
-    ann = await provider.user("ann")  # she is here already, with a key
+    ann = await provider.user("ann")  # ann already exists here and has a key
     group = await provider.group("Crew", ann)
     key = {"Authorization": f"Bearer {site.key('ann')}"}
     transport = httpx.ASGITransport(site.guard)
@@ -151,7 +151,7 @@ async def test_who_is_removed_is_out_at_once_and_nothing_of_theirs_is_gone(site:
     assert again != ann and not provider.people.user("ann").suspended_at
 
 
-async def test_whom_an_administrator_here_suspended_stays_out_whatever_the_provider_says(site: Site) -> None:
+async def test_a_user_suspended_here_stays_suspended_whatever_the_provider_says(site: Site) -> None:
     provider = Provider(site)
     provider.people.suspend("ann")
     ann = await provider.user("ann", active=True)
@@ -161,28 +161,26 @@ async def test_whom_an_administrator_here_suspended_stays_out_whatever_the_provi
 
 
 @pytest.mark.parametrize("restored_here", [False, True])
-async def test_who_is_suspended_here_after_the_provider_shut_them_out_stays_out_too(
-    site: Site, restored_here: bool
-) -> None:
+async def test_a_user_suspended_here_after_the_provider_did_stays_suspended(site: Site, restored_here: bool) -> None:
     provider = Provider(site)
     ann = await provider.user("ann", active=False)
     if restored_here:
         provider.people.restore("ann")
-    await asyncio.sleep(0.002)  # times are in milliseconds
+    await asyncio.sleep(0.002)  # times have a resolution of one millisecond
     provider.people.suspend("ann")
     await provider.patch(f"/Users/{ann}", {"op": "replace", "path": "active", "value": True})
     assert provider.people.user("ann").suspended_at
 
 
-async def test_of_names_that_differ_in_case_alone_the_same_is_meant(site: Site) -> None:
+async def test_user_names_that_differ_in_case_are_matched_exactly(site: Site) -> None:
     provider = Provider(site)
-    # Made before such names were refused.
+    # Such names could be added before they were refused.
     provider.people.database.write("INSERT INTO users (name, created_at) VALUES ('Ann', '2026-01-01')")
     await provider.user("ann", active=False)
     assert provider.people.user("ann").suspended_at and not provider.people.user("Ann").suspended_at
 
 
-async def test_changes_of_one_group_at_once_lose_none(site: Site) -> None:
+async def test_concurrent_changes_of_one_group_lose_no_member(site: Site) -> None:
     provider = Provider(site)
     ids = [await provider.user(f"person{number}") for number in range(8)]
     crew = await provider.group("Crew")
@@ -191,7 +189,7 @@ async def test_changes_of_one_group_at_once_lose_none(site: Site) -> None:
     assert len((await provider.send("GET", f"/Groups/{crew}"))["members"]) == 8
 
 
-async def test_two_administrators_who_shut_each_other_out_at_once_leave_one(site: Site) -> None:
+async def test_two_administrators_cannot_remove_each_other_at_once(site: Site) -> None:
     site.kb.people.add("boss")
     site.kb.people.set_role("boss", "admin")
     one, other = Provider(site), Provider(site, "boss")
@@ -200,7 +198,7 @@ async def test_two_administrators_who_shut_each_other_out_at_once_leave_one(site
     assert [bool(one.people.user(name).suspended_at) for name in ("root", "boss")].count(True) == 1
 
 
-async def test_two_groups_of_one_name_here_hold_their_members_each(site: Site) -> None:
+async def test_two_provider_groups_with_one_name_keep_their_own_members(site: Site) -> None:
     provider = Provider(site)
     ann = await provider.user("ann")
     one, other = await provider.group("CN=Legal", ann), await provider.group("legal", ann)
@@ -210,7 +208,7 @@ async def test_two_groups_of_one_name_here_hold_their_members_each(site: Site) -
     assert provider.groups_of("ann") == ()
 
 
-async def test_what_is_refused(site: Site) -> None:
+async def test_invalid_scim_requests_are_refused(site: Site) -> None:
     provider = Provider(site)
     ann, root = await provider.user("ann"), await provider.user("root")
     for method, path, body, expect, said in (
@@ -251,14 +249,14 @@ async def test_what_is_refused(site: Site) -> None:
         b'{"schemas": ["%s"], "userName": "eve", "externalId": "\\u0000"}' % USER.encode(),
     ],
 )
-async def test_text_that_cannot_be_read_or_kept_is_refused(site: Site, text: bytes) -> None:
+async def test_text_that_cannot_be_read_or_stored_is_refused(site: Site, text: bytes) -> None:
     provider = Provider(site)
     answer = await provider.http.post("/Users", content=text)
     assert answer.status_code == 400 and answer.json()["scimType"] == "invalidSyntax"
     assert provider.people.find("eve") is None
 
 
-async def test_what_would_take_minutes_is_refused(site: Site) -> None:
+async def test_requests_that_would_take_minutes_are_refused(site: Site) -> None:
     provider = Provider(site)
     group = await provider.group("Crew")
     one = {"op": "add", "path": "members", "value": [{"value": "x"}]}
@@ -267,7 +265,7 @@ async def test_what_would_take_minutes_is_refused(site: Site) -> None:
     assert (await provider.send("POST", "/Users/.search", long, 400))["scimType"] == "tooMany"
 
 
-async def test_only_an_administrators_key_opens_it_and_every_refusal_has_the_form_of_scim(site: Site) -> None:
+async def test_scim_needs_an_administrators_key_and_errors_have_its_form(site: Site) -> None:
     provider = Provider(site)
     assert (await Provider(site, "ann").send("GET", "/Users", expect=403))["status"] == "403"
     assert "PATCH" in (await provider.send("PATCH", "/Users", {}, expect=405))["detail"]

@@ -1,4 +1,4 @@
-"""Chainlit as an attacker meets it: what a browser may say to it, on a real server with real sockets."""
+"""Tests of Chainlit under attack: what a browser may send to it, on a real server with real sockets."""
 
 import asyncio
 import json
@@ -45,16 +45,16 @@ class Site(Served):
         return dict(entered.cookies)
 
     def person(self, name: str) -> httpx.AsyncClient:
-        """A browser in which somebody is signed in; nobody, if there is no name."""
+        """Open a browser in which somebody is signed in, or nobody if there is no name."""
         headers = {"Origin": self.url}
         return httpx.AsyncClient(base_url=self.url, headers=headers, cookies=self.cookies[name], timeout=PATIENCE)
 
     def proof(self, client: httpx.AsyncClient) -> dict[str, str]:
-        """What shows a socket who connects."""
+        """Return the headers that identify a connecting client to a socket."""
         return {"Origin": self.url, "Cookie": "; ".join(f"{one.name}={one.value}" for one in client.cookies.jar)}
 
     def jar(self, name: str) -> list[dict[str, str]]:
-        """The same for a browser with a screen."""
+        """Return the same cookies for a browser with a screen."""
         return [{"name": one, "value": value, "url": self.url} for one, value in self.cookies[name].items()]
 
     @property
@@ -64,7 +64,7 @@ class Site(Served):
 
 @pytest.fixture(scope="module")
 def site(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """ann and bob ask, mia manages, root administers. What breaks on the way is in the log, and fails the tests."""
+    """Provide a site: ann and bob ask, mia manages, root administers. An error in its log fails the tests."""
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("guarded") / "kb"))
     for name, *more in (("ann",), ("bob",), ("mia", "--role", "manager"), ("root", "--role", "admin")):
         argot("user", "add", name, "--password", *more, "--home", home, typed=f"{GOOD}\n")
@@ -87,7 +87,7 @@ async def bob(site: Site) -> AsyncIterator[httpx.AsyncClient]:
 
 
 class Window:
-    """A real client of Socket.IO, as the page has one, and what it was sent."""
+    """A real Socket.IO client, as the page has one, and the events it received."""
 
     def __init__(self, site: Site, client: httpx.AsyncClient) -> None:
         self.site, self.proof = site, site.proof(client)
@@ -102,7 +102,7 @@ class Window:
             self.news.notify_all()
 
     async def open(self, session: Any, transports: tuple[str, ...] = ("websocket",), **more: Any) -> None:
-        """Returns once the session is begun; what is refused raises."""
+        """Open the session and wait until it has begun; raise an error if it is refused."""
         auth = {**OPENED, "sessionId": session, **more}
         path = "/ws/socket.io"
         await self.client.connect(
@@ -112,7 +112,7 @@ class Window:
         await self.until("task_end")
 
     async def until(self, event: str, holding: str = "") -> Any:
-        """The first event of this name that holds this, also if it has come already."""
+        """Return the first event of this name that contains this text, even if it has already arrived."""
         async with asyncio.timeout(PATIENCE), self.news:
             while True:
                 for name, data in self.heard:
@@ -121,7 +121,7 @@ class Window:
                 await self.news.wait()
 
     async def ask(self, question: str, **more: Any) -> str:
-        """Puts a question, and returns its message's id once an answer is there."""
+        """Ask a question, wait for its answer, and return the id of the question's message."""
         id_ = str(uuid4())
         await self.client.emit("client_message", {"message": {"id": id_, "output": question, **more}})
         await self.until("action", '"tool-')
@@ -140,7 +140,7 @@ async def window(site: Site, client: httpx.AsyncClient, session: Any = None, **m
 
 @asynccontextmanager
 async def raw(site: Site, client: httpx.AsyncClient, query: str = "EIO=4&transport=websocket") -> AsyncIterator[Any]:
-    """The bare socket, past any client's good manners."""
+    """Open a bare socket, without the checks of a client."""
     proof = site.proof(client)
     headers = {"Cookie": proof["Cookie"]}
     async with websockets.connect(
@@ -161,7 +161,7 @@ async def said_to(socket: ClientConnection, holding: str) -> None:
 
 
 async def refused(site: Site, client: httpx.AsyncClient, session: Any) -> bool:
-    """Whether no session of this id is begun. If one is, it is ended, with all that Chainlit does then."""
+    """Tell whether a session of this id is refused. One that begins is ended, with everything Chainlit then does."""
     async with raw(site, client) as socket:
         assert str(await socket.recv()).startswith("0")
         await socket.send("40" + json.dumps({**OPENED, "sessionId": session}))
@@ -177,7 +177,7 @@ async def refused(site: Site, client: httpx.AsyncClient, session: Any) -> bool:
         return not begun
 
 
-# -- ids that are paths ----------------------------------------------------------------------------------------------
+# -- session ids that are paths --------------------------------------------------------------------------------------
 
 
 PATHS = (
@@ -189,7 +189,7 @@ PATHS = (
 
 
 async def test_a_session_named_as_a_path_removes_nothing(site: Site, ann: httpx.AsyncClient) -> None:
-    """Chainlit joins the id to its folder of files, and removes that with the session."""
+    """Check it because Chainlit joins the id to its folder of files, and removes that folder with the session."""
     mine = site.home.parent / "of others"
     mine.mkdir(exist_ok=True)
     (mine / "kept.txt").write_text("kept")
@@ -200,7 +200,7 @@ async def test_a_session_named_as_a_path_removes_nothing(site: Site, ann: httpx.
     assert sorted(path for path in site.home.rglob("*") if path.is_dir()) == before
 
 
-async def test_a_session_of_ones_own_begins_and_ends_with_its_files(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_a_session_begins_and_ends_with_its_own_files(site: Site, ann: httpx.AsyncClient) -> None:
     session = str(uuid4())
     files = site.home / "chat" / ".files"
     async with window(site, ann, session) as one:
@@ -218,7 +218,7 @@ async def test_a_session_of_ones_own_begins_and_ends_with_its_files(site: Site, 
             await asyncio.sleep(0.01)
 
 
-def test_the_folder_of_a_session_lies_below_chainlits_alone(tmp_path: Path) -> None:
+def test_a_sessions_folder_lies_within_chainlits_folder(tmp_path: Path) -> None:
     base, elsewhere, session = tmp_path / ".files", tmp_path / "kb", str(uuid4())
     base.mkdir()
     elsewhere.mkdir()
@@ -231,10 +231,10 @@ def test_the_folder_of_a_session_lies_below_chainlits_alone(tmp_path: Path) -> N
         find_session_folder(base, session)
 
 
-# -- sessions of others ----------------------------------------------------------------------------------------------
+# -- sessions of other people ----------------------------------------------------------------------------------------
 
 
-async def test_the_id_of_anothers_window_opens_nothing(
+async def test_the_session_id_of_another_persons_window_is_refused(
     site: Site, ann: httpx.AsyncClient, bob: httpx.AsyncClient
 ) -> None:
     session = str(uuid4())
@@ -242,7 +242,7 @@ async def test_the_id_of_anothers_window_opens_nothing(
         assert await refused(site, bob, session)
         put = await bob.post("/project/file", params={"session_id": session}, files={"file": ("a.md", b"# A")})
         assert put.status_code in {401, 404}
-        await hers.ask("What is the WL voltage during a read?")  # it is still hers, and works
+        await hers.ask("What is the WL voltage during a read?")  # her session still works
 
 
 # -- frames and events -----------------------------------------------------------------------------------------------
@@ -269,21 +269,21 @@ FRAMES = (
 """What no window of ours sends, or sends and nothing needs."""
 
 
-async def test_what_is_no_event_is_dropped_with_a_line_at_most(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_invalid_events_are_dropped_with_at_most_one_log_line(site: Site, ann: httpx.AsyncClient) -> None:
     said = len(site.said)
     async with raw(site, ann) as socket:
         await begun(socket, str(uuid4()))
         for frame in FRAMES:
             await socket.send(frame)
         await socket.send(b"\x00\x01")
-        await socket.send('42["connection_successful"]')  # it still answers
+        await socket.send('42["connection_successful"]')  # the session still answers
         await said_to(socket, "task_end")
     told = site.said[said:]
     assert len([line for line in told if "'ann' sent the chat window" in line]) == 1
     assert "Traceback" not in "".join(told)
 
 
-async def test_nothing_is_heard_before_the_session_has_begun(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_nothing_is_accepted_before_the_session_has_begun(site: Site, ann: httpx.AsyncClient) -> None:
     async with raw(site, ann) as socket:
         assert str(await socket.recv()).startswith("0")
         for frame in ('42["connection_successful"]', '42["stop"]', "41"):
@@ -294,8 +294,8 @@ async def test_nothing_is_heard_before_the_session_has_begun(site: Site, ann: ht
         assert closed.value.rcvd and closed.value.rcvd.code == 1008
 
 
-async def test_fields_that_no_window_sends_do_not_count(site: Site, ann: httpx.AsyncClient) -> None:
-    """Neither who a message is from, nor where it belongs, nor what kind it is, is for a browser to say."""
+async def test_message_fields_that_no_window_sends_are_ignored(site: Site, ann: httpx.AsyncClient) -> None:
+    """Check that a browser decides neither the author, nor the place, nor the kind of a message."""
     wrong = {"chatProfile": "%2e%2e", "clientType": "teams", "userEnv": "{", "threadId": "../../x"}
     async with window(site, ann, **wrong) as one:
         forged = {"name": "root", "type": "assistant_message", "parentId": "../x", "createdAt": 7, "isError": True}
@@ -312,7 +312,7 @@ async def test_fields_that_no_window_sends_do_not_count(site: Site, ann: httpx.A
     "query", ["EIO=4&transport=polling", "EIO=4", "", "EIO=4&transport=websocket&sid=x", "EIO=3&transport=websocket",
               "EIO=4&transport=websocket&transport=polling", "EIO=4&transport=websocket&j=1"],
 )  # fmt: skip
-async def test_no_other_transport_is_spoken(site: Site, ann: httpx.AsyncClient, query: str) -> None:
+async def test_other_transports_than_websocket_are_refused(site: Site, ann: httpx.AsyncClient, query: str) -> None:
     with pytest.raises((websockets.ConnectionClosed, websockets.InvalidHandshake)):
         async with raw(site, ann, query) as socket:
             await asyncio.wait_for(socket.recv(), PATIENCE)
@@ -321,13 +321,13 @@ async def test_no_other_transport_is_spoken(site: Site, ann: httpx.AsyncClient, 
         assert answer.status_code == 404
 
 
-async def test_polling_is_refused_to_a_real_client(site: Site, ann: httpx.AsyncClient) -> None:
-    with pytest.raises((socketio.exceptions.ConnectionError, RuntimeError)):  # it breaks over a refusal
+async def test_a_real_client_cannot_use_polling(site: Site, ann: httpx.AsyncClient) -> None:
+    with pytest.raises((socketio.exceptions.ConnectionError, RuntimeError)):  # the client fails when it is refused
         await Window(site, ann).open(str(uuid4()), transports=("polling",))
 
 
 @pytest.mark.parametrize("name", ["", "ann"])
-async def test_a_socket_takes_a_session_and_its_own_origin(site: Site, name: str) -> None:
+async def test_a_socket_needs_a_session_and_its_own_origin(site: Site, name: str) -> None:
     async with site.person(name) as client:
         headers = {} if not name else {"Cookie": site.proof(client)["Cookie"]}
         origin = websockets.Origin(site.url if not name else "http://evil.example")
@@ -339,14 +339,14 @@ async def test_a_socket_takes_a_session_and_its_own_origin(site: Site, name: str
 
 
 def test_every_event_of_chainlit_is_known(tmp_path: Path) -> None:
-    """Another release with another event must not pass unseen."""
+    """Check that a new Chainlit release with another event is noticed."""
     script = "import json; from chainlit import server; print(json.dumps(sorted(server.sio.handlers['/'])))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=True)
     theirs = set(json.loads(done.stdout.splitlines()[-1]))
     assert theirs - {"connect", "disconnect"} == set(EVENTS) | IGNORED_EVENTS
 
 
-async def test_one_person_has_so_many_windows_and_no_more() -> None:
+async def test_the_number_of_windows_per_person_is_limited() -> None:
     ended = asyncio.Event()
     sent: list[Any] = []
 
@@ -395,7 +395,7 @@ async def test_a_socket_that_begins_no_session_is_closed(monkeypatch: pytest.Mon
     assert [one["type"] for one in sent] == ["websocket.close"]
 
 
-async def test_a_small_frame_that_would_be_a_large_one_is_not_unpacked(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_a_socket_offers_no_compression_and_refuses_large_frames(site: Site, ann: httpx.AsyncClient) -> None:
     async with raw(site, ann) as socket:
         assert socket.response.headers.get("Sec-WebSocket-Extensions") is None
         await begun(socket, str(uuid4()))
@@ -408,7 +408,7 @@ async def test_a_small_frame_that_would_be_a_large_one_is_not_unpacked(site: Sit
 # -- files -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_file_goes_from_the_window_into_its_conversation(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_an_uploaded_file_joins_the_conversation_of_its_window(site: Site, ann: httpx.AsyncClient) -> None:
     session = str(uuid4())
     async with window(site, ann, session) as one:
         at = {"params": {"session_id": session}}
@@ -421,15 +421,13 @@ async def test_a_file_goes_from_the_window_into_its_conversation(site: Site, ann
         await one.until("new_message", "can now be asked about")
         one.heard.clear()
         sent["message"] = {"id": str(uuid4()), "output": ""}
-        await one.client.emit("client_message", sent)  # it was taken: there is nothing more to send
+        await one.client.emit("client_message", sent)  # it was taken, so it cannot be sent again
         await one.until("new_message", "Pick it again")
 
 
-async def test_one_person_does_not_fill_the_disk_with_files_that_are_never_sent(
-    site: Site, bob: httpx.AsyncClient
-) -> None:
+async def test_the_number_of_uploaded_but_unsent_files_is_limited(site: Site, bob: httpx.AsyncClient) -> None:
     statuses = []
-    for _ in range(2):  # another window has no more room
+    for _ in range(2):  # a second window does not allow more files
         session = str(uuid4())
         async with window(site, bob, session):
             at = {"params": {"session_id": session}}
@@ -440,7 +438,7 @@ async def test_one_person_does_not_fill_the_disk_with_files_that_are_never_sent(
     assert "waiting to be sent" in put.text
 
 
-async def test_a_form_that_takes_no_file_reads_none(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_a_form_without_a_file_field_refuses_a_large_upload(site: Site, ann: httpx.AsyncClient) -> None:
     for path in ("/account/password", "/account/keys", "/sign-in", "/sign-out"):
         answer = await ann.post(path, files={"file": ("a", b"a" * 5_000_000)})
         assert answer.status_code == 413, path
@@ -455,7 +453,7 @@ ALL = {"": 200, "ann": 200, "mia": 200, "root": 200}
 ID = "c0ffee00-0000-4000-8000-000000000000"
 IN_SESSION = {"sessionId": ID}
 VERDICTS: dict[str, tuple[dict[str, int], Any]] = {
-    # Nothing of ours needs it, so nobody reaches it.
+    # Argot needs none of these, so they are closed to everybody.
     "GET /openapi.json": (NOTHING, None),
     "HEAD /openapi.json": (NOTHING, None),
     "GET /docs": (NOTHING, None),
@@ -479,7 +477,7 @@ VERDICTS: dict[str, tuple[dict[str, int], Any]] = {
     "POST /mcp": (NOTHING, {**IN_SESSION, "name": "x", "clientType": "sse", "url": "http://127.0.0.1/"}),
     "DELETE /mcp": (NOTHING, {**IN_SESSION, "name": "x"}),
     "GET /project/file/{file_id}": (NOTHING, None),
-    # The page and what it is made of: no secrets.
+    # The page and its assets, which are not secret.
     "GET /public/{filename:path}": (NOTHING, None),
     "GET /assets/{filename:path}": (NOTHING, None),
     "GET /favicon": (ALL, None),
@@ -490,7 +488,7 @@ VERDICTS: dict[str, tuple[dict[str, int], Any]] = {
     "HEAD /": (ALL, None),
     "GET /health": (ALL, None),
     "GET /{full_path:path}": (SIGNED_IN, None),
-    # One's own, as signed in.
+    # A person's own data, when signed in.
     "GET /user": (SIGNED_IN, None),
     "GET /project/settings": (SIGNED_IN, None),
     "POST /project/threads": (SIGNED_IN, {"pagination": {"first": 5}, "filter": {"userId": "root"}}),
@@ -503,12 +501,12 @@ VERDICTS: dict[str, tuple[dict[str, int], Any]] = {
     "POST /project/action": ({**NOTHING, "": 401}, {**IN_SESSION, "action": {"name": "x", "payload": {}, "id": "x"}}),
     "POST /project/file": ({"": 401, "ann": 422, "mia": 422, "root": 422}, {}),
     "POST /logout": ({"": 200}, {}),
-    "WEBSOCKET /ws/socket.io": ({}, None),  # the tests above
+    "WEBSOCKET /ws/socket.io": ({}, None),  # see the tests above
 }
 """Every address of Chainlit: what it answers to nobody, an asker, a manager and an administrator, given this body."""
 
 
-def test_there_is_a_verdict_on_every_address_of_chainlit(tmp_path: Path) -> None:
+def test_every_address_of_chainlit_has_a_declared_verdict(tmp_path: Path) -> None:
     script = (
         "import json\nfrom chainlit import server\nfrom fastapi.routing import iter_route_contexts\n"
         "print(json.dumps([f'{m} {r.path}' for r in iter_route_contexts(server.app.routes)"
@@ -519,7 +517,7 @@ def test_there_is_a_verdict_on_every_address_of_chainlit(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", VERDICTS)
-async def test_the_verdict_holds_for_everybody(site: Site, name: str) -> None:
+async def test_the_verdict_holds_for_every_user(site: Site, name: str) -> None:
     statuses, body = VERDICTS[name]
     method, path = name.split()
     path = re.sub(r"\{.*?\}", "x", path)
@@ -539,7 +537,7 @@ TRICKS = (
 
 
 @pytest.mark.parametrize("trick", TRICKS)
-async def test_only_what_we_ship_is_served(site: Site, ann: httpx.AsyncClient, trick: str) -> None:
+async def test_only_shipped_files_are_served(site: Site, ann: httpx.AsyncClient, trick: str) -> None:
     secret = (site.home / "chat" / "secret").read_text().strip()
     for where in ("/public/", "/assets/"):
         answer = await ann.get(httpx.URL(site.url + where + trick))
@@ -551,8 +549,8 @@ async def test_only_what_we_ship_is_served(site: Site, ann: httpx.AsyncClient, t
         assert secret not in answer.text and "root:" not in answer.text
 
 
-async def test_what_lies_in_a_folder_of_chainlits_is_not_served(site: Site, ann: httpx.AsyncClient) -> None:
-    """Whatever may one day write there: a page of ours is made of what was installed."""
+async def test_files_in_chainlits_folders_are_not_served(site: Site, ann: httpx.AsyncClient) -> None:
+    """Check it whatever may be written there: Argot's pages consist of installed files only."""
     public = site.home / "chat" / "public"
     (public / "evil.html").write_text("<script>1</script>")
     (public / "argot.js").write_text("evil()")
@@ -568,7 +566,7 @@ async def test_what_lies_in_a_folder_of_chainlits_is_not_served(site: Site, ann:
         assert answer.status_code == 200 and answer.headers["content-type"].startswith(kind)
 
 
-async def test_feedback_and_buttons_are_for_ones_own_window(
+async def test_feedback_and_buttons_work_in_ones_own_window_only(
     site: Site, ann: httpx.AsyncClient, bob: httpx.AsyncClient
 ) -> None:
     session = str(uuid4())
@@ -601,7 +599,7 @@ ODD = (
 )  # fmt: skip
 
 
-async def test_nothing_that_is_sent_to_an_address_breaks_it(site: Site, ann: httpx.AsyncClient) -> None:
+async def test_no_request_body_breaks_an_address(site: Site, ann: httpx.AsyncClient) -> None:
     session = str(uuid4())
     async with window(site, ann, session) as one:
         await one.ask("What is the WL voltage during a read?")
@@ -665,17 +663,17 @@ def _upload_all(site: Site, session: str) -> dict[str, str]:
                 put = await client.post("/project/file", params={"session_id": session}, files=file)
                 assert put.status_code == 200, name
                 ids[name] = put.json()["id"]
-            await one.client.disconnect()  # the session waits for its window to come back
+            await one.client.disconnect()  # the session waits for its window to reconnect
             return ids
 
     return asyncio.run(upload())
 
 
 @pytest.mark.browser
-def test_nothing_that_was_uploaded_runs_here(chromium: Any, site: Site) -> None:
-    """Opened by an administrator in a browser, wherever it might be served, and named as a script by a page of ours."""
+def test_no_uploaded_content_runs_in_the_browser(chromium: Any, site: Site) -> None:
+    """Check files that an administrator opens at any address, and that one of Argot's pages names as a script."""
     session = str(uuid4())
-    with ThreadPoolExecutor(1) as thread:  # for Playwright runs an event loop in this one
+    with ThreadPoolExecutor(1) as thread:  # in a thread, because Playwright runs an event loop in this one
         ids = thread.submit(_upload_all, site, session).result()
     context = chromium.new_context()
     context.add_cookies(site.jar("root"))
@@ -700,7 +698,7 @@ def test_nothing_that_was_uploaded_runs_here(chromium: Any, site: Site) -> None:
 
 
 @pytest.mark.browser
-def test_the_original_of_a_document_is_saved_and_never_opened(chromium: Any, site: Site) -> None:
+def test_the_original_of_a_document_is_downloaded_and_never_opened(chromium: Any, site: Site) -> None:
     upload = {"file": ("evil.html", ACTIVE["evil.html"][1].replace("<script>", "Four doors.<script>"), "text/html")}
     headers = {"Origin": site.url}
     with httpx.Client(base_url=site.url, cookies=site.cookies["root"], headers=headers, timeout=PATIENCE) as root:

@@ -1,4 +1,4 @@
-"""The chat window in a real browser, against a real server in a process of its own."""
+"""Tests of the chat window in a real browser, with a real server in its own process."""
 
 import os
 import re
@@ -49,22 +49,22 @@ pytestmark = pytest.mark.browser
 def served(chromium: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("served")
     home = Path(shutil.copytree(tiny_home, folder / "kb"))
-    # In a thread, for Playwright runs an event loop in this one.
+    # In a thread, because Playwright runs an event loop in this one.
     with ThreadPoolExecutor(1) as thread:
         thread.submit(_add_canary, home, folder).result()
     with Served(home) as server:
         yield server
-    assert sorted(path.name for path in folder.iterdir()) == ["kb", "put"]  # nothing is written beside it
+    assert sorted(path.name for path in folder.iterdir()) == ["kb", "put"]  # nothing is written beside the home
 
 
 @pytest.fixture
 def page(chromium: Any, served: Served) -> Iterator[Any]:
-    """A fresh visitor."""
+    """Provide a page of a new visitor."""
     with visitors(chromium, served.url) as visit:
         yield visit()
 
 
-def test_a_question_is_answered_with_a_mark_that_opens_the_passage(page: Any, served: Served) -> None:
+def test_a_question_is_answered_with_a_citation_that_opens_the_passage(page: Any, served: Served) -> None:
     open_window(page, served.url)
     expect(page).to_have_title("Argot")
     ask(page, "What is the WL voltage during a read?")
@@ -89,7 +89,7 @@ def test_an_ambiguous_term_is_asked_back_and_chosen_by_button(page: Any, served:
     expect(choices(page)).to_have_count(0)
 
 
-def test_a_choice_may_be_answered_in_words_or_passed_over(page: Any, served: Served) -> None:
+def test_a_choice_may_be_answered_in_words_or_ignored(page: Any, served: Served) -> None:
     open_window(page, served.url)
     ask(page, "What is PUC?")
     answer(page, "PUC")
@@ -103,7 +103,7 @@ def test_a_choice_may_be_answered_in_words_or_passed_over(page: Any, served: Ser
     expect(answer(page, "Understood as")).to_contain_text("PUC: Public Utilities Commission", use_inner_text=True)
 
 
-def test_the_documents_there_are_stand_in_the_window_also_after_a_reload(page: Any, served: Served) -> None:
+def test_the_list_of_documents_is_shown_again_after_a_reload(page: Any, served: Served) -> None:
     open_window(page, served.url)
     ask(page, "What documents do you have?")
     expect(answer(page, "I answer from").locator("li", has_text="nand-layout.md")).to_have_count(1)
@@ -133,7 +133,7 @@ def test_threads_survive_a_restart_with_their_open_choice(page: Any, served: Ser
     expect(answer(page, "PUC: ")).to_contain_text("PUC: Peripheral Under Cell", use_inner_text=True)
 
 
-def test_a_button_pressed_twice_is_taken_once_in_every_tab(page: Any, served: Served) -> None:
+def test_a_button_pressed_twice_counts_once_in_every_tab(page: Any, served: Served) -> None:
     open_window(page, served.url)
     ask(page, "What is PUC?")
     answer(page, "PUC")
@@ -147,14 +147,14 @@ def test_a_button_pressed_twice_is_taken_once_in_every_tab(page: Any, served: Se
     choices(page, "Public Utilities Commission").dblclick()
     expect(answer(page, "Understood as")).to_contain_text("PUC: Public Utilities Commission", use_inner_text=True)
     expect(answer(other, "Understood as")).to_contain_text("PUC: Public Utilities Commission", use_inner_text=True)
-    for window in (page, other):  # the other tab has learnt of it, and offers the choice no more
+    for window in (page, other):  # the other tab is updated and no longer offers the choice
         expect(choices(window)).to_have_count(0)
         expect(window.locator(MESSAGE, has_text="Understood as")).to_have_count(1)
         expect(window.locator(QUESTION).nth(2)).to_have_count(0)
     other.close()
 
 
-def test_a_deleted_document_is_gone_from_the_answer_it_gave(page: Any, served: Served, tmp_path: Path) -> None:
+def test_a_removed_document_disappears_from_its_answer(page: Any, served: Served, tmp_path: Path) -> None:
     (tmp_path / "numbat.md").write_text("# Numbat\n\nThe numbat of the depot leaves at midnight.\n")
     argot("add", tmp_path / "numbat.md", "--home", served.home)
     open_window(page, served.url)
@@ -167,7 +167,7 @@ def test_a_deleted_document_is_gone_from_the_answer_it_gave(page: Any, served: S
     expect(answer(page, "not shown")).not_to_contain_text("midnight")
 
 
-def test_text_of_documents_names_and_glossary_never_acts(page: Any, served: Served) -> None:
+def test_texts_of_documents_names_and_glossary_are_inactive(page: Any, served: Served) -> None:
     open_window(page, served.url)
     ask(page, "At what frequency does the DWCN sing?")
     expect(answer(page, "4711 hertz")).to_contain_text(CANARY, use_inner_text=True)
@@ -182,7 +182,7 @@ def test_text_of_documents_names_and_glossary_never_acts(page: Any, served: Serv
 
 
 @pytest.mark.parametrize(("question", "said"), [("🎉", "word"), ("a" * 1_000_000, "1,000,000 characters")])
-def test_what_cannot_be_asked_gets_a_clear_answer(page: Any, served: Served, question: str, said: str) -> None:
+def test_an_invalid_question_gets_a_clear_answer(page: Any, served: Served, question: str, said: str) -> None:
     open_window(page, served.url)
     ask(page, question)
     expect(told(page, said)).not_to_contain_text("Traceback")
@@ -209,7 +209,7 @@ def test_a_thread_is_renamed_and_deleted(page: Any, served: Served) -> None:
 
 @pytest.fixture
 def scripted_model(shared_model: Any) -> Any:
-    """The language model of `modelled`, with nothing left of the test before."""
+    """Provide the language model of `modelled`, reset after the previous test."""
     return shared_model.reset()
 
 
@@ -217,7 +217,7 @@ def scripted_model(shared_model: Any) -> Any:
 def modelled(
     chromium: Any, shared_model: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    """A service with the scripted server as its language model, which it gives all the time it needs."""
+    """Provide a service with the scripted server as its language model and very long time limits."""
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("modelled") / "kb"))
     patient = {"ARGOT_MODEL_FIRST_TOKEN_SECONDS": "600", "ARGOT_MODEL_SECONDS": "3600"}
     with Served(home, ARGOT_MODEL_URL=shared_model.url, **patient) as server:
@@ -226,20 +226,18 @@ def modelled(
 
 @pytest.fixture
 def tab(chromium: Any, modelled: Served) -> Iterator[Any]:
-    """A fresh visitor of the window with a language model."""
+    """Provide a page of a new visitor of the service with a language model."""
     with visitors(chromium, modelled.url) as visit:
         yield visit()
 
 
-def test_a_models_words_come_as_they_are_written_and_end_checked(
-    tab: Any, modelled: Served, scripted_model: Any
-) -> None:
+def test_a_models_words_are_streamed_and_finally_checked(tab: Any, modelled: Served, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", f"The Word Line voltage during a read is 4.5 V [1].\n\n{CANARY} Pigs fly [9].")
     scripted_model.fault("pause", prompt="cited_answer", tokens=4)
     open_window(tab, modelled.url)
     ask(tab, "What is the Word Line voltage during a read?")
     expect(tab.locator(MESSAGE, has_text="The Word Line").last).to_be_visible()
-    assert not scripted_model.asked("cited_answer")[0].done  # it was not waited for
+    assert not scripted_model.asked("cited_answer")[0].done  # the model was still writing
     scripted_model.heal()
     text = answer(tab, "Written by the language model scripted")
     expect(text).to_contain_text("4.5 V. [1]", use_inner_text=True)
@@ -249,7 +247,7 @@ def test_a_models_words_come_as_they_are_written_and_end_checked(
     expect(tab.get_by_text(re.compile(r"Writing the answer.*language model [\d.]+ m?s"))).to_be_visible()
 
 
-def test_a_stream_that_breaks_off_is_replaced_and_said(tab: Any, modelled: Served, scripted_model: Any) -> None:
+def test_a_stream_that_breaks_off_is_replaced_with_a_notice(tab: Any, modelled: Served, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", "Something of the model's own that goes on.")
     scripted_model.fault("cut", tokens=5)
     open_window(tab, modelled.url)
@@ -280,17 +278,15 @@ WATCH_LINKS = """() => {
 """Keeps where the links and images of the messages lead, also of those that stand there for a moment only."""
 
 
-def test_links_and_images_of_a_models_own_ask_for_nothing_and_lead_nowhere(
-    tab: Any, modelled: Served, scripted_model: Any
-) -> None:
-    """Number 5 of the reliability scorecard. That nothing is asked of another server is seen to at the end of `tab`."""
+def test_links_and_images_written_by_a_model_are_inactive(tab: Any, modelled: Served, scripted_model: Any) -> None:
+    """Check scorecard 5. The end of the fixture `tab` checks that no other server was contacted."""
     scripted_model.reply("cited_answer", POISONED)
     scripted_model.speed = 0.05
     open_window(tab, modelled.url)
-    tab.evaluate(WATCH_LINKS)  # while it streams too
+    tab.evaluate(WATCH_LINKS)  # also while the answer is streamed
     ask(tab, "What is the Word Line voltage during a read?")
     text = answer(tab, "Written by the language model scripted")
-    expect(text).to_contain_text("the plan (http://tracker.example/plan)", use_inner_text=True)  # shown, as text
+    expect(text).to_contain_text("the plan (http://tracker.example/plan)", use_inner_text=True)  # shown as plain text
     seen = tab.evaluate("[...window.acting]")
     assert seen
     assert [one for one in seen if not one.startswith(f"{modelled.url}/argot/passages/")] == []
@@ -309,7 +305,7 @@ def test_the_stop_button_stops_the_model(tab: Any, modelled: Served, scripted_mo
     tab.locator("#stop-button").click()
     assert scripted_model.wait_until(lambda: scripted_model.asked("cited_answer")[0].gone)
 
-    # The conversation goes on, also after coming back, and the answer that never came is not taken for one.
+    # The conversation continues, also after a reload, and the stopped answer is not taken for an answer.
     idle(tab)
     scripted_model.heal()
     scripted_model.reply("cited_answer", "Trimming a drive takes about 40 seconds [1].")

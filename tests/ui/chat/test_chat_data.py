@@ -1,4 +1,4 @@
-"""Chainlit's data layer over our threads: every reading goes through the service, on behalf of who is signed in."""
+"""Tests of Chainlit's data layer over Argot's threads: it reads through the service, as the signed-in user."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ QUESTION = "What is the WL voltage during a read?"
 
 @pytest.fixture(scope="module")
 def chainlit_imported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Chainlit writes into its application folder while it is imported: give it one of ours."""
+    """Import Chainlit in a temporary application folder, because it writes there while it is imported."""
     kept = dict(os.environ)
     os.environ["CHAINLIT_APP_ROOT"] = str(tmp_path_factory.mktemp("chainlit"))
     import chainlit  # noqa: F401
@@ -60,7 +60,7 @@ async def _list(layer: Any, **filters: Any) -> list[dict[str, Any]]:
     return threads
 
 
-async def test_history_is_put_together_from_our_threads(kb: KnowledgeBase, layer: Any) -> None:
+async def test_the_history_is_built_from_argots_threads(kb: KnowledgeBase, layer: Any) -> None:
     asker.set("ann")
     asked = await _ask(kb, "ann", QUESTION)
     await _ask(kb, "ann", "How much does a late tariff filing cost?", asked["thread"])
@@ -72,7 +72,7 @@ async def test_history_is_put_together_from_our_threads(kb: KnowledgeBase, layer
     assert thread["steps"][2]["parentId"] == thread["steps"][1]["id"]
 
 
-async def test_threads_are_their_owners_alone(kb: KnowledgeBase, layer: Any) -> None:
+async def test_threads_are_visible_to_their_owners_only(kb: KnowledgeBase, layer: Any) -> None:
     asked = await _ask(kb, "ann", QUESTION)
     asker.set("bob")
     assert await _list(layer) == []
@@ -88,14 +88,14 @@ async def test_threads_are_their_owners_alone(kb: KnowledgeBase, layer: Any) -> 
     assert await layer.get_thread_author(asked["thread"]) == "ann"
 
 
-async def test_nobody_signed_in_sees_nothing(kb: KnowledgeBase, layer: Any) -> None:
+async def test_a_visitor_without_a_session_sees_no_thread(kb: KnowledgeBase, layer: Any) -> None:
     asked = await _ask(kb, "ann", QUESTION)
     asker.set(None)
     with pytest.raises(NotAllowed):
         await layer.get_thread(asked["thread"])
 
 
-async def test_what_one_may_no_longer_read_is_gone_from_history(kb: KnowledgeBase, layer: Any) -> None:
+async def test_passages_closed_to_the_asker_meanwhile_vanish_from_history(kb: KnowledgeBase, layer: Any) -> None:
     asker.set("ann")
     asked = await _ask(kb, "ann", "How often is the vault combination rotated?")
     assert "14 days" in str(await layer.get_thread(asked["thread"]))
@@ -103,7 +103,7 @@ async def test_what_one_may_no_longer_read_is_gone_from_history(kb: KnowledgeBas
     assert "14 days" not in str(await layer.get_thread(asked["thread"]))
 
 
-async def test_the_list_is_paged_and_searched(kb: KnowledgeBase, layer: Any) -> None:
+async def test_the_list_of_threads_is_paged_and_searched(kb: KnowledgeBase, layer: Any) -> None:
     from chainlit.types import Pagination, ThreadFilter
 
     asker.set("ann")
@@ -121,7 +121,7 @@ async def test_the_list_is_paged_and_searched(kb: KnowledgeBase, layer: Any) -> 
     assert [thread["name"] for thread in await _list(layer, search="QUESTION 3")] == ["Question 3"]
 
 
-async def test_rename_and_delete_reach_our_store(kb: KnowledgeBase, layer: Any) -> None:
+async def test_renaming_and_deleting_change_argots_store(kb: KnowledgeBase, layer: Any) -> None:
     asker.set("ann")
     asked = await _ask(kb, "ann", QUESTION)
     await layer.update_thread(asked["thread"], name="Voltages")
@@ -132,7 +132,7 @@ async def test_rename_and_delete_reach_our_store(kb: KnowledgeBase, layer: Any) 
     assert await _list(layer) == []
 
 
-async def test_thumbs_reach_our_store_and_come_back(kb: KnowledgeBase, layer: Any) -> None:
+async def test_thumbs_are_kept_in_argots_store_and_shown_again(kb: KnowledgeBase, layer: Any) -> None:
     from chainlit.types import Feedback
 
     asker.set("ann")
@@ -151,7 +151,7 @@ async def test_thumbs_reach_our_store_and_come_back(kb: KnowledgeBase, layer: An
         await layer.upsert_feedback(Feedback(forId="of an older page", value=1))
 
 
-async def test_a_first_message_begins_one_thread_under_our_id(kb: KnowledgeBase) -> None:
+async def test_a_first_message_begins_one_thread_under_argots_id(kb: KnowledgeBase) -> None:
     import asyncio
 
     from argot.ui.chat.chat_threads import ensure_thread
@@ -168,8 +168,8 @@ async def test_a_first_message_begins_one_thread_under_our_id(kb: KnowledgeBase)
     assert await ensure_thread(kb, session, "Mine") != first
 
 
-async def test_what_is_asked_while_a_window_is_shown_anew_waits_for_it(kb: KnowledgeBase) -> None:
-    """It came between the reading and the showing once, and was gone from the window with its answer."""
+async def test_a_question_asked_while_a_window_is_redrawn_waits_for_it(kb: KnowledgeBase) -> None:
+    """Check a question that once came between reading and redrawing, and vanished from the window with its answer."""
     from types import SimpleNamespace
 
     import chainlit as cl

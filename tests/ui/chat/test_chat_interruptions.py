@@ -1,4 +1,4 @@
-"""What people do to a window while it answers: reload it, lose the network, open a second one, wait, stop."""
+"""Tests of a window during an answer: it is reloaded, disconnected, opened twice, waiting, or stopped."""
 
 import re
 import shutil
@@ -37,20 +37,20 @@ window.cutOff = () => { window.cut = true; sockets.forEach((one) => one.close())
 def served(
     chromium: Any, tiny_home: Path, shared_model: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Served]:
-    """ann and bob ask, one question at a time is answered."""
+    """Provide a service: ann and bob ask, and one question at a time is answered."""
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("more") / "kb"))
     for name in ("ann", "bob"):
         argot("user", "add", name, "--password", "--home", home, typed=f"{GOOD}\n")
     limits = {"ARGOT_RUNNING_QUESTIONS": "1", "ARGOT_QUESTIONS_PER_MINUTE": "1000"}
     patient = {"ARGOT_MODEL_FIRST_TOKEN_SECONDS": "600", "ARGOT_MODEL_SECONDS": "3600"}
-    foreign = {"PROJECT": "of somebody else", "RUN": "1"}  # Chainlit takes these for settings of its own
+    foreign = {"PROJECT": "of somebody else", "RUN": "1"}  # Chainlit reads these as settings of its own
     with Served(home, ARGOT_MODEL_URL=shared_model.url, **limits, **patient, **foreign) as server:
         yield server
 
 
 @pytest.fixture
 def model(shared_model: Any) -> Any:
-    """Stops after a few words until `heal()`."""
+    """Provide a model that stops after a few words until `heal()` is called."""
     model = shared_model.reset()
     model.reply("cited_answer", WRITTEN)
     model.fault("pause", prompt="cited_answer", tokens=4)
@@ -79,7 +79,7 @@ def half_written(page: Any) -> None:
     expect(page.locator(MESSAGE, has_text="The Word Line").last).to_be_visible()
 
 
-def test_a_window_reloaded_while_it_answers_shows_the_answer_when_it_is_there(visit: Visit, model: Any) -> None:
+def test_a_window_reloaded_during_an_answer_shows_it_when_complete(visit: Visit, model: Any) -> None:
     page = visit("ann")
     ask(page, ASKED)
     half_written(page)
@@ -93,7 +93,7 @@ def test_a_window_reloaded_while_it_answers_shows_the_answer_when_it_is_there(vi
     expect(page.locator(QUESTION)).to_have_count(1)
 
 
-def test_who_loses_the_network_finds_the_whole_answer_on_coming_back(visit: Visit, model: Any) -> None:
+def test_a_reconnected_window_shows_the_whole_answer(visit: Visit, model: Any) -> None:
     page = visit("ann", CUT)
     ask(page, ASKED)
     half_written(page)
@@ -119,13 +119,13 @@ def test_two_windows_of_one_conversation_show_the_same(visit: Visit, model: Any)
     ask(page, OTHER)
     expect(beside.locator(QUESTION, has_text=OTHER)).to_be_visible()
     half_written(page)
-    beside.locator("#stop-button").click()  # it stops what both show
+    beside.locator("#stop-button").click()  # it stops the answer in both windows
     for window in (page, beside):
         told(window, "This question was stopped")
         expect(window.locator(QUESTION)).to_have_count(2)
 
 
-def test_what_was_stopped_says_so_at_once_and_can_be_asked_again(visit: Visit, model: Any) -> None:
+def test_a_stopped_question_says_so_and_can_be_asked_again(visit: Visit, model: Any) -> None:
     page = visit("ann")
     ask(page, ASKED)
     half_written(page)
@@ -138,7 +138,7 @@ def test_what_was_stopped_says_so_at_once_and_can_be_asked_again(visit: Visit, m
     expect(page.get_by_text("This question was stopped")).to_have_count(0)
 
 
-def test_a_question_that_waits_for_its_turn_says_so(visit: Visit, model: Any) -> None:
+def test_a_waiting_question_says_that_it_waits(visit: Visit, model: Any) -> None:
     page, waiting = visit("ann"), visit("bob")
     ask(page, ASKED)
     half_written(page)
@@ -151,7 +151,7 @@ def test_a_question_that_waits_for_its_turn_says_so(visit: Visit, model: Any) ->
     expect(waiting.get_by_text(re.compile("How this was answered"))).to_be_visible()
 
 
-def test_what_was_not_begun_leaves_the_last_answer_as_it_is(visit: Visit, model: Any) -> None:
+def test_a_refused_question_leaves_the_last_answer_unchanged(visit: Visit, model: Any) -> None:
     page = visit("ann")
     ask(page, "What is PUC?")
     expect(choices(page, "Public Utilities Commission (Legal)")).to_be_visible()
@@ -161,9 +161,9 @@ def test_what_was_not_begun_leaves_the_last_answer_as_it_is(visit: Visit, model:
     expect(page.get_by_role("button", name="Save this conversation")).to_be_visible()
 
 
-def test_the_pictures_of_the_window_come_from_here(visit: Visit, model: Any) -> None:
-    """The stop button's sign, and that of a picture about to be sent: neither is a data: or blob: address, which the
-    policy would not let in (`visitors`).
+def test_the_images_of_the_window_are_served_by_argot(visit: Visit, model: Any) -> None:
+    """Check the stop button's icon and the one of an image to be sent: neither is a data: or blob: address, which the
+    policy would refuse (`visitors`).
     """
     page = visit("ann")
     drawn = "() => getComputedStyle(document.querySelector('.stop-icon')).maskImage"
@@ -179,7 +179,7 @@ def test_the_pictures_of_the_window_come_from_here(visit: Visit, model: Any) -> 
     page.wait_for_function("(one) => one.naturalWidth > 0", arg=sign.element_handle())
 
 
-def test_a_file_shows_by_its_name_and_names_its_conversation(visit: Visit, model: Any) -> None:
+def test_an_attached_file_is_shown_by_name_and_names_its_conversation(visit: Visit, model: Any) -> None:
     page = visit("ann")
     refused: list[str] = []
     page.on("response", lambda one: refused.append(one.url) if one.status >= 400 else None)
@@ -194,7 +194,7 @@ def test_a_file_shows_by_its_name_and_names_its_conversation(visit: Visit, model
     told(page, "can now be asked about")
     expect(conversation(page, "annex.pdf")).to_be_visible()
     expect(page.locator(QUESTION).get_by_text("annex.pdf")).to_be_visible()
-    page.locator(QUESTION).get_by_text("annex.pdf").click()  # it is no link to anywhere
+    page.locator(QUESTION).get_by_text("annex.pdf").click()  # the name is not a link
     expect(page.get_by_text("Failed to load")).to_have_count(0)
     assert len(page.context.pages) == 1
     assert len(refused) == 1

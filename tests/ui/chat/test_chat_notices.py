@@ -1,4 +1,4 @@
-"""News in the window, in a real browser: an open conversation is told at once, one that is read later then; once."""
+"""Tests of news in a real browser: an open conversation shows it at once, another one when it is opened; once."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ from argot.ui.chat.news import News, format_news
 MEANING = "Zigzag Quartz Valve"
 
 
-def test_news_is_shown_as_text_whatever_stands_in_it() -> None:
+def test_news_is_shown_as_plain_text() -> None:
     sense = Sense(1, "Z`Q", "*NAND*", "<img src=x> [a](http://b)")
     told = format_news(TermNews("Z`Q", "", (sense,)))
     assert "<img" not in told.replace("\\<", "")
@@ -27,7 +27,7 @@ def test_news_is_shown_as_text_whatever_stands_in_it() -> None:
     assert "\\*NAND\\*" in told
 
 
-async def test_of_a_window_that_was_closed_while_its_answer_was_written_no_news_is_taken(
+async def test_no_news_is_fetched_for_a_closed_window(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     taken: list[str] = []
@@ -68,7 +68,7 @@ def news(page: Any) -> Any:
 
 
 @pytest.mark.browser
-def test_an_open_window_is_told_at_once_and_the_question_is_asked_again_by_a_button(page: Any, served: Served) -> None:
+def test_an_open_window_shows_news_at_once_with_a_button_to_ask_again(page: Any, served: Served) -> None:
     open_window(page, served.url)
     ask(page, "How long is a ZQXV?")
     answer(page, "ZQXV")
@@ -81,7 +81,7 @@ def test_an_open_window_is_told_at_once_and_the_question_is_asked_again_by_a_but
 
 
 @pytest.mark.browser
-def test_who_comes_back_later_is_told_then_and_not_again(page: Any, served: Served) -> None:
+def test_a_returning_asker_is_told_the_news_once(page: Any, served: Served) -> None:
     open_window(page, served.url)
     ask(page, "How long is a KJQW?")
     answer(page, "KJQW")

@@ -1,4 +1,4 @@
-"""Text of strangers in a window that renders Markdown, and what an answer looks like."""
+"""Tests of untrusted text in a window that renders Markdown, and of the display of an answer."""
 
 from typing import Any
 
@@ -39,36 +39,36 @@ from argot.ui.rendering.source_addresses import parse_source
         ("```\n- [ ] code\n```", "```\n- [ ] code\n```"),
     ],
 )
-def test_quoted_markdown_keeps_its_structure_and_loses_what_acts(text: str, shown: str) -> None:
+def test_quoted_markdown_keeps_its_structure_without_active_parts(text: str, shown: str) -> None:
     assert quote_markdown(text) == shown
 
 
-def test_plain_text_shows_every_character_as_it_is() -> None:
+def test_plain_text_shows_every_character_literally() -> None:
     assert escape_markdown("a*b_[c](d)<e>\n# f") == "a\\*b\\_\\[c\\]\\(d\\)\\<e\\> \\# f"
     assert (
         escape_markdown("http://a.example") == "http\\:\u2060//a\\.example"
-    )  # no address for the renderer's second look
+    )  # the renderer does not turn it into a link
     assert clean_text("one\n\u202etwo") == "one two"
 
 
-def test_cited_sentences_are_bold_and_the_rest_is_not() -> None:
+def test_only_cited_sentences_are_bold() -> None:
     text = "- One stands here. Two follows.\n- Three."
     start = text.index("One")
     assert highlight(text, [(0, text.index(" Two"))]) == ("- **One stands here.** Two follows.\n- Three.", [])
     assert highlight(text, [(start, len(text))]) == ("- **One stands here. Two follows.**\n- **Three.**", [])
 
 
-def test_of_a_cited_row_each_cell_is_marked_and_the_table_stays_one() -> None:
+def test_each_cell_of_a_cited_row_is_bold_and_the_table_stays_one() -> None:
     table = "| a | b |\n| - | - |\n| 1 | x \\| y |  |\n| 2 | z |"
     start = table.index("| 1")
     shown, above = highlight(table, [(start, table.index("| 2"))])
     assert shown == "| a | b |\n| - | - |\n| **1** | **x \\| y** |  |\n| 2 | z |"
     assert above == []
-    # The header and the row between: the line under the header stays as it is.
+    # For the header and the first row, the line between them stays unchanged.
     assert highlight(table, [(0, start)])[0].startswith("| **a** | **b** |\n| - | - |\n| 1")
 
 
-def test_bold_words_in_a_cited_sentence_join_the_mark() -> None:
+def test_bold_words_in_a_cited_sentence_join_its_bold_text() -> None:
     text = "4. If it does not, press **RETRY** once. Then wait."
     assert highlight(text, [(0, text.index(" Then"))]) == ("4. **If it does not, press RETRY once.** Then wait.", [])
 
@@ -84,16 +84,16 @@ def test_bold_words_in_a_cited_sentence_join_the_mark() -> None:
         ("A <b>tag</b>.", "**A &lt;b>tag&lt;/b>.**"),
     ],
 )
-def test_what_stands_whole_in_a_cited_sentence_is_marked_with_it(text: str, shown: str) -> None:
+def test_inline_markup_in_a_cited_sentence_becomes_bold_with_it(text: str, shown: str) -> None:
     assert highlight(text, [(0, len(text))]) == (shown, [])
 
 
-def test_what_bold_type_would_break_is_quoted_above() -> None:
+def test_a_sentence_that_cannot_be_made_bold_is_quoted_above() -> None:
     assert highlight("One **two. Three** four.", [(0, 10)]) == ("One **two. Three** four.", ["One two."])
     assert highlight("```\na * [1]\n```", [(4, 11)]) == ("```\na * [1]\n```", ["a \\* \\[1\\]"])
 
 
-def test_spans_outside_the_passage_colour_nothing() -> None:
+def test_spans_outside_the_passage_mark_nothing() -> None:
     assert highlight("short", [(90, 99), (-9, 0)]) == ("short", [])
 
 
@@ -120,7 +120,7 @@ def _result(**fields: object) -> AskResult:
     return AskResult.model_validate({**given, **fields})
 
 
-def test_an_answer_cites_says_how_terms_were_read_and_marks_what_nothing_supports() -> None:
+def test_an_answer_shows_citations_terms_and_unsupported_sentences() -> None:
     free = Sentence(text="That is not.", supported=False)
     term = Jargon(term="ABC", surface="abc", context="Legal", expansion="A *b* c")
     shown = view_result(
@@ -128,19 +128,20 @@ def test_an_answer_cites_says_how_terms_were_read_and_marks_what_nothing_support
     )
     first, second, *rest = shown.content.split("\n\n")
     assert first == "It is so \\[9\\]. [\\[2\\]](/argot/passages/p1?span=4-9)"
-    assert second.startswith("That is not. ⚠ *(no passage supports this)*")  # what follows is no part of it
+    # The following text is not part of the sentence.
+    assert second.startswith("That is not. ⚠ *(no passage supports this)*")
     assert "**abc**: A \\*b\\* c · Legal" in rest[0]
     assert "**a\\_b\\.pdf**, [page 3](/argot/passages/p1/original#page=3) · H" in rest[1]
 
 
-def test_a_sentence_that_nobody_checked_is_not_called_unsupported() -> None:
+def test_an_unchecked_sentence_is_not_called_unsupported() -> None:
     free = Sentence(text="It is so.", supported=False, checked=False)
     result = _result(answer="It is so.", sentences=[free])
     assert view_result(result).content == "It is so."
     assert format_message(result) == "It is so."
 
 
-def test_sources_are_listed_by_their_numbers() -> None:
+def test_sources_are_listed_by_number() -> None:
     cited = [CITED.citations[0].model_copy(update={"n": n, "passage_id": f"p{n}"}) for n in (1, 2, 3)]
     passages = [PASSAGE.model_copy(update={"n": n, "passage_id": f"p{n}"}) for n in (2, 1, 3)]
     sentence = CITED.model_copy(update={"citations": cited})
@@ -149,7 +150,7 @@ def test_sources_are_listed_by_their_numbers() -> None:
     assert places == sorted(places)
 
 
-def test_a_cited_row_keeps_its_table() -> None:
+def test_a_cited_row_stays_in_its_table() -> None:
     row = CITED.model_copy(update={"text": "| 1 | 2 |"})
     head = Sentence(text="| a | b |", supported=True)
     answer = "| a | b |\n| - | - |\n| 1 | 2 |"
@@ -168,7 +169,7 @@ def test_choices_become_buttons() -> None:
     assert "1. **A b c** · Legal: d" in shown.content
 
 
-def test_documents_to_choose_from_become_buttons_and_their_titles_are_no_markup() -> None:
+def test_documents_to_choose_from_become_buttons_with_escaped_titles() -> None:
     evil = "Router <b>R7</b> [x](javascript:1)"
     choices = [
         Choice(answer="document:p1", term="", expansion="Router R1", description="cellar.md"),
@@ -184,13 +185,13 @@ def test_documents_to_choose_from_become_buttons_and_their_titles_are_no_markup(
     assert "2. **Router \\<b\\>R7\\</b\\> \\[x\\]\\(javascript" in shown.content
 
 
-def test_a_miss_offers_the_question_with_each_suggestion() -> None:
+def test_a_missed_term_offers_the_question_with_each_suggestion() -> None:
     misses = [MissedTerm(term="ABC", suggestions=["ABD"], contact="ann")]
     shown = view_result(_result(status="query_miss", answer="Not in the glossary: ABC.", misses=misses))
     assert [button.payload for button in shown.buttons] == [{"question": "What is ABD?"}]
 
 
-def test_a_miss_that_can_be_answered_anyway_offers_that() -> None:
+def test_a_missed_term_offers_to_answer_anyway_where_possible() -> None:
     missed = [MissedTerm(term="ABC", suggestions=[], contact="ann")]
     shown = view_result(_result(status="query_miss", answer=write_query_miss(missed, waiting=True), misses=missed))
     assert [(button.label, button.payload) for button in shown.buttons] == [
@@ -199,13 +200,13 @@ def test_a_miss_that_can_be_answered_anyway_offers_that() -> None:
     assert not view_result(_result(status="query_miss", answer=write_query_miss(missed), misses=missed)).buttons
 
 
-def test_abstaining_shows_the_nearest_passages() -> None:
+def test_an_abstention_shows_the_nearest_passages() -> None:
     shown = view_result(_result(status="abstained", answer="The documents do not say.\n[2] x", passages=[PASSAGE]))
     assert shown.content.startswith("The documents do not say\\.")
     assert "(/argot/passages/p1)" in shown.content
 
 
-def test_small_talk_shows_the_documents_it_lists_and_leaves_examples_to_the_buttons() -> None:
+def test_small_talk_lists_documents_and_shows_examples_as_buttons() -> None:
     answer = "I answer from 1 document in this conversation:\n- [a](b).md: *A*\nAnd from 2 documents:\n- c\n- d.txt"
     shown = view_result(_result(status="small_talk", answer=answer))
     assert shown.content == (
@@ -219,7 +220,7 @@ def test_small_talk_shows_the_documents_it_lists_and_leaves_examples_to_the_butt
     assert [button.label for button in greeted.buttons] == ["What is X?"]
 
 
-def test_an_excerpt_of_a_nearest_passage_is_literal_text_on_a_line_of_its_own() -> None:
+def test_an_excerpt_is_escaped_and_has_a_line_of_its_own() -> None:
     evil = PASSAGE.model_copy(update={"excerpt": "See <b>*it*</b> [1](http://evil.example) :x ![p](y)\n# Z"})
     shown = view_result(_result(status="abstained", answer="No.", passages=[evil, *[PASSAGE] * 3])).content
     head, _, excerpt = shown.partition("\\\n  “")
@@ -248,7 +249,7 @@ def test_only_addresses_of_passages_open_the_panel(address: object) -> None:
     assert parse_source(address) is None
 
 
-def test_an_address_tells_passage_and_page() -> None:
+def test_an_address_gives_passage_and_page() -> None:
     opened = parse_source("/argot/passages/p1/original#page=3")
     assert opened and (opened.passage_id, opened.address, opened.original, opened.page) == (
         "p1",
@@ -262,7 +263,7 @@ def test_an_address_tells_passage_and_page() -> None:
     ("document", "page", "said"),
     [("a.pdf", 3, ", page 3"), ("a.PPTX", 8, ", slide 8"), ("a.xlsx", 1, ", sheet 1"), ("a.md", None, "")],
 )
-def test_a_place_is_called_what_it_is(document: str, page: int | None, said: str) -> None:
+def test_a_place_is_called_page_slide_or_sheet(document: str, page: int | None, said: str) -> None:
     assert place(document, page) == said
 
 

@@ -1,4 +1,4 @@
-"""What the chat window offers, as use cases: no window, no browser. Other surfaces may offer the same."""
+"""Tests of the use cases of the chat window, without a window or browser. Other surfaces may offer them too."""
 
 import base64
 import io
@@ -47,10 +47,10 @@ def _written(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
-# -- not what I meant -------------------------------------------------------------------------------------------------
+# -- correcting a misread term ----------------------------------------------------------------------------------------
 
 
-async def test_a_term_read_otherwise_than_meant_is_asked_again_in_its_other_sense(kb: KnowledgeBase) -> None:
+async def test_a_misread_term_is_asked_again_in_its_other_sense(kb: KnowledgeBase) -> None:
     asked = await call(kb, "ann", "ask", question="Which clean room does the PUC bonding step need?")
     assert [one["expansion"] for one in asked["jargon"]] == ["Peripheral Under Cell"]
     thread = asked["thread"]
@@ -62,10 +62,11 @@ async def test_a_term_read_otherwise_than_meant_is_asked_again_in_its_other_sens
     assert (again["turn"], again["question"]) == (1, asked["question"])
     assert [one["expansion"] for one in again["jargon"]] == ["Public Utilities Commission"]
     later = await call(kb, "ann", "ask", question="What must be bonded for the PUC?", thread=thread)
-    assert [one["expansion"] for one in later["jargon"]] == ["Public Utilities Commission"]  # kept for the thread
+    # The sense is kept for the thread.
+    assert [one["expansion"] for one in later["jargon"]] == ["Public Utilities Commission"]
 
 
-async def test_a_sense_that_is_none_of_the_terms_is_refused(kb: KnowledgeBase) -> None:
+async def test_a_sense_of_another_term_is_refused(kb: KnowledgeBase) -> None:
     asked = await call(kb, "ann", "ask", question="Which clean room does the PUC bonding step need?")
     other = (await call(kb, "ann", "ask", question=QUESTION))["jargon"][0]["sense_id"]
     for parameters in ({"term": "PUC", "sense": other}, {"term": "WL", "sense": other}):
@@ -75,7 +76,7 @@ async def test_a_sense_that_is_none_of_the_terms_is_refused(kb: KnowledgeBase) -
         await call(kb, "ann", "other_senses", thread=asked["thread"], turn=7, term="PUC")
 
 
-async def test_none_of_the_senses_goes_to_the_managers_with_the_question(kb: KnowledgeBase) -> None:
+async def test_a_term_without_a_fitting_sense_is_reported_to_the_managers(kb: KnowledgeBase) -> None:
     asked = await call(kb, "ann", "ask", question=QUESTION)
     assert (await call(kb, "ann", "thread_read", thread=asked["thread"]))["shared"] is False
     await call(kb, "ann", "report_term", thread=asked["thread"], turn=0, term="WL")
@@ -84,10 +85,10 @@ async def test_none_of_the_senses_goes_to_the_managers_with_the_question(kb: Kno
     assert (await call(kb, "ann", "thread_read", thread=asked["thread"]))["shared"] is True
 
 
-# -- again, and how ---------------------------------------------------------------------------------------------------
+# -- answering again, and settings ------------------------------------------------------------------------------------
 
 
-async def test_answering_again_takes_the_place_of_the_answer_and_of_what_was_said_of_it(kb: KnowledgeBase) -> None:
+async def test_answering_again_replaces_the_answer_and_its_feedback(kb: KnowledgeBase) -> None:
     thread = (await call(kb, "ann", "ask", question=TARIFF))["thread"]
     await call(kb, "ann", "ask", question=QUESTION, thread=thread)
     await call(kb, "ann", "feedback", thread=thread, turn=1, value=-1)
@@ -103,7 +104,7 @@ async def test_answering_again_takes_the_place_of_the_answer_and_of_what_was_sai
         await call(kb, "ann", "ask_again", thread=empty.id)
 
 
-async def test_a_question_that_was_stopped_says_so_and_can_be_asked_again(kb: KnowledgeBase) -> None:
+async def test_a_stopped_question_says_so_and_can_be_asked_again(kb: KnowledgeBase) -> None:
     thread = (await call(kb, "ann", "ask", question=TARIFF))["thread"]
     events = catalogue.dispatch(kb, kb.principal("ann"), "ask", {"question": QUESTION, "thread": thread})
     async for event in events:
@@ -117,7 +118,7 @@ async def test_a_question_that_was_stopped_says_so_and_can_be_asked_again(kb: Kn
     assert len((await call(kb, "ann", "thread_read", thread=thread))["turns"]) == 2
 
 
-async def test_tags_narrow_the_search_and_the_answer_says_so(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_tags_limit_the_search_and_the_answer_says_so(kb: KnowledgeBase, tmp_path: Path) -> None:
     await put(
         kb, tmp_path / "put", "fees.md", "# Fees\n\nA late tariff filing costs 70 crowns in Norway.\n", tags=["no"]
     )
@@ -131,7 +132,7 @@ async def test_tags_narrow_the_search_and_the_answer_says_so(kb: KnowledgeBase, 
     assert nothing["answer"].startswith("None of the documents that you may read is tagged “nobody has this”")
 
 
-async def test_settings_are_kept_with_the_conversation_and_with_no_other(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_settings_are_kept_for_one_conversation_only(kb: KnowledgeBase, tmp_path: Path) -> None:
     await put(
         kb, tmp_path / "put", "fees.md", "# Fees\n\nA late tariff filing costs 70 crowns in Norway.\n", tags=["no"]
     )
@@ -151,17 +152,17 @@ async def test_settings_are_kept_with_the_conversation_and_with_no_other(kb: Kno
         await call(kb, "bob", "thread_settings", thread=thread)
 
 
-async def test_ones_own_context_settles_a_term(kb: KnowledgeBase) -> None:
+async def test_the_askers_context_settles_an_ambiguous_term(kb: KnowledgeBase) -> None:
     thread = (await call(kb, "ann", "ask", question=TARIFF))["thread"]
     await call(kb, "ann", "thread_settings", thread=thread, context="legal")
     asked = await call(kb, "ann", "ask", question="What is PUC?", thread=thread)
     assert (asked["status"], asked["jargon"][0]["context"]) == ("answered", "Legal")
 
 
-# -- to go on with, and to keep ---------------------------------------------------------------------------------------
+# -- follow-up questions, and export ----------------------------------------------------------------------------------
 
 
-async def test_what_to_go_on_with_is_answered_by_the_documents(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_suggested_follow_up_questions_are_answered_by_the_documents(kb: KnowledgeBase, tmp_path: Path) -> None:
     await put(kb, tmp_path / "put", "depot.md", DEPOT)
     asked = await call(kb, "ann", "ask", question=NIGHT_TRAIN)
     offered = await call(kb, "ann", "thread_follow_ups", thread=asked["thread"])
@@ -173,7 +174,7 @@ async def test_what_to_go_on_with_is_answered_by_the_documents(kb: KnowledgeBase
     assert not set(offered) & set(await call(kb, "ann", "thread_follow_ups", thread=asked["thread"]))
 
 
-async def test_nothing_to_go_on_with_is_made_of_what_one_may_not_read(kb: KnowledgeBase, tmp_path: Path) -> None:
+async def test_suggested_follow_up_questions_reveal_no_hidden_document(kb: KnowledgeBase, tmp_path: Path) -> None:
     secret = "# Word Line secrets\n\n## Word Line canary plan\n\nThe Word Line voltage of the canary is 9 V.\n"
     await put(kb, tmp_path / "put", "secret.md", secret, audience=["vault"])
     asked = await call(kb, "ann", "ask", question=QUESTION)
@@ -196,7 +197,7 @@ async def test_a_conversation_is_exported_with_its_sources(kb: KnowledgeBase) ->
 # -- feedback as data -------------------------------------------------------------------------------------------------
 
 
-async def test_feedback_is_kept_with_its_trace_and_read_by_managers_alone(kb: KnowledgeBase) -> None:
+async def test_feedback_is_kept_with_its_trace_and_read_by_managers_only(kb: KnowledgeBase) -> None:
     asked = await call(kb, "ann", "ask", question=QUESTION)
     await call(kb, "ann", "feedback", thread=asked["thread"], turn=0, value=-1, comment="which read?", share=True)
     await call(kb, "ann", "ask", question=TARIFF, thread=asked["thread"])
@@ -212,25 +213,25 @@ async def test_feedback_is_kept_with_its_trace_and_read_by_managers_alone(kb: Kn
     assert await call(kb, "mia", "feedback_list") == []
 
 
-async def test_the_words_of_who_did_not_share_them_are_in_no_row(kb: KnowledgeBase) -> None:
+async def test_unshared_words_are_not_shown_with_feedback(kb: KnowledgeBase) -> None:
     asked = await call(kb, "ann", "ask", question=QUESTION)
     await call(kb, "ann", "feedback", thread=asked["thread"], turn=0, value=1, comment="thanks")
     (row,) = await call(kb, "mia", "feedback_list")
     assert row["value"] == 1 and "voltage" not in str(row) and "thanks" not in str(row)
 
 
-async def test_a_trace_shows_nobody_more_than_the_documents_do(kb: KnowledgeBase) -> None:
+async def test_a_trace_shows_only_documents_its_reader_may_read(kb: KnowledgeBase) -> None:
     kb.people.add("vic", ("vault",))
     asked = await call(kb, "vic", "ask", question="How often is the vault combination rotated?")
     assert "14 days" in asked["answer"]
     await call(kb, "vic", "feedback", thread=asked["thread"], turn=0, value=1, share=True)
     (row,) = await call(kb, "mia", "feedback_list")
-    assert "14 days" not in str(row)  # a manager, but not of the group
+    assert "14 days" not in str(row)  # mia is a manager, but not in the group
     (row,) = await call(kb, kb.principal(None), "feedback_list")
     assert "14 days" in row["answer"]
 
 
-# -- files for one conversation ---------------------------------------------------------------------------------------
+# -- files of one conversation ----------------------------------------------------------------------------------------
 
 NOTE = b"# Tender\n\n## Aardwolf tender\n\nThe aardwolf tender closes on 17 March at noon.\n"
 ASKED = "When does the aardwolf tender close?"
@@ -242,14 +243,14 @@ async def attached(kb: KnowledgeBase, name: str = "tender.md", data: bytes = NOT
     return thread
 
 
-async def test_a_file_is_asked_about_in_its_conversation_alone(kb: KnowledgeBase) -> None:
+async def test_an_attached_file_is_used_in_its_conversation_only(kb: KnowledgeBase) -> None:
     thread = await attached(kb)
     asked = await call(kb, "ann", "ask", question=ASKED, thread=thread)
     assert "17 March" in asked["answer"]
     passage = asked["sentences"][0]["citations"][0]["passage_id"]
     assert "17 March" in (await call(kb, "ann", "read_passage", passage_id=passage))["text"]
     assert [one["name"] for one in (await call(kb, "ann", "thread_read", thread=thread))["files"]] == ["tender.md"]
-    for who in ("ann", "bob", "mia", kb.principal(None)):  # also who may read everything else
+    for who in ("ann", "bob", "mia", kb.principal(None)):  # also those who may read everything else
         elsewhere = await call(kb, who, "ask", question=ASKED)
         assert "17 March" not in str(elsewhere)
         assert "tender.md" not in str(await call(kb, who, "list_documents"))
@@ -260,7 +261,7 @@ async def test_a_file_is_asked_about_in_its_conversation_alone(kb: KnowledgeBase
             await call(kb, who, "thread_attach", thread=thread, name="x.md", content="eA==")
 
 
-async def test_a_file_goes_with_its_conversation(kb: KnowledgeBase) -> None:
+async def test_an_attached_file_is_deleted_with_its_conversation(kb: KnowledgeBase) -> None:
     thread = await attached(kb)
     count = "SELECT count(*) FROM passages WHERE document IN (SELECT id FROM documents WHERE uri LIKE 'thread:%')"
     connection = kb.document_store.database.connection()
@@ -270,7 +271,7 @@ async def test_a_file_goes_with_its_conversation(kb: KnowledgeBase) -> None:
     assert connection.execute("SELECT count(*) FROM documents WHERE uri LIKE 'thread:%'").fetchone()[0] == 0
 
 
-async def test_a_file_is_taken_out_again(kb: KnowledgeBase) -> None:
+async def test_an_attached_file_can_be_removed(kb: KnowledgeBase) -> None:
     thread = await attached(kb)
     await call(kb, "ann", "thread_detach", thread=thread, name="tender.md")
     assert "17 March" not in str(await call(kb, "ann", "ask", question=ASKED, thread=thread))
@@ -278,7 +279,7 @@ async def test_a_file_is_taken_out_again(kb: KnowledgeBase) -> None:
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd.md", "C:\\temp\\x.md", "a\x00b.md", "/abs.md", f"{'x' * 900}.md"])
-async def test_a_files_name_is_no_path(kb: KnowledgeBase, tmp_path: Path, name: str) -> None:
+async def test_an_attached_files_name_cannot_be_a_path(kb: KnowledgeBase, tmp_path: Path, name: str) -> None:
     before = _beside_the_base(tmp_path)
     thread = await attached(kb, name)
     (file,) = await call(kb, "ann", "thread_files", thread=thread)
@@ -292,7 +293,9 @@ def _beside_the_base(folder: Path) -> set[Path]:
 
 
 @pytest.mark.parametrize(("name", "data", "said"), [("x.exe", b"MZ", "x.exe"), ("x.pdf", b"not a pdf", "x.pdf")])
-async def test_what_cannot_be_read_is_refused_in_words(kb: KnowledgeBase, name: str, data: bytes, said: str) -> None:
+async def test_an_unreadable_attachment_is_refused_with_the_reason(
+    kb: KnowledgeBase, name: str, data: bytes, said: str
+) -> None:
     with pytest.raises(InvalidInput, match=said):
         await attached(kb, name, data)
     assert await (await kb.threads()).list_with_files("ann") == []
@@ -301,7 +304,7 @@ async def test_what_cannot_be_read_is_refused_in_words(kb: KnowledgeBase, name: 
 # -- very long conversations -------------------------------------------------------------------------------------------
 
 
-async def test_turns_keep_their_numbers_when_older_ones_fall_off(
+async def test_turns_keep_their_numbers_when_older_ones_are_dropped(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("argot.graph.checkpoints.thread_history.MAX_TURNS", 2)
@@ -326,14 +329,14 @@ async def test_turns_keep_their_numbers_when_older_ones_fall_off(
     assert 4 not in [one["turn"] for one in read["feedback"]]
 
 
-async def test_what_was_never_answered_cannot_be_judged(kb: KnowledgeBase) -> None:
+async def test_an_answer_that_does_not_exist_cannot_be_rated(kb: KnowledgeBase) -> None:
     thread = (await call(kb, "ann", "ask", question=QUESTION))["thread"]
     with pytest.raises(NotFound, match="no answer number 7"):
         await call(kb, "ann", "feedback", thread=thread, turn=7, value=-1)
     assert (await call(kb, "ann", "thread_read", thread=thread))["feedback"] == []
 
 
-# -- pages as pictures ------------------------------------------------------------------------------------------------
+# -- pages as images --------------------------------------------------------------------------------------------------
 
 
 async def test_the_page_of_a_pdf_is_drawn_with_the_cited_sentence_marked(kb: KnowledgeBase, tmp_path: Path) -> None:
@@ -360,13 +363,13 @@ async def test_the_page_of_a_pdf_is_drawn_with_the_cited_sentence_marked(kb: Kno
             await call(kb, who, "page_picture", **where)
 
 
-async def test_only_pdfs_have_pages_to_draw(kb: KnowledgeBase) -> None:
+async def test_only_pages_of_pdfs_are_drawn(kb: KnowledgeBase) -> None:
     asked = await call(kb, "ann", "ask", question=QUESTION)
     with pytest.raises(NotFound, match="Only pages of PDF"):
         await call(kb, "ann", "page_picture", passage_id=asked["passages"][0]["passage_id"])
 
 
-def test_a_file_that_cannot_be_drawn_is_refused_in_words() -> None:
+def test_a_file_that_cannot_be_drawn_is_refused_with_the_reason() -> None:
     from argot.service.page_images import Wanted, draw
 
     for data, page in (
@@ -377,7 +380,7 @@ def test_a_file_that_cannot_be_drawn_is_refused_in_words() -> None:
             draw(data, Wanted(page))
 
 
-def test_what_draws_a_strangers_file_is_given_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_that_draws_pages_is_given_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     from argot.service.page_images import Wanted, draw
 
     given: list[dict[str, str]] = []
@@ -394,7 +397,7 @@ def test_what_draws_a_strangers_file_is_given_no_key(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("turn", [0, 90, 180, 270])
-def test_a_cited_sentence_is_marked_on_a_page_that_is_turned(turn: int) -> None:
+def test_a_cited_sentence_is_marked_on_a_rotated_page(turn: int) -> None:
     from PIL import Image
     from reportlab.pdfgen.canvas import Canvas
 
@@ -408,7 +411,7 @@ def test_a_cited_sentence_is_marked_on_a_page_that_is_turned(turn: int) -> None:
     canvas.save()
     picture = Image.open(io.BytesIO(draw(out.getvalue(), Wanted(1, (), (sentence,))).png)).convert("RGB")
     marked = [place for place in range(picture.width * picture.height) if _is_marked(picture, place)]
-    # Nothing but the line is printed, and the picture is cut to it: the mark is all of what is left.
+    # Only the line is printed and the image is cut to it, so the mark covers most of it.
     inside = (picture.width - 2 * MARGIN) * (picture.height - 2 * MARGIN)
     assert len(marked) > 0.6 * inside
     assert (picture.height > picture.width) == (turn in (90, 270))

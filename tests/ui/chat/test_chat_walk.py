@@ -1,5 +1,5 @@
-"""A walk through the window as people take it, each signed in by name: from the first question to a source, a sense
-that was not meant, a miss that a manager defines, files, and two people who cannot see each other.
+"""Tests of the window as signed-in people use it: from the first question to its source, correcting a sense, a miss
+that a manager defines, files, and two people who cannot see each other's conversations.
 """
 
 import re
@@ -39,7 +39,7 @@ LEAVES = "The numbat train of the depot leaves at midnight from track 4."
 
 @pytest.fixture(scope="module")
 def served(chromium: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """ann and bob ask, mia manages. A timetable as PDF is among the documents."""
+    """Provide a service: ann and bob ask, mia manages. A timetable as PDF is among the documents."""
     folder = tmp_path_factory.mktemp("walk")
     home = Path(shutil.copytree(tiny_home, folder / "kb"))
     (folder / "timetable.pdf").write_bytes(pdf("Timetable of the depot", f"Night trains\n{LEAVES}"))
@@ -56,7 +56,7 @@ Visit = Callable[..., Any]
 
 @pytest.fixture
 def visit(chromium: Any, served: Served) -> Iterator[Visit]:
-    """Opens the window for somebody who signs in."""
+    """Provide a function that opens the window for a person who signs in."""
     with visitors(chromium, served.url) as opened:
 
         def come(name: str, **options: Any) -> Any:
@@ -69,12 +69,12 @@ def visit(chromium: Any, served: Served) -> Iterator[Visit]:
         yield come
 
 
-def test_from_the_first_question_to_the_page_with_the_place_marked(visit: Visit, served: Served) -> None:
+def test_a_question_leads_to_the_page_with_the_place_marked(visit: Visit, served: Served) -> None:
     page = visit("ann")
     ask(page, "When does the numbat train of the depot leave?")
     answer(page, "midnight")
     mark(page, "[1]").first.focus()
-    page.keyboard.press("Enter")  # the keyboard is enough
+    page.keyboard.press("Enter")  # by keyboard only
     expect(page_picture(page)).to_have_attribute("src", re.compile(r"/page\.png\?span="))
     expect(panel_title(page)).to_contain_text("timetable.pdf, page 2", use_inner_text=True)
     expect(panel(page).locator("span.font-bold").first).to_contain_text("midnight", use_inner_text=True)
@@ -82,7 +82,7 @@ def test_from_the_first_question_to_the_page_with_the_place_marked(visit: Visit,
     expect(panel(page).locator("canvas").first).to_be_visible()
 
 
-def test_not_what_was_meant_is_asked_again_also_after_coming_back(visit: Visit) -> None:
+def test_a_misread_term_can_be_corrected_even_after_a_reload(visit: Visit) -> None:
     page = visit("ann")
     ask(page, "Which clean room does the PUC bonding step need?")
     expect(answer(page, "class 10")).to_contain_text("PUC: Peripheral Under Cell", use_inner_text=True)
@@ -97,20 +97,20 @@ def test_not_what_was_meant_is_asked_again_also_after_coming_back(visit: Visit) 
     told(page, "can now read your question")
 
 
-def test_a_miss_is_defined_by_a_manager_in_another_window_and_the_asker_told(visit: Visit, served: Served) -> None:
+def test_a_manager_defines_a_missed_term_and_the_asker_is_told(visit: Visit, served: Served) -> None:
     page, manager = visit("ann"), visit("mia")
     ask(page, "How long is a ZQXV?")
     answer(page, "not in the glossary")
     manager.goto(f"{served.url}/glossary/queue")
     expect(manager.get_by_role("link", name="ZQXV")).to_be_visible()
-    assert "How long is a ZQXV?" not in manager.content()  # her own words, until she shares them
+    assert "How long is a ZQXV?" not in manager.content()  # the asker's words stay private until she shares them
     share = page.get_by_role("button", name="Let the glossary's managers read this question")
     come_back(page)
     answer(page, "not in the glossary")
-    share.click()  # still offered
+    share.click()  # the button is still there
     told(page, "can now read your question")
     come_back(page)
-    answer(page, "not in the glossary")  # with the buttons that come after that one
+    answer(page, "not in the glossary")  # waits for the answer with all its buttons
     expect(share).to_have_count(0)
 
     manager.get_by_role("link", name="ZQXV").click()
@@ -128,7 +128,7 @@ def test_a_miss_is_defined_by_a_manager_in_another_window_and_the_asker_told(vis
     answer(page, "ZQXV: Zigzag Quartz Valve")
 
 
-def test_an_answer_is_judged_given_again_copied_and_kept(visit: Visit, served: Served) -> None:
+def test_an_answer_is_rated_repeated_copied_and_downloaded(visit: Visit, served: Served) -> None:
     page = visit("ann", permissions=["clipboard-read", "clipboard-write"], accept_downloads=True)
     ask(page, "How much does a late tariff filing cost?")
     answer(page, "500 dollars")
@@ -148,7 +148,7 @@ def test_an_answer_is_judged_given_again_copied_and_kept(visit: Visit, served: S
     assert "/argot/" not in copied and "\\" not in copied and "**" not in copied
 
     page.get_by_role("button", name="Answer again").click()
-    expect(page.locator(".negative-feedback-on")).to_have_count(0)  # with the answer that was judged
+    expect(page.locator(".negative-feedback-on")).to_have_count(0)  # the rating disappears with the rated answer
     answer(page, "500 dollars")
     expect(page.locator(QUESTION)).to_have_count(1)
     expect(page.locator(".ai-message .message-content", has_text="500 dollars")).to_have_count(1)
@@ -160,7 +160,7 @@ def test_an_answer_is_judged_given_again_copied_and_kept(visit: Visit, served: S
     assert "tariff-filing.md" in Path(kept.value.path()).read_text(encoding="utf-8")
 
 
-def test_a_question_to_go_on_with_is_one_press_away(visit: Visit) -> None:
+def test_a_suggested_follow_up_question_is_asked_by_one_press(visit: Visit) -> None:
     page = visit("ann")
     ask(page, NIGHT_TRAIN)
     answer(page, "23:40")
@@ -172,7 +172,7 @@ def test_a_question_to_go_on_with_is_one_press_away(visit: Visit) -> None:
     answer(page, "[1]")
 
 
-def test_settings_hold_for_the_conversation(visit: Visit) -> None:
+def test_settings_apply_to_the_conversation(visit: Visit) -> None:
     page = visit("bob")
     page.get_by_role("button", name="How to answer").click()
     dialog = page.get_by_role("dialog")
@@ -181,7 +181,7 @@ def test_settings_hold_for_the_conversation(visit: Visit) -> None:
     expect(dialog).to_contain_text("Legal")
     dialog.get_by_role("button", name="Confirm").click()
     expect(dialog).to_have_count(0)
-    ask(page, "What is PUC?")  # else it is asked back
+    ask(page, "What is PUC?")  # without the setting it would be asked back
     expect(answer(page, "Understood as")).to_contain_text("PUC: Public Utilities Commission", use_inner_text=True)
     come_back(page)
     answer(page, "Understood as")
@@ -189,7 +189,7 @@ def test_settings_hold_for_the_conversation(visit: Visit) -> None:
     expect(page.get_by_role("dialog")).to_contain_text("Legal", use_inner_text=True)
 
 
-def test_a_file_is_asked_about_in_one_conversation(visit: Visit, served: Served, tmp_path: Path) -> None:
+def test_an_attached_file_is_used_in_one_conversation(visit: Visit, served: Served, tmp_path: Path) -> None:
     page = visit("ann")
     note = tmp_path / "tender <img src=x>.md"
     note.write_text("# Tender\n\nThe aardwolf tender closes on 17 March at noon.\n", encoding="utf-8")
@@ -211,7 +211,7 @@ def test_a_file_is_asked_about_in_one_conversation(visit: Visit, served: Served,
     expect(answer(page, "")).not_to_contain_text("17 March")
 
 
-def test_two_people_cannot_see_each_other(visit: Visit, served: Served) -> None:
+def test_two_people_cannot_see_each_others_conversations(visit: Visit, served: Served) -> None:
     ann, bob = visit("ann"), visit("bob")
     ask(bob, "How long does trimming a drive take?")
     answer(bob, "40 seconds")
@@ -220,10 +220,10 @@ def test_two_people_cannot_see_each_other(visit: Visit, served: Served) -> None:
     thread = ann.url.rsplit("/", 1)[-1]
     come_back(bob)
     answer(bob, "40 seconds")
-    expect(conversation(bob, "How long does trimming").first).to_be_visible()  # the list is there
+    expect(conversation(bob, "How long does trimming").first).to_be_visible()  # the list has loaded
     expect(conversation(bob, "FTLX")).to_have_count(0)
     bob.goto(ann.url)
-    expect(bob).to_have_url(f"{served.url}/")  # turned away
+    expect(bob).to_have_url(f"{served.url}/")  # redirected to the start
     expect(bob.get_by_text("remaps")).to_have_count(0)
     for method, path, body in (
         ("GET", f"/project/thread/{thread}", None),
@@ -249,22 +249,22 @@ def test_two_people_cannot_see_each_other(visit: Visit, served: Served) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_telephone_shows_everything_and_everything_has_a_name(visit: Visit, scheme: str) -> None:
+def test_a_phone_shows_everything_and_every_control_has_a_name(visit: Visit, scheme: str) -> None:
     page = visit("ann", viewport={"width": 390, "height": 780}, color_scheme=scheme)
     ask(page, "When does the numbat train of the depot leave?")
     answer(page, "midnight")
     page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
-    expect(page.locator("[role=status].argot-voice")).to_contain_text("midnight")  # read out
+    expect(page.locator("[role=status].argot-voice")).to_contain_text("midnight")  # for screen readers
     page.mouse.move(190, 300)
-    page.mouse.wheel(0, -600)  # the way back down has a name, too
-    for _ in range(300):  # names come a moment after what they name
+    page.mouse.wheel(0, -600)  # the button to scroll down has a name, too
+    for _ in range(300):  # names are set shortly after their elements appear
         if not page.evaluate(NAMELESS):
             break
         page.wait_for_timeout(200)
     assert page.evaluate(NAMELESS) == []
     mark(page, "[1]").first.click()
     picture = page_picture(page)
-    page.wait_for_function(  # it slides in
+    page.wait_for_function(  # wait for the animation
         """() => {
             const at = document.querySelector('#side-view-content img').getBoundingClientRect();
             return at.width > 250 && at.right <= innerWidth;
@@ -274,13 +274,13 @@ def test_a_telephone_shows_everything_and_everything_has_a_name(visit: Visit, sc
     expect(picture).to_have_count(0)
 
 
-def test_a_telephone_comes_back_to_its_conversation(visit: Visit, served: Served) -> None:
+def test_a_phone_returns_to_its_conversation(visit: Visit, served: Served) -> None:
     page = visit("ann", viewport={"width": 390, "height": 780})
     ask(page, "When does the numbat train of the depot leave?")
     answer(page, "midnight")
     come_back(page)
     answer(page, "midnight")
-    ask(page, "How much does a late tariff filing cost?")  # the conversation goes on
+    ask(page, "How much does a late tariff filing cost?")  # the conversation continues
     answer(page, "500 dollars")
     expect(page.locator(QUESTION)).to_have_count(2)
     first = page.url
@@ -296,7 +296,7 @@ def test_a_telephone_comes_back_to_its_conversation(visit: Visit, served: Served
     assert page.url != first
 
 
-def test_a_new_conversation_begun_on_a_telephone_before_any_reload_is_another(visit: Visit, served: Served) -> None:
+def test_a_new_conversation_on_a_phone_is_a_separate_one(visit: Visit, served: Served) -> None:
     page = visit("bob", viewport={"width": 390, "height": 780})
     ask(page, "How much does a late tariff filing cost?")
     answer(page, "500 dollars")

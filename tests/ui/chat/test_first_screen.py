@@ -1,4 +1,4 @@
-"""What a new conversation says where there is nothing to ask yet: to managers what to do, to askers whom to ask."""
+"""Tests of the first screen of an empty base: it tells managers what to do, and askers whom to ask."""
 
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ async def hinted(kb: KnowledgeBase, who: Principal, monkeypatch: pytest.MonkeyPa
     await FirstScreen(kb).show_hint()
 
 
-async def test_an_empty_base_says_what_to_do(tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_empty_base_shows_what_to_do(tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     async with KnowledgeBase.open(tmp_path / "kb", Settings(threads=1), create=True) as kb:
         await hinted(kb, ADMIN, monkeypatch)
         await hinted(kb, ANN, monkeypatch)
@@ -56,7 +56,7 @@ async def test_an_empty_base_says_what_to_do(tmp_path: Path, said: list[str], mo
         assert len(said) == 4
 
 
-async def test_a_title_in_the_notice_of_one_document_is_text_and_nothing_else(
+async def test_a_title_in_the_notice_of_one_document_is_escaped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []

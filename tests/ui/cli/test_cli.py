@@ -1,4 +1,4 @@
-"""The command line: help, docs, exit codes, what it prints, and that it never shows a traceback."""
+"""Tests of the command line: help, docs, exit codes, output, and no traceback ever."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ DOCS = ROOT / "docs" / "command-line.md"
 
 
 def commands() -> Iterator[tuple[str, Any]]:
-    """Every command with its full name."""
+    """Return every command with its full name."""
 
     def below(name: str, command: Any) -> Iterator[tuple[str, Any]]:
-        # A group that does something without a further word (`argot jobs`) is a command, too.
+        # A group that can be called without a subcommand (`argot jobs`) is a command, too.
         if not hasattr(command, "commands") or (command.invoke_without_command and command.callback):
             yield name, command
         for part, sub in getattr(command, "commands", {}).items():
@@ -61,7 +61,7 @@ Argot = Callable[..., Done]
 
 @pytest.fixture
 def argot(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Argot:
-    """Runs a command in this process, with a home of the test's own; no traceback may ever be shown."""
+    """Provide a function that runs a command in this process, with the test's own home, and allows no traceback."""
     monkeypatch.setenv("ARGOT_HOME", str(tmp_path / "kb"))
     monkeypatch.chdir(tmp_path)
 
@@ -78,7 +78,7 @@ def argot(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, t
 
 @pytest.fixture
 def tiny(tiny_home: Path, tmp_path: Path) -> Path:
-    """The small knowledge base of the tests, in this test's own folder."""
+    """Provide a copy of the small knowledge base for one test."""
     return shutil.copytree(tiny_home, tmp_path / "kb")
 
 
@@ -96,17 +96,17 @@ def test_every_command_has_help_examples_and_a_line_in_the_docs(name: str, comma
 
 
 @pytest.mark.parametrize(("name", "command"), list(commands()))
-def test_every_command_can_be_pointed_at_a_knowledge_base(name: str, command: Any) -> None:
+def test_every_command_accepts_a_knowledge_base(name: str, command: Any) -> None:
     if not name.startswith("argot evaluate"):
         assert "--home" in [option for parameter in command.params for option in parameter.opts]
 
 
-def test_the_docs_name_no_command_that_is_not_there() -> None:
+def test_the_docs_name_existing_commands_only() -> None:
     lines = [line for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| `argot")]
     assert len(lines) == len(list(commands()))
 
 
-def test_version_help_and_wrong_commands(argot: Argot) -> None:
+def test_version_help_and_wrong_commands_are_handled(argot: Argot) -> None:
     assert argot("--version").out.startswith("argot ")
     assert "ask" in argot("--help").out
     assert argot("frobnicate").code == 2
@@ -114,7 +114,7 @@ def test_version_help_and_wrong_commands(argot: Argot) -> None:
     assert "Did you mean ARGOT_HOME?" in in_process("list", env={"ARGOT_HOMER": "x"}).stderr
 
 
-# -- what is not loaded ---------------------------------------------------------------------------------------------
+# -- modules that are not loaded ------------------------------------------------------------------------------------
 
 
 def in_process(
@@ -163,15 +163,15 @@ def test_the_glossary_loads_neither_index_nor_embedder_nor_graph(tiny: Path) -> 
     assert not modules & {"chromadb", "onnxruntime", "tokenizers", "langgraph"}
 
 
-def test_help_loads_nothing_of_ours_but_the_command_line(tiny: Path) -> None:
+def test_help_loads_only_the_command_line(tiny: Path) -> None:
     modules = modules_after("--help")
     assert not modules & {"pydantic", "sqlite_utils", "argot.service", "argot.settings"}
 
 
-# -- a knowledge base from nothing ----------------------------------------------------------------------------------
+# -- a new knowledge base -------------------------------------------------------------------------------------------
 
 
-def test_from_nothing_to_a_cited_answer(argot: Argot, tmp_path: Path) -> None:
+def test_a_new_base_gives_a_cited_answer(argot: Argot, tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "filing.md").write_text("# Filing\n\nA late tariff filing costs 500 dollars a day.\n")
     (tmp_path / "terms.csv").write_text(
@@ -194,7 +194,7 @@ def test_from_nothing_to_a_cited_answer(argot: Argot, tmp_path: Path) -> None:
     assert argot("list").out == ""
 
 
-def test_without_a_knowledge_base_every_command_names_the_remedy(argot: Argot, tmp_path: Path) -> None:
+def test_every_command_without_a_knowledge_base_names_the_remedy(argot: Argot, tmp_path: Path) -> None:
     for arguments in (
         ["list"], ["show", "x"], ["remove", "x"], ["reindex"], ["ask", "q"], ["answer", "t", "1"], ["glossary", "list"],
         ["glossary", "export"], ["glossary", "misses"], ["glossary", "add", "A", "B", "C"], ["context", "list"],
@@ -207,17 +207,17 @@ def test_without_a_knowledge_base_every_command_names_the_remedy(argot: Argot, t
     assert not (tmp_path / "kb").exists()
 
 
-def test_init_twice_changes_nothing(argot: Argot, tmp_path: Path) -> None:
+def test_a_second_init_changes_nothing(argot: Argot, tmp_path: Path) -> None:
     assert argot("init").code == 0
     marker = (tmp_path / "kb" / layout.MARKER).read_text()
     assert "already" in argot("init").out
     assert (tmp_path / "kb" / layout.MARKER).read_text() == marker
 
 
-# -- bad input ------------------------------------------------------------------------------------------------------
+# -- invalid input --------------------------------------------------------------------------------------------------
 
 
-def test_bad_files_are_named_with_the_reason_and_the_rest_goes_in(argot: Argot, tmp_path: Path) -> None:
+def test_unreadable_files_are_named_with_the_reason_and_others_added(argot: Argot, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "good.md").write_text("# Good\n\nThis one is fine.\n")
@@ -237,7 +237,7 @@ def test_bad_files_are_named_with_the_reason_and_the_rest_goes_in(argot: Argot, 
     assert argot("add", tmp_path / "absent").code == 1
 
 
-def test_an_empty_path_does_not_mean_the_folder_one_is_in(argot: Argot, tmp_path: Path) -> None:
+def test_an_empty_path_does_not_mean_the_current_folder(argot: Argot, tmp_path: Path) -> None:
     (tmp_path / "mine.md").write_text("# Mine\n\nNot to be added.\n")
     done = argot("add", "")
     assert done.code == 1
@@ -253,7 +253,7 @@ def test_an_oversized_file_is_refused(argot: Argot, tmp_path: Path, monkeypatch:
     assert "failed: big.md" in done.err
 
 
-def test_a_bad_glossary_changes_nothing_and_row_and_column_are_named(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+def test_the_error_for_an_invalid_glossary_names_row_and_column(argot: Argot, tiny: Path, tmp_path: Path) -> None:
     before = argot("glossary", "export").out
     (tmp_path / "bad.csv").write_text(
         "term,context,expansion,description,notes,aliases,owner\nNEW,Legal,new thing,,,,\nBAD,Legal,,,,,\n"
@@ -271,7 +271,7 @@ def test_a_bad_glossary_changes_nothing_and_row_and_column_are_named(argot: Argo
     assert argot("glossary", "export").out == before
 
 
-def test_a_glossary_goes_to_no_file_whose_name_says_something_else(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+def test_a_glossary_is_not_written_to_a_file_of_another_format(argot: Argot, tiny: Path, tmp_path: Path) -> None:
     for name, known in (("x.foo", ".csv, .tsv"), ("x.tsv", ".csv, .txt")):
         done = argot("glossary", "export", name)
         assert done.code == 1
@@ -298,7 +298,7 @@ def test_a_glossary_saved_by_a_spreadsheet_is_read(argot: Argot, tiny: Path, tmp
 
 
 @pytest.mark.parametrize("question", ["", "   \n", "🙂🙂🙂", "x" * 1_000_000, "\x00", "?!"])
-def test_questions_that_cannot_be_asked_get_a_clear_error(argot: Argot, tiny: Path, question: str) -> None:
+def test_invalid_questions_get_a_clear_error(argot: Argot, tiny: Path, question: str) -> None:
     done = argot("ask", question)
     assert done.code == 1
     assert done.err.startswith("argot: ")
@@ -306,7 +306,7 @@ def test_questions_that_cannot_be_asked_get_a_clear_error(argot: Argot, tiny: Pa
     assert argot("threads", "list").out == ""
 
 
-def test_a_wrong_profile_context_or_thread_names_the_valid_ones(argot: Argot, tiny: Path) -> None:
+def test_the_error_for_a_wrong_profile_context_or_thread_names_valid_ones(argot: Argot, tiny: Path) -> None:
     assert "strict" in argot("ask", "q", "--profile", "nope").err
     assert "NAND" in argot("ask", "q", "--context", "nope").err
     for done in (argot("ask", "q", "--thread", "t0"), argot("answer", "t0", "1"), argot("threads", "show", "t0")):
@@ -314,7 +314,7 @@ def test_a_wrong_profile_context_or_thread_names_the_valid_ones(argot: Argot, ti
         assert "argot threads list" in done.err
 
 
-def test_text_of_documents_cannot_drive_the_terminal(argot: Argot, tmp_path: Path) -> None:
+def test_text_of_documents_cannot_control_the_terminal(argot: Argot, tmp_path: Path) -> None:
     (tmp_path / "evil.md").write_text(
         "# Red \x1b[31m title\n\nThe \x1b]0;owned\x07 valve opens at 7 bar. [bold]x[/bold]\n"
     )
@@ -326,7 +326,7 @@ def test_text_of_documents_cannot_drive_the_terminal(argot: Argot, tmp_path: Pat
         assert "\x07" not in done.out
 
 
-def test_where_nothing_answers_the_nearest_passages_show_their_best_excerpt(argot: Argot, tmp_path: Path) -> None:
+def test_an_abstention_shows_the_nearest_passages_with_excerpts(argot: Argot, tmp_path: Path) -> None:
     (tmp_path / "evil.md").write_text("# Pipes\n\nA pipe is grey. The \x1b]0;owned\x07 **valve** opens at 7 bar.\n")
     argot("add", "evil.md")
     done = argot("ask", "Which queen painted the valve in Florence?")
@@ -336,7 +336,7 @@ def test_where_nothing_answers_the_nearest_passages_show_their_best_excerpt(argo
 # -- questions ------------------------------------------------------------------------------------------------------
 
 
-def test_json_is_exactly_the_result(argot: Argot, tiny: Path) -> None:
+def test_json_output_is_exactly_the_result(argot: Argot, tiny: Path) -> None:
     result = json.loads(argot("ask", "What does a late TFL cost a day?", "--json").out)
 
     assert set(result) == set(AskResult.model_fields)
@@ -345,7 +345,7 @@ def test_json_is_exactly_the_result(argot: Argot, tiny: Path) -> None:
     assert [term["expansion"] for term in result["jargon"]] == ["tariff filing"]
 
 
-def test_what_is_asked_back_is_shown_with_the_commands_that_answer_it(argot: Argot, tiny: Path) -> None:
+def test_a_question_back_shows_the_commands_that_answer_it(argot: Argot, tiny: Path) -> None:
     asked = argot("ask", "What is a PUC?")
     lines = [line.strip() for line in asked.out.splitlines() if line.startswith("  argot answer")]
     assert "Peripheral Under Cell (NAND)" in asked.out
@@ -355,10 +355,10 @@ def test_what_is_asked_back_is_shown_with_the_commands_that_answer_it(argot: Arg
 
     assert answered.code == 0
     assert "PUC = " in answered.out
-    assert argot(*lines[0].split()[1:]).code == 1  # nothing is waiting any more
+    assert argot(*lines[0].split()[1:]).code == 1  # the choice is no longer open
 
 
-def test_which_document_is_meant_is_asked_and_answered_and_remembered(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+def test_an_ambiguous_document_is_asked_about_chosen_and_remembered(argot: Argot, tiny: Path, tmp_path: Path) -> None:
     for name, seconds in (("R1", 10), ("R7", 30)):
         text = f"# Router {name}\n\nTo reset the router, hold its button for {seconds} seconds.\n"
         (tmp_path / f"{name}.md").write_text(text)
@@ -385,13 +385,13 @@ def test_which_document_is_meant_is_asked_and_answered_and_remembered(argot: Arg
     assert off.code == 0 and "seconds" in off.out and "Which one" not in off.out
 
 
-def test_at_a_terminal_the_choice_is_asked_right_away(tiny: Path) -> None:
+def test_at_a_terminal_the_choice_is_asked_immediately(tiny: Path) -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "argot.ui.cli.main", "ask", "What is a PUC?", "--home", str(tiny)]
     process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     shown, replied = "", False
-    with contextlib.suppress(OSError):  # the end of a terminal is an error on Linux
+    with contextlib.suppress(OSError):  # reading at the end of a terminal is an error on Linux
         while data := os.read(ours, 4096):
             shown += data.decode(errors="replace")
             if "or in words" in shown and not replied:
@@ -420,7 +420,7 @@ def test_a_thread_is_shown_renamed_and_deleted(argot: Argot, tiny: Path) -> None
 # -- who may see what -----------------------------------------------------------------------------------------------
 
 
-def test_what_has_an_audience_is_there_for_its_readers_alone(argot: Argot, tiny: Path) -> None:
+def test_documents_with_an_audience_are_shown_to_its_readers_only(argot: Argot, tiny: Path) -> None:
     argot("user", "add", "ann")
     argot("user", "add", "vic", "--group", "vault")
     secret = ("vault-handbook", "14 days", "combination", "Vault Liaison")
@@ -440,13 +440,13 @@ def test_what_has_an_audience_is_there_for_its_readers_alone(argot: Argot, tiny:
     assert "14 days" in argot("ask", "How often is the vault combination rotated?", "--as", "vic").out
 
 
-def test_a_user_can_change_nothing_unless_a_manager(argot: Argot, tiny: Path) -> None:
+def test_a_user_who_is_not_a_manager_can_change_nothing(argot: Argot, tiny: Path) -> None:
     argot("user", "add", "ann")
     assert "the role 'manager'" in argot("glossary", "misses", "--as", "ann").err
     assert argot("list", "--as", "nobody").code == 1
 
 
-def test_a_thread_of_another_user_does_not_exist(argot: Argot, tiny: Path) -> None:
+def test_a_thread_of_another_user_is_not_found(argot: Argot, tiny: Path) -> None:
     argot("user", "add", "ann")
     argot("user", "add", "vic", "--group", "vault")
     asked = argot("ask", "How often is the vault combination rotated?", "--json", "--as", "vic")
@@ -490,7 +490,7 @@ def service(tiny: Path) -> Iterator[subprocess.Popen[str]]:
     process.wait()
 
 
-def test_commands_beside_a_service_go_through_it(
+def test_commands_beside_a_service_use_it(
     argot: Argot, service: subprocess.Popen[str], tiny: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "docs").mkdir()
@@ -513,7 +513,7 @@ def test_commands_beside_a_service_go_through_it(
     assert "pump.md" in argot("list").out
 
 
-def test_a_nested_list_of_tasks_is_printed_as_one(argot: Argot, tmp_path: Path) -> None:
+def test_a_nested_list_of_tasks_is_printed_as_a_list(argot: Argot, tmp_path: Path) -> None:
     items = "- [ ] The guard is closed.\n- [ ] The oil level:\n  - above the red mark\n- [x] The key is in.\n"
     (tmp_path / "press.md").write_text(f"# Press\n\nCheck these before you start the press:\n\n{items}")
     argot("add", tmp_path / "press.md")
@@ -525,9 +525,7 @@ def test_a_nested_list_of_tasks_is_printed_as_one(argot: Argot, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", [layout.CORPUS, layout.GLOSSARY, layout.PEOPLE, layout.THREADS])
-def test_a_damaged_store_is_named_with_the_mending_command_by_every_command(
-    argot: Argot, tiny: Path, name: str
-) -> None:
+def test_every_command_reports_a_damaged_store_with_the_repair_command(argot: Argot, tiny: Path, name: str) -> None:
     argot("user", "add", "ann")
     argot("ask", "What does a late tariff filing cost?")
     argot("backup", tiny.parent / "b.tar")
@@ -557,7 +555,7 @@ def test_a_damaged_store_is_named_with_the_mending_command_by_every_command(
 @pytest.mark.parametrize(
     ("name", "length"), [(name, length) for name in layout.DATABASES for length in (0, 5000, None)]
 )
-def test_the_commands_that_mend_a_store_without_a_backup_mend_it(
+def test_the_suggested_commands_repair_a_store_without_a_backup(
     argot: Argot, tiny_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, length: int | None
 ) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "our kb")
@@ -567,7 +565,7 @@ def test_the_commands_that_mend_a_store_without_a_backup_mend_it(
     (tmp_path / "terms.csv").write_text("term,expansion\nSV,sentinel valve\n")
     argot("user", "add", "ann")
     for words in (["ratings", "list"], ["learn", "data", "list"]):
-        argot(*words)  # makes its store
+        argot(*words)  # creates the store
     argot("ask", "What does a late tariff filing cost?")
     if length is None:
         (home / name).unlink()
@@ -586,7 +584,7 @@ def test_the_commands_that_mend_a_store_without_a_backup_mend_it(
     assert argot("doctor").code == 0
 
 
-def test_lost_vectors_are_named_and_rebuilt(argot: Argot, tiny: Path) -> None:
+def test_lost_vectors_are_reported_and_rebuilt(argot: Argot, tiny: Path) -> None:
     shutil.rmtree(tiny / layout.VECTORS)
     done = argot("ask", "What does a late tariff filing cost?")
     assert done.code == 1
@@ -600,7 +598,7 @@ def test_lost_vectors_are_named_and_rebuilt(argot: Argot, tiny: Path) -> None:
     assert argot("doctor").code == 0
 
 
-def test_backup_and_restore_bring_everything_back(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+def test_backup_and_restore_recover_everything(argot: Argot, tiny: Path, tmp_path: Path) -> None:
     argot("user", "add", "ann", "--group", "hr")
     argot("ask", "What does a late tariff filing cost?")
     assert argot("backup", "b.tar").code == 0
@@ -637,7 +635,7 @@ def test_doctor_says_where_settings_come_from(argot: Argot, tmp_path: Path, monk
 
 
 @pytest.mark.slow
-def test_the_wheel_holds_every_package_and_data_file(tmp_path: Path) -> None:
+def test_the_wheel_contains_every_package_and_data_file(tmp_path: Path) -> None:
     import tomllib
     import zipfile
 
@@ -677,7 +675,7 @@ def test_the_wheel_holds_every_package_and_data_file(tmp_path: Path) -> None:
     assert [name for name in names if re.search(r"(^|/)(tests|bench|__pycache__|kb)/|\.pyc$", name)] == []
 
 
-# -- what stands in files never acts on a terminal --------------------------------------------------------------------
+# -- control characters in files do not reach the terminal ------------------------------------------------------------
 
 ACTS = "\x1b]0;pwned\x07 \x1b[31mred \x9b2J \u202egpj \u200bhidden [red]x[/blue]"
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
@@ -697,7 +695,7 @@ def acting(argot: Argot, tiny: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("acting")
-def test_no_command_prints_what_a_terminal_obeys(argot: Argot) -> None:
+def test_no_command_prints_terminal_control_characters(argot: Argot) -> None:
     question = "How many days does the frobnitz take?"
     for arguments in (
         ["add", "in"], ["list"], ["list", "--json"], ["show", "nand-layout.md"], ["glossary", "list"],
@@ -715,13 +713,13 @@ def test_no_command_prints_what_a_terminal_obeys(argot: Argot) -> None:
 @pytest.mark.usefixtures("acting")
 def test_escaped_json_reads_the_same(argot: Argot) -> None:
     documents = json.loads(argot("list", "--json").out)
-    # In the text of a document a control of this range is the sign that windows-1252 has there.
+    # In a document's text, a control character of this range means the character that windows-1252 has there.
     title = f"T {ACTS}".replace("\x9b", "›")
     assert title.split() == next(one["title"] for one in documents if "pwned" in one["name"]).split()
 
 
 @pytest.mark.usefixtures("acting")
-def test_an_export_is_as_typed_in_a_file_and_harmless_on_a_terminal(argot: Argot, tmp_path: Path) -> None:
+def test_an_export_is_verbatim_in_a_file_and_harmless_on_a_terminal(argot: Argot, tmp_path: Path) -> None:
     piped = argot("glossary", "export", "-").out
     assert f"frobnitz {ACTS}" in piped
     shown = on_a_terminal("glossary", "export", "-", home=tmp_path / "kb")
@@ -729,7 +727,7 @@ def test_an_export_is_as_typed_in_a_file_and_harmless_on_a_terminal(argot: Argot
     assert OBEYED.findall(shown.replace("\r", "")) == []
 
 
-def test_adding_a_meaning_says_what_speaks_against_it(argot: Argot) -> None:
+def test_adding_a_sense_reports_its_conflicts(argot: Argot) -> None:
     argot("init")
     assert "Note" not in argot("glossary", "add", "PUC", "NAND", "peripheral under cell").err
     assert "Note" not in argot("glossary", "add", "PUC", "NAND", "peripheral under cell", "--notes", "n").err
@@ -758,7 +756,7 @@ def test_conflicts_are_listed_accepted_and_reopened(argot: Argot) -> None:
         assert argot("glossary", "conflicts", *wrong).code == 1
 
 
-def test_a_list_of_terms_has_the_numbers_that_other_commands_take(argot: Argot) -> None:
+def test_a_list_of_terms_shows_the_numbers_other_commands_take(argot: Argot) -> None:
     argot("init")
     argot("glossary", "add", "PUC", "NAND", "peripheral under cell")
     listed = argot("glossary", "list")
@@ -780,7 +778,7 @@ def test_a_list_of_terms_has_the_numbers_that_other_commands_take(argot: Argot) 
         (["glossary", "approve", "9" * 20], "sense id (99999999999999999999)"),
     ],
 )
-def test_what_cannot_be_is_told_in_words_with_the_value(argot: Argot, arguments: list[str], told: str) -> None:
+def test_the_error_for_an_invalid_argument_names_the_value(argot: Argot, arguments: list[str], told: str) -> None:
     argot("init")
     done = argot(*arguments)
     assert done.code == 1
@@ -788,15 +786,15 @@ def test_what_cannot_be_is_told_in_words_with_the_value(argot: Argot, arguments:
     assert "items after validation" not in done.err
 
 
-def test_a_password_is_in_no_message(argot: Argot) -> None:
+def test_a_password_appears_in_no_error_message(argot: Argot) -> None:
     assert argot("init").code == 0
     with pytest.raises(InvalidInput) as refused:
         usecase_registry.CASES["user_add"].check_parameters({"name": "ann", "password": 31337})
     assert "31337" not in str(refused.value)
 
 
-def test_formulas_of_a_glossary_leave_harmless_and_come_back_as_typed(argot: Argot, tmp_path: Path) -> None:
-    """A spreadsheet would run them; the apostrophe keeps it from that, and an import takes it back."""
+def test_formulas_in_a_glossary_are_exported_harmless_and_imported_verbatim(argot: Argot, tmp_path: Path) -> None:
+    """Check the apostrophe that keeps a spreadsheet from running them, and that an import removes it."""
     text = "term,context,expansion\r\n=1+1,@SUM,+cmd|' /C calc'!A0\r\n"
     (tmp_path / "g.csv").write_text(text, "utf-8")
     argot("glossary", "import", tmp_path / "g.csv")
@@ -809,7 +807,7 @@ def test_formulas_of_a_glossary_leave_harmless_and_come_back_as_typed(argot: Arg
     assert (sense["term"], sense["context"], sense["expansion"]) == ("=1+1", "@SUM", "+cmd|' /C calc'!A0")
 
 
-def test_log_lines_are_harmless_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_log_lines_contain_no_terminal_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
     record = logging.LogRecord("argot", logging.WARNING, "", 0, "reading %s failed", (ACTS,), None)
     for form in (Lines, JsonLines):
         assert OBEYED.findall(form(Settings()).format(record)) == []
@@ -832,7 +830,7 @@ def on_a_terminal(*arguments: str, home: Path) -> str:
 # -- profiles ---------------------------------------------------------------------------------------------------------
 
 
-def test_a_profile_is_shown_edited_saved_listed_and_asked_with(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+def test_a_profile_is_shown_edited_saved_listed_and_used(argot: Argot, tiny: Path, tmp_path: Path) -> None:
     shown = argot("profile", "show", "strict").out
     edited = tmp_path / "mine.toml"
     edited.write_text(shown.replace("#match_references = true", "#match_references = true\npassages = 2"))
@@ -849,7 +847,7 @@ def test_a_profile_is_shown_edited_saved_listed_and_asked_with(argot: Argot, tin
     assert "passages=2" in argot("profile", "list").out
 
 
-def test_what_no_profile_can_be_is_told_with_what_there_is(argot: Argot, tiny: Path) -> None:
+def test_the_error_for_an_invalid_profile_names_the_possible_values(argot: Argot, tiny: Path) -> None:
     for arguments, told in (
         (("profile", "show", "../lab"), "default, extractive"),
         (("profile", "save", "strict"), "built-in"),
@@ -862,7 +860,7 @@ def test_what_no_profile_can_be_is_told_with_what_there_is(argot: Argot, tiny: P
         assert done.code == 1 and told in done.err, arguments
 
 
-def test_the_commands_for_a_choice_repeat_how_it_was_asked(argot: Argot, tiny: Path) -> None:
+def test_the_commands_for_a_choice_repeat_the_options_of_the_question(argot: Argot, tiny: Path) -> None:
     done = argot("ask", "What is PUC?", "--profile", "strict", "--set", "passages=2", "--set", "rerank=on")
     assert re.search(r"argot answer \S+ \S+ --profile strict --set passages=2 --set rerank=on$", done.out, re.MULTILINE)
 
@@ -870,7 +868,7 @@ def test_the_commands_for_a_choice_repeat_how_it_was_asked(argot: Argot, tiny: P
 # -- sources --------------------------------------------------------------------------------------------------------
 
 
-def test_a_source_from_its_naming_to_its_end(argot: Argot, tmp_path: Path) -> None:
+def test_a_source_is_added_synced_and_removed(argot: Argot, tmp_path: Path) -> None:
     for name in ("anvil", "bolt", "clamp"):
         (tmp_path / "docs" / name).mkdir(parents=True)
         (tmp_path / "docs" / name / f"{name}.md").write_text(f"# About {name}\n\nThe {name} is here.\n")
@@ -900,7 +898,7 @@ def test_a_source_from_its_naming_to_its_end(argot: Argot, tmp_path: Path) -> No
     assert argot("source", "list").err.startswith("No sources yet.")
 
 
-def test_the_list_of_sources_says_how_far_a_running_sync_is() -> None:
+def test_the_list_of_sources_shows_the_progress_of_a_running_sync() -> None:
     record = SourceRecord("docs", "folder", "/srv/docs", {}, synced_at="2026-03-05T10:12:30", counts={"added": 3})
     assert describe_last_sync(record, None) == ("new", "2026-03-05T10:12", "3 added")
     assert describe_last_sync(record, SyncUnderWay("docs")) == ("syncing", "2026-03-05T10:12", "")
@@ -922,18 +920,18 @@ def test_the_list_of_sources_says_how_far_a_running_sync_is() -> None:
         (["remove", "nothing"], "There is no source 'nothing'"),
     ],
 )
-def test_a_wrong_source_is_said_to_be(argot: Argot, arguments: list[str], said: str) -> None:
+def test_the_error_for_a_wrong_source_says_what_is_wrong(argot: Argot, arguments: list[str], said: str) -> None:
     argot("init")
     done = argot("source", *arguments)
     assert done.code and said in done.err
 
 
-def test_a_path_is_added_as_itself(argot: Argot) -> None:
+def test_a_file_url_is_refused_with_the_path_to_give(argot: Argot) -> None:
     done = argot("add", "file:///srv/a%20b")
     assert done.code and "Give the path itself: argot add /srv/a b" in done.err
 
 
-def test_a_question_of_some_documents_and_what_is_nearly_the_same(argot: Argot, tmp_path: Path) -> None:
+def test_a_question_is_limited_by_fields_and_near_duplicates_are_listed(argot: Argot, tmp_path: Path) -> None:
     rules = " ".join(f"word{n * n % 97}" for n in range(200))
     for region, days in (("EU", 30), ("US", 15)):
         head = f"---\nregion: {region}\ndate: 20{days}-01-01\n---\n# Leave in the {region}\n\n"
@@ -965,8 +963,8 @@ def test_a_search_strategy_is_chosen_on_a_set_of_pairs(argot: Argot, tiny: Path,
     argot("user", "add", "mia", "--group", "managers")
     assert argot("learn", "data", "import", "ours", tmp_path / "ours.jsonl", "--as", "mia").code == 0
     done = argot("evaluate", "strategy", "--data", "ours", "--measure", "mrr", "--save", "found")
-    assert done.code == 0 and "(present)" in done.out and "Not saved: nothing is better beyond doubt." in done.out
-    # Told before anything is searched, not after.
+    assert done.code == 0 and "(present)" in done.out and "Not saved: no strategy is clearly better." in done.out
+    # The error comes before anything is searched.
     taken = argot("evaluate", "strategy", "--data", "ours", "--save", "strict")
     assert taken.code == 1 and "'strict' is a built-in profile" in taken.err and "(present)" not in taken.out
     report = json.loads(argot("evaluate", "strategy", "--data", "ours", "--json").out)

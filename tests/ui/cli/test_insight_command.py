@@ -1,4 +1,4 @@
-"""argot insight: for people, for programs, and where nothing was asked yet."""
+"""Tests of argot insight: its text and JSON output, and its output before any question."""
 
 import json
 import shutil
@@ -16,7 +16,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return int(ended.value.code or 0), out, err
 
 
-def test_what_was_asked(tiny_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_insight_command_reports_counts_by_period(
+    tiny_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     home = ["--home", str(shutil.copytree(tiny_home, tmp_path / "kb"))]
     code, out, err = run(capsys, "insight", *home)
     assert (code, out) == (0, "") and "No question has been counted yet" in err
@@ -25,7 +27,7 @@ def test_what_was_asked(tiny_home: Path, tmp_path: Path, capsys: pytest.CaptureF
     code, out, _ = run(capsys, "insight", *home)
     assert code == 0
     assert out.startswith("3 questions from ")
-    # One's own questions one reads.
+    # A person may read their own questions.
     assert "1 × “Who won the football world cup?”" in out and "tariff-filing.md\t1" in out and "QTFX\t1" in out
     code, out, _ = run(capsys, "insight", "--json", *home)
     assert json.loads(out)["counts"]["surfaces"] == {"command": 3}

@@ -1,4 +1,4 @@
-"""Plain commands: they take what their use cases take."""
+"""Tests of plain commands: their parameters are those of their use cases."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def parameters_of(callback: Any) -> dict[str, Any]:
     return {name: kind for name, kind in get_type_hints(callback.__wrapped__).items() if name not in common}
 
 
-def test_there_are_plain_commands() -> None:
+def test_plain_use_case_commands_exist() -> None:
     assert len(PLAIN) > 10
 
 
 @pytest.mark.parametrize(("name", "callback"), PLAIN)
-def test_a_plain_command_gives_its_use_case_what_it_takes(name: str, callback: Any) -> None:
+def test_a_plain_command_gives_its_use_case_valid_parameters(name: str, callback: Any) -> None:
     case: Declared = load_usecase(callback.usecase)
     fields = case.parameters.model_fields
     given = parameters_of(callback)
@@ -60,7 +60,7 @@ def test_a_plain_command_gives_its_use_case_what_it_takes(name: str, callback: A
 
 
 @pytest.mark.parametrize(("name", "callback"), PLAIN)
-def test_what_a_plain_command_is_not_told_is_as_its_use_case_has_it(name: str, callback: Any) -> None:
+def test_defaults_of_a_plain_command_equal_those_of_its_use_case(name: str, callback: Any) -> None:
     fields = load_usecase(callback.usecase).parameters.model_fields
     defaults = callback.__wrapped__.__signature__.parameters
     for key in parameters_of(callback):
@@ -68,7 +68,7 @@ def test_what_a_plain_command_is_not_told_is_as_its_use_case_has_it(name: str, c
             assert defaults[key].default == fields[key].default, key
 
 
-def test_a_question_is_asked_before_the_knowledge_base_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_confirmation_is_asked_before_the_knowledge_base_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise InvalidInput("opened")
 
@@ -77,7 +77,7 @@ def test_a_question_is_asked_before_the_knowledge_base_is_opened(monkeypatch: py
 
     @UseCaseCommands(small, "pack")("module.case", "argot erase ann", ask="Erase {name}?")
     def erase(found: None, /, name: str) -> None:
-        """Erase somebody."""
+        """Erase a person."""
 
     refused = CliRunner().invoke(small, ["ann"], input="n\n")
     assert (refused.exit_code, type(refused.exception)) == (1, SystemExit)

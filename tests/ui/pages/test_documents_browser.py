@@ -1,4 +1,4 @@
-"""The pages of documents in a real browser: twelve files, two of them bad, and what a manager does with them."""
+"""Tests of the document pages in a real browser: twelve files, two of them invalid, and the work of a manager."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def served(chromium: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One service for all tests; each has documents of its own."""
+    """Provide one service for all tests; each test has its own documents."""
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("documents") / "kb"))
     with Served(home) as server:
         yield server
@@ -29,13 +29,13 @@ def served(chromium: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def open_page(chromium: Any, served: Served) -> Iterator[Callable[..., Any]]:
-    """Opens tabs, each of a visitor of its own."""
+    """Provide a function that opens a page of a new visitor."""
     with visitors(chromium, served.url) as visit:
         yield visit
 
 
 def gangways(folder: Path) -> list[Path]:
-    """Twelve files, two of which cannot be read."""
+    """Write twelve files, two of which cannot be read."""
     for number in range(9):
         (folder / f"gangway-{number}.md").write_text(
             f"# Gangway {number}\n\nGangway {number} is {number + 30} m long.\n"
@@ -46,7 +46,9 @@ def gangways(folder: Path) -> list[Path]:
     return sorted(folder.iterdir())
 
 
-def test_twelve_files_two_of_them_bad(open_page: Callable[..., Any], served: Served, tmp_path: Path) -> None:
+def test_of_twelve_uploaded_files_two_invalid_ones_are_reported(
+    open_page: Callable[..., Any], served: Served, tmp_path: Path
+) -> None:
     tab = open_page()
     tab.goto(f"{served.url}/documents")
     tab.locator("summary", has_text="Add documents").click()
@@ -62,7 +64,7 @@ def test_twelve_files_two_of_them_bad(open_page: Callable[..., Any], served: Ser
     expect(rows.filter(has_text="odd.xyz")).not_to_contain_text("Argot reads")
     expect(tab.locator("#formats")).to_contain_text("Argot reads .")
     expect(rows.filter(has_text="gangway-3.md")).to_contain_text("Added: 1 passage")
-    # The list below has followed by itself.
+    # The list below is updated by itself.
     expect(tab.locator("#results .row", has_text="gangway-3.md")).to_be_visible()
     assert tab.evaluate("window.pwned") is None
     tab.goto(f"{served.url}/documents?tag=gangways")
@@ -73,7 +75,7 @@ def test_twelve_files_two_of_them_bad(open_page: Callable[..., Any], served: Ser
     expect(tab.get_by_text("Gangway 5 is 35 m long.")).to_be_visible()
 
 
-def test_files_are_dropped_and_a_whole_folder_chosen(
+def test_files_are_dropped_and_a_whole_folder_is_chosen(
     open_page: Callable[..., Any], served: Served, tmp_path: Path
 ) -> None:
     tab = open_page()
@@ -103,7 +105,7 @@ def test_files_are_dropped_and_a_whole_folder_chosen(
     expect(tab.locator("#uploads .failed")).to_contain_text("lies in a private network")
 
 
-def test_several_are_selected_and_a_citation_leads_to_its_place(
+def test_several_documents_are_selected_and_a_citation_leads_to_its_place(
     open_page: Callable[..., Any], served: Served, tmp_path: Path
 ) -> None:
     tab = open_page()
@@ -151,7 +153,7 @@ def test_several_are_selected_and_a_citation_leads_to_its_place(
     expect(tab.locator("#results .row")).to_have_count(2)
 
 
-def test_a_folder_becomes_a_source_and_what_is_deleted_there_goes(
+def test_a_folder_becomes_a_source_and_deletions_in_it_are_followed(
     open_page: Callable[..., Any], served: Served, tmp_path: Path
 ) -> None:
     tab = open_page(viewport={"width": 390, "height": 800}, has_touch=True)
@@ -188,7 +190,7 @@ def test_a_folder_becomes_a_source_and_what_is_deleted_there_goes(
     expect(tab.get_by_text("There are no sources yet")).to_be_visible()
 
 
-def test_a_manager_mends_replaces_and_removes_with_the_keyboard(
+def test_a_manager_edits_replaces_and_removes_a_document_by_keyboard(
     open_page: Callable[..., Any], served: Served, tmp_path: Path
 ) -> None:
     tab = open_page()
@@ -236,7 +238,9 @@ def test_a_manager_mends_replaces_and_removes_with_the_keyboard(
     expect(answer(tab, "grey")).not_to_contain_text("Only mooring.md was searched")
 
 
-def test_without_script_and_on_a_narrow_screen(open_page: Callable[..., Any], served: Served, tmp_path: Path) -> None:
+def test_the_pages_work_without_script_on_a_narrow_screen(
+    open_page: Callable[..., Any], served: Served, tmp_path: Path
+) -> None:
     tab = open_page(java_script_enabled=False, viewport={"width": 390, "height": 800}, color_scheme="dark")
     long = tmp_path / f"{'a-name-without-an-end-' * 8}.md"
     long.write_text(f"# {'Long' * 60}\n\n{'word' * 100}\n\n| a | b |\n|---|---|\n| {'x' * 200} | 1 |\n")
@@ -295,11 +299,11 @@ def test_screenshots_of_the_documents(chromium: Any, tmp_path: Path) -> None:
             (tmp_path / "handbook" / f"chapter-{number}.md").unlink()
         tab.locator(".sources .row", has_text="handbook").get_by_role("button", name="Sync now").click()
         expect(tab.locator(".sources .row", has_text="handbook")).to_contain_text("were deleted there")
-        # Its place on this machine is nobody's business.
+        # The screenshot must not show a path of this machine.
         place = tab.locator(".sources .row", has_text="handbook").locator(".place")
         place.evaluate("one => { one.textContent = '/srv/handbook'; }")
         shot("sources")
-        if "SHOTS_TO_LOOK_AT" in os.environ:  # to be looked at, and not kept
+        if "SHOTS_TO_LOOK_AT" in os.environ:  # for inspection only, not kept
             tab.goto(here)
             _look(tab, server, shot)
 

@@ -1,4 +1,4 @@
-"""What is asked, in a real browser: a few dozen questions, the period, the ways on, a telephone, and no script."""
+"""Tests of the insight page in a real browser: dozens of questions, periods, links, a phone, and no script."""
 
 import asyncio
 import os
@@ -44,8 +44,8 @@ pytestmark = pytest.mark.browser
 
 
 async def _asked(home: Path, questions: Sequence[str]) -> None:
-    """These questions, by several people in several ways over the last four weeks; some share what they asked."""
-    # Before the service starts: afterwards it owns the base.
+    """Record these questions, by several people in several ways over the last four weeks; some are shared."""
+    # This happens before the service starts, which then owns the base.
     async with KnowledgeBase.open(home, Settings(home=home)) as kb:
         for place, question in enumerate(questions):
             who = Principal(PEOPLE[place % len(PEOPLE)])
@@ -67,7 +67,7 @@ async def _asked(home: Path, questions: Sequence[str]) -> None:
 
 
 def prepare(home: Path, questions: Sequence[str]) -> None:
-    with ThreadPoolExecutor(1) as thread:  # for Playwright runs an event loop in this one
+    with ThreadPoolExecutor(1) as thread:  # in a thread, because Playwright runs an event loop in this one
         thread.submit(lambda: asyncio.run(_asked(home, questions))).result()
 
 
@@ -85,7 +85,9 @@ def open_page(chromium: Any, served: Served) -> Iterator[Callable[..., Any]]:
         yield visit
 
 
-def test_from_the_navigation_to_what_was_asked_and_on(open_page: Callable[..., Any], served: Served) -> None:
+def test_the_insight_page_is_reached_and_leads_to_sources_and_terms(
+    open_page: Callable[..., Any], served: Served
+) -> None:
     tab = open_page()
     tab.goto(f"{served.url}/glossary")
     tab.get_by_role("link", name="Insight").click()
@@ -112,7 +114,7 @@ def test_from_the_navigation_to_what_was_asked_and_on(open_page: Callable[..., A
     expect(tab.get_by_role("heading", name="QTFX").first).to_be_visible()
 
 
-def test_on_a_telephone_and_without_a_script(open_page: Callable[..., Any], served: Served) -> None:
+def test_the_insight_page_works_on_a_phone_and_without_script(open_page: Callable[..., Any], served: Served) -> None:
     tab = open_page(java_script_enabled=False, viewport={"width": 390, "height": 800}, color_scheme="dark")
     for query in ("", "?days=365", "?since=2020-01-01&until=2020-01-02"):
         tab.goto(f"{served.url}/insight{query}")
@@ -122,7 +124,7 @@ def test_on_a_telephone_and_without_a_script(open_page: Callable[..., Any], serv
 
 
 @pytest.mark.skipif(not os.environ.get("ARGOT_SCREENSHOTS"), reason="writes docs/screenshots: ARGOT_SCREENSHOTS=1")
-def test_screenshots_of_what_is_asked(chromium: Any, tmp_path: Path) -> None:
+def test_screenshots_of_the_insight_page(chromium: Any, tmp_path: Path) -> None:
     import json
 
     home = tmp_path / "kb"
@@ -135,7 +137,7 @@ def test_screenshots_of_what_is_asked(chromium: Any, tmp_path: Path) -> None:
         tab.goto(f"{server.url}/insight")
         tab.wait_for_load_state("networkidle")
         tab.screenshot(path=SHOTS / "insight.png")
-        if folder := os.environ.get("TMPDIR"):  # to be looked at as a whole
+        if folder := os.environ.get("TMPDIR"):  # for inspection of the whole page
             tab.screenshot(path=Path(folder) / "insight-whole.png", full_page=True)
             phone = chromium.new_page(viewport={"width": 390, "height": 780}, color_scheme="dark")
             phone.goto(f"{server.url}/insight")

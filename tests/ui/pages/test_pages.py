@@ -1,4 +1,4 @@
-"""The glossary's pages: what they show and do, under each role, with whatever people type. No browser here."""
+"""Tests of the glossary pages without a browser: what they show and do, for each role, with any input."""
 
 import re
 import shutil
@@ -52,7 +52,7 @@ TERMS = (
 
 
 class Desk:
-    """The pages of one knowledge base, and somebody at them."""
+    """The pages of one knowledge base, for clients of several people."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
@@ -86,7 +86,7 @@ async def get(client: httpx.AsyncClient, path: str, /, **query: str) -> str:
 
 
 def field(html: str, name: str) -> str:
-    """What the form shows in a field, as the browser would send it back."""
+    """Return the value of a form field, as the browser would send it back."""
     found = re.search(rf'<textarea id="{name}"[^>]*>\n(.*?)</textarea>', html, re.DOTALL) or re.search(
         rf'<input (?:type="hidden" )?(?:id|name)="{name}"[^>]*? value="([^"]*)"', html
     )
@@ -109,7 +109,7 @@ PAGES = (
 
 
 @pytest.mark.parametrize("path", PAGES)
-async def test_every_page_answers_and_holds_nothing_inline_or_remote(ada: httpx.AsyncClient, path: str) -> None:
+async def test_every_page_answers_without_inline_or_remote_content(ada: httpx.AsyncClient, path: str) -> None:
     answer = await ada.get(f"/glossary{path}")
     assert answer.status_code == 200
     assert "script-src 'self'" in answer.headers["content-security-policy"]
@@ -119,7 +119,7 @@ async def test_every_page_answers_and_holds_nothing_inline_or_remote(ada: httpx.
         assert f'name="csrf" value="{CSRF}"' in form
 
 
-async def test_a_form_without_its_token_is_refused(ada: httpx.AsyncClient) -> None:
+async def test_a_form_without_its_csrf_token_is_refused(ada: httpx.AsyncClient) -> None:
     fields = {"term": "NEW", "context": "NAND", "expansion": "never evaluated word"}
     for given in (fields, {**fields, "csrf": "other"}):
         answer = await ada.post("/glossary/new", data=given)
@@ -128,7 +128,7 @@ async def test_a_form_without_its_token_is_refused(ada: httpx.AsyncClient) -> No
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-async def test_any_definition_is_stored_as_typed_and_shown_escaped(ada: httpx.AsyncClient, text: str) -> None:
+async def test_any_definition_is_stored_verbatim_and_shown_escaped(ada: httpx.AsyncClient, text: str) -> None:
     made = await post(ada, "/new", term="ODD", context="NAND", expansion="odd thing", description=text, notes=text)
     number = sense_at(made)
     assert field(await get(ada, f"/sense/{number}/edit"), "description") == text
@@ -140,7 +140,7 @@ async def test_any_definition_is_stored_as_typed_and_shown_escaped(ada: httpx.As
 
 
 @pytest.mark.parametrize("term", TERMS)
-async def test_any_term_has_its_page(ada: httpx.AsyncClient, term: str) -> None:
+async def test_every_term_has_a_page(ada: httpx.AsyncClient, term: str) -> None:
     number = sense_at(
         await post(ada, "/new", term=term, context="NAND", expansion=f"what {term} is", aliases=f"{term} x")
     )
@@ -155,7 +155,7 @@ async def test_any_term_has_its_page(ada: httpx.AsyncClient, term: str) -> None:
     assert f"what {term} is" in unescape((await ada.get(unescape(link))).text)
 
 
-async def test_a_draft_answers_nobody_until_it_is_approved(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_a_draft_is_not_used_in_answers_until_it_is_approved(desk: Desk, ada: httpx.AsyncClient) -> None:
     number = sense_at(await post(ada, "/new", term="BBM", context="NAND", expansion="bad block management"))
     assert desk.kb.glossary.lookup.senses(ADMIN, ["BBM"]) == {"BBM": []}
     assert "BBM" in await get(ada, "/drafts")
@@ -166,7 +166,7 @@ async def test_a_draft_answers_nobody_until_it_is_approved(desk: Desk, ada: http
     assert "obsolete" in await get(ada, "/term", t="BBM")
 
 
-async def test_warnings_come_as_one_types(ada: httpx.AsyncClient) -> None:
+async def test_warnings_appear_while_typing(ada: httpx.AsyncClient) -> None:
     async def warned(**fields: str) -> str:
         return unescape((await post(ada, "/warnings", **fields)).text)
 
@@ -179,7 +179,7 @@ async def test_warnings_come_as_one_types(ada: httpx.AsyncClient) -> None:
     assert "No conflicts found" in await warned(term="BST", context="NAND", expansion="bonding step")
 
 
-async def test_what_cannot_be_stored_comes_back_as_typed(ada: httpx.AsyncClient) -> None:
+async def test_an_invalid_entry_is_shown_again_as_typed(ada: httpx.AsyncClient) -> None:
     for wrong in ({"term": " "}, {"expansion": ""}, {"review_by": "soon"}, {"term": "t" * 300}, {"audience": "a;b!"}):
         given = {"term": "OK", "context": "NAND", "expansion": "fine", "description": "my long work", **wrong}
         answer = await post(ada, "/new", **given)
@@ -188,7 +188,7 @@ async def test_what_cannot_be_stored_comes_back_as_typed(ada: httpx.AsyncClient)
         assert 'role="alert"' in answer.text
 
 
-async def test_a_sense_that_is_there_is_named_and_nothing_typed_is_lost(ada: httpx.AsyncClient) -> None:
+async def test_an_existing_sense_is_named_and_the_form_kept(ada: httpx.AsyncClient) -> None:
     given = {"term": "WL", "context": "NAND", "expansion": "Word Line", "description": "mine"}
     answer = await post(ada, "/new", **given)
     assert answer.status_code == 409
@@ -196,7 +196,9 @@ async def test_a_sense_that_is_there_is_named_and_nothing_typed_is_lost(ada: htt
     assert 'href="/glossary/term?t=WL"' in answer.text
 
 
-async def test_the_second_to_save_sees_the_difference_and_loses_nothing(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_the_second_of_two_saves_shows_the_difference_and_loses_nothing(
+    desk: Desk, ada: httpx.AsyncClient
+) -> None:
     sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
     path, seen = f"/sense/{sense.id}/edit", str(sense.version)
     same = {"term": "WL", "context": "NAND", "expansion": "Word Line", "version": seen}
@@ -211,7 +213,7 @@ async def test_the_second_to_save_sees_the_difference_and_loses_nothing(desk: De
     assert "<b>this</b>" not in second.text
     assert field(second.text, "description") == "Ada says that"
     assert field(second.text, "aliases") == "word-line"
-    assert field(second.text, "notes") == "Leo's note"  # Ada left it alone
+    assert field(second.text, "notes") == "Leo's note"  # Ada did not change it
     version = re.search(r'name="version" value="(\d+)"', second.text)
     assert version
     again = {**same, "version": version[1], "description": "both", "aliases": "word-line", "notes": "Leo's note"}
@@ -234,7 +236,7 @@ async def test_a_manager_of_one_context_changes_no_other(desk: Desk) -> None:
         html = await get(nina, "/term", t="PUC")
         assert f"/sense/{own.id}/edit" in html
         assert f"/sense/{legal.id}/edit" not in html
-        assert "Vault Liaison Team" not in await get(nina, "", q="VLT")  # hidden from her
+        assert "Vault Liaison Team" not in await get(nina, "", q="VLT")  # hidden from nina
         save = await post(nina, f"/sense/{legal.id}/edit", version="1", term="PUC", context="Legal", expansion="x")
         assert save.status_code == 403
         assert (await post(nina, f"/sense/{legal.id}/retire", version="1")).status_code == 403
@@ -245,17 +247,17 @@ async def test_a_manager_of_one_context_changes_no_other(desk: Desk) -> None:
     assert desk.kb.glossary.senses.get(ADMIN, legal.id).version == 1
 
 
-async def test_search_sends_only_the_list_and_moves_the_address(ada: httpx.AsyncClient) -> None:
+async def test_search_sends_only_the_list_and_updates_the_address(ada: httpx.AsyncClient) -> None:
     answer = await ada.get("/glossary/search", params={"q": "word l", "status": ""}, headers={"HX-Request": "true"})
     assert "Word Line" in answer.text
     assert "<html" not in answer.text
     assert answer.headers["hx-replace-url"] == "/glossary?q=word%20l"
     nothing = await get(ada, "/search", q='<b>"no')
     assert "&lt;b&gt;" in nothing
-    assert "<html" in nothing  # without the script it is a page
+    assert "<html" in nothing  # without the script it is a whole page
 
 
-async def test_occurrences_open_the_passage_as_far_as_one_may_read(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_occurrences_open_only_passages_one_may_read(desk: Desk, ada: httpx.AsyncClient) -> None:
     html = await get(ada, "/term", t="PUC")
     assert "peripheral under cell" in html.casefold()
     link = re.search(r'href="(/glossary/passage/[^"]*mark=Peripheral%20Under%20Cell)"', html)
@@ -284,7 +286,7 @@ async def test_a_missed_term_shows_its_questions_and_becomes_an_alias(desk: Desk
     assert "wordlin" in await get(ada, "/queue", status="defined")
 
 
-async def test_the_likeliest_context_is_offered_first(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_the_most_likely_context_is_preselected(desk: Desk, ada: httpx.AsyncClient) -> None:
     question = "Which tariff has to be filed with the commission before the XQT takes effect?"
     desk.kb.glossary.misses.record("XQT", "ada", question, "t1", shared=True)
     html = await get(ada, "/queue/term", t="XQT")
@@ -295,7 +297,7 @@ async def test_the_likeliest_context_is_offered_first(desk: Desk, ada: httpx.Asy
     assert '<option value="Legal" selected>' in form
 
 
-async def test_a_question_that_was_not_shared_is_not_shown(desk: Desk) -> None:
+async def test_an_unshared_question_is_not_shown(desk: Desk) -> None:
     desk.kb.glossary.misses.record("SLX", "ann", "Is my SLX salary late?", "t1")
     async with desk.of(LEO) as leo:
         html = await get(leo, "/queue/term", t="SLX")
@@ -303,7 +305,7 @@ async def test_a_question_that_was_not_shared_is_not_shown(desk: Desk) -> None:
         assert "Nobody has shared the wording" in unescape(html)
 
 
-async def test_a_missed_term_is_dismissed_for_good(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_a_missed_term_is_dismissed_permanently(desk: Desk, ada: httpx.AsyncClient) -> None:
     desk.kb.glossary.misses.record("asdf", "ann", "What is asdf?", "t1")
     assert (await post(ada, "/queue/dismiss", term="asdf", why="typing")).status_code == 303
     desk.kb.glossary.misses.record("asdf", "bob", "And asdf?", "t2")
@@ -352,7 +354,7 @@ async def test_a_proposal_is_edited_merged_or_dismissed(desk: Desk, ada: httpx.A
     assert desk.kb.glossary.proposals.add("mined", "XXX", "never").status == "dismissed"
 
 
-def test_slides_and_sheets_are_called_so() -> None:
+def test_a_place_in_a_file_is_called_page_slide_or_sheet() -> None:
     for document, told in (("a.xlsx", ", sheet 3"), ("a.pptx", ", slide 3"), ("a.pdf", ", page 3")):
         parts = load_templates().get_template("parts.html").make_module()
         assert f"</a>{told}" in parts.place(PhrasePlace("p", document, "", 3, "", "WL", ""), "WL")  # type: ignore[attr-defined]
@@ -361,14 +363,14 @@ def test_slides_and_sheets_are_called_so() -> None:
         assert ".page }}" not in source, template
 
 
-async def test_history_says_what_each_change_is_about(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_the_history_names_the_subject_of_each_change(desk: Desk, ada: httpx.AsyncClient) -> None:
     for number in range(4):
         desk.kb.glossary.senses.draft(ADMIN, f"ZTERM{number}", "NAND", "x y z")
     html = await get(ada, "/history")
     assert all(f"<bdi>ZTERM{number}</bdi>" in html for number in range(4))
 
 
-async def test_terms_are_paged_and_narrowed_to_a_context(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_terms_are_paged_and_filtered_by_context(desk: Desk, ada: httpx.AsyncClient) -> None:
     for number in range(120):
         desk.kb.glossary.senses.add(f"ZTERM{number:03}", "Zoo", f"paged meaning {number}")
     first = await get(ada, "", context="Zoo")
@@ -385,7 +387,7 @@ async def test_terms_are_paged_and_narrowed_to_a_context(desk: Desk, ada: httpx.
     assert "There are no more" in await get(ada, "", start="5000")
 
 
-async def test_a_search_keeps_to_the_context_and_shows_more_on_demand(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_a_search_stays_within_the_context_and_shows_more_on_demand(desk: Desk, ada: httpx.AsyncClient) -> None:
     for number in range(40):
         desk.kb.glossary.senses.add(f"ZTERM{number:03}", "Zoo" if number % 2 else "Farm", "paged meaning")
     for q in ("zterm", "paged"):
@@ -401,7 +403,7 @@ async def test_a_search_keeps_to_the_context_and_shows_more_on_demand(desk: Desk
     assert (await ada.get("/glossary", params={"context": "\x00", "start": "9" * 15})).status_code == 200
 
 
-async def test_before_several_are_approved_one_sees_what_they_would_change(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_the_effects_of_approving_several_drafts_are_previewed(desk: Desk, ada: httpx.AsyncClient) -> None:
     desk.kb.glossary.misses.record("BSTP", "ada", "What does the <b>BSTP</b> need?", "t1", shared=True)
     drafts = [desk.kb.glossary.senses.draft(ADMIN, term, "NAND", f"bonding {term}") for term in ("BSTP", "XQZ")]
     assert "/drafts/effects" in await get(ada, "/drafts")
@@ -417,7 +419,7 @@ async def test_before_several_are_approved_one_sees_what_they_would_change(desk:
     assert desk.kb.glossary.senses.get(ADMIN, drafts[0].id).status == "draft"
 
 
-async def test_before_several_are_accepted_one_sees_what_they_would_change(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_the_effects_of_accepting_several_proposals_are_previewed(desk: Desk, ada: httpx.AsyncClient) -> None:
     desk.kb.glossary.misses.record("BSTP", "ada", "What does the BSTP need?", "t1", shared=True)
     proposal = desk.kb.glossary.proposals.add("mined", "BSTP", "bonding step")
     assert "/proposals/effects" in await get(ada, "/proposals")
@@ -427,7 +429,7 @@ async def test_before_several_are_accepted_one_sees_what_they_would_change(desk:
     assert desk.kb.glossary.proposals.get(ADMIN, proposal.id).status == "open"
 
 
-async def test_before_approval_one_sees_what_it_would_change(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_the_effects_of_approving_a_draft_are_previewed(desk: Desk, ada: httpx.AsyncClient) -> None:
     desk.kb.glossary.misses.record("BSTP", "ada", "What does the <b>BSTP</b> need?", "t1", shared=True)
     number = sense_at(await post(ada, "/new", term="BSTP", context="NAND", expansion="bonding step"))
     assert f"/sense/{number}/effects" in await get(ada, f"/sense/{number}")
@@ -446,14 +448,14 @@ async def test_before_approval_one_sees_what_it_would_change(desk: Desk, ada: ht
     assert desk.kb.glossary.lookup.senses(ADMIN, ["BSTP"]) == {"BSTP": []}
 
 
-async def test_the_documents_are_looked_in_for_one_term(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_the_documents_are_searched_for_one_missed_term(desk: Desk, ada: httpx.AsyncClient) -> None:
     done = await post(ada, "/queue/look", term="XQZV")
     assert done.headers["location"] == "/glossary/queue/term?t=XQZV&done=not-found"
     assert "None that you may read says" in (await ada.get(done.headers["location"])).text
     assert (await post(ada, "/queue/look", term=" ")).status_code == 400
 
 
-async def test_the_documents_are_looked_through_in_the_background(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_the_documents_are_mined_for_terms_in_the_background(desk: Desk, ada: httpx.AsyncClient) -> None:
     assert "Look for terms in 4 documents" in await get(ada, "/proposals")
     done = await post(ada, "/proposals/mine")
     assert done.headers["location"] == "/glossary/proposals"
@@ -463,13 +465,13 @@ async def test_the_documents_are_looked_through_in_the_background(desk: Desk, ad
     _ = [one async for one in desk.kb.jobs.follow(job.id)]
     over = await ada.get("/glossary/proposals/mining")
     assert over.headers["hx-refresh"] == "true" and "Your documents were read" in over.text
-    assert len(desk.kb.glossary.senses.find(ADMIN)) == 6  # nothing enters by itself
-    assert "<button>Look" not in await get(ada, "/proposals")  # all were read
+    assert len(desk.kb.glossary.senses.find(ADMIN)) == 6  # no sense is added without a manager
+    assert "<button>Look" not in await get(ada, "/proposals")  # all documents were read
 
 
 @pytest.fixture
 def offered(desk: Desk) -> dict[str, int]:
-    """Proposals of different sureness; CLR is offered twice."""
+    """Provide proposals of different confidence; CLR is proposed twice."""
     propose, passage = desk.kb.glossary.proposals.add, desk.kb.document_store.find_phrase(ADMIN, "clean room", 1)[0]
     evidence = [(passage, "a clean room (CLR) of <b>class</b> 10")]
     return {
@@ -485,7 +487,7 @@ def tick(*ids: int, **fields: str) -> dict[str, Any]:
     return {"csrf": CSRF, "id": [str(one) for one in ids], **fields}
 
 
-async def test_many_proposals_are_accepted_at_once_and_taken_back_as_one(
+async def test_several_proposals_are_accepted_at_once_and_rolled_back_together(
     desk: Desk, ada: httpx.AsyncClient, offered: dict[str, int]
 ) -> None:
     html = await get(ada, "/proposals")
@@ -499,7 +501,7 @@ async def test_many_proposals_are_accepted_at_once_and_taken_back_as_one(
     assert none.headers["location"].endswith("done=none-ticked")
     homeless = await ada.post(accept, data=tick(*both))
     assert homeless.status_code == 400 and "Choose the context" in homeless.text
-    assert homeless.text.count(" checked") == 2  # nothing that was ticked is lost
+    assert homeless.text.count(" checked") == 2  # no ticked proposal is lost
 
     made = await ada.post(accept, data=tick(*both, context="NAND"))
     assert "2 meanings accepted" in made.text
@@ -508,10 +510,10 @@ async def test_many_proposals_are_accepted_at_once_and_taken_back_as_one(
     assert (change.kind, change.rows) == ("accept", 2)
     assert (await post(ada, f"/history/{change.id}/roll-back")).status_code == 303
     assert not desk.kb.glossary.senses.find(ADMIN, status="draft")
-    assert "odd day" in await get(ada, "/proposals")  # to be decided on again
+    assert "odd day" in await get(ada, "/proposals")  # the proposal is open again
 
 
-async def test_a_dismissal_by_a_slip_is_taken_back(desk: Desk, ada: httpx.AsyncClient, offered: dict[str, int]) -> None:
+async def test_a_mistaken_dismissal_is_undone(desk: Desk, ada: httpx.AsyncClient, offered: dict[str, int]) -> None:
     number, headers = offered["BST"], {"HX-Request": "1", "X-CSRF-Token": CSRF}
     gone = await ada.post(f"/glossary/proposals/{number}/dismiss", headers=headers)
     assert "Undo" in gone.text and "<html" not in gone.text
@@ -525,7 +527,7 @@ async def test_a_dismissal_by_a_slip_is_taken_back(desk: Desk, ada: httpx.AsyncC
         assert (await post(otto, f"/proposals/{number}/dismiss")).status_code == 403
 
 
-async def test_all_that_are_sure_are_accepted_and_what_stands_against_it_is_left(
+async def test_all_confident_proposals_are_accepted_and_conflicting_ones_left(
     desk: Desk, ada: httpx.AsyncClient, offered: dict[str, int]
 ) -> None:
     given = {"csrf": CSRF, "least": "0.8", "context": "NAND", "approve": "yes", "why": ""}
@@ -537,7 +539,7 @@ async def test_all_that_are_sure_are_accepted_and_what_stands_against_it_is_left
     assert [len(found[name]) for name in ("CLR", "BST", "ODD")] == [1, 1, 0]
 
 
-async def test_a_manager_of_one_context_accepts_nothing_into_another(desk: Desk, offered: dict[str, int]) -> None:
+async def test_a_manager_of_one_context_cannot_accept_into_another(desk: Desk, offered: dict[str, int]) -> None:
     async with desk.of(NINA) as nina:
         done = await nina.post("/glossary/proposals/accept", data=tick(offered["BST"], context="Legal"))
         assert "0 meanings accepted" in done.text and "does not manage" in done.text
@@ -556,9 +558,7 @@ async def test_several_drafts_are_approved_together(desk: Desk, ada: httpx.Async
     assert [sense.expansion for sense in desk.kb.glossary.senses.find(ADMIN, status="draft")] == ["wafer lot"]
 
 
-async def test_before_an_approved_meaning_is_edited_one_sees_what_that_would_change(
-    desk: Desk, ada: httpx.AsyncClient
-) -> None:
+async def test_the_effects_of_editing_an_approved_sense_are_previewed(desk: Desk, ada: httpx.AsyncClient) -> None:
     desk.kb.glossary.misses.record("WLX", "ada", "What voltage has the WL?", "t1", shared=True)
     sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
     form = await get(ada, f"/sense/{sense.id}/edit")
@@ -568,7 +568,7 @@ async def test_before_an_approved_meaning_is_edited_one_sees_what_that_would_cha
     text = unescape(whole.text)
     assert whole.status_code == 200 and "What voltage has the WL?" in text and "Once saved" in text
     assert "<b>clean room" not in whole.text
-    assert field(whole.text, "expansion") == "<b>clean room</b>"  # the form is there still
+    assert field(whole.text, "expansion") == "<b>clean room</b>"  # the form keeps its input
     headers = {"HX-Request": "1", "X-CSRF-Token": CSRF}
     address = f"/glossary/sense/{sense.id}/preview"
     some = await ada.post(address, data={**given, "q": "Where is the WL?"}, headers=headers)
@@ -579,7 +579,7 @@ async def test_before_an_approved_meaning_is_edited_one_sees_what_that_would_cha
     assert desk.kb.glossary.senses.get(ADMIN, sense.id) == sense  # nothing is stored
 
 
-async def test_before_a_meaning_is_retired_one_sees_what_that_would_change(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_the_effects_of_retiring_a_sense_are_previewed(desk: Desk, ada: httpx.AsyncClient) -> None:
     sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
     assert f"/sense/{sense.id}/effects?change=retire" in await get(ada, "/term", t="WL")
     told = await get(ada, f"/sense/{sense.id}/effects", change="retire", q="What voltage has the WL?")
@@ -587,9 +587,7 @@ async def test_before_a_meaning_is_retired_one_sees_what_that_would_change(desk:
     assert desk.kb.glossary.senses.get(ADMIN, sense.id).status == "approved"
 
 
-async def test_before_a_term_becomes_another_name_one_sees_what_that_would_change(
-    desk: Desk, ada: httpx.AsyncClient
-) -> None:
+async def test_the_effects_of_adding_an_alias_are_previewed(desk: Desk, ada: httpx.AsyncClient) -> None:
     desk.kb.glossary.misses.record("W-Line", "ada", "What voltage has the W-Line?", "t1", shared=True)
     sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
     asked = await get(ada, "/queue/alias", t="W-Line", sense_id=str(sense.id))
@@ -604,10 +602,8 @@ async def upload(client: httpx.AsyncClient, data: bytes, name: str = "terms.csv"
     return await client.post("/glossary/files/preview", data=given, files=files)
 
 
-async def test_an_import_does_what_its_preview_told_or_shows_what_it_would_do_now(
-    desk: Desk, ada: httpx.AsyncClient
-) -> None:
-    """What another manager saved in between is not overwritten unseen."""
+async def test_an_import_does_what_its_preview_showed_or_shows_a_new_one(desk: Desk, ada: httpx.AsyncClient) -> None:
+    """Check that changes saved by another manager in between are not overwritten unseen."""
     glossary = desk.kb.glossary
     sense = glossary.senses.add("QXZ", "Lab", "quiet zone", "old words")
     shown = await upload(ada, b"term,context,expansion,description\nQXZ,Lab,quiet zone,words of the file\n")
@@ -624,7 +620,7 @@ async def test_an_import_does_what_its_preview_told_or_shows_what_it_would_do_no
     assert glossary.senses.get(ADMIN, sense.id).description == "words of the file"
 
 
-async def test_an_import_takes_what_the_file_leaves_open_from_the_form(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_an_import_takes_values_missing_from_the_file_from_the_form(desk: Desk, ada: httpx.AsyncClient) -> None:
     data = "term;expansion\nBÜ;Brücke über\n".encode("cp1252")  # as a spreadsheet saves it on Windows
     shown = await upload(ada, data, context="Legal")
     assert "Brücke über" in shown.text and "Legal" in shown.text
@@ -642,7 +638,7 @@ async def test_an_import_takes_what_the_file_leaves_open_from_the_form(desk: Des
     assert '<span class="expansion" dir="auto">Brücke' in german.text
 
 
-async def test_an_import_is_looked_at_then_done_once_and_rolled_back(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_an_import_is_previewed_done_once_and_rolled_back(desk: Desk, ada: httpx.AsyncClient) -> None:
     data = "term,context,expansion,description\nWL,NAND,Word Line,changed <i>words</i>\nNEW,Fab,näw thing,\n".encode()
     shown = await upload(ada, data)
     assert shown.status_code == 200
@@ -660,7 +656,7 @@ async def test_an_import_is_looked_at_then_done_once_and_rolled_back(desk: Desk,
     change = re.match(r"/glossary/history/(\d+)", done.headers["location"])
     assert change
     assert desk.kb.glossary.lookup.senses(ADMIN, ["NEW"])["NEW"][0].expansion == "näw thing"
-    assert (await post(ada, "/files/import", token=found[1])).status_code == 400  # once
+    assert (await post(ada, "/files/import", token=found[1])).status_code == 400  # the token is valid once
     assert "yearly list" in await get(ada, f"/history/{change[1]}")
     assert (await post(ada, f"/history/{change[1]}/roll-back")).status_code == 303
     assert desk.kb.glossary.lookup.senses(ADMIN, ["NEW"]) == {"NEW": []}
@@ -679,7 +675,7 @@ async def test_an_import_is_looked_at_then_done_once_and_rolled_back(desk: Desk,
     ],
     ids=range(7),
 )
-async def test_a_bad_file_is_told_with_its_rows(ada: httpx.AsyncClient, data: bytes, said: str) -> None:
+async def test_an_invalid_file_is_reported_with_its_rows(ada: httpx.AsyncClient, data: bytes, said: str) -> None:
     answer = await upload(ada, data, '<b>"evil".csv')
     assert answer.status_code in (200, 400)
     assert said in unescape(answer.text)
@@ -701,7 +697,7 @@ async def test_a_bad_file_is_told_with_its_rows(ada: httpx.AsyncClient, data: by
     ],
     ids=range(6),
 )  # fmt: skip
-async def test_what_is_said_of_a_bad_file_can_be_done_on_the_page(
+async def test_the_remedy_for_an_invalid_file_is_possible_on_the_page(
     desk: Desk, ada: httpx.AsyncClient, name: str, data: bytes, said: str
 ) -> None:
     told = unescape((await upload(ada, data, name)).text)
@@ -711,7 +707,7 @@ async def test_what_is_said_of_a_bad_file_can_be_done_on_the_page(
     assert 'name="format"' in html and "for which the file names none" in html
 
 
-async def test_the_format_that_is_chosen_counts_more_than_the_name(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_the_chosen_format_takes_precedence_over_the_file_name(desk: Desk, ada: httpx.AsyncClient) -> None:
     shown = await upload(ada, b"term,context,expansion\nQF,NAND,quick fuse\n", "x.json", format="csv")
     found = re.search(r'name="token" value="([^"]+)"', shown.text)
     assert found and (await post(ada, "/files/import", token=found[1])).status_code == 303
@@ -719,7 +715,7 @@ async def test_the_format_that_is_chosen_counts_more_than_the_name(desk: Desk, a
     assert (await upload(ada, b"term,expansion\n", format="nonsense")).status_code == 400
 
 
-async def test_export_is_offered_in_every_format_and_imports_again(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_an_export_is_offered_in_every_format_and_imports_again(desk: Desk, ada: httpx.AsyncClient) -> None:
     names = re.findall(r"export\?format=(\w+)", await get(ada, "/files"))
     assert "csv" in names
     for name in names:
@@ -732,15 +728,16 @@ async def test_export_is_offered_in_every_format_and_imports_again(desk: Desk, a
     assert (await ada.get("/glossary/files/export", params={"format": "../x"})).status_code == 400
 
 
-async def test_a_spreadsheet_reads_the_letters_of_what_is_exported(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_an_exported_csv_file_is_readable_by_a_spreadsheet(desk: Desk, ada: httpx.AsyncClient) -> None:
     desk.kb.glossary.senses.add("Größe", "Maße", "size 漢字")
     exported = (await ada.get("/glossary/files/export", params={"format": "csv"})).content
-    assert exported.startswith("\ufeffterm,".encode())  # without the mark some read it in the encoding of the machine
+    # Without the mark, some spreadsheets use the encoding of the machine.
+    assert exported.startswith("\ufeffterm,".encode())
     assert "Größe,Maße,size 漢字".encode() in exported
     assert "as they are" in (await upload(ada, exported)).text
 
 
-async def test_history_shows_before_and_after_and_takes_a_term_back(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_the_history_shows_both_versions_and_rolls_a_term_back(desk: Desk, ada: httpx.AsyncClient) -> None:
     sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
     desk.kb.glossary.senses.save(ADMIN, sense.id, version=sense.version, description="wrong", why="by mistake")
     html = await get(ada, "/term", t="WL")
@@ -752,7 +749,7 @@ async def test_history_shows_before_and_after_and_takes_a_term_back(desk: Desk, 
     assert desk.kb.glossary.senses.get(ADMIN, sense.id).description == sense.description
 
 
-async def test_a_change_that_was_built_on_says_so_and_can_be_forced(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_a_change_with_later_changes_is_rolled_back_only_if_forced(desk: Desk, ada: httpx.AsyncClient) -> None:
     glossary = desk.kb.glossary
     sense = glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
     first = glossary.senses.save(ADMIN, sense.id, version=sense.version, description="one")
@@ -764,7 +761,7 @@ async def test_a_change_that_was_built_on_says_so_and_can_be_forced(desk: Desk, 
     assert (await post(ada, f"/history/{change}/roll-back", force="yes")).status_code == 303
 
 
-async def test_pictures_say_the_same_in_words(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_charts_have_a_text_alternative(desk: Desk, ada: httpx.AsyncClient) -> None:
     sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
     desk.kb.glossary.usage.record([sense.id] * 3)
     desk.kb.glossary.misses.record("ZQX", "ann", "What is ZQX?", "t1")
@@ -774,7 +771,7 @@ async def test_pictures_say_the_same_in_words(desk: Desk, ada: httpx.AsyncClient
     assert "<svg" in await get(ada, "/term", t="WL")
 
 
-async def test_an_empty_glossary_says_what_to_do_first(tmp_path: Path) -> None:
+async def test_an_empty_glossary_shows_the_first_steps(tmp_path: Path) -> None:
     home = tmp_path / "kb"
     async with KnowledgeBase.open(home, Settings(home=home), create=True) as kb, Desk(kb).of(ADMIN) as ada:
         first = await get(ada, "/to-do")
@@ -786,7 +783,7 @@ async def test_an_empty_glossary_says_what_to_do_first(tmp_path: Path) -> None:
         assert "empty. Three ways" not in await get(ada, "/to-do")
 
 
-async def test_contexts_are_made_and_changed(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_contexts_are_created_and_changed(desk: Desk, ada: httpx.AsyncClient) -> None:
     assert (await post(ada, "/contexts", name="<b>Fab", description="wafers", contact="f@x")).status_code == 303
     html = await get(ada, "/contexts", edit="<b>Fab")
     assert "<b>Fab" not in html
@@ -799,9 +796,7 @@ async def test_contexts_are_made_and_changed(desk: Desk, ada: httpx.AsyncClient)
     assert "gone" in await get(ada, "/history")
 
 
-async def test_of_two_who_save_one_context_the_second_sees_both_and_loses_nothing(
-    desk: Desk, ada: httpx.AsyncClient
-) -> None:
+async def test_two_managers_who_save_one_context_lose_no_change(desk: Desk, ada: httpx.AsyncClient) -> None:
     await post(ada, "/contexts", name="Fab", description="wafers", contact="old@x")
     html = await get(ada, "/contexts", edit="Fab")
     seen = {name: field(html, name) for name in ("id", "version", "name", "contact")}
@@ -809,12 +804,12 @@ async def test_of_two_who_save_one_context_the_second_sees_both_and_loses_nothin
         first = {**seen, "description": "wafers <i>and</i> masks", "contact": "leo@x", "audience": "fab, @leo"}
         assert (await post(leo, "/contexts", **first)).status_code == 303
         twice = await post(leo, "/contexts", **first)
-        assert twice.status_code == 303  # a button pressed twice
+        assert twice.status_code == 303  # as if the button was pressed twice
     second = await post(ada, "/contexts", **seen, description="wafers and dies")
     assert second.status_code == 409
     assert "leo</bdi> saved this too" in second.text
     assert "masks" in second.text and "dies" in second.text and "<i>and" not in second.text
-    assert field(second.text, "contact") == "leo@x"  # ada left it alone
+    assert field(second.text, "contact") == "leo@x"  # ada did not change it
     assert field(second.text, "audience") == "@leo, fab"
     assert "wafers and dies</textarea>" in second.text
     stored = context_of(desk, "Fab")
@@ -826,7 +821,7 @@ async def test_of_two_who_save_one_context_the_second_sees_both_and_loses_nothin
     assert stored.audience == frozenset({"fab", "@leo"})
 
 
-async def test_a_new_context_never_takes_the_place_of_one_that_is_there(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_a_new_context_never_replaces_an_existing_one(desk: Desk, ada: httpx.AsyncClient) -> None:
     await post(ada, "/contexts", name="Fab", description="wafers", contact="fab@x")
     assert (await post(ada, "/contexts", name="Fab", description="wafers", contact="fab@x")).status_code == 303
     refused = await post(ada, "/contexts", name="fab", description="fabulous")
@@ -838,9 +833,7 @@ async def test_a_new_context_never_takes_the_place_of_one_that_is_there(desk: De
     assert context_of(desk, "Fab").description == "both"
 
 
-async def test_a_context_that_went_meanwhile_is_said_to_be_gone_and_what_was_typed_stays(
-    desk: Desk, ada: httpx.AsyncClient
-) -> None:
+async def test_a_context_deleted_meanwhile_is_reported_and_the_form_kept(desk: Desk, ada: httpx.AsyncClient) -> None:
     await post(ada, "/contexts", name="Fab")
     html = await get(ada, "/contexts", edit="Fab")
     seen = {name: field(html, name) for name in ("id", "version", "name")}
@@ -857,7 +850,7 @@ def context_of(desk: Desk, name: str) -> Context:
     return next(one for one in desk.kb.glossary.contexts.all(ADMIN) if one.name == name)
 
 
-async def test_what_cannot_be_rolled_back_is_said_on_the_page_of_the_term(desk: Desk, ada: httpx.AsyncClient) -> None:
+async def test_a_refused_rollback_is_explained_on_the_page_of_the_term(desk: Desk, ada: httpx.AsyncClient) -> None:
     desk.kb.glossary.senses.add("ZQX", "NAND", "zone quotient")
     change = str(desk.kb.glossary.history.changes(ADMIN, 1)[0].id)
     refused = await post(ada, "/term/roll-back", term="ZQX", moment=change)
@@ -872,11 +865,11 @@ async def test_what_cannot_be_rolled_back_is_said_on_the_page_of_the_term(desk: 
     "path",
     ["/sense/999", "/sense/999/edit", "/proposals/999", "/proposals/999/edit", "/passage/nothing", "/history/999"],
 )
-async def test_what_is_not_there_is_not_found(ada: httpx.AsyncClient, path: str) -> None:
+async def test_missing_items_give_status_404(ada: httpx.AsyncClient, path: str) -> None:
     assert (await ada.get(f"/glossary{path}")).status_code == 404
 
 
-async def test_nothing_typed_into_an_address_or_a_form_is_a_fault_of_ours(ada: httpx.AsyncClient) -> None:
+async def test_no_address_or_form_content_causes_a_server_error(ada: httpx.AsyncClient) -> None:
     for path in ("/sense/{}", "/proposals/{}", "/history/{}", "/sense/{}/edit", "/passage/{}"):
         for value in ("-1", "x", str(10**30), "%00", "..%2f", "%ff"):
             assert (await ada.get("/glossary" + path.format(value))).status_code < 500
@@ -907,6 +900,6 @@ async def test_nothing_typed_into_an_address_or_a_form_is_a_fault_of_ours(ada: h
             assert (await post(ada, path, **given)).status_code < 500
 
 
-async def test_what_is_too_large_is_not_read(ada: httpx.AsyncClient) -> None:
+async def test_an_oversized_form_is_not_read(ada: httpx.AsyncClient) -> None:
     headers = {"Content-Length": str(10**12), "X-CSRF-Token": CSRF}
     assert (await ada.post("/glossary/new", content=b"x", headers=headers)).status_code == 413

@@ -1,4 +1,4 @@
-"""The glossary's pages in a real browser: the whole way from a question that missed to one that is answered."""
+"""Tests of the glossary pages in a real browser: the whole way from a missed question to its answer."""
 
 import os
 import re
@@ -26,7 +26,7 @@ SCRIPT = "<img src=x onerror=window.pwned=1><script>window.pwned=1</script><svg 
 
 @pytest.fixture(scope="module")
 def served(chromium: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """One service for all tests; each has terms of its own."""
+    """Provide one service for all tests; each test has its own terms."""
     folder = tmp_path_factory.mktemp("pages")
     home = Path(shutil.copytree(tiny_home, folder / "kb"))
     text = f"# {SCRIPT}\n\nThe gyro canary unit (GCU) {SCRIPT} is kept at 21 degrees. {SCRIPT}\n"
@@ -38,17 +38,17 @@ def served(chromium: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def open_page(chromium: Any, served: Served) -> Iterator[Callable[..., Any]]:
-    """Opens tabs, each of a visitor of its own."""
+    """Provide a function that opens a page of a new visitor."""
     with visitors(chromium, served.url) as visit:
         yield visit
 
 
 def scripted(tab: Any) -> None:
-    """The page's script runs: what is typed and pressed from now on is answered in its place."""
+    """Wait until the page's script runs and handles all input from now on."""
     tab.wait_for_load_state("load")
 
 
-def test_from_a_question_that_missed_to_one_that_is_answered(open_page: Callable[..., Any], served: Served) -> None:
+def test_a_missed_question_leads_to_a_definition_and_an_answer(open_page: Callable[..., Any], served: Served) -> None:
     tab = open_page()
     open_window(tab, served.url)
     ask(tab, "How much does a late QTFX cost?")
@@ -65,7 +65,7 @@ def test_from_a_question_that_missed_to_one_that_is_answered(open_page: Callable
     scripted(tab)
     tab.get_by_label("Context").select_option("Legal")
     tab.get_by_label("Stands for").fill("tariff filling")
-    expect(tab.get_by_text("No document spells out")).to_be_visible()  # as one types
+    expect(tab.get_by_text("No document spells out")).to_be_visible()  # while typing
     tab.get_by_label("Stands for").fill("tariff filing")
     expect(tab.get_by_text("No document spells out")).to_have_count(0)
     tab.get_by_role("button", name="Save as draft").click()
@@ -77,20 +77,20 @@ def test_from_a_question_that_missed_to_one_that_is_answered(open_page: Callable
     tab.get_by_role("button", name="Approve").click()
     expect(tab.get_by_text("Answers use it from now on")).to_be_visible()
 
-    tab.get_by_role("link", name="How much does a late QTFX cost?").click()  # the question stands there already
+    tab.get_by_role("link", name="How much does a late QTFX cost?").click()  # the question is already filled in
     connected(tab)
     expect(tab.locator("#chat-input")).to_have_value("How much does a late QTFX cost?")
     send(tab)
     expect(answer(tab, "500 dollars")).to_contain_text("QTFX: tariff filing", use_inner_text=True)
 
 
-def test_search_as_one_types_with_the_keyboard_alone(open_page: Callable[..., Any], served: Served) -> None:
+def test_the_search_works_while_typing_and_by_keyboard_only(open_page: Callable[..., Any], served: Served) -> None:
     tab = open_page()
     tab.goto(f"{served.url}/glossary")
     rows = tab.locator("#results .row")
     expect(rows.filter(has_text="Word Line")).to_have_count(1)
     expect(tab.locator("#q")).to_be_focused()
-    tab.keyboard.type("periph")  # the box has the focus
+    tab.keyboard.type("periph")  # the search box has the focus
     expect(tab).to_have_url(re.compile(r"/glossary\?q=periph$"))
     expect(rows.filter(has_text="Word Line")).to_have_count(0)
     expect(rows).to_have_count(1)
@@ -141,14 +141,14 @@ def test_the_pages_work_without_script_on_a_narrow_screen(open_page: Callable[..
         assert tab.locator("main").bounding_box()["width"] <= 390, path
 
 
-def test_nothing_written_by_people_or_documents_ever_acts(open_page: Callable[..., Any], served: Served) -> None:
-    """Scorecard 17: script in a file name, a citation, a glossary entry and the pages of managers and admins."""
+def test_no_text_of_people_or_documents_is_active(open_page: Callable[..., Any], served: Served) -> None:
+    """Check scorecard 17: script in a file name, a citation, a glossary entry and the pages of managers and admins."""
     tab = open_page()
     dialogs: list[str] = []
     tab.on("dialog", lambda one: (dialogs.append(one.message), one.dismiss()))
 
     def unharmed() -> None:
-        tab.wait_for_load_state("networkidle")  # what a page asks for later has come as well
+        tab.wait_for_load_state("networkidle")  # later requests of the page are complete as well
         assert tab.evaluate("window.pwned") is None, tab.url
         assert tab.locator("img[src=x], main script, svg[onload], [onerror]").count() == 0, tab.url
 
@@ -191,12 +191,12 @@ def test_nothing_written_by_people_or_documents_ever_acts(open_page: Callable[..
     assert dialogs == []
 
 
-def test_what_an_edit_would_change_is_seen_before_it_is_saved(open_page: Callable[..., Any], served: Served) -> None:
+def test_the_effects_of_an_edit_are_shown_before_it_is_saved(open_page: Callable[..., Any], served: Served) -> None:
     tab = open_page()
     tab.goto(f"{served.url}/glossary/term?t=MPL")
     tab.get_by_role("link", name="Edit").click()
     tab.get_by_label("Stands for").fill("clean room")
-    tab.get_by_label("Stands for").press("Enter")  # shows, and does not save
+    tab.get_by_label("Stands for").press("Enter")  # Enter shows the effects without saving
     expect(tab.get_by_role("heading", name="What it would change")).to_be_visible()
     tab.get_by_label("Try a question").fill("Where is the MPL?")
     tab.get_by_role("button", name="Try it").click()
@@ -208,8 +208,8 @@ def test_what_an_edit_would_change_is_seen_before_it_is_saved(open_page: Callabl
     expect(tab.get_by_role("heading", name="Media panel")).to_be_visible()
 
 
-def test_the_first_hundred_come_from_the_documents(chromium: Any, tmp_path: Path) -> None:
-    """An empty glossary: look for terms, leave, come back, tick what is right, approve it, and take it all back."""
+def test_the_first_hundred_terms_come_from_the_documents(chromium: Any, tmp_path: Path) -> None:
+    """Check an empty glossary: mine, leave, come back, tick proposals, approve them, and roll everything back."""
     for number in range(30):
         name = chr(ord("A") + number % 26) + chr(ord("A") + number // 26)
         text = f"# Part {number}\n\nThe quick {name[0]}ox {name[1]}alve (Q{name}) turns. See {number}.\n"
@@ -221,7 +221,7 @@ def test_the_first_hundred_come_from_the_documents(chromium: Any, tmp_path: Path
         tab = visit()
         tab.goto(f"{server.url}/glossary")
         tab.get_by_role("link", name="Take what your documents define").click()
-        with tab.expect_response(lambda one: one.request.method == "POST"):  # else leaving would call it back
+        with tab.expect_response(lambda one: one.request.method == "POST"):  # leaving earlier would cancel the request
             tab.get_by_role("button", name="Look for terms in 30 documents").click()
         tab.goto(f"{server.url}/glossary")
         tab.goto(f"{server.url}/glossary/proposals")
@@ -233,7 +233,7 @@ def test_the_first_hundred_come_from_the_documents(chromium: Any, tmp_path: Path
         ticks.first.locator("input").uncheck()
         ticks.nth(1).get_by_role("button", name="Dismiss").click()
         tab.get_by_label("Approve them as well").check()
-        expect(tab.get_by_text("Dismissed:")).to_be_visible()  # in its place, and all other ticks stay
+        expect(tab.get_by_text("Dismissed:")).to_be_visible()  # in place of the row, and all other ticks stay
         tab.get_by_role("button", name="Accept the ticked proposals").click()
         expect(tab.get_by_role("heading", name="28 meanings approved")).to_be_visible()
         tab.get_by_role("link", name="roll it back").click()
@@ -244,7 +244,7 @@ def test_the_first_hundred_come_from_the_documents(chromium: Any, tmp_path: Path
         expect(ticks).to_have_count(29)
 
 
-def test_an_administrator_lets_people_in_and_shuts_them_out(chromium: Any, tiny_home: Path, tmp_path: Path) -> None:
+def test_an_administrator_adds_and_suspends_people(chromium: Any, tiny_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     with Served(home) as server, visitors(chromium, server.url) as visit:
         tab, other = visit(), visit()
@@ -258,7 +258,7 @@ def test_an_administrator_lets_people_in_and_shuts_them_out(chromium: Any, tiny_
                 tab.get_by_label("Your own password").fill(passwords["ada"])
             tab.get_by_role("button", name="Add").click()
             passwords[name] = tab.locator(".secret").inner_text().strip()
-            tab.goto(f"{server.url}/people")  # the first password ended the way in without one
+            tab.goto(f"{server.url}/people")  # setting the first password ended local access without one
             if name == "ada":
                 sign_in(tab, "ada", passwords["ada"])
         other.goto(f"{server.url}/glossary")
@@ -279,7 +279,7 @@ def test_an_administrator_lets_people_in_and_shuts_them_out(chromium: Any, tiny_
 def test_screenshots_of_the_pages(chromium: Any, tmp_path: Path) -> None:
     home = tmp_path / "kb"
     Served(home, "--samples").stop()
-    with ThreadPoolExecutor(1) as thread:  # for Playwright runs an event loop in this one
+    with ThreadPoolExecutor(1) as thread:  # in a thread, because Playwright runs an event loop in this one
         thread.submit(_prepare, home).result()
     server = Served(home)
     tab = chromium.new_page(viewport={"width": 1180, "height": 820}, color_scheme="light")
@@ -325,7 +325,7 @@ def test_screenshots_of_the_pages(chromium: Any, tmp_path: Path) -> None:
 
 
 def _prepare(home: Path) -> None:
-    """Some weeks of use, some misses, and what the documents say of one, so that there is something to see."""
+    """Prepare weeks of use, some misses, and documents that explain one, for the screenshots."""
     from datetime import UTC, datetime, timedelta
 
     from argot.corpus.store.document_store import CorpusStore

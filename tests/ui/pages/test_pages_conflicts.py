@@ -1,4 +1,4 @@
-"""The page of conflicts: an accepted conflict leaves it, is found again, and comes back. No browser here."""
+"""Tests of the page of conflicts without a browser: an accepted conflict leaves it, is found again, and is reopened."""
 
 import re
 import shutil
@@ -31,7 +31,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
 
 
 def form_in(html: str) -> dict[str, Any]:
-    """What the first form of the page would send."""
+    """Return the fields that the first form of the page would send."""
     found = re.search(r'<form method="post" action="/glossary/conflicts/accept">.*?</form>', html, re.DOTALL)
     assert found
     fields: dict[str, Any] = {"sense": re.findall(r'name="sense" value="([^"]+)"', found[0])}
@@ -39,7 +39,7 @@ def form_in(html: str) -> dict[str, Any]:
     return fields
 
 
-async def test_two_meanings_that_were_accepted_leave_the_page_and_are_found_with_who_and_why(kb: KnowledgeBase) -> None:
+async def test_accepted_conflicts_leave_the_page_and_are_found_with_who_and_why(kb: KnowledgeBase) -> None:
     async with at_desk(build_pages(kb), NINA) as nina:
         shown = (await nina.get(PATH)).text
         assert "1 item to review" in shown
@@ -59,7 +59,7 @@ async def test_two_meanings_that_were_accepted_leave_the_page_and_are_found_with
         assert "1 item to review" in (await nina.get(PATH)).text
 
 
-async def test_what_was_saved_meanwhile_is_not_accepted_unseen(kb: KnowledgeBase) -> None:
+async def test_a_conflict_changed_meanwhile_is_not_accepted(kb: KnowledgeBase) -> None:
     async with at_desk(build_pages(kb), NINA) as nina:
         given = form_in((await nina.get(PATH)).text)
         sense = kb.glossary.lookup.senses(ADMIN, [TERM])[TERM][0]
@@ -73,7 +73,7 @@ async def test_what_was_saved_meanwhile_is_not_accepted_unseen(kb: KnowledgeBase
     assert kb.glossary.conflicts.list_accepted(ADMIN) == []
 
 
-async def test_only_who_may_change_all_of_it_is_asked(kb: KnowledgeBase) -> None:
+async def test_only_those_who_may_change_all_its_senses_can_accept_a_conflict(kb: KnowledgeBase) -> None:
     kb.glossary.senses.add(TERM, "Elsewhere", "quick zip")
     async with at_desk(build_pages(kb), NINA) as nina:
         shown = (await nina.get(PATH)).text
@@ -83,8 +83,8 @@ async def test_only_who_may_change_all_of_it_is_asked(kb: KnowledgeBase) -> None
         assert (await ada.get(PATH)).text.count("Accept this conflict") >= 2
 
 
-async def test_a_save_beside_what_was_accepted_shows_who_saved(kb: KnowledgeBase) -> None:
-    """Accepting a conflict enters the history of a sense and saves nothing, so it is nobody's version."""
+async def test_a_concurrent_save_names_its_author_despite_an_accepted_conflict(kb: KnowledgeBase) -> None:
+    """Check it because accepting a conflict adds to the history of a sense without saving a version."""
     first, second = kb.glossary.lookup.senses(ADMIN, [TERM])[TERM]
     saved = kb.glossary.senses.save(NINA, first.id, version=first.version, description="new", why="mine")
     kb.glossary.conflicts.accept(
@@ -94,7 +94,7 @@ async def test_a_save_beside_what_was_accepted_shows_who_saved(kb: KnowledgeBase
     assert (found["who"], found["why"], found["base"]["description"]) == ("nina", "mine", "")
 
 
-async def test_an_accepted_conflict_is_reopened_on_a_press(kb: KnowledgeBase) -> None:
+async def test_an_accepted_conflict_is_reopened_by_a_button(kb: KnowledgeBase) -> None:
     async with at_desk(build_pages(kb), NINA) as nina:
         await nina.post(f"{PATH}/accept", data=form_in((await nina.get(PATH)).text))
         accepted = (await nina.get(PATH, params={"status": "accepted"})).text
@@ -108,7 +108,7 @@ async def test_an_accepted_conflict_is_reopened_on_a_press(kb: KnowledgeBase) ->
             assert refused.status_code == 400
 
 
-async def test_what_an_approval_accepted_is_not_reopened_with_the_approval_in_silence(kb: KnowledgeBase) -> None:
+async def test_reopening_a_conflict_does_not_silently_undo_an_approval(kb: KnowledgeBase) -> None:
     draft = kb.glossary.senses.draft(NINA, "NEW", "Lab", "new one")
     kb.glossary.senses.approve(NINA, draft.id, draft.version)
     other = kb.glossary.senses.draft(NINA, "NEW", "Lab", "another")
@@ -123,7 +123,7 @@ async def test_what_an_approval_accepted_is_not_reopened_with_the_approval_in_si
     assert kb.glossary.senses.get(NINA, other.id).status == "approved"
 
 
-async def test_conflicts_can_be_asked_for_by_their_senses(kb: KnowledgeBase) -> None:
+async def test_conflicts_can_be_listed_by_their_senses(kb: KnowledgeBase) -> None:
     first, second = (one.id for one in kb.glossary.lookup.senses(ADMIN, [TERM])[TERM])
     kb.glossary.senses.add(TERM, "Elsewhere", "quick zip")
     every = await catalogue.get_result(kb, ADMIN, "glossary_conflicts")

@@ -1,4 +1,4 @@
-"""How far documents are with what is derived of them, on their pages and over the API."""
+"""Test of the state of derivation on the document pages and in the API."""
 
 import re
 import shutil
@@ -29,7 +29,7 @@ async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
         yield opened
 
 
-async def test_states_are_shown_to_managers_alone(kb: KnowledgeBase) -> None:
+async def test_states_of_derivation_are_shown_to_managers_only(kb: KnowledgeBase) -> None:
     store = kb.document_store
     found = {one.name: one.id for one in store.documents(MIA)}
     states, wanted = DerivationStates(store.database), describe_wanted_texts(kb.settings)

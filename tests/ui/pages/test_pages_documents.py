@@ -1,4 +1,4 @@
-"""The pages of documents and of the library: what they show and do, under each role, with whatever files are called."""
+"""Tests of the document and library pages: what they show and do, for each role, with any file name."""
 
 import re
 import shutil
@@ -74,7 +74,7 @@ async def document(kb: KnowledgeBase, text: str) -> Document:
     return found
 
 
-async def test_pages_answer_and_hold_nothing_inline_or_remote(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_the_pages_answer_without_inline_or_remote_content(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
     await uploads.upload(
         kb, MIA, name=HOSTILE, data=f"# {HOSTILE}\n\n## {HOSTILE}\n\n{HOSTILE}\n".encode(), tags=[HOSTILE]
     )
@@ -100,7 +100,7 @@ async def test_pages_answer_and_hold_nothing_inline_or_remote(kb: KnowledgeBase,
 
 
 @pytest.mark.parametrize("script", [True, False])
-async def test_files_are_put_in_and_what_fails_is_told(kb: KnowledgeBase, mia: httpx.AsyncClient, script: bool) -> None:
+async def test_files_are_added_and_failures_reported(kb: KnowledgeBase, mia: httpx.AsyncClient, script: bool) -> None:
     labels = {"tags": "ship, deck", "audience": "managers"}
     good, bad = ("gangway.md", b"# Gangway\n\nIt is 40 metres long.\n"), ("broken.pdf", b"%PDF-1.7 no")
     if script:
@@ -123,7 +123,7 @@ async def test_files_are_put_in_and_what_fails_is_told(kb: KnowledgeBase, mia: h
     assert (large.status_code, "at most 2 MiB" in large.text) == (413, True)
 
 
-async def test_the_list_is_narrowed_and_turned(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_the_list_of_documents_is_filtered_and_paged(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
     for number in range(60):
         await uploads.upload(
             kb, MIA, name=f"note-{number:02}.md", data=f"# Note\n\nNumber {number}.\n".encode(), tags=["n"]
@@ -140,7 +140,9 @@ async def test_the_list_is_narrowed_and_turned(kb: KnowledgeBase, mia: httpx.Asy
     assert "1 of 63 documents" in typed.text
 
 
-async def test_labels_are_changed_and_a_document_hidden_from_oneself(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_labels_are_changed_and_may_hide_a_document_from_oneself(
+    kb: KnowledgeBase, mia: httpx.AsyncClient
+) -> None:
     one = await document(kb, "tariff")
     saved = await post(mia, f"/documents/{one.id}/labels", tags="law, tariff", audience="")
     assert saved.headers["location"] == f"/documents/{one.id}?done=saved"
@@ -152,7 +154,7 @@ async def test_labels_are_changed_and_a_document_hidden_from_oneself(kb: Knowled
     assert (await mia.get(f"/documents/{one.id}")).status_code == 404
 
 
-async def test_a_document_is_replaced_compared_brought_back_and_read_again(
+async def test_a_document_is_replaced_compared_restored_and_read_again(
     kb: KnowledgeBase, mia: httpx.AsyncClient
 ) -> None:
     one = await document(kb, "tariff")
@@ -177,7 +179,7 @@ async def test_a_document_is_replaced_compared_brought_back_and_read_again(
     assert "No file was chosen" in (await post(mia, f"{path}/replace")).text
 
 
-async def test_a_removal_is_taken_back_at_once_or_later_or_made_final(
+async def test_a_removal_is_undone_at_once_or_later_or_made_permanent(
     kb: KnowledgeBase, mia: httpx.AsyncClient
 ) -> None:
     one = await document(kb, "tariff")
@@ -194,7 +196,7 @@ async def test_a_removal_is_taken_back_at_once_or_later_or_made_final(
     assert 'action="/documents/dustbin/x' not in await get(mia, "/documents", removed='x"><b>')
 
 
-async def test_the_pages_of_a_pdf_stand_beside_what_was_read(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_the_pages_of_a_pdf_are_shown_beside_its_text(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
     pdf = REPOSITORY / "samples/documents/reliability-test/qualification-plan.pdf"
     await uploads.upload(kb, MIA, name=pdf.name, data=pdf.read_bytes())
     one = await document(kb, pdf.name)
@@ -211,7 +213,7 @@ async def test_the_pages_of_a_pdf_stand_beside_what_was_read(kb: KnowledgeBase, 
     assert (await mia.get(f"/documents/{one.id}/page-77.png")).status_code == 404
 
 
-async def test_what_a_reader_could_not_read_is_kept_and_shown(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_warnings_of_the_reader_are_stored_and_shown(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
     wide = f"# Notes\n\n.. include:: {HOSTILE}\n"
     report = await uploads.upload(kb, MIA, name="wide.rst", data=f"Wide\n====\n\nSome text.\n\n{wide[9:]}".encode())
     assert report.document is not None
@@ -228,7 +230,9 @@ async def test_what_a_reader_could_not_read_is_kept_and_shown(kb: KnowledgeBase,
         assert "not fully read" not in await get(ann, "/library")
 
 
-async def test_several_are_tagged_restricted_read_again_and_removed(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_several_documents_are_tagged_restricted_reread_and_removed(
+    kb: KnowledgeBase, mia: httpx.AsyncClient
+) -> None:
     chosen = [await document(kb, name) for name in ("tariff", "nand")]
 
     async def change(what: str, **fields: str) -> httpx.Response:
@@ -256,7 +260,9 @@ async def test_several_are_tagged_restricted_read_again_and_removed(kb: Knowledg
         assert (await nina.post("/documents/change", data=data)).status_code == 403
 
 
-async def test_files_of_a_folder_keep_apart(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_files_of_the_same_name_in_different_folders_stay_separate(
+    kb: KnowledgeBase, mia: httpx.AsyncClient
+) -> None:
     for folder in ("plans/2026", "plans/2027", "plans/../2026/<b>"):
         sent = await send(mia, ("readme.md", f"# {folder}\n\nOf {folder}.\n".encode()), script=True, folder=folder)
         assert sent.json()["kind"] == "added", sent.text
@@ -268,7 +274,7 @@ async def test_files_of_a_folder_keep_apart(kb: KnowledgeBase, mia: httpx.AsyncC
     ]
 
 
-async def test_what_is_at_a_web_address_is_read(
+async def test_a_web_address_is_fetched_and_added(
     kb: KnowledgeBase, mia: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fetched(address: str, most_bytes: int) -> Source:
@@ -287,7 +293,7 @@ async def test_what_is_at_a_web_address_is_read(
         assert "was not added" not in (await post(nina, "/documents/upload", address="https://example.org/x")).text
 
 
-async def test_an_asker_sees_contents_of_what_they_may_read_and_nothing_else(kb: KnowledgeBase) -> None:
+async def test_an_asker_sees_only_contents_of_documents_they_may_read(kb: KnowledgeBase) -> None:
     secret, nand = await document(kb, "vault"), await document(kb, "nand")
     async with at(kb, ANN) as ann:
         page = await get(ann, "/library")
@@ -302,7 +308,7 @@ async def test_an_asker_sees_contents_of_what_they_may_read_and_nothing_else(kb:
         assert missing.status_code == 404 and "argot list" not in missing.text and "All documents" in missing.text
 
 
-async def test_who_manages_some_contexts_sees_documents_and_changes_none(kb: KnowledgeBase) -> None:
+async def test_a_manager_of_some_contexts_sees_but_does_not_change_documents(kb: KnowledgeBase) -> None:
     nand = await document(kb, "nand")
     async with at(kb, NINA) as nina:
         pages = [await get(nina, path) for path in ("/documents", f"/documents/{nand.id}")]
@@ -313,7 +319,7 @@ async def test_who_manages_some_contexts_sees_documents_and_changes_none(kb: Kno
         assert "was not added" not in (await send(nina, ("a.md", b"# A\n\ntext\n"))).text
 
 
-async def test_an_empty_base_says_what_to_do(tmp_path: Path) -> None:
+async def test_an_empty_base_shows_what_to_do(tmp_path: Path) -> None:
     home = tmp_path / "kb"
     async with KnowledgeBase.open(home, Settings(home=home), create=True) as kb, at(kb, MIA) as mia:
         page = await get(mia, "/documents")
@@ -323,7 +329,9 @@ async def test_an_empty_base_says_what_to_do(tmp_path: Path) -> None:
         assert "Add some" in await get(mia, "/library")
 
 
-async def test_a_fault_is_told_on_a_page_with_a_way_back(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_error_is_shown_on_a_page_with_a_way_back(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def broken(*_: object, **__: object) -> None:
         raise RuntimeError("secret")
 
@@ -341,12 +349,12 @@ async def test_a_fault_is_told_on_a_page_with_a_way_back(kb: KnowledgeBase, monk
 def test_templates_are_read_once() -> None:
     made = load_templates()
     assert not made.auto_reload
-    # In memory, whatever becomes of the files.
+    # The templates are in memory, whatever happens to the files.
     assert isinstance(made.loader, DictLoader)
     assert {"documents.html", "sources.html"} <= made.loader.mapping.keys()
 
 
-async def test_a_superseded_document_is_shown_as_such(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_a_superseded_document_is_marked_as_such(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
     text = b"---\ndate: 2023-02-01\nstatus: Draft\nsuperseded_by: Travel 2025\n---\n# Travel\n\nA night costs 90.\n"
     await uploads.upload(kb, MIA, name="travel.md", data=text)
     one = await document(kb, "travel")
@@ -356,7 +364,7 @@ async def test_a_superseded_document_is_shown_as_such(kb: KnowledgeBase, mia: ht
         assert "rev. 2023-02-01" in shown, path
 
 
-async def test_fields_are_given_on_the_page(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_fields_are_edited_on_the_page(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
     one = await document(kb, "nand")
     path = f"/documents/{one.id}"
     assert (await post(mia, f"{path}/labels", fields="region: EU\nregion: UK\nstatus: draft")).status_code == 303
@@ -377,7 +385,7 @@ async def test_a_refused_replacement_opens_its_form_again(kb: KnowledgeBase, mia
     assert refused.status_code == 400 and ">Replace</summary>" in opened and 'role="alert"' in opened
 
 
-async def test_what_was_read_is_laid_out_or_shown_as_text(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+async def test_a_documents_text_is_shown_formatted_or_raw(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
     text = "# Limits\n\n**Bold** [link](https://evil.example) ![x](https://evil.example/x.png) <b>tag</b>\n\n"
     text += "| a | b |\n|---|---|\n| 1 | 2 |\n"
     await uploads.upload(kb, MIA, name="limits.md", data=text.encode())

@@ -1,4 +1,4 @@
-"""The page of what is asked: what it shows to whom, escaped, in any period. No browser here."""
+"""Tests of the insight page without a browser: what it shows to whom, escaped, for any period."""
 
 import re
 import shutil
@@ -52,13 +52,13 @@ async def shown(client: httpx.AsyncClient, query: str = "", code: int = 200) -> 
     return answer.text
 
 
-async def test_an_empty_base_says_what_will_be_here(ada: httpx.AsyncClient) -> None:
+async def test_an_empty_base_shows_what_the_page_will_hold(ada: httpx.AsyncClient) -> None:
     html = await shown(ada)
     assert "No question has been counted yet" in html and "how long people wait" in html
     assert "nand-layout.md" in html  # no answer has cited it
 
 
-async def test_what_was_asked_is_shown_escaped_with_ways_on(kb: KnowledgeBase, ada: httpx.AsyncClient) -> None:
+async def test_questions_are_shown_escaped_with_links_to_act_on_them(kb: KnowledgeBase, ada: httpx.AsyncClient) -> None:
     result = await get_answer(ask(kb, ADA, question=HOSTILE))
     await feedback(kb, ADA, thread=result.thread, turn=0, value=-1, comment="<b>nothing</b>", share=True)
     await get_answer(ask(kb, ADA, question="How much does a late QTFX cost?"))
@@ -72,11 +72,11 @@ async def test_what_was_asked_is_shown_escaped_with_ways_on(kb: KnowledgeBase, a
     assert cited
     never = html[html.index('id="never"') :]
     assert "nand-layout.md" in never and "tariff-filing.md" not in never
-    assert html.count("<title>") > 30  # a bar for each day, with its number
+    assert html.count("<title>") > 30  # a bar with its number for each day
     assert "Command line" in html
 
 
-async def test_a_manager_of_some_contexts_reads_no_reasons(kb: KnowledgeBase) -> None:
+async def test_a_manager_of_some_contexts_is_not_shown_comments(kb: KnowledgeBase) -> None:
     result = await get_answer(ask(kb, ADA, question="Who won the football world cup?"))
     await feedback(kb, ADA, thread=result.thread, turn=0, value=-1, comment="no football", share=True)
     await kb.chores.finish()
@@ -97,13 +97,13 @@ async def test_a_manager_of_some_contexts_reads_no_reasons(kb: KnowledgeBase) ->
         ("?since=2027-02-02&until=2027-01-01", 400), ("?since=%3Cscript%3E", 400),
     ],
 )  # fmt: skip
-async def test_any_period(kb: KnowledgeBase, ada: httpx.AsyncClient, query: str, code: int) -> None:
+async def test_any_period_can_be_requested(kb: KnowledgeBase, ada: httpx.AsyncClient, query: str, code: int) -> None:
     await get_answer(ask(kb, ADA, question="hello"))
     await kb.chores.finish()
     assert "What is asked" in await shown(ada, query, code)
 
 
-def test_long_periods_are_drawn_by_week_and_month() -> None:
+def test_long_periods_are_drawn_by_week_or_month() -> None:
     days = [DayCount("2026-01-05", 3, 1, {}), DayCount("2026-01-07", 4, 0, {})]
     by_day = draw_questions(days, "2026-01-01", "2026-01-31")
     by_week = draw_questions(days, "2026-01-01", "2026-12-31")

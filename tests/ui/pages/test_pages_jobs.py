@@ -1,4 +1,4 @@
-"""Jobs that were put aside are named on the page of the documents, and put back there."""
+"""Test of jobs that were set aside: the page of documents lists them and retries them."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -24,7 +24,7 @@ async def kb(tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
         yield opened
 
 
-async def test_what_was_put_aside_is_named_and_put_back(kb: KnowledgeBase) -> None:
+async def test_a_job_that_was_set_aside_is_listed_and_retried(kb: KnowledgeBase) -> None:
     faults = [RuntimeError(HOSTILE)] * 3
 
     async def work(run: JobRun) -> str:

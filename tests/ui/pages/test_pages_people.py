@@ -1,4 +1,4 @@
-"""The pages of people and roles, for administrators. No browser here."""
+"""Tests of the pages of people and roles, for administrators, without a browser."""
 
 import re
 import shutil
@@ -39,7 +39,7 @@ def pages_of(kb: KnowledgeBase) -> APIRouter:
 
 @pytest.fixture
 async def local(kb: KnowledgeBase) -> AsyncIterator[httpx.AsyncClient]:
-    """The person at this machine, before anybody has a password."""
+    """Provide a client of the local user, before anybody has a password."""
     async with at_desk(pages_of(kb), make_local_principal()) as client:
         yield client
 
@@ -48,7 +48,7 @@ async def post(client: httpx.AsyncClient, path: str = "", /, **fields: Any) -> h
     return await client.post(f"/people{path}", data={"csrf": CSRF, **fields})
 
 
-async def test_the_first_with_a_password_is_an_administrator_or_nobody_could_come_back(
+async def test_the_first_user_with_a_password_must_be_an_administrator(
     kb: KnowledgeBase, local: httpx.AsyncClient
 ) -> None:
     assert "Nobody has a password yet" in (await local.get("/people")).text
@@ -62,9 +62,7 @@ async def test_the_first_with_a_password_is_an_administrator_or_nobody_could_com
     assert (await post(local, "/ann/password", way="made")).status_code == 200
 
 
-async def test_a_made_up_password_is_shown_once_and_lets_its_person_in(
-    kb: KnowledgeBase, local: httpx.AsyncClient
-) -> None:
+async def test_a_generated_password_is_shown_once_and_is_valid(kb: KnowledgeBase, local: httpx.AsyncClient) -> None:
     made = await post(local, name="ada", display_name="Ada L.", role="admin", way="made", groups="hr, legal")
     found = re.search(MADE_UP, made.text)
     assert found and made.headers["cache-control"] == "no-store"
@@ -79,7 +77,7 @@ async def test_a_made_up_password_is_shown_once_and_lets_its_person_in(
     assert weak.status_code == 400 and "short" not in re.sub("<input[^>]*>", "", weak.text)
 
 
-async def test_roles_contexts_and_groups_are_what_the_form_says(kb: KnowledgeBase, local: httpx.AsyncClient) -> None:
+async def test_roles_contexts_and_groups_are_set_by_the_form(kb: KnowledgeBase, local: httpx.AsyncClient) -> None:
     await post(local, name="leo", role="manager", manages=["NAND", "Legal"], groups="a, b", way="none")
     assert kb.people.user("leo").manages == ("Legal", "NAND")
     page = (await local.get("/people/leo")).text
@@ -95,7 +93,9 @@ async def test_roles_contexts_and_groups_are_what_the_form_says(kb: KnowledgeBas
     assert (kb.people.user("leo").role, kb.people.user("leo").groups) == ("asker", ())
 
 
-async def test_suspending_restoring_and_signing_out_work_at_once(kb: KnowledgeBase, local: httpx.AsyncClient) -> None:
+async def test_suspending_restoring_and_signing_out_take_effect_at_once(
+    kb: KnowledgeBase, local: httpx.AsyncClient
+) -> None:
     await post(local, name="ada", role="admin", way="typed", password=GOOD)
     token = kb.people.sessions.begin("ada", "10.0.0.9", "<b>Browser")
     page = (await local.get("/people/ada")).text
@@ -110,7 +110,7 @@ async def test_suspending_restoring_and_signing_out_work_at_once(kb: KnowledgeBa
     assert not kb.people.user("ada").suspended_at
 
 
-async def test_nobody_shuts_themselves_out(kb: KnowledgeBase) -> None:
+async def test_an_administrator_cannot_lock_themselves_out(kb: KnowledgeBase) -> None:
     kb.people.add("ada")
     kb.people.set_role("ada", "admin")
     async with at_desk(pages_of(kb), kb.people.principal("ada")) as ada:
@@ -122,9 +122,7 @@ async def test_nobody_shuts_themselves_out(kb: KnowledgeBase) -> None:
     assert (user.role, user.suspended_at, user.groups) == ("admin", None, ("hr",))
 
 
-async def test_what_cannot_be_a_name_is_said_and_what_was_typed_stays(
-    kb: KnowledgeBase, local: httpx.AsyncClient
-) -> None:
+async def test_an_invalid_name_is_reported_and_the_form_kept(kb: KnowledgeBase, local: httpx.AsyncClient) -> None:
     hostile = "<script>alert(1)</script>"
     for name in (hostile, "", "@x", "a/b", "x" * 65, "\x00", "a\nb", "local"):
         answer = await post(local, name=name, display_name=hostile, groups="hr", role="asker", way="none")
@@ -142,15 +140,15 @@ async def test_what_cannot_be_a_name_is_said_and_what_was_typed_stays(
             assert (await post(local, f"/{name}{what}", role="asker", way="made")).status_code in (400, 404)
 
 
-async def test_use_cases_of_people_take_an_administrator(kb: KnowledgeBase) -> None:
+async def test_use_cases_of_people_require_an_administrator(kb: KnowledgeBase) -> None:
     kb.people.add("ann")
     for case in ("user_set", "user_password", "user_add", "user_suspend"):
         with pytest.raises(NotAllowed):
             await catalogue.get_result(kb, Principal("leo", frozenset({"managers"})), case, name="ann", role="asker")
 
 
-async def test_letting_somebody_further_in_takes_ones_own_password_once_more(kb: KnowledgeBase) -> None:
-    """A session alone does not do it: a page that others wrote may hold that, and the token against forgery."""
+async def test_giving_a_person_more_access_requires_ones_own_password(kb: KnowledgeBase) -> None:
+    """Check that a session alone is not enough, since a foreign page may use it together with the CSRF token."""
     for name, role in (("ada", "admin"), ("eve", "asker")):
         kb.people.add(name)
         kb.people.set_role(name, role)
@@ -176,7 +174,7 @@ async def test_letting_somebody_further_in_takes_ones_own_password_once_more(kb:
             assert done.status_code == 303 and GOOD not in done.text, path
         eve = kb.people.user("eve")
         assert (eve.role, eve.groups, eve.has_password, eve.suspended_at) == ("admin", ("vault",), True, None)
-        assert (await post(ada, "/eve/suspend")).status_code == 303  # shutting out waits for nothing
+        assert (await post(ada, "/eve/suspend")).status_code == 303  # suspending needs no password
         page = (await ada.get("/people/eve")).text
         assert page.count('name="your_password"') == 3 and GOOD not in page
         for _ in range(9):
@@ -184,8 +182,10 @@ async def test_letting_somebody_further_in_takes_ones_own_password_once_more(kb:
         assert "Too many attempts" in last.text and kb.people.user("eve").suspended_at
 
 
-async def test_who_has_no_password_here_is_asked_for_none(kb: KnowledgeBase, local: httpx.AsyncClient) -> None:
-    """The person at this machine, and administrators whom a proxy signs in."""
+async def test_an_administrator_without_a_password_is_not_asked_for_one(
+    kb: KnowledgeBase, local: httpx.AsyncClient
+) -> None:
+    """Check the local user, and administrators signed in by a proxy."""
     kb.people.add("pia")
     kb.people.set_role("pia", "admin")
     async with at_desk(pages_of(kb), kb.people.principal("pia")) as pia:

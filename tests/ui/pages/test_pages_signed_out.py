@@ -1,4 +1,4 @@
-"""A session that ends in the middle of an edit: what was typed is kept, also in a real browser."""
+"""Tests of a session that ends during an edit: the input is kept, also in a real browser."""
 
 import re
 import shutil
@@ -43,7 +43,7 @@ def fields_of(html: str) -> dict[str, str]:
     return {name: unescape(value) for name, value in found}
 
 
-def test_what_was_typed_is_given_back_and_sent_again_once_signed_in_anew(browser: httpx.Client) -> None:
+def test_a_form_sent_after_signing_out_can_be_sent_again_after_signing_in(browser: httpx.Client) -> None:
     given = {"term": "QQZ", "context": "Legal", "expansion": "quiet quota zone", "description": HOSTILE}
     old = fields_of(browser.get("/glossary/new").text)["csrf"]
     browser.cookies.clear()
@@ -65,7 +65,7 @@ def test_what_was_typed_is_given_back_and_sent_again_once_signed_in_anew(browser
     assert HOSTILE in unescape(browser.get(f"{done.headers['location'].partition('?')[0]}/edit").text)
 
 
-def test_a_form_of_the_workbench_is_given_back(browser: httpx.Client) -> None:
+def test_a_form_of_the_workbench_is_shown_again_after_signing_out(browser: httpx.Client) -> None:
     browser.cookies.clear()
     given = {"data": "ours", "recipe.rate": "2e-5", "name": HOSTILE}
     lost = browser.post("/workbench/train/embedder", data={**given, "csrf": "old"})
@@ -73,7 +73,7 @@ def test_a_form_of_the_workbench_is_given_back(browser: httpx.Client) -> None:
     assert fields_of(lost.text) == given and "<script>alert" not in lost.text
 
 
-def test_no_password_and_no_other_address_is_given_back(browser: httpx.Client) -> None:
+def test_a_password_is_not_kept_in_a_form_that_is_shown_again(browser: httpx.Client) -> None:
     token = fields_of(browser.get("/people").text)["csrf"]
     browser.cookies.clear()
     lost = browser.post("/people", data={"csrf": token, "name": "ann", "password": PASSWORD, "way": "typed"})
@@ -89,7 +89,7 @@ def test_no_password_and_no_other_address_is_given_back(browser: httpx.Client) -
 
 
 @pytest.mark.browser
-def test_a_page_of_somebody_signed_out_while_typing_stays(chromium: Any, served: serving.Served) -> None:
+def test_a_page_stays_open_when_its_user_is_signed_out_while_typing(chromium: Any, served: serving.Served) -> None:
     with window.visitors(chromium, served.url) as visit:
         tab = visit()
         tab.goto(f"{served.url}/sign-in?next=/glossary/new")

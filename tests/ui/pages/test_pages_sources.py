@@ -1,4 +1,4 @@
-"""The page of sources: what it says of each, naming, syncing, the second look, and removing."""
+"""Tests of the page of sources: their status, adding, syncing, confirming a large removal, and removing."""
 
 import asyncio
 import re
@@ -50,7 +50,7 @@ async def post(client: httpx.AsyncClient, path: str, /, **fields: str) -> httpx.
 
 
 async def synced(kb: KnowledgeBase, client: httpx.AsyncClient, name: str = "docs", **fields: str) -> str:
-    """The page once a sync that was begun on it has ended."""
+    """Sync a source on its page, and return the page after the sync."""
     assert (await post(client, f"{PAGE}/{name}/sync", **fields)).headers["location"] == PAGE
     return await rested(kb, client)
 
@@ -61,7 +61,9 @@ async def rested(kb: KnowledgeBase, client: httpx.AsyncClient) -> str:
     return unescape((await client.get(PAGE)).text)
 
 
-async def test_a_folder_is_named_read_and_kept_in_step(kb: KnowledgeBase, ada: httpx.AsyncClient, folder: Path) -> None:
+async def test_a_folder_is_added_as_a_source_and_kept_in_sync(
+    kb: KnowledgeBase, ada: httpx.AsyncClient, folder: Path
+) -> None:
     assert "There are no sources yet" in (await ada.get(PAGE)).text
     added = await post(ada, PAGE, address=str(folder), every="6h", tags="anvils", now="yes")
     assert added.headers["location"] == f"{PAGE}?done=source-added"
@@ -91,7 +93,7 @@ async def test_each_kind_of_source_has_a_name(kb: KnowledgeBase, ada: httpx.Asyn
         assert named in page
 
 
-async def test_what_would_empty_a_source_waits_for_a_second_look(
+async def test_a_sync_that_would_empty_a_source_needs_a_confirmation(
     kb: KnowledgeBase, ada: httpx.AsyncClient, folder: Path
 ) -> None:
     await source_add(kb, ADMIN, address=str(folder))
@@ -108,7 +110,7 @@ async def test_what_would_empty_a_source_waits_for_a_second_look(
     assert len(await list_documents(kb, ADMIN)) == 1
 
 
-async def test_a_source_that_is_down_says_why_and_is_tried_again(
+async def test_an_unreachable_source_shows_the_reason_and_can_be_retried(
     kb: KnowledgeBase, ada: httpx.AsyncClient, folder: Path
 ) -> None:
     await source_add(kb, ADMIN, address=str(folder))
@@ -120,7 +122,7 @@ async def test_a_source_that_is_down_says_why_and_is_tried_again(
     assert "up to date" in await synced(kb, ada)
 
 
-async def test_of_many_that_are_gone_twenty_are_named(kb: KnowledgeBase, ada: httpx.AsyncClient, folder: Path) -> None:
+async def test_at_most_twenty_deleted_files_are_named(kb: KnowledgeBase, ada: httpx.AsyncClient, folder: Path) -> None:
     for number in range(18):
         (folder / f"e{number}.md").write_text(f"# Bollard {number}\n\nBollard {number} stands.\n")
     await source_add(kb, ADMIN, address=str(folder))
@@ -132,7 +134,7 @@ async def test_of_many_that_are_gone_twenty_are_named(kb: KnowledgeBase, ada: ht
 
 
 @pytest.mark.parametrize("documents", ["keep", "remove"])
-async def test_removing_a_source_asks_what_becomes_of_its_documents(
+async def test_removing_a_source_asks_whether_to_keep_its_documents(
     kb: KnowledgeBase, ada: httpx.AsyncClient, folder: Path, documents: str
 ) -> None:
     await source_add(kb, ADMIN, address=str(folder))
@@ -144,7 +146,7 @@ async def test_removing_a_source_asks_what_becomes_of_its_documents(
     assert ("anvil" in (await ada.get("/documents/dustbin")).text.casefold()) == (documents == "remove")
 
 
-async def test_what_is_wrong_with_a_new_source_is_said_and_nothing_typed_is_lost(
+async def test_the_error_for_an_invalid_source_keeps_the_form(
     kb: KnowledgeBase, ada: httpx.AsyncClient, folder: Path
 ) -> None:
     for given, said in (
@@ -161,7 +163,7 @@ async def test_what_is_wrong_with_a_new_source_is_said_and_nothing_typed_is_lost
     assert (await ada.post(f"{PAGE}/none/sync", data={"csrf": CSRF})).status_code == 404
 
 
-async def test_folders_take_an_admin_and_the_page_a_manager_of_everything(kb: KnowledgeBase, folder: Path) -> None:
+async def test_folders_require_an_admin_and_the_page_a_manager_of_everything(kb: KnowledgeBase, folder: Path) -> None:
     async with at_desk(build_pages(kb), MIA) as mia:
         refused = await post(mia, PAGE, address=str(folder))
         assert (refused.status_code, "requires the role 'admin'" in unescape(refused.text)) == (403, True)
@@ -171,9 +173,7 @@ async def test_folders_take_an_admin_and_the_page_a_manager_of_everything(kb: Kn
         assert "/documents/sources" not in (await nina.get("/documents")).text
 
 
-async def test_options_are_given_and_spoken_of_as_the_page_calls_them(
-    kb: KnowledgeBase, ada: httpx.AsyncClient
-) -> None:
+async def test_options_are_given_and_named_as_on_the_page(kb: KnowledgeBase, ada: httpx.AsyncClient) -> None:
     mail = {"address": "imaps://mail.example.org/INBOX", "kind": "imap"}
     refused = unescape((await post(ada, PAGE, **mail)).text)
     assert "under Options user=NAME under Secrets password=VARIABLE" in refused and "--with" not in refused

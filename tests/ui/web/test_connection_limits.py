@@ -1,4 +1,4 @@
-"""Who opens connections without end loses their own: others at the same address, other addresses and commands go on."""
+"""Tests of limits on connections: an address that opens too many loses its own; other addresses and commands go on."""
 
 import asyncio
 import errno
@@ -50,7 +50,7 @@ HEAD = b"POST /sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"
 
 @contextmanager
 def held(port: int, number: int, source: str, sent: bytes = b"") -> Iterator[list[socket.socket]]:
-    """So many connections from this address that say this and nothing more."""
+    """Open this number of connections from an address, and send only these bytes on each."""
     with ExitStack() as stack:
         opened = []
         for _ in range(number):
@@ -65,7 +65,7 @@ def asked(port: int, source: str, path: str = "/health", **options: Any) -> http
         return client.request(options.pop("method", "GET"), f"http://127.0.0.1:{port}{path}", **options)
 
 
-def test_a_service_with_few_handles_outlives_idle_and_slow_connections(
+def test_a_service_with_few_file_handles_survives_idle_and_slow_connections(
     tiny_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
@@ -95,11 +95,11 @@ def test_a_service_with_few_handles_outlives_idle_and_slow_connections(
         assert len("".join(served.said)) < 5000
 
 
-# -- who makes room ---------------------------------------------------------------------------------------------------
+# -- which connection is closed ---------------------------------------------------------------------------------------
 
 
 class App:
-    """Reads the body, and answers when it is told to; a websocket is accepted and kept."""
+    """An application that reads the body and answers when told to; it accepts and keeps websockets."""
 
     def __init__(self, body: bytes = b"ok") -> None:
         self.may_answer = asyncio.Event()
@@ -147,7 +147,7 @@ async def open_server(app: App, limits: ConnectionLimits) -> AsyncIterator[int]:
 
 @dataclass
 class Peer:
-    """A connection; asyncio ends one that nobody holds the writer of."""
+    """A connection; asyncio closes one whose writer is not referenced."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -166,7 +166,7 @@ async def until(holds: Any) -> None:
 
 
 async def ended(peer: Peer) -> bytes:
-    """What came until the other side ended it; a connection that goes on hangs here."""
+    """Return what came until the other side closed the connection; wait endlessly if it does not."""
     try:
         return await asyncio.wait_for(peer.reader.read(), HANGS)
     except ConnectionResetError:
@@ -176,7 +176,7 @@ async def ended(peer: Peer) -> bytes:
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-async def test_the_longest_idle_makes_room_and_who_is_being_answered_stays() -> None:
+async def test_the_longest_idle_connection_is_closed_and_active_ones_stay() -> None:
     app = App()
     async with open_server(app, ConnectionLimits(per_address=3)) as port:
         answered = await opened(port, "127.0.0.1", GET)
@@ -191,7 +191,7 @@ async def test_the_longest_idle_makes_room_and_who_is_being_answered_stays() -> 
         assert not half.reader.at_eof()
 
 
-async def test_where_nobody_waits_the_newcomer_is_turned_away_and_other_addresses_get_in() -> None:
+async def test_a_newcomer_is_refused_if_no_connection_is_idle() -> None:
     app = App()
     async with open_server(app, ConnectionLimits(per_address=2)) as port:
         kept = [await opened(port, "127.0.0.1", GET) for _ in range(2)]
@@ -203,7 +203,7 @@ async def test_where_nobody_waits_the_newcomer_is_turned_away_and_other_addresse
         assert (await other.reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
 
 
-async def test_windows_count_and_are_counted_out_when_they_close() -> None:
+async def test_open_windows_count_as_connections_until_they_close() -> None:
     app = App()
     async with open_server(app, ConnectionLimits(per_address=2)) as port:
         address = f"ws://127.0.0.1:{port}"
@@ -218,7 +218,7 @@ async def test_windows_count_and_are_counted_out_when_they_close() -> None:
             peer.writer.close()
 
 
-async def test_who_does_not_read_the_answer_makes_room() -> None:
+async def test_a_client_that_does_not_read_its_answer_is_disconnected() -> None:
     app = App(b"x" * 50_000_000)
     app.may_answer.set()
     async with open_server(app, ConnectionLimits(per_address=1)) as port:
@@ -230,7 +230,7 @@ async def test_who_does_not_read_the_answer_makes_room() -> None:
             newcomer.writer.close()
 
 
-async def test_a_trusted_proxy_has_as_many_as_there_are_in_all() -> None:
+async def test_a_trusted_proxy_is_limited_only_by_the_total() -> None:
     app = App()
     limits = ConnectionLimits(total=4, per_address=1, proxies=parse_networks("127.0.0.9"))
     async with open_server(app, limits) as port:
@@ -241,7 +241,7 @@ async def test_a_trusted_proxy_has_as_many_as_there_are_in_all() -> None:
         idle = await opened(port, "127.0.0.9")
         kept.append(
             await opened(port, "127.0.0.1", GET)
-        )  # in all there are four now: one of those with most makes room
+        )  # now there are four in all, so one of an address with most of them is closed
         assert await ended(idle) == b""
         await until(lambda: app.asked == 4)
         refused = await opened(port, "127.0.0.9")
@@ -261,14 +261,14 @@ LONG = b"a" * 8_000_000
     ],
     ids=["address", "header", "headers", "trailer"],
 )
-async def test_a_head_without_end_is_not_kept(sent: bytes) -> None:
+async def test_an_endless_request_head_ends_the_connection(sent: bytes) -> None:
     async with open_server(App(), ConnectionLimits()) as port:
         peer = await opened(port, "127.0.0.1", sent)
-        with suppress(ConnectionError):  # it was cut while we went on sending
+        with suppress(ConnectionError):  # closed while the client was still sending
             assert (said := await ended(peer)) == b"" or said.startswith(b"HTTP/1.1 400")
 
 
-async def test_a_long_body_and_an_ordinary_long_head_are_no_trouble() -> None:
+async def test_a_long_body_and_an_ordinary_long_head_are_accepted() -> None:
     app = App()
     app.may_answer.set()
     head = b"POST / HTTP/1.1\r\nHost: x\r\n" + b"".join(b"X-%d: %s\r\n" % (n, b"v" * 300) for n in range(100))
@@ -280,7 +280,7 @@ async def test_a_long_body_and_an_ordinary_long_head_are_no_trouble() -> None:
         peer.writer.close()
 
 
-def test_a_network_of_ipv6_counts_as_one() -> None:
+def test_an_ipv6_network_counts_as_one_address() -> None:
     assert (
         get_counted_address("2001:db8:1:2::1")
         == get_counted_address("2001:db8:1:2:ffff::9")
@@ -289,7 +289,7 @@ def test_a_network_of_ipv6_counts_as_one() -> None:
     assert get_counted_address("::ffff:192.0.2.1") == get_counted_address("192.0.2.1") == "192.0.2.1"
 
 
-# -- handles ----------------------------------------------------------------------------------------------------------
+# -- file handles -----------------------------------------------------------------------------------------------------
 
 
 def test_a_service_may_open_as_many_files_as_the_system_allows() -> None:
@@ -303,13 +303,13 @@ def test_a_service_may_open_as_many_files_as_the_system_allows() -> None:
     assert file_handles.raise_limit() == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
-def test_some_handles_are_never_for_connections() -> None:
+def test_some_file_handles_are_reserved() -> None:
     assert file_handles.count_for_connections(65_536) == 65_024
     assert file_handles.count_for_connections(1024) == 512
     assert file_handles.count_for_connections(256) == 64
 
 
-def test_that_nothing_is_left_is_logged_once_a_minute() -> None:
+def test_a_lack_of_file_handles_is_logged_once_a_minute() -> None:
     now = 0.0
     rate_limit = RateLimitFilter(lambda: now)
 

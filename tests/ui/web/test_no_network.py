@@ -1,4 +1,4 @@
-"""Nothing leaves the machine: no command, no service and no child of either opens a connection but to itself."""
+"""Tests that nothing leaves the machine: commands, services and their child processes connect to this machine only."""
 
 import json
 import re
@@ -50,7 +50,7 @@ The remote table is here.
 
 @pytest.fixture
 def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Every connection of every Python process started in the test, one line of JSON each."""
+    """Record every connection of every Python process started in the test, as one line of JSON each."""
     (tmp_path / "watch").mkdir()
     (tmp_path / "watch" / "sitecustomize.py").write_text(WATCH)
     log = tmp_path / "connections"
@@ -61,7 +61,7 @@ def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def outward(log: Path) -> list[Any]:
-    """The connections that were not to this machine: loopback addresses and Unix sockets are."""
+    """Return the connections to other machines; loopback addresses and Unix sockets are local."""
     made = [json.loads(line) for line in log.read_text().splitlines()]
     own = re.compile(r"(?:\('(?:127\.0\.0\.1|::1|localhost)'.*|'?/.*|b'/.*|127\.0\.0\.1|::1|localhost)")
     return [one for one in made if not own.fullmatch(one[1])]
@@ -82,10 +82,11 @@ def test_no_connection_leaves_the_machine(watched: Path, tiny_home: Path, tmp_pa
         assert browser.post("/project/threads", json={"pagination": {"first": 9}, "filter": {}}).status_code == 200
         assert "remote table" in argot("ask", "Where is the remote table?", "--home", home)
     assert outward(watched) == []
-    assert any("socket" in one for one in watched.read_text().splitlines())  # the watch was on: the socket was used
+    # The audit hook was active: a socket was used.
+    assert any("socket" in one for one in watched.read_text().splitlines())
 
 
-def test_the_watch_sees_a_connection(watched: Path) -> None:
+def test_the_audit_hook_sees_a_connection(watched: Path) -> None:
     script = f"import socket\ntry: socket.create_connection(('{TRACKER}', 80), 1)\nexcept OSError: pass"
     subprocess.run([sys.executable, "-c", script], check=True)
-    assert outward(watched)[0] == ["socket.getaddrinfo", TRACKER]  # some resolvers find a place for any name
+    assert outward(watched)[0] == ["socket.getaddrinfo", TRACKER]  # some resolvers return an address for any name

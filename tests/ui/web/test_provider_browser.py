@@ -1,4 +1,4 @@
-"""Signing in at a provider in a real browser, and the chat window after it."""
+"""Test of signing in at a provider in a real browser, and of the chat window afterwards."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ from serving import Served
 
 
 @pytest.mark.browser
-def test_a_person_signs_in_at_the_provider_asks_and_is_signed_out_there(
+def test_a_person_signs_in_at_the_provider_asks_and_signs_out_there(
     chromium: Any, tiny_home: Path, tmp_path: Path
 ) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
@@ -40,7 +40,7 @@ def test_a_person_signs_in_at_the_provider_asks_and_is_signed_out_there(
             window.answer(tab, "14 days")
             tab.locator("#user-nav-button").click()
             tab.get_by_role("menuitem", name=re.compile("Log ?out|Sign out", re.IGNORECASE)).click()
-            # By way of the provider, where the session ends too.
+            # Through the provider, where the session ends too.
             expect(tab.get_by_role("link", name="Sign in with the depot")).to_be_visible()
             assert [given["client_id"] for path, given in provider.asked if path == "/end"] == [CLIENT]
 

@@ -1,4 +1,4 @@
-"""As long as nobody has a password, who sits at this machine is let in; what a proxy passes on is somebody else's."""
+"""Tests of local access while nobody has a password: a request passed on by a proxy does not get it."""
 
 import shutil
 import socket
@@ -42,7 +42,7 @@ def served(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture(scope="module")
 def ticket(served: Served) -> dict[str, str]:
-    """The cookie of the person at this machine, who may go on where nothing says that a proxy passed it on."""
+    """Provide the cookie of the local user, valid where no sign of a proxy is present."""
     cookies = dict(httpx.get(served.url, headers=PAGE).cookies)
     assert cookies and httpx.get(served.url + "/account", cookies=cookies).status_code == 200
     return cookies
@@ -53,7 +53,7 @@ def cookie_line(cookies: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("sign", SIGNS, ids="-".join)
-def test_what_a_proxy_passes_on_is_not_of_the_person_at_this_machine(
+def test_a_proxied_request_is_not_taken_for_the_local_user(
     served: Served, ticket: dict[str, str], sign: dict[str, str]
 ) -> None:
     newcomer = httpx.get(served.url, headers={**PAGE, **sign})
@@ -68,7 +68,9 @@ def test_what_a_proxy_passes_on_is_not_of_the_person_at_this_machine(
 
 
 @pytest.mark.parametrize("sign", SIGNS[:1] + SIGNS[-1:], ids=["header", "referer"])
-def test_no_window_is_opened_through_a_proxy(served: Served, ticket: dict[str, str], sign: dict[str, str]) -> None:
+def test_a_local_window_cannot_be_opened_through_a_proxy(
+    served: Served, ticket: dict[str, str], sign: dict[str, str]
+) -> None:
     address = served.url.replace("http", "ws", 1) + "/ws/socket.io/?EIO=4&transport=websocket"
     headers = {"Cookie": cookie_line(ticket)}
     with connect(address, origin=served.url, additional_headers=headers) as window:  # type: ignore[arg-type]
@@ -78,7 +80,7 @@ def test_no_window_is_opened_through_a_proxy(served: Served, ticket: dict[str, s
     assert refused.value.response.status_code == 403
 
 
-def test_a_key_counts_through_a_proxy(served: Served) -> None:
+def test_a_key_is_accepted_through_a_proxy(served: Served) -> None:
     key = argot("key", "add", "local", "--home", served.home).strip()
     headers = {"Authorization": f"Bearer {key}", **SIGNS[0]}
     assert httpx.get(served.url + "/api/documents", headers=headers).status_code == 200
@@ -86,7 +88,9 @@ def test_a_key_counts_through_a_proxy(served: Served) -> None:
 
 @pytest.mark.skipif("nginx" not in INSTALLED, reason="nginx is not installed")
 @pytest.mark.parametrize("more", ["", FOR_WINDOWS], ids=["plain", "named"])
-def test_nginx_in_front_lets_nobody_in(served: Served, ticket: dict[str, str], tmp_path: Path, more: str) -> None:
+def test_nginx_in_front_gives_nobody_local_access(
+    served: Served, ticket: dict[str, str], tmp_path: Path, more: str
+) -> None:
     place = tmp_path / "place"
     sites = f"server {{ listen unix:{place}; location / {{ proxy_pass http://127.0.0.1:{served.port}; {more} }} }}"
     with nginx(tmp_path, sites) as process:
@@ -101,7 +105,7 @@ def test_nginx_in_front_lets_nobody_in(served: Served, ticket: dict[str, str], t
 
 
 @pytest.mark.parametrize("program", INSTALLED)
-def test_the_examples_of_proxies_lead_nowhere_before_argot_knows_its_public_name(
+def test_example_proxies_are_refused_until_the_public_name_is_set(
     served: Served, ticket: dict[str, str], tmp_path: Path, program: str
 ) -> None:
     with front(program, tmp_path, served.port) as opened, opened.client(Accept="text/html") as client:
@@ -109,14 +113,14 @@ def test_the_examples_of_proxies_lead_nowhere_before_argot_knows_its_public_name
             assert client.get(path, headers={"Cookie": cookie_line(ticket)}).status_code == 421, path
 
 
-def test_a_request_that_names_two_hosts_is_refused(served: Served) -> None:
+def test_a_request_with_two_host_headers_is_refused(served: Served) -> None:
     own = served.url.removeprefix("http://")
     with socket.create_connection((own.partition(":")[0], served.port), timeout=120) as connection:
         connection.sendall(f"GET /health HTTP/1.1\r\nHost: {own}\r\nHost: evil.example\r\n\r\n".encode())
         assert connection.recv(100).startswith(b"HTTP/1.1 400")
 
 
-def test_http_1_0_is_no_browser(served: Served) -> None:
+def test_an_http_1_0_request_is_not_taken_for_a_browser(served: Served) -> None:
     with socket.create_connection(("127.0.0.1", served.port)) as connection:
         connection.sendall(f"GET / HTTP/1.0\r\nHost: 127.0.0.1:{served.port}\r\nAccept: text/html\r\n\r\n".encode())
         answer = b"".join(iter(lambda: connection.recv(65536), b""))

@@ -1,4 +1,4 @@
-"""The examples of reverse proxies do what they say, where nginx or Caddy is installed."""
+"""Tests of the example configurations of reverse proxies, where nginx or Caddy is installed."""
 
 import shutil
 import socket
@@ -27,7 +27,7 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module")
 def served(tiny_home: Path, shared_model: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A service that believes a proxy on this machine, also when that says who is signed in."""
+    """Provide a service that trusts a proxy on this machine, also when the proxy names the user."""
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("behind") / "kb"))
     argot("user", "add", "ann", "--password", "--home", home, typed=f"{PASSWORD}\n")
     port = free_port()
@@ -46,32 +46,32 @@ def opened(request: pytest.FixtureRequest, served: Served, tmp_path_factory: pyt
 
 
 def sign_in(client: httpx.Client) -> str:
-    """The cookie that one gets. It is bound to the public name, under which httpx does not know this machine."""
+    """Return the cookie of a session. Callers send it by hand: it is bound to the public name, unknown to httpx."""
     answer = client.post("/sign-in", data={"name": "ann", "password": PASSWORD})
     assert answer.status_code == 303 and "Secure" in answer.headers["set-cookie"]
     return answer.headers["set-cookie"].partition(";")[0]
 
 
-def test_http_leads_to_https(opened: Front) -> None:
+def test_http_redirects_to_https(opened: Front) -> None:
     answer = httpx.get(f"http://127.0.0.1:{opened.http}/glossary?x=1", headers={"Host": NAME})
     assert answer.status_code == 308
     assert answer.headers["location"].replace(f":{opened.https}", "") == f"{ORIGIN}/glossary?x=1"
 
 
-def test_people_sign_in_and_open_a_window(opened: Front) -> None:
+def test_people_sign_in_and_open_a_window_through_the_proxy(opened: Front) -> None:
     with opened.client(Accept="text/html") as client:
         cookie = sign_in(client)
         assert client.get("/account", headers={"Cookie": cookie}).status_code == 200
     with opened.connect() as raw, connect(
         f"ws://{NAME}/ws/socket.io/?EIO=4&transport=websocket", sock=raw,
         origin=ORIGIN, additional_headers={"Cookie": cookie},  # type: ignore[arg-type]
-        # The first window of a service loads the chat, which takes its time on a busy machine.
+        # The first window of a service loads the chat, which is slow on a busy machine.
         open_timeout=120,
     ) as window:  # fmt: skip
         assert str(window.recv()).startswith("0")
 
 
-def test_what_a_browser_says_of_itself_is_not_believed(opened: Front, served: Served) -> None:
+def test_forwarding_headers_of_a_browser_are_ignored(opened: Front, served: Served) -> None:
     claims = {"X-Forwarded-For": ELSEWHERE, "Forwarded": f"for={ELSEWHERE}", "X-Remote-User": "ann"}
     direct = httpx.get(served.url.replace("localhost", "127.0.0.1") + "/account", headers={**claims, "Host": NAME})
     assert direct.status_code == 200, "the service itself believes this machine"
@@ -81,7 +81,7 @@ def test_what_a_browser_says_of_itself_is_not_believed(opened: Front, served: Se
         assert ELSEWHERE not in argot("user", "sessions", "ann", "--home", served.home)
 
 
-def test_an_answer_comes_while_it_is_written(opened: Front, served: Served, shared_model: Any) -> None:
+def test_an_answer_is_streamed_through_the_proxy(opened: Front, served: Served, shared_model: Any) -> None:
     key = argot("key", "add", "ann", "--home", served.home).strip()
     shared_model.reset()
     shared_model.fault("hang", prompt="cited_answer")
@@ -92,7 +92,7 @@ def test_an_answer_comes_while_it_is_written(opened: Front, served: Served, shar
         assert not any(line.startswith("event: result") for line in [next(lines)])
 
 
-def test_a_file_that_is_too_large_is_refused_at_once(opened: Front, request: pytest.FixtureRequest) -> None:
+def test_an_oversized_file_is_refused_at_once_by_nginx(opened: Front, request: pytest.FixtureRequest) -> None:
     if "nginx" not in request.node.callspec.id:
         pytest.skip("Caddy counts what it passes on, and Argot refuses it")
     head = f"POST /documents HTTP/1.1\r\nHost: {NAME}\r\nContent-Length: 120000000\r\n\r\n"
@@ -101,7 +101,7 @@ def test_a_file_that_is_too_large_is_refused_at_once(opened: Front, request: pyt
         assert connection.recv(100).startswith(b"HTTP/1.1 413")
 
 
-def test_the_examples_name_the_port_and_the_size_that_argot_has() -> None:
+def test_the_examples_name_argots_port_and_file_size_limit() -> None:
     from argot.settings import SETTING_FIELDS
 
     port, most = SETTING_FIELDS["port"].default, SETTING_FIELDS["max_file_mb"].default

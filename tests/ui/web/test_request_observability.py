@@ -1,4 +1,4 @@
-"""What is watched around every request: who leaves is no failure, and what fails is logged once."""
+"""Tests of request logging: a client that leaves is no failure, and a failure is logged once."""
 
 import asyncio
 import logging
@@ -35,17 +35,19 @@ async def unheard(message: Any) -> None:
     raise AssertionError(message)
 
 
-async def test_a_client_that_left_before_its_connection_stood_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_client_that_leaves_before_its_connection_is_open_is_no_failure(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     async def accepts_too_late(scope: Any, receive: Any, send: Any) -> None:
         raise ClientDisconnected
 
-    with pytest.raises(ClientDisconnected):  # the server knows it, and is silent
+    with pytest.raises(ClientDisconnected):  # the server handles it without a log message
         await watch(accepts_too_late)(dict(SOCKET), nothing, unheard)
     assert caplog.records == []
 
 
-async def test_the_server_says_nothing_of_it_either(caplog: pytest.LogCaptureFixture) -> None:
-    """The server's own protocol over a connection that is lost while the application makes up its mind."""
+async def test_the_server_does_not_log_a_client_that_left_early(caplog: pytest.LogCaptureFixture) -> None:
+    """Check the server's own protocol with a connection lost before the application accepts it."""
     began, left, ended, lost = asyncio.Event(), asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def slow(scope: Any, receive: Any, send: Any) -> None:
@@ -74,11 +76,11 @@ async def test_the_server_says_nothing_of_it_either(caplog: pytest.LogCaptureFix
         await asyncio.wait_for(lost.wait(), 60)
         left.set()
         await asyncio.wait_for(ended.wait(), 60)
-        await asyncio.sleep(0)  # what stands behind the application has its turn
+        await asyncio.sleep(0)  # let the code after the application run
     assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == []
 
 
-async def test_what_fails_in_a_connection_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_failure_in_a_connection_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     async def fails(scope: Any, receive: Any, send: Any) -> None:
         raise RuntimeError("broken")
 
@@ -87,6 +89,6 @@ async def test_what_fails_in_a_connection_is_logged_once(caplog: pytest.LogCaptu
 
 
 @pytest.mark.parametrize("path", [f"{root}{more}" for root in PAGE_ROOTS for more in ("", "/one")])
-def test_every_page_of_ours_is_counted_as_one(path: str) -> None:
+def test_every_page_is_counted_under_the_surface_pages(path: str) -> None:
     assert get_surface(path) == "pages"
     assert get_surface(f"/chat{path}") == "chat"

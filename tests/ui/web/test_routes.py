@@ -1,6 +1,6 @@
-"""Every address of the real application under every role: only declared pairs pass, and what declares none is closed.
+"""Tests of every address of the real application for every role: only declared roles pass, others are refused.
 
-The application is put together in a process of its own, for Chainlit can be set up once in a process only.
+The application runs in its own process, because Chainlit can be set up only once in a process.
 """
 
 import json
@@ -115,13 +115,13 @@ def walked(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[st
     return found
 
 
-def test_every_address_of_ours_declares_its_role(walked: dict[str, Any]) -> None:
+def test_every_address_of_argot_declares_its_role(walked: dict[str, Any]) -> None:
     assert [name for name, access, own in walked["entries"] if own and access is None] == []
     assert {name for name, access, own in walked["entries"] if own and access == "anonymous"} == OPEN
 
 
 def test_every_address_of_chainlit_is_declared_or_known_to_be_closed(walked: dict[str, Any]) -> None:
-    """Another release with another route must not pass unseen."""
+    """Check that a new Chainlit release with another route is noticed."""
     theirs = {name: access for name, access, own in walked["entries"] if not own}
     assert {name for name, access in theirs.items() if access is None} == CLOSED | ANSWERED_HERE
     assert {name for name, _, own in walked["entries"] if own} >= ANSWERED_HERE
@@ -130,7 +130,7 @@ def test_every_address_of_chainlit_is_declared_or_known_to_be_closed(walked: dic
     assert {name for name in ROUTES if not name.startswith("WEBSOCKET")} <= theirs.keys()
 
 
-def test_only_declared_pairs_pass(walked: dict[str, Any]) -> None:
+def test_only_declared_roles_reach_an_address(walked: dict[str, Any]) -> None:
     first: dict[str, bool] = {}
     wrong = {}
     for name, access, own in walked["entries"]:
@@ -146,13 +146,13 @@ def test_only_declared_pairs_pass(walked: dict[str, Any]) -> None:
     assert wrong == {}
 
 
-def test_nothing_breaks_whoever_asks(walked: dict[str, Any]) -> None:
+def test_no_address_fails_for_any_role(walked: dict[str, Any]) -> None:
     assert {pair: status for pair, status in walked["real"].items() if status >= 500} == {}
     assert walked["real"]["GET /user by asker"] == 200
     assert walked["real"]["GET /account by admin"] == 200
 
 
-# -- declaring -------------------------------------------------------------------------------------------------------
+# -- declaring roles -------------------------------------------------------------------------------------------------
 
 
 def _application() -> FastAPI:
@@ -172,7 +172,7 @@ def _application() -> FastAPI:
 
 
 class _Let:
-    """The application behind a guard that lets everything in as this visitor."""
+    """The application behind a guard that lets everybody in as this visitor."""
 
     def __init__(self, app: FastAPI, who: Visitor) -> None:
         self.app, self.who, self.addresses = app, who, Addresses.of(app)
@@ -186,7 +186,7 @@ class _Let:
 LEO = Visitor("leo", "Leo", Principal("leo", manages=frozenset({"Legal"})), "right", "password", "s1")
 
 
-def test_what_declares_no_role_is_refused_to_everybody() -> None:
+def test_an_address_without_a_declared_role_is_refused_to_everybody() -> None:
     addresses = Addresses.of(_application())
     entry = addresses.find({"type": "http", "method": "GET", "path": "/forgotten"})
     admin = Visitor("root", "Root", Principal("root", sees_all=True), "right", "password", "s2")
@@ -199,7 +199,7 @@ def test_what_declares_no_role_is_refused_to_everybody() -> None:
 
 
 @pytest.mark.parametrize("multipart", [False, True])
-def test_a_form_is_taken_from_our_own_page_alone(multipart: bool) -> None:
+def test_a_form_is_accepted_from_argots_own_page_only(multipart: bool) -> None:
     client = TestClient(_Let(_application(), LEO))
     files = {"file": b"x"} if multipart else None
     right = client.post("/terms", data={"csrf": "right", "term": "PUC"}, files=files)
@@ -209,7 +209,7 @@ def test_a_form_is_taken_from_our_own_page_alone(multipart: bool) -> None:
         assert client.post("/terms", data=form, files=files).status_code == 403
 
 
-def test_a_script_of_ours_shows_the_token_in_a_header() -> None:
+def test_a_script_sends_the_csrf_token_in_a_header() -> None:
     client = TestClient(_Let(_application(), LEO))
     assert client.post("/terms", data={"term": "PUC"}, headers={CSRF_HEADER: "right"}).status_code == 200
     assert client.post("/terms", json={"csrf": "right"}).status_code == 403

@@ -1,4 +1,4 @@
-"""Signing in and out: over HTTP against a real server in a process of its own, and in a real browser."""
+"""Tests of signing in and out: over HTTP with a real server in its own process, and in a real browser."""
 
 import os
 import re
@@ -31,7 +31,7 @@ def argot(home: Path, *arguments: str, typed: str = "") -> str:
 
 
 class Served(serving.Served):
-    """What it says is kept, to look for secrets in."""
+    """A service whose output is kept, to search it for secrets."""
 
     def browser(self) -> httpx.Client:
         return httpx.Client(base_url=self.url, headers={**PAGE, "Origin": self.url}, timeout=serving.PATIENCE)
@@ -39,7 +39,7 @@ class Served(serving.Served):
 
 @pytest.fixture(scope="module")
 def served(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """ann asks, leo manages the context Legal, root is an administrator."""
+    """Provide a service: ann asks, leo manages the context Legal, root is an administrator."""
     home = Path(shutil.copytree(tiny_home, tmp_path_factory.mktemp("signed") / "kb"))
     said = argot(home, "user", "add", "ann", "--password", "--display-name", "Ann Lee", typed=f"{GOOD}\n")
     assert said == "User ann, groups: none, role: asker, signs in: with a password\n"
@@ -62,7 +62,7 @@ def csrf(browser: httpx.Client) -> str:
     return found[1]
 
 
-def test_whoever_is_not_signed_in_is_led_to_the_sign_in_page_and_back(served: Served) -> None:
+def test_a_visitor_without_a_session_signs_in_and_returns_to_the_page(served: Served) -> None:
     with served.browser() as browser:
         answer = browser.get("/thread/t1?x=1")
         assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=%2Fthread%2Ft1%3Fx%3D1")
@@ -77,7 +77,7 @@ def test_whoever_is_not_signed_in_is_led_to_the_sign_in_page_and_back(served: Se
         assert browser.get("/sign-in?next=/account").headers["location"] == "/account"
 
 
-def test_the_cookie_of_chainlit_never_leaves_and_never_counts(served: Served) -> None:
+def test_chainlits_cookie_is_neither_sent_nor_accepted(served: Served) -> None:
     with served.browser() as browser:
         sign_in(browser)
         answer = browser.post("/set-session-cookie", json={"session_id": "c0ffee00-0000-4000-8000-000000000000"})
@@ -89,7 +89,7 @@ def test_the_cookie_of_chainlit_never_leaves_and_never_counts(served: Served) ->
 
 
 @pytest.mark.parametrize(("name", "password"), [("ann", OTHER), ("nobody", GOOD), ("", ""), ("ann", "x" * 1500)])
-def test_a_wrong_name_or_password_is_told_without_saying_which(served: Served, name: str, password: str) -> None:
+def test_the_error_does_not_say_whether_name_or_password_is_wrong(served: Served, name: str, password: str) -> None:
     with served.browser() as browser:
         answer = sign_in(browser, name, password)
         assert answer.status_code == 401
@@ -98,7 +98,7 @@ def test_a_wrong_name_or_password_is_told_without_saying_which(served: Served, n
         assert "set-cookie" not in answer.headers
 
 
-def test_what_is_typed_is_escaped_and_never_sent_back_with_an_error(served: Served) -> None:
+def test_input_is_escaped_and_not_repeated_in_errors(served: Served) -> None:
     with served.browser() as browser:
         answer = sign_in(browser, '"><script>alert(1)</script>', OTHER)
         assert "<script>" not in answer.text and "&lt;script&gt;" in answer.text
@@ -107,7 +107,7 @@ def test_what_is_typed_is_escaped_and_never_sent_back_with_an_error(served: Serv
         assert "passwort" not in browser.post("/sign-in", content=b"\xff\x00passwort").text
 
 
-def test_another_page_cannot_sign_in_or_out_for_me(served: Served) -> None:
+def test_another_page_cannot_sign_a_person_in_or_out(served: Served) -> None:
     with served.browser() as browser:
         evil = {"Origin": "http://evil.example"}
         assert browser.post("/sign-in", data={"name": "ann", "password": GOOD}, headers=evil).status_code == 403
@@ -119,7 +119,7 @@ def test_another_page_cannot_sign_in_or_out_for_me(served: Served) -> None:
 
 
 @pytest.mark.parametrize("way", ["/logout", "/sign-out", "/account/sign-out-everywhere"])
-def test_signing_out_ends_the_session_not_only_the_cookie(served: Served, way: str) -> None:
+def test_signing_out_ends_the_session_and_removes_the_cookie(served: Served, way: str) -> None:
     with served.browser() as browser, served.browser() as other:
         sign_in(browser)
         sign_in(other)
@@ -132,7 +132,7 @@ def test_signing_out_ends_the_session_not_only_the_cookie(served: Served, way: s
         assert other.get("/user", headers={"Accept": "*/*"}).status_code == (401 if everywhere else 200)
 
 
-def test_a_new_session_is_begun_at_every_sign_in(served: Served) -> None:
+def test_every_sign_in_begins_a_new_session(served: Served) -> None:
     with served.browser() as browser:
         sign_in(browser)
         (first,) = browser.cookies.items()
@@ -159,14 +159,14 @@ def test_changing_the_password_ends_every_other_session(served: Served) -> None:
         assert sign_in(other, "leo", OTHER).status_code == 303
 
 
-def test_the_account_says_who_one_is(served: Served) -> None:
+def test_the_account_page_shows_the_role_and_the_sessions(served: Served) -> None:
     with served.browser() as browser:
         sign_in(browser, "root")
         page = browser.get("/account").text
         assert "admin" in page and "127.0.0.1" in page
 
 
-def test_the_command_line_acts_beside_the_service(served: Served) -> None:
+def test_the_command_line_manages_users_beside_the_service(served: Served) -> None:
     with served.browser() as browser:
         sign_in(browser, "root")
         assert "127.0.0.1" in argot(served.home, "user", "sessions", "root")
@@ -179,7 +179,7 @@ def test_the_command_line_acts_beside_the_service(served: Served) -> None:
         assert "ann\tAnn Lee\t\tasker\t\twith a password" in listed
 
 
-def test_a_suspended_person_is_out_at_once_and_told_so(served: Served) -> None:
+def test_a_suspended_person_is_signed_out_at_once_and_told(served: Served) -> None:
     argot(served.home, "user", "add", "eve", "--password", typed=f"{GOOD}\n")
     with served.browser() as browser:
         sign_in(browser, "eve")
@@ -192,7 +192,7 @@ def test_a_suspended_person_is_out_at_once_and_told_so(served: Served) -> None:
         assert sign_in(browser, "eve").status_code == 303
 
 
-def test_nobody_is_let_in_at_the_machine_and_no_context_is_made_up(served: Served) -> None:
+def test_a_user_with_an_unknown_context_or_weak_password_is_not_added(served: Served) -> None:
     for more, said in ((["--manages", "Nonsense"], "Contexts: Legal, NAND"), (["--password"], "10 to 1024")):
         done = serving.run("user", "add", "zoe", *more, "--home", served.home, typed="short\n")
         assert done.returncode == 1
@@ -205,12 +205,12 @@ def test_nobody_is_let_in_at_the_machine_and_no_context_is_made_up(served: Serve
     ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "evil.example", "", "/sign-in",
      "/\t/evil.example", "///evil.example", "/\n/evil.example", "\\\\evil.example", "/sign-in?next=/x"],
 )  # fmt: skip
-def test_nobody_is_sent_elsewhere_after_signing_in(address: str) -> None:
+def test_foreign_addresses_are_not_followed_after_signing_in(address: str) -> None:
     assert choose_own_page(address) == "/"
 
 
 @pytest.mark.parametrize("address", ["/", "/account", "/thread/t1?x=1", "/glossary/C%2B%2B"])
-def test_one_comes_back_to_the_page_one_wanted(address: str) -> None:
+def test_own_addresses_are_followed_after_signing_in(address: str) -> None:
     assert choose_own_page(address) == address
 
 
@@ -219,7 +219,7 @@ def test_one_comes_back_to_the_page_one_wanted(address: str) -> None:
 
 @pytest.fixture
 def tab(chromium: Any, served: Served) -> Iterator[Any]:
-    """A fresh visitor on a telephone."""
+    """Provide a page of a new visitor on a phone."""
     with window.visitors(chromium, served.url) as visit:
         yield visit(viewport={"width": 390, "height": 780})
 
@@ -228,7 +228,7 @@ def tab(chromium: Any, served: Served) -> Iterator[Any]:
 def test_a_person_signs_in_asks_signs_out_and_is_suspended(tab: Any, served: Served) -> None:
     tab.goto(served.url)
     expect(tab).to_have_title("Sign in · Argot")
-    expect(tab.locator("#name")).to_be_focused()  # the keyboard is enough
+    expect(tab.locator("#name")).to_be_focused()  # by keyboard only
     assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
     tab.keyboard.type("ann")
     tab.keyboard.press("Tab")
@@ -245,14 +245,14 @@ def test_a_person_signs_in_asks_signs_out_and_is_suspended(tab: Any, served: Ser
     tab.locator("#user-nav-button").click()
     expect(tab.get_by_text("Ann Lee")).to_be_visible()
     tab.get_by_role("menuitem", name=re.compile("Log ?out|Sign out", re.IGNORECASE)).click()
-    expect(tab.locator("#password")).to_be_visible()  # the page to sign in on again
+    expect(tab.locator("#password")).to_be_visible()  # the sign-in page
     expect(tab).to_have_url(re.compile(f"^{served.url}/sign-in"))
 
     window.sign_in(tab, "ann", GOOD)
     window.connected(tab)
     argot(served.home, "user", "suspend", "ann")
     try:
-        # The connection of the open window is cut, and what it asks for next brings it to the sign-in page.
+        # The connection of the open window is closed, and its next request leads to the sign-in page.
         assert _people(served.home, "ann") == 0
         tab.reload()
         window.sign_in(tab, "ann", GOOD)
@@ -262,7 +262,7 @@ def test_a_person_signs_in_asks_signs_out_and_is_suspended(tab: Any, served: Ser
 
 
 @pytest.mark.browser
-def test_keys_for_programs_are_made_shown_once_and_revoked(chromium: Any, served: Served) -> None:
+def test_keys_for_programs_are_created_shown_once_and_revoked(chromium: Any, served: Served) -> None:
     def given(key: str) -> int:
         with httpx.Client(base_url=served.url, timeout=serving.PATIENCE) as program:
             return program.get("/v1/models", headers={"Authorization": f"Bearer {key}"}).status_code
@@ -290,7 +290,7 @@ def test_keys_for_programs_are_made_shown_once_and_revoked(chromium: Any, served
 
 
 @pytest.mark.browser
-def test_an_answer_being_written_stops_when_its_asker_is_suspended(
+def test_a_suspension_stops_the_answer_being_written(
     chromium: Any, tiny_home: Path, tmp_path: Path, scripted_model: Any
 ) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
@@ -318,7 +318,7 @@ def test_an_answer_being_written_stops_when_its_asker_is_suspended(
 @pytest.mark.browser
 @pytest.mark.skipif(not os.environ.get("ARGOT_SCREENSHOTS"), reason="writes docs/screenshots: ARGOT_SCREENSHOTS=1")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_screenshots(chromium: Any, served: Served, scheme: str) -> None:
+def test_screenshots_of_the_sign_in_page(chromium: Any, served: Served, scheme: str) -> None:
     page = chromium.new_page(viewport={"width": 720, "height": 560}, color_scheme=scheme)
     page.goto(served.url)
     page.screenshot(path=ROOT / "docs" / "screenshots" / f"sign-in-{scheme}.png")

@@ -1,4 +1,4 @@
-"""The web service: where it listens, whom it answers, and what it tells browsers."""
+"""Tests of the web service: where it listens, whom it answers, and its response headers."""
 
 import asyncio
 import json
@@ -115,7 +115,7 @@ class Site:
 
 @pytest.fixture
 def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
-    """Sites over one people.db, in which ann has a password unless `alone`."""
+    """Provide a function that makes sites over one people.db, in which ann has a password unless `alone` is set."""
     people = People(SqliteStores(tmp_path))
     people.add("ann")
 
@@ -150,12 +150,12 @@ def make_site(tmp_path: Path) -> Iterator[Callable[..., Site]]:
 
 @pytest.fixture
 def client(make_site: Callable[..., Site]) -> TestClient:
-    """A browser at an installation where nobody has a password."""
+    """Provide a browser of an installation where nobody has a password."""
     return make_site(alone=True).browser()
 
 
 @pytest.mark.parametrize("host", [f"localhost:{PORT}", f"127.0.0.1:{PORT}", f"[::1]:{PORT}", f"LOCALHOST:{PORT}"])
-def test_its_own_names_are_answered(client: TestClient, host: str) -> None:
+def test_local_host_names_are_answered(client: TestClient, host: str) -> None:
     assert client.get("/who", headers={"Host": host}).status_code == 200
 
 
@@ -164,11 +164,11 @@ def test_its_own_names_are_answered(client: TestClient, host: str) -> None:
     ["evil.example", f"evil.example:{PORT}", "localhost", "localhost:80", f"localhost.evil.example:{PORT}", "",
      f"192.0.2.7:{PORT}"],
 )  # fmt: skip
-def test_a_name_rebound_to_this_machine_is_not(client: TestClient, host: str) -> None:
+def test_foreign_host_names_are_refused(client: TestClient, host: str) -> None:
     assert client.get("/who", headers={"Host": host}).status_code == 421
 
 
-def test_where_people_sign_in_every_address_of_the_machine_will_do_but_no_foreign_name(
+def test_with_sign_in_any_own_address_is_answered_but_no_foreign_name(
     make_site: Callable[..., Site],
 ) -> None:
     browser = make_site(secluded=False, public_url="https://argot.example.com").browser()
@@ -194,7 +194,7 @@ def test_pages_of_other_origins_are_refused(client: TestClient, origin: str) -> 
         pass
 
 
-def test_its_own_page_may_ask_and_connect(client: TestClient) -> None:
+def test_argots_own_page_may_send_requests_and_connect(client: TestClient) -> None:
     headers = {"Origin": OWN, "Cookie": f"{COOKIE}=signed"}
     answer = client.post("/who", headers=headers)
     assert (answer.status_code, answer.text) == (200, "local")
@@ -204,33 +204,33 @@ def test_its_own_page_may_ask_and_connect(client: TestClient) -> None:
         assert connection.receive_text() == "local: 42 hello"
 
 
-def test_what_changes_something_says_which_page_sent_it(client: TestClient) -> None:
+def test_a_changing_request_must_say_which_page_sent_it(client: TestClient) -> None:
     assert client.post("/who").status_code == 403
     assert client.post("/who", headers={"Sec-Fetch-Site": "none"}).status_code == 403
     assert client.post("/who", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_a_foreign_site_may_link_here_but_not_load_from_here(client: TestClient, site: str) -> None:
-    """A page on another port of this machine is the same site to a browser, and no friend of ours."""
+def test_a_foreign_site_may_link_but_not_embed(client: TestClient, site: str) -> None:
+    """Check another port of this machine too: to a browser it is the same site, but it is not trusted."""
     cross = {"Sec-Fetch-Site": site}
     assert client.get("/who", headers={**cross, "Sec-Fetch-Mode": "navigate"}).status_code == 200
     assert client.get("/who", headers={**cross, "Sec-Fetch-Mode": "no-cors"}).status_code == 403
 
 
 @pytest.mark.parametrize("cookie", ["", f"{COOKIE}=forged", "argot_9999=signed", "=;=;\x01"])
-def test_nobody_is_taken_for_somebody(client: TestClient, cookie: str) -> None:
+def test_an_unknown_cookie_gives_no_identity(client: TestClient, cookie: str) -> None:
     assert client.get("/who", headers={"Cookie": cookie}).text == "None"
     assert client.get("/mine", headers={"Cookie": cookie}).status_code == 401
 
 
-def test_who_is_asking_is_told_by_the_guard_alone(make_site: Callable[..., Site]) -> None:
+def test_the_identity_is_set_by_the_guard_only(make_site: Callable[..., Site]) -> None:
     browser = make_site().browser("ann")
     assert browser.get("/proof", headers={"Authorization": "Bearer signed"}).text == "[None, None]"
     assert browser.get("/mine").text == "ann password"
 
 
-def test_whoever_opens_the_page_gets_an_identity_that_only_this_site_sees(client: TestClient) -> None:
+def test_opening_the_page_sets_a_cookie_for_this_site_only(client: TestClient) -> None:
     cookie = client.get("/", headers=PAGE).headers["set-cookie"]
     assert cookie.startswith(f"{COOKIE}=signed;")
     assert {"HttpOnly", "SameSite=Strict"} <= set(cookie.split("; "))
@@ -239,7 +239,7 @@ def test_whoever_opens_the_page_gets_an_identity_that_only_this_site_sees(client
     assert "set-cookie" not in client.get("/who").headers
 
 
-def test_as_soon_as_somebody_has_a_password_sitting_at_this_machine_is_not_enough(
+def test_local_access_ends_as_soon_as_a_password_is_set(
     make_site: Callable[..., Site],
 ) -> None:
     site = make_site(alone=True)
@@ -258,7 +258,7 @@ def test_as_soon_as_somebody_has_a_password_sitting_at_this_machine_is_not_enoug
     assert "set-cookie" not in answer.headers
 
 
-def test_a_window_that_others_can_reach_takes_nobody_for_the_person_at_this_machine(
+def test_a_shared_site_does_not_recognise_a_local_user(
     make_site: Callable[..., Site],
 ) -> None:
     for settings in ({"secluded": False}, {"public_url": "https://argot.example.com"}):
@@ -267,7 +267,7 @@ def test_a_window_that_others_can_reach_takes_nobody_for_the_person_at_this_mach
         assert "set-cookie" not in browser.get("/", headers=PAGE).headers
 
 
-def test_a_suspended_person_is_out_at_once_also_in_what_is_open(make_site: Callable[..., Site]) -> None:
+def test_a_suspension_ends_open_connections_at_once(make_site: Callable[..., Site]) -> None:
     site = make_site()
     browser, other = site.browser("ann"), site.browser("ann")
     assert browser.get("/mine").text == "ann password"
@@ -282,11 +282,11 @@ def test_a_suspended_person_is_out_at_once_also_in_what_is_open(make_site: Calla
     with pytest.raises(WebSocketDisconnect), other.websocket_connect("/ws", headers={"Origin": OWN}):
         pass
     site.base.people.restore("ann")
-    assert browser.get("/mine").status_code == 401  # the old session does not come back
+    assert browser.get("/mine").status_code == 401  # the old session is not restored
     assert site.browser("ann").get("/mine").status_code == 200
 
 
-def test_signing_out_cuts_the_connections_of_that_session_alone(make_site: Callable[..., Site]) -> None:
+def test_signing_out_closes_the_connections_of_that_session_only(make_site: Callable[..., Site]) -> None:
     site = make_site()
     sessions = site.base.people.sessions
     with site.browser("ann").websocket_connect("/ws", headers={"Origin": OWN}) as one:
@@ -299,7 +299,7 @@ def test_signing_out_cuts_the_connections_of_that_session_alone(make_site: Calla
             assert other.receive_text() == "ann: 42"
 
 
-def test_a_session_that_runs_out_ends_an_open_connection_at_its_next_sign_of_life(
+def test_an_expired_session_ends_its_connection_at_the_next_message(
     make_site: Callable[..., Site],
 ) -> None:
     site = make_site()
@@ -311,21 +311,21 @@ def test_a_session_that_runs_out_ends_an_open_connection_at_its_next_sign_of_lif
             connection.receive_text()
 
 
-def test_behind_https_the_cookie_is_for_https_alone(make_site: Callable[..., Site]) -> None:
+def test_behind_https_the_cookie_is_secure(make_site: Callable[..., Site]) -> None:
     authenticator = make_site(public_url="https://argot.example.com").guard.authenticator
     assert authenticator.cookie == f"__Host-argot_{PORT}"
     assert "; Secure" in authenticator.set_cookie("x")
     assert "; Secure" not in make_site().guard.authenticator.set_cookie("x")
 
 
-def test_a_stranger_sends_no_large_body(make_site: Callable[..., Site]) -> None:
+def test_a_visitor_without_a_session_cannot_send_a_large_body(make_site: Callable[..., Site]) -> None:
     site = make_site()
     large = b"x" * 100_000
     assert site.browser().post("/who", content=large, headers={"Origin": OWN}).status_code == 413
     assert site.browser("ann").post("/who", content=large, headers={"Origin": OWN}).status_code == 200
 
 
-def test_a_script_of_a_page_is_sent_to_sign_in_where_the_page_was(make_site: Callable[..., Site]) -> None:
+def test_a_script_without_a_session_is_sent_to_the_sign_in_page(make_site: Callable[..., Site]) -> None:
     headers = {"HX-Request": "true", "HX-Current-URL": f"{OWN}/glossary/PUC"}
     answer = make_site().browser().get("/mine", headers=headers)
     assert (answer.status_code, answer.headers["hx-redirect"]) == (401, "/sign-in?next=%2Fglossary%2FPUC")
@@ -341,7 +341,7 @@ def _as(name: str, **more: str) -> dict[str, str]:
     return {"X-Remote-User": name, **more}
 
 
-def test_the_proxy_says_who_is_asking_and_nobody_else_does(make_site: Callable[..., Site]) -> None:
+def test_only_the_trusted_proxy_may_name_the_user(make_site: Callable[..., Site]) -> None:
     site = make_site(alone=True, **BY_PROXY)
     assert site.browser(client=PROXY).get("/mine", headers=_as("ann")).text == "ann header"
     assert site.browser(client="2001:db8::1").get("/mine", headers=_as("ann")).text == "ann header"
@@ -351,18 +351,18 @@ def test_the_proxy_says_who_is_asking_and_nobody_else_does(make_site: Callable[.
         assert site.browser(client=address).get("/mine", headers=forwarded).status_code == 401
 
 
-def test_without_the_setting_the_header_says_nothing(make_site: Callable[..., Site]) -> None:
+def test_without_the_setting_the_user_header_is_ignored(make_site: Callable[..., Site]) -> None:
     site = make_site(trusted_proxies=PROXY)
     assert site.browser(client=PROXY).get("/mine", headers=_as("ann")).status_code == 401
 
 
-def test_the_proxy_cannot_name_the_person_at_this_machine(make_site: Callable[..., Site]) -> None:
+def test_the_proxy_cannot_name_the_local_user(make_site: Callable[..., Site]) -> None:
     for unknown in ("refuse", "create"):
         site = make_site(alone=True, unknown_people=unknown, **BY_PROXY)
         assert site.browser(client=PROXY).get("/mine", headers=_as("local")).status_code == 403
 
 
-def test_whom_argot_does_not_know_is_refused_or_made_an_asker(make_site: Callable[..., Site]) -> None:
+def test_an_unknown_user_of_the_proxy_is_refused_or_added_as_an_asker(make_site: Callable[..., Site]) -> None:
     refusing = make_site(alone=True, **BY_PROXY).browser(client=PROXY)
     answer = refusing.get("/mine", headers={**_as("zoe"), **PAGE})
     assert answer.status_code == 403
@@ -377,13 +377,13 @@ def test_whom_argot_does_not_know_is_refused_or_made_an_asker(make_site: Callabl
         assert site.browser(client=PROXY).get("/mine", headers=_as(bad)).status_code == 403
 
 
-def test_two_names_are_none(make_site: Callable[..., Site]) -> None:
+def test_two_names_or_none_from_the_proxy_are_refused(make_site: Callable[..., Site]) -> None:
     browser = make_site(alone=True, **BY_PROXY).browser(client=PROXY)
     assert browser.get("/mine", headers=[("X-Remote-User", "ann"), ("X-Remote-User", "bob")]).status_code == 403  # type: ignore[arg-type]
     assert browser.get("/mine", headers=_as("")).status_code == 403
 
 
-def test_a_suspended_person_does_not_come_in_by_the_proxy_either(make_site: Callable[..., Site]) -> None:
+def test_a_suspended_user_is_refused_through_the_proxy_too(make_site: Callable[..., Site]) -> None:
     site = make_site(alone=True, **BY_PROXY)
     browser = site.browser(client=PROXY)
     with browser.websocket_connect("/ws", headers=_as("ann", Origin=OWN)) as connection:
@@ -398,7 +398,7 @@ def test_a_suspended_person_does_not_come_in_by_the_proxy_either(make_site: Call
         pass
 
 
-def test_where_a_request_comes_from_is_taken_from_the_proxy_alone(make_site: Callable[..., Site]) -> None:
+def test_the_clients_address_is_taken_from_the_trusted_proxy_only(make_site: Callable[..., Site]) -> None:
     authenticator = make_site(alone=True, **BY_PROXY).guard.authenticator
 
     def address(peer: str, forwarded: str) -> str:
@@ -410,7 +410,7 @@ def test_where_a_request_comes_from_is_taken_from_the_proxy_alone(make_site: Cal
     assert address("198.51.100.7", "203.0.113.9") == "198.51.100.7"
 
 
-def test_settings_that_would_let_strangers_in_are_refused() -> None:
+def test_unsafe_sign_in_settings_are_refused() -> None:
     with pytest.raises(InvalidSettings, match="trusted_proxies"):
         require_consistent(Settings(sign_in_header="X-User"), signing_in=True)
     with pytest.raises(InvalidSettings, match="argot user add NAME --password"):
@@ -421,10 +421,10 @@ def test_settings_that_would_let_strangers_in_are_refused() -> None:
     require_consistent(Settings(sign_in_header="X-User", trusted_proxies="127.0.0.1, 10.0.0.0/8"), signing_in=True)
 
 
-# -- what browsers are told ------------------------------------------------------------------------------------------
+# -- response headers ------------------------------------------------------------------------------------------------
 
 
-def test_every_answer_tells_the_browser_to_stay_here(client: TestClient) -> None:
+def test_every_response_has_the_security_headers(client: TestClient) -> None:
     for answer in (client.get("/who"), client.get("/", headers=PAGE), client.get("/nothing"), client.get("/mine")):
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "same-origin"
@@ -436,7 +436,7 @@ def test_every_answer_tells_the_browser_to_stay_here(client: TestClient) -> None
         assert "sha256-" in policy["script-src"]
 
 
-def test_what_is_for_one_person_is_kept_by_no_cache(make_site: Callable[..., Site]) -> None:
+def test_personal_responses_are_not_cached(make_site: Callable[..., Site]) -> None:
     browser = make_site().browser("ann")
     assert browser.get("/mine").headers["cache-control"] == "no-store"
 
@@ -446,7 +446,7 @@ def test_only_inline_scripts_of_the_page_itself_may_run() -> None:
     assert one != other
 
 
-def test_a_host_header_writes_nothing_into_the_policy() -> None:
+def test_a_host_header_cannot_change_the_content_policy() -> None:
     assert "evil" not in build_content_policy("", "x; script-src evil")
 
 
@@ -454,36 +454,36 @@ def test_a_host_header_writes_nothing_into_the_policy() -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.7"])
-def test_it_listens_on_this_machine_alone(host: str) -> None:
+def test_without_sign_in_the_service_listens_locally_only(host: str) -> None:
     with pytest.raises(InvalidSettings, match=r"open to this machine only.*argot user add NAME --password"):
         bind_socket(host, 0)
 
 
-def test_where_people_sign_in_it_may_listen_for_others() -> None:
+def test_with_sign_in_the_service_may_listen_for_others() -> None:
     with bind_socket("0.0.0.0", 0, shared=True) as listener:
         assert listener.getsockname()[0] == "0.0.0.0"
 
 
-def test_a_busy_port_is_named_with_a_way_out() -> None:
+def test_a_busy_port_is_reported_with_a_remedy() -> None:
     with bind_socket("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
         with pytest.raises(InvalidSettings, match=f"Port {port} of 127.0.0.1 is in use.*--port"):
             bind_socket("127.0.0.1", port)
 
 
-def test_a_name_that_is_none_is_refused() -> None:
+def test_an_invalid_host_name_is_refused() -> None:
     with pytest.raises(InvalidSettings, match=r"no such host\.invalid"):
         bind_socket("no such host.invalid", 0)
 
 
-def test_port_0_takes_any_free_one() -> None:
+def test_port_0_takes_any_free_port() -> None:
     with bind_socket("localhost", 0) as listener:
         assert listener.family in (socket.AF_INET, socket.AF_INET6)
         assert listener.getsockname()[1] > 0
 
 
-async def test_what_is_sent_leaves_at_once() -> None:
-    """Held back until more comes (Nagle), an answer waits some 40 ms for an acknowledgement."""
+async def test_packets_are_sent_without_delay() -> None:
+    """Check it because a packet held back by Nagle's algorithm waits some 40 ms for an acknowledgement."""
     held_back = asyncio.Queue[int]()
 
     def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -499,23 +499,23 @@ async def test_what_is_sent_leaves_at_once() -> None:
             writer.close()
 
 
-# -- who asks --------------------------------------------------------------------------------------------------------
+# -- identities ------------------------------------------------------------------------------------------------------
 
 
-async def test_without_an_identity_nothing_is_done(tmp_path: Path) -> None:
+async def test_without_an_identity_the_principal_is_refused(tmp_path: Path) -> None:
     async with KnowledgeBase.open(tmp_path / "kb", Settings(home=tmp_path / "kb"), create=True) as kb:
         with pytest.raises(NotAllowed):
             await get_current_principal(kb)
 
 
-def test_the_signing_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
+def test_the_signing_secret_is_made_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     secret = load_signing_secret(tmp_path)
     assert len(secret) >= 32
     assert load_signing_secret(tmp_path) == secret
     assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
 
 
-# -- what Chainlit finds ---------------------------------------------------------------------------------------------
+# -- files for Chainlit ----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -527,7 +527,7 @@ def package() -> Path:
     return Path(found.origin).parent
 
 
-def test_its_settings_are_ours(package: Path, tmp_path: Path) -> None:
+def test_chainlits_settings_are_written_by_argot(package: Path, tmp_path: Path) -> None:
     folder = write_files(tmp_path / "chat", package, [OWN])
     found = tomllib.loads((folder / ".chainlit" / "config.toml").read_text("utf-8"))
     assert found["project"]["allow_origins"] == [OWN]
@@ -550,19 +550,19 @@ def test_a_second_start_renews_everything_but_the_secret(package: Path, tmp_path
     assert (folder / "build" / "assets").resolve() == (package / "frontend" / "dist" / "assets").resolve()
 
 
-def test_the_page_asks_no_other_server(package: Path) -> None:
+def test_the_page_loads_nothing_from_other_servers(package: Path) -> None:
     html = rewrite_page((package / "frontend" / "dist" / "index.html").read_text("utf-8"))
     assert "http" not in html
     assert "<title>Argot</title>" in html
     assert "/assets/index" in html
 
 
-def test_settings_are_toml_whatever_is_in_them() -> None:
+def test_written_settings_are_valid_toml() -> None:
     text = format_settings(['http://"quoted":1'], "2.12.0")
     assert tomllib.loads(text)["project"]["allow_origins"] == ['http://"quoted":1']
 
 
-def test_our_own_assets_ask_no_other_server() -> None:
+def test_argots_assets_load_nothing_from_other_servers() -> None:
     folder = ROOT / "ui" / "assets"
     for path in [*folder.rglob("*.css"), *folder.rglob("*.js"), *folder.rglob("*.svg")]:
         text = path.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
@@ -572,8 +572,8 @@ def test_our_own_assets_ask_no_other_server() -> None:
     assert "custom_fonts" not in theme
 
 
-def test_a_service_that_is_terminated_closes_its_stores(tiny_home: Path, tmp_path: Path) -> None:
-    """Ctrl+C is how all other services of the tests are stopped; serving.py looks at what is left open."""
+def test_a_terminated_service_closes_its_stores(tiny_home: Path, tmp_path: Path) -> None:
+    """Check SIGTERM, since other tests stop services with Ctrl+C; serving.py checks what is left open."""
     with Served(Path(shutil.copytree(tiny_home, tmp_path / "kb"))) as service:
         assert (service.home / "socket").exists()
         assert service.stop(signal.SIGTERM) == 0

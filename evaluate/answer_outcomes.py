@@ -65,12 +65,12 @@ class AnswerOutcome:
 
     @property
     def beside(self) -> float | None:
-        """The share of the answer's sentences and items that are beside the point; None where nothing was answered."""
+        """Return the share of the answer's sentences and items beside the point; None if nothing was answered."""
         return measure_beside(self.units)
 
     @property
     def is_whole_and_clean(self) -> bool:
-        """True if the answer is complete, and hardly anything in it is beside the point."""
+        """Return true if the answer is complete, and hardly anything in it is beside the point."""
         return self.outcome == "complete" and self.beside is not None and self.beside <= MAX_BESIDE
 
     @property
@@ -99,7 +99,7 @@ class AnswerOutcome:
 
     @property
     def marks(self) -> RightMarks:
-        """The marks on right sentences: those that a model which knows them said, or those that hold the gold."""
+        """Return the marks on right sentences: what a model said that knows the answer, or what contains gold."""
         if self.heard is not None:
             return count_marks([one for one in self.heard.said if one != self.heard.lie], self.result)
         right = [one.text for one in self.units if one.holds] if self.result.answered_by == "model" else []

@@ -19,8 +19,8 @@ UNDERSPECIFIED = ("underspecified",)
 """The kinds of questions for which the right outcome is to abstain, and to ask back."""
 
 
-_SLIP = 0.75
-"""Likeness of a field's name to a known one (difflib) from which it is a slip of the pen."""
+_MISSPELT = 0.75
+"""The least similarity to the name of a field (difflib) of a misspelt one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class _Also(BaseModel):
 
 
 class _Row(BaseModel):
-    """A line of the file. Fields of other names are the writer's own, unless they look like a slip."""
+    """A line of the file. Other fields are ignored, unless they look like a misspelt one."""
 
     model_config = ConfigDict(str_strip_whitespace=True, coerce_numbers_to_str=True, extra="ignore")
 
@@ -132,7 +132,7 @@ class _Row(BaseModel):
 
 
 def build_question(row: Mapping[str, Any], place: str) -> AnswerQuestion:
-    _require_no_slip(row, place)
+    _require_known_fields(row, place)
     try:
         read = _Row.model_validate(row)
     except ValidationError as error:
@@ -160,10 +160,10 @@ def build_question(row: Mapping[str, Any], place: str) -> AnswerQuestion:
     return question
 
 
-def _require_no_slip(row: Mapping[str, Any], place: str) -> None:
-    """Refuse a field whose name is nearly that of another: left unread, a slip would go unnoticed."""
+def _require_known_fields(row: Mapping[str, Any], place: str) -> None:
+    """Refuse a field that looks like a misspelt one: ignored, it would go unnoticed."""
     for name in row.keys() - _Row.model_fields.keys():
-        if close := difflib.get_close_matches(name, _Row.model_fields, n=1, cutoff=_SLIP):
+        if close := difflib.get_close_matches(name, _Row.model_fields, n=1, cutoff=_MISSPELT):
             fields = ", ".join(_Row.model_fields)
             raise InvalidInput(f"{place}: there is no field {name!r}. Did you mean {close[0]}? Fields: {fields}.")
 

@@ -1,4 +1,4 @@
-"""The summary of the suite `answers`: one table with what a user of the answers would want to know."""
+"""The summary of the suite `answers`: one table with the figures that matter to users."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _list_answerable(row: AnswerRow) -> Iterator[_Line]:
 
 
 def _list_known(report: AnswersReport, profile: str) -> Iterator[_Line]:
-    """Yield what became of the right answers and the lies of a model that knows the answers."""
+    """Yield the fate of the right answers and of the lies of a model that knows the answers."""
     losses = report.losses.get(profile, {})
     for loss, count in losses.items():
         yield f"right answers of the model: {loss}", _format_share(count, sum(losses.values()))

@@ -1,7 +1,7 @@
-"""The sentences and items of an answer: which hold a part of what was asked for, and which are beside the point.
+"""The sentences and items of an answer, judged: those that contain a part of what was asked for, and those beside it.
 
 An answer that quotes a whole section is complete and hard to read. A reader's verdict, "at most 30 % of the sentences
-are beside the point", is computed here from the gold quotations and the reference, so it needs no model.
+are beside the point", is computed here from the gold quotations and the reference, without a model.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from argot.tools.answering.support import find_statement_stems, is_quoted, suppo
 from argot.tools.text.markdown_prose import extract_prose
 
 MAX_BESIDE = 0.3
-"""Share of an answer's sentences and items beside the point up to which it is clean."""
+"""The greatest share of sentences and items beside the point in a clean answer."""
 _PART = 0.7
-"""Support from which a unit has a quotation, or is a part of it."""
+"""The least support for which a unit contains a quotation, or is a part of it."""
 _REFERENCE_SHARE = 0.5
-"""Share of what the reference adds to the question from which a unit says the same."""
+"""The least share of the words that the reference adds to the question in a unit that says the same."""
 _MAX_GAP = 2
-"""Number of units between two that hold the answer which belong to it: steps that nobody quoted."""
+"""The greatest number of units between two parts of the answer that belong to it: steps that are not in the gold."""
 _MIN_STEMS = 4
-"""Number of stems from which a unit repeats another; "Click on Save." may be two steps."""
+"""The least number of stems of a unit that repeats another; "Click on Save." may be two steps."""
 _VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 _ROW = re.compile(r"\s*\|.*\|\s*$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerUnit:
-    """A sentence or item that is shown. `holds`: it says a part of the answer; `serves`: it does, or it leads to one
+    """A sentence or item that is shown. `holds`: it contains a part of the answer; `serves`: it does, or it leads to one
     that does.
     """
 
@@ -90,7 +90,7 @@ def _is_repeated(text: str, earlier: Sequence[str]) -> bool:
 
 
 def _leads(texts: Sequence[str], place: int) -> bool:
-    """Return whether a unit only leads to the next: "To trim a drive:", "No.", the header of a table."""
+    """Return whether a unit only introduces the next: "To trim a drive:", "No.", the header of a table."""
     text = extract_prose(texts[place]).text.strip()
     if text.endswith(":") or _VERDICT.fullmatch(text):
         return True

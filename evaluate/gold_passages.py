@@ -1,4 +1,4 @@
-"""The passages that hold the gold of a question: wherever it stands word for word, whatever the mark-up."""
+"""The passages that hold the gold of a question, in any document that has it word for word, with any mark-up."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from argot.tools.text.words import content_stems
 from argot.types import Document, Passage
 
 _MIN_TELLING_STEMS = 4
-"""Number of stems from which a quotation says the same wherever it stands; "in the library" may mean anything."""
+"""The least number of stems of a quotation that means the same in any document; "in the library" may not."""
 
 
 class GoldFinder:
@@ -30,10 +30,10 @@ class GoldFinder:
 
     def find_passages(self, question: AnswerQuestion) -> frozenset[str]:
         """Return the ids of the passages that hold a gold snippet; for a snippet without a quote, all passages of its
-        document. What is quoted may stand in another file, too: it is judged by its content.
+        document. A passage of another file that has the same quotation counts too.
 
         Raises:
-            InvalidInput: a question of a file names a document that is not there, or quotes what does not stand in it.
+            InvalidInput: a question of a file names a document that does not exist, or quotes text that it does not have.
         """
         found: set[str] = set()
         for one in question.gold:
@@ -41,14 +41,14 @@ class GoldFinder:
             passages = self._list_passages(document) if document else []
             holding = self._find_holding(one.quote, passages)
             holding = holding or {p.id for p in passages if support(one.quote, p.text) >= HOLDS}
-            # The annotations of a public set are taken as given; a file's mistake would count as a wrong answer.
+            # The annotations of a public set are used as they are. A mistake in a file would count as a wrong answer.
             if question.place and not holding:
                 self._require_quoted(question, one, document)
             found |= holding
         return frozenset(found | self._find_elsewhere(question) if question.place else found)
 
     def _find_elsewhere(self, question: AnswerQuestion) -> set[str]:
-        """Return the passages of any document that hold a quotation which says the same wherever it stands."""
+        """Return the ids of passages of any document that have a quotation long enough to mean the same there."""
         quotes = (one.quote for one in (*question.gold, *question.also))
         telling = [quote for quote in quotes if len(set(content_stems(quote))) >= _MIN_TELLING_STEMS]
         return {id_ for quote in telling for id_ in self._find_holding(quote, self._passages)}
@@ -72,7 +72,7 @@ class GoldFinder:
     def _require_quoted(self, question: AnswerQuestion, gold: GoldSnippet, document: Document | None) -> None:
         if document is None:
             raise report_missing_document(question, gold, "the knowledge base")
-        # It may run over the end of a passage.
+        # The quotation may continue in the next passage, so look in the whole document.
         markdown = self._base.corpus.store.markdown(EVALUATOR, document.revision_id)
         if fold_text(gold.quote) not in fold_text(markdown):
             raise InvalidInput(
@@ -86,9 +86,7 @@ def fold_text(markdown: str) -> str:
 
 
 def _find_document(documents: Sequence[Document], name: str) -> Document | None:
-    """Find a document by the end of its address, which has the folders of a set; by its file name where that is all
-    there is.
-    """
+    """Find a document by the end of its address, which has the folders of a set, or else by its file name."""
     ending = f"/{name}"
     exactly = (one for one in documents if one.uri.endswith(ending))
     return next(exactly, next((one for one in documents if one.name == Path(name).name), None))

@@ -1,9 +1,8 @@
-"""A model that repeats recorded replies, where the passages they cite are in its prompt.
+"""A model that repeats recorded replies if the passages that they cite are in its prompt.
 
-The replies were written once, by a capable model, to the prompts of some version of Argot, and read: each sentence is
-right. Repeated to another version they show what becomes of right answers on their way to the asker, without such a
-model at hand. A version may cut its passages in another way, so a cited passage counts as shown where the prompt's
-passages have those of its sentences on which the reply rests.
+A capable model once wrote the replies to the prompts of some version of Argot, and a person read each sentence and found
+it right. The same replies show how another version treats right answers, without such a model at hand. A version may
+split its passages in another way, so the prompt has a cited passage if it has the sentences that support the reply.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ _FORM = '{"id": "q1", "question": "...", "reply": "Open the Media panel [2].", "
 _MARKS = re.compile(r"\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
 _MAX_NUMBER = 999
 _SAME = 0.95
-"""Support from which a passage has a sentence that another table or page layout has split or joined."""
+"""The least support for which a passage contains a sentence, even if a table or a page break splits it."""
 _MIN_GAIN = 2
-"""Number of a statement's words from which a sentence of the cited passage is needed to bear it out, beside others."""
+"""The least number of a statement's words for which another sentence of the cited passage is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ class Statement:
 
 
 class _Row(BaseModel):
-    """A line of the file. Whoever recorded the replies may keep more in it."""
+    """A line of the file. Other fields are ignored."""
 
     model_config = ConfigDict(str_strip_whitespace=True, coerce_numbers_to_str=True, extra="ignore")
 
@@ -87,7 +86,7 @@ def load_replies(path: Path) -> list[RecordedReply]:
 
 
 def select_recorded(questions: AnswerSet, replies: Sequence[RecordedReply]) -> AnswerSet:
-    """Return the questions to which a reply is recorded: under their id, or else in the same words.
+    """Return the questions that have a reply: one with their id, or one without an id and with their words.
 
     Raises:
         InvalidInput: there is none.
@@ -123,7 +122,7 @@ class RecordedModel:
         return self._heard
 
     def answer(self, user: str) -> str:
-        """Return the reply with the prompt's numbers; a refusal where a cited passage is not in the prompt."""
+        """Return the reply with the prompt's numbers, or a refusal if a cited passage is not in the prompt."""
         heard, reply, passages = self._heard, self._reply, read_passages(user)
         heard.asked = True
         statements = list_statements(reply)
@@ -170,7 +169,7 @@ def split_reply(text: str) -> list[str]:
 
 
 def list_statements(reply: RecordedReply) -> list[Statement]:
-    """Return the sentences that cite a passage whose text is there."""
+    """Return the sentences that cite a passage whose text is recorded."""
     found = []
     for first, last in split_sentences(reply.text):
         sentence = reply.text[first:last]
@@ -182,16 +181,14 @@ def list_statements(reply: RecordedReply) -> list[Statement]:
 
 
 def find_cited(statement: Statement, cited: Mapping[int, str], passages: Mapping[int, str]) -> dict[int, list[int]]:
-    """Return for each passage that a statement cites the prompt's passages with the sentences it rests on; none if one
-    of these sentences is missing.
+    """Return for each passage that a statement cites the prompt's passages with the sentences that support it; none if
+    one of these sentences is missing.
     """
     return {n: _find_passages(_list_needed(cited[n], statement.text), passages) for n in statement.cited}
 
 
 def _list_needed(cited: str, statement: str) -> list[str]:
-    """Return the sentences of a cited passage on which a statement rests: those that together have most of its words,
-    as few as will do.
-    """
+    """Return the sentences of a cited passage that support a statement: the fewest that have most of its words."""
     units = [cited[a:b] for a, b, kind in split_units(cited) if kind != "heading"] or [cited]
     stems = {unit: find_statement_stems(unit) for unit in units}
     left, least = find_statement_stems(statement), 1
@@ -205,7 +202,7 @@ def _list_needed(cited: str, statement: str) -> list[str]:
 
 
 def _find_passages(needed: Sequence[str], passages: Mapping[int, str]) -> list[int]:
-    """Return the fewest passages that have all needed sentences, most of them first; none if one is missing."""
+    """Return the fewest passages that have all needed sentences; none if one is missing."""
     left = set(needed)
     found: list[int] = []
     while left:
@@ -223,8 +220,8 @@ def _has_unit(unit: str, passage: str) -> bool:
 
 
 def _renumber(text: str, statements: Sequence[Statement], numbers: Sequence[Mapping[int, Sequence[int]]]) -> str:
-    """Return the reply with the numbers of the prompt's passages in place of its own."""
-    # From behind, so that the places of the statements before stay right.
+    """Return the reply with the numbers of the prompt's passages."""
+    # From the end, so that the positions of earlier statements stay right.
     for one, found in reversed(list(zip(statements, numbers, strict=True))):
 
         def write_marks(mark: re.Match[str], found: Mapping[int, Sequence[int]] = found) -> str:

@@ -1,4 +1,4 @@
-"""The marks on right sentences: how many of them the check of support marks as unsupported, or withholds."""
+"""Counts of right sentences that the check of support marks as unsupported or withholds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RightMarks:
 
 
 def count_marks(said: Iterable[str], result: AskResult) -> RightMarks:
-    """Count the marks on right sentences that a model said; all are withheld where its answer is not shown."""
+    """Count the marks on right sentences that a model said; all are withheld if its answer is not shown."""
     is_shown = result.status == "answered" and result.answered_by == "model"
     shown = [(f" {bare(one.text)} ", one) for one in result.sentences] if is_shown else []
     found = RightMarks()
@@ -37,6 +37,6 @@ def count_marks(said: Iterable[str], result: AskResult) -> RightMarks:
 
 
 def _find_shown(said: str, shown: list[tuple[str, Sentence]]) -> Sentence | None:
-    """Find the sentence as it was said, or one that was split or joined."""
+    """Find the sentence as it was said, or one that contains it or is a part of it."""
     exactly = (one for text, one in shown if text == said)
     return next(exactly, next((one for text, one in shown if said in text or text in said), None))

@@ -32,7 +32,7 @@ _ROW = re.compile(r"\s*\|.*\|\s*$", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class AnswerUnit:
-    """A sentence or item that is shown. `holds`: it contains a part of the answer; `serves`: it does, or it leads to one
+    """A sentence or item that is shown. `holds`: it contains a part of the answer; `serves`: it does, or leads to one
     that does.
     """
 

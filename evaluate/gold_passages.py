@@ -33,7 +33,7 @@ class GoldFinder:
         document. A passage of another file that has the same quotation counts too.
 
         Raises:
-            InvalidInput: a question of a file names a document that does not exist, or quotes text that it does not have.
+            InvalidInput: a question of a file names a document that does not exist, or quotes what it does not have.
         """
         found: set[str] = set()
         for one in question.gold:

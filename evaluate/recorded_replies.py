@@ -1,6 +1,6 @@
 """A model that repeats recorded replies if the passages that they cite are in its prompt.
 
-A capable model once wrote the replies to the prompts of some version of Argot, and a person read each sentence and found
+A capable model wrote the replies to the prompts of some version of Argot, and a person read each sentence and found
 it right. The same replies show how another version treats right answers, without such a model at hand. A version may
 split its passages in another way, so the prompt has a cited passage if it has the sentences that support the reply.
 """

@@ -94,7 +94,7 @@ def select_recorded(questions: AnswerSet, replies: Sequence[RecordedReply]) -> A
     kept = [one for one in questions.questions if _find_reply(one, replies)]
     if not kept:
         raise InvalidInput(
-            f"No recorded reply has the id or the words of one of the {len(questions.questions)} questions."
+            f"None of the {len(replies)} replies is to one of the questions: no id and no wording is the same."
         )
     return replace(questions, questions=kept)
 

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from argot.evaluate.answer_measures import Outcome, answer_outcome, compute_sentence_f1
 from argot.evaluate.answer_questions import AnswerQuestion
-from argot.evaluate.answer_units import MAX_BESIDE, AnswerUnit, begins_with_answer, judge_units, measure_beside
+from argot.evaluate.answer_units import AnswerUnit, begins_with_answer, is_clean, judge_units, measure_beside
 from argot.evaluate.bert_score import BertScore
 from argot.evaluate.known_models import Heard
 from argot.evaluate.right_marks import RightMarks, count_marks
@@ -71,7 +71,7 @@ class AnswerOutcome:
     @property
     def is_whole_and_clean(self) -> bool:
         """Return true if the answer is complete, and hardly anything in it is beside the point."""
-        return self.outcome == "complete" and self.beside is not None and self.beside <= MAX_BESIDE
+        return self.outcome == "complete" and is_clean(self.units)
 
     @property
     def begins_with_answer(self) -> bool:

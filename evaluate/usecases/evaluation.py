@@ -200,9 +200,10 @@ def answers(  # noqa: PLR0917
         server = list_model_servers("extractive" if side == "extractive" else "model", settings)[0]
 
         def fill(base: TemporaryBase) -> None:
-            base.add(questions.sources, progress)
+            # The glossary first: it is refused at once if it is malformed, and documents take long.
             if csv_file := glossary or questions.glossary:
                 add_glossary_file(base, csv_file)
+            base.add(questions.sources, progress)
 
         if home is not None and not questions.sources:
             require(home)  # there is nothing to make it from

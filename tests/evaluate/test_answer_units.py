@@ -9,11 +9,12 @@ from argot.evaluate.answer_outcomes import AnswerOutcome, build_outcome
 from argot.evaluate.answer_questions import AnswerQuestion, GoldSnippet
 from argot.evaluate.answer_report import build_answers_report
 from argot.evaluate.answer_summary import build_summary
-from argot.evaluate.answer_units import begins_with_answer, judge_units, measure_beside
+from argot.evaluate.answer_units import begins_with_answer, is_clean, judge_units, measure_beside
 from argot.results import AnsweredBy, AskResult, Citation, Sentence
 
 KEPT = "The archive keeps a drawing for [twelve years](https://example.com/keep) after the last order."
-FILLER = ("Drawings are stored in the basement.", "The basement has two doors.", "Visitors sign the book at the desk.")
+FILLER = ("The basement is painted white.", "The basement has two doors.", "Visitors sign the book at the desk.")
+RELATED = "Drawings are stored in the basement."
 
 
 def ask_about_archive(*quotes: str, kind: str = "number", near: tuple[str, ...] = ()) -> AnswerQuestion:
@@ -34,6 +35,9 @@ def ask_about_archive(*quotes: str, kind: str = "number", near: tuple[str, ...] 
         (["No.", KEPT], 0.0, True),
         (["The rule is:", KEPT], 0.0, True),
         (["The doors are:", FILLER[1], KEPT], 2 / 3, False),
+        ([KEPT, RELATED], 0.0, True),
+        ([RELATED, KEPT], 0.0, False),
+        ([KEPT, FILLER[0], RELATED], 2 / 3, True),
         ([KEPT, KEPT], 0.5, True),
         (list(FILLER), 1.0, False),
         ([], None, False),
@@ -45,6 +49,13 @@ def test_an_answer_is_measured_by_the_sentences_that_serve_the_question(
     units = judge_units(ask_about_archive(), texts)
     assert measure_beside(units) == (beside if beside is None else pytest.approx(beside))
     assert begins_with_answer(units) is begins
+
+
+def test_an_answer_is_clean_up_to_one_sentence_of_three_beside_the_point() -> None:
+    question = ask_about_archive()
+    assert is_clean(judge_units(question, [KEPT, RELATED, FILLER[2]]))
+    assert not is_clean(judge_units(question, [KEPT, FILLER[0]]))
+    assert not is_clean([])
 
 
 STEPS = ("1. Open the valve.", "2. Wait for the bell.", "3. Press the green button.", "4. Sweep the floor.")

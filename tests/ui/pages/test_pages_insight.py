@@ -100,7 +100,7 @@ async def test_a_manager_of_some_contexts_is_not_shown_comments(kb: KnowledgeBas
 async def test_any_period_can_be_requested(kb: KnowledgeBase, ada: httpx.AsyncClient, query: str, code: int) -> None:
     await get_answer(ask(kb, ADA, question="hello"))
     await kb.chores.finish()
-    assert "What is asked" in await shown(ada, query, code)
+    assert "Questions, and how they went" in await shown(ada, query, code)
 
 
 def test_long_periods_are_drawn_by_week_or_month() -> None:

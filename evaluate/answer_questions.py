@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import html
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +21,7 @@ UNDERSPECIFIED = ("underspecified",)
 """The kinds of questions for which the right outcome is to abstain, and to ask back."""
 
 
+_RST_LINK = re.compile(r"(?::[\w:-]+:)?(?<!`)`([^`<]+?)\s*(?:<[^>`]*>)?`_{0,2}(?!`)")
 _MISSPELT = 0.75
 """The least similarity to the name of a field (difflib) of a misspelt one."""
 
@@ -141,7 +144,7 @@ def build_question(row: Mapping[str, Any], place: str) -> AnswerQuestion:
         id=read.id,
         kind=read.kind,
         question=read.question,
-        gold=tuple(GoldSnippet(one.document, one.quote) for one in read.gold),
+        gold=tuple(GoldSnippet(one.document, _read_quote(one.document, one.quote)) for one in read.gold),
         reference=read.reference or read.answer or "",
         must=read.must,
         asker_context=read.asker_context,
@@ -158,6 +161,18 @@ def build_question(row: Mapping[str, Any], place: str) -> AnswerQuestion:
             f"kind {kinds}."
         )
     return question
+
+
+def _read_quote(document: str, quote: str) -> str:
+    """Return the quotation as the document is read: without the targets of reStructuredText's links and roles, and with
+    HTML's references to characters resolved.
+    """
+    match Path(document).suffix.lower():
+        case ".rst":
+            return _RST_LINK.sub(r"\1", quote)
+        case ".html" | ".htm":
+            return html.unescape(quote)
+    return quote
 
 
 def _require_known_fields(row: Mapping[str, Any], place: str) -> None:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from argot.errors import InvalidInput
 from argot.evaluate.answer_questions import AnswerQuestion, GoldSnippet, report_missing_document
@@ -74,7 +76,9 @@ class GoldFinder:
             raise report_missing_document(question, gold, "the knowledge base")
         # The quotation may continue in the next passage, so look in the whole document.
         markdown = self._base.corpus.store.markdown(EVALUATOR, document.revision_id)
-        if fold_text(gold.quote) not in fold_text(markdown):
+        # What a reader leaves out, such as a substitution, is still in the file.
+        texts = (markdown, _read_file(document))
+        if not any(fold_text(gold.quote) in fold_text(text) for text in texts):
             raise InvalidInput(
                 f"{question.place}: {gold.document} does not hold the quotation {gold.quote!r}. Quote it word for word."
             )
@@ -83,6 +87,13 @@ class GoldFinder:
 def fold_text(markdown: str) -> str:
     """Return the words that a reader sees, in lower case, one space between, whatever the mark-up."""
     return " ".join(re.findall(r"[^\W_]+", extract_prose(markdown).text.casefold()))
+
+
+def _read_file(document: Document) -> str:
+    """Return the text of the file that a document was read from; empty if it is no file of this machine."""
+    address = urlsplit(document.uri)
+    path = Path(url2pathname(address.path))
+    return path.read_text("utf-8", errors="replace") if address.scheme == "file" and path.is_file() else ""
 
 
 def _find_document(documents: Sequence[Document], name: str) -> Document | None:

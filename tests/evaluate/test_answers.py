@@ -314,6 +314,25 @@ def test_gold_is_found_in_every_document_that_holds_it_whatever_the_mark_up(tmp_
     assert held == {"manual.md", "card.md"}
 
 
+def test_a_quotation_may_have_the_mark_up_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "documents").mkdir()
+    lamp = "Lamps\n=====\n\n.. |price| replace:: nine crowns\n\n"
+    lamp += "Ask in the `Shop <https://example.com/s>`_ for |price| lamps.\n"
+    (tmp_path / "documents" / "lamp.rst").write_text(lamp)
+    (tmp_path / "documents" / "oil.html").write_text("<h1>Oil</h1><p>Oil &amp; wicks cost six crowns.</p>")
+    quotes = {"lamp.rst": "Ask in the `Shop <https://example.com/s>`_", "oil.html": "Oil &amp; wicks cost"}
+    lines = [line_of(id=name, gold=[{"document": name, "quote": quote}]) for name, quote in quotes.items()]
+    lines.append(line_of(id="replaced", gold=[{"document": "lamp.rst", "quote": "for |price| lamps"}]))
+    (tmp_path / "questions.jsonl").write_text("\n".join(lines))
+    asked = build_answer_set(tmp_path / "questions.jsonl", tmp_path / "documents")
+    assert [one.gold[0].quote for one in asked.questions[:2]] == ["Ask in the Shop", "Oil & wicks cost"]
+    with TemporaryBase(tmp_path / "kb", Settings()) as base:
+        base.add(asked.sources, lambda *_: None)
+        finder = GoldFinder(base, base.corpus.store.documents(EVALUATOR))
+        assert [len(finder.find_passages(one)) for one in asked.questions[:2]] == [1, 1]
+        finder.find_passages(asked.questions[2])
+
+
 # -- kept knowledge bases ----------------------------------------------------------------------------------------------
 
 

@@ -123,7 +123,7 @@ def test_a_profile_is_saved_only_if_its_strategy_is_better(
     assert not report["better"]
     assert report["saved"] == ""
     assert SavedProfiles(tiny_kb.folder).names() == []
-    assert tables[-1].rows[0][1].startswith("no: nothing is better")
+    assert tables[-1].rows[0][1].startswith("no: no strategy is clearly better")
     poor = change_profile(present, {"search_keyword": False, "candidates": 1})
     assert Strategy.from_profile(poor, ()).name == "semantic"
 

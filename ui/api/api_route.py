@@ -125,7 +125,7 @@ def _explain_unreadable_json(error: RequestValidationError) -> str | None:
 
 def _limit_request(request: Request, taken: BodyLimits) -> Request:
     if is_said_larger(request, taken.most):
-        raise HTTPException(413, f"That is too large: at most {taken.most / MIB:g} MiB can be sent here.")
+        raise HTTPException(413, f"That is too large: at most {taken.most // 1_000_000} MB can be sent here.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
     length = request.headers.get("content-length", "")
     empty = length == "0" or (not length and "transfer-encoding" not in request.headers)

@@ -113,7 +113,7 @@ class BoundedRoute(APIRoute):
             if request.method == "POST" and not request.headers.get("content-length", "").isdigit():
                 raise HTTPException(411, "The request does not say its length.")
             if is_said_larger(request, most):
-                raise HTTPException(413, f"That is too large: at most {most // 2**20} MiB can be sent.")
+                raise HTTPException(413, f"That is too large: at most {most // 1_000_000} MB can be sent.")
             return await handle(request)
 
         return handle_bounded

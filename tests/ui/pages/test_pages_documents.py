@@ -120,7 +120,7 @@ async def test_files_are_added_and_failures_reported(kb: KnowledgeBase, mia: htt
     stored = await document(kb, "gangway")
     assert (stored.tags, stored.audience) == (("deck", "ship"), {"managers"})
     large = await send(mia, ("large.md", b"x" * 3_100_000), script=script)
-    assert (large.status_code, "at most 2 MiB" in large.text) == (413, True)
+    assert (large.status_code, "at most 2 MB" in large.text) == (413, True)
 
 
 async def test_the_list_of_documents_is_filtered_and_paged(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:

@@ -274,6 +274,14 @@ async def test_files_of_the_same_name_in_different_folders_stay_separate(
     ]
 
 
+async def test_a_file_in_too_many_folders_is_refused(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    deepest = "/".join(map(str, range(20)))
+    assert (await send(mia, ("a.md", b"# A\n\nText.\n"), script=True, folder=deepest)).json()["kind"] == "added"
+    deeper = await send(mia, ("a.md", b"# A\n\nOther text.\n"), script=True, folder=f"{deepest}/20")
+    assert deeper.status_code == 400 and "21 folders deep; at most 20 are accepted" in deeper.text
+    assert len((await document_find(kb, ADMIN, wanted=DocumentFilter(text="a.md"))).documents) == 1
+
+
 async def test_a_web_address_is_fetched_and_added(
     kb: KnowledgeBase, mia: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,11 +95,11 @@ class DerivationSettings(_Group, alias_generator="derive_{}".format):
 
     in_background: Literal["off", "model", "always"] = Field(
         "model",
-        description="what the service makes of documents unasked, to find them by: nothing (off), texts by the "
+        description="what the service derives from documents automatically, for search: nothing (off), texts by the "
         "language model where there is one (model), or triples by rules where there is none (always)",
     )
     kinds: str = Field(
-        "expert_summary,summary,question,triple,description", description="the texts that are made so, between commas"
+        "expert_summary,summary,question,triple,description", description="the derived texts, separated by commas"
     )
     calls_per_day: int = Field(
         5000, ge=0, le=100_000_000, description="calls to the language model for that in a day; 0: unlimited"
@@ -136,7 +136,7 @@ class WebSettings(_Group):
     connections_per_address: int = Field(
         256, ge=0, le=60_000, description="connections from one address, except a trusted proxy's; 0: unlimited"
     )
-    stop_seconds: float = Field(30, ge=0, le=3600, description="so long a stop waits for answers under way")
+    stop_seconds: float = Field(30, ge=0, le=3600, description="time that a shutdown waits for running answers")
 
 
 class RemoteSettings(_Group, alias_generator="service_{}".format):
@@ -168,9 +168,9 @@ class SignInSettings(_Group):
         description="what to do with somebody that header or the provider names and Argot does not know",
     )
     session_idle_hours: float = Field(
-        72, gt=0, le=8760, description="who does not come back for so long signs in again"
+        72, gt=0, le=8760, description="time without a request after which a person signs in again"
     )
-    session_days: float = Field(30, gt=0, le=365, description="everybody signs in again after so long")
+    session_days: float = Field(30, gt=0, le=365, description="time after which everybody signs in again")
 
 
 class OidcSettings(_Group, alias_generator="oidc_{}".format):
@@ -199,9 +199,12 @@ class OidcSettings(_Group, alias_generator="oidc_{}".format):
     admin_group: str = Field(
         "", max_length=200, description="the group, as it calls it, whose members are administrators; empty: none is"
     )
-    refresh_minutes: float = Field(10, gt=0, le=1440, description="groups are asked for anew so often")
+    refresh_minutes: float = Field(10, gt=0, le=1440, description="time between two requests for a person's groups")
     hours: float = Field(
-        12, gt=0, le=720, description="whom it has not confirmed for so long is signed out, their keys too"
+        12,
+        gt=0,
+        le=720,
+        description="time after which people not confirmed by the provider are signed out and their keys stop working",
     )
 
 
@@ -227,7 +230,7 @@ class ReadingSettings(_Group):
     ocr_languages: str = Field(
         "eng",
         pattern=r"^([A-Za-z_]{2,20}(\+[A-Za-z_]{2,20}){0,9})?$",
-        description="of scans and pictures, as tesseract names them (eng+deu); empty: they are not read",
+        description="languages of scans and pictures, by tesseract's names (eng+deu); empty: they are not read",
     )
     ocr_pages: int = Field(100, ge=1, le=10_000, description="scanned pages of a file that are read; the rest is named")
     header_fields: str = Field(

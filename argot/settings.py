@@ -71,7 +71,7 @@ class Settings(BaseModel):
         return self.model_copy(update=update)
 
     def flatten(self, *, only_given: bool = False) -> dict[str, Any]:
-        """Return the values by their flat names; `only_given` leaves out what stands at its default unasked."""
+        """Return the values by their flat names; `only_given` leaves out defaults that nobody set."""
         found: dict[str, Any] = {}
         for name, (group, attribute) in _PLACES.items():
             holder = getattr(self, group) if group else self

@@ -16,7 +16,7 @@ def find_starting_model(base: str, runs: Path) -> Path:
     """Find the folder of the model that `base` names: the id of a training below `runs`, a folder, or a package.
 
     Raises:
-        InvalidInput: there is no such model, it isn't done, or its weights are no safetensors.
+        InvalidInput: there is no such model, it isn't done, or its weights are not safetensors.
     """
     folder = _find_run_model(base, runs) or parse_folder(base)
     if not folder.is_dir():

@@ -34,5 +34,5 @@ def require_trainable(pairs: Sequence[TrainingPair], kind: RunKind) -> None:
     if (passages := len({pair.passage for pair in train})) < MIN_PASSAGES:
         raise InvalidInput(
             f"The {len(train)} pairs to learn from are about {passages} different passages, and it takes "
-            f"{MIN_PASSAGES}: each learns from what the others are not. {MORE}"
+            f"{MIN_PASSAGES}: the passages of other pairs serve as wrong answers. {MORE}"
         )

@@ -40,7 +40,7 @@ def normalize_host(host: str) -> str:
     # A zone (fe80::1%eth0) names an interface of this machine, and programs differ in how they read an escape (%31).
     found = found.rstrip(".")
     if not _HOST_NAME.fullmatch(found):
-        raise SourceDown(f"'{host}' can be no host. Write it as wiki.example.org.")
+        raise SourceDown(f"'{host}' is not a host name. Write it as wiki.example.org.")
     return found
 
 

@@ -84,8 +84,8 @@ def make_int8_graph(folder: Path) -> Path:
     if outcome.returncode != 0 or not (folder / INT8_FILE).is_file():
         reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise InvalidSettings(
-            f"The embedding model in {folder} cannot be written in 8-bit integers: {reason}. Until it can, the "
-            "setting 'embedding_precision' = 'float32' embeds without."
+            f"The embedding model in {folder} cannot be written in 8-bit integers: {reason}. Set "
+            "'embedding_precision' = 'float32' to embed without 8-bit integers."
         )
     return folder / INT8_FILE
 

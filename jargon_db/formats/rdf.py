@@ -36,7 +36,7 @@ def _read_turtle(data: bytes, name: str, options: ReadOptions) -> Statements:
     try:
         rdf_turtle.read(decode_utf8(data, name), BASE, collect_into(found))
     except Malformed as error:
-        why = f"this is no Turtle: {error}. Mend it there, or name its format if it is another"
+        why = f"this is no Turtle: {error}. Mend it there, or choose the right format"
         raise refuse(name, why, error.where) from error
     return found
 
@@ -48,7 +48,7 @@ def _read_xml(data: bytes, name: str, options: ReadOptions) -> Statements:
     except rdf_xml.RefusedXml as error:
         raise refuse(name, str(error)) from error
     except Malformed as error:
-        raise refuse(name, f"{error}. Mend it there, or name its format if it is another", error.where) from error
+        raise refuse(name, f"{error}. Mend it there, or choose the right format", error.where) from error
     return found
 
 

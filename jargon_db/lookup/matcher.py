@@ -7,10 +7,11 @@ of the text, not on the size of the glossary.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 from argot.jargon_db.lookup.atoms import SEPARATORS, Atom, list_beginnings, split_atoms
 from argot.jargon_db.lookup.normalise import APOSTROPHES, guess_plurals, guess_singulars, normalise
@@ -19,6 +20,8 @@ from argot.jargon_db.lookup.phrases import NearPhrases
 from argot.jargon_db.lookup.span_mask import SpanMask
 from argot.jargon_db.lookup.spelling import NearTerms, Spelling, find_misspelt_words, is_coded
 from argot.types import Mention
+
+Value = TypeVar("Value")
 
 # C++, C#
 _SIGNS_OF_NAMES = "+#"
@@ -70,6 +73,7 @@ class TermMatcher:
         for spelling in spellings:
             self._add(spelling)
         self.near = NearTerms(self._entries, self._terms)
+        self._kept: dict[Hashable, Any] = {}
 
     def patch(
         self,
@@ -87,6 +91,7 @@ class TermMatcher:
         # `cached_property` keeps its value in the instance, so that the copy has the previous phrases.
         made = copy(self)
         made._expansions = expansions
+        made._kept = {}
         made._entries, made._terms = self._entries.copy(), self._terms.copy()
         for key in keys:
             for entry in made._entries.pop(key, ()):
@@ -98,6 +103,13 @@ class TermMatcher:
             made._add(spelling)
         made.near = self.near.patch(made._entries, made._terms, keys)
         return made
+
+    def keep(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """Return the value made under this key for these senses; it is freed with the matcher. Any thread may ask."""
+        kept: Value | None = self._kept.get(key)
+        if kept is None:
+            kept = self._kept.setdefault(key, make())
+        return kept
 
     def terms(self) -> Collection[str]:
         """The glossary's spelling of every term, without aliases."""

@@ -177,7 +177,7 @@ def _parse_changes(changes: list[str]) -> dict[str, str]:
     for text in changes:
         name, _, value = (part.strip() for part in text.partition("="))
         if not name or not value:
-            raise InvalidInput(f"'{text}' changes nothing. Write a name of the recipe and a value, e.g. epochs=3.")
+            raise InvalidInput(f"'{text}' is not a setting of the recipe. Write NAME=VALUE, e.g. epochs=3.")
         found[name] = value
     return found
 

@@ -25,7 +25,7 @@ from argot.types import Passage
 
 ModelKind = Literal["standard", "alternative", "simple", "complex"]
 MODEL_KINDS: tuple[ModelKind, ...] = get_args(ModelKind)
-TOGETHER = 3
+MAX_CONSECUTIVE_PASSAGES = 3
 """Number of passages from which a simple or complex question is made."""
 MAX_CHARS = 6_000
 QUESTIONS = {"simple": 4, "complex": 2}
@@ -101,7 +101,7 @@ class ModelQuestions:
 
 def _select_fitting(passages: Sequence[Passage]) -> list[Passage]:
     shown, chars = list(passages[:1]), len(passages[0].text)
-    for one in passages[1:TOGETHER]:
+    for one in passages[1:MAX_CONSECUTIVE_PASSAGES]:
         chars += len(one.text)
         if chars > MAX_CHARS:
             break

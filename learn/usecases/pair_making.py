@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from argot.learn.questions.duplicate_questions import AskedQuestions, make_passage_key
 from argot.learn.questions.glossary_twins import ShortForm, make_twins
-from argot.learn.questions.model_questions import MODEL_KINDS, TOGETHER, ModelKind, ModelQuestions
+from argot.learn.questions.model_questions import MAX_CONSECUTIVE_PASSAGES, MODEL_KINDS, ModelKind, ModelQuestions
 from argot.learn.questions.passage_questions import MadeQuestion, list_headings, make_passage_questions
 from argot.learn.store.pair_store import PairQuery, PairSet, PairStore, SetDocument, StoredPair
 from argot.learn.training_pairs import choose_part, make_pair_id
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TOGETHER_WITHOUT_MODEL = 50
 AT_ONCE = 4
 """Passages sent to the model at a time, as for derived texts."""
-PASSED_ON = ("abbreviated", "spelt out")
+TWIN_KINDS = ("abbreviated", "spelt out")
 
 Event = dict[str, Any]
 
@@ -115,7 +115,7 @@ class PairMaking:
         for one in kept:
             if one.passage_id in found:
                 question = one.first_question or one.question
-                self._asked.find_duplicate(question, found[one.passage_id][0].text, twin=one.kind in PASSED_ON)
+                self._asked.find_duplicate(question, found[one.passage_id][0].text, twin=one.kind in TWIN_KINDS)
         self._count = len(kept)
 
     def _is_full(self) -> bool:
@@ -137,7 +137,7 @@ class PairMaking:
     def _read_following(self, id_: str) -> list[Passage]:
         """Read the passage with those that follow it in its document."""
         document, place = self._places[id_]
-        return self.kb.document_store.passages_of(self.principal, document)[place : place + TOGETHER]
+        return self.kb.document_store.passages_of(self.principal, document)[place : place + MAX_CONSECUTIVE_PASSAGES]
 
     def _keep(self, steps: Sequence[str], of_model: Sequence[list[tuple[MadeQuestion, Passage]]], total: int) -> None:
         # Read only now: a document may be deleted by now, or no longer readable.
@@ -178,7 +178,7 @@ class PairMaking:
     def _make_pair(self, candidate: MadeQuestion, passage: Passage, by: str) -> StoredPair | None:
         if self._is_full():
             return None
-        twin = candidate.kind in PASSED_ON
+        twin = candidate.kind in TWIN_KINDS
         if reason := self._asked.find_duplicate(candidate.question, passage.text, twin=twin):
             self._left_out[reason] += 1
             return None

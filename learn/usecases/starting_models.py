@@ -25,7 +25,7 @@ def choose_base(kind: RunKind, base: str, recipe: Mapping[str, Any], settings: S
     """Choose the starting model of a training: `base`, or the model in use where none is given.
 
     Raises:
-        InvalidInput: there is no such model, or its weights are no safetensors; or none is named for a generator.
+        InvalidInput: there is no such model, or its weights are not safetensors; or none is named for a generator.
     """
     if kind == "generator" and not base:
         raise InvalidInput("Say which language model to start from: the folder of one with safetensors, as --base.")

@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 import shutil
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -29,10 +28,10 @@ from argot.learn.usecases.adoption_rules import (
 from argot.learn.usecases.question_sets import list_finished_sets
 from argot.learn.usecases.set_inputs import load_training_inputs
 from argot.learn.usecases.starting_models import choose_base, list_starting_runs
+from argot.learn.usecases.training_queue import get_runs_folder
 from argot.learn.usecases.training_recipes import RecipeField, list_recipe_fields, parse_recipe
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage.adopted_models import read_adopted
-from argot.service.storage.home_folder import RUNS
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import Principal
 
@@ -136,7 +135,7 @@ async def training_start(
     request = RunRequest(
         kind=kind,
         name=name.strip() or f"{kind} on {data}",
-        base=await kb.blocking(choose_base, kind, base.strip(), given, kb.settings, _get_runs_folder(kb.home)),
+        base=await kb.blocking(choose_base, kind, base.strip(), given, kb.settings, get_runs_folder(kb.home)),
         data=data,
         seed=seed,
         recipe=given,
@@ -147,7 +146,7 @@ async def training_start(
     readers = {*inputs.readers, *(one for earlier in before for one in earlier.readers)}
     documents = {*inputs.documents, *(one for earlier in before for one in earlier.documents)}
     request = replace(request, readers=tuple(sorted(readers)), documents=tuple(sorted(documents)))
-    run = await kb.blocking(RunFolder.create, _get_runs_folder(kb.home), request, inputs.pairs, inputs.passages)
+    run = await kb.blocking(RunFolder.create, get_runs_folder(kb.home), request, inputs.pairs, inputs.passages)
     return await kb.blocking(_describe_run, kb, run)
 
 
@@ -163,7 +162,7 @@ async def training_list(kb: KnowledgeBase, principal: Principal) -> list[RunSumm
 def _list_runs(kb: KnowledgeBase, principal: Principal) -> list[RunSummary]:
     return [
         _describe_run(kb, run)
-        for run in list_run_folders(_get_runs_folder(kb.home))
+        for run in list_run_folders(get_runs_folder(kb.home))
         if may_see(kb, principal, run.request)
     ]
 
@@ -260,10 +259,6 @@ def _remove(run: RunFolder) -> None:
 
 
 # -- shared -----------------------------------------------------------------------------------------------------------
-
-
-def _get_runs_folder(home: Path) -> Path:
-    return home.absolute() / RUNS
 
 
 def _describe_run(kb: KnowledgeBase, run: RunFolder) -> RunSummary:

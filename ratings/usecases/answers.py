@@ -100,7 +100,7 @@ class SavedRating:
 async def rating_studies_mine(kb: KnowledgeBase, principal: Principal) -> list[StudyToRate]:
     """List the studies that the caller is invited to, newest first, with the caller's progress in each."""
     studies = await kb.blocking(kb.open_store(RatingStore).list_invited_studies, principal.name)
-    return [(await kb.blocking(_Desk, kb, principal, one)).describe_study() for one in studies]
+    return [(await kb.blocking(_RaterStudy, kb, principal, one)).describe_study() for one in studies]
 
 
 @usecase("asker")
@@ -114,7 +114,7 @@ async def rating_task(
     Raises:
         NotFound: the caller is not invited to such a study, or it has no such question that the caller may see.
     """
-    desk = await kb.blocking(_open_desk, kb, principal, study)
+    desk = await kb.blocking(_open_rater_study, kb, principal, study)
     if place is None and (place := desk.find_next()) is None:
         return None
     return desk.build_task(desk.find_item(place))
@@ -144,7 +144,7 @@ async def rating_save(
         Conflict: the study is closed.
         NotFound: the caller is not invited to such a study, or it has no such question that the caller may see.
     """
-    desk = await kb.blocking(_open_desk, kb, principal, study)
+    desk = await kb.blocking(_open_rater_study, kb, principal, study)
     item = desk.find_item(place)
     order = desk.order(item)
     given = Judgement(scores or {}, ranks or {}, cannot_judge, comment.strip())
@@ -158,11 +158,11 @@ async def rating_save(
         given = Judgement(cannot_judge=True, comment=given.comment)
     keep = kb.open_store(RatingStore).keep_draft if draft else kb.open_store(RatingStore).save
     await kb.blocking(keep, item.id, principal.name, translate_to_systems(given, order))
-    after = await kb.blocking(_open_desk, kb, principal, study)
+    after = await kb.blocking(_open_rater_study, kb, principal, study)
     return SavedRating(after.describe_study(), after.find_next(place))
 
 
-class _Desk:
+class _RaterStudy:
     """A study as one rater has it before them."""
 
     def __init__(self, kb: KnowledgeBase, principal: Principal, study: Study) -> None:
@@ -225,10 +225,10 @@ class _Desk:
         return self.ratings.get(item.id) or Rating(item.id, self.rater, None, "")
 
 
-def _open_desk(kb: KnowledgeBase, principal: Principal, name: str) -> _Desk:
+def _open_rater_study(kb: KnowledgeBase, principal: Principal, name: str) -> _RaterStudy:
     for study in kb.open_store(RatingStore).list_invited_studies(principal.name):
         if study.name.casefold() == name.casefold():
-            return _Desk(kb, principal, study)
+            return _RaterStudy(kb, principal, study)
     # The same for a nonexistent one: names of studies may reveal an experiment.
     raise NotFound(f"You are invited to no study '{name}'. The studies you are invited to are on the page /ratings.")
 

@@ -24,18 +24,18 @@ from argot.results import ModelCall
 from argot.service.answering.messages import (
     WINDOW,
     Alive,
+    AnswerEvent,
     Begin,
     Called,
-    Do,
+    CancelAnswer,
     End,
     EventsTaken,
-    Happened,
     JobEnded,
-    Leave,
     Link,
     Ready,
     Renew,
     Renewed,
+    StartAnswer,
 )
 from argot.service.answering.reading_ahead import read_ahead
 from argot.service.answering.vector_channel import VectorClient
@@ -98,9 +98,9 @@ class AnswerWorker:
 
     async def _listen(self) -> None:
         while (message := await self._link.receive()) is not None and not isinstance(message, End):
-            if isinstance(message, Do):
+            if isinstance(message, StartAnswer):
                 self._begin(message)
-            elif isinstance(message, Leave) and (left := self._under_way.get(message.number)):
+            elif isinstance(message, CancelAnswer) and (left := self._under_way.get(message.number)):
                 left.task.cancel()
             elif isinstance(message, EventsTaken) and (known := self._under_way.get(message.number)):
                 for _ in range(message.count):
@@ -110,7 +110,7 @@ class AnswerWorker:
                 self._renewing.add(renewing)
                 renewing.add_done_callback(self._renewing.discard)
 
-    def _begin(self, asked: Do) -> None:
+    def _begin(self, asked: StartAnswer) -> None:
         task = asyncio.create_task(self._do(asked))
         self._under_way[asked.number] = _UnderWay(task)
 
@@ -121,7 +121,7 @@ class AnswerWorker:
 
         task.add_done_callback(ended)
 
-    async def _do(self, asked: Do) -> None:
+    async def _do(self, asked: StartAnswer) -> None:
         surface.set(asked.surface)
         request_id.set(asked.request)
         said_now.set(asked.said)
@@ -131,7 +131,7 @@ class AnswerWorker:
             async with aclosing(asked.job.events(self._kb)) as events:
                 async for event in events:
                     await self._under_way[asked.number].window.acquire()
-                    await self._link.send(Happened.of(asked.number, event))
+                    await self._link.send(AnswerEvent.of(asked.number, event))
         except ArgotError as known:
             error = make_error_event(known)
         except asyncio.CancelledError:

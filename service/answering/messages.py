@@ -45,7 +45,7 @@ class Begin:
 
 
 @dataclass(frozen=True, slots=True)
-class Do:
+class StartAnswer:
     """Answer a question. `surface`, `request`, `said`: for the log. `traced`: with contents or not; None: no trace."""
 
     number: int
@@ -58,7 +58,7 @@ class Do:
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class CancelAnswer:
     """Cancel this answer, because nobody waits for it."""
 
     number: int
@@ -108,7 +108,7 @@ class Alive:
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class AnswerEvent:
     """An event of a question, as `AskEvent` or `TurnEnded` has it."""
 
     number: int
@@ -122,7 +122,7 @@ class Happened:
     type: Literal["happened"] = "happened"
 
     @classmethod
-    def of(cls, number: int, event: AskEvent) -> Happened:
+    def of(cls, number: int, event: AskEvent) -> AnswerEvent:
         result = event.data if isinstance(event.data, AskResult) else None
         text = event.data if isinstance(event.data, str) else ""
         learned = event.learned if isinstance(event, TurnEnded) else None
@@ -164,8 +164,8 @@ class Renewed:
     type: Literal["renewed"] = "renewed"
 
 
-ToWorker = Begin | Do | Leave | EventsTaken | Renew | End
-FromWorker = Ready | Alive | Happened | JobEnded | Called | Renewed
+ToWorker = Begin | StartAnswer | CancelAnswer | EventsTaken | Renew | End
+FromWorker = Ready | Alive | AnswerEvent | JobEnded | Called | Renewed
 Message = ToWorker | FromWorker
 _ADAPTER: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
 

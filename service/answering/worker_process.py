@@ -20,20 +20,20 @@ from argot.results import AskEvent
 from argot.service.answering.messages import (
     WINDOW,
     Alive,
+    AnswerEvent,
     Begin,
     Called,
-    Do,
+    CancelAnswer,
     End,
     EventsTaken,
     FromWorker,
-    Happened,
     Job,
     JobEnded,
-    Leave,
     Link,
     Ready,
     Renew,
     Renewed,
+    StartAnswer,
 )
 from argot.service.answering.vector_channel import serve_vectors
 from argot.service.knowledge_base import KnowledgeBase
@@ -61,7 +61,7 @@ class WorkerGone(Exception):
 
 @dataclass(eq=False)
 class _UnderWay:
-    said: asyncio.Queue[Happened | JobEnded | None] = field(default_factory=asyncio.Queue)
+    said: asyncio.Queue[AnswerEvent | JobEnded | None] = field(default_factory=asyncio.Queue)
 
 
 class WorkerProcess:
@@ -133,7 +133,7 @@ class WorkerProcess:
         return self._kb.corpus.nearest
 
     def _take(self, message: FromWorker) -> None:
-        if isinstance(message, Happened | JobEnded):
+        if isinstance(message, AnswerEvent | JobEnded):
             if known := self._under_way.get(message.number):
                 known.said.put_nowait(message)
         elif isinstance(message, Alive):
@@ -199,12 +199,12 @@ class WorkerProcess:
         trace, under_way, number = current_trace(), _UnderWay(), next(_numbers)
         traced = None if trace is None else trace.contents
         # One that cannot be sent is not running, and nobody would report its end.
-        self._link.put(Do(number, job, surface.get(), request_id.get(), said_now.get(), traced))
+        self._link.put(StartAnswer(number, job, surface.get(), request_id.get(), said_now.get(), traced))
         self._under_way[number] = under_way
         done = False
         try:
             taken = 0
-            while isinstance(message := await under_way.said.get(), Happened):
+            while isinstance(message := await under_way.said.get(), AnswerEvent):
                 yield message.event
                 taken += 1
                 if taken % (WINDOW // 2) == 0:
@@ -226,10 +226,10 @@ class WorkerProcess:
     async def _leave(self, number: int, under_way: _UnderWay, trace: Trace | None) -> None:
         """Have it stop, and wait until it writes nothing more: the next turn of the thread may begin then."""
         assert self._link is not None
-        self._link.put(Leave(number))
+        self._link.put(CancelAnswer(number))
         try:
             async with asyncio.timeout(LEAVE_SECONDS):
-                while isinstance(message := await under_way.said.get(), Happened):
+                while isinstance(message := await under_way.said.get(), AnswerEvent):
                     pass
         except TimeoutError:
             logger.exception("answer worker %d does not let go of a question, and is ended", self.pid)

@@ -59,7 +59,7 @@ class UnprovenToken(ProviderRefusal):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ProviderStatement:
     """Statement of the provider on somebody. `refresh_token` None: it issued none."""
 
     claims: Claims
@@ -136,7 +136,7 @@ class OpenIdProvider:
             asked["id_token_hint"] = id_token
         return _add_query(where, asked)
 
-    async def ask_about_code(self, code: str, back: str, *, nonce: str, verifier: str) -> Told:
+    async def ask_about_code(self, code: str, back: str, *, nonce: str, verifier: str) -> ProviderStatement:
         """Ask the provider for its statement on the person who arrives with this code.
 
         Raises:
@@ -151,7 +151,7 @@ class OpenIdProvider:
         claims = await self._prove_claims(answer, nonce=nonce)
         return await self._make_statement(answer, claims)
 
-    async def ask_again(self, refresh_token: str, subject: str) -> Told:
+    async def ask_again(self, refresh_token: str, subject: str) -> ProviderStatement:
         """Ask the provider for its present statement on somebody.
 
         Raises:
@@ -169,7 +169,7 @@ class OpenIdProvider:
         # A provider need not rotate the token, nor repeat an unchanged one.
         return await self._make_statement({"refresh_token": refresh_token, **answer}, claims, subject)
 
-    async def _make_statement(self, answer: Mapping[str, Any], claims: Claims, subject: str = "") -> Told:
+    async def _make_statement(self, answer: Mapping[str, Any], claims: Claims, subject: str = "") -> ProviderStatement:
         """Build the statement; the userinfo endpoint adds its own data, if the groups are not in the token."""
         where = (await self.fetch_description()).get("userinfo_endpoint")
         if self._groups_claim not in claims and isinstance(where, str) and isinstance(answer.get("access_token"), str):
@@ -185,7 +185,7 @@ class OpenIdProvider:
         if not claims:
             raise ProviderUnreachable("The provider's answer says nothing of the person: no ID token, no userinfo.")
         token = answer.get("refresh_token")
-        return Told(claims, token if isinstance(token, str) else None, str(answer.get("id_token") or ""))
+        return ProviderStatement(claims, token if isinstance(token, str) else None, str(answer.get("id_token") or ""))
 
     # -- the ID token --------------------------------------------------------------------------------------------------
 

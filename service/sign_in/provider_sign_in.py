@@ -24,7 +24,7 @@ from argot.errors import InvalidInput
 from argot.service.identity.people import User
 from argot.service.identity.provider_links import Confirmed, ProviderLink
 from argot.service.identity.sessions import SKEW_SECONDS
-from argot.service.sign_in.openid_connect import OpenIdProvider, ProviderRefusal, ProviderUnreachable, Told
+from argot.service.sign_in.openid_connect import OpenIdProvider, ProviderRefusal, ProviderStatement, ProviderUnreachable
 from argot.service.sign_in.provider_claims import read_display_name, read_groups, read_name
 from argot.work.schedule import schedule_work
 
@@ -137,7 +137,7 @@ class ProviderSignIn:
             raise ProviderRefusal(OLD)
         return seed
 
-    def _accept_statement(self, told: Told) -> User:
+    def _accept_statement(self, told: ProviderStatement) -> User:
         """Return the person whose account this is, updated with the provider's present statement."""
         link = self._link(told)
         user = self.kb.people.user(link.user)
@@ -146,7 +146,7 @@ class ProviderSignIn:
         _confirm(self.kb, link, told)
         return self.kb.people.user(link.user)
 
-    def _link(self, told: Told) -> ProviderLink:
+    def _link(self, told: ProviderStatement) -> ProviderLink:
         """Return the link of this account; created if an administrator has allowed it, or for a new person.
 
         Raises:
@@ -188,7 +188,7 @@ def _require_new(settings: Settings, name: str, subject: str) -> None:
         )
 
 
-def _confirm(kb: KnowledgeBase, link: ProviderLink, told: Told) -> bool:
+def _confirm(kb: KnowledgeBase, link: ProviderLink, told: ProviderStatement) -> bool:
     groups = read_groups(told.claims, kb.settings)
     return kb.people.links.confirm(link, Confirmed(groups.names, groups.admin, told.refresh_token))
 

@@ -256,7 +256,7 @@ async def get_outcome(events: AsyncGenerator[Event | Finished[R]]) -> R:
 
 
 async def get_answer(events: AsyncGenerator[AskEvent]) -> AskResult:
-    """Return the same for one that answers a question."""
+    """Return the result of a use case that answers a question."""
     result = None
     async with aclosing(events):
         # To their end: records are written after the result.

@@ -27,19 +27,19 @@ _ASKS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SlackJob:
-    """Something to be answered. It is stored as JSON until it is.
+    """A message or a pressed button that is to be answered. It is stored as JSON until then.
 
     Args:
         kind: a message; or a pressed button: a choice, a question to ask in other words or in another sense of a
             term, the answer for one person; or news to send unprompted.
         ts: the message; `thread_ts` is the one its thread begins with, and where the answer goes.
         text: the question, or the chosen option; for a sense or news the text from `job_contents.py`.
-        direct: between two alone, where Slack may show a title and a status. `viewed`: the channel that the asker
-            looks at beside it.
+        direct: in a direct message with one person, where Slack may show a title and a status. `viewed`: the channel
+            that the asker looks at beside it.
         status: Slack shows what Argot is doing.
         outsiders: people of other companies read the channel.
         team: our own workspace. `sender`: the workspace of the author, if Slack reports it.
-        thread: of a button: our conversation that it belongs to, and the `turn` of it.
+        thread: Argot's conversation that a button belongs to; `turn`: its turn.
         ephemeral: the answer is shown to this person alone, in a place that others see.
         threaded: the message is in an existing thread.
     """

@@ -201,7 +201,7 @@ def is_wanted(settings: Settings) -> bool:
         raise InvalidSettings("Slack needs 'slack_bot_token' too (xoxb-...). See slack/README.md, or leave all out.")
     if bot and not (secret or app):
         raise InvalidSettings(
-            "Setting 'slack_bot_token' is there, but no way in for Slack: set 'slack_app_token' (Socket Mode) or"
+            "Setting 'slack_bot_token' is set, but Slack cannot send events: set 'slack_app_token' (Socket Mode) or"
             " 'slack_signing_secret' (HTTP). See slack/README.md."
         )
     return bot

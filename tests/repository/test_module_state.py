@@ -9,10 +9,12 @@ from source_imports import modules
 
 OWNERS = (
     "KnowledgeBase|CorpusStore|Corpus|Glossary|PairStore|RatingStore|People|Threads|Stores"
-    "|ModelServer|Settings|Session|Principal"
+    "|ModelServer|Settings|Session|Principal|TermMatcher|Embedder"
 )
 KEYED_BY_OBJECTS = re.compile(
     rf"\bWeak(?:Key|Value)?(?:Dictionary|Set)\b|\b(?:[dD]ict|defaultdict|set|TTLCache|LRUCache)\[(?:{OWNERS})\b"
+    # A class of our own that keeps values by the object they were made for.
+    r"|\b[A-Z]\w*Cache\b"
 )
 
 
@@ -37,6 +39,7 @@ def stateful_names(source: str) -> list[str]:
         "_deriving: WeakSet[KnowledgeBase] = WeakSet()",
         "_kept: dict[CorpusStore, int] = {}",
         "_runs = defaultdict[KnowledgeBase, int](int)",
+        "_meanings = MatcherCache[TermMeanings](8)",
     ],
 )
 def test_object_state_at_module_level_is_found(line: str) -> None:

@@ -228,11 +228,14 @@ def _measure_descriptions(text: str, contexts: Sequence[Context], embedder: Embe
 
 def _embed_descriptions(texts: tuple[str, ...], embedder: Embedder) -> Vectors:
     key = (embedder.fingerprint, texts)
-    if key not in _description_vectors:
+    vectors = _description_vectors.get(key)
+    if vectors is None:
+        vectors = np.asarray(embedder.embed_passages(list(texts)))
+        # Other threads may clear it at any time.
         if len(_description_vectors) >= _KEPT_DESCRIPTIONS:
             _description_vectors.clear()
-        _description_vectors[key] = np.asarray(embedder.embed_passages(list(texts)))
-    return _description_vectors[key]
+        _description_vectors[key] = vectors
+    return vectors
 
 
 _KEPT_DESCRIPTIONS = 64

@@ -12,7 +12,6 @@ from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.protocols import Embedder
 from argot.tools.reading.context_classifier import ContextSignatures, score_contexts
 from argot.tools.reading.follow_ups import stand_alone
-from argot.tools.reading.matcher_cache import MatcherCache
 from argot.tools.reading.unknown_terms import identify_terms, is_known_to_documents
 from argot.tools.text.words import content_stems, is_question
 from argot.types import Context, ContextScore, Mention, Principal, Sense, Triple, Turn
@@ -154,12 +153,9 @@ def enhance_question(question: str, triples: Sequence[Triple]) -> str:
     return f"{text if text.endswith(('?', '.', '!')) else text + '.'} {', '.join(added)}."
 
 
-_signatures = MatcherCache[ContextSignatures](16)
-
-
 def get_signatures(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]]) -> ContextSignatures:
     """Return the signatures that go with a matcher."""
-    return _signatures.get((matcher,), lambda: ContextSignatures(senses()))
+    return matcher.keep(ContextSignatures, lambda: ContextSignatures(senses()))
 
 
 def _measure_share(stems: set[str], text: str) -> float:

@@ -17,7 +17,6 @@ from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.protocols import Embedder, Vectors
-from argot.tools.reading.matcher_cache import MatcherCache
 from argot.types import Principal, Sense
 
 MIN_COSINE = 0.42
@@ -88,9 +87,6 @@ class TermMeanings:
         return np.asarray(self.embedder.embed_queries([f"{one.expansion}: {one.description}" for one in self.senses]))
 
 
-_meanings = MatcherCache[TermMeanings](8)
-
-
 def get_meanings(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]], embedder: Embedder) -> TermMeanings:
     """Return the meanings for a matcher; none for a glossary with more than `MAX_SENSES`."""
 
@@ -98,4 +94,4 @@ def get_meanings(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]], em
         found = [sense for sense in senses() if sense.expansion]
         return TermMeanings(found if len(found) <= MAX_SENSES else (), embedder)
 
-    return _meanings.get((matcher, embedder), make)
+    return matcher.keep((TermMeanings, embedder.fingerprint), make)

@@ -21,7 +21,7 @@ from argot.disk_space import build_no_room_error, is_no_room
 from argot.errors import ArgotError, InvalidSettings, TooManyQuestions
 from argot.service.observability.instrumentation import surface
 from argot.ui.web.api_errors import answer_program, build_error_body
-from argot.ui.web.open_connections import is_said_larger, limit_receive
+from argot.ui.web.open_connections import describe_limit, is_said_larger, limit_receive
 
 logger = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ def _explain_unreadable_json(error: RequestValidationError) -> str | None:
 
 def _limit_request(request: Request, taken: BodyLimits) -> Request:
     if is_said_larger(request, taken.most):
-        raise HTTPException(413, f"That is too large: at most {taken.most / MIB:g} MiB can be sent here.")
+        raise HTTPException(413, f"That is too large: at most {describe_limit(taken.most)} can be sent here.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().casefold()
     length = request.headers.get("content-length", "")
     empty = length == "0" or (not length and "transfer-encoding" not in request.headers)

@@ -97,7 +97,9 @@ def _accept(client: Client, numbers: list[int], why: str, as_user: str | None) -
     found = client.as_user(as_user).call(glossary_conflicts, about=numbers, limit=1000).conflicts
     between = [one for one in found if {sense.id for sense in one.senses} == set(numbers)]
     if not between:
-        raise InvalidInput("No conflict is between just these senses. List those there are: argot glossary conflicts")
+        raise InvalidInput(
+            "These senses have no conflict with each other. List the conflicts: argot glossary conflicts"
+        )
     # Several kinds of conflict may be between the same senses; each is accepted by itself.
     for one in between:
         seen = [(sense.id, sense.version) for sense in one.senses]

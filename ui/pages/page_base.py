@@ -24,7 +24,7 @@ from argot.service.usecases.glossary.impact import CombinedImpact
 from argot.service.usecases.glossary.sense_results import flatten_markdown
 from argot.types import Context
 from argot.ui.web.authorization import Visitor
-from argot.ui.web.open_connections import is_said_larger
+from argot.ui.web.open_connections import describe_limit, is_said_larger
 from argot.ui.web.page_templates import build_environment
 from argot.wings import wings
 
@@ -113,7 +113,7 @@ class BoundedRoute(APIRoute):
             if request.method == "POST" and not request.headers.get("content-length", "").isdigit():
                 raise HTTPException(411, "The request does not say its length.")
             if is_said_larger(request, most):
-                raise HTTPException(413, f"That is too large: at most {most // 2**20} MiB can be sent.")
+                raise HTTPException(413, f"That is too large: at most {describe_limit(most)} can be sent.")
             return await handle(request)
 
         return handle_bounded

@@ -24,6 +24,9 @@ Refusal: TypeAlias = tuple[int, str]
 Stays: TypeAlias = Callable[[Visitor, bool], Awaitable[bool]]
 """Decides whether a visitor may stay, given whether they have just done something."""
 
+_FORM_BYTES = 2**20
+"""Room that a form has beside its file."""
+
 EVENT_STREAM_TYPE = "text/event-stream"
 MAX_WINDOWS = 50
 """Windows of one person: each holds a connection, and all people behind one proxy share its connections."""
@@ -188,6 +191,11 @@ def is_event(message: Message) -> bool:
     """Tell whether a message of Socket.IO is an event of the user rather than a heartbeat."""
     # 4: a message of Engine.IO; 2: an event of Socket.IO. A heartbeat is "3".
     return str(message.get("text") or "").startswith("42")
+
+
+def describe_limit(most: int) -> str:
+    """Return what may be sent in a body of at most so many bytes, in MB; a form has 1 MiB of its own beside a file."""
+    return f"{(most - _FORM_BYTES if most > _FORM_BYTES else most) // 1_000_000} MB"
 
 
 def is_said_larger(request: HTTPConnection, most: int) -> bool:

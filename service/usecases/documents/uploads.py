@@ -35,9 +35,9 @@ UPLOAD = "upload"
 """The kind of the jobs that add a sent file."""
 LONGEST_NAME = 200
 """Bytes of a file's name."""
-MOST_FOLDERS = 20
-"""Bytes of the names of its folders."""
-IN = ("added", "updated", "unchanged", "duplicate")
+MAX_FOLDERS = 20
+"""Folders within each other that a sent file may stand in."""
+STORED_OUTCOMES = ("added", "updated", "unchanged", "duplicate")
 """Outcomes for a readable file."""
 MAX_LISTED_FILES = 1000
 """Files of an archive that are reported one by one; further ones are only counted."""
@@ -45,7 +45,7 @@ REASONS = 5
 """Files that are named for an archive of which nothing can be read."""
 
 
-def _encode_bytes(value: object) -> object:
+def _decode_base64(value: object) -> object:
     # Within the process bytes are passed directly.
     if not isinstance(value, str):
         return value
@@ -55,7 +55,7 @@ def _encode_bytes(value: object) -> object:
         raise ValueError(f"it is not base64: {error}") from None
 
 
-Data = Annotated[bytes, BeforeValidator(_encode_bytes)]
+Data = Annotated[bytes, BeforeValidator(_decode_base64)]
 """Bytes; base64 in JSON."""
 
 NOT_YOURS = "it was added, but you are not one of its readers and will not see it yourself"
@@ -73,8 +73,8 @@ class MemberReport:
 
 @dataclass(frozen=True, slots=True)
 class UploadReport(MemberReport):
-    """Outcome of a file, or of an archive: then `files` are those in it, and `kind` is that of the first of added,
-    updated, unchanged and duplicate that one of them came to.
+    """Outcome of a file or an archive. An archive's `files` are reported one by one, and its `kind` is the first of
+    added, updated, unchanged and duplicate that any of them has.
 
     `unlisted` is the number of its files beyond `files`; `notices`: remarks about the given readers.
     """
@@ -138,7 +138,12 @@ async def _upload_file(
 
     called = clean_name(name)
     # With the sender's name, so that a `plan.pdf` of two people is two documents.
-    parts = [clean_name(one) for one in folder.replace("\\", "/").split("/") if one.strip(". ")][:MOST_FOLDERS]
+    parts = [clean_name(one) for one in folder.replace("\\", "/").split("/") if one.strip(". ")]
+    # A shortened path could name another file's document.
+    if len(parts) > MAX_FOLDERS:
+        raise InvalidInput(
+            f"'{called}' is {len(parts)} folders deep; at most {MAX_FOLDERS} are accepted. Send a folder further in."
+        )
     uri = "/".join((f"upload://{quote(principal.name, safe='')}", *(quote(one, safe="") for one in (*parts, called))))
     readers = None if audience is None else frozenset(audience)
     source = Source(uri, called, lambda: data, len(data))
@@ -164,7 +169,7 @@ async def put_in(
         _report_member(principal, one) async for one in _ingest(kb, principal, [source], audience, tags, renew=renew)
     ]
     last = told[-1] if told else None
-    if last is None or last.kind not in IN:
+    if last is None or last.kind not in STORED_OUTCOMES:
         why = last.detail.rstrip(".") if last else "nothing was read from it"
         raise InvalidInput(f"{source.name} was not added: {why}.")
     return UploadReport(
@@ -193,7 +198,7 @@ async def _put_members_in(
         async for event in _ingest(kb, principal, list_members(archive), audience, tags):
             found.add(_report_member(principal, event), listed_name_in(event.uri))
     detail = found.detail
-    kind = next((one for one in IN if found.counts[one]), None)
+    kind = next((one for one in STORED_OUTCOMES if found.counts[one]), None)
     if kind is None:
         reasons = _list_reasons(found.files) if len(found.files) > 1 else []
         why = "; ".join([detail.rstrip("."), *reasons])
@@ -225,9 +230,8 @@ class _MemberReports:
         if self.counts.total() == 1:
             return self.files[0].detail
         counts = self.counts
-        return ", ".join(f"{counts[kind]} {kind}" for kind in (*IN, "skipped", "failed") if counts[kind]) or (
-            "it holds no files"
-        )
+        kinds = (*STORED_OUTCOMES, "skipped", "failed")
+        return ", ".join(f"{counts[kind]} {kind}" for kind in kinds if counts[kind]) or "it holds no files"
 
 
 def _list_reasons(files: Sequence[MemberReport]) -> list[str]:

@@ -52,7 +52,7 @@ async def follow_job(jobs: Jobs, wanted: JobWanted) -> AsyncGenerator[Event | Fi
 
 
 async def wait_for_outcome(kb: KnowledgeBase, wanted: JobWanted) -> Any:
-    """The same without the events on the way."""
+    """Run a job in the queue and return its result, without its events."""
     return await get_outcome(follow_job(kb.jobs, wanted))
 
 

@@ -104,11 +104,11 @@ def ask(
     async def prepare() -> TurnJob:
         from argot.graph.question_validation import check_question
 
-        check_question(question, kb.settings.limits.max_question_chars)
+        text = check_question(question, kb.settings.limits.max_question_chars)
         chosen = await apply_search_choice(kb.document_store, search, switches)
         manner = answer_settings(profile, context, tags, since, fields, documents=documents)
-        own = await _start_thread(kb, principal, question, manner, chosen) if thread is None else thread
-        return TurnJob(principal, own, question, heard=tuple(heard or ()), manner=manner, switches=chosen)
+        own = await _start_thread(kb, principal, text, manner, chosen) if thread is None else thread
+        return TurnJob(principal, own, text, heard=tuple(heard or ()), manner=manner, switches=chosen)
 
     return _turn_events(kb, principal, prepare)
 

@@ -23,7 +23,7 @@ from argot.errors import InvalidInput
 from argot.results import AskEvent, AskResult
 from argot.service.answering import messages, worker_pool
 from argot.service.answering.answer_worker import AnswerWorker
-from argot.service.answering.messages import Do, EventsTaken, Happened, JobEnded
+from argot.service.answering.messages import AnswerEvent, EventsTaken, JobEnded, StartAnswer
 from argot.service.answering.worker_pool import WorkerPool, count_workers, run_answer_workers
 from argot.service.answering.worker_process import WorkerProcess
 from argot.service.identity.people import make_local_principal
@@ -319,20 +319,20 @@ class Sent:
 async def test_a_worker_sends_no_more_events_than_its_window_allows() -> None:
     sent = Sent()
     worker = AnswerWorker(sent, None)  # type: ignore[arg-type]
-    worker._begin(Do(1, Job()))  # type: ignore[arg-type]
+    worker._begin(StartAnswer(1, Job()))  # type: ignore[arg-type]
     for _ in range(3000):
         await asyncio.sleep(0)
-    assert sent.count(Happened) == messages.WINDOW
+    assert sent.count(AnswerEvent) == messages.WINDOW
     for _ in range(1000 - messages.WINDOW):
         worker._under_way[1].window.release()
     await worker._under_way[1].task
-    assert sent.count(Happened) == 1000 and not worker._under_way
+    assert sent.count(AnswerEvent) == 1000 and not worker._under_way
 
 
 async def test_a_job_cancelled_before_its_start_is_reported_as_ended() -> None:
     sent = Sent()
     worker = AnswerWorker(sent, None)  # type: ignore[arg-type]
-    worker._begin(Do(1, Job()))  # type: ignore[arg-type]
+    worker._begin(StartAnswer(1, Job()))  # type: ignore[arg-type]
     task = worker._under_way[1].task
     task.cancel()
     await asyncio.wait({task})
@@ -344,7 +344,11 @@ def test_messages_are_unchanged_after_encoding_and_decoding() -> None:
     job = TurnJob(
         make_local_principal(), "t1", "wörd\u2028", senses={"PUC": 2}, heard=("so",), switches={"rerank": False}
     )
-    for message in (Do(3, job, "api", "r", ("said",), True), EventsTaken(3, 5), JobEnded(3, {"type": "NotFound"})):
+    for message in (
+        StartAnswer(3, job, "api", "r", ("said",), True),
+        EventsTaken(3, 5),
+        JobEnded(3, {"type": "NotFound"}),
+    ):
         data = messages._ADAPTER.dump_json(message)
         assert messages._ADAPTER.validate_json(data) == message
 

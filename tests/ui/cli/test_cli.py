@@ -742,7 +742,7 @@ def test_conflicts_are_listed_accepted_and_reopened(argot: Argot) -> None:
     assert listed.out.startswith("1 2\tconflicting expansion\t'PUC' means several things in 'NAND'")
     assert "1 item to review, 0 accepted" in listed.err
     assert argot("glossary", "conflicts", "2").out == listed.out
-    assert "just these senses" in argot("glossary", "conflicts", "2", "--accept").err
+    assert "no conflict with each other" in argot("glossary", "conflicts", "2", "--accept").err
     done = argot("glossary", "conflicts", "2", "1", "--let-stand", "--why", "two teams")
     assert (done.code, done.out.startswith("Accepted: 'PUC'")) == (0, True)
     change = re.search(r"change (\d+)", done.out)

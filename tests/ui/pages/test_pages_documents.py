@@ -120,7 +120,7 @@ async def test_files_are_added_and_failures_reported(kb: KnowledgeBase, mia: htt
     stored = await document(kb, "gangway")
     assert (stored.tags, stored.audience) == (("deck", "ship"), {"managers"})
     large = await send(mia, ("large.md", b"x" * 3_100_000), script=script)
-    assert (large.status_code, "at most 2 MiB" in large.text) == (413, True)
+    assert (large.status_code, "at most 2 MB" in large.text) == (413, True)
 
 
 async def test_the_list_of_documents_is_filtered_and_paged(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
@@ -272,6 +272,14 @@ async def test_files_of_the_same_name_in_different_folders_stay_separate(
         "upload://mia/plans/2026/readme.md",
         "upload://mia/plans/2027/readme.md",
     ]
+
+
+async def test_a_file_in_too_many_folders_is_refused(kb: KnowledgeBase, mia: httpx.AsyncClient) -> None:
+    deepest = "/".join(map(str, range(20)))
+    assert (await send(mia, ("a.md", b"# A\n\nText.\n"), script=True, folder=deepest)).json()["kind"] == "added"
+    deeper = await send(mia, ("a.md", b"# A\n\nOther text.\n"), script=True, folder=f"{deepest}/20")
+    assert deeper.status_code == 400 and "21 folders deep; at most 20 are accepted" in deeper.text
+    assert len((await document_find(kb, ADMIN, wanted=DocumentFilter(text="a.md"))).documents) == 1
 
 
 async def test_a_web_address_is_fetched_and_added(

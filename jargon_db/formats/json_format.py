@@ -79,7 +79,7 @@ def parse_glossary_json(data: bytes, name: str) -> Any:
         return json.loads(text, object_pairs_hook=_build_object, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        why = f"this is no JSON: {error.msg}. Mend it there, or name its format if it is another"
+        why = f"this is no JSON: {error.msg}. Mend it there, or choose the right format"
         raise refuse(name, why, where) from error
     except RecursionError as error:
         raise refuse(name, "it is nested too deeply to be a glossary; flatten it") from error

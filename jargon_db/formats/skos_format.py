@@ -69,7 +69,7 @@ def read(data: bytes, name: str, options: ReadOptions, syntax: str) -> GlossaryF
     for address in thesaurus.concepts:
         thesaurus.take_concept(address, gathering)
     if not thesaurus.concepts:
-        raise refuse(name, "it holds no skos:Concept; give a SKOS thesaurus, or name its format if it is another")
+        raise refuse(name, "it holds no skos:Concept; give a SKOS thesaurus, or choose the right format")
     return gathering.finish()
 
 

@@ -687,10 +687,10 @@ async def test_an_invalid_file_is_reported_with_its_rows(ada: httpx.AsyncClient,
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
-        ("x.json", b"term,expansion\nA,b\n", "name its format"),
-        ("x.ttl", b"term,expansion\nA,b\n", "name its format"),
-        ("x.rdf", b"<a", "name its format"),
-        ("x.ttl", b"<urn:x:1> <urn:x:2> <urn:x:3> .", "name its format"),
+        ("x.json", b"term,expansion\nA,b\n", "choose the right format"),
+        ("x.ttl", b"term,expansion\nA,b\n", "choose the right format"),
+        ("x.rdf", b"<a", "choose the right format"),
+        ("x.ttl", b"<urn:x:1> <urn:x:2> <urn:x:3> .", "choose the right format"),
         ("x.pdf", b"%PDF-1.7", "look for terms"),
         ("x.ttl", b'<urn:x:1> a <http://www.w3.org/2004/02/skos/core#Concept> ;'
          b'<http://www.w3.org/2004/02/skos/core#prefLabel> "A" .', "for which the file names none"),

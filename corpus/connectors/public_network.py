@@ -36,7 +36,7 @@ def normalize_host(host: str) -> str:
     try:
         found = plain if plain.isascii() else idna.encode(plain, uts46=True, transitional=False).decode("ascii")
     except UnicodeError as error:
-        raise SourceDown(f"'{host}' can be no host: {error}. Write its ASCII form (xn--...).") from error
+        raise SourceDown(f"'{host}' is not a host name: {error}. Write its ASCII form (xn--...).") from error
     # A zone (fe80::1%eth0) names an interface of this machine, and programs differ in how they read an escape (%31).
     found = found.rstrip(".")
     if not _HOST_NAME.fullmatch(found):

@@ -105,6 +105,9 @@ def _find_reply(question: AnswerQuestion, replies: Sequence[RecordedReply]) -> R
     return next(of_id, next((one for one in replies if not one.id and bare(one.question) == asked), None))
 
 
+_REFUSAL = RecordedReply("", "", NOT_IN_PASSAGES, {})
+
+
 class RecordedModel:
     """The model that repeats its reply, renumbered; with `lies` one cited sentence of it is made false."""
 
@@ -112,12 +115,11 @@ class RecordedModel:
         self.name = "recorded-lying" if lies else "recorded"
         self._replies = replies
         self._lies = lies
-        self._reply = RecordedReply("", "", NOT_IN_PASSAGES, {})
+        self._reply = _REFUSAL
         self._heard = Heard(AnswerQuestion("", "", ""), 0)
 
     def expect(self, question: AnswerQuestion, place: int) -> Heard:
-        nothing = RecordedReply("", "", NOT_IN_PASSAGES, {})
-        self._reply = _find_reply(question, self._replies) or nothing
+        self._reply = _find_reply(question, self._replies) or _REFUSAL
         self._heard = Heard(question, place, has_answer=not (self._lies or self._reply.refuses))
         return self._heard
 

@@ -27,11 +27,9 @@ from argot.ui.api.api_route import FORM_TYPE, MIB, ApiRoute, cancel_on_hang_up, 
 from argot.ui.api.openapi import declare_errors, get_operation_id
 from argot.ui.api.response_models import Shown, UploadShown
 from argot.ui.web.authorization import Who, needs
-from argot.ui.web.open_connections import INERT_POLICY
+from argot.ui.web.open_connections import FORM_OVERHEAD_BYTES, INERT_POLICY
 from argot.ui.web.sent_files import read_sent_name
 
-FORM_OVERHEAD_BYTES = MIB
-"""Bytes of a form besides the file: its other fields and the boundaries between them."""
 MAX_FIELDS = 100
 TEXT = {"type": "string"}
 ATTACHMENT_RESPONSE = {

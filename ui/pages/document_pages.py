@@ -22,12 +22,11 @@ from argot.ui.pages.document_list import CHOICES, PAGE_ROWS, list_documents
 from argot.ui.pages.form_fields import split_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.open_connections import FORM_OVERHEAD_BYTES
 from argot.ui.web.sent_files import read_sent_name
 
 DOCUMENTS = "/documents"
 DUSTBIN = f"{DOCUMENTS}/dustbin"
-FORM_OVERHEAD_BYTES = 2**20
-"""Bytes of a form besides its files."""
 MAX_TICKED = 100
 """Files of one form without a script; a script sends each file by itself."""
 CHANGES: tuple[Change, ...] = get_args(Change)

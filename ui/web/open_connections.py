@@ -24,8 +24,8 @@ Refusal: TypeAlias = tuple[int, str]
 Stays: TypeAlias = Callable[[Visitor, bool], Awaitable[bool]]
 """Decides whether a visitor may stay, given whether they have just done something."""
 
-_FORM_BYTES = 2**20
-"""Room that a form has beside its file."""
+FORM_OVERHEAD_BYTES = 2**20
+"""Bytes of a form besides the file: its other fields and the boundaries between them."""
 
 EVENT_STREAM_TYPE = "text/event-stream"
 MAX_WINDOWS = 50
@@ -195,7 +195,7 @@ def is_event(message: Message) -> bool:
 
 def describe_limit(most: int) -> str:
     """Return what may be sent in a body of at most so many bytes, in MB; a form has 1 MiB of its own beside a file."""
-    return f"{(most - _FORM_BYTES if most > _FORM_BYTES else most) // 1_000_000} MB"
+    return f"{(most - FORM_OVERHEAD_BYTES if most > FORM_OVERHEAD_BYTES else most) // 1_000_000} MB"
 
 
 def is_said_larger(request: HTTPConnection, most: int) -> bool:

@@ -15,7 +15,7 @@ export PIP_FIND_LINKS := $(abspath $(WHEELS))
 endif
 
 # Processes that share the tests, file by file; they wait for others a third of the time. One of them: make test WORKERS=0 TESTS=tests/graph/test_graph.py
-WORKERS ?= 3
+WORKERS ?= 4
 TESTS   ?=
 
 # What `make changed` compares with, and over how many importers it looks for tests.

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from argot.errors import InvalidSettings
-from argot.types import DerivedKind, SearchChoice
+from argot.types import DerivedKind, Effort, SearchChoice
 
 MissPolicy = Literal["strict", "ask", "lenient"]
 Matching = Literal["sum", "published"]
@@ -54,6 +54,7 @@ class Profile(BaseModel):
     choose_document: bool = Field(True, description="ask back which document is meant; off: the best one answers")
     rerank: bool = Field(True, description="order by how well passages answer; off: as fused, and no abstaining")
     generate_answer: bool = Field(True, description="off: stop at the passages, for measuring retrieval")
+    search_again: bool = Field(True, description="search in other words where the answer was not found; off: once")
     match_references: bool = Field(True, description="find what each sentence rests on; off: nothing is checked")
 
     # The language model, where one is configured
@@ -61,6 +62,13 @@ class Profile(BaseModel):
     spare_model: bool = Field(True, description="asked only where it can help; off: every call the papers make")
     triples_in_one_call: bool = Field(True, description="relevance and enhancement together; off: KaPQA's two calls")
     enhanced_replaces: bool = Field(False, description="search the enhanced query alone, as KaPQA does; off: beside it")
+
+    # Effort
+    effort: Effort = Field(
+        "normal", description="quick: no second try, one call; thorough: a model researches by tools"
+    )
+    max_tool_calls: int = Field(12, ge=1, le=24, description="tools that a thorough answer may call")
+    max_tool_tokens: int = Field(60_000, ge=1, le=500_000, description="tokens that it may use before it is written")
 
     # Manner
     misses: MissPolicy = Field("ask", description="unknown terms: strict ends the turn, ask asks back, lenient goes on")
@@ -71,7 +79,7 @@ class Profile(BaseModel):
     candidates: int = Field(50, ge=1, le=1000, description="passages each search list may contribute")
     passages: int = Field(10, ge=1, le=100, description="passages kept after re-ranking, as in the JSON answer")
     passages_for_answer: int = Field(5, ge=1, le=50, description="those quoted from where no model answers")
-    passages_for_model: int = Field(20, ge=1, le=50, description="those a model is given, as far as its window holds")
+    passages_for_model: int = Field(15, ge=1, le=50, description="those a model is given, as far as its window holds")
     weight_keyword: float = Field(1.0, ge=0, description="of the search by words")
     weight_semantic: float = Field(0.9, ge=0, description="of the search by meaning")
     weight_derived: float = Field(0.25, ge=0, description="of derived texts beside passages")
@@ -83,6 +91,7 @@ class Profile(BaseModel):
     sense_margin: float = Field(0.1, ge=0, le=1, description="below it the asker chooses between senses")
     document_margin: float = Field(0.25, ge=0, le=1, description="above it the best document answers, unasked")
     abstain_below: float = Field(0.31, ge=0, le=1, description="best evidence under this: abstain, unless ...")
+    weak_below: float = Field(0.4, ge=0, le=1, description="evidence under this: a quoted answer is called doubtful")
     answer_from: float = Field(0.6, ge=0, le=1, description="... a sentence is this like the question (cosine)")
     reference_threshold: float = Field(0.5, ge=0, le=1, description="a citation's least score (Trustworthy 3.4, 6)")
 
@@ -159,6 +168,7 @@ PROFILES: dict[str, Profile] = {
             triples_in_one_call=False,
             enhanced_replaces=True,
             choose_document=False,
+            search_again=False,
         ),
         Profile(name="extractive", about="Quotes the documents; asks no language model.", use_model=False),
         _drop_jargon(Profile(name="no_jargon", about="For measuring: everything but the glossary.")),
@@ -172,6 +182,7 @@ PROFILES: dict[str, Profile] = {
                 search_derived=False,
                 choose_document=False,
                 rerank=False,
+                search_again=False,
             )
         ),
     )

@@ -7,8 +7,8 @@ one implementation of each waits for a model server; the other is extractive and
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -54,7 +54,10 @@ class AnswerRequest:
     """The material of an answer. `question` is the asker's, `augmented` has its jargon explained.
 
     `left_out`: those of the message's questions without relevant passages, by index. `numbered_parts`: the parts that
-    the question names by a printed number ("clause 2.2"), as passage (id), start and end in its text.
+    the question names by a printed number ("clause 2.2"), as passage (id), start and end in its text. `cut_lists`: for
+    each passage (id) that cuts a list or table, whether it has entries before the passage and after it. `parts`: the
+    sub-questions that a thorough answer covers; `compared`: the things that it compares. `wordings`: the question in
+    other terms of the documents, such as with the short forms of names.
     """
 
     question: str
@@ -63,6 +66,10 @@ class AnswerRequest:
     hits: Sequence[Hit]
     left_out: Set[int] = frozenset()
     numbered_parts: Sequence[tuple[str, int, int]] = ()
+    cut_lists: Mapping[str, tuple[bool, bool]] = field(default_factory=dict)
+    parts: Sequence[str] = ()
+    compared: Sequence[str] = ()
+    wordings: Sequence[str] = ()
 
 
 # A `str`, so that code that only joins pieces may ignore it.
@@ -106,6 +113,32 @@ class Scorer(Protocol):
     """Scores how well each text supports or answers a query, in [0, 1]."""
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PassageReading:
+    """The reading of a passage for a question.
+
+    `relevance`: the chance, in [0, 1], that the passage answers. `units`: for each unit of
+    `read_units(passage.with_columns)`, by its number, the chance that it is part of the answer; 0 for a heading, which
+    is quoted with the text below it.
+    """
+
+    relevance: float
+    units: tuple[float, ...]
+
+
+@runtime_checkable
+class PassageReader(Protocol):
+    """Judges for a question which passages answer, and which of their units."""
+
+    def read_passages(self, question: str, passages: Sequence[Passage]) -> list[PassageReading]:
+        """Return the reading of each passage, in their order: a quick one, for many passages."""
+        ...
+
+    def read_closely(self, question: str, passages: Sequence[Passage]) -> list[PassageReading]:
+        """Return a better reading of each passage, in their order, which takes some ten times as long."""
+        ...
 
 
 @runtime_checkable

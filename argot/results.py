@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from argot.types import PageKind
+from argot.types import Effort, PageKind
 
 Status = Literal["answered", "abstained", "query_miss", "needs_choice", "small_talk"]
 """`small_talk`: the message asked nothing of the documents (a greeting, thanks, "who are you?"), and nothing was
@@ -18,8 +19,14 @@ AnsweredBy = Literal["model", "extractive"]
 STOPPED_MESSAGE = "This question was stopped before it was answered. Ask it again to have it answered."
 """The answer of a turn that never ended. Its status is "abstained"."""
 
-MAX_NEAREST_TERMS = 3
-"""Number of passages shown if there is no answer."""
+MAX_NEAREST_PASSAGES = 3
+"""Number of passages that are shown if there is no answer."""
+
+MIN_NEAREST_SCORE = 0.15
+"""Least score of a passage that is shown if there is no answer: one below it could hardly matter."""
+
+WEAK_MATCH = "The closest passage, perhaps not what you mean:"
+"""Line above a quoted answer that rests on weak evidence."""
 
 
 # A misspelt field fails where the result is built, and not in a client's JSON.
@@ -39,10 +46,13 @@ class Citation(_Frozen):
     span: tuple[int, int]
     score: float
     page_kind: PageKind | None = Field(None, description="what `page` counts, as it was read: also a scanned page")
+    cell: int | None = Field(None, description="the column, from 0, if it supports one cell of a table row")
 
 
 class Sentence(_Frozen):
-    """One sentence of the answer. Unsupported ones have no citation; neither has one from the glossary."""
+    """One sentence of the answer. An unsupported sentence has no citation; neither has one from the glossary, nor one
+    that states only what the passages lack.
+    """
 
     text: str
     supported: bool
@@ -59,6 +69,15 @@ class Sentence(_Frozen):
     def cited(self) -> list[int]:
         """The numbers of the passages it rests on, each once, in order."""
         return sorted({citation.n for citation in self.citations})
+
+
+class AnswerContext(_Frozen):
+    """The text that surrounds a quoted answer in its passage: shown muted, and no part of the answer."""
+
+    n: int = Field(description="the number of the passage")
+    passage_id: str
+    text: str = Field(description="Markdown, with the answer in it")
+    spans: list[tuple[int, int]] = Field([], description="[start, end) of the answer in the text, in characters")
 
 
 class Jargon(_Frozen):
@@ -125,6 +144,19 @@ class FoundPassage(_Frozen):
     excerpt: str = Field("", description="its words nearest to the question, where it is shown instead of an answer")
 
 
+def select_nearest(passages: Sequence[FoundPassage]) -> list[FoundPassage]:
+    """Return the best passages that could matter if none answers."""
+    return [one for one in passages[:MAX_NEAREST_PASSAGES] if one.score >= MIN_NEAREST_SCORE]
+
+
+class ToolCall(_Frozen):
+    """One call of a tool while a thorough answer was researched."""
+
+    tool: str
+    text: str = Field(description="what it searched for, opened or looked up; empty if the asker may not see it")
+    found: int = Field(0, description="passages, documents or senses")
+
+
 class ModelCall(_Frozen):
     """One call to a language model."""
 
@@ -145,9 +177,11 @@ class AskResult(_Frozen):
     thread: str
     turn: int = Field(0, description="its place in the thread, from 0")
     answer: str
+    is_weak: bool = Field(False, description="the evidence of a quoted answer is weak: it may be about something else")
     answered_by: AnsweredBy = Field("extractive", description="who wrote it: a language model, or nobody (quotations)")
     model: str = Field("", description="the language model that was asked, as its server calls it; empty: none was")
     sentences: list[Sentence] = []
+    answer_context: list[AnswerContext] = Field([], description="what surrounds a quoted answer in its passages")
     jargon: list[Jargon] = []
     context: str | None = None
     misses: list[MissedTerm] = []
@@ -155,6 +189,14 @@ class AskResult(_Frozen):
     notes: list[str] = Field([], description="what the asker should know of how the question was read")
     augmented_question: str = ""
     search_queries: list[str] = []
+    searched_again: list[list[str]] = Field(
+        [],
+        description="the other queries of each further search, made because the answer was not found before; "
+        "without any, the model read the next passages",
+    )
+    effort: Effort = Field("normal", description="quick, normal or thorough, as asked")
+    plan: list[str] = Field([], description="the sub-questions of a thorough answer")
+    tool_calls: list[ToolCall] = Field([], description="the tools that were called for them, in order")
     triples: list[tuple[str, str, str]] = []
     passages: list[FoundPassage] = []
     examples: list[str] = Field([], description="questions the documents answer, offered with small talk")
@@ -171,6 +213,42 @@ class AskResult(_Frozen):
         cited = {n for sentence in self.sentences for n in sentence.cited}
         return sorted((passage for passage in self.passages if passage.n in cited), key=lambda one: one.n)
 
+    @property
+    def caution(self) -> str:
+        """The line above a quoted answer that rests on weak evidence; else empty."""
+        return WEAK_MATCH if self.is_weak else ""
+
+    @property
+    def nearest_passages(self) -> list[FoundPassage]:
+        """The passages that could matter, if there is no answer; none for a stopped question."""
+        # A stopped question has no result, and passages below it would look like one.
+        is_ended = self.status == "abstained" and self.answer != STOPPED_MESSAGE
+        return select_nearest(self.passages) if is_ended else []
+
+    def list_marks(self) -> list[list[int]]:
+        """Return the numbers to show behind each sentence. Sentences of a paragraph, list or table with the same
+        numbers show them once, behind the last one.
+        """
+        gaps = self._list_gaps()
+        marks = []
+        for place, one in enumerate(self.sentences):
+            goes_on = (
+                place + 1 < len(self.sentences)
+                and self.sentences[place + 1].cited == one.cited
+                and ("\n\n" not in gaps[place + 1] or one.text.rstrip().endswith(":"))
+            )
+            marks.append([] if goes_on else one.cited)
+        return marks
+
+    def _list_gaps(self) -> list[str]:
+        """Return the text before each sentence in the answer."""
+        gaps, end = [], 0
+        for one in self.sentences:
+            at = self.answer.find(one.text, end)
+            gaps.append(self.answer[end:at] if at >= 0 else " ")
+            end = at + len(one.text) if at >= 0 else end
+        return gaps
+
 
 @dataclass(frozen=True, slots=True)
 class AskEvent:
@@ -179,13 +257,15 @@ class AskEvent:
     - `stage`: the stage `name` began (`seconds` is None, `data` empty) or ended (`data`: its findings, one clause). A
       stage that asks the asker begins again when it is answered. `model_seconds` of its time were spent waiting for the
       language model.
+    - `step`: sub-question number `name` of a thorough answer, in `data`; sent again, with what was found, once it is
+      settled.
     - `token`: `data` is a piece of the answer, to be joined without separators. The `result` is final: an answer
       without support is retracted there, and a model's marks ("[2]") are provisional until then.
     - `retract`: every piece sent so far is taken back; others may follow (a model's stream broke off).
     - `result`: `data` is the `AskResult`. It is always the last event.
     """
 
-    kind: Literal["stage", "token", "retract", "result"]
+    kind: Literal["stage", "step", "token", "retract", "result"]
     name: str = ""
     seconds: float | None = None
     data: str | AskResult = ""

@@ -136,6 +136,9 @@ class WebSettings(_Group):
     connections_per_address: int = Field(
         256, ge=0, le=60_000, description="connections from one address, except a trusted proxy's; 0: unlimited"
     )
+    share_conversations: bool = Field(
+        True, description="people may share conversations by links that other signed-in people open; off: no link works"
+    )
     stop_seconds: float = Field(30, ge=0, le=3600, description="time that a shutdown waits for running answers")
 
 
@@ -222,6 +225,26 @@ class SlackSettings(_Group, alias_generator="slack_{}".format):
     reaction: str = Field("eyes", pattern=r"^[a-z0-9_+'-]{0,64}$", description="shown on a question at work")
     link_by_email: bool = Field(True, description="somebody in Slack is the user whose name is their e-mail address")
     concurrent: int = Field(4, ge=1, le=64, description="questions from Slack answered at the same time")
+
+
+class MailSettings(_Group, alias_generator="mail_{}".format):
+    """Mail that Argot sends: digests of what people suggest for the glossary."""
+
+    server: str = Field(
+        "",
+        pattern=r"^(smtps?://[^\s/?#@]+)?$",
+        description="the mail server, as smtp://HOST:PORT or smtps://HOST:PORT; empty: no mail is sent",
+    )
+    sender: str = Field("argot@localhost", max_length=320, pattern=r"^[^\r\n]+$", description="whom mails are from")
+    user: str = Field("", max_length=320, description="the name to sign in with at the mail server; empty: no sign-in")
+    password: SecretStr = Field(SecretStr(""), description="the password for that")
+    digest_hours: float = Field(
+        24,
+        ge=0,
+        le=8760,
+        alias="digest_hours",
+        description="time between two digests of suggestions to the contact of a context, by mail or in Slack; 0: none",
+    )
 
 
 class ReadingSettings(_Group):

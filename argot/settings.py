@@ -49,6 +49,7 @@ class Settings(BaseModel):
     sign_in: groups.SignInSettings
     oidc: groups.OidcSettings
     slack: groups.SlackSettings
+    mail: groups.MailSettings
     reading: groups.ReadingSettings
     limits: groups.LimitsSettings
     jobs: groups.JobsSettings

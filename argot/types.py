@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from argot.document_names import listed_name_in, name_in
 
@@ -244,6 +244,8 @@ class Passage:
 DerivedKind = Literal["summary", "expert_summary", "question", "description"]
 DerivableKind = Literal["triple", "expert_summary", "summary", "question", "description"]
 """Texts that a language model can derive from a passage, in the order in which they are derived."""
+Effort = Literal["quick", "normal", "thorough"]
+"""The cost that an answer may have, in calls of a language model and searches."""
 SearchChoice = Literal["passages", "S", "Q", "SQ", "S+", "Q+", "U"]
 """Search targets, as RAIDD 2.2 names them: summaries (S), questions (Q), both (SQ); with "+" beside the passages
 themselves; U: all three."""
@@ -306,11 +308,55 @@ class Context:
     version: int = 1
 
 
+LabelStatus = Literal["preferred", "admitted", "deprecated", "forbidden"]
+RelationKind = Literal["broader", "narrower", "related", "see also"]
+LABEL_STATUSES: tuple[LabelStatus, ...] = get_args(LabelStatus)
+RELATION_KINDS: tuple[RelationKind, ...] = get_args(RelationKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One name of a sense, with what a terminologist notes about it (ISO 30042: a term section).
+
+    Attributes:
+        text: the sense's term, its expansion or one of its aliases.
+        language: as in BCP 47, in lower case ("de", "pt-br"); empty: unknown.
+        part_of_speech, gender: as the source has them: "noun", "feminine".
+        kind: the type of the name, as in TBX: "abbreviation", "acronym", "fullForm".
+    """
+
+    text: str
+    status: LabelStatus = "admitted"
+    language: str = ""
+    part_of_speech: str = ""
+    gender: str = ""
+    kind: str = ""
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the name may be used: it is neither deprecated nor forbidden."""
+        return self.status in ("preferred", "admitted")
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation to another term, by its name; an empty `context` is that of the sense which has the relation."""
+
+    kind: RelationKind
+    term: str
+    context: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """One meaning of a term in one context.
+    """One meaning of a term in one context. The expansion may be empty if there is a description.
 
     `version` counts its changes from 1: a caller that saves one names the version they saw. `review_by` is an ISO date.
+
+    Attributes:
+        labels: the names of which more is known than `all_labels` assumes.
+        source: the address or citation from which the description was taken.
+        concept: the identifier of the concept in the program that it came from; senses that share it are one concept.
     """
 
     id: int
@@ -325,6 +371,46 @@ class Sense:
     audience: Audience = EVERYONE
     version: int = 1
     review_by: str | None = None
+    labels: tuple[Label, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    source: str = ""
+    example: str = ""
+    concept: str = ""
+
+    @property
+    def full_name(self) -> str:
+        """The term spelt out; the term itself if it stands for nothing."""
+        return self.expansion or self.term
+
+    @property
+    def meaning(self) -> str:
+        """The expansion, else the description."""
+        return self.expansion or self.description or self.term
+
+    @property
+    def all_labels(self) -> tuple[Label, ...]:
+        """Every name once: by default term and expansion are preferred, aliases are admitted."""
+        known = {label.text: label for label in self.labels}
+        main = [name for name in (self.term, self.expansion) if name]
+        names = dict.fromkeys((*main, *self.aliases))
+        return tuple(known.get(name) or Label(name, "preferred" if name in main else "admitted") for name in names)
+
+    @property
+    def usable_names(self) -> tuple[Label, ...]:
+        """The names beside term and expansion that may be used."""
+        others = (label for label in self.all_labels if label.text not in (self.term, self.expansion))
+        return tuple(label for label in others if label.is_usable)
+
+    @property
+    def avoided_names(self) -> tuple[Label, ...]:
+        """The names that are deprecated or forbidden."""
+        return tuple(label for label in self.all_labels if not label.is_usable)
+
+    @property
+    def preferred(self) -> str:
+        """The name to use instead of a deprecated or forbidden one; empty if none is left."""
+        ranked = sorted(self.all_labels, key=lambda label: label.status != "preferred")
+        return next((label.text for label in ranked if label.is_usable), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ from argot.service.operations.sample_base import build
 from argot.service.usecases import catalogue
 from argot.settings import Settings, load_settings
 from argot.tools.llm.model_server import ModelServer
-from argot.tools.llm.writer import wrap_passages
+from argot.tools.llm.passage_fences import wrap_passages
 from argot.types import Hit
 
 READ_AHEAD_SECONDS = 30.0

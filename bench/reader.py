@@ -48,7 +48,7 @@ def main() -> None:
         first, second = (QUESTIONS[(number + turn) % len(QUESTIONS)] for turn in range(2))
         unread.append(measure_time(lambda first=first, texts=texts: reader.score(first, texts)))
         remembered.append(measure_time(lambda second=second, texts=texts: reader.score(second, texts)))
-        kept += reader.read(texts)
+        kept += reader.read_texts(texts)
     print(f"{given.passages} passages of {given.words} words, {given.rounds} rounds; milliseconds")
     print(f"tokens a passage: {statistics.mean(len(one.ids) for one in kept):.0f}")
     print(format_row("unread", unread))

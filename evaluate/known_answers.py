@@ -53,6 +53,9 @@ class KnownAnswers:
         asked = (body.get("response_format") or {}).get("json_schema") or {}
         if asked.get("schema") is None:
             return self.model.answer(user) if has_passages(user) else ""
+        if asked.get("name") == "research":
+            chosen = self.model.choose_passages(user)
+            return json.dumps({"calls": [{"tool": "answered", "first": "", "second": "", "passages": chosen}]})
         if asked.get("name") == "match_references":
             return json.dumps({"segments": self.model.match_sentences(user)})
         return json.dumps(make_least_value(asked["schema"]))
@@ -94,6 +97,8 @@ def _make_handler(server: KnownAnswers) -> type[BaseHTTPRequestHandler]:
             if self.path.endswith("/tokenize"):
                 words = sum(len(str(one["content"]).split()) for one in body.get("messages", []))
                 self._send(200, {"count": 2 * words, "max_model_len": CONTEXT_TOKENS, "tokens": []})
+            elif body.get("tools"):  # Argot then asks for the same calls in JSON
+                self._send(400, {"error": {"message": "tools are not supported"}})
             elif body.get("stream"):
                 self._stream(server.reply(body))
             else:

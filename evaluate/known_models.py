@@ -9,6 +9,7 @@ truthfully, and `lying` always says yes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,6 +21,7 @@ from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import bare
 
 _PASSAGE = re.compile(r'<passage n="(\d+)"[^>]*>\n?(.*?)\n?</passage>', re.DOTALL)
+MAX_CHOSEN_PASSAGES = 6  # as in the schema of the prompt `research`
 HOLDS = 0.8
 """The least share of a snippet's content in a passage for which the passage contains the snippet, even if a table or a
 page break splits it."""
@@ -62,6 +64,15 @@ class KnownModel(Protocol):
         """Return for each numbered sentence of a prompt the passage that supports it, or 0 if none does."""
         ...
 
+    def choose_passages(self, user: str) -> list[int]:
+        """Return the numbers of a prompt's passages that answer its sub-question."""
+        ...
+
+
+def choose_first(found: Iterable[int]) -> list[int]:
+    """Return the first of these passages, as many as the schema of the prompt `research` allows."""
+    return list(found)[:MAX_CHOSEN_PASSAGES]
+
 
 class IdealModel:
     """The model that gives the reference answer; with `lies` one sentence of it is made false."""
@@ -94,6 +105,9 @@ class IdealModel:
                 sentences[at] = heard.lie
         heard.said = tuple(sentences)
         return " ".join(f"{_strip_stop(one)} [{find_nearest(one, holding)}]." for one in sentences)
+
+    def choose_passages(self, user: str) -> list[int]:
+        return choose_first(n for n, text in read_passages(user).items() if _has_gold(text, self._heard.question))
 
     def match_sentences(self, user: str) -> list[dict[str, int]]:
         """Return the gold passage for each sentence of the reference, and 0 for any other."""

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from argot.errors import InvalidInput
 from argot.evaluate.altered_statements import FROM_NOWHERE_KIND, make_lie
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet
-from argot.evaluate.known_models import Heard, find_nearest, make_segment, read_numbered, read_passages
+from argot.evaluate.known_models import Heard, choose_first, find_nearest, make_segment, read_numbered, read_passages
 from argot.evaluate.line_models import read_lines
 from argot.prompts.loader import NOT_IN_PASSAGES
 from argot.tools.answering.citation_marks import strip_marks
@@ -149,6 +149,12 @@ class RecordedModel:
         return (
             f"{text[:last]} {told}{text[last:]}" if kind == FROM_NOWHERE_KIND else f"{text[:first]}{told}{text[last:]}"
         )
+
+    def choose_passages(self, user: str) -> list[int]:
+        """Return the numbers of a prompt's passages that the reply cites."""
+        passages = read_passages(user)
+        cited = [find_cited(one, self._reply.cited, passages) for one in list_statements(self._reply)]
+        return choose_first(dict.fromkeys(n for one in cited for found in one.values() for n in found))
 
     def match_sentences(self, user: str) -> list[dict[str, int]]:
         """Return for each sentence of the reply the passage that it cites, and 0 for any other sentence."""

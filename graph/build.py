@@ -21,9 +21,12 @@ from argot.graph.nodes.match_references import match_references
 from argot.graph.nodes.query_miss import query_miss
 from argot.graph.nodes.reformulate_query import reformulate_query
 from argot.graph.nodes.rerank import rerank
+from argot.graph.nodes.research import research
 from argot.graph.nodes.retrieve import retrieve
+from argot.graph.nodes.search_again import search_again
 from argot.graph.nodes.small_talk import small_talk
 from argot.graph.nodes.stand_alone import stand_alone
+from argot.graph.research_plan import find_open_part, is_to_research
 from argot.graph.run_context import ContextSource, RunContext
 from argot.graph.state import State, TurnInput
 
@@ -55,8 +58,10 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     add(retrieve)
     add(rerank)
     add(choose_document)
-    add(abstain)
+    add(research)
     add(generate_answer, switched=True)
+    add(search_again, switched=True)
+    add(abstain)
     add(match_references)
 
     # The conditions below are coroutines only for speed: LangGraph runs a plain function in another thread.
@@ -75,7 +80,9 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     graph.add_edge("retrieve", "rerank")
     graph.add_conditional_edges("rerank", select_after_rerank)
     graph.add_conditional_edges("choose_document", select_after_document_choice)
+    graph.add_conditional_edges("research", select_after_research)
     graph.add_conditional_edges("generate_answer", select_after_draft)
+    graph.add_conditional_edges("search_again", select_after_other_queries)
     graph.add_conditional_edges("match_references", select_after_matching)
     graph.add_edge("abstain", END)
     return graph.compile(checkpointer=checkpointer, name="argot")
@@ -109,21 +116,46 @@ async def select_after_miss(
     return "query_miss" if state["unknown"] else "augment_question"
 
 
-async def select_after_rerank(state: State) -> Literal["choose_document", "abstain", "generate_answer"]:
-    """Ask which document is meant if several of them hold enough evidence."""
-    if state["open_subject"]:
-        return "choose_document"
-    return "generate_answer" if state["enough_evidence"] else "abstain"
+async def select_after_rerank(
+    state: State,
+) -> Literal["choose_document", "research", "search_again", "generate_answer"]:
+    """Ask which document is meant if several hold enough evidence; else research for a thorough answer; else write, or
+    search in other words if the evidence is not enough.
+    """
+    return "choose_document" if state["open_subject"] else _select_after_passages(state)
 
 
-async def select_after_document_choice(state: State) -> Literal["retrieve", "abstain", "generate_answer"]:
+async def select_after_document_choice(
+    state: State,
+) -> Literal["retrieve", "research", "search_again", "generate_answer"]:
     """Search again within the document that was chosen; without a choice, use the passages found so far."""
     if state["subject"] and state["subject"]["chosen"] is not None:
         return "retrieve"
-    return "generate_answer" if state["enough_evidence"] else "abstain"
+    return _select_after_passages(state)
 
 
-async def select_after_draft(state: State) -> Literal["abstain", "match_references"]:
+def _select_after_passages(state: State) -> Literal["research", "search_again", "generate_answer"]:
+    if is_to_research(state):
+        return "research"
+    return "generate_answer" if state["enough_evidence"] else "search_again"
+
+
+async def select_after_research(state: State) -> Literal["research", "search_again", "generate_answer"]:
+    """Go on with the next step of the plan; after the last one, write from the passages that were gathered."""
+    if find_open_part(state) is not None:
+        return "research"
+    return "generate_answer" if state["enough_evidence"] else "search_again"
+
+
+async def select_after_draft(state: State) -> Literal["search_again", "match_references"]:
+    """Search in other words if the draft is empty or says that the passages lack a part of the answer."""
+    return "match_references" if state["draft"].strip() and not state.get("lacking") else "search_again"
+
+
+async def select_after_other_queries(state: State) -> Literal["retrieve", "abstain", "match_references"]:
+    """Search for the other queries; without any, check what was written so far."""
+    if state.get("other_queries"):
+        return "retrieve"
     return "match_references" if state["draft"].strip() else "abstain"
 
 

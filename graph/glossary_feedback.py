@@ -46,6 +46,8 @@ def _list_undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:
     looked_up = {one["mention"] for one in turn["readings"] if not one.get("meaning")}
     # A term that the asker skipped ("answer anyway") was mentioned before that.
     told = {miss["term"] for miss in turn["misses"]} | {miss["term"] for miss in turn["unknown"]} | set(turn["let_be"])
+    # Doubtful terms are in the glossary, though not in the documents' sense.
+    told |= {doubt["term"] for doubt in turn.get("doubted", ()) if doubt["senses"]}
     terms = [
         mention["term"] or mention["surface"]
         for place, mention in enumerate(turn["mentions"])

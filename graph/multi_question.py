@@ -35,15 +35,19 @@ def search_parts(parts: Sequence[str], state: State, run: RunContext) -> list[Hi
     """Return the passages found for any of the questions, best score first."""
     found: dict[str, Hit] = {}
     for part in parts:
-        for hit in hybrid_search(
-            run.corpus, run.principal, _list_wordings(part, state, run), run.profile, run.scope, state.get("scope", ())
-        ):
+        for hit in search_part(part, state, run):
             # The higher score of the two, not the sum: a passage that half answers both is no better than one that
             # answers one.
             known = found.get(hit.passage.id)
             if known is None or known.score < hit.score:
                 found[hit.passage.id] = hit
     return sorted(found.values(), key=lambda hit: -hit.score)
+
+
+def search_part(part: str, state: State, run: RunContext) -> list[Hit]:
+    """Return the passages found for one of several questions, within the scope of the turn."""
+    wordings = _list_wordings(part, state, run)
+    return hybrid_search(run.corpus, run.principal, wordings, run.profile, run.scope, state.get("scope", ()))
 
 
 def rank_parts(parts: Sequence[str], hits: Sequence[Hit], state: State, run: RunContext) -> tuple[list[Hit], list[int]]:

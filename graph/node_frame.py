@@ -116,6 +116,11 @@ async def _follow_step(work: Awaitable[Step], followed: TracedStep) -> Step:
     return step
 
 
+def tell_step(number: int, text: str) -> None:
+    """Send a sub-question of the plan to all listeners, once settled together with what was found for it."""
+    get_stream_writer()(StageReport(kind="step", name=str(number), text=text))
+
+
 def tell_piece(text: str) -> None:
     """Send one piece of the answer to all listeners."""
     get_stream_writer()(StageReport(kind="token", name="answer", text=text))

@@ -26,9 +26,12 @@ from argot.graph.question_validation import check_question
 from argot.graph.run_context import RunContext
 from argot.graph.state import State, TurnInput, finish_turn
 from argot.results import AskEvent, AskResult
+from argot.types import Effort
 
-RECURSION_LIMIT = 60
-"""Maximum steps of one turn; the longest path (three questions to the asker) takes about 25."""
+RECURSION_LIMIT = 80
+"""Maximum steps of one turn. The longest path (three questions to the asker) takes about 25, and a thorough answer up
+to 30 more: one for each call of a tool and each sub-question.
+"""
 
 DURABILITY: Durability = "async"
 """Each step is stored while the next one runs, and all of them before the result is returned. A kill may cost the last
@@ -82,7 +85,7 @@ def ask(
 
     If the thread waits for a choice and the question matches one, it is treated as that choice. Anything else begins a
     new turn and abandons the choice. A turn that a crash cut off continues from its last step when the same question is
-    asked again.
+    asked again with the same profile.
 
     Args:
         again: the answer replaces that of the last turn.
@@ -101,7 +104,9 @@ def ask(
             # Text in the question field may be a new question: "9" is refused only where a choice is answered.
             choice = await _match_reply(snapshot, run.begin_turn(thread), text, forgiving=True)
             return Command(resume=choice) if choice else fresh
-        if snapshot.next and not snapshot.interrupts and snapshot.values.get("asked") == text and not senses:
+        # Another profile (its name tells its switches, also the effort) is to answer from the beginning.
+        is_same = snapshot.values.get("asked") == text and snapshot.values.get("profile") == run.profile.name
+        if snapshot.next and not snapshot.interrupts and is_same and not senses:
             return _REST_OF_TURN
         # With a history the question may be rewritten first, and a different text would be embedded.
         if not (snapshot.values or run.heard):
@@ -135,13 +140,16 @@ def answer_choice(
     return _run_turn(graph, run, choose_input, thread, job)
 
 
-async def read_thread(graph: ArgotGraph, run: RunContext, thread: str) -> ThreadState:
-    """Return all turns of a thread that this principal may see now, oldest first. The caller checks the owner."""
+async def read_thread(graph: ArgotGraph, run: RunContext, thread: str, *, withheld: str = "") -> ThreadState:
+    """Return all turns of a thread that this principal may see now, oldest first. The caller checks the owner.
+
+    `withheld`: the text in place of sentences that they may not see; empty: these are left out.
+    """
     snapshot = await graph.aget_state(_build_config(thread))
     if not snapshot.values.get("question"):
         return ThreadState([])
     waiting = bool(snapshot.interrupts)
-    return await asyncio.to_thread(_assemble_thread, snapshot.values, run, thread, waiting)
+    return await asyncio.to_thread(_assemble_thread, snapshot.values, run, thread, waiting, withheld)
 
 
 async def read_last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> LastTurn | None:
@@ -154,6 +162,14 @@ async def read_last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> Las
     turns = [*read_past_turns(snapshot.values), snapshot.values]
     asked = [turn[name] for turn in turns for name in ("question", "stand_alone_question")]
     return LastTurn(result, waiting, asked)
+
+
+async def find_waiting_effort(graph: ArgotGraph, run: RunContext, thread: str, text: str) -> Effort | None:
+    """Return the effort of the turn that waits for this reply; None if none does, or the words are a new question."""
+    snapshot = await graph.aget_state(_build_config(thread))
+    if not snapshot.interrupts or not await _match_reply(snapshot, run.begin_turn(thread), text, forgiving=True):
+        return None
+    return cast(Effort | None, snapshot.values.get("effort"))
 
 
 async def read_turn(graph: ArgotGraph, run: RunContext, thread: str, turn: int) -> AskResult | None:
@@ -172,9 +188,9 @@ async def read_turn_record(graph: ArgotGraph, thread: str, turn: int) -> dict[st
     return next((one for one in turns if one["number"] == turn), None)
 
 
-def _assemble_thread(values: dict[str, Any], run: RunContext, thread: str, waiting: bool) -> ThreadState:
-    turns = [assemble(turn, run, thread) for turn in read_past_turns(values)]
-    return ThreadState([*turns, assemble(values, run, thread, waiting=waiting)], waiting)
+def _assemble_thread(values: dict[str, Any], run: RunContext, thread: str, waiting: bool, withheld: str) -> ThreadState:
+    turns = [assemble(turn, run, thread, withheld=withheld) for turn in read_past_turns(values)]
+    return ThreadState([*turns, assemble(values, run, thread, waiting=waiting, withheld=withheld)], waiting)
 
 
 async def _run_turn(
@@ -224,7 +240,7 @@ async def _end_turn(values: dict[str, Any], run: RunContext, thread: str, *, wai
 
 
 def _build_event(news: StageReport) -> AskEvent:
-    kind = cast(Literal["stage", "token", "retract"], news["kind"])
+    kind = cast(Literal["stage", "step", "token", "retract"], news["kind"])
     return AskEvent(kind, news["name"], news.get("seconds"), news["text"], news.get("model_seconds", 0.0))
 
 

@@ -15,10 +15,11 @@ from argot.results import ModelCall
 from argot.settings import Settings
 from argot.tools.answering.extractive_writer import ExtractiveWriter
 from argot.tools.answering.support import SupportScorer
-from argot.tools.reading.abbreviated_wording import replace_expansions
+from argot.tools.reading.abbreviated_wording import replace_expansions, shorten_expansions
 from argot.tools.reading.context_classifier import ContextSignatures
 from argot.tools.reading.extractive_reader import ExtractiveReader, get_signatures
 from argot.tools.reading.lay_words import get_meanings, replace_lay_words
+from argot.tools.retrieval.passage_reader import load_passage_reader
 from argot.tools.retrieval.scorer_choice import choose_scorer
 from argot.types import ALL_DOCUMENTS, Principal, QuestionScope
 
@@ -91,6 +92,12 @@ class RunContext:
         meanings = partial(get_meanings, matcher, approved, self.corpus.embedder)
         return replace_lay_words(text, matcher, meanings, store, self.principal)
 
+    def shorten(self, text: str) -> str:
+        """Return the text with full names replaced by the short forms that documents use (`shorten_expansions`)."""
+        if not (self.profile.look_up_jargon and self.profile.augment_question):
+            return text
+        return shorten_expansions(text, self.glossary.lookup.matcher(self.principal), self.corpus.store, self.principal)
+
     def begin_turn(self, thread: str) -> RunContext:
         """Return the context for one turn in this thread, with an empty record of model calls."""
         calls: list[ModelCall] = []
@@ -136,14 +143,15 @@ def build_extractive_context(  # noqa: PLR0917
     embedder.
     """
     approved = partial(glossary.senses.find, principal, status="approved")
+    scorer = choose_scorer(settings)
     return RunContext(
         corpus=corpus,
         glossary=glossary,
         principal=principal,
         profile=profile,
         reader=ExtractiveReader(glossary.lookup.matcher(principal), corpus.store, principal, corpus.embedder, approved),
-        writer=ExtractiveWriter(corpus.embedder),
-        scorer=choose_scorer(settings),
+        writer=ExtractiveWriter(corpus.embedder, load_passage_reader(scorer)),
+        scorer=scorer,
         support=SupportScorer(),
         asker_context=asker_context,
         max_question_chars=settings.limits.max_question_chars if settings else 4000,
@@ -174,6 +182,10 @@ def add_model(run: RunContext, server: ModelServer, settings: Settings) -> RunCo
         from argot.tools.llm.writer import ModelWriter
 
         model, forbidden = server.session(calls), settings.forbidden_words
+        if run.profile.effort == "quick":  # the model only writes
+            return ReaderAndWriter(
+                run.reader, ModelWriter(model, product=settings.product, forbidden_words=forbidden), model
+            )
         reader = build_reader(
             model,
             run.reader,

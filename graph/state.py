@@ -16,9 +16,14 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from argot.graph.checkpoints.thread_history import append_turn
 from argot.results import AnsweredBy, Status
 from argot.tools.reading.chitchat import SmallTalk
+from argot.types import Effort
 
 MAX_QUESTIONS_BACK = 3
 """How often one turn may question the asker; beyond that the best guess is used and marked as one."""
+
+
+MAX_SEARCHES_AGAIN = 2
+"""Number of times that one turn may search in other words."""
 
 
 class MentionRecord(TypedDict):
@@ -60,6 +65,14 @@ class OpenTerm(TypedDict):
     senses: list[int]
 
 
+class DoubtRecord(TypedDict):
+    """A doubtful term: the documents bear out none of these senses, or a model alone took the word for a term."""
+
+    term: str
+    surface: str
+    senses: list[int]
+
+
 class SubjectRecord(TypedDict):
     """A thing that the question names ambiguously, and the documents or sections it may mean.
 
@@ -91,20 +104,52 @@ class HitRecord(TypedDict):
 
 
 class CitationRecord(TypedDict):
-    """The passage that a sentence rests on. [start, end) are characters of the revision's Markdown."""
+    """The passage that a sentence rests on. [start, end) are characters of the revision's Markdown.
+
+    `cell`: the column, from 0, if it bears out one cell of a table row.
+    """
 
     passage: str
     start: int
     end: int
     score: float
+    cell: NotRequired[int]
 
 
 class SentenceRecord(TypedDict):
-    """One sentence of the answer. `gap` is the white space before it."""
+    """One sentence of the answer. `gap` is the white space before it.
+
+    `remark`: it needs no passage, since it states only what the passages lack. `partly`: no passage supports at least
+    one cell of this table row.
+    """
 
     gap: str
     text: str
     citations: list[CitationRecord]
+    remark: NotRequired[bool]
+    partly: NotRequired[bool]
+
+
+class PlanPart(TypedDict):
+    """A sub-question of a thorough answer. `passages` (ids): those that answer it, best first, once it is settled."""
+
+    question: str
+    passages: list[str]
+    is_settled: bool
+
+
+class ToolCallRecord(TypedDict):
+    """A call of a tool for the sub-question `part`, with what it found by id: passages, documents or senses.
+
+    `is_told`: the asker is told its texts in a note, which have no other names than the question and its plan.
+    """
+
+    part: int
+    tool: str
+    first: str
+    second: str
+    found: list[str]
+    is_told: NotRequired[bool]
 
 
 # Not total, because a node writes some of its keys (`node_frame.StateUpdate`); `make_empty_turn` has them all.
@@ -112,31 +157,41 @@ class TurnPart(TypedDict, total=False):
     """The values gathered for one question. Begins empty at START.
 
     `number` is its index in the thread, from 0; it does not change when older turns are dropped. Threads outlive
-    versions: in a stored turn, `number`, `answered_by`, `replaced`, `unchecked`, `unwritten`, `quotable`, `unnamed`,
-    `numbered_parts`, `missing_parts`, `unanswered`, `defined`, `small_talk`, `examples`, `recalled`, `files`, `whole`,
-    `scope`, `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`, `by_words_alone`, and `model` and
-    `trouble` beside them, are read with a default. `replaced`: no sentence of the model was supported, and a quotation
-    replaced them. `unchecked`: the sentences were not matched with passages; `unwritten`: no answer was to be written;
-    the profile decides both. `quotable`: the evidence is enough for an answer in quotations, without a model's
-    judgement. `unnamed`: part numbers of the question that occur in no document, and terms that only the glossary has.
-    `numbered_parts`: the parts that the question names by a printed number ("clause 2.2"), as passage (id), start and
-    end in its text; `missing_parts`: such names that occur in no document near the question. `unanswered`: those of a
-    message's questions for which no passage is relevant. `defined`: the senses (ids) whose meaning was asked for; the
-    answer begins with them. `small_talk`: its kind, if nothing was asked; `examples` are passages (ids) that answer an
-    example question, `recalled` the questions of the conversation that were asked for. `open_subject`: the ambiguous
-    subject that the asker is to choose; `subject`: the one chosen, now or before. `files`: revisions of the
-    conversation's files at that time; `whole`: the documents (ids) among them that were asked about as a whole, `scope`
-    the only ones searched. `tags`, `since`, `fields`: the scope of the question (`argot.types.Scope`).
-    `by_words_alone`: vector search was unavailable.
+    versions: in a stored turn, `number`, `corrected`, `doubted`, `answered_by`, `replaced`, `unchecked`, `unwritten`,
+    `quotable`, `unnamed`, `numbered_parts`, `missing_parts`, `unanswered`, `defined`, `small_talk`, `examples`,
+    `recalled`, `files`, `whole`, `scope`, `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`,
+    `by_words_alone`, `other_queries`, `searched_again`, `titled`, `read`, `is_written`, `lacking`, `effort`, `plan`,
+    `compared`, `tool_calls` and `tool_tokens`, and `model` and `trouble` beside them, are read with a default.
+    `corrected`: misspelt words of the question, each with the word that it was read as. `replaced`: no sentence of the
+    model was supported, and a quotation replaced them. `unchecked`: the sentences were not matched with passages;
+    `unwritten`: no answer was to be written; the profile decides both. `quotable`: the evidence is enough for an answer
+    in quotations, without a model's judgement. `unnamed`: part numbers of the question that occur in no document, and
+    terms that only the glossary has. `numbered_parts`: the parts that the question names by a printed number ("clause
+    2.2"), as passage (id), start and end in its text; `missing_parts`: such names that occur in no document near the
+    question. `unanswered`: those of a message's questions for which no passage is relevant. `defined`: the senses (ids)
+    whose meaning was asked for; the answer begins with them. `small_talk`: its kind, if nothing was asked; `examples`
+    are passages (ids) that answer an example question, `recalled` the questions of the conversation that were asked
+    for. `open_subject`: the ambiguous subject that the asker is to choose; `subject`: the one chosen, now or before.
+    `files`: revisions of the conversation's files at that time; `whole`: the documents (ids) among them that were asked
+    about as a whole, `scope` the only ones searched. `tags`, `since`, `fields`: the scope of the question
+    (`argot.types.Scope`). `by_words_alone`: vector search was unavailable. `other_queries`: those to search for next,
+    after a search that did not find the answer (the question itself: only the next passages are read);
+    `searched_again`: those of each such search so far; `titled`: the documents (ids) whose titles a model was given for
+    them. `read`: the passages that were found before the last of them; `is_written`: an answer was written, or refused,
+    from these. `lacking`: the sentences of the draft that say what the passages do not tell. `effort`: as in the
+    profile. `plan`, `tool_calls`: of a thorough answer, whose gathered passages are in `read`; `tool_tokens`: the
+    model's tokens for them; `compared`: the things that the question compares.
     """
 
     number: int
     question: str
     stand_alone_question: str
+    corrected: list[tuple[str, str]]
     mentions: list[MentionRecord]
     contexts: list[tuple[str, float]]
     readings: list[ReadingRecord]
     open_terms: list[OpenTerm]
+    doubted: list[DoubtRecord]
     unknown: list[QueryMissRecord]
     misses: list[QueryMissRecord]
     picked: dict[str, int]
@@ -175,6 +230,17 @@ class TurnPart(TypedDict, total=False):
     since: str
     fields: list[tuple[str, str]]
     by_words_alone: bool
+    other_queries: list[str]
+    searched_again: list[list[str]]
+    titled: list[str]
+    read: list[HitRecord]
+    is_written: bool
+    lacking: str
+    effort: Effort
+    plan: list[PlanPart]
+    compared: list[str]
+    tool_calls: list[ToolCallRecord]
+    tool_tokens: int
     status: Status | Literal[""]
 
 
@@ -230,10 +296,12 @@ def make_empty_turn(question: str, number: int = 0) -> TurnPart:
         number=number,
         question=question,
         stand_alone_question=question,
+        corrected=[],
         mentions=[],
         contexts=[],
         readings=[],
         open_terms=[],
+        doubted=[],
         unknown=[],
         misses=[],
         picked={},
@@ -272,6 +340,17 @@ def make_empty_turn(question: str, number: int = 0) -> TurnPart:
         since="",
         fields=[],
         by_words_alone=False,
+        other_queries=[],
+        searched_again=[],
+        titled=[],
+        read=[],
+        is_written=False,
+        lacking="",
+        effort="normal",
+        plan=[],
+        compared=[],
+        tool_calls=[],
+        tool_tokens=0,
         status="",
     )
 
@@ -284,5 +363,5 @@ def finish_turn(state: State) -> dict[str, Any] | None:
     # The state may be from an earlier version that lacks some of the keys.
     values: dict[str, Any] = {**fresh, "timings": {}, "model_calls": [], **state}
     beside = ("timings", "model_calls", "model", "trouble")
-    # The draft is unchecked text, and is never kept.
-    return {key: values.get(key, "") for key in (*TurnPart.__annotations__, *beside)} | {"draft": ""}
+    # Unchecked text is never kept.
+    return {key: values.get(key, "") for key in (*TurnPart.__annotations__, *beside)} | {"draft": "", "lacking": ""}

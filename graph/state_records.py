@@ -19,8 +19,14 @@ CHOSEN_BY_ASKER = ("your choice", "your earlier choice")
 """`chosen_by` of a sense that the asker chose."""
 
 
+DEFINED_BY_DOCUMENTS = "the documents define it"
+"""`chosen_by` of a meaning from the documents, which use the term itself: a search needs no other words for it."""
+
 MIN_CLEAR_CONTEXT_SCORE = 0.8
 """Score (0 to 1) from which the question's context is certain, so that a term without a sense in it deserves a note."""
+
+MIN_LIKELY_CONTEXT_SCORE = 0.5
+"""Score from which the question is in this context rather than not, so that its contact may be named."""
 
 
 def to_mention_record(mention: Mention) -> MentionRecord:
@@ -34,6 +40,12 @@ def to_mention(record: MentionRecord) -> Mention:
 def get_term(mention: Mention) -> str:
     """Return the glossary's spelling of the term if it has one, else the asker's."""
     return mention.term or mention.surface
+
+
+def get_definitions(turn: TurnPart) -> str:
+    """Return the meanings of the question's terms, as the augmented question adds them to it."""
+    question, augmented = turn["stand_alone_question"], turn["augmented_question"]
+    return augmented.removeprefix(question).strip() if augmented.startswith(question) else ""
 
 
 def read_context_scores(turn: TurnPart) -> list[ContextScore]:
@@ -76,13 +88,15 @@ def read_terms(turn: TurnPart, run: RunContext) -> list[ReadTerm]:
     return [term for term in read if term is not None]
 
 
-def find_agreed_context(turn: TurnPart, terms: Iterable[ReadTerm]) -> str | None:
-    """Return the context that the turn's terms agree on, else the one identified in the question."""
+def find_agreed_context(turn: TurnPart, terms: Iterable[ReadTerm], least: float = 0.0) -> str | None:
+    """Return the context that the turn's terms agree on, else the one identified in the question with at least this
+    score.
+    """
     names = {term.sense.context for term in terms if term.sense.context}
     # While a term is open its best guess must not determine the context.
     if len(names) == 1 and not turn["open_terms"]:
         return names.pop()
-    return next((name for name, _ in turn["contexts"]), None)
+    return next((name for name, score in turn["contexts"] if score >= least), None)
 
 
 def _read_term(reading: ReadingRecord, mention: Mention, senses: Mapping[int, Sense]) -> ReadTerm | None:

@@ -18,6 +18,8 @@ from argot.jargon_db.store.proposal_store import Proposals
 from argot.jargon_db.store.search import Search
 from argot.jargon_db.store.sense_store import Senses
 from argot.jargon_db.store.sqlite_connections import SqliteConnections, prepare
+from argot.jargon_db.store.suggestions import Suggestions
+from argot.jargon_db.store.term_list import TermList
 from argot.jargon_db.store.term_lookup import TermLookup
 from argot.jargon_db.store.term_source import StoredTerms
 from argot.jargon_db.store.usage import SenseUsage
@@ -38,10 +40,12 @@ class Glossary:
         self.contexts = Contexts(self._connections)
         self.senses = Senses(self._connections)
         self.search = Search(self._connections)
+        self.terms = TermList(self._connections)
         self.lookup = TermLookup(self._connections, self._views)
         self.history = History(self._connections)
         self.conflicts = Conflicts(self._connections, self.history, self._views)
         self.proposals = Proposals(self._connections)
+        self.suggestions = Suggestions(self._connections, self.contexts)
         self.misses = Misses(self._connections)
         self.usage = SenseUsage(self._connections)
         self.mining = MiningLedger(self._connections)

@@ -53,7 +53,7 @@ _SURROGATES = re.compile(r"[\ud800-\udfff]")
 _LINE_ENDS = re.compile(r"\r\n?|[\x85\u2028\u2029]")
 
 _TAG = re.compile(r"[a-z][a-z0-9_]*")
-_ATTRIBUTE_CHARS = 200
+_ATTRIBUTE_CHARS = 240  # characters of an attribute; a longer one is cut at a blank
 _FENCE = re.compile(r'\s*<(?P<tag>[a-z][a-z0-9_]*)(?: [a-z][a-z0-9_]*="[^"<>\n]*")*>\n(?P<text>.*?)\n</(?P=tag)>', re.S)
 
 
@@ -105,7 +105,10 @@ def wrap_in_fence(tag: str, text: str, **attributes: object) -> str:
 
 def _format_attribute(value: object) -> str:
     # A file may be named anything: with line ends, quotes and angle brackets.
-    flat = " ".join(neutralize(str(value)).split())[:_ATTRIBUTE_CHARS]
+    flat = " ".join(neutralize(str(value)).split())
+    if len(flat) > _ATTRIBUTE_CHARS:
+        cut = flat.rfind(" ", 0, _ATTRIBUTE_CHARS)
+        flat = f"{flat[: cut if cut > 0 else _ATTRIBUTE_CHARS]} …"
     return flat.replace('"', "'").replace("<", "‹").replace(">", "›")
 
 

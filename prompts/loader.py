@@ -1,7 +1,7 @@
 """Loads the prompts: one Markdown file for each call of a language model.
 
     ---
-    purpose, source, inputs, output, max_tokens, schema     (YAML)
+    purpose, source, inputs, output, max_tokens, rules, schema     (YAML)
     ---
     What the model shall do.
 
@@ -12,7 +12,8 @@
     {{question}}
 
 The text, the rule about fences and the examples (`examples/<name>.yaml`) are the system message: the same, byte for
-byte, at every call, so that vLLM's prefix cache serves it. The inputs, each in its fence, are the user message.
+byte, at every call, so that vLLM's prefix cache serves it. The inputs, each in its fence, are the user message. A rule
+about an optional input stands in `rules`, and is sent above that input, or not at all if the input is missing.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Literal
@@ -46,7 +47,10 @@ class Prompt:
     """One call of a language model.
 
     `inputs` must be given, `optional` ones may be. Those in `fences` hold any number of texts, each made with
-    `wrap_in_fence` under the tag that `fences` names; anything else given there is taken for one plain text.
+    `wrap_in_fence` under the tag that `fences` names; anything else given there is taken for one plain text. `rules`:
+    the sentences above an input. `tools`: those that the reply may call, each with its description (`about`) and the
+    names of its arguments; for a server that knows no tools the `form` follows the system text instead, and the reply
+    is the JSON of the schema.
     """
 
     name: str
@@ -57,16 +61,20 @@ class Prompt:
     max_tokens: int
     optional: tuple[str, ...] = ()
     fences: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
+    rules: Mapping[str, str] = field(default_factory=dict, repr=False, hash=False)
     system: str = field(default="", repr=False)
     template: str = field(default="", repr=False)
     properties: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False)
+    tools: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False, hash=False)
+    form: str = field(default="", repr=False)
     examples: tuple[Mapping[str, Any], ...] = field(default=(), repr=False, hash=False)
 
     @property
     def version(self) -> str:
         """Short hash that changes with the wording, the examples or the schema; stored beside the model's replies."""
         # The examples are a part of `system`. Keys are sorted, so that their order in the file does not matter.
-        everything = json.dumps([self.system, self.template, self.properties], sort_keys=True)
+        parts = [self.system, self.template, self.properties, *filter(None, [self.rules, self.tools, self.form])]
+        everything = json.dumps(parts, sort_keys=True)
         # Four bytes tell the few versions of one prompt apart.
         return hashlib.blake2b(everything.encode(), digest_size=4).hexdigest()
 
@@ -77,7 +85,7 @@ class Prompt:
             TypeError: an input is missing, unknown or no text; the message names it.
         """
         self._check(inputs)
-        return [("system", self.system), ("user", _render_inputs(self.template, inputs, self.fences))]
+        return [("system", self.system), ("user", _render_inputs(self, inputs))]
 
     def schema(self, **choices: Sequence[str]) -> dict[str, Any] | None:
         """Return the JSON Schema of the reply, its "$choices:NAME" filled with the values given for NAME; None for
@@ -136,10 +144,7 @@ def _parse_prompt(name: str, text: str, examples: str) -> Prompt:
         raise ValueError(f"Prompt '{name}' needs front matter between '---' lines, a text, and '# Input'.")
     head = yaml.safe_load(parts["head"])
     template = parts["template"].strip()
-    shown = tuple(yaml.safe_load(examples))
-    fences = head.get("fences", {})
-    system = [parts["system"].strip(), FENCE_RULE, *_render_examples(shown, template, fences)]
-    return Prompt(
+    read = Prompt(
         name=name,
         purpose=head["purpose"],
         source=head["source"],
@@ -147,20 +152,24 @@ def _parse_prompt(name: str, text: str, examples: str) -> Prompt:
         output=head["output"],
         max_tokens=head["max_tokens"],
         optional=tuple(head.get("optional", ())),
-        fences=fences,
-        system="\n\n".join(system),
+        fences=head.get("fences", {}),
+        rules={about: " ".join(rule.split()) for about, rule in head.get("rules", {}).items()},
         template=template,
         properties=head.get("schema", {}),
-        examples=shown,
+        tools=head.get("tools", {}),
+        form=" ".join(head.get("form", "").split()),
+        examples=tuple(yaml.safe_load(examples)),
     )
+    system = [parts["system"].strip(), FENCE_RULE, *_render_examples(read)]
+    return replace(read, system="\n\n".join(system))
 
 
-def _render_examples(examples: Sequence[Mapping[str, Any]], template: str, fences: Mapping[str, str]) -> list[str]:
+def _render_examples(asked: Prompt) -> list[str]:
     """Return the examples as the model will see its task, each with its reply."""
     return [
-        f"# Example{f' {n}' if len(examples) > 1 else ''}\n\n{_render_inputs(template, example['input'], fences)}\n\n"
+        f"# Example{f' {n}' if len(asked.examples) > 1 else ''}\n\n{_render_inputs(asked, example['input'])}\n\n"
         f"Reply: {render_reply(example['output'])}"
-        for n, example in enumerate(examples, 1)
+        for n, example in enumerate(asked.examples, 1)
     ]
 
 
@@ -169,12 +178,13 @@ def render_reply(output: Any) -> str:
     return output.strip() if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
 
 
-def _render_inputs(template: str, inputs: Mapping[str, str], fences: Mapping[str, str]) -> str:
+def _render_inputs(asked: Prompt, inputs: Mapping[str, str]) -> str:
     # The template is cut, never the filled text: "{{question}}" within the data stays data.
-    places = (_PLACE.fullmatch(paragraph) for paragraph in template.split("\n\n"))
+    places = (_PLACE.fullmatch(paragraph) for paragraph in asked.template.split("\n\n"))
     names = [place[1] for place in places if place is not None]
     given = [(name, inputs[name].strip()) for name in names if inputs.get(name, "").strip()]
-    return "\n\n".join(_place_input(name, value, fences.get(name)) for name, value in given)
+    placed = [(asked.rules.get(name), _place_input(name, value, asked.fences.get(name))) for name, value in given]
+    return "\n\n".join(f"{rule}\n{fenced}" if rule else fenced for rule, fenced in placed)
 
 
 def _place_input(name: str, value: str, inner_tag: str | None) -> str:

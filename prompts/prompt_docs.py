@@ -15,7 +15,8 @@ its inputs, the JSON Schema of its reply and the maximum number of tokens of the
 
 A call has two messages. The system message consists of the file's text, a rule, and the examples. It is always the
 same, byte for byte, so vLLM keeps it in its prefix cache. The user message consists of the inputs, each between tags
-with its own name; nothing in an input can look like a tag. The rule is:
+with its own name; nothing in an input can look like a tag. A rule about an input that may be missing, such as the
+definitions of terms, stands above that input, and is left out with it. The rule in each system message is:
 
 ```
 {fill(FENCE_RULE, 116)}

@@ -342,9 +342,13 @@ class KnowledgeBase:
         try:
             await server.load()
             await server.served_model()
-        # Nobody awaits the warming; a question that needs the server reports the error to its asker.
+        # Nobody awaits the warming; a question that needs the server reports the error to its asker. The server is not
+        # remembered as down: a process that starts is so busy that its own connection can time out.
         except Exception as error:
-            logger.info("the language model server does not answer yet: %s", server.fault(error).clause)
+            from argot.tools.llm.faults import build_fault
+
+            fault = build_fault(error, server.settings, server.address)
+            logger.info("the language model server does not answer yet: %s", fault.clause)
 
     async def _close_model(self) -> None:
         if self._warming is not None:

@@ -203,6 +203,7 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
     from argot.ui.web.authentication import Authenticator
     from argot.ui.web.authorization import Addresses
     from argot.ui.web.page_templates import show_refusal
+    from argot.ui.web.routers import add_routes
     from argot.ui.web.security import Guard, HostNames
 
     settings = kb.settings
@@ -218,7 +219,7 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
     )
     window = chainlit_setup.load_chainlit(kb, sorted(names.origins))
     app = build_application(kb, authenticator)
-    app.include_router(build_chat_routes())
+    add_routes(app, build_chat_routes())
     # Last, because it takes every remaining path.
     app.mount("/", window)
     return Guard(
@@ -251,6 +252,7 @@ def build_application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAP
     from argot.ui.web.authorization import needs, refuse_forgery
     from argot.ui.web.error_pages import explain_errors
     from argot.ui.web.observability import show_metrics
+    from argot.ui.web.routers import add_routes
 
     # FastAPI's documentation pages load scripts from a CDN, and would list every page of ours.
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, dependencies=[Depends(refuse_forgery)])
@@ -285,12 +287,12 @@ def build_application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAP
     sign_in = SignIn(kb)
     provider = ProviderSignIn(kb, authenticator.key) if kb.settings.oidc.issuer else None
     confirmation = Confirmation(kb, sign_in, lambda request: authenticator.find_address(request.scope, request.headers))
-    app.include_router(sign_in_pages(kb, authenticator, sign_in, confirmation, provider))
-    app.include_router(build_source_pages(kb))
-    app.include_router(build_pages(kb))
-    app.include_router(build_people_pages(kb, confirmation))
-    app.include_router(build_api_routes(kb))
-    app.include_router(build_scim_routes(kb))
+    add_routes(app, sign_in_pages(kb, authenticator, sign_in, confirmation, provider))
+    add_routes(app, build_source_pages(kb))
+    add_routes(app, build_pages(kb))
+    add_routes(app, build_people_pages(kb, confirmation))
+    add_routes(app, build_api_routes(kb))
+    add_routes(app, build_scim_routes(kb))
     return app
 
 

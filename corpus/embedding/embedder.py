@@ -249,13 +249,18 @@ def _keep_blas_from_spinning() -> None:
 
 def _load_tokenizers(folder: Path, max_tokens: int) -> tuple[tokenizers.Tokenizer, tokenizers.Tokenizer]:
     """Load the model's tokenizer twice: with truncation to the longest input, and without (for windows)."""
+    cutting, whole = open_tokenizer(folder), open_tokenizer(folder)
+    cutting.enable_truncation(max_tokens)
+    return cutting, whole
+
+
+def open_tokenizer(folder: Path) -> tokenizers.Tokenizer:
+    """Open a model's tokenizer, which neither cuts nor fills up."""
     from tokenizers import Tokenizer
 
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    cutting, whole = (Tokenizer.from_file(str(folder / TOKENIZER_FILE)) for _ in range(2))
-    for tokenizer in (cutting, whole):
-        # The file contains the padding and truncation it was saved with; neither is wanted here.
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
-    cutting.enable_truncation(max_tokens)
-    return cutting, whole
+    tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
+    # The file contains the padding and truncation it was saved with; neither is wanted here.
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer

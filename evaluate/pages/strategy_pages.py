@@ -14,6 +14,7 @@ from argot.service.usecases.questions.profiles import profile_list, profile_save
 from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.page_base import BoundedRoute, read_form, redirect_to_address, render_part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 STRATEGY = "/workbench/strategy"
 MEASURES = ("ndcg@10", "map@10", "hit@1", "hit@5", "hit@10", "recall@10", "mrr")
@@ -22,7 +23,7 @@ PARTS: tuple[ChoicePart, ...] = get_args(ChoicePart)
 
 
 def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=STRATEGY, route_class=BoundedRoute)
+    router = make_router(prefix=STRATEGY, route_class=BoundedRoute)
 
     @router.get("")
     @needs("manager")

@@ -16,15 +16,18 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 IsGone = Callable[[str], bool]
-"""Returns whether a passage (id) was erased, or whether a text occurs in what was erased."""
+"""Returns whether a passage or document (id) was erased, or whether a text occurs in what was erased."""
 
 
 def erase_from_turn(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone) -> dict[str, Any]:
-    """Return the parts of a turn that change when these passages are erased; empty if the turn does not rest on
-    them.
+    """Return the parts of a turn that change when these passages and documents are erased; empty if the turn does not
+    rest on them.
     """
     sentences = turn.get("sentences") or []
-    found = any(is_gone(hit["id"]) for hit in turn.get("hits") or [])
+    calls = turn.get("tool_calls") or []
+    found = any(is_gone(hit["id"]) for hit in [*(turn.get("hits") or []), *(turn.get("read") or [])])
+    # A model that was given a document's name may have searched for it; no answer is written from names.
+    named = any(map(is_gone, [*(turn.get("titled") or []), *(id_ for call in calls for id_ in call["found"])]))
 
     def is_erased(sentence: Mapping[str, Any]) -> bool:
         cited = [one["passage"] for one in sentence["citations"]]
@@ -32,12 +35,17 @@ def erase_from_turn(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone)
         return any(map(is_gone, cited)) or (found and not cited) or is_quoted(sentence["text"])
 
     erased = [is_erased(one) for one in sentences]
-    if not (found or any(erased) or is_quoted(turn.get("draft") or "")):
+    if not (found or named or any(erased) or is_quoted(turn.get("draft") or "")):
         return {}
     changed: dict[str, Any] = {
         "sentences": [{**one, "text": ""} if gone else one for one, gone in zip(sentences, erased, strict=True)],
         "draft": "",
+        "lacking": "",
         "search_queries": [],
+        "searched_again": [[] for _ in turn.get("searched_again") or []],
+        "plan": [{**one, "question": ""} for one in turn.get("plan") or []],
+        "compared": [],
+        "tool_calls": [{**one, "first": "", "second": ""} for one in calls],
         "readings": [{**one, "meaning": ""} if "meaning" in one else one for one in turn.get("readings") or []],
     }
     return {name: value for name, value in changed.items() if turn.get(name) and turn[name] != value}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.prefetch import embed_ahead
@@ -10,7 +11,9 @@ from argot.graph.presentation.wording import write_augmented_question as augment
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.graph.state_records import find_agreed_context, load_senses, read_terms
-from argot.types import Context, ReadTerm
+from argot.graph.supported_senses import build_finder
+from argot.tools.reading.lay_words import get_described, replace_described_words
+from argot.types import Context, ReadTerm, Sense
 
 
 async def augment_question(state: State, run: RunContext) -> Step:
@@ -36,12 +39,33 @@ def _augment(state: State, run: RunContext) -> Step:
     original, abbreviated = run.profile.weight_original, run.abbreviate(query)
     if abbreviated != query:
         queries.append((abbreviated, 1.0 if _is_settled(state) else original))
+    # These find passages that only abbreviate what the question spells out, or use a term for its lay words.
+    shorter = (run.shorten(query), _use_terms_for_lay_words(query, run))
+    queries += [(text, run.profile.weight_rivals) for text in shorter if text not in (query, abbreviated, question)]
     if question not in (query, abbreviated) and original and _is_own_wording_searched(state, terms, run):
         queries.append((question, original))
     context = _find_context(state, terms, run)
     update: StateUpdate = {"augmented_question": augmented(question, terms, context), "search_queries": queries}
-    found = ", ".join(dict.fromkeys(f"{term.mention.surface} = {term.sense.expansion}" for term in terms))
+    found = ", ".join(dict.fromkeys(f"{term.mention.surface} = {term.sense.meaning}" for term in terms))
     return Step(update, found or "nothing to explain")
+
+
+def _use_terms_for_lay_words(query: str, run: RunContext) -> str:
+    """Return the query with lay words replaced by the terms that they describe, if the documents use only the terms."""
+    if not run.profile.look_up_jargon:
+        return query
+    store = run.corpus.store
+    approved = partial(run.glossary.senses.find, run.principal, status="approved")
+    matcher = run.glossary.lookup.matcher(run.principal)
+
+    def is_used(sense: Sense) -> bool:
+        spelt_out = sense.expansion and store.phrase_count(run.principal, sense.expansion)
+        if spelt_out or not store.phrase_count(run.principal, sense.term):
+            return False
+        finder = build_finder(run)
+        return finder is None or sense in finder.find(sense.term, [sense]).senses
+
+    return replace_described_words(query, matcher, get_described(matcher, approved), run.corpus.embedder, is_used)
 
 
 def _is_own_wording_searched(state: State, terms: list[ReadTerm], run: RunContext) -> bool:
@@ -50,7 +74,9 @@ def _is_own_wording_searched(state: State, terms: list[ReadTerm], run: RunContex
     if not _is_settled(state):
         return True
     # Where no document spells the expansion out, only the term finds anything; elsewhere it finds its other senses.
-    spelt_out = (run.corpus.store.phrase_count(run.principal, term.sense.expansion) for term in terms)
+    spelt_out = (
+        term.sense.expansion and run.corpus.store.phrase_count(run.principal, term.sense.expansion) for term in terms
+    )
     # Lazy, so that counting ends at the first expansion that no document has.
     return not all(spelt_out)
 

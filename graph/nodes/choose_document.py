@@ -30,6 +30,7 @@ async def choose_document(state: State, run: RunContext) -> Step:
             "subject": settled,
             "subjects": {subject["noun"]: settled},
             "asked_back": state["asked_back"] + 1,
+            "effort": run.profile.effort,
         },
         found,
     )

@@ -22,7 +22,11 @@ async def choose_sense(state: State, run: RunContext) -> Step:
     # Nothing above this line may write: when the asker answers, the node runs again from the top.
     answer = str(interrupt({"kind": "choose_sense", "term": term["term"]}))
     others = [reading for reading in state["readings"] if reading["term"] != term["term"]]
-    update: StateUpdate = {"open_terms": later, "asked_back": state["asked_back"] + 1}
+    update: StateUpdate = {
+        "open_terms": later,
+        "asked_back": state["asked_back"] + 1,
+        "effort": run.profile.effort,  # the answer may be given with another
+    }
     offered = {f"{SENSE}{sense}": sense for sense in term["senses"]}
     if answer not in offered:
         await asyncio.to_thread(record_misses, [term["term"]], state, run)

@@ -6,11 +6,13 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 
 from argot.errors import ModelUnavailable
-from argot.graph.node_frame import PieceTeller, Step, tell_retract
+from argot.graph.answer_passages import load_answer_passages
+from argot.graph.draft_checking import find_lacking_parts
+from argot.graph.node_frame import PieceTeller, StateUpdate, Step, tell_piece, tell_retract
 from argot.graph.prefetch import match_ahead
-from argot.graph.run_context import RunContext, count_answer_passages
-from argot.graph.state import HitRecord, State
-from argot.graph.state_records import load_hits, read_terms
+from argot.graph.run_context import RunContext, count_kept_passages
+from argot.graph.state import State
+from argot.graph.state_records import read_terms
 from argot.protocols import RETRACTION, AnswerRequest, AnswerWriter
 from argot.results import AnsweredBy
 from argot.tools.answering.embedded_instructions import has_refusal_order, remove_orders
@@ -30,6 +32,9 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     retracted, and the answer is quoted from the passages instead.
     """
     request = await build_answer_request(state, run)
+    former = state["draft"]  # a draft that lacks a part is written anew from more passages
+    if former and not run.profile.withhold_unsupported:
+        tell_retract()
     by: AnsweredBy = "model" if run.model else "extractive"
     quoting = choose_quoting_writer(state, run)
     trouble = ""
@@ -40,6 +45,8 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     except ModelUnavailable as error:
         if quoting is None:
             raise
+        if former:
+            return _keep_former(state, run, format_clause(error))
         trouble = format_clause(error)
         by, draft = "extractive", await write_draft(quoting, request, run) if state.get("quotable", True) else ""
     # With an empty draft the model says that the passages do not answer. A file read as a whole is always relevant to
@@ -47,8 +54,26 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     silent = by == "model" and not draft.strip() and state.get("quotable", True)
     if silent and quoting is not None and state.get("whole"):
         by, draft = "extractive", await write_draft(quoting, request, run)
+    if former and not draft.strip():
+        return _keep_former(state, run, trouble)
+    lacking = ""
+    if by == "model" and run.profile.match_references and run.profile.search_again and not state.get("plan"):
+        lacking = await asyncio.to_thread(find_lacking_parts, draft, request.hits, get_asked_question(state))
     found = f"{len(draft.split())} words from {len(request.hits)} passages" if draft.strip() else "nothing"
-    return Step({"draft": draft, "answered_by": by, "trouble": trouble}, found)
+    return Step({"draft": draft, "answered_by": by, "trouble": trouble, "lacking": lacking}, found)
+
+
+def _keep_former(state: State, run: RunContext, trouble: str) -> Step:
+    """Return the draft of the first try with its passages, if the second try wrote nothing."""
+    if not run.profile.withhold_unsupported:
+        tell_piece(state["draft"])
+    update: StateUpdate = {
+        "draft": state["draft"],
+        "hits": state["read"][: count_kept_passages(run)],
+        "lacking": "",
+        "trouble": trouble,
+    }
+    return Step(update, "nothing more")
 
 
 async def _write_unless_refused(state: State, request: AnswerRequest, run: RunContext) -> str:
@@ -106,19 +131,27 @@ def get_asked_question(state: State) -> str:
 
 
 def _build_request(state: State, run: RunContext) -> AnswerRequest:
-    hits = load_hits(select_answer_hits(state, run), run)
+    passages = load_answer_passages(state, run)
     question, terms = state["stand_alone_question"], read_terms(state, run)
     unanswered = state.get("unanswered", [])
     left_out = {place for place, part in enumerate(split_questions(question)) if part in unanswered}
     # The quoting writer searches for the question's words, and needs those of the documents.
     question = run.abbreviate(question) if run.model is None else question
     numbered = [(id_, start, end) for id_, start, end in state.get("numbered_parts", [])]
-    return AnswerRequest(question, get_asked_question(state), terms, hits, left_out, numbered)
-
-
-def select_answer_hits(state: State, run: RunContext) -> list[HitRecord]:
-    """Return the best passages; for a whole file all that were taken, since none ranks above another."""
-    return state["hits"] if state.get("whole") else state["hits"][: count_answer_passages(run)]
+    asked = get_asked_question(state)
+    planned = [part["question"] for part in state.get("plan", [])]
+    return AnswerRequest(
+        question,
+        asked,
+        terms,
+        passages.hits,
+        left_out,
+        numbered,
+        passages.cut_lists,
+        parts=planned if len(planned) > 1 else (),
+        compared=state.get("compared", []),
+        wordings=[run.shorten(question)] if run.model is None else (),
+    )
 
 
 async def write_draft(

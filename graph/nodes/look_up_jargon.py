@@ -10,13 +10,22 @@ from argot.graph.checkpoints.thread_history import iter_latest_turns
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.question_substance import has_only_terms
 from argot.graph.run_context import RunContext
-from argot.graph.state import MAX_QUESTIONS_BACK, OpenTerm, QueryMissRecord, ReadingRecord, State
-from argot.graph.state_records import EXPLAINED_SENSE, get_term, load_senses, read_context_scores, to_mention
+from argot.graph.state import MAX_QUESTIONS_BACK, DoubtRecord, OpenTerm, QueryMissRecord, ReadingRecord, State
+from argot.graph.state_records import (
+    DEFINED_BY_DOCUMENTS,
+    EXPLAINED_SENSE,
+    get_term,
+    load_senses,
+    read_context_scores,
+    to_mention,
+)
+from argot.graph.supported_senses import find_supported
 from argot.jargon_db.lookup.phrases import NearPhrases
 from argot.tools.reading.spelt_out_terms import MIN_LETTERS, find_spelt_out, may_be_spelt_out
 from argot.tools.reading.unknown_terms import is_known_to_documents
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.senses.disambiguation import SenseChooser, SenseRanking
+from argot.tools.senses.sense_support import TermSupport
 from argot.tools.text.words import content_stems
 from argot.types import Mention, Sense
 
@@ -34,6 +43,8 @@ thirty. With four letters chance finds one in fifty among all passages that the 
 
 MAX_OFFERED_SENSES = 6
 """Number of senses of one term offered to choose from, best first."""
+MAX_DOUBTED_SENSES = 3
+"""Number of senses that the note about a doubtful term names."""
 
 
 @dataclass
@@ -42,7 +53,13 @@ class _Findings:
 
     readings: list[ReadingRecord] = field(default_factory=list)
     open_terms: list[OpenTerm] = field(default_factory=list)
+    doubted: list[DoubtRecord] = field(default_factory=list)
     unknown: list[QueryMissRecord] = field(default_factory=list)
+
+    def doubt(self, mention: Mention, senses: list[int]) -> None:
+        term = get_term(mention)
+        if all(one["term"] != term for one in self.doubted):
+            self.doubted.append(DoubtRecord(term=term, surface=mention.surface, senses=senses))
 
     def add_reading(
         self,
@@ -72,19 +89,25 @@ class _Findings:
 
 @dataclass(frozen=True)
 class _GlossarySenses:
-    """The glossary's senses of the question's terms, and the senses that the question itself explains."""
+    """The senses of the question's terms: the glossary's, as far as the documents bear them out, and those that the
+    question itself explains.
+    """
 
-    senses: Mapping[str, Sequence[Sense]]
+    support: Mapping[str, TermSupport]
     told: Mapping[Mention, Sense]
+
+    def of(self, mention: Mention) -> Sequence[Sense]:
+        return self.support[get_term(mention)].senses
 
 
 async def look_up_jargon(state: State, run: RunContext) -> Step:
     """Look every mention up in the glossary by its SQL template, and choose the senses that fit (3.4).
 
-    A mention ends in one of four states: read (one sense is clearly best, the question or the documents spell it out,
-    or the asker has chosen), open (several senses fit about equally), unknown, or skipped (unknown, but the documents
-    mention it). A term without a sense in the question's context is read from the senses of the other contexts. This
-    node runs again when the asker picks another spelling; earlier decisions are kept.
+    A mention ends in one of five states: read (one sense is clearly best, the question or the documents spell the term
+    out, or the asker has chosen), open (several senses that the documents bear out fit about equally), doubted (the
+    documents bear out none of its senses), unknown, or skipped (unknown, but the documents mention it). A term without
+    a sense in the question's context is read from the senses of the other contexts. This node runs again when the asker
+    picks another spelling; earlier decisions are kept.
     """
     findings = await asyncio.to_thread(_look_up, state, run)
     read = len({reading["term"] for reading in findings.readings})
@@ -94,6 +117,7 @@ async def look_up_jargon(state: State, run: RunContext) -> Step:
     update: StateUpdate = {
         "readings": findings.readings,
         "open_terms": findings.open_terms,
+        "doubted": findings.doubted,
         "unknown": findings.unknown,
         "look_again": False,
     }
@@ -102,22 +126,26 @@ async def look_up_jargon(state: State, run: RunContext) -> Step:
 
 def _look_up(state: State, run: RunContext) -> _Findings:
     mentions = [to_mention(record) for record in state["mentions"]]
-    senses = _find_senses([mention for mention in mentions if not mention.explained], run)
+    looked_up = [mention for mention in mentions if not mention.explained]
+    senses = _find_senses(looked_up, run)
+    support = find_supported(looked_up, senses, state, run)
     findings = _Findings()
     for place, mention in enumerate(mentions):
         if mention.explained:
             findings.add_reading(place, get_term(mention), EXPLAINED_SENSE, "the question explains it")
         # Also where all its senses are retired or closed to the asker, for whom the term is unknown.
-        elif not senses.get(get_term(mention)):
+        elif get_term(mention) not in support:
             _note_unknown(place, mention, state, run, findings)
+        elif not support[get_term(mention)].senses:
+            _note_unsupported(place, mention, support[get_term(mention)], senses, findings)
     known = {
         place: mention
         for place, mention in enumerate(mentions)
-        if senses.get(get_term(mention)) and not mention.explained
+        if not mention.explained and get_term(mention) in support and support[get_term(mention)].senses
     }
     # Senses that the question explains serve only to disambiguate its other terms.
     told = _find_explained_senses([mention for mention in mentions if mention.explained], run) if known else {}
-    _choose(state, run, known, _GlossarySenses(senses, told), findings)
+    _choose(state, run, known, _GlossarySenses(support, told), findings)
     return _limit_questions(findings, state, run)
 
 
@@ -130,6 +158,8 @@ def _find_senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list
         term = get_term(mention)
         # An alias that only some senses have means one of those: "DR drill" is no other DRR.
         narrow = found.get(mention.surface) or found.get(term, [])
+        # "LFS" in capitals is no plural of LF.
+        narrow = [sense for sense in narrow if mention.surface != f"{sense.term}S"]
         if mention.match == "misspelt":
             narrow = _narrow_misspelt(mention.surface, narrow)
         # The same term, once by its name and once by an alias of one sense: the narrower mention decides for both.
@@ -159,7 +189,9 @@ def _narrow_misspelt(surface: str, senses: Sequence[Sense]) -> list[Sense]:
     """Return the senses whose expansion or alias the asker misspelt, if any: "parrental leave" matches only one sense
     of PLP.
     """
-    phrases = NearPhrases((str(sense.id), phrase) for sense in senses for phrase in (sense.expansion, *sense.aliases))
+    phrases = NearPhrases(
+        (str(sense.id), phrase) for sense in senses for phrase in filter(None, (sense.expansion, *sense.aliases))
+    )
     meant = {label for near in phrases.find(surface) for label in near.labels}
     # None if the term itself was misspelt, not its expansion: then all its senses are possible.
     return [sense for sense in senses if str(sense.id) in meant] or list(senses)
@@ -175,8 +207,28 @@ def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, f
     if run.profile.misses != "strict" and (meaning := _find_spelt_out(mention.surface, state, run)):
         findings.add_reading(place, term, EXPLAINED_SENSE, "the documents spell it out", meaning=meaning)
         return
+    # If only a model took an ordinary-looking word for a term, a note is enough: the question goes on.
+    if run.profile.misses == "ask" and mention.match == "model" and not _looks_coded(mention.surface):
+        findings.doubt(mention, [])
+        return
     suggestions = list(run.glossary.lookup.suggest(run.principal, mention.surface))
     findings.unknown.append(QueryMissRecord(mention=place, term=term, suggestions=suggestions))
+
+
+def _looks_coded(word: str) -> bool:
+    return sum(map(str.isupper, word)) > 1 or any(map(str.isdigit, word))
+
+
+def _note_unsupported(
+    place: int, mention: Mention, support: TermSupport, senses: Mapping[str, Sequence[Sense]], findings: _Findings
+) -> None:
+    """Read the term as the documents spell it out, or leave it as the asker wrote it."""
+    term = get_term(mention)
+    if support.spelt_out:
+        findings.add_reading(place, term, EXPLAINED_SENSE, DEFINED_BY_DOCUMENTS, meaning=support.spelt_out)
+    # Nobody needs a note about a word that only resembles a term, or is written in small letters like any other.
+    elif mention.match in ("exact", "variant") and not mention.surface.islower():
+        findings.doubt(mention, [sense.id for sense in senses[term][:MAX_DOUBTED_SENSES]])
 
 
 def _find_spelt_out(surface: str, state: State, run: RunContext) -> str:
@@ -210,10 +262,11 @@ def _choose(
             undecided.append(mention)
     thread = _measure_thread_contexts(state, run) if undecided else {}
     # If the thread was about one of the term's contexts, choosing that one is no guess.
-    told = any(sense.context in thread for mention in undecided for sense in glossed.senses[get_term(mention)])
+    told = any(sense.context in thread for mention in undecided for sense in glossed.of(mention))
     guessing = not told and _has_to_guess(state, run, [*mentions.values(), *glossed.told])
     for ranking in _rank_senses(state, run, undecided, glossed, thread):
-        _judge(places[ranking.mention.start], ranking, guessing, run, findings)
+        asks = glossed.support[get_term(ranking.mention)].is_borne_out
+        _judge(places[ranking.mention.start], ranking, run, findings, guessing=guessing, asks=asks)
 
 
 def _has_to_guess(state: State, run: RunContext, mentions: Sequence[Mention]) -> bool:
@@ -256,7 +309,7 @@ def _rank_senses(
     """
     if not mentions:
         return []
-    by_term = {get_term(mention): glossed.senses[get_term(mention)] for mention in mentions}
+    by_term = {get_term(mention): glossed.of(mention) for mention in mentions}
     rankings = SenseChooser(run.corpus, run.principal, run.signatures).choose(
         state["stand_alone_question"],
         sorted([*mentions, *glossed.told], key=lambda mention: mention.start),
@@ -269,8 +322,12 @@ def _rank_senses(
     return [ranking for ranking in rankings if ranking.mention not in glossed.told]
 
 
-def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, findings: _Findings) -> None:
-    """Settle a mention if one sense is clearly best; else read it as its best sense and leave the term open."""
+def _judge(
+    place: int, ranking: SenseRanking, run: RunContext, findings: _Findings, *, guessing: bool, asks: bool
+) -> None:
+    """Settle a mention if one sense is clearly best; else read it as its best sense and, if the documents bear the
+    senses out, leave the term open.
+    """
     term = get_term(ranking.mention)
     # A probability of 1.0 was not decided by the ranking but by other means (the only sense, the asker's choice), and
     # is no guess.
@@ -280,7 +337,7 @@ def _judge(place: int, ranking: SenseRanking, guessing: bool, run: RunContext, f
     best = ranking.ranked[0][0].id
     rivals = [] if settled else _list_rivals(ranking)  # quotations must agree with the reading reported to the asker
     findings.add_reading(place, term, best, ranking.decided_by, margin, settled=settled, rivals=rivals)
-    if not settled and all(item["term"] != term for item in findings.open_terms):
+    if asks and not settled and all(item["term"] != term for item in findings.open_terms):
         offered = [sense.id for sense, _ in ranking.ranked[:MAX_OFFERED_SENSES]]
         findings.open_terms.append(OpenTerm(mention=place, term=term, senses=offered))
 

@@ -1,31 +1,41 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
+from argot.graph.answer_passages import load_answer_passages
 from argot.graph.claim_verification import cite_by_model
 from argot.graph.definitions import find_definitions, has_more_than_meaning
-from argot.graph.draft_checking import check_draft, cite_verdicts, select_cited
+from argot.graph.draft_checking import (
+    accept_unsourced,
+    check_draft,
+    cite_verdicts,
+    find_named,
+    select_checked,
+    select_cited,
+)
 from argot.graph.node_frame import StateUpdate, Step, tell_piece, tell_retract
 from argot.graph.nodes.generate_answer import (
     build_answer_request,
     choose_quoting_writer,
     get_asked_question,
-    select_answer_hits,
     write_draft,
 )
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord, State, TurnPart
-from argot.graph.state_records import load_hits
+from argot.graph.table_cells import join_cells, keep_dividers
+from argot.types import Hit
 
 
 async def match_references(state: State, run: RunContext) -> Step:
-    """Find the passage behind each sentence (Trustworthy Answers 3.4), whatever citations the draft came with.
+    """Find the passages behind each sentence (Trustworthy Answers 3.4). The draft's own citations are no evidence: they
+    only tell which passages to check first.
 
     Unsupported sentences are marked, or left out under `withhold_unsupported`. If none is supported there is no answer;
     if a model wrote it, the passages are quoted instead. With the stage switched off nothing is checked: the sentences
     are returned without citations.
     """
-    hits = await asyncio.to_thread(load_hits, select_answer_hits(state, run), run)
+    hits = (await asyncio.to_thread(load_answer_passages, state, run)).hits
     by_model = state.get("answered_by") == "model"
     # The question is passed only for a model's draft: it tells apart a sentence that obeys a passage and one that
     # answers.
@@ -33,8 +43,11 @@ async def match_references(state: State, run: RunContext) -> Step:
         check_draft, state["draft"], hits, run, get_asked_question(state) if by_model else None
     )
     if by_model and run.profile.match_references:
-        await cite_by_model(sentences, hits, run, get_asked_question(state))
-        cite_verdicts(sentences)
+        named, asked = find_named(state["draft"], sentences, hits), get_asked_question(state)
+        _accept_by_rules(sentences, hits, asked)  # about these the model need not be asked
+        await cite_by_model(sentences, named, hits, run, asked)
+        _accept_by_rules(sentences, hits, asked)  # these rest on what it confirmed
+        sentences = join_cells(sentences)
     update: StateUpdate = {"draft": "", "unchecked": not run.profile.match_references}
     if run.profile.match_references and not select_cited(sentences):
         if not run.profile.withhold_unsupported:
@@ -44,12 +57,12 @@ async def match_references(state: State, run: RunContext) -> Step:
             draft = await write_draft(quoting, await build_answer_request(state, run), run)
             sentences = await asyncio.to_thread(check_draft, draft, hits, run)
             update |= {"answered_by": "extractive", "replaced": True}
-    supported = select_cited(sentences)
-    if run.profile.match_references and not supported:
+    supported = select_checked(sentences)
+    if run.profile.match_references and not select_cited(sentences):
         return Step({**update, "sentences": []}, "no sentence is supported")
     if run.profile.withhold_unsupported:
         update["withheld"] = len(sentences) - len(supported)
-        sentences = supported
+        sentences = keep_dividers(sentences, supported)
         for place, sentence in enumerate(sentences):
             # The first gap is dropped: the sentence before it may have been withheld.
             tell_piece((sentence["gap"] if place else "") + sentence["text"])
@@ -60,6 +73,11 @@ async def match_references(state: State, run: RunContext) -> Step:
             tell_retract()
     found = f"{len(supported)} of {len(sentences) + update.get('withheld', 0)} sentences supported"
     return Step({**update, "sentences": sentences, "status": "answered"}, found)
+
+
+def _accept_by_rules(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], asked: str) -> None:
+    accept_unsourced(sentences, hits, asked)
+    cite_verdicts(sentences)
 
 
 def _add_meanings(

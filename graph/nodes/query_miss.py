@@ -35,7 +35,7 @@ async def query_miss(state: State, run: RunContext) -> Step:
         return Step(_keep_as_written(state, state["unknown"]), f"not known, left as it stands: {names}")
     first = state["unknown"][0]
     answer = str(interrupt({"kind": "query_miss", "term": first["term"]}))
-    asked: StateUpdate = {"asked_back": state["asked_back"] + 1}
+    asked: StateUpdate = {"asked_back": state["asked_back"] + 1, "effort": run.profile.effort}
     meant = answer.removeprefix(TERM)
     # Only offered spellings are accepted: the answer comes from outside and could name a term that the asker may not
     # know.

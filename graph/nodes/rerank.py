@@ -5,11 +5,14 @@ import asyncio
 from argot.graph.multi_question import lacks_words, list_parts, rank_parts
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.numbered_parts import find_parts_in_turn, has_references_throughout, list_spans, put_first
+from argot.graph.other_queries import join_new_passages
 from argot.graph.run_context import RunContext, count_kept_passages
 from argot.graph.state import State, SubjectRecord
-from argot.graph.state_records import CHOSEN_BY_ASKER, load_hits, load_senses, read_terms, to_hit_record
+from argot.graph.state_records import load_hits, read_terms, to_hit_record
 from argot.graph.subjects import find_open_subject, find_subject, keep_subject, put_subject_first
+from argot.graph.supported_senses import drop_other_senses
 from argot.tools.answering.succession import put_successors_first
+from argot.tools.reading.comparisons import find_sides
 from argot.tools.reading.question_splitting import split_questions
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.missing_subjects import (
@@ -20,7 +23,6 @@ from argot.tools.retrieval.missing_subjects import (
 from argot.tools.retrieval.repeated_passages import drop_repeats
 from argot.tools.retrieval.reranker import READ_PASSAGES, READ_PASSAGES_FOR_MODEL, is_quotable, measure_evidence
 from argot.tools.retrieval.reranker import rerank as reranked
-from argot.tools.senses.rival_senses import find_rival_passages
 from argot.types import Hit
 
 
@@ -53,6 +55,11 @@ async def rerank(state: State, run: RunContext) -> Step:
         quotable, unnamed, unspoken, evidence = True, [], [], max(evidence, run.profile.abstain_below)
     elif numbered.missing and not numbered.parts and run.profile.abstain_below:
         quotable = False
+    if state.get("searched_again") and state.get("is_written"):
+        kept = await asyncio.to_thread(join_new_passages, hits, state, run)
+        if not kept:
+            # The answer would be written from the same passages again.
+            return Step({"hits": state["read"][:most], "enough_evidence": False}, "nothing new")
     # A model judges what word matching cannot, and refuses by itself. A part number that no document names is certain:
     # another part's value is the likeliest wrong answer.
     enough = bool(kept) and not unnamed if run.model is not None else quotable
@@ -69,7 +76,7 @@ async def rerank(state: State, run: RunContext) -> Step:
     if subject is not None:
         # From here on the thread refers to this one.
         update["subjects"] = {subject["noun"]: subject}
-    elif not (unnamed or unspoken or numbered.parts or numbered.missing):
+    elif not (unnamed or unspoken or numbered.parts or numbered.missing or state.get("searched_again")):
         update["open_subject"] = await asyncio.to_thread(find_open_subject, hits, state, run)
     return Step(update, f"{best}, evidence {evidence:.2f}")
 
@@ -96,14 +103,16 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
     """Rank each question of the message separately. Questions without evidence are left out of the answer, and
     named.
     """
-    hits = _drop_other_senses(load_hits(state["hits"], run), state, run)
+    hits = drop_other_senses(load_hits(state["hits"], run), state, run)
     kept, unanswered = rank_parts(parts, hits, state, run)
     asked = split_questions(state["stand_alone_question"])
+    # Without one of its sides there is nothing to compare.
+    is_found = bool(kept) and len(unanswered) < (1 if find_sides(state["stand_alone_question"]) else len(parts))
     update: StateUpdate = {
         "hits": [to_hit_record(hit) for hit in kept],
         "evidence": kept[0].score if kept else 0.0,
-        "enough_evidence": bool(kept) and len(unanswered) < len(parts),
-        "quotable": bool(kept) and len(unanswered) < len(parts),
+        "enough_evidence": is_found,
+        "quotable": is_found,
         # In the asker's words, not with the terms spelt out, because this text is shown.
         "unanswered": [asked[place] for place in unanswered],
     }
@@ -123,23 +132,8 @@ def _find_lacking(state: State, hits: list[Hit], evidence: float, run: RunContex
     return unnamed, find_unspoken_terms(terms, hits, store, run.principal), lacking
 
 
-def _drop_other_senses(hits: list[Hit], state: State, run: RunContext) -> list[Hit]:
-    """Return the hits without passages that use a term in another sense than the asker chose."""
-    # Only the sense that the asker chose is certain enough: an inferred sense may be the wrong one.
-    chosen = {one["term"]: one["sense"] for one in state["readings"] if one["chosen_by"] in CHOSEN_BY_ASKER}
-    if not chosen:
-        return hits
-    others: set[str] = set()
-    for term, meant in chosen.items():
-        senses = load_senses([term], run)
-        # A sense that the reader may no longer read gives no evidence, and all others would be its rivals.
-        if meant in senses:
-            others |= find_rival_passages(run.corpus, run.principal, senses[meant], [*senses.values()], run.signatures)
-    return [hit for hit in hits if hit.passage.id not in others]
-
-
 def _rerank(state: State, run: RunContext, subject: SubjectRecord | None) -> tuple[list[Hit], float]:
-    hits = keep_subject(_drop_other_senses(load_hits(state["hits"], run), state, run), subject, run)
+    hits = keep_subject(drop_other_senses(load_hits(state["hits"], run), state, run), subject, run)
     if not hits or not run.profile.rerank:
         return hits, float(bool(hits))
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
 from itertools import chain, islice
 from typing import Any, cast
 
@@ -15,6 +16,7 @@ from argot.graph.thread_files import add_file_names, find_inside_files, find_who
 from argot.tools.reading.chitchat import SmallTalk, identify_small_talk, may_lean
 from argot.tools.reading.history_questions import RecallRequest, find_recalled
 from argot.tools.reading.library_questions import is_library_question
+from argot.tools.reading.typing_errors import correct_words, find_typing_errors
 from argot.tools.reading.whole_file_questions import is_missing_file_asked
 from argot.types import Turn
 
@@ -38,6 +40,7 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     before = past or next(iter_latest_turns(state), None)
     turn = make_empty_turn(state["asked"], before["number"] + 1 if before else 0)
     turn["profile"], turn["tags"], turn["since"] = run.profile.name, list(run.scope.tags), run.scope.since
+    turn["effort"] = run.profile.effort
     turn["fields"] = [(one.name, one.value) for one in run.scope.fields]
     files = await asyncio.to_thread(list_files, run)
     turn["files"] = [file.revision_id for file in files]
@@ -75,9 +78,20 @@ async def stand_alone(state: State, run: RunContext) -> Step:
         kind = "no_file"
     if history and (not kind or may_lean(turn["question"], kind)):
         turn["stand_alone_question"] = await run.reader.stand_alone(turn["question"], history) or turn["question"]
+    if run.profile.stand_alone and not kind:
+        await asyncio.to_thread(_correct_words, turn, run)
     # A message that its history made a question is no longer small talk.
     turn["small_talk"] = "" if turn["stand_alone_question"] != turn["question"] or kind is None else kind
     return _begin_turn(turn, past)
+
+
+def _correct_words(turn: TurnPart, run: RunContext) -> None:
+    """Replace misspelt ordinary words in the question that is searched for."""
+    question = turn["stand_alone_question"]
+    terms = run.glossary.lookup.matcher(run.principal).find(question)
+    count = partial(run.corpus.store.phrase_count, run.principal)
+    turn["corrected"] = find_typing_errors(question, terms, count)
+    turn["stand_alone_question"] = correct_words(question, turn["corrected"])
 
 
 def _begin_turn(turn: TurnPart, past: dict[str, Any] | None) -> Step:

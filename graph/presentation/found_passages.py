@@ -33,6 +33,7 @@ def build_citation(record: CitationRecord, n: int, passages: Visible) -> Citatio
         heading=passage.heading,
         span=(record["start"], record["end"]),
         score=round(record["score"], 4),
+        cell=record.get("cell"),
     )
 
 

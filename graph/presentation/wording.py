@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from argot.graph.state import TurnPart
-from argot.graph.state_records import MIN_CLEAR_CONTEXT_SCORE, get_term
+from argot.graph.state import DoubtRecord, TurnPart
+from argot.graph.state_records import DEFINED_BY_DOCUMENTS, MIN_CLEAR_CONTEXT_SCORE, get_term
 from argot.locations import place
-from argot.results import MAX_NEAREST_TERMS, FoundPassage, MissedTerm
+from argot.results import FoundPassage, MissedTerm
 from argot.tools.reading.chitchat import SmallTalk
 from argot.tools.text.words import bare, content_stems
 from argot.types import Context, Document, ReadTerm, Sense, is_of_thread
@@ -36,15 +36,18 @@ _OPENINGS: dict[SmallTalk, str] = {
     "recall": "Nothing has been asked in this conversation yet, or I no longer have that part of it.",
 }
 _WHAT_IT_DOES = (
-    "After every sentence I cite the passage that supports it. I read abbreviations as your organisation uses them, "
+    "I cite the passages that support an answer. I read abbreviations as your organisation uses them, "
     "and I ask if one can have several meanings. If I find no answer in the documents, I say so."
 )
 
 
 def write_augmented_question(question: str, terms: Sequence[ReadTerm], context: Context | None) -> str:
-    """Return the paper's structured template: question, context, definitions (Golden-Retriever 3.5)."""
+    """Return the paper's structured template: question, context, definitions (Golden-Retriever 3.5).
+
+    Without terms, a context that has only a name is left out: it says nothing to a reader of the question.
+    """
     lines = [question]
-    if context:
+    if context and (terms or context.description):
         lines.append(f"Context: {context.name}" + (f" ({context.description})" if context.description else ""))
     if terms:
         lines.append("Terms:")
@@ -56,12 +59,14 @@ def expand_query(question: str, terms: Sequence[ReadTerm]) -> str:
     """Return the question with each term replaced by its expansion.
 
     Short on purpose: the definitions of the template above contain many other words, which distract both keyword and
-    embedding search. A question that already spells the term out stays as it is.
+    embedding search. A question that already spells the term out stays as it is, and a term that the documents both use
+    and define is not replaced.
     """
     text = question
     said = bare(question)
     # Compared without case and punctuation: "What does flash-translation layer (FTL) do?" needs no expansion.
-    missing = [term for term in terms if not term.sense.expansion or bare(term.sense.expansion) not in said]
+    foreign = [term for term in terms if term.chosen_by != DEFINED_BY_DOCUMENTS]
+    missing = [term for term in foreign if not term.sense.expansion or bare(term.sense.expansion) not in said]
     # From the end, so that earlier positions stay valid.
     for term in sorted(missing, key=lambda term: term.mention.start, reverse=True):
         mention = term.mention
@@ -75,14 +80,18 @@ def write_query_miss(misses: Sequence[MissedTerm], *, waiting: bool = False) -> 
     `waiting`: the asker may still have the question answered without the terms.
     """
     one = len(misses) == 1
-    names = _join_with_and([f"“{miss.term}”" for miss in misses])
+    names = join_with_and([f"“{miss.term}”" for miss in misses])
     lines = [
         f"I cannot answer this reliably: {names} {'is' if one else 'are'} not in the glossary. "
         f"Please check the spelling of {'the term' if one else 'these terms'}{_write_suggestions(misses)}."
     ]
     contacts = sorted({miss.contact for miss in misses if miss.contact})
-    whom = f"contact {_join_with_and(contacts)}" if contacts else "contact the manager of this knowledge base"
-    lines.append(f"If {'it is' if one else 'they are'} right, {whom} to have {'it' if one else 'them'} added.")
+    # Without a contact nobody is named: the wrong person is worse than none, and the managers' queue has the term.
+    them = "it" if one else "them"
+    told = f"those who look after the glossary see that people ask for {them}"
+    if contacts:
+        told = f"contact {join_with_and(contacts)} to have {them} added"
+    lines.append(f"If {'it is' if one else 'they are'} right, {told}.")
     if waiting:
         lines.append("Or say “answer anyway”, and I answer from the documents as well as I can.")
     return " ".join(lines)
@@ -114,7 +123,7 @@ def write_abstention(nearest: Sequence[FoundPassage], *, unwritten: bool = False
     )
     if not nearest:
         return said if unwritten else "The documents do not answer this, and contain nothing close to it."
-    shown = "\n".join(map(_format_passage, nearest[:MAX_NEAREST_TERMS]))
+    shown = "\n".join(map(_format_passage, nearest))
     return f"{said} The nearest passages are:\n{shown}"
 
 
@@ -139,7 +148,7 @@ def write_small_talk(kind: SmallTalk, contexts: Sequence[str], examples: Sequenc
     lines = [_OPENINGS[kind]]
     if kind == "about":
         some = contexts if len(contexts) <= MAX_CONTEXTS else [*contexts[:MAX_CONTEXTS], "others"]
-        known = f" I know the terms of {_join_with_and(some)}." if contexts else ""
+        known = f" I know the terms of {join_with_and(some)}." if contexts else ""
         lines = [f"{_OPENINGS[kind]} {_WHAT_IT_DOES}{known}"]
     if examples:
         lines += ["You could ask:", *(f"- {example}" for example in examples)]
@@ -154,7 +163,7 @@ def write_recalled(questions: Sequence[str]) -> str:
     return (
         f"The question was {quoted[0]}"
         if len(quoted) == 1
-        else f"The questions were, in this order: {_join_with_and(quoted)}"
+        else f"The questions were, in this order: {join_with_and(quoted)}"
     )
 
 
@@ -196,12 +205,14 @@ def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, 
         if get_term(term.mention) not in still_open
         for note in _write_term_notes(term, turn, senses)
     ]
+    notes = [f"“{word}” was read as “{meant}”." for word, meant in turn.get("corrected", [])] + notes
     missed = [miss["term"] for miss in turn["misses"]]
     # In that case the answer itself names them.
     if turn["status"] != "query_miss":
         notes += [f"“{term}” is neither in the glossary nor in the documents." for term in missed]
     set_aside = [term for term in turn["let_be"] if term not in missed]
     notes += [f"“{term}” was used as written, in none of its known senses." for term in set_aside]
+    notes += [_write_doubt(doubt, senses) for doubt in turn.get("doubted", []) if doubt["term"] not in set_aside]
     notes += [f"No document that you may read names “{name}”." for name in turn.get("unnamed", [])]
     notes += [f"The documents nearest to the question have no “{name}”." for name in turn.get("missing_parts", [])]
     # If nothing is answered at all, the answer says so.
@@ -222,12 +233,6 @@ def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, 
 def write_selection_note(quoted: int, there: int, document: str) -> str:
     """Return the note about a list or table quoted in part."""
     return f"This is a selection: {quoted} of {there} entries of a list or table in {document}."
-
-
-def write_search_notes(turn: Mapping[str, Any]) -> list[str]:
-    """Return a note if the vector search was unavailable."""
-    missing = "The search by meaning is out of order: passages were found by the words of the question alone."
-    return [f"{missing} Whoever runs Argot sees why with: argot doctor"] if turn.get("by_words_alone") else []
 
 
 def write_model_notes(turn: Mapping[str, Any]) -> list[str]:
@@ -254,6 +259,14 @@ def _write_term_notes(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense
     elif context and sense.context and not term.chosen_by.startswith("your ") and context not in theirs:
         notes.append(f"“{mention.surface}” has no sense in {context}; it was read as in {sense.context}: {meaning}.")
     return notes
+
+
+def _write_doubt(doubt: DoubtRecord, senses: Mapping[int, Sense]) -> str:
+    term, known = doubt["surface"], [senses[one] for one in doubt["senses"] if one in senses]
+    if not known:
+        return f"“{term}” is neither in the glossary nor in the documents."
+    meanings = _join_with_or(list(dict.fromkeys(sense.expansion or sense.term for sense in known)))
+    return f"“{term}” was searched as written: no document speaks of the glossary's meaning, {meanings}."
 
 
 def _find_named_context(turn: TurnPart) -> str:
@@ -318,7 +331,12 @@ def _format_place(passage: FoundPassage) -> str:
     return f"{passage.document}{place(passage.document, passage.page, passage.page_kind)}{fresh}{heading}"
 
 
-def _join_with_and(names: Sequence[str]) -> str:
+def join_quoted(texts: Sequence[str]) -> str:
+    """Return the texts in quotation marks, as one list."""
+    return join_with_and([f"“{text}”" for text in texts])
+
+
+def join_with_and(names: Sequence[str]) -> str:
     return _join_names(names, "and")
 
 

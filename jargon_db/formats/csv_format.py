@@ -1,10 +1,6 @@
-r"""The glossary as a CSV file.
+"""The glossary as a CSV file: comma, semicolon, tab or bar separate the columns (`table_format` says what they hold).
 
-Header: `term,context,expansion,description,notes,aliases,owner,status`, in any order. `term` and `expansion` are
-needed; an unknown column is an error, because it is most likely a misspelt one. An empty or missing context means
-"general". An empty or missing status is ignored: a new sense is approved, and an existing one keeps its own. Aliases
-are separated by `|`; within an alias a bar is written `\|`, and a backslash `\\`. Comma, semicolon and tab separate
-columns; a line like `sep=;` before the header sets the separator.
+A line like `sep=;` before the header sets the separator. Argot writes the columns of `table_writer`.
 
 A spreadsheet executes cells that look like formulas (`=...`, `@...`), and a glossary's words come from many people.
 Such a cell is therefore written with an apostrophe before it, as OWASP advises ("CSV Injection"), and read without it
@@ -16,36 +12,31 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import cast
 
 from argot.errors import InvalidGlossary, RowProblem
-from argot.jargon_db.formats.duplicates import find_contradictions
-from argot.jargon_db.formats.glossary_file import MAX_SENSES, refuse, refuse_many
-from argot.jargon_db.store.inputs import SenseInput, find_problems, trim
-from argot.types import Sense, SenseStatus
+from argot.jargon_db.formats.glossary_file import MAX_SENSES, GlossaryFile, ReadOptions, refuse
+from argot.jargon_db.formats.table_format import COLUMNS, DEFAULT_CONTEXT, Table, read_tables
+from argot.jargon_db.formats.table_writer import make_rows
+from argot.jargon_db.store.inputs import SenseInput
+from argot.types import Context, Sense
 
-COLUMNS = ("term", "context", "expansion", "description", "notes", "aliases", "owner", "status")
-REQUIRED_COLUMNS = ("term", "expansion")
-DEFAULT_CONTEXT = "general"
+__all__ = ["COLUMNS", "DEFAULT_CONTEXT", "decode_csv", "read_csv", "read_senses", "write"]
+
 NUL = "\0"
 """Readers of CSV ignore a file with it; Argot never writes it."""
-_DELIMITERS = (",", ";", "\t")
-_NAMED_DELIMITER = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n?|\n)', re.IGNORECASE)
+_DELIMITERS = (",", ";", "\t", "|")
+_GUESS_CHARS, _GUESS_LINES = 20_000, 30
+_NAMED_DELIMITER = re.compile(r'"?sep=([,;\t|])"?[ ,;\t]*(?:\r\n?|\n)', re.IGNORECASE)
 """A line with which spreadsheets declare the column separator; they do not count it as a row."""
 # Far above Python's 131,072 characters: the checks of a sense report in plain words that a text is too long.
 _FIELD_LIMIT = 10_000_000
-_MAX_NAMED_PROBLEMS = 5
-_MAX_SHOWN_CHARS = 80
-_UNSEEN = " \t\r\n\u00a0\u200b\ufeff"
-"""Invisible characters that may surround a column's name."""
 _FORMULA = r"(?:^(?={0}'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])|(?<=[;\t\r\n])(?={0}'*[=+\-@\uff1d\uff0b\uff0d\uff20]))"
 """Matches before text that looks like a formula, in wide characters too, or like a guarded one: at the beginning of a
 cell, and after a semicolon or tab that separates cells.
 """
 _BARE, _GUARDED = re.compile(_FORMULA.format("")), re.compile(f"{_FORMULA.format(chr(39))}'")
-# The text between bars; `\|` and `\\` do not end it. A lone backslash at the end is kept.
-_ALIAS_PART = re.compile(r"(?:\\.|[^|\\]|\\$)+", re.DOTALL)
 
 
 def decode_csv(data: bytes) -> str:
@@ -74,57 +65,36 @@ def _guess_utf_16(data: bytes) -> tuple[str, ...]:
     return ("utf-16-be",) if len(head) >= 4 and head[0::2].count(0) > len(head) // 3 else ()
 
 
-def read_senses(text: str, name: str, context: str = DEFAULT_CONTEXT, most: int = MAX_SENSES) -> list[SenseInput]:
-    """Return the senses of a file, in its order; rows with the same term, context and expansion appear as often as in
-    the file, and must not contradict each other.
-
-    `context` applies to rows that name none.
+def read_senses(text: str, name: str, context: str = "", most: int = MAX_SENSES) -> list[SenseInput]:
+    """Return the senses of a file, each once, in its order. `context` applies to rows that name none.
 
     Raises:
         InvalidGlossary: names every bad row with its column; or the file contains more than `most` senses.
     """
+    return read_csv(text, name, ReadOptions(context=context, most_senses=most)).senses
+
+
+def read_csv(text: str, name: str, options: ReadOptions) -> GlossaryFile:
+    """Return the content of a file, whose columns are recognised.
+
+    Raises:
+        InvalidGlossary: as for `read_senses`.
+    """
     if NUL in text:
         where = f"line {text.count(chr(10), 0, text.index(NUL)) + 1}"
         raise refuse(name, "it holds NUL characters, as no text does; save it again as CSV in UTF-8", where)
-    rows = _read_rows(text, name)
-    # Empty rows may precede the header.
-    header_line, header = next((row for row in rows if any(map(str.strip, row[1]))), (1, []))
-    columns = _parse_header(header, header_line, name)
-    ours = tuple(columns) == COLUMNS
-    senses: list[SenseInput] = []
-    lines: list[int] = []
-    problems: list[RowProblem] = []
-    for line, cells in rows:
-        if not any(cell.strip() for cell in cells):
-            continue
-        # Spreadsheets leave empty cells after the last column.
-        if len(cells) > len(columns) and any(cell.strip() for cell in cells[len(columns) :]):
-            message = f"{len(cells)} values for {len(columns)} columns; put a value that holds the separator in quotes"
-            problems.append(RowProblem(line, "", message))
-            continue
-        given = _build_sense(dict(zip(columns, map(unguard_formula, cells) if ours else cells, strict=False)), context)
-        found = [RowProblem(line, column, message) for column, message in find_problems(given)]
-        problems += found
-        if not found:
-            senses.append(trim(given))
-            lines.append(line)
-            refuse_many(senses, name, most)
-    problems += find_contradictions(senses, lines)
-    if problems:
-        raise InvalidGlossary(name, problems)
-    return senses
+    return read_tables([Table("", _read_rows(text, name))], name, options, unguard_formula)
 
 
-def write_senses(senses: Iterable[Sense]) -> str:
-    """Return the CSV file of these senses, with comma and line feed."""
+def write(senses: Iterable[Sense], contexts: Iterable[Context] = ()) -> str:
+    """Return the CSV file of these senses, and of what is known of their contexts, with comma and line feed."""
     out = io.StringIO()
     plain = csv.writer(out, lineterminator="\n")
     quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    plain.writerow(COLUMNS)
-    for sense in senses:
-        aliases = join_aliases(sense.aliases)
-        texts = (sense.term, sense.context, sense.expansion, sense.description, sense.notes)
-        cells = [guard_formula(cell.replace(NUL, "")) for cell in (*texts, aliases, sense.owner, sense.status)]
+    header, rows = make_rows(senses, contexts)
+    plain.writerow(header)
+    for row in rows:
+        cells = [guard_formula(cell.replace(NUL, "")) for cell in row]
         # Readers treat a carriage return as the end of a row; the writer only quotes its own line end.
         (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
     return out.getvalue()
@@ -140,14 +110,6 @@ def unguard_formula(cell: str) -> str:
     return _GUARDED.sub("", cell)
 
 
-def join_aliases(aliases: Iterable[str]) -> str:
-    return "|".join(alias.replace("\\", "\\\\").replace("|", "\\|") for alias in aliases)
-
-
-def split_aliases(cell: str) -> tuple[str, ...]:
-    return tuple(re.sub(r"\\([|\\])", r"\1", part) for part in _ALIAS_PART.findall(cell))
-
-
 def _read_rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (number, cells) of each row, the header being row 1."""
     text = text.removeprefix("\ufeff")
@@ -156,74 +118,37 @@ def _read_rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     if named := _NAMED_DELIMITER.match(text):
         delimiter, text = named[1], text[named.end() :]
     csv.field_size_limit(_FIELD_LIMIT)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    number = 0
-    while True:
-        # Rows, not lines: a value may contain line ends, and spreadsheets count the same way.
-        number += 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise InvalidGlossary(name, [RowProblem(number, "", f"this is no CSV: {error}")]) from error
-        if cells is None:
-            return
-        yield number, cells
+    # Rows, not lines: a value may contain line ends, and spreadsheets count the same way.
+    yield from enumerate(_parse(text, delimiter, name), 1)
+
+
+def _parse(text: str, delimiter: str, name: str) -> Iterator[list[str]]:
+    rows = 0
+    try:
+        for cells in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True):
+            rows += 1
+            yield cells
+    except csv.Error as error:
+        if "expected after" not in str(error):
+            raise InvalidGlossary(name, [RowProblem(rows + 1, "", f"this is no CSV: {error}")]) from error
+    else:
+        return
+    # A quotation mark inside a value, which many programs write: the rest is read as it stands.
+    for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)):
+        if number >= rows:
+            yield cells
 
 
 def _guess_delimiter(text: str) -> str:
-    """Return the separator that occurs most often in the header."""
-    # Only the header counts, since descriptions are full of commas; rows of separators may precede it.
-    header = text.lstrip("\r\n\t ,;").split("\n", 1)[0]
+    """Return the separator that divides the most of the first rows evenly."""
+    # Titles may precede the header, and descriptions are full of commas: the rows decide together.
+    lines = [line for line in text[:_GUESS_CHARS].splitlines() if line.strip()][:_GUESS_LINES]
+
+    def score(delimiter: str) -> tuple[int, int]:
+        header = text.lstrip("\r\n\t ,;|").split("\n", 1)[0].count(delimiter)
+        counts = Counter(len(row) for row in csv.reader(lines, delimiter=delimiter) if len(row) > 1)
+        alike = max(counts.values(), default=0)
+        return (alike if header == 0 else alike + len(lines), header)
+
     # A tie, including no separator at all, gives the comma.
-    return max(_DELIMITERS, key=header.count)
-
-
-def _parse_header(header: list[str], line: int, name: str) -> list[str]:
-    columns = [cell.strip(_UNSEEN).casefold() for cell in header]
-    # Trailing separators, as spreadsheets write them.
-    while columns and not columns[-1]:
-        columns.pop()
-    allowed = ", ".join(COLUMNS)
-    unknown = [column for column in columns if column not in COLUMNS]
-    problems = [_describe_unknown_column(line, column, allowed) for column in unknown[:_MAX_NAMED_PROBLEMS]]
-    if len(unknown) > _MAX_NAMED_PROBLEMS:
-        more = f"{len(unknown) - _MAX_NAMED_PROBLEMS} more columns are none of a glossary either; take them out"
-        problems.append(RowProblem(line, "", more))
-    problems += [
-        RowProblem(line, column, "the column appears twice") for column in COLUMNS if columns.count(column) > 1
-    ]
-    problems += [
-        RowProblem(line, column, f"the column '{column}' is missing. Columns: {allowed}")
-        for column in REQUIRED_COLUMNS
-        if column not in columns
-    ]
-    if problems:
-        raise InvalidGlossary(name, problems)
-    return columns
-
-
-def _describe_unknown_column(line: int, column: str, allowed: str) -> RowProblem:
-    if not column:
-        return RowProblem(line, "", f"a column has no name; name it, or take it out. Columns: {allowed}")
-    shown = column if len(column) <= _MAX_SHOWN_CHARS else column[:_MAX_SHOWN_CHARS] + "..."
-    return RowProblem(line, shown, f"unknown column '{shown}'. Columns: {allowed}")
-
-
-def _build_sense(cells: dict[str, str], context: str) -> SenseInput:
-    """Build the sense of a row: a missing column leaves existing values, an empty cell clears them."""
-    aliases = split_aliases(cells["aliases"]) if "aliases" in cells else None
-    return SenseInput(
-        term=cells.get("term", ""),
-        context=cells.get("context", "").strip() or context,
-        expansion=cells.get("expansion", ""),
-        description=cells.get("description"),
-        notes=cells.get("notes"),
-        aliases=aliases,
-        owner=cells.get("owner"),
-        status=_parse_status(cells.get("status", "")),
-    )
-
-
-def _parse_status(cell: str) -> SenseStatus | None:
-    # Not checked here: an invalid status is reported as a problem with the other fields of the sense.
-    return cast(SenseStatus, cell.strip(_UNSEEN).casefold()) or None
+    return max(_DELIMITERS, key=score)

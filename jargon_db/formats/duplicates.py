@@ -1,74 +1,124 @@
-"""The same sense more than once in one file: its entries are combined, and contradictions are problems.
+"""The same sense more than once in one file: its entries become one, and contradictions are reported.
 
-Using the last entry would silently lose the others' content.
+A term that one context defines in two ways, without saying what it stands for, gets two senses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from argot.errors import RowProblem
+from argot.jargon_db.formats.names import unite_labels
+from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.inputs import SenseInput, clean_aliases, join_texts, list_given_fields, normalise_context
 
 Place = int | str
 """Position of a sense in its file: its row, or in files without rows its name."""
 _MAX_SHOWN_CHARS = 60
+_MAX_GLOSS_CHARS = 120
+_JOINED = ("description", "notes", "source", "example")
 
 
-def find_contradictions(senses: Sequence[SenseInput], places: Sequence[Place]) -> Iterator[RowProblem]:
-    """Return a problem for each field in which two entries of one sense differ; it names both positions."""
-    for group in _group_senses(senses):
-        told: dict[str, tuple[Any, Place]] = {}
-        for at in group:
-            for name, value in list_given_fields(senses[at]).items():
-                # Compared with the first entry that has a value; further ones are reported against that one, too.
-                before, there = told.setdefault(name, (value, places[at]))
-                if _make_comparable(before) != _make_comparable(value):
-                    yield describe_contradiction(name, (value, places[at]), (before, there))
-
-
-def unite_senses(senses: Sequence[SenseInput]) -> list[SenseInput]:
-    """Return these senses, where each entry of the same sense gets the descriptions, notes and aliases of all of them.
-
-    For files whose entries have their own identity, such as concepts: two may well describe the same sense.
-    """
-    made = list(senses)
-    for group in _group_senses(senses):
-        alike = [senses[at] for at in group]
-        description = join_texts(one.description or "" for one in alike) or None
-        notes = join_texts(one.notes or "" for one in alike) or None
-        aliases = clean_aliases([alias for one in alike for alias in one.aliases or ()]) or None
-        for at in group:
-            made[at] = replace(senses[at], description=description, notes=notes, aliases=aliases)
-    return made
+def unite_entries(
+    senses: Sequence[SenseInput], places: Sequence[Place]
+) -> tuple[list[SenseInput], list[Place], list[RowProblem]]:
+    """Return each sense once with its first place, and a notice for each contradiction."""
+    groups = _group_entries(senses)
+    if len(groups) == len(senses):
+        return list(senses), list(places), []
+    united: list[SenseInput] = []
+    first: list[Place] = []
+    notices: list[RowProblem] = []
+    for group in groups:
+        made = (
+            senses[group[0]] if len(group) == 1 else _unite_group([(senses[at], places[at]) for at in group], notices)
+        )
+        united.append(made)
+        first.append(places[group[0]])
+    return united, first, notices
 
 
 def describe_contradiction(
     name: str, here: tuple[Any, Place], there: tuple[Any, Place], what: str = "sense"
 ) -> RowProblem:
-    """Return the problem that a field has different values in two places; it is reported at the first."""
+    """Return the notice that a field has different values in two places; it is reported at the place left out."""
     (value, place), (other, first) = here, there
     named = f"row {first}" if isinstance(first, int) else first
-    message = f"the same {what} says {_show_value(value)} here and {_show_value(other)} in {named}; keep one of the two"
+    message = f"the same {what} says {_show_value(value)} here and {_show_value(other)} in {named}, which is kept"
     return RowProblem(place, name, message) if isinstance(place, int) else RowProblem(0, name, message, place)
 
 
-def _group_senses(senses: Iterable[SenseInput]) -> list[list[int]]:
-    """Return the positions of each sense that occurs more than once in the list."""
-    first: dict[tuple[str, str, str], int] = {}
-    groups: dict[int, list[int]] = {}
+def tell_duplicate_definitions(senses: list[SenseInput], places: Sequence[Place]) -> list[RowProblem]:
+    """Give senses without an expansion that are defined differently in one context the beginning of their definition
+    as expansion, so that they stay apart; return a notice for each.
+    """
+    first: dict[tuple[str, str], int] = {}
+    notices = []
     for at, one in enumerate(senses):
-        begun = first.setdefault((one.term, normalise_context(one.context), one.expansion), at)
-        if begun != at:
-            groups.setdefault(begun, [begun]).append(at)
+        if one.expansion:
+            continue
+        before = first.setdefault((one.term, normalise_context(one.context)), at)
+        if before != at:
+            senses[at] = replace(one, expansion=_shorten_definition(one.description or ""))
+            place, named = places[at], places[before]
+            where = f"row {named}" if isinstance(named, int) else named
+            message = f"{one.term[:_MAX_SHOWN_CHARS]!r} is defined differently in {where}: both meanings are kept"
+            notices.append(
+                RowProblem(place, "", message) if isinstance(place, int) else RowProblem(0, "", message, place)
+            )
+    return notices
+
+
+def _group_entries(senses: Iterable[SenseInput]) -> list[list[int]]:
+    """Return the positions of the entries of each sense: equal in term, context and expansion, whose case and hyphens
+    do not count; without an expansion, equal in their description.
+    """
+    groups: dict[tuple[str, str, str, str], list[int]] = {}
+    contexts: dict[str, str] = {}
+    for at, one in enumerate(senses):
+        context = contexts.get(one.context)
+        if context is None:
+            context = contexts[one.context] = normalise_context(one.context)
+        said = "" if one.expansion else normalise(one.description or "")
+        groups.setdefault((one.term, context, _fold_case(one.expansion), said), []).append(at)
     return list(groups.values())
 
 
-def _make_comparable(value: Any) -> Any:
-    # Aliases in another order are the same aliases.
-    return frozenset(value) if isinstance(value, tuple) else value
+def _fold_case(expansion: str) -> str:
+    # Not `normalise`, for which "C" and "C++" are alike.
+    return " ".join(expansion.casefold().replace("-", " ").split())
+
+
+def _unite_group(entries: Sequence[tuple[SenseInput, Place]], notices: list[RowProblem]) -> SenseInput:
+    values: dict[str, Any] = {}
+    told: dict[str, tuple[Any, Place]] = {}
+    for one, place in entries:
+        for name, value in list_given_fields(one).items():
+            if name in _JOINED:
+                values[name] = join_texts((values.get(name) or "", value))
+            elif name == "labels":
+                values[name] = unite_labels((*values.get(name, ()), *value))
+            elif name == "relations":
+                values[name] = tuple(dict.fromkeys((*values.get(name, ()), *value)))
+            elif name == "aliases":
+                values[name] = clean_aliases((*values.get(name, ()), *value))
+            else:
+                # Compared with the first entry that has a value; further ones are reported against that one, too.
+                before, there = told.setdefault(name, (value, place))
+                values[name] = before or value
+                # Two entries of another program that say the same have identifiers of their own.
+                if before and value and before != value and name != "concept":
+                    notices.append(describe_contradiction(name, (value, place), (before, there)))
+    return replace(entries[0][0], **values)
+
+
+def _shorten_definition(text: str) -> str:
+    line = " ".join(text.split())
+    if len(line) <= _MAX_GLOSS_CHARS:
+        return line
+    return line[:_MAX_GLOSS_CHARS].rsplit(" ", 1)[0] + " …"
 
 
 def _show_value(value: Any) -> str:

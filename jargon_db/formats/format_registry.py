@@ -13,7 +13,10 @@ from argot.jargon_db.formats.glossary_file import GlossaryFile, ProcessRequired,
 from argot.types import Context, Sense
 
 Read = Callable[[bytes, str, ReadOptions], GlossaryFile]
-Write = Callable[[Iterable[Sense], Iterable[Context]], str]
+Write = Callable[[Iterable[Sense], Iterable[Context]], str | bytes]
+
+_MARKDOWN = (".md", ".markdown")
+"""Endings of pages whose tables are read as those of CSV files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +32,23 @@ class GlossaryFormat:
     media_type: str
     read: Read
     write: Write
+    is_binary: bool = False
 
 
 def _read_csv(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
     text = csv_format.decode_csv(data)
-    context = options.context or csv_format.DEFAULT_CONTEXT
-    return GlossaryFile(csv_format.read_senses(text, name, context, options.most_senses))
+    if name.casefold().endswith(_MARKDOWN):
+        from argot.jargon_db.formats import markdown_format
 
-
-def _write_csv(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
-    # Contexts are left out: CSV cannot hold their details.
-    return csv_format.write_senses(senses)
+        return markdown_format.read_markdown(text, name, options)
+    return csv_format.read_csv(text, name, options)
 
 
 def _read_skos(data: bytes, name: str, options: ReadOptions, *, syntax: str) -> GlossaryFile:
     # Imported here and below: most glossaries are CSV, and never need a parser of RDF.
     from argot.jargon_db.formats import skos_format
 
-    return skos_format.read(data, name, options, syntax)
+    return skos_format.read_skos(data, name, options, syntax)
 
 
 def _write_skos(senses: Iterable[Sense], contexts: Iterable[Context], *, syntax: str) -> str:
@@ -60,22 +62,50 @@ def _build_skos_format(syntax: str, label: str, suffixes: tuple[str, ...], media
     return GlossaryFormat(syntax, f"SKOS ({label})", suffixes, media_type, read, write)
 
 
+def _read_xlsx(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
+    from argot.jargon_db.formats import xlsx_format
+
+    return xlsx_format.read_xlsx(data, name, options)
+
+
+def _write_xlsx(senses: Iterable[Sense], contexts: Iterable[Context]) -> bytes:
+    from argot.jargon_db.formats import xlsx_format
+
+    return xlsx_format.write(senses, contexts)
+
+
+def _read_tbx(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
+    from argot.jargon_db.formats import tbx_format
+
+    return tbx_format.read_tbx(data, name, options)
+
+
+def _write_tbx(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
+    from argot.jargon_db.formats import tbx_writer
+
+    return tbx_writer.write(senses, contexts)
+
+
+_XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 FORMATS: tuple[GlossaryFormat, ...] = (
-    GlossaryFormat("csv", "CSV", (".csv", ".tsv", ".txt"), "text/csv", _read_csv, _write_csv),
-    GlossaryFormat("json", "JSON", (".json",), "application/json", json_format.read, json_format.write),
+    GlossaryFormat("csv", "CSV", (".csv", ".tsv", ".tab", ".txt", *_MARKDOWN), "text/csv", _read_csv, csv_format.write),
+    GlossaryFormat("xlsx", "XLSX", (".xlsx", ".xlsm"), _XLSX_TYPE, _read_xlsx, _write_xlsx, is_binary=True),
+    GlossaryFormat("tbx", "TBX", (".tbx", ".tbxm"), "application/x-tbx+xml", _read_tbx, _write_tbx),
+    GlossaryFormat("json", "JSON", (".json",), "application/json", json_format.read_json, json_format.write),
     _build_skos_format("turtle", "Turtle", (".ttl", ".turtle", ".nt"), "text/turtle"),
     _build_skos_format("rdfxml", "RDF/XML", (".rdf", ".xml", ".owl", ".skos"), "application/rdf+xml"),
     _build_skos_format("jsonld", "JSON-LD", (".jsonld", ".json-ld"), "application/ld+json"),
 )
 """Formats for reading and writing, in the order in which they are offered."""
 
-_CSV, _JSON, _TURTLE, _XML, _JSONLD = FORMATS
+_CSV, _XLSX, _TBX, _JSON, _TURTLE, _XML, _JSONLD = FORMATS
 _LINKED = re.compile(r'"@(?:context|graph|id)"\s*:')
 _LOOKS_TURTLE = re.compile(r"(?:@prefix|@base|prefix\s|base\s|_:|<[a-z][a-z0-9+.-]*:[^<>\s]*>\s)", re.IGNORECASE)
+_LOOKS_TBX = re.compile(r"<(?:\w+:)?(?:martif|tbx)[\s>]", re.IGNORECASE)
 _COMMENTS = re.compile(r"(?:\s*#[^\n]*\n)+\s*")
 _ENDING = re.compile(r"\.(?=[^.]*[a-z])[a-z0-9_~-]{1,12}$", re.IGNORECASE)
 """An ending that identifies the kind of a file; those of "terms 1.2" and "Dr. Who's terms" do not."""
-_READ_ALONE = (".tsv", ".nt")
+_READ_ALONE = (".tsv", ".tab", *_MARKDOWN, ".xlsm", ".tbxm", ".nt")
 """Endings of formats that are read and never written: CSV is exported with commas, Turtle with prefixes."""
 _HEAD_BYTES = 100_000
 _SMALL_FILE_BYTES = 256 * 1024
@@ -83,9 +113,13 @@ _SMALL_FILE_BYTES = 256 * 1024
 second."""
 
 
+_ZIP = b"PK\x03\x04"
 _NO_TEXT = (
-    (b"PK\x03\x04", "it is a ZIP archive, as the workbooks of spreadsheets are; save the sheet as CSV, or unpack it"),
-    (b"\xd0\xcf\x11\xe0", "it is an old workbook or document of an office program; save the sheet as CSV"),
+    (_ZIP, "it is a ZIP archive that holds no workbook; unpack it"),
+    (
+        b"\xd0\xcf\x11\xe0",
+        "it is an old or encrypted workbook or document of an office program; save it as XLSX without a password",
+    ),
     (b"\x1f\x8b", "it is compressed; unpack it"),
     (b"%PDF-", "it is a PDF; add it as a document, and let Argot look for terms in the documents"),
 )
@@ -115,6 +149,9 @@ def detect_format(file: str, data: bytes = b"") -> str:
     # JSON-LD is often saved as ".json".
     if by_name is _JSON and _LINKED.search(_decode_head(data)):
         return _JSONLD.name
+    # TBX is often saved as ".xml".
+    if by_name is _XML and _LOOKS_TBX.search(_decode_head(data)):
+        return _TBX.name
     return by_name.name
 
 
@@ -139,14 +176,18 @@ def read_file(data: bytes, name: str, format: str, options: ReadOptions) -> Glos
         InvalidInput: there is no such format, or the file's name ends like that of another kind of file.
     """
     # Before the size: a workbook that is too large should be reported as a workbook.
+    is_workbook = data.startswith(_ZIP) and _is_workbook(data)
     for beginning, what in _NO_TEXT:
-        if data.startswith(beginning):
+        if data.startswith(beginning) and not is_workbook:
             raise refuse(name, what)
     if len(data) > options.max_bytes:
         size, most = len(data) / 2**20, options.max_bytes / 2**20
         remedy = "split it, or have the setting max_glossary_mb raised"
         raise refuse(name, f"it has {size:,.1f} MiB, and at most {most:,.1f} are read; {remedy}")
-    wanted = find_format(format or detect_format(name, data))
+    # Whatever it is called: a workbook is recognised by its content.
+    wanted = _XLSX if is_workbook else find_format(format or detect_format(name, data))
+    if wanted is _XLSX and not is_workbook:
+        raise refuse(name, "it is no XLSX workbook; save it again in a spreadsheet program, or give its real format")
     if options.bounded or len(data) <= _SMALL_FILE_BYTES:
         try:
             return wanted.read(data, name, options)
@@ -156,6 +197,12 @@ def read_file(data: bytes, name: str, format: str, options: ReadOptions) -> Glos
     from argot.jargon_db.formats.isolated_reader import read_glossary_in_child
 
     return read_glossary_in_child(data, name, wanted.name, options)
+
+
+def _is_workbook(data: bytes) -> bool:
+    from argot.jargon_db.formats import xlsx_format
+
+    return xlsx_format.is_workbook(data)
 
 
 def _match_name(file: str) -> GlossaryFormat | None:
@@ -186,7 +233,9 @@ def _match_content(data: bytes) -> GlossaryFormat:
         return _JSONLD if _LINKED.search(text) else _JSON
     if _LOOKS_TURTLE.match(text):
         return _TURTLE
-    return _XML if text.startswith("<") else _CSV
+    if text.startswith("<"):
+        return _TBX if _LOOKS_TBX.search(text) else _XML
+    return _CSV
 
 
 def _decode_head(data: bytes) -> str:

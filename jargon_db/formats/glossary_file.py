@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sized
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from argot.errors import InvalidGlossary, RowProblem
-from argot.jargon_db.formats.duplicates import Place, describe_contradiction, find_contradictions, unite_senses
+from argot.jargon_db.formats.column_use import ColumnUse
+from argot.jargon_db.formats.duplicates import (
+    Place,
+    describe_contradiction,
+    tell_duplicate_definitions,
+    unite_entries,
+)
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.inputs import (
     MAX_TERM_CHARS,
@@ -56,6 +62,8 @@ class ReadOptions:
     `context` applies to terms for which the file names none (empty: the format decides). `language` is preferred if a
     file has several. A file of more than `max_bytes` or `most_senses` is refused, and one that takes more than
     `seconds` or `memory_mb` to read. `bounded`: this process was started to read this file, and has these limits.
+    `columns`: fields by the name of their column, which take precedence over what is recognised. `partial`: what is
+    right is read, and the rest is returned with a reason each; otherwise one problem refuses the file.
     """
 
     context: str = ""
@@ -65,48 +73,89 @@ class ReadOptions:
     memory_mb: int = DEFAULT_MEMORY_MB
     most_senses: int = MAX_SENSES
     bounded: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedRow:
+    """An entry of a file that was left out: its place, the reason, and its cells in a table."""
+
+    place: str
+    reason: str
+    cells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class GlossaryFile:
-    """Checked senses and contexts in the order of the file; `ignored` counts entries that the glossary cannot hold."""
+    """Checked senses and contexts in the order of the file; `ignored` counts entries that the glossary cannot hold.
+
+    Attributes:
+        places: where each sense is in the file.
+        columns: those of a table, with the field that each holds.
+        notices: what was understood differently from what is written.
+        problems, rejected: what is wrong, and the entries left out for it; a file with problems is only returned if
+            it is read in part.
+    """
 
     senses: list[SenseInput]
     contexts: list[ContextInput] = field(default_factory=list)
     ignored: Mapping[str, int] = field(default_factory=dict)
+    places: list[Place] = field(default_factory=list)
+    columns: list[ColumnUse] = field(default_factory=list)
+    notices: list[RowProblem] = field(default_factory=list)
+    problems: list[RowProblem] = field(default_factory=list)
+    rejected: list[RejectedRow] = field(default_factory=list)
 
 
 class GlossaryFileBuilder:
     """Collects a file's entries and problems, so that every problem is reported at once.
 
-    With `unite`, entries about the same sense or context extend each other's texts; otherwise they must not contradict.
+    Entries about the same sense or context extend each other; where they contradict, the first counts.
     """
 
-    def __init__(self, name: str, options: ReadOptions, *, unite: bool = False) -> None:
+    def __init__(self, name: str, options: ReadOptions) -> None:
         self.name = name
         self.most = options.most_senses
         self.problems: list[RowProblem] = []
+        self.notices: list[RowProblem] = []
+        self.rejected: list[RejectedRow] = []
         self.senses: list[SenseInput] = []
         self.contexts: dict[str, ContextInput] = {}
+        self.columns: list[ColumnUse] = []
         self.ignored: Counter[str] = Counter()
-        self._unite = unite
+        self._partial = options.partial
         self._places: list[Place] = []
-        self._named: dict[str, str] = {}
+        self._named: dict[str, Place] = {}
 
-    def problem(self, where: str, message: str, column: str = "") -> None:
-        self.problems.append(RowProblem(0, column, message, where))
+    def problem(self, where: Place, message: str, column: str = "", cells: Sequence[str] = ()) -> None:
+        found = make_problem(where, message, column)
+        self.problems.append(found)
+        self.reject(found, cells)
 
-    def add_sense(self, where: str, given: SenseInput) -> None:
+    def notice(self, where: Place, message: str, column: str = "") -> None:
+        self.notices.append(make_problem(where, message, column))
+
+    def reject(self, found: RowProblem, cells: Sequence[str] = ()) -> None:
+        """Return an entry to the person who imports the file, with the reason."""
+        reason = f"{found.column}: {found.message}" if found.column else found.message
+        place = found.where or (f"row {found.row}" if found.row else "")
+        self.rejected.append(RejectedRow(place, reason, tuple(cells)))
+
+    def add_sense(self, where: Place, given: SenseInput, cells: Sequence[str] = ()) -> None:
         found = find_problems(given)
         for column, message in found:
-            self.problem(where, message, column)
-        if not found:
-            self.senses.append(trim(given))
-            self._places.append(where)
-            # After each one, rather than at the end: a file that is far too large must not be gathered first.
-            refuse_many(self.senses, self.name, self.most)
+            self.problems.append(make_problem(where, message, column))
+        if found:
+            reason = "; ".join(f"{column}: {message}" if column else message for column, message in found)
+            self.reject(make_problem(where, reason, ""), cells)
+            return
+        self.senses.append(trim(given))
+        self._places.append(where)
+        # After each one, rather than at the end: a file that is far too large must not be gathered first.
+        refuse_many(self.senses, self.name, self.most)
 
-    def add_context(self, where: str, given: ContextInput) -> None:
+    def add_context(self, where: Place, given: ContextInput) -> None:
         name = given.name.strip()
         if not is_context_name(name) or len(name) > MAX_TERM_CHARS:
             rule = f"use 1 to {MAX_TERM_CHARS} characters, and not '*', which stands for every context"
@@ -116,7 +165,7 @@ class GlossaryFileBuilder:
         elif given.says_something:
             self._take_context(where, replace(given, name=name))
 
-    def _take_context(self, where: str, given: ContextInput) -> None:
+    def _take_context(self, where: Place, given: ContextInput) -> None:
         """Merge an entry's fields of a context into those of earlier entries."""
         key = normalise(given.name)
         known = self.contexts.get(key)
@@ -128,25 +177,31 @@ class GlossaryFileBuilder:
         for name in ("description", "contact", "audience"):
             before, value = getattr(known, name), getattr(given, name)
             if None not in (before, value) and before != value:
-                if self._unite and name == "description":
-                    value = join_texts((before, value))
+                if name == "description":
+                    before = join_texts((before, value))
                 else:
-                    self.problems.append(
-                        describe_contradiction(name, (value, where), (before, self._named[key]), "context")
-                    )
-            # None: this entry does not mention it.
-            values[name] = before if value is None else value
+                    there = (before, self._named[key])
+                    self.notices.append(describe_contradiction(name, (value, where), there, "context"))
+            # None: the earlier entries do not mention it.
+            values[name] = value if before is None else before
         self.contexts[key] = replace(known, **values)
 
     def finish(self) -> GlossaryFile:
         """Raises:
-        InvalidGlossary: there were problems.
+        InvalidGlossary: there were problems, and the file is not read in part.
         """
-        senses = unite_senses(self.senses) if self._unite else self.senses
-        self.problems += find_contradictions(senses, self._places)
-        if self.problems:
+        if self.problems and not self._partial:
             raise InvalidGlossary(self.name, self.problems)
-        return GlossaryFile(senses, list(self.contexts.values()), dict(self.ignored.most_common()))
+        senses, places, contradictions = unite_entries(self.senses, self._places)
+        notices = [*self.notices, *contradictions, *tell_duplicate_definitions(senses, places)]
+        return GlossaryFile(
+            senses, list(self.contexts.values()), dict(self.ignored.most_common()), places, self.columns, notices,
+            self.problems, self.rejected,
+        )  # fmt: skip
+
+
+def make_problem(where: Place, message: str, column: str = "") -> RowProblem:
+    return RowProblem(where, column, message) if isinstance(where, int) else RowProblem(0, column, message, where)
 
 
 def refuse(name: str, message: str, where: str = "") -> InvalidGlossary:

@@ -6,21 +6,28 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from argot.errors import Conflict, InvalidGlossary
+from argot.errors import Conflict, InvalidGlossary, RowProblem
 from argot.jargon_db.formats import csv_format
+from argot.jargon_db.formats.column_use import ColumnUse
+from argot.jargon_db.formats.everyday_words import EverydayChoice
 from argot.jargon_db.formats.format_registry import GlossaryFormat, find_format, read_file
-from argot.jargon_db.formats.glossary_file import ContextInput, ReadOptions
-from argot.jargon_db.formats.import_preview import CONTEXTS, SENSES, ImportPreview, preview_import
+from argot.jargon_db.formats.glossary_file import ContextInput, GlossaryFile, ReadOptions
+from argot.jargon_db.formats.import_preview import CONTEXTS, SENSES, ImportPreview, prepare_import, preview_import
+from argot.jargon_db.formats.rejected_rows import write_rejected
 from argot.jargon_db.store.bulk_writer import BulkWriter
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.glossary_writer import Writer
+from argot.jargon_db.store.import_columns import keep_columns, read_columns
 from argot.jargon_db.store.inputs import SenseInput
+from argot.jargon_db.store.relation_rights import hide_relations
 from argot.jargon_db.store.rows import may_read, read_context, read_sense
 from argot.jargon_db.store.sense_store import Senses
 from argot.types import Context, Principal
 
 Told = Callable[[int, int], None]
 _OPTIONS = ReadOptions()
+CONTEXT_LIST = "contexts.csv"
+"""The name of a list of contexts, which may accompany a glossary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,8 @@ class ImportReport:
     """The outcome of an import: senses added, updated and unchanged, and the names of new contexts.
 
     `change` is the change's number, by which it can be rolled back; None if nothing changed. `ignored` counts entries
-    of the file that the glossary cannot hold ("skos:broader": 12).
+    of the file that the glossary cannot hold ("skos:broader": 12). `notices` tell what was understood differently from
+    what is written; `rest` is the CSV file of the rows that an import in part left out, each with its reason.
     """
 
     added: int
@@ -37,6 +45,26 @@ class ImportReport:
     contexts_added: tuple[str, ...] = ()
     change: int | None = None
     ignored: Mapping[str, int] = field(default_factory=dict)
+    columns: tuple[ColumnUse, ...] = ()
+    notices: tuple[RowProblem, ...] = ()
+    left_out: int = 0
+    rest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportChoices:
+    """Decisions of the person who imports a file.
+
+    Attributes:
+        everyday: whether new senses named by an everyday word become drafts, are taken or left out.
+        contexts: a second file, a list of contexts.
+    """
+
+    everyday: EverydayChoice = "draft"
+    contexts: bytes = b""
+
+
+_CHOICES = ImportChoices()
 
 
 class GlossaryFiles:
@@ -47,17 +75,26 @@ class GlossaryFiles:
         self._senses = senses
 
     def preview(
-        self, principal: Principal, data: bytes, name: str, format: str = "", options: ReadOptions = _OPTIONS
+        self,
+        principal: Principal,
+        data: bytes,
+        name: str,
+        format: str = "",
+        options: ReadOptions = _OPTIONS,
+        *,
+        choices: ImportChoices = _CHOICES,
     ) -> ImportPreview:
-        """Return the changes that `import_file` would make with the same arguments, problems included.
+        """Return the changes that `import_file` would make with the same arguments, problems included: with problems,
+        those of an import in part.
 
         Raises:
             InvalidInput: there is no such format.
         """
         try:
-            return preview_import(self._connections, principal, read_file(data, name, format, options))
+            found = self._read(data, name, format, replace(options, partial=True), choices)
         except InvalidGlossary as error:
             return ImportPreview(problems=tuple(error.problems))
+        return preview_import(self._connections, principal, found, choices.everyday)
 
     def import_file(
         self,
@@ -67,11 +104,13 @@ class GlossaryFiles:
         format: str = "",
         options: ReadOptions = _OPTIONS,
         *,
+        choices: ImportChoices = _CHOICES,
         why: str = "",
         told: Told | None = None,
         seen: str = "",
     ) -> ImportReport:
-        """Import a file as one change, completely or not at all. An empty `format` is detected.
+        """Import a file as one change, completely or, if the options say so, what is right of it. An empty `format` is
+        detected.
 
         `seen` is the stamp of the preview that `by` was shown: the import must make exactly its changes. `told` is
         called with the senses stored so far and their total; an exception from it ends the import.
@@ -82,12 +121,13 @@ class GlossaryFiles:
             NotAllowed: as for `import_senses`.
             Conflict: the import would now make other changes than those shown.
         """
-        found = read_file(data, name, format, options)
-        if seen and by is not None and preview_import(self._connections, by, found).stamp != seen:
+        found = self._read(data, name, format, options, choices)
+        if seen and by is not None and preview_import(self._connections, by, found, choices.everyday).stamp != seen:
             raise Conflict(
                 f"The glossary was changed since you looked at what {name} would change. Nothing was imported: look"
                 " again, and import it then."
             )
+        found = prepare_import(self._connections, by, found, choices.everyday, partial=options.partial)
         total = len(found.senses)
 
         def stored(done: int) -> None:
@@ -97,7 +137,25 @@ class GlossaryFiles:
         # Before the first batch, so that the callback learns that reading is done, and may end the import here.
         stored(0)
         done = self.import_senses(found.senses, name, contexts=found.contexts, by=by, why=why, told=stored)
-        return replace(done, ignored=found.ignored)
+        if options.columns:
+            keep_columns(self._connections, name, options.columns)
+        rest = write_rejected(found.rejected, found.columns) if found.rejected else ""
+        return replace(
+            done, ignored=found.ignored, columns=tuple(found.columns), notices=tuple(found.notices),
+            left_out=len(found.rejected), rest=rest,
+        )  # fmt: skip
+
+    def _read(self, data: bytes, name: str, format: str, options: ReadOptions, choices: ImportChoices) -> GlossaryFile:
+        """Read a file with the columns that somebody corrected before in a file of this name, and its contexts."""
+        columns = options.columns or read_columns(self._connections, name)
+        found = read_file(data, name, format, replace(options, columns=columns))
+        if not choices.contexts:
+            return found
+        listed = read_file(choices.contexts, CONTEXT_LIST, "", replace(options, columns={}))
+        return replace(
+            found, contexts=[*found.contexts, *listed.contexts], notices=[*found.notices, *listed.notices],
+            problems=[*found.problems, *listed.problems], rejected=[*found.rejected, *listed.rejected],
+        )  # fmt: skip
 
     def import_senses(
         self,
@@ -143,7 +201,7 @@ class GlossaryFiles:
         senses = csv_format.read_senses(csv_format.decode_csv(text) if isinstance(text, bytes) else text, name)
         return self.import_senses(senses, name, by=by, why=why)
 
-    def export_file(self, principal: Principal, format: str) -> str:
+    def export_file(self, principal: Principal, format: str) -> str | bytes:
         """Return the contexts and senses the principal may read, including drafts and retired ones.
 
         Raises:
@@ -152,11 +210,13 @@ class GlossaryFiles:
         wanted: GlossaryFormat = find_format(format)
         rows = self._connections.select(SENSES)
         readable = (row for row in rows if may_read(principal, row["audience"], row["context_audience"]))
-        return wanted.write(map(read_sense, readable), self._list_contexts(principal))
+        senses = map(read_sense, readable)
+        shown = senses if principal.sees_all else hide_relations(self._connections, principal, senses)
+        return wanted.write(shown, self._list_contexts(principal))
 
     def export_csv(self, principal: Principal) -> str:
         """Return the senses the principal may read, as a CSV file that can be imported unchanged."""
-        return csv_format.write_senses(self._senses.find(principal))
+        return csv_format.write(self._senses.find(principal))
 
     def _list_contexts(self, principal: Principal) -> list[Context]:
         rows = self._connections.select(CONTEXTS)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import zip_longest
 from typing import Any
 
 from argot.errors import RowProblem
-from argot.jargon_db.formats.glossary_file import ContextInput, GlossaryFile
+from argot.jargon_db.formats.column_use import ColumnUse
+from argot.jargon_db.formats.everyday_words import EverydayChoice, decide_everyday_words, list_everyday_names
+from argot.jargon_db.formats.glossary_file import ContextInput, GlossaryFile, RejectedRow
+from argot.jargon_db.formats.table_rows import describe_row
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.inputs import SenseInput, list_given_fields, normalise_context
 from argot.jargon_db.store.rows import may_read, read_context, read_sense
@@ -24,7 +28,9 @@ SENSES = "SELECT * FROM sense_rows ORDER BY key, spelling, context_key, id"
 class ImportPreview:
     """The changes that an import would make; nothing is stored.
 
-    `updated` contains each sense before and after. With `problems` nothing would be imported.
+    `updated` contains each sense before and after. With `problems` only an import in part stores anything: `rejected`
+    stays out. `columns` are those recognised in a table, `notices` tell what was understood differently from what is
+    written, `everyday` are new names that are everyday words.
     """
 
     added: tuple[Sense, ...] = ()
@@ -34,6 +40,10 @@ class ImportPreview:
     contexts_added: tuple[str, ...] = ()
     contexts_updated: tuple[tuple[Context, Context], ...] = ()
     ignored: Mapping[str, int] = field(default_factory=dict)
+    columns: tuple[ColumnUse, ...] = ()
+    notices: tuple[RowProblem, ...] = ()
+    rejected: tuple[RejectedRow, ...] = ()
+    everyday: tuple[str, ...] = ()
 
     @property
     def stamp(self) -> str:
@@ -44,18 +54,18 @@ class ImportPreview:
         return blake2b(json.dumps(told).encode(), digest_size=12).hexdigest()
 
 
-def preview_import(connections: Connections, principal: Principal, found: GlossaryFile) -> ImportPreview:
+def preview_import(
+    connections: Connections, principal: Principal, found: GlossaryFile, everyday: EverydayChoice = "draft"
+) -> ImportPreview:
     """Return the changes that this principal's import of the file would make."""
     contexts = {normalise_context(one.name): one for one in map(read_context, connections.select(CONTEXTS))}
-    refused = _find_refused_contexts(principal, found, contexts)
+    keys = {key_of(one) for one in found.senses}
+    before, hidden = _find_stored(connections, keys, principal)
+    found = leave_out_refused(principal, found, contexts, hidden)
+    found, words = decide_everyday_words(found, set(before), everyday)
     given: dict[_Key, list[SenseInput]] = {}
     for one in found.senses:
-        given.setdefault((one.term, normalise_context(one.context), one.expansion), []).append(one)
-    before, hidden = _find_stored(connections, given, principal)
-    # A context that they may not manage is named once, not for each of its senses.
-    problems = [*refused.values(), *(problem for key, problem in hidden.items() if key[1] not in refused)]
-    if problems:
-        return ImportPreview(problems=tuple(problems), ignored=found.ignored)
+        given.setdefault(key_of(one), []).append(one)
     added, updated = [], []
     for key, inputs in given.items():
         known = before.get(key)
@@ -66,11 +76,62 @@ def preview_import(connections: Connections, principal: Principal, found: Glossa
             updated.append((known, after))
     unchanged = len(given) - len(added) - len(updated)
     made, changed = _compare_contexts(found, contexts)
-    return ImportPreview(tuple(added), tuple(updated), unchanged, (), made, changed, found.ignored)
+    return ImportPreview(
+        tuple(added), tuple(updated), unchanged, tuple(found.problems), made, changed, found.ignored,
+        tuple(found.columns), tuple(found.notices), tuple(found.rejected), words,
+    )  # fmt: skip
+
+
+def prepare_import(
+    connections: Connections,
+    principal: Principal | None,
+    found: GlossaryFile,
+    everyday: EverydayChoice,
+    *,
+    partial: bool,
+) -> GlossaryFile:
+    """Return what is stored of a file: in an import in part, without what the principal may not change."""
+    if partial and principal is not None:
+        contexts = {normalise_context(one.name): one for one in map(read_context, connections.select(CONTEXTS))}
+        hidden = _find_stored(connections, {key_of(one) for one in found.senses}, principal)[1]
+        found = leave_out_refused(principal, found, contexts, hidden)
+    if everyday != "take" and any(map(list_everyday_names, found.senses)):
+        stored = {(row["spelling"], row["context_key"], row["expansion"]) for row in connections.select(SENSES)}
+        found, _ = decide_everyday_words(found, stored, everyday)
+    return found
+
+
+def key_of(one: SenseInput) -> _Key:
+    return one.term, normalise_context(one.context), one.expansion
+
+
+def leave_out_refused(
+    principal: Principal, found: GlossaryFile, contexts: Mapping[str, Context], hidden: Mapping[_Key, RowProblem]
+) -> GlossaryFile:
+    """Return the file without the senses and contexts that the principal may not change, with a problem for them."""
+    refused = _find_refused_contexts(principal, found, contexts)
+    if not refused and not hidden:
+        return found
+    # A context that they may not manage is named once, not for each of its senses.
+    problems = [*found.problems, *refused.values()]
+    senses, places, rejected = [], [], list(found.rejected)
+    for one, place in zip_longest(found.senses, found.places, fillvalue=""):
+        assert isinstance(one, SenseInput)
+        key = key_of(one)
+        problem = refused.get(key[1]) or hidden.get(key)
+        if problem is None:
+            senses.append(one)
+            places.append(place)
+            continue
+        problems += [] if key[1] in refused else [problem]
+        shown = f"row {place}" if isinstance(place, int) else str(place)
+        rejected.append(RejectedRow(shown, problem.message, tuple(describe_row(one, found.columns))))
+    kept = [one for one in found.contexts if normalise_context(one.name) not in refused]
+    return replace(found, senses=senses, places=places, contexts=kept, problems=problems, rejected=rejected)
 
 
 def _find_stored(
-    connections: Connections, given: Mapping[_Key, list[SenseInput]], principal: Principal
+    connections: Connections, given: Set[_Key], principal: Principal
 ) -> tuple[dict[_Key, Sense], dict[_Key, RowProblem]]:
     """Return the stored senses with these keys, and a problem for each that the principal may not read."""
     known: dict[_Key, Sense] = {}
@@ -83,7 +144,7 @@ def _find_stored(
         if may_read(principal, row["audience"], row["context_audience"]):
             known[key] = read_sense(row)
         else:
-            hidden[key] = _build_hidden_problem(f"the sense of {key[0]!r} in {given[key][0].context!r}")
+            hidden[key] = _build_hidden_problem(f"the sense of {key[0]!r} in {row['context_name']!r}")
     return known, hidden
 
 

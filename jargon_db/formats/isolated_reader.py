@@ -6,13 +6,16 @@ Each file has its own process. The result is JSON in many messages, so that this
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import Any
 
 from argot.errors import InvalidGlossary, RowProblem
-from argot.jargon_db.formats.glossary_file import ContextInput, GlossaryFile, ReadOptions, refuse
+from argot.jargon_db.formats.column_use import ColumnUse
+from argot.jargon_db.formats.duplicates import Place
+from argot.jargon_db.formats.glossary_file import ContextInput, GlossaryFile, ReadOptions, RejectedRow, refuse
 from argot.jargon_db.store.inputs import SenseInput
 from argot.subprocesses import Child, ChildFailed
+from argot.types import Label, Relation
 
 _GRACE_SECONDS = 5
 """Wall-clock limit, in multiples of the process's CPU seconds: other work may run beside it."""
@@ -37,9 +40,12 @@ def read_glossary_in_child(data: bytes, name: str, format: str, options: ReadOpt
     # Before the problems: an aborted child has not reported all of them.
     if found.exhausted:
         raise _build_size_error(f"reading it took more than {options.memory_mb} MB of memory", name)
-    if found.problems:
+    if found.is_refused:
         raise InvalidGlossary(name, found.problems)
-    return GlossaryFile(found.senses, found.contexts, found.ignored)
+    return GlossaryFile(
+        found.senses, found.contexts, found.ignored, found.places, found.columns, found.notices, found.problems,
+        found.rejected,
+    )  # fmt: skip
 
 
 class _ChildOutput:
@@ -49,14 +55,24 @@ class _ChildOutput:
         self.senses: list[SenseInput] = []
         self.contexts: list[ContextInput] = []
         self.ignored: dict[str, int] = {}
+        self.places: list[Place] = []
+        self.columns: list[ColumnUse] = []
+        self.notices: list[RowProblem] = []
         self.problems: list[RowProblem] = []
+        self.rejected: list[RejectedRow] = []
+        self.is_refused = False
         self.exhausted = False
         self.ended = False
 
     def take(self, line: dict[str, Any]) -> None:
         self.senses += [parse_sense_list(one) for one in line.get("senses", ())]
         self.contexts += [_parse_context(*one) for one in line.get("contexts", ())]
+        self.places += line.get("places", ())
+        self.columns += [ColumnUse(one[0], one[1], one[2], tuple(one[3]), one[4]) for one in line.get("columns", ())]
+        self.notices += [RowProblem(*one) for one in line.get("notices", ())]
         self.problems += [RowProblem(*one) for one in line.get("problems", ())]
+        self.rejected += [RejectedRow(one[0], one[1], tuple(one[2])) for one in line.get("rejected", ())]
+        self.is_refused = self.is_refused or "refused" in line
         self.ignored |= line.get("ignored", {})
         self.exhausted = self.exhausted or "exhausted" in line
         self.ended = self.ended or "end" in line
@@ -75,7 +91,8 @@ def _build_size_error(why: str, name: str) -> InvalidGlossary:
 
 def parse_sense_list(values: list[Any]) -> SenseInput:
     """Parse the output of `list_of_sense`."""
-    term, context, expansion, description, notes, aliases, owner, status, audience, review_by = values
+    term, context, expansion, description, notes, aliases, owner, status, audience, review_by, *details = values
+    labels, relations, source, example, concept = details or (None,) * 5
     return SenseInput(
         term,
         context,
@@ -88,10 +105,22 @@ def parse_sense_list(values: list[Any]) -> SenseInput:
         status,
         None if audience is None else frozenset(audience),
         review_by,
+        None if labels is None else tuple(Label(*one) for one in labels),
+        None if relations is None else tuple(Relation(*one) for one in relations),
+        source,
+        example,
+        concept,
     )
 
 
 def list_of_sense(given: SenseInput) -> list[Any]:
+    details: list[Any] = [
+        None if given.labels is None else [astuple(one) for one in given.labels],
+        None if given.relations is None else [astuple(one) for one in given.relations],
+        given.source,
+        given.example,
+        given.concept,
+    ]
     return [
         given.term,
         given.context,
@@ -103,6 +132,7 @@ def list_of_sense(given: SenseInput) -> list[Any]:
         given.status,
         None if given.audience is None else sorted(given.audience),
         given.review_by,
+        *(details if any(one is not None for one in details) else ()),
     ]
 
 

@@ -4,20 +4,27 @@
      "contexts": [{"name": "NAND", "description": "...", "contact": "...", "audience": []}],
      "senses": [{"term": "PUC", "context": "NAND", "expansion": "peripheral under cell", "description": "...",
                  "notes": "...", "aliases": ["P.U.C."], "owner": "eve", "status": "approved", "audience": ["hr"],
-                 "review_by": "2027-01-31"}]}
+                 "review_by": "2027-01-31", "source": "https://...", "example": "...", "concept": "c5",
+                 "labels": [{"text": "PUC", "language": "en", "status": "preferred", "part_of_speech": "noun"}],
+                 "relations": [{"kind": "broader", "term": "circuit", "context": "NAND"}]}]}
 
-A sense needs `term` and `expansion`, a context `name`. A missing field leaves the stored value; an empty one clears it,
+A sense needs `term`, and `expansion` or `description`; a context `name`. A missing field leaves the stored value; an
+empty one clears it,
 and `"review_by": null` removes the date. No `context` means "general". An unknown field is an error, because it is most
 likely a misspelt one. A bare list of senses is accepted as well.
+
+Another program's list of objects is read as a table whose columns are the objects' keys, and an object whose values are
+texts as one of terms and meanings.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from argot.jargon_db.formats.csv_format import DEFAULT_CONTEXT
+from argot.jargon_db.formats.cell_texts import join_aliases
 from argot.jargon_db.formats.glossary_file import (
     ContextInput,
     GlossaryFile,
@@ -26,27 +33,35 @@ from argot.jargon_db.formats.glossary_file import (
     decode_utf8,
     refuse,
 )
+from argot.jargon_db.formats.table_format import DEFAULT_CONTEXT, Row, Table, read_tables
 from argot.jargon_db.store.inputs import SenseInput
-from argot.types import Audience, Context, Sense
+from argot.types import Audience, Context, Label, Relation, Sense
 
 NAME = "argot-glossary"
 VERSION = 1
 SENSE_FIELDS = (
     "term", "context", "expansion", "description", "notes", "aliases", "owner", "status", "audience", "review_by",
+    "labels", "relations", "source", "example", "concept",
 )  # fmt: skip
 CONTEXT_FIELDS = ("name", "description", "contact", "audience")
 _TOP = ("format", "version", "contexts", "senses")
 _LISTS = ("aliases", "audience")
+_NEEDED = {"labels": ("text",), "relations": ("kind", "term")}
+_OBJECTS: dict[str, type[Label] | type[Relation]] = {"labels": Label, "relations": Relation}
 # Counted before parsing: the parser makes a Python object of each, many times the size of the file.
 _MAX_BRACKETS = 5_000_000
 _MAX_COMMAS = 20_000_000
+_MAX_KEYS = 200
+"""Objects with more different keys are no rows of one list."""
 
 
-def read(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
+def read_json(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
     """Raises:
     InvalidGlossary: names every bad sense with its field, or the line at which the file is no JSON.
     """
     found = parse_glossary_json(data, name)
+    if rows := _list_foreign_rows(found):
+        return read_tables([Table("", rows)], name, options)
     gathering = GlossaryFileBuilder(name, options)
     top = {"senses": found} if isinstance(found, list) else _check_top(found, gathering)
     for number, one in enumerate(_list(top, "contexts", gathering), 1):
@@ -54,6 +69,33 @@ def read(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
     for number, one in enumerate(_list(top, "senses", gathering), 1):
         _add_sense(one, f"sense {number}", options.context or DEFAULT_CONTEXT, gathering)
     return gathering.finish()
+
+
+def _list_foreign_rows(found: Any) -> list[Row]:
+    """List the rows of another program's JSON, the names of their columns first; empty: it is Argot's own, or no list
+    of terms.
+    """
+    if isinstance(found, dict) and not found.keys() & {"senses", "format"}:
+        if found and all(isinstance(value, str) for value in found.values()):
+            return list(enumerate([["term", "meaning"], *map(list, found.items())], 1))
+        lists = [value for value in found.values() if isinstance(value, list) and value]
+        found = lists[0] if len(lists) == 1 else found
+    if not (isinstance(found, list) and found and all(isinstance(one, dict) for one in found)):
+        return []
+    keys = list(dict.fromkeys(key for one in found for key in one))
+    if len(keys) > _MAX_KEYS or set(keys) <= set(SENSE_FIELDS):
+        return []
+    # The first object is row 1, as people count them.
+    return list(enumerate([keys, *([_format_cell(one.get(key)) for key in keys] for one in found)]))
+
+
+def _format_cell(value: Any) -> str:
+    """Format a value as the cell of a table. Objects have no place in one."""
+    if isinstance(value, list):
+        return join_aliases(one for one in value if isinstance(one, str) and one.strip())
+    if value is None or isinstance(value, dict):
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def write(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
@@ -129,13 +171,14 @@ def _list(top: Mapping[str, Any], key: str, gathering: GlossaryFileBuilder) -> l
 
 
 def _add_sense(found: Any, where: str, context: str, gathering: GlossaryFileBuilder) -> None:
-    fields = _check_fields(found, SENSE_FIELDS, ("term", "expansion"), where, gathering)
+    fields = _check_fields(found, SENSE_FIELDS, ("term",), where, gathering)
     if fields is None:
         return
     if "review_by" in fields:
         # null removes the date, as "" does; None would leave it.
         fields["review_by"] = fields["review_by"] or ""
     fields["context"] = fields.get("context", "").strip() or context
+    fields.setdefault("expansion", "")
     gathering.add_sense(_name_place(where, fields["term"]), SenseInput(**fields))
 
 
@@ -166,7 +209,9 @@ def _check_fields(
 
 def _check_value(
     key: str, value: Any, where: str, gathering: GlossaryFileBuilder
-) -> str | tuple[str, ...] | Audience | None:
+) -> str | tuple[str, ...] | tuple[Label | Relation, ...] | Audience | None:
+    if key in _OBJECTS:
+        return _read_objects(key, value, where, gathering)
     if key in _LISTS:
         if isinstance(value, list) and all(isinstance(one, str) for one in value):
             return frozenset(value) if key == "audience" else tuple(value)
@@ -176,6 +221,20 @@ def _check_value(
     else:
         return value
     return None
+
+
+def _read_objects(
+    key: str, value: Any, where: str, gathering: GlossaryFileBuilder
+) -> tuple[Label | Relation, ...] | None:
+    kind = _OBJECTS[key]
+    known = [one.name for one in dataclasses.fields(kind)]
+    for one in value if isinstance(value, list) else [value]:
+        good = isinstance(one, dict) and set(one) <= set(known) and all(isinstance(text, str) for text in one.values())
+        if not good or not all(one.get(name) for name in _NEEDED[key]):
+            told = f"give a list of objects with texts: {', '.join(known)}"
+            gathering.problem(where, f"it holds {_show_value(one)}; {told}", key)
+            return None
+    return tuple(kind(**one) for one in value)
 
 
 def _name_place(where: str, name: Any) -> str:
@@ -192,6 +251,9 @@ def _show_value(value: Any) -> str:
     return text if len(text) <= 80 else text[:80] + "..."
 
 
-def _format_line(fields: dict[str, Any]) -> str:
-    plain = {key: sorted(value) if isinstance(value, frozenset) else value for key, value in fields.items()}
+def _format_line(values: dict[str, Any]) -> str:
+    plain = {key: sorted(value) if isinstance(value, frozenset) else value for key, value in values.items()}
+    for key in _OBJECTS.keys() & plain.keys():
+        # What is empty is the default.
+        plain[key] = [{name: text for name, text in dataclasses.asdict(one).items() if text} for one in plain[key]]
     return json.dumps(plain, ensure_ascii=False)

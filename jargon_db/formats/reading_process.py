@@ -41,7 +41,7 @@ def _report_lines(data: bytes, name: str, format: str, options: ReadOptions) -> 
         found = read_file(data, name, format, options)
     except InvalidGlossary as error:
         for problems in _split_batches(error.problems):
-            yield {"problems": [_encode_problem(one) for one in problems]}
+            yield {"problems": [_encode_problem(one) for one in problems], "refused": True}
     else:
         yield from _report_contents(found)
     # Also after problems: the parent reads until this message.
@@ -55,6 +55,14 @@ def _report_contents(found: GlossaryFile) -> Iterator[dict[str, Any]]:
         audience = None if one.audience is None else sorted(one.audience)
         yield {"contexts": [[one.name, one.description, one.contact, audience]]}
     yield {"ignored": found.ignored}
+    yield {"columns": [[one.header, one.field, one.how, one.samples, one.sheet] for one in found.columns]}
+    for places in _split_batches(found.places):
+        yield {"places": places}
+    for name in ("notices", "problems"):
+        for some in _split_batches(getattr(found, name)):
+            yield {name: [_encode_problem(one) for one in some]}
+    for rows in _split_batches(found.rejected):
+        yield {"rejected": [[one.place, one.reason, one.cells] for one in rows]}
 
 
 def _encode_problem(one: RowProblem) -> list[Any]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import cast
 from urllib.parse import unquote
 
+from argot.jargon_db.formats.cell_texts import parse_label, parse_relation
 from argot.jargon_db.formats.glossary_file import (
     ContextInput,
     GlossaryFile,
@@ -24,6 +25,7 @@ from argot.jargon_db.formats.glossary_file import (
     refuse,
     refuse_many,
 )
+from argot.jargon_db.formats.names import choose_short_form, unite_labels
 from argot.jargon_db.formats.rdf import read_statements
 from argot.jargon_db.formats.rdf_statements import Said, Statements, Value
 from argot.jargon_db.formats.skos_words import (
@@ -34,28 +36,34 @@ from argot.jargon_db.formats.skos_words import (
     DC_TERMS,
     DEFINITIONS,
     DEPRECATED,
+    EXAMPLE,
     LABELS,
     LITERAL_FORM,
+    NO_EXPANSION,
     NOTES,
     OURS,
     RDF,
+    RELATIONS,
     SCHEME,
     SKOS,
     SKOSXL,
+    SOURCE,
     shorten_address,
 )
-from argot.jargon_db.store.inputs import SenseInput, join_texts
-from argot.types import SenseStatus
+from argot.jargon_db.store.inputs import MAX_TERM_CHARS, SenseInput, join_texts
+from argot.types import Label, Relation, SenseStatus
 
 _MEMBERSHIP = (f"{SKOS}inScheme", f"{SKOS}topConceptOf")
 _TYPE = f"{RDF}type"
 _KNOWN_PROPERTIES = frozenset(
     [_TYPE, *_MEMBERSHIP, *LABELS, *NOTES, *DEFINITIONS, f"{SKOS}definition", f"{DC_TERMS}description", DEPRECATED]
-    + [f"{OURS}{name}" for name in ("term", "alias", "owner", "status", "audience", "reviewBy")]
+    + [f"{OURS}{name}" for name in ("term", "expansion", "alias", "owner", "status", "audience", "reviewBy")]
+    + [f"{OURS}{name}" for name in ("label", "relation", "concept")]
+    + [EXAMPLE, SOURCE, *RELATIONS]
 )
 
 
-def read(data: bytes, name: str, options: ReadOptions, syntax: str) -> GlossaryFile:
+def read_skos(data: bytes, name: str, options: ReadOptions, syntax: str) -> GlossaryFile:
     """Return the senses of a thesaurus. `syntax` is "turtle", "rdfxml" or "jsonld".
 
     Raises:
@@ -63,7 +71,7 @@ def read(data: bytes, name: str, options: ReadOptions, syntax: str) -> GlossaryF
     """
     thesaurus = Thesaurus(read_statements(data, name, options, syntax), options)
     refuse_many(thesaurus.concepts, name, options.most_senses)
-    gathering = GlossaryFileBuilder(name, options, unite=True)
+    gathering = GlossaryFileBuilder(name, options)
     for address in thesaurus.schemes:
         thesaurus.take_scheme(address, gathering)
     for address in thesaurus.concepts:
@@ -126,6 +134,11 @@ class Thesaurus:
             expansion=expansion,
             description=self._description(address),
             notes=join_texts(self._texts(address, NOTES)) or None,
+            labels=self._build_labels(address, preferred, others) or None,
+            relations=self._build_relations(address, context) or None,
+            source=join_texts([text for text, _ in self._values(address, SOURCE)]) or None,
+            example=join_texts(self._texts(address, (EXAMPLE,))) or None,
+            concept=self._find_concept_name(address) or None,
             aliases=aliases or None,
             owner=self._best(address, (f"{OURS}owner",)) or None,
             status=self._status(address),
@@ -140,9 +153,10 @@ class Thesaurus:
         ours = self._best(address, (f"{OURS}term",))
         if ours:
             # A file that Argot wrote marks the term; guessing might exchange the two.
-            term, expansion = ours, main.text
+            bare = self._best(address, (f"{OURS}expansion",)) == NO_EXPANSION
+            term, expansion = ours, "" if bare else main.text
         else:
-            term, expansion = _choose_short_form(main.text, self._filter_language(main, others))
+            term, expansion = choose_short_form(main.text, self._filter_language(main, others))
         labels = dict.fromkeys(label.text for label in (*preferred, *others))
         more = [text for text, _ in self._values(address, f"{OURS}alias")]
         return term, expansion, (*(text for text in labels if text not in (term, expansion)), *more)
@@ -150,6 +164,43 @@ class Thesaurus:
     def _filter_language(self, main: _Label, others: list[_Label]) -> list[str]:
         # A label without a language may belong to any.
         return [one.text for one in others if not one.language or one.language == main.language]
+
+    def _build_labels(self, address: str, preferred: list[_Label], others: list[_Label]) -> tuple[Label, ...]:
+        """Return the labels with their languages; those that Argot wrote, with all it knows."""
+        if self._best(address, (f"{OURS}term",)):
+            return tuple(parse_label(text) for text, _ in self._values(address, f"{OURS}label"))
+        main = self._choose_label(preferred)
+        made = [Label(one.text, "preferred", one.language) for one in preferred if one.language]
+        made += [Label(one.text, "admitted", one.language) for one in others if one.language]
+        # A thesaurus in one language need not name it with every label.
+        return unite_labels(made) if any(one.language != main.language for one in made) else ()
+
+    def _build_relations(self, address: str, context: str) -> tuple[Relation, ...]:
+        written = [parse_relation(text) for text, _ in self._values(address, f"{OURS}relation")]
+        if written:
+            return tuple(one for one in written if one is not None)
+        found = []
+        for name, kind in RELATIONS.items():
+            for target in [text for text, language in self._values(address, name) if language is None]:
+                if (named := self._name_concept(target)) is not None:
+                    found.append(Relation(kind, named[0], "" if named[1] == context else named[1]))
+            # The loop has read other concepts meanwhile.
+            self._at = ""
+        return tuple(found)
+
+    def _name_concept(self, address: str) -> tuple[str, str] | None:
+        """Return the term and context of another concept of the file."""
+        labels = self._labels(address, f"{SKOS}prefLabel")
+        contexts = self._find_contexts(address) if labels else []
+        if not labels or not contexts:
+            return None
+        others = self._labels(address, f"{SKOS}altLabel") + self._labels(address, f"{SKOS}hiddenLabel")
+        return self._choose_term(address, labels, others)[0], contexts[0]
+
+    def _find_concept_name(self, address: str) -> str:
+        if self._best(address, (f"{OURS}term",)):
+            return self._best(address, (f"{OURS}concept",))
+        return "" if address.startswith(("_:", "urn:argot:")) or len(address) > MAX_TERM_CHARS else address
 
     def _description(self, address: str) -> str | None:
         for name in (f"{SKOS}definition", *DEFINITIONS):
@@ -262,31 +313,6 @@ class Thesaurus:
         for name, _, _ in self._found[address]:
             if name not in _KNOWN_PROPERTIES:
                 gathering.ignored[shorten_address(name)] += 1
-
-
-def _choose_short_form(preferred: str, others: list[str]) -> tuple[str, str]:
-    """Return (term, expansion) if one label abbreviates the preferred one, or is abbreviated by it."""
-    for other in others:
-        if is_abbreviation(other, preferred):
-            return other, preferred
-    for other in others:
-        if is_abbreviation(preferred, other):
-            return preferred, other
-    return preferred, preferred
-
-
-def is_abbreviation(label: str, long: str) -> bool:
-    """Return whether a label of one word with two capitals or more spells the other by its letters, as PUC does."""
-    # Imported here: files that Argot wrote mark their terms, and need no guess.
-    from argot.jargon_db.mining.spelling_out import GOOD_SCORE, normalize_letters, score_spelling
-
-    # Cheap checks first: many labels of a thesaurus are longer names.
-    if any(char.isspace() for char in label) or sum(char.isupper() for char in label) < 2 or len(label) >= len(long):
-        return False
-    # As the miner writes words after a hyphen (`TAIL`).
-    words = long.replace("-", " -").replace("/", " ").split()
-    letters = normalize_letters(label)
-    return bool(letters) and len(words) <= 2 * len(letters) + 2 and score_spelling(letters, words) >= GOOD_SCORE
 
 
 def _last_part(address: str) -> str:

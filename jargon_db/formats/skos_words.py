@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argot.types import RelationKind
+
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -18,9 +20,17 @@ SCHEME = f"{SKOS}ConceptScheme"
 COLLECTIONS = (f"{SKOS}Collection", f"{SKOS}OrderedCollection")
 LABELS = tuple(f"{space}{name}" for space in (SKOS, SKOSXL) for name in ("prefLabel", "altLabel", "hiddenLabel"))
 LITERAL_FORM = f"{SKOSXL}literalForm"
-NOTES = tuple(
-    f"{SKOS}{name}" for name in ("note", "scopeNote", "example", "editorialNote", "changeNote", "historyNote")
-)
+NOTES = tuple(f"{SKOS}{name}" for name in ("note", "scopeNote", "editorialNote", "changeNote", "historyNote"))
+EXAMPLE = f"{SKOS}example"
+SOURCE = f"{DC_TERMS}source"
+RELATIONS: dict[str, RelationKind] = {
+    f"{SKOS}broader": "broader",
+    f"{SKOS}narrower": "narrower",
+    f"{SKOS}related": "related",
+    f"{RDFS}seeAlso": "see also",
+}
+NO_EXPANSION = "none"
+"""The value of `expansion` in Argot's vocabulary where the preferred label is the term, which stands for nothing."""
 DEFINITIONS = (f"{DC_TERMS}description", f"{DC}description", f"{RDFS}comment")
 """Substitutes for a missing skos:definition of a concept, best first."""
 CONTEXT_NAMES = (f"{DC_TERMS}title", f"{DC}title", f"{SKOS}prefLabel", f"{RDFS}label")

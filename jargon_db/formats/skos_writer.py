@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from argot.jargon_db.formats.skos_words import PREFIXES
+from argot.jargon_db.formats.cell_texts import write_label, write_relation
+from argot.jargon_db.formats.skos_words import NO_EXPANSION, PREFIXES
 from argot.jargon_db.lookup.normalise import normalise
 from argot.types import Context, Sense
 
@@ -75,17 +76,25 @@ def _build_nodes(senses: Iterable[Sense], contexts: Iterable[Context]) -> Iterat
 
 def _describe_sense(sense: Sense) -> Iterator[tuple[str, str]]:
     """Return the properties of a concept, with their texts."""
-    yield "skos:prefLabel", sense.expansion
+    yield "skos:prefLabel", sense.expansion or sense.term
     yield "argot:term", sense.term
+    yield "argot:expansion", "" if sense.expansion else NO_EXPANSION
     for label in dict.fromkeys((sense.term, *sense.aliases)):
         # SKOS wants a concept's labels to differ (S13, S14); duplicates are written as a property of Argot's own.
-        if label != sense.expansion:
+        if label != (sense.expansion or sense.term):
             yield "skos:altLabel", label
     for alias in sense.aliases:
         if alias in (sense.term, sense.expansion):
             yield "argot:alias", alias
     yield "skos:definition", sense.description
     yield "skos:note", sense.notes
+    yield "skos:example", sense.example
+    yield "dct:source", sense.source
+    for name in sense.labels:
+        yield "argot:label", write_label(name)
+    for relation in sense.relations:
+        yield "argot:relation", write_relation(relation)
+    yield "argot:concept", sense.concept
     yield "argot:owner", sense.owner
     yield "argot:status", sense.status
     for one in sorted(sense.audience):

@@ -6,6 +6,22 @@ import re
 from functools import cache
 from importlib import resources
 
+_SHORTHAND = frozenset(
+    re.findall(
+        r"\w+",
+        """abbr app apps appt arg args asst attn avg awk bcc blvd brb btn btw calc cfg cfgs chmod chown cmd cmds cntr
+        coeff conf const ctrl ctx cust dept depts desc descs dest dev devs diff dir dirs dist doc docs dst
+        eng env esp expt ext fcn fmt fn freq func gen fwd gdb git govt grep grp gzip hmm hosp idk idx img imho
+        imo impl init int intl ints irl lang lbl len lgtm lib libs lmk lnk lol ls lst lvl mfg mfr mgmt mgr
+        misc mkdir mktg msg msgs mtg mth mths nav ngl non npm num nvm obj omg org orig param pct pkg pkgs
+        pls plz pos ppl pre prev proc ptr pwd pymt qtr qty rcvd rec recv regex repo reqd resp rev rm rofl
+        rsync sched seq sftp sgd smth spec specs sqrt src srv std stmt str sudo svc sys syst tbh tbl temp
+        tgz thru thx tldr tmp tmux tot ttyl ty univ util utils val vals vars vendr ver vim viz wget wk wks
+        wrt wtf xfer yep yr yrs yum zsh""",
+    )
+)
+"""Short forms of everyday writing and of command lines, which no glossary would explain."""
+
 
 @cache
 def load_english_words() -> frozenset[str]:
@@ -40,6 +56,16 @@ def is_well_known(word: str) -> bool:
     """Return whether it is a widely known abbreviation, in singular or plural, in any case: USB, PDFs, pcie."""
     folded = word.casefold().removesuffix("'s")
     return folded in _fold_well_known() or folded.removesuffix("s") in _fold_well_known()
+
+
+def is_shorthand(word: str) -> bool:
+    """Return whether a lower-case word is a short form of everyday writing or of command lines: "apps", "mgmt"."""
+    return word in _SHORTHAND
+
+
+def is_everyday_word(word: str) -> bool:
+    """Return whether a lower-case word needs no glossary: a common word, a name, or shorthand, also "etc" and "min"."""
+    return is_common_word(word) or is_shorthand(word) or word in load_well_known()
 
 
 def is_function_word(word: str) -> bool:

@@ -52,6 +52,14 @@ def is_coded(spelling: str) -> bool:
     return bare[1:] != bare[1:].lower() and not bare.isupper()
 
 
+def is_exchanged_code(word: str, term: str) -> bool:
+    """Return whether a word has the letters of an abbreviation in another order: HBM may well not mean HMB."""
+    folded, letters = strip_possessive(normalise(word)), normalise(term)
+    forms = (folded, *guess_singulars(folded))
+    short = term.isupper() and len(term) <= _MAX_CODE_LETTERS
+    return short and letters not in forms and any(sorted(form) == sorted(letters) for form in forms)
+
+
 class NearTerms:
     """Terms and aliases by length, for near look-ups that never iterate over all of them in Python."""
 
@@ -191,15 +199,21 @@ def _guess_term(surface: str, near: NearTerms) -> str | None:
 
 def _is_nearly_ordinary(key: str, near: NearTerms) -> bool:
     """Return whether one typing error turns it into an ordinary word that is no term."""
-    cuts = [(key[:place], key[place:]) for place in range(len(key) + 1)]
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    # All words one error away are generated and looked up: comparing with every English word would take longer.
-    errors = {head + tail[1:] for head, tail in cuts if tail}
-    errors |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
-    errors |= {head + letter + tail for head, tail in cuts for letter in letters}
-    errors |= {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
     # "cel" is more likely a cell than a CLE.
-    return any(not near.knows(word) for word in errors & load_english_words() if len(word) > 2)
+    near_words = list_near_spellings(key) & load_english_words()
+    return any(not near.knows(word) for word in near_words if len(word) > 2)
+
+
+def list_near_spellings(word: str) -> set[str]:
+    """Return all spellings with one typing error: a letter missing, added or replaced, or two neighbours exchanged."""
+    cuts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    # They are generated and looked up: comparing with every English word would take longer.
+    near = {head + tail[1:] for head, tail in cuts if tail}
+    near |= {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
+    near |= {head + letter + tail for head, tail in cuts for letter in letters}
+    near |= {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
+    return near - {word}
 
 
 def _is_plausible(key: str, known: str, spelling: str) -> bool:
@@ -240,7 +254,8 @@ class Suggester:
         for known, errors in self._near.within(key, 1 if len(key) < 5 else 2):
             # Two letters with one error would match anything.
             if len(key) > 2 or errors == 0:
-                _keep(scored, self._near.of(known), fuzz.ratio(key, known))
+                exchanged = sorted(key) == sorted(known)
+                _keep(scored, self._near.of(known), 95 if exchanged else fuzz.ratio(key, known))
         # The expansion itself was typed: certain. Initials rank after it, and spelling ranks by its own ratio.
         for meaning in self._by_expansion.get(key, ()):
             _keep(scored, meaning, 100)

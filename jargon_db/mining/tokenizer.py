@@ -56,7 +56,7 @@ def tokenize(text: str) -> list[Token]:
 
 # Each replaced by spaces: fences with their code, targets of links, marks, HTML tags and heading signs.
 _BLANKED = re.compile(
-    r"""(?P<fence>^[ \t>]*```.*?^[ \t>]*```) | (?P<link>\]\([^()\s]*\)) | (?P<image>!?\[(?=[^\]]*\]\())
+    r"""(?P<fence>^[ \t>]*```.*?^[ \t>]*```) | (?P<link>\]\([^()\s]*\)) | (?P<image>!?\[(?=[^\]]{0,1000}\]\())
         | (?P<mark>[*`]+|__+|\\(?=[\W_]))
         | (?P<tag></?[a-zA-Z][^<>\n]*>) | (?P<head>^\#{1,6}\ )""",
     re.VERBOSE | re.MULTILINE | re.DOTALL,

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.details import dump_details
 from argot.jargon_db.store.glossary_writer import Outcome, Writer
 from argot.jargon_db.store.inputs import SenseInput, list_given_fields
 from argot.jargon_db.store.journal import Place
@@ -29,7 +30,7 @@ SELECT term, context, expansion, id FROM senses
 WHERE removed = 0 AND term IN (SELECT CAST(value AS BIGINT) FROM json_each(:numbers) AS wanted)
 """
 _SENSE_COLUMNS = (
-    "id, term, context, expansion, description, notes, owner, status, audience, review_by, created, updated"
+    "id, term, context, expansion, description, notes, owner, status, audience, review_by, details, created, updated"
 )
 _Row = tuple[Any, ...]
 
@@ -112,7 +113,9 @@ class BulkWriter:
         term = self._terms[given.term]
         wanted = Sense(number, given.term, context.name, given.expansion, **list_given_fields(given))
         rest = (wanted.description, wanted.notes, wanted.owner, wanted.status, store_audience(wanted.audience))
-        self._sense_rows.append((number, term, context.id, wanted.expansion, *rest, wanted.review_by, now, now))
+        self._sense_rows.append(
+            (number, term, context.id, wanted.expansion, *rest, wanted.review_by, dump_details(wanted), now, now)
+        )
         for place, alias in enumerate(wanted.aliases):
             self._alias_rows.append((number, place, alias, normalise(alias)))
         at = Place(normalise(wanted.term), context.id)

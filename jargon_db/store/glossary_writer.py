@@ -12,6 +12,7 @@ from typing import Any, Literal
 from argot.clock import timestamp
 from argot.errors import Conflict, InvalidInput, NotAllowed
 from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.details import dump_details
 from argot.jargon_db.store.inputs import (
     MAX_EXPANSION_CHARS,
     SenseInput,
@@ -32,8 +33,8 @@ _NUMBER = "SELECT id FROM senses WHERE term = ? AND context = ? AND expansion = 
 _ROW = "SELECT * FROM sense_rows WHERE id = :id"
 _ROWS = "SELECT * FROM sense_rows WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(:numbers) AS wanted)"
 _ADD = f"""
-INSERT INTO senses (id, term, context, expansion, description, notes, owner, status, audience, review_by, created,
-    updated) VALUES ({next_number("senses")}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+INSERT INTO senses (id, term, context, expansion, description, notes, owner, status, audience, review_by, details,
+    created, updated) VALUES ({next_number("senses")}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
 """  # noqa: S608
 _ADD_TERM = f"INSERT INTO terms (id, spelling, key) VALUES ({next_number('terms')}, ?, ?) RETURNING id"  # noqa: S608
 _ADD_CONTEXT = f"""
@@ -42,7 +43,7 @@ VALUES ({next_number("contexts")}, ?, ?, ?, ?, ?) RETURNING id
 """  # noqa: S608
 _SET = (
     "UPDATE senses SET term = ?, context = ?, expansion = ?, description = ?, notes = ?, owner = ?, status = ?,"
-    " audience = ?, review_by = ?, updated = ?, version = version + 1, removed = 0 WHERE id = ?"
+    " audience = ?, review_by = ?, details = ?, updated = ?, version = version + 1, removed = 0 WHERE id = ?"
 )
 _REMOVE = "UPDATE senses SET removed = 1, status = 'retired', expansion = ?, version = version + 1 WHERE id = ?"
 _OPEN_AGAIN = "UPDATE proposals SET status = 'open' WHERE sense = ? AND status = 'accepted'"
@@ -293,7 +294,15 @@ class Writer:
 
     def _values(self, sense: Sense) -> tuple[str | None, ...]:
         audience = store_audience(sense.audience)
-        return (sense.description, sense.notes, sense.owner, sense.status, audience, sense.review_by)
+        return (
+            sense.description,
+            sense.notes,
+            sense.owner,
+            sense.status,
+            audience,
+            sense.review_by,
+            dump_details(sense),
+        )
 
     def _sense_at(self, term: int, context: int, expansion: str) -> Sense | None:
         found = self.connection.execute(_NUMBER, (term, context, expansion)).fetchone()

@@ -9,13 +9,17 @@ from typing import Any, TypedDict, get_args
 
 from argot.errors import InvalidInput
 from argot.jargon_db.lookup.normalise import normalise
-from argot.types import Audience, SenseStatus
+from argot.types import LABEL_STATUSES, RELATION_KINDS, Audience, Label, Relation, SenseStatus
 
 MAX_TERM_CHARS = 200
 MAX_EXPANSION_CHARS = 10_000
 _LIMITS = {"expansion": MAX_EXPANSION_CHARS, "context": MAX_TERM_CHARS, "owner": MAX_TERM_CHARS}
 _MAX_SHOWN_CHARS = 80
 STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
+_GIVEN_FIELDS = (
+    "description", "notes", "aliases", "owner", "status", "audience", "review_by", "labels", "relations", "source",
+    "example", "concept",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,11 @@ class SenseInput:
     status: SenseStatus | None = None
     audience: Audience | None = None
     review_by: str | None = None
+    labels: tuple[Label, ...] | None = None
+    relations: tuple[Relation, ...] | None = None
+    source: str | None = None
+    example: str | None = None
+    concept: str | None = None
 
 
 class ExtraFields(TypedDict, total=False):
@@ -45,6 +54,10 @@ class ExtraFields(TypedDict, total=False):
     owner: str | None
     audience: Audience | None
     review_by: str | None
+    labels: Sequence[Label] | None
+    relations: Sequence[Relation] | None
+    source: str | None
+    example: str | None
 
 
 class SenseFields(ExtraFields, total=False):
@@ -75,19 +88,40 @@ def check_input(given: SenseInput) -> SenseInput:
 
 
 def trim(given: SenseInput) -> SenseInput:
-    """Return an input without problems, as it is stored."""
+    """Return an input without problems, as it is stored. A label that is no name yet becomes an alias."""
+    term, expansion = given.term.strip(), given.expansion.strip()
+    aliases = given.aliases
+    if given.labels:
+        aliases = (*(aliases or ()), *(one.text for one in given.labels if one.text.strip() not in (term, expansion)))
+    kept = None if aliases is None else clean_aliases(aliases)
     return SenseInput(
-        given.term.strip(),
+        term,
         given.context.strip(),
-        given.expansion.strip(),
+        expansion,
         given.description,
         given.notes,
-        None if given.aliases is None else clean_aliases(given.aliases),
+        kept,
         given.owner,
         given.status,
         given.audience,
         given.review_by,
+        None if given.labels is None else _clean_labels(given.labels, (term, expansion), kept or ()),
+        None if given.relations is None else tuple(dict.fromkeys(given.relations)),
+        given.source,
+        given.example,
+        given.concept,
     )
+
+
+def _clean_labels(labels: Iterable[Label], main: tuple[str, str], aliases: tuple[str, ...]) -> tuple[Label, ...]:
+    """Return the labels that say more than `Sense.all_labels` assumes of their names, in the order of the names."""
+    found: dict[str, Label] = {}
+    for label in labels:
+        text = label.text.strip()
+        default = Label(text, "preferred" if text in main else "admitted")
+        if replace(label, text=text) != default:
+            found.setdefault(text, replace(label, text=text))
+    return tuple(found[name] for name in dict.fromkeys((*main, *aliases)) if name in found)
 
 
 def find_problems(given: SenseInput) -> list[tuple[str, str]]:
@@ -101,11 +135,12 @@ def _is_plainly_good(given: SenseInput) -> bool:
     # Rare in imports; the slow path names the problem.
     if given.audience or given.review_by or max(map(len, short)) > MAX_TERM_CHARS:
         return False
-    if given.status is not None and given.status not in STATUSES:
+    if (given.status is not None and given.status not in STATUSES) or given.labels or given.relations:
         return False
-    if not (normalise(given.term) and is_context_name(given.context) and given.expansion.strip()):
+    if not (normalise(given.term) and is_context_name(given.context) and _has_meaning(given)):
         return False
-    text = "".join((*short, given.expansion, given.description or "", given.notes or ""))
+    others = (given.notes or "", given.source or "", given.example or "", given.concept or "")
+    text = "".join((*short, given.expansion, given.description or "", *others))
     return len(given.expansion) <= MAX_EXPANSION_CHARS and is_storable(text)
 
 
@@ -118,15 +153,20 @@ def _find_problems(given: SenseInput) -> list[tuple[str, str]]:
         problems.append(
             ("term", f"the term has {size} characters; shorten it to {MAX_TERM_CHARS} and describe it instead")
         )
-    if not given.expansion.strip():
-        problems.append(("expansion", f"the expansion of {given.term.strip()!r} is empty; say what it stands for"))
+    if not _has_meaning(given):
+        remedy = "say what it stands for, or describe it"
+        problems.append(("expansion", f"{given.term.strip()!r} has neither an expansion nor a description; {remedy}"))
     if not normalise(given.context):
         problems.append(("context", "the context is empty; name the team or field the term belongs to"))
     elif not is_context_name(given.context):
         problems.append(("context", "'*' stands for every context; name the team or field the term belongs to"))
-    for name in ("term", "context", "expansion", "description", "notes", "owner"):
+    for name in ("term", "context", "expansion", "description", "notes", "owner", "source", "example", "concept"):
         problems += _check_text(name, getattr(given, name) or "")
     return problems + _check_others(given)
+
+
+def _has_meaning(given: SenseInput) -> bool:
+    return bool(given.expansion.strip() or (given.description or "").strip())
 
 
 def _check_text(name: str, text: str) -> list[tuple[str, str]]:
@@ -149,9 +189,32 @@ def _check_others(given: SenseInput) -> list[tuple[str, str]]:
         problems.append(("status", f"unknown status {_shorten(given.status)}. Statuses: {', '.join(STATUSES)}"))
     if given.review_by and not is_date(given.review_by):
         problems.append(("review_by", f"invalid date {given.review_by!r}; write it like 2027-01-31"))
+    problems += [("labels", problem) for label in given.labels or () if (problem := _check_label(label))]
+    for relation in given.relations or ():
+        if relation.kind not in RELATION_KINDS:
+            kinds = ", ".join(RELATION_KINDS)
+            problems.append(("relations", f"unknown relation {_shorten(relation.kind)}. Relations: {kinds}"))
+        elif not normalise(relation.term) or max(len(relation.term), len(relation.context)) > MAX_TERM_CHARS:
+            problems.append(
+                ("relations", f"{_shorten(relation.term)} is no term; name one of 1 to {MAX_TERM_CHARS} characters")
+            )
+        elif not is_storable(relation.term + relation.context):
+            problems.append(("relations", "a relation holds half of a surrogate pair, which is no character"))
     if not all(map(is_storable, given.audience or ())):
         problems.append(("audience", "a group holds half of a surrogate pair, which is no character"))
     return problems
+
+
+def _check_label(label: Label) -> str:
+    """Return what is wrong with a label; empty: nothing."""
+    if label.status not in LABEL_STATUSES:
+        return f"unknown status {_shorten(label.status)} of a label. Statuses: {', '.join(LABEL_STATUSES)}"
+    if not normalise(label.text) or len(label.text.strip()) > MAX_EXPANSION_CHARS:
+        return f"{_shorten(label.text)} is no label; give a name of 1 to {MAX_EXPANSION_CHARS:,} characters"
+    if max(map(len, (label.language, label.part_of_speech, label.gender, label.kind))) > MAX_TERM_CHARS:
+        return f"a property of the label {_shorten(label.text)} is too long; shorten it to {MAX_TERM_CHARS} characters"
+    texts = (label.text, label.language, label.part_of_speech, label.gender, label.kind)
+    return "" if all(map(is_storable, texts)) else "a label holds half of a surrogate pair, which is no character"
 
 
 def _shorten(text: str) -> str:
@@ -193,8 +256,7 @@ def normalise_context(name: str) -> str:
 
 def list_given_fields(given: SenseInput) -> dict[str, Any]:
     """Return the given fields other than term, context and expansion."""
-    names = ("description", "notes", "aliases", "owner", "status", "audience", "review_by")
-    found = {name: value for name in names if (value := getattr(given, name)) is not None}
+    found = {name: value for name in _GIVEN_FIELDS if (value := getattr(given, name)) is not None}
     if "review_by" in found:
         # Missing fields are left out above; an empty one removes the date.
         found["review_by"] = found["review_by"] or None

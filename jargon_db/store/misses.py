@@ -69,7 +69,7 @@ class MissRecord:
 
     Questions are listed newest first. `defined`: an approved sense that the reader may read was written since it was
     last missed; a term whose existing senses were not meant is open. `dismissed`: a manager decided that it needs none;
-    it is still counted.
+    it is still counted. `waiting`: the number of people who asked and have not been notified of a meaning.
     """
 
     term: str
@@ -78,6 +78,7 @@ class MissRecord:
     last: str
     questions: tuple[str, ...]
     status: MissStatus = "open"
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,8 @@ class Misses:
         return self.find(principal, "open")
 
     def find(self, principal: Principal, status: MissStatus | None = None) -> list[MissRecord]:
-        """Return unknown terms, most asked first: all of them for managers, for others those of their own questions.
+        """Return unknown terms, those for which most people wait first, then the most asked: all of them for managers,
+        for others those of their own questions.
 
         `status` None includes those that were defined or dismissed since.
         """
@@ -150,7 +152,7 @@ class Misses:
             _record(rows, principal, defined=defined.get(key, "") >= rows[-1]["asked"]) for key, rows in asked.items()
         ]
         wanted = [miss for miss in found if status is None or miss.status == status]
-        return sorted(wanted, key=lambda miss: (-miss.count, miss.term))
+        return sorted(wanted, key=lambda miss: (-miss.waiting, -miss.count, miss.term))
 
     def dismiss(self, by: Principal, term: str, why: str = "") -> None:
         """Record permanently that the term needs no meaning: further questions are counted, but it stays dismissed.
@@ -258,4 +260,6 @@ def _record(rows: list[Row], principal: Principal, *, defined: bool) -> MissReco
         last=rows[-1]["asked"],
         questions=tuple(dict.fromkeys(questions)),
         status="defined" if defined else "dismissed" if rows[0]["dismissed"] else "open",
+        # Erased questions have no asker, whom nobody can notify.
+        waiting=len({row["principal"] for row in rows if row["principal"] and not row["told"]}),
     )

@@ -10,7 +10,7 @@ from argot.jargon_db.store.sqlite_connections import SqliteConnections, prepare
 
 _TABLES = (
     "contexts", "terms", "senses", "aliases", "changes", "history", "accepted_conflicts", "misses", "miss_questions",
-    "proposals", "uses", "mined",
+    "proposals", "uses", "mined", "import_columns",
 )  # fmt: skip
 """In an order in which the rows that each row refers to come first."""
 

@@ -163,3 +163,20 @@ CREATE TABLE mined (source TEXT PRIMARY KEY, reader INTEGER NOT NULL)
 """
 
 POSTGRESQL_TABLES = _SENSES + _HISTORY + _QUEUES
+
+POSTGRESQL_DETAILS = """
+ALTER TABLE senses ADD COLUMN details TEXT NOT NULL DEFAULT '';
+
+CREATE OR REPLACE VIEW sense_rows AS
+SELECT senses.id, terms.spelling, terms.key, contexts.name AS context_name, contexts.key AS context_key,
+       senses.expansion, senses.description, senses.notes, senses.owner, senses.status, senses.audience,
+       contexts.audience AS context_audience, senses.updated, senses.version, senses.review_by,
+       (SELECT coalesce(CAST(json_agg(
+               replace(replace(encode(convert_to(spelling, 'UTF8'), 'hex'), 'efb79030', '00'), 'efb79031', 'efb790')
+               ORDER BY place) AS text), '[]')
+        FROM aliases WHERE aliases.sense = senses.id) AS aliases, senses.details
+FROM senses JOIN terms ON terms.id = senses.term JOIN contexts ON contexts.id = senses.context
+WHERE senses.removed = 0;
+
+CREATE TABLE import_columns (name TEXT PRIMARY KEY, columns TEXT NOT NULL)
+"""

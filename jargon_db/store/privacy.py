@@ -26,6 +26,12 @@ _OWNED = (
     "SELECT id, spelling AS term, context_name AS context, expansion FROM sense_rows WHERE owner = :name ORDER BY id"
 )
 _PROPOSED = "SELECT id, term, expansion, status, created FROM proposals WHERE created_by = :name ORDER BY id"
+_VOICES = """
+SELECT proposals.term, proposal_voices.kind, proposal_voices.words, proposal_voices.at
+FROM proposal_voices JOIN proposals ON proposals.id = proposal_voices.proposal
+WHERE proposal_voices.person = :name ORDER BY proposal_voices.id
+"""
+_COMMENTED = "DELETE FROM proposal_voices WHERE person = :name AND kind = 'comment'"
 _NAMES = (
     "UPDATE changes SET who = :erased WHERE who = :name",
     # In the JSON that `snapshots` writes: within a text of it, the quotation marks would be escaped.
@@ -34,6 +40,8 @@ _NAMES = (
     "UPDATE senses SET owner = :erased WHERE owner = :name",
     "UPDATE proposals SET created_by = :erased WHERE created_by = :name",
     "UPDATE proposals SET decided_by = :erased WHERE decided_by = :name",
+    "UPDATE proposals SET reviewer = :erased WHERE reviewer = :name",
+    "UPDATE proposal_voices SET person = :erased, words = '' WHERE person = :name",
     "UPDATE misses SET dismissed_by = :erased WHERE dismissed_by = :name",
 )
 _TRIGGERS = (("changes", "changes_are_not_updated"), ("history", "history_is_not_updated"))
@@ -50,8 +58,16 @@ class Privacy:
         self._connections = connections
 
     def kept_of(self, name: str) -> dict[str, list[dict[str, Any]]]:
-        """Return questions that met unknown terms, changes, senses owned and meanings proposed under this name."""
-        asked = {"questions": _ASKED, "changes": _CHANGED, "owned_senses": _OWNED, "proposals": _PROPOSED}
+        """Return questions that met unknown terms, changes, senses owned, meanings proposed, and what was said about
+        proposals under this name.
+        """
+        asked = {
+            "questions": _ASKED,
+            "changes": _CHANGED,
+            "owned_senses": _OWNED,
+            "proposals": _PROPOSED,
+            "voices": _VOICES,
+        }
         found = {key: [dict(row) for row in self._connections.select(sql, name=name)] for key, sql in asked.items()}
         return {key: rows for key, rows in found.items() if rows}
 
@@ -72,6 +88,8 @@ class Privacy:
                         "owned": _build_owner_json(name),
                         "unowned": _build_owner_json(ERASED),
                     }
+                    # Before their author's name is: a comment without an author is not kept.
+                    connection.execute(_COMMENTED, {"name": name})
                     for sql in _NAMES:
                         connection.execute(sql, values)
             connection.execute(

@@ -24,14 +24,20 @@ ORIGINS: tuple[Origin, ...] = ("miss", "mined", "person", "model")
 NO_EXPANSION = "?"
 """Placeholder for the expansion of a proposal that has none yet."""
 
-LIST = """
-SELECT * FROM proposals
+_VOICES = """
+SELECT proposals.*,
+       (SELECT count(*) FROM proposal_voices WHERE proposal = proposals.id AND kind = 'suggest') AS suggestions,
+       (SELECT count(*) FROM proposal_voices WHERE proposal = proposals.id AND kind = 'confirm') AS confirmations
+FROM proposals
+"""
+LIST = f"""
+{_VOICES}
 WHERE (CAST(:id AS BIGINT) IS NULL OR id = :id) AND (CAST(:status AS TEXT) IS NULL OR status = :status)
   AND (CAST(:key AS TEXT) IS NULL OR key = :key)
 ORDER BY id
 """
 _CONTEXTS = "SELECT key, audience FROM contexts WHERE removed = 0"
-_SAME = "SELECT * FROM proposals WHERE key = :key AND expansion_key = :expansion_key"
+SAME = f"{_VOICES} WHERE key = :key AND expansion_key = :expansion_key"
 _ADD = f"""
 INSERT INTO proposals (id, term, key, context, expansion, expansion_key, description, description_audience,
     evidence, audiences, score, origin, status, created, created_by, updated)
@@ -47,7 +53,8 @@ _UPDATE = (
 class Proposal:
     """A proposed meaning. `evidence` are (passage id, quote) that the reader may read; `sense`: the sense made from it.
 
-    `score`: its probability of being right, in [0, 1]; None: unknown.
+    `score`: its probability of being right, in [0, 1]; None: unknown. `reviewer`: the person who looks at it.
+    `suggestions` and `confirmations` count people: 0 or 1 who suggested it first, and those who confirmed it.
     """
 
     id: int
@@ -66,6 +73,9 @@ class Proposal:
     why: str = ""
     sense: int | None = None
     score: float | None = None
+    reviewer: str = ""
+    suggestions: int = 0
+    confirmations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +94,13 @@ class ProposalInput:
         return store_audience(self.audience)
 
 
-def put(conn: Connection, said: ProposalInput, origin: Origin, created_by: str) -> int:
-    keys = {"key": normalise(said.given.term), "expansion_key": normalise(said.expansion)}
-    found = next(select(conn, _SAME, keys), None)
+def put(conn: Connection, said: ProposalInput, origin: Origin, created_by: str, mark: str = "") -> int:
+    """Store a proposal, or extend the one that says the same; return its number.
+
+    `mark`: tells it from others with the same expansion, which it does not extend.
+    """
+    keys = {"key": normalise(said.given.term), "expansion_key": normalise(said.expansion) + mark}
+    found = next(select(conn, SAME, keys), None)
     evidence = [[passage, quote, said.guard] for passage, quote in said.evidence]
     now = timestamp("seconds")
     if found is None:
@@ -123,11 +137,11 @@ def list_quoted_passages(row: Row) -> list[str]:
 
 def forget_evidence(conn: Connection, gone: Set[str]) -> None:
     """A description is kept only if a remaining quote has it, or a person wrote it."""
-    rows = select(conn, "SELECT id, status, origin, description, evidence FROM proposals", {})
+    rows = select(conn, _VOICES, {})
     for row in [row for row in rows if not gone.isdisjoint(list_quoted_passages(row))]:
         kept = [one for one in json.loads(row["evidence"]) if one[0] not in gone]
         by_person = row["origin"] == "person"
-        if not kept and row["status"] == "open" and not by_person:
+        if not kept and row["status"] == "open" and not by_person and not row["suggestions"]:
             conn.execute("DELETE FROM proposals WHERE id = ?", (row["id"],))
             continue
         # A document's words about the term must not outlive the document.
@@ -175,4 +189,7 @@ def build_proposal(row: Row, principal: Principal | None) -> Proposal:
         why=row["why"],
         sense=row["sense"],
         score=row["score"],
+        reviewer=row["reviewer"],
+        suggestions=row["suggestions"],
+        confirmations=row["confirmations"],
     )

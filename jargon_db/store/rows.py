@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from argot.databases import Connection, Dialect
+from argot.jargon_db.store.details import load_details
 from argot.types import Audience, Context, Principal, Sense
 
 Row = dict[str, Any]
@@ -77,6 +78,8 @@ def read_sense(row: Row) -> Sense:
         audience=read_audience(row["audience"]),
         version=row["version"],
         review_by=row["review_by"],
+        # A row from before senses had details, which a migration may read, has none.
+        **(load_details(kept) if (kept := row.get("details")) else {}),
     )
 
 

@@ -9,7 +9,7 @@ import sqlite3
 
 from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store.baseline import record_baseline
-from argot.jargon_db.store.postgresql_tables import POSTGRESQL_TABLES
+from argot.jargon_db.store.postgresql_tables import POSTGRESQL_DETAILS, POSTGRESQL_TABLES
 from argot.sqlite import MigrationNames, run_script
 
 _TABLES = """
@@ -225,6 +225,45 @@ WHERE judged.kind <> 'let stand';
 DROP VIEW judged
 """
 
+_VOICES = """
+-- People's parts in a proposal: who suggested it, who confirmed that the term means this, and comments.
+CREATE TABLE proposal_voices (
+    id INTEGER PRIMARY KEY, proposal INTEGER NOT NULL REFERENCES proposals (id) ON DELETE CASCADE,
+    person TEXT NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('suggest', 'confirm', 'comment')),
+    words TEXT NOT NULL, at TEXT NOT NULL
+);
+
+CREATE INDEX proposal_voices_by_proposal ON proposal_voices (proposal);
+
+CREATE INDEX proposal_voices_by_person ON proposal_voices (person, at);
+
+-- The person who looks at a proposal; empty: nobody yet.
+ALTER TABLE proposals ADD COLUMN reviewer TEXT NOT NULL DEFAULT '';
+
+-- When each contact of a context was last sent a digest of suggestions.
+CREATE TABLE digests (contact TEXT PRIMARY KEY, sent TEXT NOT NULL)
+"""
+
+
+_DETAILS = """
+-- Labels, relations, source, example and concept as JSON (`argot.jargon_db.store.details`); empty: none.
+ALTER TABLE senses ADD COLUMN details TEXT NOT NULL DEFAULT '';
+
+DROP VIEW sense_rows;
+
+CREATE VIEW sense_rows AS
+SELECT senses.id, terms.spelling, terms.key, contexts.name AS context_name, contexts.key AS context_key,
+       senses.expansion, senses.description, senses.notes, senses.owner, senses.status, senses.audience,
+       contexts.audience AS context_audience, senses.updated, senses.version, senses.review_by,
+       (SELECT json_group_array(hex(spelling)) FROM
+           (SELECT spelling FROM aliases WHERE aliases.sense = senses.id ORDER BY place)) AS aliases, senses.details
+FROM senses JOIN terms ON terms.id = senses.term JOIN contexts ON contexts.id = senses.context
+WHERE NOT senses.removed;
+
+-- The meaning of the columns of a list, as a person corrected it, by the list's file name.
+CREATE TABLE import_columns (name TEXT PRIMARY KEY, columns TEXT NOT NULL) STRICT, WITHOUT ROWID
+"""
+
 
 def _govern(connection: sqlite3.Connection) -> None:
     """Record the existing glossary in the history as one change of kind "baseline", so that history is complete."""
@@ -235,8 +274,17 @@ def _govern(connection: sqlite3.Connection) -> None:
 MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_TABLES, POSTGRESQL_TABLES),
     *(PerEngine(step, "") for step in (_govern, _MINING, _CONTEXT_VERSIONS, _ACCEPTED_CONFLICTS)),
+    PerEngine(_DETAILS, POSTGRESQL_DETAILS),
+    _VOICES,
 )
 NAMES = MigrationNames(
     "argot.jargon_db",
-    ("m001_glossary", "m002_governance", "m003_mining", "m004_context_versions", "m005_accepted_conflicts"),
+    (
+        "m001_glossary",
+        "m002_governance",
+        "m003_mining",
+        "m004_context_versions",
+        "m005_accepted_conflicts",
+        "m006_details",
+    ),
 )

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.inputs import normalise_context
+from argot.jargon_db.store.relation_rights import hide_relations
 from argot.jargon_db.store.rows import Row, read_sense, readable, select
 from argot.jargon_db.store.search_index import COLUMNS, build_word_query, index_words
 from argot.jargon_db.store.search_words import search_row, search_words
@@ -60,7 +61,7 @@ class Search:
                 found[row["id"]] = read_sense(row)
                 if len(found) >= limit:
                     break
-        return list(found.values())
+        return hide_relations(self._connections, principal, found.values())
 
     def rebuild(self) -> None:
         """Rebuild the index of all senses, for example after their rows were copied from elsewhere."""

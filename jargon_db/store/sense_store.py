@@ -24,9 +24,10 @@ from argot.jargon_db.store.inputs import (
     set_fields,
 )
 from argot.jargon_db.store.journal import ChangeKind
+from argot.jargon_db.store.relation_rights import hide_relations
 from argot.jargon_db.store.rows import Row, read_sense, readable, select
 from argot.jargon_db.store.statements import load_statement
-from argot.types import Principal, Sense, SenseStatus
+from argot.types import Principal, Relation, Sense, SenseStatus
 
 _ONE = "SELECT * FROM sense_rows WHERE id = :id"
 _APPROVED = """
@@ -55,8 +56,8 @@ class Senses:
             NotFound: there is none, or not for this principal.
         """
         rows = self._connections.select(_ONE, id=sense_id)
-        for row in readable(rows, principal):
-            return read_sense(row)
+        for sense in hide_relations(self._connections, principal, map(read_sense, readable(rows, principal))):
+            return sense
         raise build_not_found(sense_id)
 
     def find(
@@ -80,12 +81,13 @@ class Senses:
         rows = readable(self._connections.stream(load_statement("senses"), **values), principal)
         # Compared by key, so that "write amplification" finds "Write-Amplification"; SQL cannot fold like that.
         alike = (sense for sense in map(read_sense, rows) if not wanted or _is_match(sense, wanted))
-        return list(islice(alike, start, None if limit is None else start + limit))
+        found = islice(alike, start, None if limit is None else start + limit)
+        return hide_relations(self._connections, principal, found)
 
     def _page(self, principal: Principal, values: dict[str, Any]) -> list[Sense]:
         values["audiences"] = self._connections.passable_audiences(principal)
         rows = self._connections.select(load_statement("senses_page"), **values)
-        return [read_sense(row) for row in readable(rows, principal)]
+        return hide_relations(self._connections, principal, map(read_sense, readable(rows, principal)))
 
     def add(
         self,
@@ -153,8 +155,17 @@ class Senses:
         """
         with self._connections.changing(by, "edit", why=why) as writer:
             found = get_seen_sense(writer, by, sense_id, version)
-            given = check_input(set_fields(SenseInput(found.term, found.context, found.expansion), fields))
+            kept = SenseInput(found.term, found.context, found.expansion, found.description)
+            given = check_input(set_fields(kept, fields))
+            if given.relations is not None:
+                every = (*given.relations, *self._list_hidden_relations(by, found))
+                given = replace(given, relations=tuple(dict.fromkeys(every)))
             return _write(writer, found, _merge(found, given))
+
+    def _list_hidden_relations(self, by: Principal, sense: Sense) -> list[Relation]:
+        """List the relations that `by` may not see, and so did not see when changing the others."""
+        (shown,) = hide_relations(self._connections, by, [sense])
+        return [one for one in sense.relations if one not in shown.relations]
 
     def approve(self, by: Principal, sense_id: int, version: int, why: str = "") -> Sense:
         """Approve a sense: from now on it answers questions.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from argot.jargon_db.store.details import record_details, restore_details
 from argot.types import Context, Sense
 
 Snapshot = dict[str, Any]
@@ -24,6 +25,7 @@ def record_sense(sense: Sense) -> Snapshot:
         "status": sense.status,
         "audience": sorted(sense.audience),
         "review_by": sense.review_by,
+        **record_details(sense),
     }
 
 
@@ -40,7 +42,7 @@ def sense_of_snapshot(number: int, kept: Snapshot, version: int = 1) -> Sense:
     return Sense(
         id=number,
         version=version,
-        **{**kept, "aliases": tuple(kept["aliases"]), "audience": frozenset(kept["audience"])},
+        **{**restore_details(kept), "aliases": tuple(kept["aliases"]), "audience": frozenset(kept["audience"])},
     )
 
 

@@ -9,6 +9,7 @@ from argot.jargon_db.lookup.normalise import list_variants, normalise
 from argot.jargon_db.lookup.spelling import is_coded
 from argot.jargon_db.lookup.views import Views
 from argot.jargon_db.store.connections import Connections
+from argot.jargon_db.store.relation_rights import hide_relations
 from argot.jargon_db.store.rows import Row, encode_keys, read_sense, readable
 from argot.jargon_db.store.statements import load_statement
 from argot.types import Principal, Sense
@@ -39,7 +40,10 @@ class TermLookup:
             # Rows are sorted by rank: the separate term "dies" hides the plural of "die".
             if not found or found[0]["rank"] == row["rank"]:
                 found.append(row)
-        return {term: _tell_apart(term, found) for term, found in zip(asked, by_term, strict=True)}
+        return {
+            term: hide_relations(self._connections, principal, _tell_apart(term, found))
+            for term, found in zip(asked, by_term, strict=True)
+        }
 
     def matcher(self, principal: Principal) -> TermMatcher:
         """Return the matcher for terms the principal may know; built once per version and set of readable senses.

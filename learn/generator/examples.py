@@ -14,13 +14,15 @@ from argot.learn.generator.generator_recipe import GeneratorRecipe
 from argot.learn.training_pairs import PoolPassage, TrainingPair
 from argot.prompts.loader import NOT_IN_PASSAGES, list_prompt_names, prompt
 from argot.tools.answering.citation_marks import strip_marks
+from argot.tools.answering.named_sources import LIST_ENTRY
 from argot.tools.llm.completion import Messages
-from argot.tools.llm.writer import build_answer_messages, number_passages
+from argot.tools.llm.passage_fences import number_passages
+from argot.tools.llm.writer import build_answer_messages
 from argot.tools.text.rarity import compute_idf
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import content_stems
 
-_ENDS = ".!?;"
+_ENDS = ".!?;:"
 _MAX_MARKS = 99
 _K1, _B = 1.2, 0.75
 
@@ -67,15 +69,17 @@ class ExampleMaker:
 
 
 def add_citations(answer: str, number: int) -> str:
-    """Add the number of its passage to each sentence of the answer, as `cited_answer` shows it."""
+    """Add the number of the passage to each sentence of the answer; a list has it once, in the line above, as
+    the prompt `cited_answer` demands.
+    """
     plain = strip_marks(answer, _MAX_MARKS).strip()
-    out, end = "", 0
+    out, end, above_list = "", 0, False
     for start, stop in split_sentences(plain):
         sentence = plain[start:stop].rstrip()
+        listed = above_list and LIST_ENTRY.match(sentence) is not None
+        above_list = listed or sentence.endswith(":")
         bare = sentence.rstrip(_ENDS)
-        # A line that introduces a list makes no statement that could rest on a passage.
-        marked = sentence if sentence.endswith(":") else f"{bare} [{number}]{sentence[len(bare) :]}"
-        out += plain[end:start] + marked
+        out += plain[end:start] + (sentence if listed else f"{bare} [{number}]{sentence[len(bare) :]}")
         end = start + len(sentence)
     return out + plain[end:]
 

@@ -44,6 +44,7 @@ from argot.ui.pages.page_base import (
 )
 from argot.ui.pages.source_pages import INERT_HEADERS
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 DATA = "/workbench/data"
 DONE_MESSAGES.update(
@@ -91,7 +92,7 @@ def set_link(name: str, rest: str = "") -> str:
 
 
 def build_learning_data_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=DATA, route_class=BoundedRoute)
+    router = make_router(prefix=DATA, route_class=BoundedRoute)
     _add_list_routes(router, kb)
     _add_set_routes(router, kb)
     _add_change_routes(router, kb)

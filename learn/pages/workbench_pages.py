@@ -45,6 +45,7 @@ from argot.ui.pages.page_base import (
     show_page,
 )
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 WORKBENCH = "/workbench"
 KINDS: tuple[RunKind, ...] = get_args(RunKind)
@@ -67,7 +68,7 @@ class RunView:
 
 
 def build_workbench_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=WORKBENCH, route_class=BoundedRoute)
+    router = make_router(prefix=WORKBENCH, route_class=BoundedRoute)
     _add_overview_routes(router, kb)
     _add_training_routes(router, kb)
     _add_run_routes(router, kb)

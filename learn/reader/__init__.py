@@ -1,3 +1,1 @@
-"""The reader: a small model that scores whether a passage answers a question, where, and which passage supports a
-sentence.
-"""
+"""The reader: the network of the token vectors, its training on one's own documents, and its export."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,33 +18,14 @@ from argot.tools.retrieval.reader_export import build_card, write_card
 
 OPSET = 17
 
-DATA = (
-    "MedQuAD (CC BY 4.0), AWS documentation (CC BY-SA 4.0), Trusted Firmware-A documentation (BSD-3-Clause), and the "
-    "parts for training of CLAPnq (Apache-2.0) and MTRAG-UN (Apache-2.0); see training_data.py"
-)
-COMMANDS = (
-    "python -m argot.learn.reader data --datasets DATASETS --out examples.jsonl",
-    "python -m argot.learn.reader train --examples examples.jsonl --folder run",
-    "python -m argot.learn.reader export --checkpoint run/checkpoint.safetensors --kept {kept} --out reader",
-)
 
-
-def write_reader(
-    trained: Path | None,
-    model: str,
-    target: Path,
-    *,
-    kept: float = 0.0,
-    data: str = DATA,
-    commands: Sequence[str] = COMMANDS,
-) -> dict[str, Any]:
+def write_reader(trained: Path | None, model: str, target: Path, *, kept: float = 0.0) -> dict[str, Any]:
     """Write `model.onnx`, `tokenizer.json` and `card.json` into `target`; return the card.
 
     Args:
         trained: the checkpoint of a training; None: the starting weights as they are.
         kept: the share of the starting weights in the encoder. Weights between the two have learnt the task without
             forgetting other domains (Wortsman et al., 2022, "Robust fine-tuning of zero-shot models").
-        data, commands: for the card: its training data, and how to reproduce it.
     """
     start = find_model_folder(model)
     network = load_network(start)
@@ -59,8 +39,6 @@ def write_reader(
         quantise(plain, target / "model.onnx")
     (target / "tokenizer.json").write_bytes((start / "tokenizer.json").read_bytes())
     card = _build_card(network, saved, target, model, kept)
-    if saved is not None:
-        card |= {"data": data, "commands": [command.format(kept=kept) for command in commands]}
     write_card(target, card)
     return card
 

@@ -11,8 +11,17 @@ from torch import Tensor
 from torch.nn import functional
 
 from argot.learn.reader.network import ReadTexts, compute_features, load_network
-from argot.learn.reader.training_data import Example
 from argot.learn.training_loop import LoopRecipe, Told, TrainingLoop
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question (`text`) with the passage that answers it, or None; `negatives` are near but do not answer."""
+
+    source: str
+    text: str
+    passage: str | None
+    negatives: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from argot.learn.batches import DrawnExample
 from argot.learn.reader.export import write_reader
-from argot.learn.reader.training import Trainer, TrainingRecipe
-from argot.learn.reader.training_data import Example
+from argot.learn.reader.training import Example, Trainer, TrainingRecipe
 from argot.learn.reranker.reranker_recipe import RerankerRecipe
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
@@ -41,6 +40,6 @@ def tune_reader(
     report.doing("writing the model")
     draft = run.path / ".model-draft"
     shutil.rmtree(draft, ignore_errors=True)
-    write_reader(run.path / CHECKPOINT, str(base), draft, kept=recipe.kept, data="", commands=())
+    write_reader(run.path / CHECKPOINT, str(base), draft, kept=recipe.kept)
     publish_model(draft, run.model)
     return trainer.loop

@@ -27,6 +27,7 @@ from argot.ui.pages.page_base import (
     show_page,
 )
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 RATINGS = "/ratings"
 DONE_MESSAGES.update(
@@ -53,7 +54,7 @@ class _SmallRoute(BoundedRoute):
 
 
 def build_rating_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=RATINGS, route_class=_SmallRoute)
+    router = make_router(prefix=RATINGS, route_class=_SmallRoute)
     _add_reading_routes(router, kb)
     _add_saving_routes(router, kb)
     return router

@@ -34,6 +34,7 @@ from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.form_fields import split_commas
 from argot.ui.pages.page_base import BoundedRoute, read_form, redirect_to_address, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 MANAGE = f"{RATINGS}/manage"
 FIELDS = ("name", "about", "aspects", "since", "kind")
@@ -41,7 +42,7 @@ WIDEST = "\n".join(f"{one.name}: {one.wording}" for one in ASPECTS)
 
 
 def build_study_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=MANAGE, route_class=BoundedRoute)
+    router = make_router(prefix=MANAGE, route_class=BoundedRoute)
     _add_list_routes(router, kb)
     _add_study_routes(router, kb)
     _add_change_routes(router, kb)

@@ -112,7 +112,7 @@ class AnswerEvent:
     """An event of a question, as `AskEvent` or `TurnEnded` has it."""
 
     number: int
-    kind: Literal["stage", "token", "retract", "result"]
+    kind: Literal["stage", "step", "token", "retract", "result"]
     name: str = ""
     seconds: float | None = None
     text: str = ""

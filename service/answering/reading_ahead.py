@@ -72,7 +72,7 @@ class _Ahead:
         found = await self._kb.blocking(store.passages, make_local_principal(), [id_])
         self._read.add(id_)
         for passage, _ in found.values():
-            await self._kb.blocking(scorer.read, [passage.with_header])
+            await self._kb.blocking(scorer.read_texts, [passage.with_header])
         return False
 
     async def _look(self, store: CorpusStore) -> None:

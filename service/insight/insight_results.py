@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-OutcomeName = Literal["answered", "unanswered", "asked back", "small talk", "failed"]
+OutcomeName = Literal["answered", "unsure", "judged wrong", "unanswered", "asked back", "small talk", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,11 @@ class DayCount:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeShare:
-    """Number of questions with one outcome, and their share, from 0 to 1. `asked back`: they wait for a choice."""
+    """Number of questions with one outcome, and their share, from 0 to 1.
+
+    `unsure`: the answer called itself a weak match. `judged wrong`: somebody's thumb points down. Neither counts as
+    answered. `asked back`: they wait for a choice.
+    """
 
     name: OutcomeName
     questions: int

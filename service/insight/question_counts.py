@@ -17,12 +17,14 @@ from argot.service.insight.insight_results import (
     Thumbs,
     Wait,
 )
-from argot.service.threads.question_log import FAILED, UNANSWERED
+from argot.service.threads.question_log import FAILED, UNANSWERED, WEAK
 
 MOST_REASONS = 50
 
 OUTCOMES: Mapping[str, OutcomeName] = {
     "answered": "answered",
+    WEAK: "unsure",
+    "judged": "judged wrong",
     **dict.fromkeys(UNANSWERED, "unanswered"),
     "needs_choice": "asked back",
     "small_talk": "small talk",
@@ -36,7 +38,13 @@ FROM asked WHERE day BETWEEN :since AND :until GROUP BY day, surface, status ORD
 # SQLite takes four times as long.
 _WAITS = """
 SELECT first_word, seconds FROM asked
-WHERE day BETWEEN :since AND :until AND status IN ('answered', 'abstained', 'query_miss')
+WHERE day BETWEEN :since AND :until AND status IN ('answered', 'weak', 'abstained', 'query_miss')
+"""
+# The index of days leads to them: few answers are judged.
+_JUDGED = """
+SELECT status, count(*) FROM asked WHERE day BETWEEN :since AND :until AND status IN ('answered', 'weak') AND EXISTS (
+    SELECT 1 FROM feedback WHERE feedback.thread = asked.thread AND feedback.turn = asked.turn AND value < 0
+) GROUP BY status
 """
 _THUMBS = "SELECT value, count(*) FROM feedback WHERE value != 0 AND at >= :since AND at < :after GROUP BY value"
 _REASONS = """
@@ -53,6 +61,10 @@ def count_questions(connection: Connection, since: str, until: str) -> QuestionC
     outcomes: Counter[OutcomeName] = Counter()
     for row in rows:
         outcomes[OUTCOMES.get(row[2], "failed")] += row[3]
+    # What somebody judged wrong was no answer to them.
+    for status, number in connection.execute(_JUDGED, period).fetchall():
+        outcomes[OUTCOMES[status]] -= number
+        outcomes["judged wrong"] += number
     first_word, whole_answer = _measure_waits(connection, period)
     return QuestionCounts(
         questions=total,

@@ -31,9 +31,9 @@ class Erasure:
     def of(cls, documents: ErasedDocuments) -> Erasure:
         return cls(documents, ErasedTexts(documents.texts))
 
-    def is_gone(self, passage: str) -> bool:
-        """Return whether a passage (id) is of a document that is being erased."""
-        return passage in self.documents.passages
+    def is_gone(self, id_: str) -> bool:
+        """Return whether this is the id of a document that is being erased, or of one of its passages."""
+        return id_ in self.documents.passages or id_ in self.documents.ids
 
 
 Erase = Callable[["KnowledgeBase", Erasure], Awaitable[None]]
@@ -103,7 +103,7 @@ KEEPERS: Sequence[TextKeeper] = (
     TextKeeper(
         "conversations",
         "sentences of answers",
-        tables=("asked", "feedback", "files", "threads", "checkpoints", "writes", "checkpoint_*"),
+        tables=("asked", "feedback", "files", "shared_links", "threads", "checkpoints", "writes", "checkpoint_*"),
         folders=(layout.THREADS,),
         erase=_erase_answers,
     ),
@@ -116,10 +116,13 @@ KEEPERS: Sequence[TextKeeper] = (
                 "aliases",
                 "changes",
                 "contexts",
+                "digests",
                 "glossary_meta",
                 "history",
                 "history_rows",
+                "import_columns",
                 "mined",
+                "proposal_voices",
             ),
             *("miss_questions", "misses", "proposals", "sense_rows", "sense_search*", "senses", "terms", "uses"),
         ),

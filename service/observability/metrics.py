@@ -64,6 +64,9 @@ class Metrics:
         self.registry = CollectorRegistry()
         own: dict[str, Any] = {"registry": self.registry}
         self.questions = Counter("argot_questions", "Questions, by outcome", ["surface", "status"], **own)
+        self.searches_again = Counter(
+            "argot_searches_again", "Further searches in other words, by the question's outcome", ["status"], **own
+        )
         self.first_token = Histogram(
             "argot_first_token_seconds", "From the question to the first word", ["surface"], buckets=WAITS, **own
         )
@@ -158,6 +161,8 @@ class Metrics:
             self.first_token.labels(surface).observe(run.first)
         self.own.labels(surface).observe(measure_time_outside_model(run.seconds, calls))
         self.misses.inc(len(misses))
+        if run.result and run.result.searched_again:
+            self.searches_again.labels(run.result.status).inc(len(run.result.searched_again))
         for name, seconds in run.stages:
             self.stages.labels(name).observe(seconds)
 

@@ -1,11 +1,13 @@
 """Suggested next questions, made from the documents near an answer: never invented, and tested before.
 
-A suggestion is a question that a model once derived from a passage (RAIDD 3.2), a heading near the answer, or a
-glossary term in the cited passages. It is offered only if a search for it returns its source on top.
+A suggestion is a question that a model once derived from a passage (RAIDD 3.2), a heading near the answer that is one
+("How to reset a key"), or a glossary term in the cited passages. It is offered only if a search for it returns its
+source on top. Other headings make no question that a person would ask.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -13,13 +15,14 @@ from operator import itemgetter
 from argot.graph.run_context import RunContext
 from argot.results import AskResult
 from argot.tools.answering.embedded_instructions import has_orders
-from argot.tools.retrieval.suggested_questions import MAX_CHARS, Trial, find_telling_heading, write_heading_question
+from argot.tools.retrieval.suggested_questions import MAX_CHARS, Trial, find_telling_heading
 from argot.tools.text.words import bare, content_stems
 from argot.types import Document, Passage
 
-MOST = 3
+MOST = 2
 # Each trial is a search, while somebody looks at the answer.
 MOST_TRIED = 8
+_HOW_TO = re.compile(r"how to(?= \w)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +31,15 @@ class _Candidate:
     passage: str
 
 
-def follow_ups(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[str]:
-    """Return up to three questions that the documents answer and nobody asked in this conversation; none if none is
-    good.
+def list_next_questions(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[str]:
+    """Return up to `MOST` questions that the documents answer and nobody asked in this conversation; none if no one is
+    good enough, or the last question was not answered.
 
     Args:
         last: the answer to continue from.
         asked: the questions of the conversation.
     """
-    if last.status not in {"answered", "abstained"} or not last.passages:
+    if last.status != "answered" or not last.passages:
         return []
     chosen: list[str] = []
     seen = {bare(text) for text in asked}
@@ -99,10 +102,17 @@ def _list_headings(
 def _ask_by_heading(found: Sequence[tuple[Passage, Document]], last: AskResult) -> Iterator[_Candidate]:
     told = set(content_stems(f"{last.question} {last.stand_alone_question} {last.answer}"))
     for passage, document in found:
-        heading = find_telling_heading(passage, document)
-        words = set(content_stems(heading))
+        question = _read_as_question(find_telling_heading(passage, document))
+        words = set(content_stems(question))
         if words and not words <= told:
-            yield _Candidate(write_heading_question(heading, document), passage.id)
+            yield _Candidate(question, passage.id)
+
+
+def _read_as_question(heading: str) -> str:
+    """Return the question that a heading is, such as "How do I reset a key?" for "How to reset a key"; else empty."""
+    if _HOW_TO.match(heading):
+        return _HOW_TO.sub("How do I", heading).rstrip("?") + "?"
+    return heading if heading.endswith("?") else ""
 
 
 def _list_terms(run: RunContext, passages: Sequence[Passage], last: AskResult) -> Iterator[_Candidate]:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 UNANSWERED = ("abstained", "query_miss")
 FAILED = ("error", "stopped")
+WEAK = "weak"
+"""The recorded status of an answer that says of itself that it may not be what was meant."""
 
 # If the thread was deleted in the meantime, no words are stored.
 _NOTE = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from argot.locations import place
@@ -52,7 +52,7 @@ def _answer(result: AskResult) -> str:
     if not result.sentences:
         return "\n".join(map(_escape_markdown, result.answer.splitlines()))
     # Tables and lists keep their lines, prose becomes one paragraph.
-    return "\n\n".join(map(_render_sentence, result.sentences)) if _has_blocks(result) else _render_prose(result)
+    return "\n\n".join(_render_sentences(result)) if _has_blocks(result) else _render_prose(result)
 
 
 def _has_blocks(result: AskResult) -> bool:
@@ -60,11 +60,15 @@ def _has_blocks(result: AskResult) -> bool:
 
 
 def _render_prose(result: AskResult) -> str:
-    return " ".join(map(_render_sentence, result.sentences))
+    return " ".join(_render_sentences(result))
 
 
-def _render_sentence(sentence: Sentence) -> str:
-    marks = "(no passage supports this)" if sentence.lacks_support else "".join(f"[{n}]" for n in sentence.cited)
+def _render_sentences(result: AskResult) -> Iterator[str]:
+    yield from map(_render_sentence, result.sentences, result.list_marks())
+
+
+def _render_sentence(sentence: Sentence, numbers: Sequence[int]) -> str:
+    marks = "(no passage supports this)" if sentence.lacks_support else "".join(f"[{n}]" for n in numbers)
     return f"{sentence.text.strip()} {marks}".rstrip()
 
 

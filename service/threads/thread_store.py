@@ -17,7 +17,9 @@ from argot.errors import NotFound
 from argot.graph.checkpoints.erased_turns import IsGone, erase_from_thread, erase_from_turn
 from argot.results import AskResult
 from argot.service.threads.question_schema import ASKED
+from argot.service.threads.shared_links import SHARED_LINKS, SharedLinks
 from argot.service.threads.thread_database import ThreadDatabase, open_thread_database
+from argot.types import Effort
 
 TITLE_CHARS = 80
 
@@ -61,6 +63,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     # On PostgreSQL there are no threads from before.
     PerEngine(sqlite=_USED, postgresql=_USED.replace("updated_at, rowid", "updated_at")),
     ASKED,
+    SHARED_LINKS,
 )
 """`used` orders threads by last use; clocks can be reset."""
 
@@ -70,7 +73,7 @@ class AnswerSettings:
     """Settings of an answer: its profile, the asker's own context, the documents to use.
 
     `since`, `fields` (name and value): as in `argot.types.QuestionScope`. `documents`: the ids of the only ones
-    searched; none: all.
+    searched; none: all. `effort`: as in the profile; None: the profile's own.
     """
 
     profile: str | None = None
@@ -79,13 +82,15 @@ class AnswerSettings:
     since: str = ""
     fields: tuple[tuple[str, str], ...] = ()
     documents: tuple[str, ...] = ()
+    effort: Effort | None = None
 
     @classmethod
-    def read(cls, text: str) -> AnswerSettings:
+    def parse(cls, text: str) -> AnswerSettings:
         kept = json.loads(text)
         fields = tuple((name, value) for name, value in kept.get("fields", ()))
         tags, documents = tuple(kept.get("tags", ())), tuple(kept.get("documents", ()))
-        return cls(kept.get("profile"), kept.get("context"), tags, kept.get("since", ""), fields, documents)
+        scope = (tags, kept.get("since", ""), fields, documents)
+        return cls(kept.get("profile"), kept.get("context"), *scope, kept.get("effort"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +165,7 @@ class Threads:
         self.dialect = database.dialect
         self.read, self.note, self.scrub, self.reader = database.rows, database.note, database.scrub, database.reader
         self._rows, self._write = database.rows, database.write
+        self.links = SharedLinks(database)
 
     @classmethod
     async def open(cls, stores: Stores) -> Threads:
@@ -298,8 +304,8 @@ class Threads:
         return [str(id_) for (id_,) in await self._rows("SELECT id FROM threads ORDER BY id", ())]
 
     async def erase_passages(self, thread: str, is_gone: IsGone, is_quoted: IsGone) -> None:
-        """Remove from a thread's answers, and from the records of judged ones, everything that rests on these passages.
-        The caller holds the thread's turn.
+        """Remove from a thread's answers, and from the records of judged ones, everything that rests on these passages
+        and documents. The caller holds the thread's turn.
         """
         from argot.graph.checkpoints.pruning import keep_latest
 
@@ -332,7 +338,7 @@ def _read_feedback(row: Sequence[Any]) -> Feedback:
 
 def _read_thread(row: Sequence[Any]) -> Thread:
     id_, owner, title, created_at, updated_at, settings = row
-    return Thread(id_, owner, title, created_at, updated_at, AnswerSettings.read(settings))
+    return Thread(id_, owner, title, created_at, updated_at, AnswerSettings.parse(settings))
 
 
 def _shorten_title(text: str) -> str:

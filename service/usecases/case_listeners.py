@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from argot.errors import ArgotError
 from argot.results import AskResult
 from argot.service.observability.instrumentation import Listener, Watched
-from argot.service.threads.question_log import FAILED, UNANSWERED, AskedQuestion, note_question
+from argot.service.threads.question_log import FAILED, UNANSWERED, WEAK, AskedQuestion, note_question
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -67,7 +67,7 @@ def _describe_question(run: Watched, outcome: str) -> AskedQuestion:
         turn=result.turn,
         at=run.at,
         surface=run.surface,
-        status=result.status,
+        status=WEAK if result.status == "answered" and result.is_weak else result.status,
         seconds=run.seconds,
         first_word=run.first,
         calls=len(calls),

@@ -34,11 +34,23 @@ from argot.service.usecases.glossary import (
     mining,
     proposals,
     senses,
+    suggestions,
     term_corrections,
+    term_marks,
+    terms,
+    text_checks,
 )
 from argot.service.usecases.operations import job_queue, maintenance, monitoring
-from argot.service.usecases.people import api_keys, personal_data, users
-from argot.service.usecases.questions import attachments, conversations, insight, profiles, questions, threads
+from argot.service.usecases.people import api_keys, personal_data, reader_groups, users
+from argot.service.usecases.questions import (
+    attachments,
+    conversations,
+    insight,
+    profiles,
+    questions,
+    shared_conversations,
+    threads,
+)
 from argot.service.usecases.usecase_registry import CASES, Event, UseCase
 from argot.types import Principal
 from argot.wings import load_parts
@@ -75,10 +87,16 @@ __all__ = [
     "profiles",
     "proposals",
     "questions",
+    "reader_groups",
     "revisions",
     "senses",
+    "shared_conversations",
     "sources",
+    "suggestions",
     "term_corrections",
+    "term_marks",
+    "terms",
+    "text_checks",
     "threads",
     "uploads",
     "users",

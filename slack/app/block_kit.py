@@ -7,16 +7,17 @@ links or mentions of its content.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from argot.locations import place
-from argot.results import MAX_NEAREST_TERMS, AskResult, Choice, FoundPassage, Sentence
+from argot.results import AskResult, Choice, FoundPassage, Sentence
 from argot.slack.app.job_contents import NewsToTell
 from argot.slack.app.mrkdwn import link, plain, quote_markdown, split_text
+from argot.ui.rendering.cell_marks import mark_cells
 from argot.ui.rendering.chat_markdown import (
     LIST_ITEM_MARK,
     PASSAGES,
@@ -38,11 +39,12 @@ MAX_MESSAGE_CHARS = 12_000
 """Characters of one message's blocks; Slack takes a little more."""
 MAX_LABEL_CHARS = 75
 MAX_VALUE_CHARS = 2000
+MAX_TERM_CHARS = 200
 MAX_BUTTONS = 20
 MAX_FALLBACK_CHARS = 3000
 
-CHOOSE, AGAIN, PERSON, ALONE, WEB, FEEDBACK, SHARE, MEANT = (
-    f"argot_{name}" for name in ("choose", "again", "person", "alone", "web", "feedback", "share", "meant")
+CHOOSE, AGAIN, PERSON, ALONE, WEB, FEEDBACK, SHARE, MEANT, SUGGEST = (
+    f"argot_{name}" for name in ("choose", "again", "person", "alone", "web", "feedback", "share", "meant", "suggest")
 )
 """The `action_id` of each button. It must be unique in a message, so where there may be several a number follows."""
 UNSUPPORTED = ":warning: _no passage supports this_"
@@ -96,12 +98,14 @@ def replace_native_feedback(message: Message) -> Message:
 def _render_body(result: AskResult, context: MessageContext) -> list[Block]:
     match result.status:
         case "answered":
-            parts = [*_render_sections(_answer(result, context.web)), *_list_meanings(result)]
+            caution = _render_context(f"_{result.caution}_") if result.caution else []
+            parts = [*caution, *_render_sections(_answer(result, context.web)), *_render_surroundings(result)]
+            parts += _list_meanings(result)
             parts += _list_sources(result, result.cited_passages, context.web, "*Sources*")
             return [*parts, *_render_notes(result), *_name_writer(result)]
         case "abstained":
             head = plain(get_first_line(result.answer) or "The documents do not seem to answer this.")
-            nearest = _list_sources(result, result.passages[:MAX_NEAREST_TERMS], context.web)
+            nearest = _list_sources(result, result.nearest_passages, context.web)
             return [*_render_sections(head), *nearest, *_list_meanings(result), *_render_notes(result)]
         case "needs_choice":
             lines = [f"{number}. {_describe_choice(choice)}" for number, choice in enumerate(result.choices, 1)]
@@ -120,21 +124,33 @@ def _render_talk_line(line: str) -> str:
 def _answer(result: AskResult, web: str) -> str:
     """Render every sentence with its marks, in the answer's own layout."""
     passages = {passage.n: passage for passage in result.passages}
+
+    def link(numbers: Sequence[int]) -> str:
+        return " ".join(_mark(passages[n], result.sentences, web) for n in numbers if n in passages)
+
     marked = [
-        (sentence.text, _mark_sentence(sentence, passages, result.sentences, web)) for sentence in result.sentences
+        (sentence.text, _mark_sentence(sentence, numbers, link))
+        for sentence, numbers in zip(result.sentences, result.list_marks(), strict=True)
     ]
     return fill_layout(result.answer, marked) or quote_markdown(result.answer)
 
 
-def _mark_sentence(
-    sentence: Sentence, passages: dict[int, FoundPassage], sentences: Sequence[Sentence], web: str
-) -> str:
-    marks = " ".join(_mark(passages[n], sentences, web) for n in sentence.cited if n in passages)
+def _mark_sentence(sentence: Sentence, numbers: Sequence[int], link: Callable[[Sequence[int]], str]) -> str:
     text = quote_markdown(sentence.text).rstrip()
-    if sentence.lacks_support:
-        marks = UNSUPPORTED
+    marks = UNSUPPORTED if sentence.lacks_support else link(numbers)
+    if row := mark_cells(text, sentence, link, UNSUPPORTED):
+        return row
     # Behind a closing fence on the same line the marks would be code.
     return (f"{text}\n{marks}" if text.endswith("```") else f"{text} {marks}").rstrip()
+
+
+def _render_surroundings(result: AskResult) -> list[Block]:
+    """Render the text around the answer in its passages as small print."""
+    return [
+        block
+        for one in result.answer_context
+        for block in _render_context(f"In context [{one.n}]\n{quote_markdown(one.text)}")
+    ]
 
 
 def _list_meanings(result: AskResult) -> list[Block]:
@@ -208,6 +224,8 @@ def _choose_buttons(result: AskResult, context: MessageContext) -> list[Block]:
     if any(term.sense_id for term in result.jargon):
         below.append(_render_button(MEANT, "Not what I meant", thread, "Choose another meaning of a term"))
     if result.misses:
+        named = {**thread, "m": result.misses[0].term[:MAX_TERM_CHARS]}
+        below.append(_render_button(SUGGEST, "Suggest a meaning", named))
         below.append(_render_button(SHARE, "Let the glossary's managers read this", thread))
     if context.public:
         below.append(_render_button(ALONE, "Only for me", thread, "Answered for you alone, from all that you may read"))

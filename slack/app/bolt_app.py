@@ -21,12 +21,13 @@ from slack_bolt.context.assistant.thread_context_store.async_store import AsyncA
 from argot.errors import asked_from_elsewhere
 from argot.service.observability.instrumentation import surface
 from argot.service.usecases.glossary.senses import glossary_list
-from argot.slack.app.block_kit import AGAIN, ALONE, CHOOSE, FEEDBACK, MEANT, PERSON, SHARE
+from argot.slack.app.block_kit import AGAIN, ALONE, CHOOSE, FEEDBACK, MEANT, PERSON, SHARE, SUGGEST
 from argot.slack.app.buttons import Buttons
 from argot.slack.app.event_filter import find_deleted_place, find_team, find_viewed_channel, read_job
 from argot.slack.app.inbox import Inbox
 from argot.slack.app.modals import OTHER, REASON, TERM
 from argot.slack.app.slack_answers import Answering
+from argot.slack.app.term_command import COMMAND, answer_term
 
 logger = logging.getLogger(__name__)
 
@@ -154,6 +155,9 @@ class Listeners:
     async def add_term(self, ack: Any, body: Any) -> None:
         await ack(**await self.buttons.add_term(body))
 
+    async def look_up_term(self, ack: Any, body: Any) -> None:
+        await ack(**await answer_term(self.answering, body))
+
     async def ignore(self, ack: Any) -> None:
         """Acknowledge irrelevant events."""
         await ack()
@@ -224,10 +228,12 @@ def _connect(app: AsyncApp, listeners: Listeners) -> None:
     app.action(PERSON)(listeners.call_contact)
     app.action(SHARE)(listeners.share_questions)
     app.action(MEANT)(listeners.open_sense_form)
+    app.action(SUGGEST)(listeners.open_term_form)
     app.view(OTHER)(listeners.take_sense)
     app.view(REASON)(listeners.keep_reason)
     app.view(TERM)(listeners.add_term)
     app.shortcut(ADD_TERM)(listeners.open_term_form)
+    app.command(COMMAND)(listeners.look_up_term)
     # Last, because Bolt takes the first that fits. Unmatched requests get 404, which Slack counts as a failure.
     for whatever in (app.event, app.action, app.view, app.shortcut, app.command, app.options):
         whatever(_ANY)(listeners.ignore)

@@ -11,6 +11,7 @@ from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFoun
 from argot.service.usecases.glossary.contexts import context_list
 from argot.service.usecases.glossary.impact import thread_share
 from argot.service.usecases.glossary.senses import NewSense, glossary_add, glossary_draft
+from argot.service.usecases.glossary.suggestions import term_suggest
 from argot.service.usecases.glossary.term_corrections import other_senses, report_term
 from argot.service.usecases.questions.threads import feedback, thread_read
 from argot.slack import slack_scopes
@@ -26,6 +27,7 @@ from argot.slack.app.interactions import (
     read_form_job,
     read_kept,
     read_pressed_job,
+    read_pressed_term,
     read_value,
 )
 from argot.slack.app.job_contents import SenseChosen
@@ -46,9 +48,9 @@ from argot.types import Principal
 
 logger = logging.getLogger(__name__)
 
-NO_MANAGER = (
-    "Only those who look after the glossary add terms to it, and Argot does not know you as one of them. An"
-    " administrator can say who you are: `argot slack people link`."
+UNKNOWN_PERSON = (
+    "Argot does not know who you are, and so takes no suggestion from you. An administrator can say it:"
+    " `argot slack people link`."
 )
 TOO_LATE = "The form could not be opened: it took too long. Please try it once more."
 MAX_TITLE_CHARS = 200
@@ -225,28 +227,32 @@ class Buttons:
     # -- terms ---------------------------------------------------------------------------------------------------------
 
     async def open_term_form(self, body: Mapping[str, Any]) -> None:
-        """Open the form for a term found in a message, for people who may add one."""
+        """Open the form for a term found in a message: to add it, or for those who may not, to suggest a meaning."""
         team, user = find_presser(body, self.people.team)
         channel = str((body.get("channel") or {}).get("id", ""))
         try:
-            scope = await self._require_manager(team, user)
+            scope = await self._require_known(team, user)
             names = [one.name for one in await context_list(self.kb, scope.principal)]
             contexts = [name for name in names if scope.principal.may_manage(name)]
-            if not contexts:
-                raise NotAllowed("There is no context yet whose terms you look after. Make one in the web window.")
             home = (await self.kb.blocking(self.store.get_channel, channel)).context
-            text = str((body.get("message") or {}).get("text", ""))
-            view = build_term_form(text, contexts, home, {"c": channel})
+            # The button below an undefined term names it; the shortcut is of a message.
+            text, named = str((body.get("message") or {}).get("text", "")), read_pressed_term(body)
+            suggested = not contexts
+            view = build_term_form(text, contexts or names, home, {"c": channel}, named=named, suggested=suggested)
         except ArgotError as error:
-            view = build_notice("Add a term", plain(error) if str(error) != NO_MANAGER else NO_MANAGER)
+            view = build_notice("Suggest a meaning", plain(error) if str(error) != UNKNOWN_PERSON else UNKNOWN_PERSON)
         await self._open(body, view, self._read_job(body))
 
     async def add_term(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Put the term into the glossary. Returns how Slack is to change the form."""
+        """Put the term into the glossary, or suggest its meaning. Returns how Slack is to change the form."""
         team, user = find_presser(body, self.people.team)
         fields, state = read_term(body["view"])
         try:
-            scope = await self._require_manager(team, user)
+            scope = await self._require_known(team, user)
+            if state == "suggested":
+                await term_suggest(self.kb, scope.principal, **fields)
+                thanks = f"Thank you. Those who look after the glossary decide about *{plain(fields['term'])}*."
+                return {"response_action": "update", "view": build_notice("Suggest a meaning", thanks)}
             # Only of drafts: adding the same approved sense again changes the existing one.
             if state == "draft" and not await self.inbox.is_new(find_press_key(body)):
                 raise Conflict("This was sent before. Change something, or close the form.")
@@ -261,10 +267,10 @@ class Buttons:
         ends = "It is a draft now." if state == "draft" else "Argot answers with it from now on."
         return {"response_action": "update", "view": build_notice("Add a term", f"{what}\n{ends}")}
 
-    async def _require_manager(self, team: str, user: str) -> Scope:
+    async def _require_known(self, team: str, user: str) -> Scope:
         scope = await self.people.own_scope(team, user)
-        if not scope.known or not scope.principal.is_manager:
-            raise NotAllowed(NO_MANAGER)
+        if not scope.known:
+            raise NotAllowed(UNKNOWN_PERSON)
         return scope
 
     # -- their parts ---------------------------------------------------------------------------------------------------

@@ -33,6 +33,11 @@ def read_value(body: Mapping[str, Any]) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def read_pressed_term(body: Mapping[str, Any]) -> str:
+    """Read the term of the button that suggests its meaning; empty for the shortcut of a message."""
+    return str(read_value(body).get("m", ""))
+
+
 def read_pressed_job(body: Mapping[str, Any], home: str) -> SlackJob:
     """Read a job in the thread of the message whose button was pressed."""
     team, user = find_presser(body, home)

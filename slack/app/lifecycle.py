@@ -15,6 +15,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.history import glossary_version
 from argot.settings import Settings
 from argot.slack import slack_scopes
+from argot.slack.app.digests import DIGEST_SECONDS, send_digests
 from argot.slack.store.slack_store import SlackStore
 from argot.work.schedule import ScheduledWork, keep_doing
 
@@ -68,6 +69,7 @@ class Slack:
         self._tasks += [
             asyncio.create_task(self._introduce()),
             asyncio.create_task(keep_doing(kb, ScheduledWork("tell news in Slack", self._tell_news, NEWS_SECONDS))),
+            asyncio.create_task(keep_doing(kb, ScheduledWork("digests in Slack", self._send_digests, DIGEST_SECONDS))),
         ]
         if self.settings.slack.app_token.get_secret_value():
             self._tasks.append(asyncio.create_task(self._connect()))
@@ -112,6 +114,10 @@ class Slack:
         if version != self._told_version:
             self._told_version = version
             await self.note_news()
+
+    async def _send_digests(self, kb: KnowledgeBase) -> None:
+        """Send the digests of suggestions that are due."""
+        await send_digests(self.answering)
 
     async def note_news(self) -> None:
         """Put the news into the inbox, which tells them later if Slack cannot be reached now."""

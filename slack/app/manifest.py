@@ -31,6 +31,13 @@ def build_manifest(url: str = "") -> str:
         "callback_id": "argot_add_term",
         "description": "Put a term of this message into the glossary",
     }
+    command = {
+        "command": "/term",
+        "description": "What a term means here",
+        "usage_hint": "PUC",
+        "should_escape": False,
+        **({"url": f"{url.rstrip('/')}{ADDRESS}"} if url else {}),
+    }
     described = {
         "display_information": {
             "name": "Argot",
@@ -46,6 +53,7 @@ def build_manifest(url: str = "") -> str:
             "agent_view": {"agent_description": "Answers from your organisation's own documents"},
             "bot_user": {"display_name": "Argot", "always_online": True},
             "shortcuts": [shortcut],
+            "slash_commands": [command],
         },
         "oauth_config": {"scopes": {"bot": list(SCOPES)}},
         "settings": {

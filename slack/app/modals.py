@@ -93,12 +93,20 @@ def read_sense(view: Mapping[str, Any], kept: Mapping[str, Any]) -> tuple[str, i
     return term, int(sense) if sense.isdigit() else 0
 
 
-def build_term_form(message: str, contexts: Sequence[str], home: str, kept: Mapping[str, Any]) -> Block:
-    """Build the form that adds a term found in a message.
+def build_term_form(
+    message: str,
+    contexts: Sequence[str],
+    home: str,
+    kept: Mapping[str, Any],
+    *,
+    named: str = "",
+    suggested: bool = False,
+) -> Block:
+    """Build the form that adds a term found in a message, or suggests one (`suggested`).
 
     Args:
-        message: the text of the message; a short form in it is the initial value.
-        contexts: those this manager may change.
+        message: the text of the message; a short form in it is the initial value, unless a term is `named`.
+        contexts: those this manager may change; for a suggestion, those this person may read.
         home: the channel's context.
         kept: where to report that it is done.
     """
@@ -111,8 +119,11 @@ def build_term_form(message: str, contexts: Sequence[str], home: str, kept: Mapp
     if initial:
         select["initial_option"] = initial
     term: Block = {"type": "plain_text_input", "max_length": 200}
-    if guess := find_short_form(message):
+    if guess := named[:200] or find_short_form(message):
         term["initial_value"] = guess
+    what = {"term": term, "context": select, "contexts": options}
+    if suggested:
+        return _build_suggestion_form(what, kept)
     states = [{"text": _build_text(label), "value": value} for label, value in STATES]
     return {
         "type": "modal",
@@ -140,6 +151,27 @@ def build_term_form(message: str, contexts: Sequence[str], home: str, kept: Mapp
     }
 
 
+def _build_suggestion_form(what: Mapping[str, Any], kept: Mapping[str, Any]) -> Block:
+    # Slack refuses a list without options.
+    context = [_build_input("context", "Who says it (they read your suggestion)", what["context"])]
+    return {
+        "type": "modal",
+        "callback_id": TERM,
+        "private_metadata": _serialize_kept(kept),
+        "title": _build_text("Suggest a meaning"),
+        "submit": _build_text("Suggest it"),
+        "close": _build_text("Cancel"),
+        "blocks": [
+            _build_input("term", "Term", what["term"], optional=False),
+            _build_input("expansion", "What it stands for", {"type": "plain_text_input", "max_length": 1000}),
+            *(context if what["contexts"] else ()),
+            _build_input(
+                "description", "In a sentence", {"type": "plain_text_input", "multiline": True, "max_length": 2000}
+            ),
+        ],
+    }
+
+
 STATES = (("It answers questions", "approved"), ("It is a draft, to be approved", "draft"))
 
 
@@ -153,21 +185,23 @@ class TermFields(TypedDict):
 
 
 def read_term(view: Mapping[str, Any]) -> tuple[TermFields, str]:
-    """Read the fields of the form, and whether the term is to be `approved` or a `draft`."""
+    """Read the fields of the form, and whether the term is to be `approved`, a `draft` or `suggested`."""
     values = view["state"]["values"]
 
     def read_typed(name: str) -> str:
         return str(values[name][name].get("value") or "").strip()
 
-    context = (values["context"]["context"].get("selected_option") or {}).get("value")
-    state = (values["state"]["state"].get("selected_option") or {}).get("value")
+    context = ((values.get("context") or {}).get("context", {}).get("selected_option") or {}).get("value")
+    chosen = values.get("state")
+    state = ((chosen or {}).get("state", {}).get("selected_option") or {}).get("value")
     fields: TermFields = {
         "term": read_typed("term"),
         "expansion": read_typed("expansion"),
         "description": read_typed("description"),
         "context": str(context or ""),
     }
-    return fields, "draft" if state == "draft" else "approved"
+    # Only the form of managers has this choice.
+    return fields, "suggested" if chosen is None else "draft" if state == "draft" else "approved"
 
 
 def build_notice(title: str, text: str) -> Block:

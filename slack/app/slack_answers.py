@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -27,6 +28,7 @@ from argot.slack.app.stream import Stream, Streaming, delete_stream, replace_str
 from argot.slack.app.web_api import Calls, SlackUnreachable
 from argot.slack.slack_scopes import Scope
 from argot.slack.store.slack_store import NotedEvent, SlackStore
+from argot.types import Effort
 from argot.ui.rendering.chat_markdown import STAGE_LABELS
 
 logger = logging.getLogger(__name__)
@@ -42,6 +44,17 @@ HEARD = 6
 """Messages of others before a question, at most, that it may refer to."""
 MAX_HEARD_CHARS = 500
 STATUS_SECONDS = 1.0
+
+
+_EFFORT = re.compile(r"\s*(?P<effort>quick|thorough)\s*:\s*(?=\S)", re.IGNORECASE)
+
+
+def split_effort(text: str) -> tuple[str, Effort | None]:
+    """Return a message without "quick:" or "thorough:" in front, and the effort that this word asks for."""
+    found = _EFFORT.match(text)
+    if found is None:
+        return text, None
+    return text[found.end() :], "quick" if found["effort"].lower() == "quick" else "thorough"
 
 
 class Answering:
@@ -154,9 +167,10 @@ class Answering:
             "message", job.team, job.channel, job.user, job.ts, job.thread_ts, ephemeral=True, threaded=job.threaded,
             text=turn.stand_alone_question or turn.question,
         )  # fmt: skip
-        return await self._ask(fresh, own, stream)
+        return await self._ask(fresh, own, stream, turn.effort)
 
-    async def _ask(self, job: SlackJob, scope: Scope, stream: Stream) -> list[Message]:
+    async def _ask(self, job: SlackJob, scope: Scope, stream: Stream, effort: Effort | None = None) -> list[Message]:
+        """Ask the question of a message, or carry out the choice of a button. `effort`: None: as the message says."""
         heard = (
             await self._read_unheard(job, scope) if job.threaded and not job.direct and job.kind == "message" else []
         )
@@ -166,6 +180,8 @@ class Answering:
             if not heard:
                 return [self._restrict_message(render_notice(HELP), job)]
             question = heard.pop()
+        if job.kind == "message" and effort is None:
+            question, effort = split_effort(question)
         thread = job.thread
         if job.kind == "message":
             begun, new = await slack_scopes.find_thread(
@@ -175,14 +191,15 @@ class Answering:
             if new and job.status:
                 await show_title(self.calls, job, question)
             await slack_scopes.note_heard(self.kb, begun, job.ts)
-        result = await self._stream_result(job, await self._begin_answer(job, scope, thread, question, heard), stream)
+        answering = await self._begin_answer(job, scope, thread, question, heard, effort=effort)
+        result = await self._stream_result(job, answering, stream)
         context = MessageContext(self.web, scope.public, job.outsiders, self.posting.native, scope.known)
         return [self._restrict_message(message, job) for message in render_messages(result, context)]
 
     async def _begin_answer(
-        self, job: SlackJob, scope: Scope, thread: str, question: str, heard: list[str]
+        self, job: SlackJob, scope: Scope, thread: str, question: str, heard: list[str], *, effort: Effort | None
     ) -> AsyncGenerator[AskEvent]:
-        """Begin the answer by the use case that the job asks for."""
+        """Begin the answer by the use case that the job asks for. `effort`: of a message; a choice has its turn's."""
         kb, principal = self.kb, scope.principal
         if job.kind == "sense":
             chosen = SenseChosen.from_text(question)
@@ -196,6 +213,7 @@ class Answering:
             thread=thread,
             question=question,
             heard=heard or None,
+            effort=effort,
             context=manner.context,
             profile=manner.profile,
         )
@@ -206,11 +224,12 @@ class Answering:
             async for event in events:
                 if isinstance(event.data, AskResult):
                     return event.data
-                if event.kind == "stage" and job.status and event.seconds is None:
+                if event.kind in {"stage", "step"} and job.status and event.seconds is None:
                     # A stage may be over before anybody has read its name, and each change is a call.
                     if time.monotonic() - status > STATUS_SECONDS:
                         status = time.monotonic()
-                        await show_status(self.calls, job, STAGE_LABELS.get(event.name, "Working"))
+                        said = plain(f"{event.name}. {event.data}") if event.kind == "step" else ""
+                        await show_status(self.calls, job, said or STAGE_LABELS.get(event.name, "Working"))
                 elif event.kind == "token":
                     await stream.add(event.data)
                 elif event.kind == "retract":

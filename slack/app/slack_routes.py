@@ -18,6 +18,7 @@ from argot.ui.rendering.chat_markdown import PASSAGES, is_pdf
 from argot.ui.rendering.source_addresses import parse_spans
 from argot.ui.web.authorization import Visitor, get_visitor, needs
 from argot.ui.web.page_templates import render_page
+from argot.ui.web.routers import make_router
 
 if TYPE_CHECKING:
     from argot.slack.app.lifecycle import Slack
@@ -29,7 +30,7 @@ _TIMESTAMP = re.compile(r"[0-9]{1,12}")
 
 
 def build_slack_routes(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix="/slack")
+    router = make_router(prefix="/slack")
 
     @router.post("/events", include_in_schema=False)
     @needs("anonymous", csrf=False)

@@ -133,6 +133,12 @@ def test_both_searches_cannot_be_off() -> None:
         change_profile(Profile(), parse_changes(["search_keyword=off", "search_semantic=off"]))
 
 
+def test_a_thorough_answer_has_a_largest_budget() -> None:
+    for more in ("max_tool_calls=25", "max_tool_tokens=500001"):
+        with pytest.raises(InvalidSettings, match="max_tool_"):
+            change_profile(Profile(), parse_changes([more]))
+
+
 def test_withholding_requires_reference_matching() -> None:
     with pytest.raises(ValidationError, match="match_references"):
         Profile(withhold_unsupported=True, match_references=False)

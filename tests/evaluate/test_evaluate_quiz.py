@@ -243,6 +243,6 @@ def test_the_suite_measures_both_sides_and_builds_its_tables(folder: Path, scrip
 
 
 def test_a_glossary_with_invalid_rows_is_refused(folder: Path) -> None:
-    (folder / "glossary.csv").write_text("term,context,expansion\nPUC,,\n", "utf-8")
+    (folder / "glossary.csv").write_text("term,context,expansion\n" + "x" * 201 + ",,long\n", "utf-8")
     with pytest.raises(InvalidInput, match=r"glossary\.csv: nothing was imported"):
         shared_tasks.measure_quiz(folder, "extractive", 1, 1, Profile(), Settings(), quiet)

@@ -172,7 +172,7 @@ async def test_withheld_unsupported_sentences_are_never_streamed(tiny_kb: Any) -
 
 
 async def test_weak_evidence_gives_the_nearest_passages_instead_of_an_answer(tiny_kb: Any) -> None:
-    result = await ask_once(tiny_kb.run_context(abstain_below=1.0), "Who trims the hedges of the queen?")
+    result = await ask_once(tiny_kb.run_context(abstain_below=1.0), "Who trims a drive in the panel of the queen?")
     assert result.status == "abstained"
     assert result.sentences == []
     assert result.passages
@@ -180,7 +180,7 @@ async def test_weak_evidence_gives_the_nearest_passages_instead_of_an_answer(tin
     for place, passage in enumerate(result.passages):
         assert bool(passage.excerpt) == (place < 3)
         assert passage.excerpt in " ".join(passage.text.split())
-        assert not passage.excerpt or f"    “{passage.excerpt}”" in result.answer
+        assert passage not in result.nearest_passages or f"    “{passage.excerpt}”" in result.answer
 
 
 async def test_the_excerpt_of_a_nearest_passage_fits_the_expanded_question(

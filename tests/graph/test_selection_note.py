@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
@@ -19,9 +20,8 @@ async def notes(kb: Any, question: str) -> list[str]:
 
 async def test_a_list_quoted_in_part_gets_a_selection_note(tiny_kb: Any) -> None:
     tiny_kb.add("press.md", f"# Sealing press\n\nTo start the sealing press:\n\n{STEPS}\n")
-    assert "This is a selection: 11 of 20 entries of a list or table in press.md." in await notes(
-        tiny_kb, "What are the steps to start the sealing press?"
-    )
+    (note,) = await notes(tiny_kb, "What are the steps to start the sealing press?")
+    assert re.fullmatch(r"This is a selection: 1\d of 20 entries of a list or table in press\.md\.", note)
 
 
 async def test_a_list_quoted_whole_gets_no_selection_note(tiny_kb: Any) -> None:

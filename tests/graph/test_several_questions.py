@@ -28,6 +28,10 @@ async def asked(kb: Any, question: str, **profile: Any) -> AskResult:
             ["Who cooks?", "How old must a pan be before I get a new one?"],
         ),
         ("When is lunch, and who cooks?", ["When is lunch?", "Who cooks?"]),
+        ("What is the difference between tPROG and tBERS?", ["What is tPROG?", "What is tBERS?"]),
+        ("compare the red and the blue kayak", ["What is the red kayak?", "What is the blue kayak?"]),
+        ("How do kayaks and canoes differ in weight?", ["What is kayaks weight?", "What is canoes weight?"]),
+        ("Word Line versus tariff filing", ["What is Word Line?", "What is tariff filing?"]),
         ("What is A1, and what is B2, and what is C3?", ["What is A1?", "What is B2?", "What is C3?"]),
     ],
 )
@@ -45,7 +49,9 @@ def test_several_questions_are_split(message: str, parts: list[str]) -> None:
         "How do I trim and format a drive?",
         "What and where is PLP?",
         "Who decides what is stored and how long files are kept?",
-        "What is the difference between tPROG and tBERS?",
+        "Compare the limits in the US and in Europe",
+        "What is the difference between A1, B2 and C3?",
+        "How do I compare it with that one?",
         "PLP and how tall a pole may be",
         "Which one is right?\nA) What is this?\nB) How is that?",
         "What is A1? What is B2? What is C3? What is D4?",
@@ -79,3 +85,17 @@ async def test_a_question_that_no_document_answers_is_named(tiny_kb: Any) -> Non
 async def test_several_questions_are_answered_without_reranking(tiny_kb: Any) -> None:
     result = await asked(tiny_kb, "What does a late tariff filing cost and how is a drive trimmed?", rerank=False)
     assert result.status == "answered"
+
+
+async def test_a_comparison_quotes_one_block_for_each_side(tiny_kb: Any) -> None:
+    result = await asked(tiny_kb, "Compare the Word Line voltage and a late tariff filing")
+    assert result.status == "answered"
+    documents = [one.citations[0].document for one in result.sentences]
+    assert list(dict.fromkeys(documents)) == ["nand-layout.md", "tariff-filing.md"]
+    assert any("in this order. Nothing is concluded" in note for note in result.notes)
+
+
+async def test_a_comparison_without_one_of_its_sides_is_refused_and_names_it(tiny_kb: Any) -> None:
+    result = await asked(tiny_kb, "Compare the Word Line voltage and the diet of penguins")
+    assert result.status == "abstained"
+    assert "Nothing was found about “the diet of penguins”, so there is nothing to compare." in result.notes

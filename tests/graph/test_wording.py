@@ -1,8 +1,13 @@
 """The fixed texts of the journey."""
 
+from typing import Any
+
+import pytest
+
 from argot.graph.presentation.wording import expand_query, write_augmented_question, write_query_miss
+from argot.graph.state_records import MIN_LIKELY_CONTEXT_SCORE, find_agreed_context
 from argot.results import MissedTerm
-from argot.types import Mention, ReadTerm, Sense
+from argot.types import Context, Mention, ReadTerm, Sense
 
 
 def read(question: str, surface: str, expansion: str, match: str = "exact", **more: str) -> ReadTerm:
@@ -42,6 +47,14 @@ def test_a_term_mentioned_twice_is_defined_once() -> None:
     assert text.count("- PUC: Peripheral Under Cell (NAND). Under the array") == 1
 
 
+def test_without_terms_only_a_described_context_is_told() -> None:
+    assert write_augmented_question("Why?", [], Context("general", "general")) == "Why?"
+    assert "Context: NAND (Flash)" in write_augmented_question("Why?", [], Context("nand", "NAND", "Flash"))
+    assert "Context: general" in write_augmented_question(
+        "PUC?", [read("PUC?", "PUC", "Cell")], Context("general", "general")
+    )
+
+
 def test_a_query_miss_names_terms_suggestions_and_a_contact() -> None:
     answer = write_query_miss([MissedTerm(term="PUX", suggestions=["PUC", "PUD"], contact="nina@example.com")])
     assert answer == (
@@ -50,4 +63,18 @@ def test_a_query_miss_names_terms_suggestions_and_a_contact() -> None:
     )
     several = write_query_miss([MissedTerm(term="PUX"), MissedTerm(term="QXZ")])
     assert "“PUX” and “QXZ” are not in the glossary" in several
-    assert "the manager of this knowledge base" in several
+    assert several.endswith("those who look after the glossary see that people ask for them.")
+
+
+def test_a_query_miss_without_a_likely_context_names_nobody() -> None:
+    answer = write_query_miss([MissedTerm(term="PUX")])
+    assert answer.endswith("If it is right, those who look after the glossary see that people ask for it.")
+
+
+@pytest.mark.parametrize(("score", "named"), [(0.3, None), (0.6, "Tools")])
+def test_the_contact_of_a_context_is_named_only_if_the_question_is_likely_in_it(
+    score: float, named: str | None
+) -> None:
+    turn: Any = {"contexts": [("Tools", score)], "open_terms": []}
+    assert find_agreed_context(turn, [], MIN_LIKELY_CONTEXT_SCORE) == named
+    assert find_agreed_context(turn, []) == "Tools"

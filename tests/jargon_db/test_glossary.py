@@ -236,7 +236,7 @@ def test_adding_the_same_sense_again_replaces_its_description(glossary):
         (("\u200b", "x", "y"), "term is empty"),
         (("a" * 201, "x", "y"), "201 characters"),
         (("A", " ", "y"), "context is empty"),
-        (("A", "x", ""), "expansion of 'A' is empty"),
+        (("A", "x", ""), "'A' has neither an expansion nor a description"),
         (("A", "x", "\ud800"), "surrogate"),
     ],
 )

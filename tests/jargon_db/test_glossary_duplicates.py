@@ -1,8 +1,5 @@
 """The same sense several times in one file: no part of it is lost silently."""
 
-import pytest
-
-from argot.errors import InvalidGlossary
 from argot.jargon_db import ReadOptions
 from argot.jargon_db.formats.format_registry import read_file
 from argot.types import Principal
@@ -11,32 +8,30 @@ EVERYBODY = Principal("admin", sees_all=True)
 PREFIX = "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n@prefix ex: <http://example.org/> .\n"
 
 
-def problems(text, name):
-    with pytest.raises(InvalidGlossary) as caught:
-        read_file(text.encode(), name, "", ReadOptions(context="x"))
-    return [(problem.place, problem.message) for problem in caught.value.problems]
+def read(text, name):
+    found = read_file(text.encode(), name, "", ReadOptions(context="x"))
+    return found, [(notice.place, notice.message) for notice in found.notices]
 
 
-def test_contradicting_rows_are_both_named_and_nothing_is_stored(glossary):
-    text = "term,context,expansion,description,owner\nPUC,NAND,under,one,eve\nA,x,alpha,,\nPUC, nand ,under,two,eve\n"
-    assert problems(text, "x.csv") == [
-        ("row 4, column description", "the same sense says 'two' here and 'one' in row 2; keep one of the two")
+def test_of_contradicting_rows_the_first_is_kept_and_texts_are_joined(glossary):
+    text = "term,context,expansion,description,owner\nPUC,NAND,under,one,eve\nA,x,alpha,,\nPUC, nand ,Under,two,ned\n"
+    _, notices = read(text, "x.csv")
+    assert notices == [("row 4, column owner", "the same sense says 'ned' here and 'eve' in row 2, which is kept")]
+    assert glossary.files.import_file(None, text.encode(), "x.csv").added == 2
+    (sense,) = glossary.senses.find(EVERYBODY, context="NAND")
+    assert (sense.expansion, sense.description, sense.owner) == ("under", "one\n\ntwo", "eve")
+
+
+def test_a_term_that_is_defined_in_two_ways_has_two_senses(glossary):
+    text = "term,description\ncell,a room of a jail\nCell,\ncell,a part of a battery\ncell,A room of a jail\n"
+    preview = glossary.files.preview(EVERYBODY, text.encode(), "x.csv")
+    assert [(one.expansion, one.description) for one in preview.added] == [
+        ("", "a room of a jail\n\nA room of a jail"),
+        ("a part of a battery", "a part of a battery"),
     ]
-    with pytest.raises(InvalidGlossary, match=r"row 4, column description.*row 2"):
-        glossary.files.import_csv(text)
-    with pytest.raises(InvalidGlossary):
-        glossary.files.import_file(None, text.encode(), "x.csv")
-    assert glossary.senses.find(EVERYBODY) == []
-
-
-def test_a_preview_names_contradicting_rows(glossary):
-    found = glossary.files.preview(EVERYBODY, b"term,expansion,notes\nA,alpha,one\nA,alpha,\n", "x.csv")
-    (one,) = found.problems
-    assert (one.place, one.message.startswith("the same sense says nothing here and 'one' in row 2")) == (
-        "row 3, column notes",
-        True,
-    )
-    assert found.added == ()
+    assert [notice.place for notice in preview.notices] == ["row 3", "row 4"]
+    assert glossary.files.import_file(None, text.encode(), "x.csv").added == 2
+    assert glossary.files.import_file(None, text.encode(), "x.csv").unchanged == 2
 
 
 def test_identical_rows_are_one_sense_in_the_preview_and_the_import(glossary):
@@ -46,28 +41,22 @@ def test_identical_rows_are_one_sense_in_the_preview_and_the_import(glossary):
     assert (report.added, report.updated, report.unchanged) == (1, 0, 0)
 
 
-def test_json_entries_of_one_sense_may_complete_but_not_contradict():
+def test_json_entries_of_one_sense_complete_each_other():
     one, other = '{"term": "A", "expansion": "alpha", "description": "d"}', '{"term": "A", "expansion": "alpha", '
-    read = read_file(f'[{one}, {other}"notes": "n"}}]'.encode(), "x.json", "", ReadOptions())
-    assert [(sense.description, sense.notes) for sense in read.senses] == [("d", None), (None, "n")]
-    assert problems(f'[{one}, {other}"description": "e"}}]', "x.json") == [
-        (
-            "sense 2 ('A'), field description",
-            "the same sense says 'e' here and 'd' in sense 1 ('A'); keep one of the two",
-        )
-    ]
+    found, _ = read(f'[{one}, {other}"notes": "n", "description": "e"}}]', "x.json")
+    assert [(sense.description, sense.notes) for sense in found.senses] == [("d\n\ne", "n")]
 
 
-def test_json_entries_of_one_context_may_complete_but_not_contradict():
+def test_json_entries_of_one_context_complete_each_other():
     def file(more):
         return '{"contexts": [{"name": "NAND", "contact": "nina"}, {"name": "nand", ' + more + '}], "senses": []}'
 
     (one,) = read_file(file('"description": "cells"').encode(), "x.json", "", ReadOptions()).contexts
     assert (one.name, one.contact, one.description) == ("NAND", "nina", "cells")
-    assert problems(file('"contact": "ned"'), "x.json") == [
+    assert read(file('"contact": "ned"'), "x.json")[1] == [
         (
             "context 2 ('nand'), field contact",
-            "the same context says 'ned' here and 'nina' in context 1 ('NAND'); keep one of the two",
+            "the same context says 'ned' here and 'nina' in context 1 ('NAND'), which is kept",
         )
     ]
 
@@ -84,15 +73,15 @@ def test_two_concepts_of_one_name_become_one_sense_with_all_texts(glossary):
     assert (sense.description, set(sense.aliases)) == ("of money\n\nof a river", {"house", "shore"})
 
 
-def test_two_concepts_of_one_name_with_two_owners_are_refused():
+def test_of_two_owners_of_one_concept_the_first_is_kept():
     from argot.jargon_db.formats.skos_words import OURS
 
     text = PREFIX + "".join(
         f'ex:{name} a skos:Concept ; skos:prefLabel "bank" ; <{OURS}owner> "{name}" .\n' for name in ("eve", "ned")
     )
-    assert problems(text, "x.ttl") == [
+    assert read(text, "x.ttl")[1] == [
         (
             "concept http://example.org/ned, field owner",
-            "the same sense says 'ned' here and 'eve' in concept http://example.org/eve; keep one of the two",
+            "the same sense says 'ned' here and 'eve' in concept http://example.org/eve, which is kept",
         )
     ]

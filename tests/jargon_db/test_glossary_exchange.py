@@ -1,7 +1,9 @@
 """Glossary files: round trips, files of other programs, and hostile files."""
 
+import io
 import json
 import socket
+import zipfile
 from dataclasses import replace
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from argot.errors import InvalidGlossary, InvalidInput, NotAllowed
 from argot.jargon_db import Glossary, ReadOptions
 from argot.jargon_db.formats.format_registry import FORMATS, choose_written_format, detect_format, read_file
-from argot.types import Principal
+from argot.types import Principal, Relation
 
 EVERYBODY = Principal("admin", sees_all=True)
 WITH_EVERYTHING = ("json", "turtle", "rdfxml", "jsonld")
@@ -97,6 +99,9 @@ def test_csv_is_the_fallback_format():
 @pytest.mark.parametrize("format", [one.name for one in FORMATS])
 def test_an_export_holds_only_readable_senses(full, format):
     file = full.files.export_file(Principal("bob"), format)
+    if isinstance(file, bytes):
+        with zipfile.ZipFile(io.BytesIO(file)) as book:
+            file = "".join(book.read(name).decode() for name in book.namelist())
     assert "C++" in file
     assert "peripheral" not in file
     assert "Legal" not in file
@@ -154,7 +159,8 @@ NO_XML = frozenset(map(chr, range(32))) - frozenset("\t\n\r") | frozenset("\ufff
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(
     rows=st.lists(st.tuples(TERM, TERM, TERM, ANY, ANY, st.lists(TERM, max_size=3)), min_size=1, max_size=4),
-    format=st.sampled_from([one.name for one in FORMATS]),
+    # A workbook is read in a process of its own, which takes too long for many examples.
+    format=st.sampled_from([one.name for one in FORMATS if not one.is_binary]),
 )
 @example(rows=[("0", "g", "a\rb", "\r", "x\r\ny", ["a\rb"])], format="csv")
 @example(rows=[("a\0", "g", "=\0b", "\0=1", "'\0@", ["\0-a"])], format="csv")
@@ -165,7 +171,7 @@ def test_any_text_survives_every_format(tmp_path_factory, rows, format):
         first.senses.add(term, context, expansion, description.strip(), notes=notes.strip(), aliases=aliases)
     second.files.import_file(None, first.files.export_file(EVERYBODY, format).encode(), "x", format)
     expected, _ = told(first)
-    cannot = {"rdfxml": NO_XML, "csv": frozenset("\0")}.get(format)
+    cannot = {"rdfxml": NO_XML, "tbx": NO_XML, "csv": frozenset("\0")}.get(format)
     if cannot:
         expected = sorted((_without(one, cannot) for one in expected), key=str)
     assert told(second)[0] == expected
@@ -201,7 +207,8 @@ def test_a_thesaurus_in_two_languages_is_read_in_the_chosen_one():
     )  # fmt: skip
     assert first.aliases == ("Wortleitung", "Zeilenleitung")
     assert (second.term, second.expansion, second.aliases) == ("line", "line", None)
-    assert read.ignored == {"skos:broader": 1, "skos:exactMatch": 1, "skos:narrower": 1}
+    assert read.ignored == {"skos:exactMatch": 1}
+    assert (first.relations, second.relations) == ((Relation("broader", "line"),), (Relation("narrower", "WL"),))
     german = read_file(text.encode(), "thesaurus.ttl", "", ReadOptions(language="de")).senses[0]
     assert (german.context, german.expansion, german.description) == ("Bausteine", "Wortleitung", "verbindet")
 
@@ -372,7 +379,7 @@ def test_a_preview_names_senses_that_the_import_would_refuse(full):
         ('{"senses": [], "contexts": [{}]}', "context 1, field name"),
         ('{"senses": [], "contexts": [{"name": " "}]}', "context 1"),
         ('[{"term": "A", "expansion": "b"}, {"term": "B"}]', "sense 2 ('B'), field expansion"),
-        ('[{"term": "A", "expansion": "b", "meaning": ""}]', "unknown field 'meaning'"),
+        ('{"senses": [{"term": "A", "expansion": "b", "meaning": ""}]}', "unknown field 'meaning'"),
         ('[{"term": "A", "expansion": NaN}]', "NaN"),
         ('[{"term": "A", "expansion": 1}]', "field expansion: it is 1"),
         ('[{"term": "A", "expansion": "b", "aliases": "c"}]', "field aliases"),
@@ -427,11 +434,11 @@ def test_a_file_above_the_size_limit_is_not_parsed(one):
 
 
 def test_an_unknown_format_is_refused_with_the_known_ones(glossary):
-    with pytest.raises(InvalidInput, match=r"'xls'.*csv, json, turtle, rdfxml, jsonld"):
+    with pytest.raises(InvalidInput, match=r"'xls'.*csv, xlsx, .*json, turtle, rdfxml, jsonld"):
         glossary.files.preview(EVERYBODY, b"", "x", "xls")
 
 
-@pytest.mark.parametrize("name", ["x.foo", "terms.xlsx", "a.csv.bak", "X.PDF"])
+@pytest.mark.parametrize("name", ["x.foo", "terms.xls", "a.csv.bak", "X.PDF"])
 def test_an_unknown_file_suffix_is_refused_with_the_known_ones(glossary, name):
     for taken in (
         lambda: choose_written_format(name),
@@ -534,7 +541,8 @@ def test_an_import_that_fails_midway_stores_nothing(full, tmp_path, monkeypatch,
     """Check number 20 of the scorecard: an import that fails midway leaves 0 rows."""
     from argot.jargon_db.store.journal import Journal
 
-    record, file = Journal.record, full.files.export_file(EVERYBODY, format).encode()
+    record, file = Journal.record, full.files.export_file(EVERYBODY, format)
+    file = file if isinstance(file, bytes) else file.encode()
 
     def fail_on_the_last(self, subject, row, was, now):
         if now is not None and now[1].get("term") == "مصطلح":

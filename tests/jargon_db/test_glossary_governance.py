@@ -108,7 +108,7 @@ def test_approving_a_second_meaning_in_one_context_needs_a_reason(glossary):
     ("changes", "message"),
     [
         ({"term": " \u200b"}, "term is empty"),
-        ({"expansion": ""}, "expansion of 'PUC' is empty"),
+        ({"expansion": ""}, "'PUC' has neither an expansion nor a description"),
         ({"review_by": "soon"}, "invalid date 'soon'"),
         ({"review_by": "20270131"}, "invalid date"),
         ({"description": "\ud800"}, "surrogate"),

@@ -20,7 +20,7 @@ from argot.tools.llm.writing_systems import is_wide, limit_texts
 PROMPTS = ROOT / "prompts"
 ONLINE = """
     identify_jargon identify_context stand_alone triple_relevance enhance_query reformulate rewrite_query cited_answer
-    define_term
+    define_term other_queries plan_research research
 """
 DERIVING = """
     triples expert_summary summary_after questions qa_simple qa_complex qa_validate qa_standard qa_alternative
@@ -116,6 +116,20 @@ def test_an_omitted_or_empty_optional_input_leaves_no_trace() -> None:
     ((_, _), (_, without)) = answer.messages(passages="p", question="q")
     ((_, _), (_, empty)) = answer.messages(passages="p", question="q", product=" ", forbidden_words="", definitions="")
     assert without == empty == "<passages>\np\n</passages>\n\n<question>\nq\n</question>"
+
+
+def test_a_rule_stands_above_its_input_and_is_left_out_with_it() -> None:
+    answer = prompt("cited_answer")
+    rule = "The answer has none of these words:"
+    given = answer.messages(passages="p", question="q", forbidden_words="thing")[1][1]
+    assert f"{rule}\n<forbidden_words>\nthing\n</forbidden_words>" in given
+    assert rule not in answer.messages(passages="p", question="q")[1][1]
+    assert rule not in answer.system
+
+
+@every_prompt
+def test_every_rule_is_about_an_input_that_may_be_missing(name: str) -> None:
+    assert set(prompt(name).rules) <= set(prompt(name).optional)
 
 
 def test_an_unknown_prompt_is_refused_with_the_known_ones() -> None:

@@ -52,7 +52,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def quoted(page: str) -> Iterator[tuple[str, str]]:
-    """Yield each command whose answer is quoted, and the answer without its sources."""
+    """Yield each command whose answer is quoted, and the answer without its context and sources."""
     for found in _QUOTED.finditer(page):
         words = " ".join(line.removeprefix("> ") for line in found["answer"].splitlines())
         yield f"argot ask --profile {found['profile']} {found['question']}", words
@@ -74,7 +74,7 @@ def test_a_documented_command_prints_the_documented_output(
 def test_a_documented_question_gets_the_quoted_answer(
     command: str, answer: str, samples: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert printed(command, samples, capsys, monkeypatch).partition("\n\nSources:")[0] == answer
+    assert printed(command, samples, capsys, monkeypatch).partition("\n\nIn context")[0] == answer
 
 
 def printed(command: str, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> str:

@@ -25,7 +25,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.knowledge_base_client import SocketClient
 from argot.service.transport.local_socket import serve_socket
 from argot.service.usecases import catalogue
-from argot.types import DerivedText, Principal
+from argot.types import DerivedText, Label, Principal
 from argot.ui.pages.source_pages import build_source_pages
 from argot.ui.web.asker_identity import asker
 
@@ -130,7 +130,8 @@ def put_in(kb: KnowledgeBase, one: Canary) -> None:
     events = list(kb.corpus.add([source], deriver=QuestionDeriver(), audience=audience, tags=[one.word]))
     assert [event.kind for event in events] == ["found", "added", "done"], events
     glossary.contexts.add(one.context, f"what {one.word} does", f"{one.word}@example.com", audience)
-    glossary.senses.add(one.abbreviation, one.context, f"guarded {one.word} by its context")
+    forbidden = (Label(f"{one.holiday} hours", "forbidden"),)
+    glossary.senses.add(one.abbreviation, one.context, f"guarded {one.word} by its context", labels=forbidden)
     glossary.senses.add(one.word.upper(), "Tools", "a hidden tool", f"of {one.word}", audience=audience)
     # A further sense of a well-known term, which is as common as possible in the documents of its readers.
     glossary.senses.add("PUC", "Tools", f"{one.word} plan", f"for {one.word}", audience=audience)
@@ -194,6 +195,45 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 @road("glossary of a hidden context")
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
     return await call(kb, principal, "glossary_list", query=canary.abbreviation)
+
+
+@road("the list of terms")
+async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
+    listed = [await call(kb, principal, "terms_list", initial=one) for one in ("", canary.word[0], "p")]
+    return listed, await call(kb, principal, "terms_list", query="PUC")
+
+
+@road("the terms of a hidden context")
+async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
+    found = await call(kb, principal, "terms_list", context=canary.context)
+    return found, await call(kb, principal, "terms_list", query=canary.abbreviation)
+
+
+@road("the entry of a term")
+async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
+    asked = ("PUC", canary.abbreviation, canary.misspelt)
+    return [await call(kb, principal, "term_show", term=one) for one in asked]
+
+
+@road("the check of a text")
+async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
+    text = f"The {canary.abbreviation}, the PUC and the {canary.misspelt}: {canary.holiday} hours."
+    return await call(kb, principal, "terms_check", name="text.md", data=text.encode())
+
+
+@road("underlined terms and their meanings")
+async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
+    texts = ["What is PUC?", f"The {canary.abbreviation} and {canary.misspelt} of it."]
+    found = ids(kb, canary)
+    of = {"document": found["document"].id, "passages": found["passages"]}
+    return await call(kb, principal, "terms_mark", texts=texts, **of, context=canary.context)
+
+
+@road("a report of a wrong meaning")
+async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
+    senses = [kb.glossary.senses.get(ADMIN, one) for one in ids(kb, canary)["senses"]]
+    guarded = next(one for one in senses if one.context == canary.context)
+    return await call(kb, principal, "meaning_report", sense_id=guarded.id, term=guarded.term)
 
 
 @road("glossary export")
@@ -267,6 +307,11 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 @road("its source")
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
     return await call(kb, principal, "read_source", document=ids(kb, canary)["document"].uri)
+
+
+@road("a part of its text")
+async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
+    return await call(kb, principal, "document_text", document=ids(kb, canary)["document"].uri)
 
 
 @road("its original")

@@ -71,15 +71,16 @@ async def test_askers_may_use_only_the_listed_use_cases() -> None:
     harmless = {case.name for case in catalogue.CASES.values() if case.role == "asker"}
     assert harmless == {
         "answer", "ask", "ask_again", "ask_in_sense", "context_list", "converse", "document_contents", "document_find",
-        "document_near",
-        "feedback", "glossary_export",
+        "document_near", "document_page", "document_text", "feedback", "glossary_export",
         "glossary_export_file", "glossary_list", "glossary_occurrences", "glossary_passage", "glossary_search",
         "glossary_sense", "glossary_similar", "glossary_term", "key_add", "key_list", "key_revoke", "list_documents",
-        "my_data", "other_senses", "page_picture", "profile_list", "profile_show", "rating_save",
+        "meaning_report", "my_data", "other_senses", "page_picture", "profile_list", "profile_show", "rating_save",
         "rating_studies_mine", "rating_task", "read_original", "read_passage",
         "read_source", "report_term",
-        "search", "show", "slack_continue", "thread_attach", "thread_delete", "thread_detach", "thread_export",
-        "thread_files", "thread_follow_ups", "thread_list", "thread_news", "thread_read", "thread_rename",
+        "search", "shared_read", "show", "slack_continue", "term_comment", "term_confirm", "term_show",
+        "term_suggest", "term_suggestions", "terms_check", "terms_list", "terms_mark", "thread_attach",
+        "thread_delete", "thread_detach", "thread_export", "thread_files", "thread_follow_ups", "thread_link_add",
+        "thread_link_list", "thread_link_withdraw", "thread_list", "thread_news", "thread_read", "thread_rename",
         "thread_settings", "thread_share",
     }  # fmt: skip
 

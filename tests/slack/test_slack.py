@@ -258,6 +258,34 @@ async def test_a_choice_is_a_button_that_disappears_when_pressed(slack: Service)
     assert "*PUC*: Public Utilities Commission" in words(answer)
 
 
+async def read_efforts(slack: Service, channel: str, thread: str, owner: str = "public") -> list[str]:
+    found = slack.store.find_thread(TEAM, channel, thread, owner)
+    read = await catalogue.get_result(slack.kb, Principal(found.owner), "thread_read", thread=found.thread)
+    return [turn["effort"] for turn in read["turns"]]
+
+
+async def test_a_choice_goes_on_with_the_effort_of_its_question(slack: Service) -> None:
+    channel = slack.channel()
+    (back,) = await slack.asked("quick: What is a PUC?", channel=channel)
+    await slack.act(slack.fake.press(back, "argot_choose_2"))
+    assert await read_efforts(slack, channel, back["thread_ts"]) == ["quick"]
+
+
+async def test_the_message_before_an_empty_mention_chooses_its_effort(slack: Service) -> None:
+    channel = slack.channel()
+    first = slack.fake.message(f"thorough: {VOLTAGE}", channel=channel, mention=False)
+    (answer,) = await slack.asked("?", channel=channel, thread=first["event"]["ts"], user="U2")
+    assert "4.5 V" in words(answer)
+    assert await read_efforts(slack, channel, first["event"]["ts"]) == ["thorough"]
+
+
+async def test_the_answer_for_one_person_has_the_effort_of_the_public_one(slack: Service) -> None:
+    channel = slack.channel()
+    (public,) = await slack.asked(f"quick: {VAULT}", channel=channel, user="U1")
+    await slack.act(slack.fake.press(public, "argot_alone", user="UVERA"))
+    assert await read_efforts(slack, channel, public["thread_ts"], "UVERA") == ["quick"]
+
+
 async def test_the_presser_of_an_expired_button_is_told_so(slack: Service) -> None:
     channel = slack.channel()
     (back,) = await slack.asked("What is a PUC?", channel=channel)
@@ -418,6 +446,21 @@ async def test_a_manager_adds_a_term_from_a_message(slack: Service) -> None:
     assert wrong.json()["response_action"] == "errors"
 
 
+async def test_the_command_term_shows_a_term_to_one_person_from_what_they_may_read(slack: Service) -> None:
+    async def typed(text: str, user: str = "U1") -> Any:
+        answer = await slack.fake.send(slack.client, slack.fake.command(text, channel=slack.channel(), user=user))
+        assert answer.status_code == 200 and answer.json()["response_type"] == "ephemeral"
+        return answer.json()["text"]
+
+    shown = await typed("wl")
+    assert "Word Line (NAND)" in shown and "Looked after by nina@example.com" in shown
+    assert f"<{WEB}/terms/term?t=WL|In the glossary>" in shown
+    assert "Vault Liaison Team" in await typed("VLT", "UVERA")
+    assert "Liaison" not in await typed("VLT") and "Liaison" not in await typed("VLTT")
+    assert "<!channel>" not in await typed("<!channel> @here <b>")
+    assert "Type a term" in await typed(" ")
+
+
 async def test_the_asker_of_a_missing_term_hears_of_its_meaning_in_the_same_thread(slack: Service) -> None:
     channel, direct = slack.channel(), slack.channel("D")
     for where in (channel, direct):
@@ -442,10 +485,7 @@ async def test_the_asker_of_a_missing_term_hears_of_its_meaning_in_the_same_thre
 
 
 @pytest.mark.parametrize("user", ["U1", "UVERA", "USUE"])
-async def test_a_user_who_manages_no_context_cannot_add_a_term(slack: Service, user: str) -> None:
-    await slack.act(slack.fake.shortcut("the new ZZQ", channel=slack.channel(), user=user))
-    view = slack.fake.calls("views.open")[-1]["view"]
-    assert "callback_id" not in view
+async def test_a_user_who_manages_no_context_adds_no_term_by_a_forged_form(slack: Service, user: str) -> None:
     await slack.act(slack.fake.shortcut("the new ZZQ", channel=slack.channel(), user="UMIA"))
     form = slack.fake.calls("views.open")[-1]["view"]
     forged = slack.fake.submit(form, {"expansion": "Zed", "context": "NAND"}, user=user)

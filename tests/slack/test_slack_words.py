@@ -24,6 +24,7 @@ from argot.slack.app.lifecycle import is_wanted
 from argot.slack.app.manifest import EVENTS, build_manifest
 from argot.slack.app.modals import build_reason_form, build_term_form, find_short_form
 from argot.slack.app.mrkdwn import escape_streamed, plain, quote_markdown, read_question, split_text
+from argot.slack.app.slack_answers import split_effort
 from argot.slack.slack_check import SCOPES, check_slack
 from argot.slack.store.slack_store import Channel
 from argot.ui.cli.main import main
@@ -36,6 +37,19 @@ NASTY = st.lists(
     ]),
     max_size=40,
 ).map("".join)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "effort"),
+    [
+        ("thorough: what is the limit?", "what is the limit?", "thorough"),
+        ("Quick : who cooks?", "who cooks?", "quick"),
+        ("what is thorough: a word?", "what is thorough: a word?", None),
+        ("thorough:", "thorough:", None),
+    ],
+)
+def test_a_word_in_front_of_a_question_chooses_the_effort(text: str, question: str, effort: str | None) -> None:
+    assert split_effort(text) == (question, effort)
 
 
 # -- text ------------------------------------------------------------------------------------------------------------
@@ -286,7 +300,7 @@ def test_the_shipped_manifest_equals_the_printed_one() -> None:
     assert made["settings"]["event_subscriptions"]["bot_events"] == list(EVENTS)
     assert made["settings"]["interactivity"]["request_url"] == "https://argot.example.com/slack/events"
     # New apps have Slack's view for agents; manifests with the older assistant view are refused.
-    assert set(made["features"]) == {"agent_view", "app_home", "bot_user", "shortcuts"}
+    assert set(made["features"]) == {"agent_view", "app_home", "bot_user", "shortcuts", "slash_commands"}
     assert {"app_home_opened", "app_context_changed", "message.im"} <= set(EVENTS)
     assert made["settings"]["socket_mode_enabled"] is False and "user" not in made["oauth_config"]["scopes"]
     page = (ROOT / "slack" / "README.md").read_text("utf-8")

@@ -225,6 +225,17 @@ class FakeSlack:
             "message": {"type": "message", "user": "U9", "text": text, "ts": self.ts()},
         }
 
+    def command(self, text: str, *, channel: str, user: str = "U1") -> dict[str, Any]:
+        """Return what a person typed behind /term, which Slack sends as the fields of a form."""
+        return {
+            "command": "/term",
+            "text": text,
+            "team_id": TEAM,
+            "user_id": user,
+            "channel_id": channel,
+            "trigger_id": self.trigger(),
+        }
+
     def submit(self, view: dict[str, Any], values: dict[str, Any], *, user: str = "U1") -> dict[str, Any]:
         """Return the submission of a form with these values: a text, or the value of an option."""
         state: dict[str, Any] = {}
@@ -254,7 +265,9 @@ class FakeSlack:
 
     async def send(self, client: Any, body: Any, *, retry: int = 0, **signing: Any) -> Any:
         """Send a request as Slack does: events as JSON, everything else as a form with one field."""
-        if not isinstance(body, dict) or body["type"] in ("event_callback", "url_verification"):
+        if isinstance(body, dict) and "command" in body:
+            text, kind = urlencode(body), "application/x-www-form-urlencoded"
+        elif not isinstance(body, dict) or body["type"] in ("event_callback", "url_verification"):
             text, kind = json.dumps(body), "application/json"
         else:
             text, kind = urlencode({"payload": json.dumps(body)}), "application/x-www-form-urlencoded"

@@ -28,6 +28,7 @@ class Answer:
         self.server, self.request, self.writer = server, request, writer
         self.fault = server.take_fault(request)
         self.options = self.fault.options
+        self._reply: str | None = None
         self._packs = self.fault.name == "gzip"
         self._packer = zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
 
@@ -109,6 +110,8 @@ class Answer:
             return 400, OVERFLOW.format(context=self.server.context, output=wanted, input=asked)
         if name == "no_schema" and "response_format" in body:
             return 400, "response_format of type json_schema is not supported"
+        if name == "no_tools" and "tools" in body:
+            return self.options.get("code", 400), "tools are not supported"
         if name == "no_stream_options" and "stream_options" in body:
             return 400, "unknown field: stream_options"
         if name == "no_max_tokens" and "max_tokens" in body:
@@ -139,7 +142,11 @@ class Answer:
                 return str(self.options["text"])
             case "empty":
                 return ""
-        reply = str(self.server.take_reply(self.request))
+            case "ignores_tools" if "tools" in self.request.body:
+                return "I would search for it."
+        if self._reply is None:
+            self._reply = str(self.server.take_reply(self.request))
+        reply = self._reply
         if self.fault.name == "ignores_schema":
             in_words = "JSON schema" in self.request.system
             return f"Sure! Here it is:\n```json\n{reply}\n```\nAnything else?" if in_words else "Sure! It is PUC."
@@ -156,7 +163,42 @@ class Answer:
         tokens = TOKEN.findall(self._text())
         return tokens[:limit], "length" if len(tokens) > limit else "stop"
 
+    async def _stream_calls(self, calls: list[dict[str, Any]]) -> None:
+        """Send calls of tools, scripted in the reply form, in pieces as a server does."""
+        await self._event(self._delta({"role": "assistant", "content": "I call a tool."}))
+        for index, call in enumerate(calls):
+            function = next(
+                one["function"] for one in self.request.body["tools"] if one["function"]["name"] == call["tool"]
+            )
+            texts = iter([call.get("first", ""), call.get("second", "")])
+            parts = function["parameters"]["properties"].items()
+            given = json.dumps(
+                {name: next(texts) if part["type"] == "string" else call.get("passages", []) for name, part in parts}
+            )
+            begun = {"index": index, "id": f"call-{index}", "type": "function"}
+            pieces = [{**begun, "function": {"name": call["tool"], "arguments": ""}}]
+            pieces += [{"index": index, "function": {"arguments": one}} for one in (given[:7], given[7:])]
+            for piece in pieces:
+                await self._event(self._delta({"tool_calls": [piece]}))
+        await self._event(self._delta({}, "tool_calls"))
+        if (self.request.body.get("stream_options") or {}).get("include_usage"):
+            await self._event({**self._delta({}), "choices": [], "usage": self._usage(len(calls))})
+        await self._data(b"data: [DONE]\n\n")
+        await self._last_chunk()
+
+    def _find_calls(self) -> list[dict[str, Any]]:
+        """Return the calls of tools that are scripted for this request; none if it offers none."""
+        if "tools" not in self.request.body or self.fault.name == "ignores_tools":
+            return []
+        try:
+            return list(json.loads(self._text())["calls"])
+        except (ValueError, TypeError, KeyError):
+            return []
+
     async def _stream(self) -> None:
+        if calls := self._find_calls():
+            await self._stream_calls(calls)
+            return
         tokens, finish = self._tokens()
         options = self.request.body.get("stream_options") or {}
         await self._event(self._delta({"role": "assistant", "content": ""}))

@@ -47,6 +47,8 @@ FAULTS = {
     "overflow": "says that the prompt is too long",
     "unknown_model": "knows no such model",
     "no_schema": "refuses response_format",
+    "no_tools": "refuses tools, with the status `code`",
+    "ignores_tools": "replies with words where tools are offered",
     "ignores_schema": "wraps JSON in words and a fence, and only where the prompt's words ask for it",
     "no_stream_options": "refuses stream_options",
     "no_max_tokens": "refuses max_tokens, and wants max_completion_tokens",

@@ -66,7 +66,14 @@ def test_other_questions_about_a_term_are_not_definition_questions(question: str
 def test_definition_questions_are_found_among_several_questions() -> None:
     assert meant("What is a DGD and who signs the CC?") == ["DGD"]
     assert meant("Who signs the DGD? And what does CC stand for?") == ["CC"]
-    assert meant("What is the difference between a CC and a DGD?") == []
+    assert meant("What is the difference between a CC and a DGD?") == ["CC", "DGD"]
     assert meant("What do DGD and CC mean?") == ["DGD", "CC"]
     assert meant("What does CC mean in the DGD?") == ["CC"]
     assert meant("What is a dangerous goods declaration?") == ["dangerous goods declaration"]
+
+
+def test_a_question_that_refers_back_means_the_term_pointed_out() -> None:
+    assert meant("Someone left 'DGD' in my draft. what does that mean") == ["DGD"]
+    assert meant("My papers say DGD. What does it stand for?") == ["DGD"]
+    assert meant("The DGD was refused at the gate. What does that mean?") == []
+    assert meant("It says 'DGD' and 'CC'. What does that mean?") == []

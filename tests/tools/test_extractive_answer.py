@@ -310,3 +310,10 @@ async def test_html_tags_in_plain_text_are_not_quoted() -> None:
     sentences = [quoted[start:end] for start, end in split_sentences(quoted)]
     (segment,) = match_references(sentences, [hits([text])[0].passage], LexicalScorer(), threshold=0.5)
     assert (segment.first, segment.last) == (0, 1)
+
+
+async def test_a_question_for_yes_or_no_is_answered_first_by_the_sentence_that_decides() -> None:
+    text = "The workshop stands in hall 2. Dogs are not allowed in the workshop. It is locked at night."
+    assert await answer("Are dogs allowed in the workshop?", [text]) == (
+        "Dogs are not allowed in the workshop.\n\nThe workshop stands in hall 2.\n\nIt is locked at night."
+    )

@@ -11,6 +11,7 @@ from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.lookup.ordinary_words import is_ordinary_word, is_well_known
 from argot.jargon_db.lookup.spelling import Spelling
+from argot.prompts.loader import prompt
 from argot.tools.llm.grounding import (
     CHOSEN_SCORE,
     find_strange_words,
@@ -260,6 +261,14 @@ def test_a_valid_stand_alone_question_is_accepted(said: str) -> None:
 )
 def test_an_invalid_stand_alone_question_is_rejected(said: str) -> None:
     assert check_stand_alone(said, "What about its voltage?", HISTORY) is None
+
+
+def test_the_rewordings_that_the_prompt_shows_pass_the_check() -> None:
+    for shown in prompt("stand_alone").examples:
+        asked, answered = shown["input"]["history"].strip().split("\n")
+        history = [Turn(asked.partition(": ")[2], answered.partition(": ")[2])]
+        said = shown["output"]["question"]
+        assert check_stand_alone(said, shown["input"]["question"], history) == said
 
 
 def test_a_stand_alone_question_must_keep_numbers_and_names() -> None:

@@ -69,7 +69,7 @@ def is_cited(said: str, source: str) -> bool:
         ("The switch goes on 8 ns after the start.", "It goes on 8 ns before the start, off after the end.", "'after'"),
         ("Phones may read mail.", "No phones may read mail.", "negation"),
         ("The per diem is 41 kroner.", "The per diem is 41 euros.", "number"),
-        ("The plant in Lyon employs 300 robots.", "The plant in Lyon employs 300 people.", "number"),
+        ("The plant in Lyon employs 300 robots.", "The plant in Lyon employs 300 people.", "noun of 300"),
         ("The tank holds 300 gallons.", "The tank holds 300 litres.", "number"),
         ("Leave may be carried over after 31 March.", "Leave may be carried over until 31 March.", "'after'"),
         ("Parts are shipped from Lyon by truck.", "Parts are shipped to Lyon by truck.", "'from'"),
@@ -198,3 +198,70 @@ def test_nearly_all_true_sentences_are_kept() -> None:
 )
 def test_the_header_of_a_column_gives_the_unit_of_its_numbers(said: str) -> None:
     assert find_objection(said, TARIFFS) == ""
+
+
+DEPOSITS = """# Deposits
+
+The **Harbour Board** manages the quay. The landlord pays the deposit of the hall to Nordbank within 4 weeks.
+
+- Level 3 members may book up to 12 hours a month.
+- Level 2 members may book up to 5 hours a month.
+- Kestrix can store files up to 9 GB.
+- Ospry is meant for short notes. There is no regular cleaning of its folders.
+
+Do not delete the receipt of the deposit. If your second deputy is on a long leave, your first deputy can sign for it.
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "objects"),
+    [
+        ("The landlord pays the deposit of the hall to Nordbank within 4 weeks at most.", False),
+        ("The landlord pays the deposit of the hall to the Harbour Board within 4 weeks.", True),
+        ("Level 2 members may book up to 12 hours a month.", True),
+        ("Members of Level 3 may book up to 12 hours a month.", False),
+        ("Ospry can store files up to 9 GB.", True),
+        ("Files of up to 9 GB can be stored in Kestrix.", False),
+        ("The landlord pays the deposit of the hall to Nordbank within 4 months.", True),
+    ],
+)
+def test_a_word_of_the_passage_does_not_take_the_place_of_another(said: str, objects: bool) -> None:
+    assert bool(find_objection(said, DEPOSITS)) is objects
+
+
+@pytest.mark.parametrize(
+    ("said", "objects"),
+    [
+        ("Delete the receipt of the deposit.", True),
+        ("Its folders get regular cleaning.", True),
+        ("Do not delete the receipt.", False),
+        ("Level 3 members are forbidden to book hours.", True),
+        ("Only no, do not delete the receipt of the deposit.", True),
+    ],
+)
+def test_what_the_passage_only_denies_is_not_affirmed(said: str, objects: bool) -> None:
+    assert bool(find_objection(said, DEPOSITS)) is objects
+
+
+LODGE = (
+    "On the form of the lodge, 1. open the key page.\n2. Click the green button on the left to order a spare key.\n\n"
+    "Rinse the filter once every 9 weeks, otherwise the pump stops. Nothing in the log is private. There is no reading "
+    "of messages between guides. Your RNL (Not Later Than date) shows in the portal on the day after the stay."
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "against"),
+    [
+        ("On the key page of the lodge, click the green button on the left to order a spare key.", ""),
+        ("On the key page of the lodge, never click the green button on the left to order a spare key.", "negation"),
+        ("Rinse the filter at least once every 9 weeks.", "scope 'at least'"),
+        ("Rinse the filter at most once every 9 weeks.", "scope 'at most' of once"),
+        ("Nothing is private, not even the messages between guides.", ""),
+        ("The log is private, even the messages between guides.", "negation"),
+        ("It shows in the portal on the day after the stay.", ""),
+        ("It does not show in the portal on the day after the stay.", "negation"),
+    ],
+)
+def test_a_stressed_bound_a_repeated_denial_and_a_place_change_nothing(said: str, against: str) -> None:
+    assert find_objection(said, LODGE) == against

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -69,9 +70,9 @@ def test_likeness_is_the_cosine_similarity_of_whole_texts(reader: ReaderScorer) 
 
 
 def test_a_text_once_read_is_cached(reader: ReaderScorer) -> None:
-    (once,), (again,) = reader.read(["Lunch is paid by badge."]), reader.read(["Lunch is paid by badge."])
+    (once,), (again,) = reader.read_texts(["Lunch is paid by badge."]), reader.read_texts(["Lunch is paid by badge."])
     assert once is again
-    alone = reader.read(["training"])[0].vectors
+    alone = reader.read_texts(["training"])[0].vectors
     assert np.allclose(np.linalg.norm(alone.astype(np.float32), axis=1), 1, atol=0.01)
 
 
@@ -85,6 +86,27 @@ def test_reranking_reads_the_best_passages_and_keeps_all(reader: ReaderScorer) -
     assert [hit.score for hit in ordered] == sorted((hit.score for hit in ordered), reverse=True)
     assert all(0 <= hit.score <= 1 for hit in ordered)
     assert rerank(query, [], reader, Profile()) == []
+
+
+def test_a_passage_without_a_word_of_the_question_is_read_if_the_search_put_it_first(reader: ReaderScorer) -> None:
+    document = hits(1)[0].document
+    texts = ["Lunch is paid by badge.", *(f"How long does the training take in room {n}?" for n in range(30))]
+    found = [
+        Hit(Passage(f"p{n}", "d", "r", n, 0, len(one), one, ""), document, 0.5 if n else 0.8)
+        for n, one in enumerate(texts)
+    ]
+    query = [WeightedQuery("How long does the training take?")]
+    by_words = rerank(query, found, LexicalScorer(), Profile())
+    assert by_words[-1].passage.id == "p0"
+    read: list[str] = []
+
+    class RecordingReader(ReaderScorer):
+        def score_and_answers(self, query: str, texts: Sequence[str]) -> tuple[list[float], list[float]]:
+            read.extend(texts)
+            return super().score_and_answers(query, texts)
+
+    rerank(query, found, RecordingReader(reader.folder, LexicalScorer(), threads=1), Profile())
+    assert len(read) == READ_PASSAGES and texts[0] in read
 
 
 def test_a_passage_is_scored_by_its_best_matching_query(reader: ReaderScorer) -> None:
@@ -127,7 +149,7 @@ def test_an_untrained_reader_equals_its_encoder(tmp_path: Path) -> None:
     write_reader(None, READER_SOURCE_MODEL, tmp_path)
     traced, cut = ReaderScorer(tmp_path, LexicalScorer(), threads=1), choose_scorer(Settings(threads=1))
     assert isinstance(cut, ReaderScorer)
-    one, other = traced.read(texts)[0], cut.read(texts)[0]
+    one, other = traced.read_texts(texts)[0], cut.read_texts(texts)[0]
     assert np.allclose(one.vectors, other.vectors, atol=1e-3)
     assert one.weights.std() < 1e-4 and other.weights.std() == 0
     assert traced.card["readings"] == cut.card["readings"]

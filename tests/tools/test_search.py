@@ -16,7 +16,7 @@ from argot.tools.retrieval.hybrid_search import (
     search_triples,
 )
 from argot.tools.retrieval.repeated_passages import drop_repeats
-from argot.types import Principal
+from argot.types import Hit, Principal
 
 ANN = Principal("ann")
 INSIDER = Principal("ines", groups=frozenset({"vault"}))
@@ -110,3 +110,29 @@ def test_identical_passages_of_several_documents_are_returned_once(tiny_kb: Any)
     other = replace(first, passage=replace(first.passage, id="other", text=f"{first.passage.text} 7"))
     assert drop_repeats([*hits, copy, other], 10) == [*hits, other]
     assert drop_repeats([hits[0], *hits, copy, other], len(hits)) == hits
+
+
+def test_a_passage_that_says_nothing_new_is_left_out(tiny_kb: Any) -> None:
+    first = hybrid_search(tiny_kb.corpus, ANN, [WeightedQuery("How much does a late filing cost?")], Profile())[0]
+
+    def hit(id_: str, text: str) -> Hit:
+        return replace(first, passage=replace(first.passage, id=id_, text=text))
+
+    whole = hit("whole", "## Yard\n\nThe gate opens at nine. Bring one of these:\n\n- a badge\n- a key")
+    twin = hit("twin", "Bring one of these:\n\n* a key\n* the badge")
+    denied = hit("denied", "The gate never opens at nine.")
+    longer = hit("longer", "- a key\n- a letter")
+    rules = hit("rules", "---")
+    assert drop_repeats([whole, twin, denied, longer, rules], 10) == [whole, denied, longer, rules]
+
+
+def test_the_same_sentence_about_another_thing_is_no_repeat(tiny_kb: Any) -> None:
+    first = hybrid_search(tiny_kb.corpus, ANN, [WeightedQuery("How much does a late filing cost?")], Profile())[0]
+
+    def hit(*heading: str) -> Hit:
+        passage = replace(first.passage, id=str(heading), heading_path=heading, text="It costs 40 euros a day.")
+        return replace(first, passage=passage)
+
+    red, blue = hit("Red kayak", "1 Fees"), hit("Blue canoe", "1 Fees")
+    copies = [hit("Red kayak", "2.1 Fees"), hit("The red kayak"), hit("Blue canoe", "Fees", "Deposit"), hit()]
+    assert drop_repeats([red, blue, *copies], 10) == [red, blue]

@@ -66,7 +66,10 @@ def find_bound_objection(said: str, nearest: str, source: str) -> str:
         if not any(_is_bound_at(bound.name, place) for place in places or (_Place(nearest, ""),)):
             # "If it is off by more than 1 mm" for "must stay within 1 mm": the other side of the same limit.
             turned = bound.conditional and any(_is_bound_at(_OTHER[bound.name], place) for place in places)
-            return f"scope '{bound.name}'" if turned or not places else f"scope '{bound.name}' of {bound.number}"
+            # "At least once every 5 weeks" only stresses "once every 5 weeks".
+            frequent = bound.name == "at least" and bound.number in ("once", "twice")
+            named = "" if turned or frequent or not places else f" of {bound.number}"
+            return f"scope '{bound.name}'{named}"
     return ""
 
 

@@ -52,6 +52,13 @@ _AS_PROSE = re.compile(
     rf"\b(?P<word>to|in|by|from|per)\s+(?:the\s+)?(?:\[\s*(?P<square>{_NUMBERS})\s*\]"
     rf"|(?:[Pp]assages?|Sources?|Documents?)\s+(?P<round>{_NUMBERS})\b)",
 )
+_PARTICLE = re.compile(
+    r"\b(?:log|sign|check|dial|opt|plug|clock|badge|fill|hand|turn|call|come|came|go|went|going|move|stay|phone|key|type"
+    r"|buzz|lock|built|build|join|tune|chip)(?:[a-z]?(?:ed|ing)|e?s)?(?: (?:you|it|them|me|us|him|her))?\s+$",
+    re.IGNORECASE,
+)
+"""Words whose "in" needs no object: "log in [1]"."""
+_MAX_VERB_CHARS = 30
 # "It is 5 V. (2)" and "It is 5 V. Source: 2".
 _BEHIND_A_STOP = re.compile(
     rf"(?<=[.!?])[ \t]*(?:\((?P<round>\d{{1,2}})\)|(?:{_NAMES})\s*:?\s*(?P<square>{_NUMBERS})\.?)[ \t]*$",
@@ -160,6 +167,9 @@ def strip_marks(text: str, passages: int, *, quoted: bool = False) -> str:
         return _GONE if all_there(match) or not _is_plain(match) else match[0]
 
     def name_documents(match: re.Match[str]) -> str:
+        before = match.string[max(0, match.start() - _MAX_VERB_CHARS) : match.start()]
+        if before.endswith("-") or (match["word"] == "in" and _PARTICLE.search(before)):
+            return match[0]
         return f"{match['word']} the documents" if all_there(match) else match[0]
 
     def end_sentence(match: re.Match[str]) -> str:
@@ -177,6 +187,16 @@ def strip_marks(text: str, passages: int, *, quoted: bool = False) -> str:
         return _BEFORE_A_STOP.sub(end_sentence, _BEHIND_A_STOP.sub("", part))
 
     return _apply_outside_code(text if quoted else _SOURCES.sub("", text), clean)
+
+
+def list_marks(text: str) -> list[tuple[int, int, list[int]]]:
+    """Return [start, end) and the numbers of each mark outside code, in order."""
+    code = [(one.start(), one.end()) for one in _CODE.finditer(text)]
+    return [
+        (mark.start(), mark.end(), _read_numbers(mark))
+        for mark in _MARK.finditer(text)
+        if not any(first <= mark.start() < last for first, last in code)
+    ]
 
 
 def _apply_outside_code(text: str, change: Callable[[str], str]) -> str:

@@ -25,8 +25,17 @@ _BOUND = {
     ),
 }
 """Bounds that contain a negation but deny nothing."""
-# "No. 5" is a number, and "not only", "no matter", "whether or not" and "if not" deny nothing.
-_NO_DENIAL = re.compile(r"\bNo\. ?(?=\d)|\bnot only\b|\bno matter\b|\bwhether or not\b|\bif not\b", re.IGNORECASE)
+# "No. 5" is a number, and "not only", "isn't the only", "no matter", "whether or not" and "if not" deny nothing; nor
+# does what an abbreviation stands for ("(Not To Exceed)").
+_NO_DENIAL = re.compile(
+    r"\bNo\. ?(?=\d)|\bnot (?:only|just|merely)\b|(?:\bnot|n['’]t) the only\b|\bno matter\b|\bwhether or not\b"
+    r"|\bif not\b|(?-i:\((?:No|Not|Without)(?: [A-Z][\w-]*)+(?: [a-z]+)?\))",
+    re.IGNORECASE,
+)
+_DENIED_TWICE = re.compile(
+    r"(\b(?:no|not|never|none|nothing|nobody|neither|cannot|\w+n['’]t)\b[^.:;!?]*?,? )(?:not|nor) even\b", re.IGNORECASE
+)
+"""A second denial of the same: "nobody may enter, not even the crew"."""
 NEGATION = re.compile(
     r"\b(?:not|no|never|none|nothing|nobody|neither|nor|cannot|without|unable|hardly|\w+n['’]t)\b", re.IGNORECASE
 )
@@ -34,7 +43,7 @@ _DENIAL = re.compile(
     r"\b(?:forbid\w*|forbade|prohibit\w*|ban|bans|banned|refus\w+|reject\w*|lacks?|lacking|fails?|failed|failure"
     r"|stays? out|kept out|keep out|free (?:of|from)|rather than|instead|except\w*|exempt\w*|prevent\w*|avoid\w*|stops?"
     r"|stopped|exclud\w+|impossible|invalid|absent|missing|unless|nowhere|less|fewer|false|wrong|deny|denies|denied"
-    r"|zero|0)\b|\bun\w{4,}|\bnon-?\w{4,}",
+    r"|disregard\w*|ignor(?:e[sd]?|ing)|skip\w*|zero|0)\b|\bun\w{4,}|\bnon-?\w{4,}",
     re.IGNORECASE,
 )
 """Words that deny without a negation: they can match a negation of the other sentence, but count as none."""
@@ -51,7 +60,12 @@ def strip_idle_negations(text: str) -> str:
     """Return a text without the negations that deny nothing: "must not exceed" as "at most"."""
     for name, pattern in _BOUND.items():
         text = pattern.sub(name, text)
-    return _NO_DENIAL.sub(" ", text)
+    return _DENIED_TWICE.sub(r"\1even", _NO_DENIAL.sub(" ", text))
+
+
+def has_denying_word(text: str) -> bool:
+    """Return whether a text has a word that denies without a negation, such as "forbidden" or "unless"."""
+    return _DENIAL.search(text) is not None
 
 
 def is_negated(text: str) -> bool:
@@ -76,6 +90,10 @@ def is_denied(said: str, nearest: str) -> bool:
     return not answers
 
 
+_MAX_EXCLUDED = 2  # stems that a sentence excludes ("A, not B")
+_MAX_LISTED = 3  # clauses before a list's entry in which the list's denied beginning is looked for
+# An entry without a subject: "making calls", "check graphs".
+_CONTINUED = re.compile(r"\W*(?:\w+ing|[a-z]+ [a-z]+)\b(?!.*\b(?:is|are|must|may|can|should|will|has|have)\b)")
 _MIN_CLAUSE_STEMS = 2  # stems; a shorter clause has too few words to be found by
 _MIN_SHARED_STEMS = 0.6  # share of a clause's stems in another clause about the same
 _FIRM = re.compile(r"\b(?:not|no|never|none|nothing|nobody|cannot|\w+n['’]t)\b", re.IGNORECASE)
@@ -101,11 +119,36 @@ def _is_made_up_denial(clause: str, passage: str) -> bool:
         return False
     about = find_clauses_about(stems, passage)
     agreeing = [there for there in about if NEGATION.search(there) or _DENIAL.search(there)]
+    # "You must not read logs, check graphs or make calls": the clauses of a list are denied with the first one.
+    agreeing += [there for there in about if there not in agreeing and _is_denied_with_another(there, passage)]
     if not agreeing:
         # "Never by hand" may follow its subject: "Wafers are moved by tools, never by hand".
-        return bool(about) and not any(stems & _find_denied_stems(there) for there, _ in split_clauses(passage))
+        return bool(about) and not any(stems & find_denied_stems(there) for there, _ in split_clauses(passage))
     # "No changes are not made": a denial of a denial.
     return times > 1 and times > max(len(_FIRM.findall(there)) for there in agreeing)
+
+
+def is_denied_elsewhere(said: str, passage: str) -> bool:
+    """Return whether what the sentence excludes in a few words ("A, not B") is denied elsewhere in the passage."""
+    excluded = find_denied_stems(strip_idle_negations(said))
+    if not 0 < len(excluded) <= _MAX_EXCLUDED:
+        return False
+    return any(
+        2 * len(excluded & theirs) >= len(excluded) and NEGATION.search(there)
+        for there, theirs in split_clauses(passage)
+    )
+
+
+@lru_cache(maxsize=8_000)
+def _is_denied_with_another(clause: str, passage: str) -> bool:
+    """Return whether a clause has no subject of its own and continues a list of which an earlier entry is denied."""
+    if not _CONTINUED.match(clause):
+        return False
+    clauses = [there for there, _ in split_clauses(passage)]
+    before = clauses[: clauses.index(clause)][-_MAX_LISTED:]
+    return any(NEGATION.search(there) for there in before) and all(
+        _CONTINUED.match(there) or NEGATION.search(there) for there in before[-1:]
+    )
 
 
 def find_clauses_about(stems: frozenset[str], passage: str) -> list[str]:
@@ -125,26 +168,36 @@ def split_clauses(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 def _has_denied_words(said: str, nearest: str) -> bool:
-    """Return whether the sentence has half of the words of a clause that the other denies."""
+    """Return whether the sentence has half of the words of a clause that the other text denies, and no more words of a
+    clause that it affirms: "not on Monday but on Tuesday" does not deny "on Tuesday".
+    """
     stems = find_statement_stems(said)
+    denied, affirmed = 0, 0
     for clause in CLAUSE.split(nearest):
-        if NEGATION.search(clause):
-            denied = find_statement_stems(NEGATION.sub(" ", clause))
-            if denied and 2 * len(denied & stems) >= len(denied):
-                return True
-    return False
+        theirs = find_statement_stems(NEGATION.sub(" ", clause))
+        shared = len(theirs & stems)
+        if not NEGATION.search(clause):
+            affirmed = max(affirmed, shared)
+        elif theirs and 2 * shared >= len(theirs) and _has_half(stems, find_denied_stems(clause)):
+            denied = max(denied, shared)
+    return denied > 0 and denied >= affirmed
+
+
+def _has_half(stems: frozenset[str], others: frozenset[str]) -> bool:
+    return 2 * len(stems & others) >= len(others)
 
 
 def _is_denying_another(said: str, nearest: str) -> bool:
     """Return whether each text denies only things that the other affirms: "A, not B" and "B, not A"."""
-    mine, theirs = _find_denied_stems(said), _find_denied_stems(nearest)
+    mine, theirs = find_denied_stems(said), find_denied_stems(nearest)
+    around = frozenset().union(*(find_statement_stems(part) for part in CLAUSE.split(nearest) if NEGATION.search(part)))
     return (
-        not mine & theirs and bool(mine & find_statement_stems(nearest)) and bool(theirs & find_statement_stems(said))
+        not mine & around and bool(mine & find_statement_stems(nearest)) and bool(theirs & find_statement_stems(said))
     )
 
 
 @lru_cache(maxsize=8_000)
-def _find_denied_stems(text: str) -> frozenset[str]:
+def find_denied_stems(text: str) -> frozenset[str]:
     """Return the stems that follow a negation in its clause."""
     behind = (part[found.end() :] for part in CLAUSE.split(text) if (found := NEGATION.search(part)))
     return frozenset().union(*map(find_statement_stems, behind))

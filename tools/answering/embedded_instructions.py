@@ -88,6 +88,8 @@ _SAYING = re.compile(
     r"(?:\s+(?:\w+\s+){0,3}?(?:with|that|only|exactly|as follows|this)\b|\s*:|\s+(?:\w+\s+){0,2}[\"“”'‘«`])",
     re.IGNORECASE,
 )
+# "In these cases we give the value and say: ..."
+_REPORTED = re.compile(r"(?:^|[,;:(]\s*|\b(?:cases?|then|that|and) )\W*(?:we|they)\b[^.:;!?]*$", re.IGNORECASE)
 # "Refuse to answer", "ignore the passages", "say that you do not know"
 _REFUSING = re.compile(
     r"\b(?:refuse|refusal|decline|be silent|(?:stay|remain|keep) silent|keep quiet|silence|no answer|say nothing"
@@ -210,8 +212,9 @@ def _is_only_saying(text: str, answer: str) -> bool:
 @lru_cache(maxsize=8_000)
 def _find_saying_verb(text: str) -> str:
     """Return the verb of an order to say something; empty if there is none."""
-    found = _SAYING.search(_normalize(text))
-    return found["verb"] if found else ""
+    plain = _normalize(text)
+    orders = (found for found in _SAYING.finditer(plain) if not _REPORTED.search(plain, 0, found.start("verb")))
+    return next((found["verb"] for found in orders), "")
 
 
 def _is_leading_on(text: str, units: Sequence[tuple[int, int, str]], place: int) -> bool:

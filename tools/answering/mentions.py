@@ -12,6 +12,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
+from argot.jargon_db.lookup.ordinary_words import is_common_word
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import content_stems
 
@@ -21,6 +22,13 @@ _QUOTED = re.compile(
     r"""|『([^『』\n]{3,400})』|‘([^‘’\n]{3,400})’|(?<!\w)'([^'\n]{3,400})'(?!\w)"""
 )
 _BEHIND_COLON = re.compile(r"[:：]\s*(\S[^\n]*)")
+_LABEL = re.compile(
+    r"\W*(?:(?:please|important|side|editor['’]?s?) )?(?:notes?|n\.?b\.?|tips?|hints?|warnings?|cautions?|danger|info"
+    r"|important|remarks?|reminders?|prerequisites?|requirements?|exceptions?|examples?)\W*",
+    re.IGNORECASE,
+)
+"""What marks a statement of the text itself, before a colon: "Note: ..."."""
+_ADDRESS = re.compile(r"<?[\w.+-]+@[\w.-]+>?")
 _MIN_SHARED_STEMS = 2
 """Minimum stems that a sentence of the answer has to share: a single word, such as a button's name, is no statement."""
 
@@ -67,11 +75,20 @@ def _find_introductions(text: str) -> tuple[_Introduction, ...]:
     for sentence in split_sentences(text):
         spans = [(match.span(), True) for match in _QUOTED.finditer(text, *sentence)]
         if colon := _BEHIND_COLON.search(text, *sentence):
-            spans.append((colon.span(1), False))
+            is_label = _LABEL.fullmatch(text, sentence[0], colon.start())
+            spans += [] if is_label or _is_field(colon[1]) else [(colon.span(1), False)]
         for span, quoted in spans:
             inner = frozenset(content_stems(text[slice(*span)]))
             found.append(_Introduction(span, sentence, inner, _find_frame(text, sentence, span), quoted))
     return tuple(found)
+
+
+def _is_field(value: str) -> bool:
+    """Return whether words after a colon are only names and numbers, as in "Chair: Ada Lind" or "Phone: 4400": these
+    dictate no statement to a model.
+    """
+    words = re.findall(r"[^\W\d_]{2,}", _ADDRESS.sub("", value))
+    return not any(word.islower() or is_common_word(word.casefold()) for word in words)
 
 
 def _find_elsewhere(text: str, sentence: tuple[int, int]) -> set[str]:

@@ -9,43 +9,83 @@ other languages only numbers, units, identifiers and clauses are compared.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
 from argot.tools.answering.bounds import find_bound_objection
-from argot.tools.answering.denial import CLAUSE, has_denied_clause, strip_idle_negations
+from argot.tools.answering.denial import (
+    CLAUSE,
+    NEGATION,
+    has_denied_clause,
+    is_denied_elsewhere,
+    is_negated,
+    strip_idle_negations,
+)
+from argot.tools.answering.exchanges import find_exchanged
+from argot.tools.answering.replaced_words import find_replaced
 from argot.tools.answering.scope import find_opposed_clause, find_scope_objection
-from argot.tools.answering.support import find_nearest_unit, is_quoted, read_visible
-from argot.tools.text.quantities import CURRENCY_CODES, find_missing_quantity, find_other_noun, find_other_rate, is_rate
-from argot.tools.text.totals import strip_totals
+from argot.tools.answering.statement_parts import is_place, split_statement
+from argot.tools.answering.support import (
+    find_nearest_unit,
+    find_nearest_units,
+    find_statement_stems,
+    is_quoted,
+    read_visible,
+    strip_links,
+)
+from argot.tools.answering.turned_words import find_turned_word
+from argot.tools.text.quantities import (
+    CURRENCY_CODES,
+    MONTH_NAMES,
+    WEEKDAY_NAMES,
+    find_missing_quantity,
+    find_other_noun,
+    find_other_rate,
+    is_rate,
+)
+from argot.tools.text.totals import strip_counts, strip_totals
+from argot.tools.text.units import is_unit
 from argot.tools.text.words import find_identifiers, fold_words, stem
 
-_PARTS = re.compile(r";\s+")
-"""One sentence may combine several of the passage; each part is compared with its own source."""
 _VERDICT = re.compile(r"^(?:yes|no)\b[,.:;]\s+", re.IGNORECASE)
 """The answer to the question, not a negation of the following text: "No, scaffolding of less than 90 days is
 exempt"."""
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
 _MIN_CLAUSE_WORDS = 3  # words with a meaning; a shorter clause is an aside ("as usual")
 _MANY_CLAUSE_WORDS = 4
+_MIN_PART_STEMS = 3  # stems of a part that is compared by itself
+_MIN_COVERED = 0.7  # share of a part's stems in another sentence of the passage that it may be about
 _MAX_CHANCE_SHARE = 0.25  # a passage with this many words may contain one or the other by chance
 _ABOUT_ITSELF = """according accordance passage document guide handbook manual page section source text policy note
 example general generally summary short case rule fact word answer question mentioned stated described following
 provided information context addition particular important overall result therefore however furthermore moreover
 additionally also finally usually typically"""
 _EXCEPTION = re.compile(r"\b(?:unless|except|excepting|apart from|excluding) ([^,;:.()]+)", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:if|when|once|provided(?: that)?|(?:as|so) long as|in case of|outside(?: of)?"
+    r"|only (?:on|for|in|with|after|by)|with the (?:consent|approval|permission) of) ([^,;:.()]+)",
+    re.IGNORECASE,
+)
+# A condition that refers back: "if they do", "if needed".
+_REFERENCE = re.compile(
+    r"(?:it|they|you|we|that|this|these|those|none|nobody|no one|so|not)\b|(?:\w+ly )?\w+(?:ed|ble|ary|en)$",
+    re.IGNORECASE,
+)
+_MIN_CONDITION_WORDS = 2  # words with a meaning; a shorter condition may refer back
+_MIN_BEGINNING = 5  # letters that two words for the same may begin with
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
 """Stems of an answer's remarks about itself, which no passage has to support."""
 # Not after a full stop or colon, where any word has a capital; `_may_begin` handles the first word. A possessive is a
 # name ("Vienna's"), a contraction is none ("Don't").
-_NAME = re.compile(r"(?:^|(?<=[\w,;(\"“‘'] ))(?<![.!?:] )[A-Z][a-zà-ÿ]{2,}(?![\w-]|['’][a-rt-z])")
-_PUT_OTHERWISE = frozenset(f"'{name}'" for name in ("at least", "at most", "always", "all", "must", "optional"))
-_CALENDAR = re.compile(
-    r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?|January|February|March|April|May|June|July|August|September"
-    r"|October|November|December"
-)
+_NAME = re.compile(r"(?:^|(?<=[\w,;(\"“‘'] ))(?<![.!?:] )[A-Z][a-zà-ÿ]{2,}(?!\w|-[A-Z0-9]|['’][a-rt-z])")
+_OTHER_NOUN = "noun of "
+_MISSING_KINDS = (_OTHER_NOUN, "number ", "name ", "identifier ", "clause ", "rate ", "scope ")
+"""Beginnings of the reasons that a passage lacks something, without saying otherwise."""
+_PUT_OTHERWISE = frozenset(map(repr, ("at least", "at most", "always", "all", "must", "optional", "exempt")))
+_CALENDAR = re.compile("|".join([*(f"{day.title()}s?" for day in WEEKDAY_NAMES), *map(str.title, MONTH_NAMES)]))
+_MIN_WORDS = 4  # words besides names in a text whose language can be told
 _MIN_NAME_LETTERS = 4  # letters that a name and its adjective share at least
 _MAX_ENDING_LETTERS = 3
 """Letters in which a name and its adjective may differ: Sweden, Swedish."""
@@ -55,13 +95,13 @@ def find_objection(sentence: str, passage: str) -> str:
     """Return why the passage cannot support the sentence; empty if nothing contradicts it, as for any quotation.
 
     Both are Markdown. Numbers, units, names and clauses may occur anywhere in the passage; a bound must occur with its
-    number; rates, scope, direction and negation are compared with the passage's sentence most similar to the sentence,
-    or to each part between semicolons, and with its clauses about the same. A name also counts as present if it is
-    abbreviated.
+    number. Rates, scope, direction and negation are compared with the passage's sentences most similar to the sentence,
+    or to each statement that it joins, and with the passage's clauses about the same. Words of the passage must not be
+    exchanged, or stand in the place of others. A name also counts as present if it is abbreviated.
     """
     if is_quoted(sentence, passage):
         return ""
-    said, source = read_visible(sentence), read_visible(passage)
+    said, source = read_visible(strip_links(sentence, passage)), read_visible(passage)
     soft = ""
     for reason in _list_reasons(said, passage, source):
         if not is_soft(reason):
@@ -71,38 +111,94 @@ def find_objection(sentence: str, passage: str) -> str:
 
 
 def is_soft(reason: str) -> bool:
-    """Return whether a reason is empty, or only a word of scope that a passage may express otherwise ("up to", "all").
+    """Return whether a reason is empty, or names only a word that a passage may express otherwise: one of scope ("at
+    most", "all"), or the noun behind a number that the passage has.
 
     "Only", "except" and "unless" are not among these: added to a true sentence they make it false.
     """
-    return not reason or reason.removeprefix("scope ") in _PUT_OTHERWISE
+    return not reason or reason.startswith(_OTHER_NOUN) or reason.removeprefix("scope ") in _PUT_OTHERWISE
+
+
+def is_contradiction(reason: str) -> bool:
+    """Return whether a reason means that the passage says otherwise. A passage that only lacks something does not
+    contradict: another one may have it.
+    """
+    return bool(reason) and not reason.startswith(_MISSING_KINDS)
 
 
 def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     """Yield all reasons, including empty ones; the quickest checks come first."""
-    yield _find_missing(said, source)
+    yield _find_missing(strip_counts(said, passage), source)
     statement = _VERDICT.sub("", said)
     yield _find_opposed(statement, passage, source)
     yield "negation" if has_denied_clause(statement, passage) else ""
     word = find_opposed_clause(statement, passage)
     yield f"'{word}' against its opposite" if word else ""
+    yield find_turned_word(statement, passage)
     yield _find_unsupported_clause(said, source)
+    things = find_exchanged(statement, source)
+    yield f"{things} exchanged" if things else ""
+    words = find_replaced(statement, passage)
+    yield f"'{words}'" if words else ""
 
 
 def _find_opposed(statement: str, passage: str, source: str) -> str:
     """Return a rate, scope, direction or negation that differs from that of the most similar sentence."""
     opposed = _find_opposed_part(statement, passage, source)
-    parts = _PARTS.split(statement)
+    parts = split_statement(statement)
+    # "Only managers ..." is said of the whole sentence.
+    if len(parts) == 1 or (opposed == "scope 'only'" and statement[:5].casefold() == "only "):
+        return opposed
     # "Bake for 24 hours; at most twice": the passage may have two sentences, each similar to one part only
-    if opposed and len(parts) > 1:
-        opposed = next(filter(None, (_find_opposed_part(part, passage, source) for part in parts)), "")
-    return opposed
+    nearest = find_statement_stems(find_nearest_unit(statement, passage))
+    looked_at = [
+        place
+        for place, part in enumerate(parts)
+        if opposed or (_is_covered_elsewhere(part, nearest, passage) and not (place == 0 and is_place(part)))
+    ]
+    return next(filter(None, (_find_opposed_in_turn(parts, place, passage, source) for place in looked_at)), "")
+
+
+def _find_opposed_in_turn(parts: Sequence[str], place: int, passage: str, source: str) -> str:
+    """Return the objection to the part of a sentence at index `place`.
+
+    A part without a negation may continue an earlier one that has it: "You must not read logs, check graphs ...".
+    """
+    reason = _find_opposed_part(parts[place], passage, source)
+    if reason == "negation" and any(map(is_negated, parts[:place])) and not is_negated(parts[place]):
+        reason = _find_opposed_part(f"not {parts[place]}", passage, source)
+    return reason
+
+
+def _is_covered_elsewhere(part: str, nearest: frozenset[str], passage: str) -> bool:
+    """Return whether a part of a sentence is about another sentence of the passage than the whole is.
+
+    `nearest`: the stems of the passage's sentence nearest to the whole; it has fewer than half of the part's.
+    """
+    stems = find_statement_stems(part)
+    own = find_statement_stems(find_nearest_unit(part, passage))
+    if len(stems) < _MIN_PART_STEMS or 2 * len(stems & nearest) >= len(stems):
+        return False
+    return len(stems & own) >= _MIN_COVERED * len(stems)
 
 
 def _find_opposed_part(said: str, passage: str, source: str) -> str:
-    nearest = find_nearest_unit(said, passage)
-    if not nearest or is_quoted(said, passage):
+    """Return an objection that all of the passage's most similar sentences raise."""
+    if is_quoted(said, passage):
         return ""
+    found = ""
+    for nearest in find_nearest_units(said, passage):
+        reason = _find_opposed_by(said, nearest, source)
+        if reason == "negation" and is_denied_elsewhere(said, passage):
+            # Compared once more without the negations, behind which there may be another objection.
+            reason = _find_opposed_by(NEGATION.sub(" ", said), NEGATION.sub(" ", nearest), source)
+        if is_soft(reason):
+            return reason
+        found = found or reason
+    return found
+
+
+def _find_opposed_by(said: str, nearest: str, source: str) -> str:
     if rate := find_other_rate(said, nearest, source):
         return f"rate {rate}"
     found = find_scope_objection(said, nearest)
@@ -119,7 +215,7 @@ def _find_missing(said: str, source: str) -> str:
     if number := find_missing_quantity(strip_totals(said), source):
         return f"number {number}"
     if counted := find_other_noun(said, source):
-        return f"number {counted}"
+        return f"{_OTHER_NOUN}{counted}"
     if identifier := _find_missing_identifier(said, source):
         return f"identifier {identifier}"
     name = _find_missing_name(said, source)
@@ -140,6 +236,11 @@ def _find_missing_identifier(said: str, source: str) -> str:
             continue
         if re.fullmatch(r"\d+[a-z%µ]{1,3}", name) or name in CURRENCY_CODES or is_rate(name):
             continue  # a quantity, compared as one
+        if is_unit(name) and re.search(rf"\d ?{re.escape(name)}\b", said, re.IGNORECASE):
+            continue
+        # "STDOUT/STDERR": either of two names
+        if "/" in name.strip("/") and all(_has_name(part, source) for part in name.split("/") if part):
+            continue
         return name
     return ""
 
@@ -175,8 +276,12 @@ def _list_initials(source: str) -> tuple[str, str]:
 def _find_missing_name(said: str, source: str) -> str:
     """Return a capitalised word that the source lacks. Titles and languages that capitalise nouns have none."""
     named = [match for match in _NAME.finditer(said) if not _CALENDAR.fullmatch(match[0])]
-    if not named or not _is_english(said, len(named)):
+    # A fragment has too few words to show its language, and its passage has the same.
+    if not named or not _is_english(said if len(said.split()) >= _MIN_WORDS + len(named) else source):
         return ""
+    # In a title any word has a capital.
+    if 2 * len(named) >= len(said.split()):
+        named = [match for match in named if not is_ordinary_word(match[0].casefold())]
     there = _list_words(source)
     for run in _group_runs(named):
         names = [name[0].casefold() for name in run]
@@ -198,7 +303,8 @@ def _group_runs(named: list[re.Match[str]]) -> list[list[re.Match[str]]]:
     # "Maria Lindqvist" is one name, of which the source may give a part.
     runs: list[list[re.Match[str]]] = []
     for name in named:
-        if runs and runs[-1][-1].end() + 1 == name.start():
+        begins = bool(runs) and runs[-1][-1].start() == 0 and is_ordinary_word(runs[-1][-1][0].casefold())
+        if runs and runs[-1][-1].end() + 1 == name.start() and not begins:
             runs[-1].append(name)
         else:
             runs.append([name])
@@ -233,12 +339,11 @@ def _has_another_name_beside(name: str, names: list[str], source: str) -> bool:
     return any((before or after).casefold() not in names for before, after in found)
 
 
-def _is_english(text: str, capitalised: int) -> bool:
-    """Return whether most words are English and most are lower case: in German, and in titles, a capital does not mark
-    a name.
-    """
-    small = re.findall(r"\b[a-zà-ÿ]+\b", text)
-    return capitalised <= len(small) and 2 * sum(map(is_common_word, small)) >= len(small)
+@lru_cache(maxsize=2_000)
+def _is_english(text: str) -> bool:
+    """Return whether most words in lower case are English: in German a capital does not mark a name."""
+    small = re.findall(r"\b[a-zà-ÿ]+\b", text) or re.findall(r"\b[A-Za-zÀ-ÿ][a-zà-ÿ]+\b", text.casefold())
+    return 2 * sum(map(is_common_word, small)) >= len(small) > 0
 
 
 @lru_cache(maxsize=2_000)
@@ -260,6 +365,13 @@ def _find_unsupported_clause(said: str, source: str) -> str:
         stems = _list_content(exception)
         if 2 * len(stems & there) <= len(stems) and not _is_abbreviated(exception, there):
             return f"clause '{exception.strip()}'"
+    for condition in (CLAUSE.split(found)[0] for found in _CONDITION.findall(said)):
+        stems = _list_content(condition)
+        # "If needed", "if that fails": it refers back, and adds nothing.
+        refers_back = len(stems) < _MIN_CONDITION_WORDS and _REFERENCE.match(condition)
+        known = sum(_has_like(word, there) for word in stems)
+        if stems and not refers_back and 2 * known <= len(stems) and not _is_abbreviated(condition, there):
+            return f"clause '{condition.strip()}'"
     for place, clause in enumerate(CLAUSE.split(said)):
         stems = _list_content(clause)
         least = _MIN_CLAUSE_WORDS - bool(_AUXILIARY.search(clause))
@@ -271,9 +383,14 @@ def _find_unsupported_clause(said: str, source: str) -> str:
     return ""
 
 
+def _has_like(word: str, there: frozenset[str]) -> bool:
+    """Return whether the stems of a text have the word's, or one with the same beginning: "explicitly", "explicit"."""
+    return word in there or (len(word) > _MIN_BEGINNING and any(one.startswith(word[:_MIN_BEGINNING]) for one in there))
+
+
 def _list_content(clause: str) -> set[str]:
     """Return the stems of a clause's statement about its subject."""
-    return {stem(word) for word in fold_words(clause) if word not in STOP_WORDS} - _FRAMING
+    return {stem(word) for word in fold_words(clause) if word not in STOP_WORDS and not is_unit(word)} - _FRAMING
 
 
 def _is_abbreviated(clause: str, there: frozenset[str]) -> bool:

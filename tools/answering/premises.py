@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from argot.tools.answering.denial import NEGATION, is_negated
-from argot.tools.answering.support import find_statement_stems
-from argot.tools.text.quantities import find_quantities
+from argot.tools.answering.denial import NEGATION, find_denied_stems, is_negated
+from argot.tools.answering.support import find_nearest_unit, find_statement_stems
+from argot.tools.text.quantities import MONTH_NAMES, WEEKDAY_NAMES, find_quantities
 from argot.tools.text.words import NUMBER_WORDS, stem
 
 _OPENING = re.compile(
@@ -21,7 +21,32 @@ _CONDITION = re.compile(r"^(?:.*\s)?(?:if|when|where|once|in case)$", re.IGNOREC
 _FRAGMENT = re.compile(
     r"\W*(?:between|from|on|in|at|until|before|after|during|within|to|for|by|because|as|since)\b", re.IGNORECASE
 )
+_EXAMPLE = re.compile(
+    r",? ?\(?\b(?:such as|like|for example|for instance|e\.g\.|including)\b"
+    r"(?:(?! (?:and|but|because|while|which|who|if|when|unless|except)\b)[^,;:()])*\)?",
+    re.IGNORECASE,
+)
 _FEW = {number: word for word, number in NUMBER_WORDS.items() if word in ("two", "three", "four")}
+
+
+_AMOUNT = re.compile(
+    rf"\b(?:\d[\d.,]*\d|\d|{'|'.join(NUMBER_WORDS)})(?:st|nd|rd|th)?\b|\b(?:{'|'.join(WEEKDAY_NAMES + MONTH_NAMES)})\b",
+    re.IGNORECASE,
+)
+_CONFIRMATION = re.compile(r"\W*(?:yes|right|correct|exactly|indeed|true)\b", re.IGNORECASE)
+
+
+def remove_asked_amounts(sentence: str, source: str, asked: str) -> str:
+    """Return the sentence without the numbers and dates that it only repeats from the question.
+
+    It is unchanged if it confirms them ("Yes, ..."), or if the source's nearest sentence has a number that the sentence
+    lacks: another one may then stand in its place.
+    """
+    numbers = [{one for one, _ in find_quantities(text)} for text in (find_nearest_unit(sentence, source), sentence)]
+    if _CONFIRMATION.match(sentence) or not numbers[0] <= numbers[1]:
+        return sentence
+    known = {found[0].casefold() for found in _AMOUNT.finditer(asked)}
+    return _AMOUNT.sub(lambda found: " " if found[0].casefold() in known else found[0], sentence)
 
 
 def remove_premise(reason: str, said: str, source: str, asked: str) -> tuple[str, str]:
@@ -36,14 +61,31 @@ def remove_premise(reason: str, said: str, source: str, asked: str) -> tuple[str
     if kind == "clause":
         return _remove_condition(what.strip("'"), said, asked), source
     if kind == "number":
-        return _remove_counted(what, _remove_opening(what.split()[0], said, asked), source), source
+        number = what.split()[0]
+        said = _remove_example(number, _remove_opening(number, said, asked), source, asked)
+        return _remove_counted(what, said, source), source
+    if kind in ("name", "identifier"):
+        return _remove_name(what, said, source, asked), source
     return said, source
+
+
+def is_denied_answer(said: str, source: str, asked: str) -> bool:
+    """Return whether the source denies what the question and a fragment that answers it say together.
+
+    "Between 5 and 6" answers "When do runs end?" with the opposite of "Do not let runs end between 5 and 6".
+    """
+    if not _FRAGMENT.match(said) or is_negated(asked) or is_negated(said):
+        return False
+    denied, wanted = find_denied_stems(find_nearest_unit(said, source)), find_statement_stems(asked)
+    return bool(wanted) and 2 * len(wanted & denied) >= len(wanted)
 
 
 def _remove_condition(clause: str, said: str, asked: str) -> str:
     """Return the sentence without the question's own words after an "if"."""
     at = said.find(clause)
     # At the beginning of a sentence the "if" is a part of the clause.
+    if at <= len("when ") and said[:4].casefold() == "when" and re.search(r"\bwhen\b", asked, re.IGNORECASE):
+        return said[5:]  # the answer to "when ...?"
     conjunction = f"{said[:at]}{clause.split(maxsplit=1)[0] if at == 0 else ''}".strip()
     if at < 0 or not _CONDITION.match(conjunction) or not find_statement_stems(clause) <= find_statement_stems(asked):
         return said
@@ -59,12 +101,40 @@ def _remove_opening(number: str, said: str, asked: str) -> str:
     return said[: opening.start()] + re.sub(r"\d[\d.,]*", "", opening[0]) + said[opening.end() :]
 
 
+def _remove_example(number: str, said: str, source: str, asked: str) -> str:
+    """Return the sentence without an example from the question ("such as 4 July"), unless the source's nearest sentence
+    has a number, which the example might contradict.
+    """
+    example, known = _EXAMPLE.search(said), {one for one, _ in find_quantities(asked)}
+    if example is None or number not in known or find_quantities(find_nearest_unit(said, source)):
+        return said
+    if not set(re.findall(r"\d+", example[0])) <= set(re.findall(r"\d+", asked)):
+        return said
+    return said[: example.start()] + said[example.end() :]
+
+
+def _remove_name(name: str, said: str, source: str, asked: str) -> str:
+    """Return the sentence without a name from the question, unless the source's nearest sentence has another name.
+
+    A name with digits stays: it is one of many alike, of which the source may mean another.
+    """
+    if any(map(str.isdigit, name)) or not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked, re.IGNORECASE):
+        return said
+    if re.search(r"(?<=[\w,] )[A-Z]\w+", find_nearest_unit(said, source)):
+        return said
+    return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", said, flags=re.IGNORECASE)
+
+
 def _remove_counted(number: str, said: str, source: str) -> str:
     """Return the sentence without the "two" of "the two counters": it counts things just named, which the source does
     not count.
     """
     word = _FEW.get(number)
-    found = re.search(rf"\b(?:the|these|those|all) {word} (\w+)", said, re.IGNORECASE) if word else None
+    found = (
+        re.search(rf"\b(?:the|these|those|all)(?: other| first| last)? {word} (\w+)", said, re.IGNORECASE)
+        if word
+        else None
+    )
     if not found:
         return said
     counted = re.findall(rf"\b(?:\d+|{'|'.join(NUMBER_WORDS)}) (\w+)", source, re.IGNORECASE)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 
+from argot.markdown_rows import cut_cells
 from argot.tools.answering.embedded_instructions import find_orders
 from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.quantities import find_quantities
@@ -92,7 +93,7 @@ def is_header(unit: Unit, units: Sequence[Unit]) -> bool:
     """Return whether a unit is the first row of a table; a single row in its passage is content."""
     following = unit.number + 1
     more = following < len(units) and units[following].kind == "row"
-    return unit.kind == "row" and more and _find_first_of_run(unit, units) == unit.number
+    return unit.kind == "row" and more and _begins_run(unit, units)
 
 
 def find_runs(units: Sequence[Unit]) -> Iterator[list[Unit]]:
@@ -108,6 +109,11 @@ def find_runs(units: Sequence[Unit]) -> Iterator[list[Unit]]:
         yield run
 
 
+def find_run(unit: Unit, units: Sequence[Unit]) -> list[Unit]:
+    """Return the run of `find_runs` that has this row or item; empty for any other unit."""
+    return next((run for run in find_runs(units) if unit in run), [])
+
+
 def find_header(unit: Unit, units: Sequence[Unit]) -> Unit | None:
     """Return the header of a row's table; None for a header, and for a single row."""
     first = units[_find_first_of_run(unit, units)]
@@ -116,9 +122,15 @@ def find_header(unit: Unit, units: Sequence[Unit]) -> Unit | None:
 
 def split_cells(row: str) -> list[str]:
     """Return the cells of a row, as plain text."""
-    # Cut before escapes are undone: a `|` after a backslash is text of a cell.
-    cells = re.split(r"(?<!\\)\|", row.strip().removeprefix("|").removesuffix("|"))
-    return [extract_prose(cell.strip()).text for cell in cells]
+    # Cut before escapes are undone.
+    return [extract_prose(cell).text for cell in cut_cells(row)]
+
+
+def is_head(unit: Unit, units: Sequence[Unit]) -> bool:
+    """Return whether a unit is a heading, a title or the header of a table: it is quoted with the text below it, never
+    as an answer by itself.
+    """
+    return is_heading(unit, units) or is_header(unit, units) or is_title(unit, units)
 
 
 def find_heads(unit: Unit, units: Sequence[Unit]) -> list[int]:
@@ -154,6 +166,14 @@ def find_needed(unit: Unit, units: Sequence[Unit], *, whole_list: bool = False) 
             return _add_neighbours(unit, units)
         case _:
             return [unit.number]
+
+
+def _begins_run(unit: Unit, units: Sequence[Unit]) -> bool:
+    return unit.number == 0 or units[unit.number - 1].kind != unit.kind
+
+
+def _ends_run(unit: Unit, units: Sequence[Unit]) -> bool:
+    return unit.number + 1 == len(units) or units[unit.number + 1].kind != unit.kind
 
 
 def _find_first_of_run(unit: Unit, units: Sequence[Unit]) -> int:
@@ -296,7 +316,7 @@ def is_heading(unit: Unit, units: Sequence[Unit]) -> bool:
     if unit.kind == "heading":
         return True
     # Warnings and list items may be in capitals too; a number before a heading makes it look like an item.
-    alone = unit.kind == "item" and is_step(unit) and _find_first_of_run(unit, units) == _find_last_of_run(unit, units)
+    alone = unit.kind == "item" and is_step(unit) and _begins_run(unit, units) and _ends_run(unit, units)
     if unit.kind != "prose" and not alone:
         return False
     says = not unit.text.isupper() or unit.text.endswith((".", "!", "?", ":"))
@@ -320,19 +340,43 @@ def _trim_loose_ends(numbers: list[int], units: Sequence[Unit]) -> list[int]:
     return sorted({*numbers, *_add_neighbours(first, units)}) if first.kind == "prose" else numbers
 
 
-def render_quotation(numbers: Sequence[int], units: Sequence[Unit]) -> str:
+def render_quotation(numbers: Collection[int], units: Sequence[Unit]) -> str:
     """Return the units as Markdown, in document order: consecutive sentences in one paragraph, others separate."""
-    chosen = sorted(set(numbers))
-    parts: list[str] = []
+    return "".join(gap + text + below for gap, text, below in _render_parts(sorted(set(numbers)), units))
+
+
+def render_first(first: Collection[int], chosen: Collection[int], units: Sequence[Unit]) -> str:
+    """Return the chosen units as Markdown in document order, except that those of `first` come first if others precede
+    them.
+    """
+    rest = [number for number in chosen if number not in first]
+    if not first or not rest or min(rest) > min(first):
+        return render_quotation(chosen, units)
+    return f"{render_quotation(first, units)}\n\n{render_quotation(rest, units)}"
+
+
+def render_with_places(
+    numbers: Sequence[int], marked: Collection[int], units: Sequence[Unit]
+) -> tuple[str, list[tuple[int, int]]]:
+    """Return the units as Markdown, with [start, end) of the marked ones in it."""
+    chosen, spans, text = sorted(set(numbers)), list[tuple[int, int]](), ""
+    for number, (gap, said, below) in zip(chosen, _render_parts(chosen, units), strict=True):
+        start = len(text) + len(gap)
+        if number in marked:
+            spans.append((start, start + len(said)))
+        text += gap + said + below
+    return text, spans
+
+
+def _render_parts(chosen: Sequence[int], units: Sequence[Unit]) -> Iterator[tuple[str, str, str]]:
+    """Yield for each unit the white space before it, its text, and the line that belongs below it."""
     for place, number in enumerate(chosen):
         unit = units[number]
-        if place:
-            parts.append(_choose_separator(units[chosen[place - 1]], unit))
-        parts.append("    " * len(set(chosen).intersection(_find_items_above(unit, units))) + _render_unit(unit))
+        gap = _choose_separator(units[chosen[place - 1]], unit) if place else ""
+        gap += "    " * len(set(chosen).intersection(_find_items_above(unit, units)))
         # Without the line below its header Markdown shows no table.
-        if unit.kind == "row" and number == _find_first_of_run(unit, units):
-            parts.append("\n" + _draw_divider(unit.text))
-    return "".join(parts)
+        begins_table = unit.kind == "row" and _begins_run(unit, units)
+        yield gap, _render_unit(unit), "\n" + _draw_divider(unit.text) if begins_table else ""
 
 
 def _choose_separator(before: Unit, unit: Unit) -> str:

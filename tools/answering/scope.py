@@ -9,7 +9,14 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from argot.tools.answering.denial import CLAUSE, NEGATION, find_clauses_about, is_denied, strip_idle_negations
+from argot.tools.answering.denial import (
+    CLAUSE,
+    NEGATION,
+    find_clauses_about,
+    is_denied,
+    split_clauses,
+    strip_idle_negations,
+)
 from argot.tools.answering.support import find_statement_stems
 from argot.tools.text.quantities import normalize_number
 from argot.tools.text.words import NUMBER_WORDS, fold_words, stem
@@ -63,6 +70,13 @@ _PLACES: dict[str, list[int]] = {}
 for _side, _words in enumerate(side for pair in _OPPOSITES for side in pair.split(" / ")):
     for _word in _words.split():
         _PLACES.setdefault(_word.replace("_", " "), []).append(_side)
+
+
+def find_sides(word: str) -> list[int]:
+    """Return the sides of a word of direction, as numbers: `side ^ 1` is the opposite. Empty for any other word."""
+    return _PLACES.get(word, [])
+
+
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W_]+)*")
 _TURNING = """not no never none nothing nobody neither nor cannot without unable hardly only solely always with may must
 can shall"""
@@ -75,6 +89,7 @@ _PLACING = frozenset({"until", "before", "after", "by", "since", "from", "to"})
 _FORBIDDEN = re.compile(r"\b(?:not (?:be )?(?:allowed|permitted)|forbidden|prohibited|banned)\b", re.IGNORECASE)
 _PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il")
 _MIN_CLAUSE_STEMS = 2  # stems besides the word of direction
+_MIN_FRAME = 2  # words besides the decisive ones in a text that is compared word for word
 _MIN_BASE_LETTERS = 4  # letters: "put" and "input" are no opposites
 
 
@@ -87,13 +102,17 @@ def _build_any_of(words: str, behind: str = "") -> str:
 
 _DENYING = _build_any_of("not no never cannot nothing nobody none")
 _EXCEPTING = _build_any_of("unless until except* without before")
-_PERMITTING = _build_any_of("may can allowed permitted possible")
+_PERMITTING = _build_any_of("may can allow allows allowed permit permits permitted possible")
 _LIMITING = _build_any_of(
-    "only solely exclusively alone sole just limited restricted reserved confined nothing_but no_other no_one nobody"
+    "only solely exclusively alone sole just merely simply purely limited restricted reserved confined nothing_but"
+    " no_other no_one nobody elsewhere"
 )
 _NOT_ONLY = re.compile(r"\bnot (?:only|just|merely)\b", re.IGNORECASE)
 _BESIDES = re.compile(
-    _build_any_of("not_only not_just not_merely also besides moreover too both as_well addition other* further*"),
+    _build_any_of(
+        "not_only not_just not_merely also besides moreover too both as_well addition other* further* instead_of"
+        " rather_than"
+    ),
     re.IGNORECASE,
 )
 _CONDITIONED = re.compile(
@@ -108,9 +127,22 @@ _SCOPES = {
             _LIMITING,
         ),
         "except": (
-            _build_any_of("except excepting exception exempt apart_from excluding other_than"),
+            _build_any_of("except excepting exception apart_from excluding"),
             _build_any_of(
                 "except* unless exempt* apart_from exclud* other_than but not no without however otherwise save_for"
+            ),
+        ),
+        "exempt": (
+            _build_any_of("exempt"),
+            _build_any_of("exempt* except* unless exclud* other_than but not no never none without free"),
+        ),
+        "forbidden": (
+            _build_any_of("forbidden"),
+            r"n['’]t\b|"
+            + _build_any_of(
+                "forbid* forbade prohibit* ban bans banned disallow* illegal unlawful against avoid* prevent* refus*"
+                " reject* exclud* restrict* not no never none nothing nobody neither nor cannot without unless except*"
+                " only"
             ),
         ),
         "unless": (
@@ -179,9 +211,17 @@ def find_scope_objection(said: str, nearest: str) -> str:
         return f"'{word}' against its opposite"
     nearest = _add_limits(said, nearest)
     for name, (says, bears) in _SCOPES.items():
-        if says.search(said) and not says.search(nearest) and not bears.search(nearest):
+        if _says_scope(says, said) and not says.search(nearest) and not bears.search(nearest):
             return f"scope '{name}'"
     return ""
+
+
+def _says_scope(says: re.Pattern[str], said: str) -> bool:
+    """Return whether a text has the word of scope outside a name ("the Voluntary Transfer Programme") and outside
+    another word ("read-only").
+    """
+    places = [found for found in says.finditer(said) if found[0] and said[found.start() - 1 : found.start()] != "-"]
+    return any(found.start() == 0 or not found[0][0].isupper() for found in places)
 
 
 def _add_limits(said: str, nearest: str) -> str:
@@ -209,7 +249,10 @@ def find_opposed_clause(said: str, passage: str) -> str:
             continue
         theirs = [_find_directions(_FORBIDDEN.sub("forbidden", there)) for there in find_clauses_about(stems, passage)]
         for at, word in mine.items():
-            if at ^ 1 not in mine and any(at ^ 1 in one for one in theirs) and not any(at in one for one in theirs):
+            if at ^ 1 in mine or not any(at ^ 1 in one for one in theirs) or any(at in one for one in theirs):
+                continue
+            # "After a day without manual action it is accepted automatically": the word is in the other clause
+            if not any(at in _find_directions(there) for there, others in split_clauses(passage) if stems & others):
                 return word
     return ""
 
@@ -224,24 +267,43 @@ def _find_opposed(said: str, nearest: str) -> str:
     whole = [clause for clause in clauses if shared <= find_statement_stems(clause)]
     mine, theirs = _find_directions(said), _find_directions(whole[0] if len(whole) == 1 else nearest)
     # at ^ 1 is the opposite side: 2n and 2n + 1 are a pair (`_PLACES`). A text with both sides decides nothing.
-    turned = (word for at, word in mine.items() if at ^ 1 in theirs and at not in theirs and at ^ 1 not in mine)
+    # "No member would not" is "all members would".
+    both_deny = NEGATION.search(said) and NEGATION.search(nearest)
+    turned = (
+        word
+        for at, word in mine.items()
+        if at ^ 1 in theirs and at not in theirs and at ^ 1 not in mine and not (both_deny and at in _PLACES["no"])
+    )
     return next(turned, "")
 
 
 def _find_altered(said: str, nearest: str) -> str:
     """Return a decisive word (`_DECISIVE`) that differs while all else is quoted: "must park" for "may park"."""
-    mine, theirs = _build_skeleton(said), _build_skeleton(nearest)
+    # An answer to "how ...?" may begin with "With", whatever word the passage has there.
+    mine, theirs = _build_skeleton(re.sub(r"^with ", "", said, flags=re.IGNORECASE)), _build_skeleton(nearest)
     frame, whole = [word for word, _ in mine], [word for word, _ in theirs]
+    if len(frame) < _MIN_FRAME:  # "Every month" has too few words to come from this sentence rather than another
+        return ""
     # The sentence may be quoted from anywhere within the other.
     for start in range(len(whole) - len(frame) + 1):
         if whole[start : start + len(frame)] == frame:
             for (_, here), (_, there) in zip(mine, theirs[start:], strict=False):
-                if changed := [word for word in here if word not in there]:
+                if changed := [word for word in here if word not in there and not _is_put_elsewhere(word, nearest)]:
                     return changed[0]
                 if NEGATION.search(" ".join(there)) and not NEGATION.search(" ".join(here)):
                     return "not"
             return ""
     return ""
+
+
+def _is_put_elsewhere(word: str, nearest: str) -> bool:
+    """Return whether the other sentence has the word, or one of the same direction, elsewhere: "approved plans" for
+    "plans that he approves".
+    """
+    sides = set(_PLACES.get(word, ()))
+    if NEGATION.fullmatch(word):
+        return False
+    return word in fold_words(nearest) or not sides.isdisjoint(_find_directions(nearest))
 
 
 def _find_misplaced(said: str, nearest: str) -> str:
@@ -290,5 +352,13 @@ def _find_prefixed(said: str, nearest: str) -> str:
     for here, there in ((mine - theirs, theirs - mine), (theirs - mine, mine - theirs)):
         for word in here:
             if len(word) >= _MIN_BASE_LETTERS and any(prefix + word in there for prefix in _PREFIXES):
-                return word
+                return "" if _is_same_by_stem(word, said, nearest) else word
     return ""
+
+
+def _is_same_by_stem(word: str, said: str, nearest: str) -> bool:
+    """Return whether both texts have the word's stem, or one has a negation where the other has the prefix: "cannot be
+    resolved" and "unresolved".
+    """
+    both = all(stem(word) in {stem(one) for one in fold_words(text)} for text in (said, nearest))
+    return both or (NEGATION.search(said) is None) != (NEGATION.search(nearest) is None)

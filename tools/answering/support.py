@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -19,6 +20,7 @@ _LIST_MARKER = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
 _SHOWN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|(?<!\w)[-−–](?=\d)|[<>≤≥=](?= ?\d)|[%°€$£¥₹±]|[.!?](?=\s)")
 """The text as readers see it, without marks that may be mark-up: words, numbers and signs that change a number's
 meaning, and a full stop before another sentence."""
+_ADDRESS = re.compile(r"https?://[^\s<>()\[\]]*[^\s<>()\[\].,;:!?]")
 _NUMBERED_LINK = re.compile(r"\[\d{1,3}\](?:\([^()\s]{0,400}\))?")
 # Words before a quotation that reverse its meaning.
 _TURNS = frozenset(
@@ -33,6 +35,11 @@ def read_visible(markdown: str) -> str:
     statement.
     """
     return extract_prose(_LIST_MARKER.sub("", markdown, count=1)).text
+
+
+def strip_links(sentence: str, passage: str) -> str:
+    """Return the sentence without addresses that the passage links to, which are no visible text of it."""
+    return _ADDRESS.sub(lambda found: "" if found[0].rstrip("/") in passage else found[0], sentence)
 
 
 @lru_cache(maxsize=8_000)
@@ -83,20 +90,38 @@ def _fold_shown(markdown: str) -> str:
     return f" {' '.join(_SHOWN.findall(read_visible(markdown).casefold()))} ".replace("  ", "")
 
 
+MAX_NEAREST_UNITS = 4  # units that share equally much with a sentence
+_RARITY = 0.4  # added weight of a word that only one unit has, beside 1 for any word
+
+
 # -- what is compared -------------------------------------------------------------------------------------------------
 
 
 def find_nearest_unit(said: str, passage: str) -> str:
     """Return the passage's unit that shares most with the sentence, numbers and identifiers counting double."""
-    wanted, units = find_statement_stems(said), _split_units(passage)
+    return next(iter(find_nearest_units(said, passage)), "")
+
+
+@lru_cache(maxsize=8_000)
+def find_nearest_units(said: str, passage: str) -> tuple[str, ...]:
+    """Return the passage's units that share most with the sentence; of units that share equally, short ones first."""
+    wanted, units = find_statement_stems(said), list_units(passage)
     if not units or not wanted:
-        return ""
+        return ()
     twice = _filter_digits(wanted)
-    return max(units, key=lambda unit: (len(wanted & unit[1]) + len(twice & unit[1]), -len(unit[0])))[0]
+    # If units share equally many words, the words that fewer units have decide.
+    holding = Counter(word for _, stems in units for word in stems & wanted)
+    shared = [
+        len(wanted & stems) + len(twice & stems) + sum(_RARITY / holding[word] for word in stems & wanted)
+        for _, stems in units
+    ]
+    nearest = [place for place, count in enumerate(shared) if count == max(shared)]
+    texts = dict.fromkeys(units[place][0] for place in sorted(nearest, key=lambda at: (len(units[at][0]), at)))
+    return tuple(texts)[:MAX_NEAREST_UNITS]
 
 
 @lru_cache(maxsize=1_000)
-def _split_units(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
+def list_units(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """Return each unit of the passage, plain, with its stems."""
     units = (extract_prose(passage[start:end]).text for start, end, _ in split_units(passage))
     return tuple((unit, find_statement_stems(unit)) for unit in units)
@@ -170,7 +195,7 @@ def _filter_digits(items: frozenset[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=2_000)
 def _build_runs(text: str, length: int) -> tuple[frozenset[str], ...]:
-    units = [stems for _, stems in _split_units(text)]
+    units = [stems for _, stems in list_units(text)]
     starts = range(max(1, len(units) - length + 1))
     return tuple(frozenset().union(*units[start : start + length]) for start in starts)
 

@@ -19,6 +19,7 @@ from argot.tools.llm.endpoint import Endpoint
 from argot.tools.llm.faults import Fault, describe_unserved
 from argot.tools.llm.limits import Clock, has_blank_tail
 from argot.tools.llm.structured_output import is_whole, parse_object
+from argot.tools.llm.tool_calls import build_tools
 from argot.tools.llm.writing_systems import is_wide, limit_texts
 from argot.tracing import Noted, current_trace, trace_call
 
@@ -58,6 +59,7 @@ class Run:
 @dataclass(repr=False)
 class Call:
     """`schema` None: the reply is text. `value`: the valid reply to a schema. `stopped`: why its reader closed it.
+    `_no_tools`: how the attempt with tools failed, if the next ones are made without.
 
     Without a repr, which would show the prompt in logs of errors.
     """
@@ -70,6 +72,7 @@ class Call:
     stopped: str = "was stopped by its reader"
     _again: bool = False
     _in_words: bool = False
+    _no_tools: Fault | None = None
     _schema_ignored: bool = False
     _completion: ModelCompletion | None = None
     _clock: Clock = field(init=False)
@@ -152,6 +155,9 @@ class Call:
         self.run.server.quirks.thinks |= self._completion.thought_unannounced
         self.value = parse_object(reply, self.schema)
         self.run.server.quirks.in_words |= self._schema_ignored
+        # After a further failure it is unknown whether the tools were the reason.
+        if self.prompt.tools and not self._again:
+            self.run.server.quirks.note_tools(self._no_tools)
         yield reply
 
     async def _prepare(self) -> ModelCompletion:
@@ -169,10 +175,14 @@ class Call:
         if self.schema is not None:
             # A longest text of characters that take a token each would not fit into `max_tokens`.
             schema = limit_texts(self.schema) if is_wide(messages) else self.schema
-            by_schema = self.prompt.name not in quirks.no_schema
-            if by_schema:
-                body["response_format"] = build_response_format(self.prompt.name, schema)
-            by_words = not by_schema or quirks.in_words or self._in_words
+            if self.prompt.tools and quirks.tools and not self._no_tools:
+                body |= {"tools": build_tools(self.prompt.tools, schema), "tool_choice": "required"}
+            else:
+                messages = add_form(messages, self.prompt.form)
+                by_schema = self.prompt.name not in quirks.no_schema
+                if by_schema:
+                    body["response_format"] = build_response_format(self.prompt.name, schema)
+                by_words = not by_schema or quirks.in_words or self._in_words
             if by_words:
                 messages = add_schema(messages, schema)
         expects_thought = quirks.thinks and (self.schema is None or by_words)
@@ -188,11 +198,15 @@ class Call:
             return False
         if completion and self.run.server.quirks.learn(self.prompt.name, fault, completion.sent):
             return True
+        if completion and "tools" in completion.body and fault.concerns_tools:
+            self._no_tools = fault
+            return True
         # A local connection is made at once or refused: the delay was in this process, not in the server.
         late_ourselves = fault.refused and self.run.server.address.local
         if self._again or not (fault.again or late_ourselves):
             return False
-        self._again, self._in_words, self._schema_ignored = True, fault.invalid, fault.schema_ignored
+        self._again = True
+        self._in_words, self._schema_ignored = fault.invalid, fault.schema_ignored
         if not fault.invalid:
             # Only if the server failed; after an invalid reply there is nothing to wait for.
             await asyncio.sleep(PAUSE_SECONDS)
@@ -262,6 +276,12 @@ def _dump_messages(messages: Messages) -> str:
 
 def build_response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": True}}
+
+
+def add_form(messages: Messages, form: str) -> Messages:
+    """Return the messages with the prompt's `form`, if it has one, after the system text."""
+    (role, text), *rest = messages
+    return [(role, f"{text}\n\n{form}"), *rest] if form else messages
 
 
 def add_schema(messages: Messages, schema: dict[str, Any]) -> Messages:

@@ -13,16 +13,27 @@ NO_PART = "sent what cannot be read: something that is no part of an answer"
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
-    """`thinks`: it has reasoning, in a field beside the answer. `finish`: why the reply ended; empty while it goes on.
+class CallPiece:
+    """A piece of a tool call: its place among the calls of the reply, and what it adds to the name and arguments."""
 
-    `usage`: tokens of the prompt and of the reply so far, if the server reports them.
+    place: int
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a streamed reply.
+
+    `thinks`: it has reasoning, in a field beside the answer. `finish`: why the reply ended; empty while it goes on.
+    `usage`: tokens of the prompt and of the reply so far, if the server reports them. `calls`: pieces of tool calls.
     """
 
     text: str = ""
     thinks: bool = False
     finish: str = ""
     usage: tuple[int, int] | None = None
+    calls: tuple[CallPiece, ...] = ()
 
 
 def read_chunk(data: bytes) -> Chunk:
@@ -51,7 +62,17 @@ def read_chunk(data: bytes) -> Chunk:
         raise WrongAnswer(NO_PART)
     # vLLM has used both names for a reasoning parser's field, in this order.
     thinks = bool(delta.get("reasoning_content") or delta.get("reasoning"))
-    return Chunk(_read_text(delta.get("content")), thinks, finish, usage)
+    calls = tuple(_read_call(place, one) for place, one in enumerate(delta.get("tool_calls") or []))
+    return Chunk(_read_text(delta.get("content")), thinks, finish, usage, calls)
+
+
+def _read_call(place: int, given: Any) -> CallPiece:
+    """Return a piece of a tool call; some servers send no index, or the arguments as an object."""
+    call = _check_mapping(given)
+    function, index = _check_mapping(call.get("function") or {}), call.get("index")
+    arguments = function.get("arguments") or ""
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return CallPiece(index if type(index) is int else place, str(function.get("name") or ""), text)
 
 
 def _check_mapping(value: Any) -> dict[str, Any]:

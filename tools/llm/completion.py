@@ -14,6 +14,7 @@ from argot.tools.llm.faults import WrongAnswer
 from argot.tools.llm.limits import BodyTooLarge, Clock
 from argot.tools.llm.reasoning_filter import ReasoningFilter
 from argot.tools.llm.structured_output import strip_unprintable
+from argot.tools.llm.tool_calls import write_form
 from argot.tools.llm.writing_systems import MAX_CHARS_PER_TOKEN
 
 if TYPE_CHECKING:
@@ -31,12 +32,14 @@ Messages = Sequence[tuple[str, str]]
 
 @dataclass(repr=False)
 class ModelCompletion:
-    """`body`: the fields of the request except the messages (OpenAI interface). No repr: it would show the prompt.
+    """One streamed reply. No repr: it would show the prompt.
 
+    `body`: the fields of the request except the messages (OpenAI interface).
     `max_tokens`: the longest reply; the body has it too, under the name that this server uses. `by_words`: the messages
     ask for JSON, and nothing makes the model stop after it. `expects_thought`: earlier replies began with a thought
     that no mark announced; `thought_unannounced`: this one did. `usage`: the server is asked for token counts;
-    `usage_throughout`: with every piece, which vLLM can, so that the counts of a stopped reply are known too.
+    `usage_throughout`: with every piece, which vLLM can, so that the counts of a stopped reply are known too. `calls`:
+    the name and the arguments of each tool call so far, by its place.
     """
 
     model: str
@@ -53,6 +56,7 @@ class ModelCompletion:
     completion_tokens: int = 0
     received: bool = False
     thought_unannounced: bool = False
+    calls: dict[int, tuple[str, str]] = field(default_factory=dict)
     _begun: bool = False
     _chars: int = 0
     _goes_on: bool = False
@@ -63,7 +67,8 @@ class ModelCompletion:
         return {*self.body, *self._build_stream_options()}
 
     async def pieces(self, client: ModelClient, clock: Clock) -> AsyncGenerator[str, None]:
-        """Yield the reply as it arrives, without thoughts. However this ends, the server's work on it ends too.
+        """Yield the reply as it arrives, without thoughts; tool calls last, as one JSON object (`write_form`). However
+        this ends, the server's work on it ends too.
 
         Raises:
             TooLate: a time limit was reached.
@@ -71,7 +76,7 @@ class ModelCompletion:
             WrongAnswer: the stream ended before the reply did.
             Exception: any error of the client (`faults.build_fault` explains it).
         """
-        is_text = "response_format" not in self.body and not self.by_words
+        is_text = not {"response_format", "tools"} & self.body.keys() and not self.by_words
         # Nobody reads JSON before it is whole, so it is not gathered: the sooner it ends the better.
         stream = await clock.wait(client.stream(self._build_request(), self.id, gathers=is_text))
         visible = ReasoningFilter(expects_thought=self.expects_thought)
@@ -79,7 +84,7 @@ class ModelCompletion:
             while not visible.is_over and (chunk := await self._read_next(stream, clock)):
                 text = self._take(chunk)
                 # A thought in a separate field shows that the server works: the limit on the first token is met.
-                if text or chunk.thinks:
+                if text or chunk.thinks or chunk.calls:
                     clock.mark_token()
                 # Tokens that arrive together are passed on together: each piece costs as much as ten of them.
                 while stream.holds_more:
@@ -88,6 +93,9 @@ class ModelCompletion:
                     yield self._mark_received(said)
             for said in visible.rest(cut_short=self.cut_short or not self.finish):
                 yield self._mark_received(said)
+            if self.calls:
+                yield RETRACTION  # words beside the calls are no part of them
+                yield self._mark_received(write_form(self.calls.values(), self.body.get("tools", ())))
         finally:
             await stream.aclose()
         self.thought_unannounced = visible.unannounced
@@ -142,7 +150,11 @@ class ModelCompletion:
             self.prompt_tokens, self.completion_tokens = chunk.usage
         self._goes_on = self._goes_on or bool(self.finish and chunk.text)
         self.finish = chunk.finish or self.finish
-        self._chars += len(chunk.text)
+        for piece in chunk.calls if "tools" in self.body else ():
+            name, arguments = self.calls.get(piece.place, ("", ""))
+            self.calls[piece.place] = name + piece.name, arguments + piece.arguments
+        # One more each: a piece of a call may be empty, and still needs memory.
+        self._chars += len(chunk.text) + sum(len(one.name) + len(one.arguments) + 1 for one in chunk.calls)
         # A server that ignores `max_tokens` would continue for ever.
         if self._chars > self.max_tokens * MAX_CHARS_PER_TOKEN:
             raise BodyTooLarge

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any
 from argot.results import ModelCall
 from argot.settings import Settings
 from argot.tools.llm.address import ModelAddress
-from argot.tools.llm.faults import Fault, StatusError, WrongAnswer, build_fault, describe_unreachable, named
+from argot.tools.llm.faults import (
+    REFUSAL_STATUSES,
+    UNREADY_STATUSES,
+    Fault,
+    StatusError,
+    WrongAnswer,
+    build_fault,
+    describe_unreachable,
+    named,
+)
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_client import ModelClient
@@ -23,6 +32,7 @@ SILENT_SECONDS = 10.0
 """For this long after a connection timed out, calls fail at once instead of each waiting in vain."""
 OFFER_SECONDS = 300.0
 """How long the list of models is used before the server is asked again."""
+MAX_TOOLS_MISSED = 2
 MAX_NAME_CHARS = 300  # characters of a model's name, which people see
 CLIENT_MODULE = "argot.tools.llm.model_client"
 DEFAULT_CONTEXT = 4096
@@ -47,7 +57,8 @@ class ServerQuirks:
 
     `no_schema`: prompts whose schema it refused. `in_words`: it accepts schemas but ignores them. `thinks`: its last
     answer began with a thought that no mark announced. `echoes`: an answer continued with its own prompt, and it was no
-    thought.
+    thought. `tools`: the server accepts tools, and its model calls them; `tools_missed`: how many calls in succession
+    it answered only without them.
     """
 
     no_schema: set[str] = field(default_factory=set)
@@ -57,11 +68,23 @@ class ServerQuirks:
     thinking_off: bool = True
     thinks: bool = False
     echoes: bool = False
+    tools: bool = True
+    tools_missed: int = 0
     max_tokens: str = "max_tokens"
 
     def thinking(self, is_vllm: bool) -> dict[str, object]:
         """Return the field that keeps a reasoning model from thinking aloud, at length, before each reply."""
         return {"chat_template_kwargs": {"enable_thinking": False}} if is_vllm and self.thinking_off else {}
+
+    def note_tools(self, fault: Fault | None) -> None:
+        """Note a reply to a prompt with tools. `fault`: of the attempt with tools, if only one without succeeded."""
+        if fault is None:
+            self.tools_missed = 0
+            return
+        self.tools_missed += 1
+        # One reply that is cut off, or a server that restarts, must not take the tools from everybody.
+        is_refusal = not fault.invalid and fault.status not in UNREADY_STATUSES
+        self.tools = not is_refusal and self.tools_missed < MAX_TOOLS_MISSED
 
     def learn(self, prompt: str, fault: Fault, sent: Collection[str]) -> bool:
         """Return whether the refusal identified a field to leave out, so that asking once more is worthwhile.
@@ -69,7 +92,7 @@ class ServerQuirks:
         A schema may be refused for its content, so that only this prompt goes without it.
         """
         # Other statuses do not refuse a field.
-        if fault.status not in (400, 422, 501) or fault.overflow:
+        if fault.status not in REFUSAL_STATUSES or fault.overflow:
             return False
         # From the most certain to the least: fields that the refusal names, then the schema, which it may not name.
         if "stream_options" in fault.asked and "stream_options" in sent:
@@ -78,6 +101,8 @@ class ServerQuirks:
             self.max_tokens = "max_completion_tokens"
         elif "chat_template_kwargs" in sent and "chat_template" in fault.asked:
             self.thinking_off = False
+        elif "tools" in sent:
+            return False  # `note_tools`, once a request without them succeeds
         elif "response_format" in sent:
             self.no_schema.add(prompt)
         elif prompt in self.no_schema:

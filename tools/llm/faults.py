@@ -47,6 +47,10 @@ MAX_SHOWN_CHARS = 60
 SUBJECT = "The language model server"
 # Not 429: a busy server must not get another request.
 RETRY_STATUSES = (500, 502, 503)
+REFUSAL_STATUSES = (400, 422, 501)
+"""With these a server refuses a field of the request."""
+UNREADY_STATUSES = (502, 503)
+SERVER_ERROR = 500
 
 
 class ContextOverflow(ModelUnavailable):
@@ -99,6 +103,13 @@ class Fault:
     schema_ignored: bool = False
     status: int = 0
     asked: str = ""
+
+    @property
+    def concerns_tools(self) -> bool:
+        """True if the reason may be the tools of the request: a server refuses them with one of several statuses, and a
+        model writes words instead of calls, or calls that are not valid.
+        """
+        return self.invalid or (not self.overflow and (self.status in REFUSAL_STATUSES or self.status >= SERVER_ERROR))
 
     def error(self) -> ModelUnavailable:
         kind = ContextOverflow if self.overflow else MalformedReply if self.invalid else ModelUnavailable

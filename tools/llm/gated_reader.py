@@ -9,7 +9,6 @@ calls before the answer's own, and one for a first question.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -18,6 +17,7 @@ from argot.jargon_db.glossary import Glossary
 from argot.protocols import QuestionReader
 from argot.tools.llm.grounding import MAX_QUESTION_CHARS, find_strange_words
 from argot.tools.reading.context_classifier import find_subject_stems, remove_terms
+from argot.tools.reading.continuations import is_continuation
 from argot.tools.reading.unknown_terms import is_known_to_documents, merge_mentions
 from argot.tools.text.words import content_stems
 from argot.types import Context, ContextScore, Mention, Principal, Triple, Turn
@@ -29,11 +29,6 @@ MODEL_SHARE = 0.6
 
 _MAX_FEW_STEMS = 1  # stems, as of "any exceptions?"
 _MAX_KEPT_QUESTIONS = 16  # questions; a turn has few, as typed and as rewritten
-# At the end of the question or one word before it: "is there another one?", "and the others too?".
-_POINTS_BACK = re.compile(
-    r"\b(?:also|another|either|else|former|instead|latter|same|there|other|others|one|ones|too)\b(?=\W*$|\W+\w+\W*$)",
-    re.I,
-)
 
 
 class GatedReader:
@@ -60,9 +55,11 @@ class GatedReader:
         self._asked = False
 
     async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
-        """Ask the model only if the question depends on the conversation."""
+        """Ask the model only if the question may depend on the conversation."""
         read = await self._extractive.stand_alone(question, history)
-        leans = bool(history) and (read != question or await self._has_no_subject(question))
+        leans = bool(history) and (
+            read != question or is_continuation(question, history[-1]) or await self._has_no_subject(question)
+        )
         return await self._asking.stand_alone(question, history) if leans else read
 
     async def identify_jargon(self, question: str) -> list[Mention]:
@@ -101,9 +98,7 @@ class GatedReader:
         return await self._asking.reformulate(question, triples)
 
     async def _has_no_subject(self, question: str) -> bool:
-        """Return whether the question names no subject: "any exceptions?", "is there another one?"."""
-        if _POINTS_BACK.search(question):
-            return True
+        """Return whether the question names no subject: "any exceptions?"."""
         few = len(set(content_stems(question[:MAX_QUESTION_CHARS]))) <= _MAX_FEW_STEMS
         return few and bool(question.strip()) and not await self._extractive.identify_jargon(question)
 

@@ -17,6 +17,7 @@ from rapidfuzz.distance import OSA
 from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.jargon_db.lookup.normalise import fold_characters, guess_singulars
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_well_known, load_common_words
+from argot.jargon_db.lookup.spelling import is_exchanged_code
 from argot.language import UNSPACED
 from argot.tools.reading.abbreviation_shapes import may_be_small
 from argot.tools.reading.inline_definitions import find_explanations
@@ -310,7 +311,11 @@ def _find_misspelt(text: str, item: str, term: str | None, words: Sequence[_Plac
         start, end = window[0].start, window[-1].end
         surface = text[start:end]
         slips = _count_slips(fold_characters(surface), fold_characters(item), item.isupper())
-        if slips is not None and any(is_strange(word.text) for word in window):
+        if (
+            slips is not None
+            and not is_exchanged_code(surface, term or "")
+            and any(is_strange(word.text) for word in window)
+        ):
             near.append((slips, Mention(surface, start, end, term, "misspelt")))
     best = min((slips for slips, _ in near), default=0)
     return [mention for slips, mention in near if slips == best]

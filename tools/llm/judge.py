@@ -20,13 +20,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from argot.prompts.loader import number_lines, prompt, wrap_in_fence
+from argot.prompts.loader import number_lines, prompt
 from argot.results import ModelCall
 from argot.tools.llm.calls import build_response_format
 from argot.tools.llm.chunks import read_token_count
 from argot.tools.llm.faults import StatusError, WrongAnswer
 from argot.tools.llm.limits import Clock
 from argot.tools.llm.model_server import Model, ModelServer
+from argot.tools.llm.passage_fences import describe_source, number_passages
 from argot.tools.llm.structured_output import InvalidReply, parse_object
 from argot.types import MatchedSegment, Passage
 
@@ -211,7 +212,7 @@ async def match_by_model(
         ModelUnavailable: the model gave no valid reply.
     """
     inputs = {"question": question, "sentences": number_lines(sentences)}
-    shown = [wrap_in_fence("passage", one.text, n=n, source=one.header or None) for n, one in enumerate(passages, 1)]
+    shown = number_passages((one.with_columns, describe_source(one)) for one in passages)
     data = await model.fit("match_references", "passages", shown, **inputs)
     # The model never saw the passages that did not fit, so a reply that names them is ignored.
     seen = next(n for n in range(len(shown), 0, -1) if data == "\n\n".join(shown[:n]))

@@ -58,14 +58,6 @@ class ModelServer(Endpoint):
             self._described = info, time.monotonic()
         return info
 
-    async def warm(self) -> None:
-        """Perform in advance the slow parts of a first call: imports, the connection, the first log-probabilities.
-
-        ModelUnavailable: the server does not answer; it is tried again when a question needs it.
-            ModelUnavailable: the server does not answer; it is found out again when a question needs it.
-        """
-        await self.describe()
-
 
 @dataclass(frozen=True)
 class _ServerKey:

@@ -11,14 +11,13 @@ from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.prompts.fences import number_lines
 from argot.protocols import QuestionReader
 from argot.tools.llm.grounding import MAX_QUESTION_CHARS, match_context, match_terms, select_triples
+from argot.tools.llm.history_text import MAX_TURNS, format_history
 from argot.tools.llm.rewording import MAX_REWORDED_CHARS, check_query, check_stand_alone
 from argot.types import Context, ContextScore, Mention, Triple, Turn
 
 if TYPE_CHECKING:
     from argot.tools.llm.session import Model
 
-_MAX_TURNS = 4  # exchanges of the conversation that the prompt contains
-_ANSWER_CHARS = 400  # characters of an earlier answer: enough to identify what a word refers to
 _DESCRIPTION_CHARS = 300  # characters of a context
 _MAX_CONTEXTS = 60  # in one prompt, and in the enum of its schema
 _MAX_TRIPLES = 20
@@ -46,10 +45,10 @@ class ModelReader:
         self._forbidden = forbidden_words
 
     async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
-        turns = history[-_MAX_TURNS:]
+        turns = history[-MAX_TURNS:]
         if not turns or not question.strip() or len(question) > MAX_REWORDED_CHARS:
             return await self._extractive.stand_alone(question, history)
-        said = await self._model.json("stand_alone", history=_format_turns(turns), question=question)
+        said = await self._model.json("stand_alone", history=format_history(turns, question), question=question)
         reworded = check_stand_alone(said["question"], question, turns)
         if reworded is None:
             return await self._extractive.stand_alone(question, history)
@@ -115,15 +114,6 @@ class ModelReader:
         if not relevant:
             return [], question
         return relevant, check_query(said["query"], question, relevant) or question
-
-
-def _format_turns(turns: Sequence[Turn]) -> str:
-    # One line for each question and answer, so that a line break in an answer cannot pass for the next question.
-    lines = []
-    for turn in turns:
-        lines.append(f"Question: {' '.join(turn.question.split())[:MAX_REWORDED_CHARS]}")
-        lines.append(f"Answer: {' '.join(turn.answer.split())[:_ANSWER_CHARS]}")
-    return "\n".join(lines)
 
 
 def _describe_context(context: Context) -> str:

@@ -32,6 +32,8 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _NAME = re.compile(r"(?<=[\w,;:)] )[A-Z][\w'’-]+")
 # Mark-up, addresses, JSON and paragraphs: no one-line question has them.
 _FORBIDDEN = re.compile(r"[<>{}|\\]|://|\n\s*\n")
+# "And the south one, please?": words that stand for others, and words of courtesy, need not remain.
+_REPLACED = re.compile(r"\b(?:ones?|things?|thanks|thank you|ok|okay|please|sorry|hi|hello)\b", re.IGNORECASE)
 _ASKS = re.compile(
     rf"""(?:and\ |but\ |so\ |please\ |also\ |then\ |[\w\ ]{{1,30}},\ )?
         (?:{INTERROGATIVES}|{AUXILIARIES}|must|has|have|had|{REQUESTS}|summari[sz]e)\b""",
@@ -46,7 +48,8 @@ def check_stand_alone(said: str, question: str, history: Sequence[Turn]) -> str 
     if not text or len(text) > min(MAX_REWORDED_CHARS, len(question) + longest + _ROOM_CHARS) or not _is_question(text):
         return None
     sources = [question, *(part for turn in history for part in (turn.question, turn.answer))]
-    faithful = _has_kept(text, question, _QUESTION_KEEPS) and not _has_foreign(text, sources, _NEW_IN_QUESTION)
+    own = _REPLACED.sub(" ", question)
+    faithful = _has_kept(text, own, _QUESTION_KEEPS) and not _has_foreign(text, sources, _NEW_IN_QUESTION)
     return text if faithful else None
 
 
@@ -98,6 +101,12 @@ def _has_foreign(text: str, sources: Sequence[str], share: float) -> bool:
     # One new word is always allowed, since a pronoun is replaced by one.
     if len(said - known) > max(1, share * len(said)):
         return True
+    return has_foreign_names(text, sources)
+
+
+def has_foreign_names(text: str, sources: Sequence[str]) -> bool:
+    """Return whether a text has names, numbers or strange words that occur in no source."""
+    known = {stem for source in sources for stem in content_stems(source)}
     names = {name for source in sources for name in _list_names(source)}
     strange = {*_NAME.findall(text), *(m.surface for m in [*find_strange_words(text), *find_unknown_terms(text)])}
     unheard = {word for word in strange if not set(content_stems(word)) <= known}

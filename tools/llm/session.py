@@ -17,6 +17,7 @@ from argot.tools.llm.limits import Clock, LoopWatch
 from argot.tools.llm.token_budget import fit_pieces
 
 SCHEMA_TOKENS = 400  # more than the longest schema takes when it is written in words
+TOOL_TOKENS = 600  # more than the tools of a prompt, or their description in words, take
 LOOPED_CLAUSE = "repeated itself and was stopped"
 
 
@@ -141,4 +142,4 @@ def count_reserved_tokens(server: Endpoint, asked: Prompt) -> int:
     if asked.output == "text":
         return server.settings.model_server.answer_tokens
     in_words = server.quirks.in_words or asked.name in server.quirks.no_schema
-    return asked.max_tokens + (SCHEMA_TOKENS if in_words else 0)
+    return asked.max_tokens + (SCHEMA_TOKENS if in_words else 0) + (TOOL_TOKENS if asked.tools else 0)

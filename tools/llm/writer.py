@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from argot.errors import ModelUnavailable
-from argot.prompts.loader import prompt, wrap_in_fence
+from argot.prompts.loader import number_lines, prompt
 from argot.protocols import RETRACTION, AnswerRequest
 from argot.tools.answering.citation_marks import MarkFilter
 from argot.tools.llm.completion import Messages
 from argot.tools.llm.faults import ContextOverflow
 from argot.tools.llm.limits import TAIL_CHARS, is_repeating
+from argot.tools.llm.passage_fences import wrap_passages
 from argot.tools.llm.prompt_echo import EchoStop
 from argot.tools.llm.refusal import RefusalGate
 from argot.tools.llm.token_budget import PIECE_SEPARATOR
@@ -72,8 +73,10 @@ class ModelWriter:
             "definitions": definitions,
             "product": self._product,
             "forbidden_words": self._forbidden_words,
+            "parts": number_lines(request.parts),
+            "compared": number_lines(request.compared),
         }
-        given = wrap_passages(hits)
+        given = wrap_passages(hits, request.cut_lists)
         passages = await self._model.fit(PROMPT, "passages", given, **inputs)
         shown = _count_fitted(given, passages)
         reply = _ReplyFilter(shown)
@@ -140,16 +143,6 @@ class _ReplyFilter:
             fault = "sent an empty answer"
         if fault:
             raise ModelUnavailable(f"The language model server {fault}.")
-
-
-def wrap_passages(hits: Sequence[Hit]) -> list[str]:
-    """Return each passage in its fence, numbered from 1, best first, under its title and headings."""
-    return number_passages((hit.passage.text, hit.passage.header or hit.document.title) for hit in hits)
-
-
-def number_passages(passages: Iterable[tuple[str, str]]) -> list[str]:
-    """Return each text in its fence, numbered from 1, with its source."""
-    return [wrap_in_fence("passage", text, n=n, source=source) for n, (text, source) in enumerate(passages, 1)]
 
 
 def build_answer_messages(question: str, passages: Sequence[str]) -> Messages:

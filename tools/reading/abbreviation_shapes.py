@@ -9,6 +9,7 @@ from argot.jargon_db.lookup.ordinary_words import (
     is_common_word,
     is_function_word,
     is_ordinary_word,
+    is_shorthand,
     is_well_known,
     load_english_words,
 )
@@ -37,21 +38,6 @@ _CHEMICAL = re.compile(
 
 _SMALL = re.compile(r"[a-z]{2,5}")
 _VOWELS = "aeiouy"
-_SHORTHAND = frozenset(
-    re.findall(
-        r"\w+",
-        """abbr app apps appt arg args asst attn avg awk bcc blvd brb btn btw calc cfg cfgs chmod chown cmd cmds cntr
-        coeff conf const ctrl ctx cust dept depts desc descs dest dev devs diff dir dirs dist doc docs dst
-        eng env esp expt ext fcn fmt fn freq func gen fwd gdb git govt grep grp gzip hmm hosp idk idx img imho
-        imo impl init int intl ints irl lang lbl len lgtm lib libs lmk lnk lol ls lst lvl mfg mfr mgmt mgr
-        misc mkdir mktg msg msgs mtg mth mths nav ngl non npm num nvm obj omg org orig param pct pkg pkgs
-        pls plz pos ppl pre prev proc ptr pwd pymt qtr qty rcvd rec recv regex repo reqd resp rev rm rofl
-        rsync sched seq sftp sgd smth spec specs sqrt src srv std stmt str sudo svc sys syst tbh tbl temp
-        tgz thru thx tldr tmp tmux tot ttyl ty univ util utils val vals vars vendr ver vim viz wget wk wks
-        wrt wtf xfer yep yr yrs yum zsh""",
-    )
-)
-"""Short forms of everyday writing and of command lines, which no glossary would explain."""
 
 
 def is_coded(word: str) -> bool:
@@ -70,7 +56,7 @@ def is_name_with_number(word: str) -> bool:
     letters = word.rstrip("0123456789")
     if letters == word or not letters:
         return False
-    word_like = letters.lower() in _SHORTHAND or is_ordinary_word(letters.lower())
+    word_like = is_shorthand(letters.lower()) or is_ordinary_word(letters.lower())
     return (letters.istitle() and len(letters) > 2 and word_like) or (
         len(letters) > 2 and not letters.isupper() and is_well_known(letters)
     )
@@ -96,7 +82,7 @@ def _is_mixed(word: str) -> bool:
 
 def may_be_small(word: str) -> bool:
     """Return whether a word may be an abbreviation in small letters: short, no English word, and no misspelt one."""
-    if not _SMALL.fullmatch(word) or word in _SHORTHAND or is_common_word(word) or is_well_known(word):
+    if not _SMALL.fullmatch(word) or is_shorthand(word) or is_common_word(word) or is_well_known(word):
         return False
     return not _is_slip(word)
 
@@ -140,6 +126,11 @@ def _is_slip(word: str) -> bool:
     shorter = (word[:i] + word[i + 1 :] for i in range(len(word)))
     if len(word) > 2 and any(is_function_word(other) for other in (*longer, *shorter) if len(other) > 2):
         return True
+    return is_bare_contraction(word)
+
+
+def is_bare_contraction(word: str) -> bool:
+    """Return whether a lower-case word is a contraction without its apostrophe: "isnt", "im", "youre"."""
     return any(
         word.endswith(ending) and is_function_word(word.removesuffix(ending))
         for ending in ("nt", "s", "re", "ve", "ll", "d", "m")

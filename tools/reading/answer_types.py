@@ -85,6 +85,28 @@ _SHAPES: dict[AnswerType, re.Pattern[str]] = {
 }
 
 
+_ASKS_WHETHER = re.compile(
+    rf"(?:^|[.,:;!?]\s+)\W*(?:(?:and|but|so|or|also)\s+)?(?:{AUXILIARIES}|must|has|have|am|shall)(?:n['’]t)?\s+\w",
+    re.IGNORECASE,
+)
+_DECIDES = re.compile(
+    r"\b(?:yes|no|not|never|none|nobody|neither|cannot|\w+n['’]t|without|only|always|must|may|can|should|shall|requir\w+"
+    r"|allow\w*|permit\w*|forbid\w*|prohibit\w*|need(?:s|ed)?|optional|mandatory|voluntary|except|unless|regardless"
+    r"|eligible|entitled|support(?:s|ed)?|accept\w*|recommend\w*|encourag\w+|discourag\w+)\b",
+    re.IGNORECASE,
+)
+
+
+def asks_whether(question: str) -> bool:
+    """Return whether yes or no answers a question."""
+    return _ASKS_WHETHER.search(question) is not None
+
+
+def is_decisive(sentence: str) -> bool:
+    """Return whether a sentence (plain text) allows, forbids, demands or denies something."""
+    return _DECIDES.search(sentence) is not None
+
+
 # "which codes can I give?", "what are the steps", "list all sites", "what all does the drive try"
 _ALL_OF = re.compile(
     r"\b(?:what|which) (?:are|(?:(?!does|is|was|has)\w+ )?(?!does|was|has|this)\w+[^\Ws]s)\b"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
@@ -64,8 +65,13 @@ class ContextSignatures:
         """Unique in the process, for the keys of caches."""
         self._words: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._phrases: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+        self.size = len(senses)
+        """Number of senses."""
+        self._meanings: defaultdict[str, set[str]] = defaultdict(set)
         by_term: defaultdict[str, set[str]] = defaultdict(set)
         for sense in senses:
+            if sense.expansion:
+                self._meanings[sense.context].add(sense.expansion)
             self._words[sense.context].update(set(content_stems(f"{sense.expansion} {sense.description}")))
             by_term[normalise(sense.term)].add(sense.context)
             for name in (sense.expansion, *sense.aliases):
@@ -75,6 +81,12 @@ class ContextSignatures:
                     self._phrases[stems].add(sense.context)
         self._sole = {term: next(iter(found)) for term, found in by_term.items() if len(found) == 1}
         self._seen_in: dict[str, frozenset[str]] = {}
+
+    def sample_meanings(self, context: str, most: int) -> tuple[str, ...]:
+        """Return at most this many expansions of a context: always the same ones, whatever their order in a file."""
+        return tuple(
+            sorted(self._meanings.get(context, ()), key=lambda meaning: (zlib.crc32(meaning.encode()), meaning))[:most]
+        )
 
     def measure_shared_words(self, stems: Collection[str], contexts: Sequence[str]) -> dict[str, float]:
         """Return the share of the question's words that each context's senses use, rare words counting more; [0, 1]."""

@@ -57,6 +57,12 @@ _ALONE = tuple(
         _TERMS,
     )
 )
+_BACK = re.compile(
+    r"(?P<before>.*[.,;:!?)\"'”’–-])\s+(?:(?:so|and|but) )?what (?:does|would|could) (?:that|it|this) "
+    rf"(?:even |actually |really )?{_MEANS}\W*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A question that refers back: "There is a 'DGD' in my draft. What does that mean?"."""
 _HERE = re.compile(
     r"(?: (?:here|exactly|please|anyway|again|actually|mean|thanks|for us|(?:at|in) (?:our|the|this|your) (?:company"
     r"|firm|organi[sz]ation|documents?|context|glossary|house)))+$"
@@ -85,6 +91,8 @@ def _find_asked(part: str, mentions: Sequence[Mention], known: Collection[str]) 
         return []
     said = " ".join(_BREAKS.sub(" ", text.casefold().replace("’", "'")).split())
     said = _POLITE.sub("", said)
+    if back := _BACK.fullmatch(part):
+        return _select_pointed(back["before"], here)
     for pattern in _WHATEVER_FOLLOWS:
         if found := pattern.match(said):
             return _select_within(found, said, here)
@@ -109,6 +117,16 @@ def _select_within(found: re.Match[str], said: str, here: Sequence[Mention]) -> 
     start, end = found.span("terms")
     before = said[: max(start, 0)].count(_MARK)
     return list(here[before : before + max(1, said[max(start, 0) : end].count(_MARK))])
+
+
+def _select_pointed(before: str, here: Sequence[Mention]) -> list[Mention]:
+    """Return the one term of a statement that is quoted, or ends it: without that, the statement is meant."""
+    pointed = [
+        one
+        for one in here
+        if re.search(rf"['\"“‘`]{re.escape(one.surface)}['\"”’`]|\b{re.escape(one.surface)}\W*$", before, re.IGNORECASE)
+    ]
+    return pointed if len({one.surface.casefold() for one in here}) == 1 else []
 
 
 def _strip_scope(said: str, known: Collection[str]) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.lookup.matcher import TermMatcher
+from argot.jargon_db.lookup.spelling import is_exchanged_code
 from argot.protocols import Embedder
 from argot.tools.reading.context_classifier import ContextSignatures, score_contexts
+from argot.tools.reading.everyday_words import is_everyday
 from argot.tools.reading.follow_ups import stand_alone
 from argot.tools.reading.unknown_terms import identify_terms, is_known_to_documents
 from argot.tools.text.words import content_stems, is_question
@@ -71,10 +74,10 @@ class ExtractiveReader:
 
     def _find_mentions(self, question: str) -> list[Mention]:
         text = question[:_MAX_QUESTION_CHARS]
-        known = self._matcher.find(text)
-        return identify_terms(
-            text, known, [near for near in self._matcher.misspelt(text, known) if self._is_slip(near)]
-        )
+        found = self._matcher.find(text)
+        known = [one for one in found if not is_everyday(one, text, self._corpus, self._principal)]
+        near = [_ask_if_exchanged(one) for one in self._matcher.misspelt(text, found) if self._is_slip(one)]
+        return identify_terms(text, known, near)
 
     def _is_slip(self, near: Mention) -> bool:
         """Return whether a word like a term is misspelt, and not a word of the documents."""
@@ -118,6 +121,11 @@ class ExtractiveReader:
             return [0.0] * len(triples)
         vectors = self._embedder.embed_queries([question[:_MAX_QUESTION_CHARS], *(triple.text for triple in triples)])
         return [float(value) for value in np.asarray(vectors[1:]) @ np.asarray(vectors[0])]
+
+
+def _ask_if_exchanged(near: Mention) -> Mention:
+    """Return the mention as an unknown term if only the order of an abbreviation's letters differs."""
+    return replace(near, term=None, match="shape") if is_exchanged_code(near.surface, near.term or "") else near
 
 
 def enhance_question(question: str, triples: Sequence[Triple]) -> str:

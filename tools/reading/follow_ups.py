@@ -29,6 +29,10 @@ _LEAD_IN = re.compile(
     r"|(?P<and>and|or|but))\s+(?P<rest>.+?)\s*\??\s*$",
     re.I | re.S,
 )
+# "And what if I am a part-timer?" asks the previous question for another case.
+_CASE = re.compile(
+    r"^\s*(?:(?:ok(?:ay)?|and|but|so|or)[,.]?\s+){0,2}(?:what|even)\s+if\s(?!(?:it|they)\s+(?:is|are)\b)", re.I
+)
 # Complete messages that mean nothing without the previous question: "why?", "for example?", "are there exceptions?"
 _BARE = re.compile(
     r"^\s*(?:and\s+|but\s+|so\s+)?(?:why(?:\s+not|\s+so|\s+is\s+that)?|how(?:\s+so|\s+come|\s+exactly)?|when|where|who"
@@ -63,6 +67,8 @@ _EXPLETIVE = re.compile(
 _DETERMINER = re.compile(r"\b(?:the|a|an|my|our|your|this|that|each|every)\s+(?=[\w/.-])", re.I)
 _NOUN_PHRASE = re.compile(r"\b(?:the|a|an|my|our|your|this|that|each|every)\s+((?:[\w/.-]+\s+){0,3}[\w/.-]+)", re.I)
 _THING = r"(?:the|a|an|my|our|your)\s+(?:[\w/.-]+\s+){0,2}[\w/.-]+"
+_THING_AT_END = re.compile(r"\b(?:of|for|about)\s+((?:(?:the|a|an|my|our|your)\s+)?(?:[\w/-]+\s+){0,2}[\w/-]+)$", re.I)
+_BARE_THING = re.compile(r"(?:(?:the|a|an|my|our|your)\s+)?[\w/-]+(?:\s+[\w/-]+){0,2}", re.I)
 _QUESTION_WORDS = re.compile(
     rf"^(?:{INTERROGATIVES}|{AUXILIARIES}|must|has|have|had|{REQUESTS}|if)\b",
     re.I,
@@ -87,6 +93,7 @@ def _resolve(question: str, previous: str, terms: TermFinder) -> str:
     if (
         doubts
         or _BARE.match(question)
+        or _CASE.match(question)
         or (_EXPLETIVE.search(question) and len(content_stems(question)) <= _MAX_FEW_STEMS)
     ):
         return previous if doubts else _join_questions(previous, question)
@@ -174,6 +181,10 @@ def _replace_counterpart(question: str, fragment: str, previous: str, terms: Ter
     phrases = list(_NOUN_PHRASE.finditer(body))
     if phrases and phrases[-1].end() == len(body) and fragment.lower().startswith(("the ", "a ", "an ")):
         return f"{body[: phrases[-1].start()]}{fragment}?"
+    # "And safety?" after "phone number of the service desk", "what about adoption?" after "... about parental leave".
+    theirs_at_end = _THING_AT_END.search(body)
+    if theirs_at_end and _BARE_THING.fullmatch(fragment.strip()) and content_stems(fragment):
+        return f"{body[: theirs_at_end.start(1)]}{fragment.strip()}?"
     return _join_questions(previous, question)
 
 

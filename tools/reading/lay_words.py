@@ -1,12 +1,14 @@
 """Lay words for terms: people ask for "vacation", where the documents have only PTO and the glossary "paid time off".
 
 A word that occurs in no document can find nothing. The term with the nearest meaning may: cosine and margin were chosen
-on questions in employees' words (validation half) and on two sets of outsiders (bench/laboratory/answers.md).
+on questions in employees' words (validation half) and on two sets of outsiders (bench/laboratory/answers.md). A word
+that documents use for something else ("holiday") also finds a term whose description begins with it.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +19,7 @@ from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.protocols import Embedder, Vectors
+from argot.tools.text.words import content_stems
 from argot.types import Principal, Sense
 
 MIN_COSINE = 0.42
@@ -26,6 +29,11 @@ MIN_MARGIN = 0.03
 MIN_WORD_LETTERS = 5  # letters; short words are usually names or typing errors
 MAX_SENSES = 500
 """The meanings of a larger glossary are not compared: embedding them would delay a question by seconds."""
+MAX_DESCRIBED_TERMS = 2
+"""Number of terms that one word may describe; a word in more descriptions distinguishes none."""
+MAX_FIRST_STEMS = 4
+"""Number of content words at a description's beginning that say what its term is."""
+_FIRST_CLAUSE = re.compile(r"[.,;:(–—]|\b(?:with|that|which|who|whose|for|by|when|where|if|as|in|on|from|to)\b")
 _WORD = re.compile(r"[^\W\d_](?:['’-]?[^\W\d_])*")
 _JOINING = STOP_WORDS | {"many", "much"}
 
@@ -84,7 +92,56 @@ class TermMeanings:
 
     @cached_property
     def _vectors(self) -> Vectors:
-        return np.asarray(self.embedder.embed_queries([f"{one.expansion}: {one.description}" for one in self.senses]))
+        return np.asarray(self.embedder.embed_queries([*map(_join_meaning, self.senses)]))
+
+
+class DescribedTerms:
+    """Senses by the first words of their descriptions, as of "Days of holiday with full salary"."""
+
+    def __init__(self, senses: Sequence[Sense]) -> None:
+        self._by_stem: defaultdict[str, list[Sense]] = defaultdict(list)
+        for sense in senses:
+            for stem in dict.fromkeys(_list_first_stems(sense.description)):
+                self._by_stem[stem].append(sense)
+
+    def find(self, word: str) -> Sequence[Sense]:
+        """Return the senses that the word describes; none if it describes many."""
+        senses = self._by_stem.get(next(iter(content_stems(word)), ""), ())
+        return senses if len({sense.term for sense in senses}) <= MAX_DESCRIBED_TERMS else ()
+
+
+def replace_described_words(
+    text: str, matcher: TermMatcher, described: DescribedTerms, embedder: Embedder, is_used: Callable[[Sense], bool]
+) -> str:
+    """Return the text with words that describe a used sense replaced by its term."""
+    named = [(mention.start, mention.end) for mention in [*matcher.find(text), *matcher.find_expansions(text)]]
+    for word in reversed(list(_WORD.finditer(text))):
+        apart = not any(start < word.end() and word.start() < end for start, end in named)
+        if apart and word[0].islower() and len(word[0]) >= MIN_WORD_LETTERS:
+            used = [sense for sense in described.find(word[0]) if is_used(sense)]
+            term = _select_near(word[0], used, embedder) if used else word[0]
+            text = text[: word.start()] + term + text[word.end() :]
+    return text
+
+
+def _select_near(word: str, senses: Sequence[Sense], embedder: Embedder) -> str:
+    """Return the term of the first sense whose meaning is near the word, or else the word."""
+    vectors = np.asarray(embedder.embed_queries([word, *map(_join_meaning, senses)]))
+    near = zip(senses, vectors[1:] @ vectors[0], strict=True)
+    return next((sense.term for sense, likeness in near if likeness >= MIN_COSINE), word)
+
+
+def _join_meaning(sense: Sense) -> str:
+    return f"{sense.expansion}: {sense.description}"
+
+
+def _list_first_stems(description: str) -> list[str]:
+    return content_stems(_FIRST_CLAUSE.split(description, maxsplit=1)[0])[:MAX_FIRST_STEMS]
+
+
+def get_described(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]]) -> DescribedTerms:
+    """Return the described terms of a matcher."""
+    return matcher.keep(DescribedTerms, lambda: DescribedTerms(senses()))
 
 
 def get_meanings(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]], embedder: Embedder) -> TermMeanings:

@@ -1,8 +1,8 @@
 """A message that asks two or three things: "What is PLP and how tall may a pole be?".
 
 Searched as one, its words match different passages and one half remains unanswered. Conservative: every part has to ask
-something by itself, so that "and by how much?", "and why?" and "and how does it work?" stay with their subject.
-English.
+something by itself, so that "and by how much?", "and why?" and "and how does it work?" stay with their subject. A
+comparison is two questions, too. English.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from argot.language import INTERROGATIVES
+from argot.tools.reading.comparisons import find_sides
 from argot.tools.text.words import content_stems, is_question
 
 MAX_CHARS = 400
@@ -35,10 +36,15 @@ _EMBEDS = re.compile(
 
 
 def split_questions(question: str) -> list[str]:
-    """Return the questions in a message; a single one, unchanged, unless it clearly has several."""
+    """Return the questions in a message; a single one, unchanged, unless it clearly has several.
+
+    A comparison has one for each of its sides.
+    """
     # Several lines are a list or pasted text, and belong together.
     if len(question) > MAX_CHARS or "\n" in question.strip():
         return [question]
+    if sides := find_sides(question):
+        return [f"What is {side}?" for side in sides]
     parts, start = [], 0
     for found in _BOUNDARY.finditer(question):
         if found["end"] or not _EMBEDS.search(question[start : found.start()]):

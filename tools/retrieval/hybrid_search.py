@@ -82,7 +82,7 @@ def hybrid_search(  # noqa: PLR0917
     merged = _merge_queries(queries)
     by_meaning = profile.search_semantic and profile.weight_semantic > 0 and bool(merged)
     vectors = corpus.embedder.embed_queries([query.text for query in merged]) if by_meaning else [None] * len(merged)
-    searched = _select_documents(corpus, principal, scope, documents)
+    searched = select_documents(corpus, principal, scope, documents)
     lists = [
         found
         for query, vector in zip(merged, vectors, strict=True)
@@ -116,7 +116,7 @@ def _trace_search(  # noqa: PLR0917
     return lists
 
 
-def _select_documents(
+def select_documents(
     corpus: Corpus, principal: Principal, scope: QuestionScope, documents: Sequence[str]
 ) -> frozenset[str] | None:
     """Return the only documents to search; None for all."""

@@ -70,8 +70,6 @@ def build_card(folder: Path, name: str, readings: Readings) -> dict[str, Any]:
         fingerprint = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
     return {
         "started_from": name,
-        "data": None,
-        "commands": None,
         "recipe": None,
         "steps": 0,
         "kept": 0.0,

@@ -2,7 +2,7 @@
 
 Question and passage are read separately into a vector for each token (late interaction: Khattab and Zaharia, 2020);
 each token of the question is matched with the most similar one of the passage. A passage is therefore read once for all
-later questions. `reader_export` makes it from the embedder's encoder; `argot.learn.reader` can train one.
+later questions. `reader_export` makes it from the embedder's encoder; `argot.learn.reranker` can tune it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ReaderScorer:
         """
         self.before = before
         self.folder = folder
-        self._threads = threads
+        self.threads = threads
         self._prepare = prepare
         self._reader: TokenReader | None = None
         self._loading = threading.Lock()
@@ -48,7 +48,7 @@ class ReaderScorer:
         with self._loading:
             if self._reader is None:
                 self._prepare()
-                self._reader = TokenReader(self.folder, threads=self._threads)
+                self._reader = TokenReader(self.folder, threads=self.threads)
             return self._reader
 
     @property
@@ -56,9 +56,9 @@ class ReaderScorer:
         """Card with the model's origin."""
         return self.load().card
 
-    def read(self, texts: Sequence[str]) -> list[TokenVectors]:
+    def read_texts(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return each text as vectors, cached ones from memory."""
-        return self.load().read(texts)
+        return self.load().read_texts(texts)
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return how well the query's tokens match each text, in [0, 1]; tokens that are rare among the texts count
@@ -76,7 +76,7 @@ class ReaderScorer:
         """Return both at once: they share the slow part, the tokens' best matches."""
         if not texts:
             return [], []
-        asked, *others = self.read([query, *texts])
+        asked, *others = self.read_texts([query, *texts])
         best = _find_best_matches(asked, others)
         return _score_matches(query, asked, others, best), self._compute_chances(asked, others, best)
 

@@ -1,22 +1,45 @@
-"""Passages that occur word for word in several documents: copies and revisions share most of theirs."""
+"""Passages that say nothing new: copies, revisions and twins of one document share most or all of their sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from argot.tools.text.words import bare
+from argot.tools.text.sentences import split_units
+from argot.tools.text.words import content_stems, fold_words
 from argot.types import Hit
+
+_ARTICLES = frozenset({"a", "an", "the"})
 
 
 def drop_repeats(hits: Iterable[Hit], most: int) -> list[Hit]:
-    """Return the first hits up to this number in their order, each wording once.
+    """Return the first `most` hits in their order, without those that have every sentence, entry and row in common with
+    earlier ones.
 
-    Passages that differ in a single number are kept: that may be the point.
+    Sentences that differ in a single word or number are not the same: that may be the point. Nor are equal ones under
+    headings of which each has a word that the other lacks: "Red kayak > Fees" and "Blue canoe > Fees".
     """
-    first: dict[str, Hit] = {}
+    kept: list[Hit] = []
+    seen: dict[str, list[frozenset[str]]] = {}
     for hit in hits:
         # Many more were found than are kept, and comparing wordings takes time.
-        if len(first) == most:
+        if len(kept) == most:
             break
-        first.setdefault(bare(hit.passage.text) or hit.passage.id, hit)
-    return list(first.values())
+        wordings, heading = _read_wordings(hit), _read_heading(hit)
+        if any(all(heading - other and other - heading for other in seen.get(one, ())) for one in wordings):
+            kept.append(hit)
+            for one in wordings:
+                seen.setdefault(one, []).append(heading)
+    return kept
+
+
+def _read_heading(hit: Hit) -> frozenset[str]:
+    """Return the words of the headings that have a meaning: copies of a section may be numbered differently."""
+    return frozenset(one for one in content_stems(hit.passage.heading) if any(map(str.isalpha, one)))
+
+
+def _read_wordings(hit: Hit) -> set[str]:
+    """Return each sentence, entry and row as its words without articles; the passage's id if it has none."""
+    text = hit.passage.text
+    units = (fold_words(text[start:end]) for start, end, _ in split_units(text))
+    wordings = (" ".join(word for word in unit if word not in _ARTICLES) for unit in units)
+    return set(filter(None, wordings)) or {hit.passage.id}

@@ -101,7 +101,7 @@ class TokenReader:
         self._remembered: RecentlyUsedCache[TokenVectors] = RecentlyUsedCache(MAX_REMEMBERED_TEXTS)
         self._means: RecentlyUsedCache[Floats] = RecentlyUsedCache(MAX_REMEMBERED_MEANS)
 
-    def read(self, texts: Sequence[str]) -> list[TokenVectors]:
+    def read_texts(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return each text as vectors, cached ones from memory."""
         return self._remembered.all_of(texts, self._read_vectors)
 

@@ -153,7 +153,7 @@ class SenseChooser:
         leaning: _ContextEvidence,
     ) -> dict[str, list[SenseEvidence]]:
         """Return all evidence except that of the other terms, for the senses of each undecided term, in their order."""
-        meanings = {term: ranking.ranked[0][0].expansion for term, ranking in settled.items()}
+        meanings = {term: ranking.ranked[0][0].full_name for term, ranking in settled.items()}
         blank = dict.fromkeys(undecided, " ")
         rest = _remove_terms(question, mentions, settled, undecided)
         stems = set(find_subject_stems(rest))
@@ -161,9 +161,7 @@ class SenseChooser:
         found: dict[str, list[SenseEvidence]] = {}
         for term, senses in undecided.items():
             weighable = senses[:_MAX_SENSES]
-            queries = [
-                replace_mentions(question, mentions, {**meanings, **blank, term: s.expansion}) for s in weighable
-            ]
+            queries = [replace_mentions(question, mentions, {**meanings, **blank, term: s.meaning}) for s in weighable]
             if not stems:
                 # Nothing remains of "What is ECC?" that a passage could be near to.
                 found[term] = _build_unwitnessed(weighable, nearness.measure_similarities(queries), leaning)
@@ -195,7 +193,7 @@ class SenseChooser:
         weights = [
             near * share for near, share in zip(nearness.measure_passages([*shares]), shares.values(), strict=True)
         ]
-        words = set(content_stems(sense.expansion))
+        words = set(content_stems(sense.meaning))
         return replace(
             leaning.build_evidence(sense),
             near=max(weights, default=0.0),
@@ -246,7 +244,7 @@ def _remove_terms(
     question: str, mentions: Sequence[Mention], settled: Mapping[str, SenseRanking], undecided: Iterable[str]
 ) -> str:
     """Return the question with its settled terms spelt out and without the undecided ones."""
-    meanings = {term: ranking.ranked[0][0].expansion for term, ranking in settled.items()}
+    meanings = {term: ranking.ranked[0][0].full_name for term, ranking in settled.items()}
     return replace_mentions(question, mentions, {**meanings, **dict.fromkeys(undecided, " ")})
 
 
@@ -351,13 +349,13 @@ def _build_ranking(
     order = sorted(range(len(chances)), key=lambda i: (-chances[i], i))
     ranked = [(senses[i], chances[i]) for i in order] + [(sense, 0.0) for sense in senses[len(chances) :]]
     # A sense of the same expansion in another context is no rival: either answers the question.
-    meaning = content_stems(ranked[0][0].expansion)
-    rivals = [n for n, (sense, _) in enumerate(ranked) if content_stems(sense.expansion) != meaning]
+    meaning = content_stems(ranked[0][0].meaning)
+    rivals = [n for n, (sense, _) in enumerate(ranked) if content_stems(sense.meaning) != meaning]
     rival = rivals[0] if rivals else None
     margin = ranked[0][1] - ranked[rival][1] if rival is not None else 1.0
     if thin and rival is not None:
         alone = _compute_distribution([replace(one, context=0.0) for one in evidence])
-        others = [alone[n] for n in order if content_stems(senses[n].expansion) != meaning]
+        others = [alone[n] for n in order if content_stems(senses[n].meaning) != meaning]
         margin = max(0.0, min(margin, alone[order[0]] - max(others, default=0.0)))
     against = evidence[order[rival]] if rival is not None and rival < len(order) else SenseEvidence()
     return SenseRanking(mention, tuple(ranked), margin, _describe_reason(ranked[0][0], evidence[order[0]], against))

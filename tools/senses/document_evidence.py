@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -10,7 +11,7 @@ import numpy as np
 from argot.corpus.corpus import Corpus
 from argot.corpus.store.document_store import CorpusStore
 from argot.tools.text.words import content_stems
-from argot.types import Principal, Sense
+from argot.types import Passage, Principal, Sense
 
 _NEAREST_PASSAGES = 300  # passages of each list; further ones count as if they were at _FAR
 _FAR_RANK = 1000
@@ -18,6 +19,8 @@ _RANK_CONSTANT = 60  # of reciprocal rank fusion
 _MAX_PASSAGES = 2000  # with one expansion
 _TITLED_PASSAGES = 50
 _MAX_ALIASES = 4
+_MAX_TERM_PASSAGES = 120  # passages that use a term
+_MAX_TERM_CHARS = 40  # characters; a longer term is not looked for
 _MIN_ALIAS_CHARS = 5  # characters: shorter ones are abbreviations themselves and fit every sense
 _BARE_TERM_WEIGHT = 0.85  # weight of a keyword score: a rare short form matches itself anywhere, whatever the rest says
 
@@ -57,11 +60,26 @@ def find_sense_passages(store: CorpusStore, principal: Principal, sense: Sense) 
     aliases = [alias for alias in sense.aliases if len(alias) >= _MIN_ALIAS_CHARS][:_MAX_ALIASES]
 
     def find() -> tuple[str, ...]:
-        lists = [store.find_phrase(principal, phrase, _MAX_PASSAGES) for phrase in (sense.expansion, *aliases)]
-        lists.append(_find_titled(store, principal, sense.expansion))
+        lists = [
+            store.find_phrase(principal, phrase, _MAX_PASSAGES) for phrase in filter(None, (sense.expansion, *aliases))
+        ]
+        lists.append(_find_titled(store, principal, sense.full_name))
         return tuple(dict.fromkeys(passage_id for passages in lists for passage_id in passages))
 
-    return cache_evidence(store, principal, ("documents", sense.expansion, *aliases), find)
+    return cache_evidence(store, principal, ("documents", sense.full_name, *aliases), find)
+
+
+def find_term_passages(corpus: Corpus, principal: Principal, term: str) -> list[Passage]:
+    """Return the passages that contain the term as a separate word, or its plural."""
+    if len(term) > _MAX_TERM_CHARS:
+        return []
+    ids = corpus.store.find_phrase(principal, term, _MAX_TERM_PASSAGES)
+    passages = corpus.store.passages(principal, ids)
+    # A term in capitals is matched as written: "SAP" is not the sap of a tree.
+    flags = 0 if any(map(str.isupper, term)) else re.IGNORECASE
+    written = re.compile(rf"(?<!\w){re.escape(term)}(?:['’]?s)?(?!\w)", flags)
+    found = [passages[passage_id][0] for passage_id in ids if passage_id in passages]
+    return [passage for passage in found if written.search(f"{passage.heading}\n{passage.text}")]
 
 
 def _find_titled(store: CorpusStore, principal: Principal, phrase: str) -> list[str]:

@@ -11,19 +11,22 @@ habit.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from argot.corpus.corpus import Corpus
 from argot.tools.reading.context_classifier import ContextSignatures
-from argot.tools.senses.document_evidence import cache_evidence, find_sense_passages, measure_meaning_similarities
+from argot.tools.senses.document_evidence import (
+    cache_evidence,
+    find_sense_passages,
+    find_term_passages,
+    measure_meaning_similarities,
+)
 from argot.types import Document, Passage, Principal, Sense
 
-_MAX_PASSAGES = 120  # passages that use the short form
+_MAX_SPELLING_PASSAGES = 120  # passages that spell a sense out
 _MAX_DOCUMENTS = 16
 _MAX_DOCUMENT_PASSAGES = 24  # passages of one document, the nearest to its uses of the term
-_MAX_TERM_CHARS = 40  # characters
 
 # Logits, by hand; chosen on the validation half of the samples and on questions written beside it (docs/senses.md).
 _SPELT_OUT_HERE = 4.0
@@ -51,7 +54,7 @@ def find_usages(
 def _compute_usages(
     corpus: Corpus, principal: Principal, term: str, senses: Sequence[Sense], signatures: ContextSignatures | None
 ) -> Shares:
-    passages = _find_passages(corpus, principal, term)
+    passages = find_term_passages(corpus, principal, term)
     if not passages:
         return {}
     by_document: defaultdict[str, list[Passage]] = defaultdict(list)
@@ -75,25 +78,14 @@ def _compute_usages(
     return found
 
 
-def _find_passages(corpus: Corpus, principal: Principal, term: str) -> list[Passage]:
-    """Return the passages that contain the term as a separate word, or its plural."""
-    if len(term) > _MAX_TERM_CHARS:
-        return []
-    ids = corpus.store.find_phrase(principal, term, _MAX_PASSAGES)
-    passages = corpus.store.passages(principal, ids)
-    # A term in capitals is matched as written: "SAP" is not the sap of a tree.
-    flags = 0 if any(map(str.isupper, term)) else re.IGNORECASE
-    written = re.compile(rf"(?<!\w){re.escape(term)}(?:['’]?s)?(?!\w)", flags)
-    found = [passages[passage_id][0] for passage_id in ids if passage_id in passages]
-    return [passage for passage in found if written.search(f"{passage.heading}\n{passage.text}")]
-
-
 def _find_spelling_documents(corpus: Corpus, principal: Principal, senses: Sequence[Sense]) -> list[set[str]]:
     """Return, for each sense, the ids of the documents that spell it out."""
     found = []
     for sense in senses:
         ids = find_sense_passages(corpus.store, principal, sense)
-        documents: Iterable[tuple[Passage, Document]] = corpus.store.passages(principal, ids[:_MAX_PASSAGES]).values()
+        documents: Iterable[tuple[Passage, Document]] = corpus.store.passages(
+            principal, ids[:_MAX_SPELLING_PASSAGES]
+        ).values()
         found.append({passage.document_id for passage, _ in documents})
     return found
 

@@ -9,127 +9,29 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.tools.text.units import IN_SMALLER, UNITS, find_unit
 from argot.tools.text.words import NUMBER_WORDS, fold, fold_words, stem
 
 Quantity = tuple[str, str]
 """(number, unit); the unit is empty where none follows directly. Months and weekdays are numbers of that name."""
 
-_UNITS = {
-    spelling: name
-    for name, spellings in {
-        "%": "% percent percentage per-cent pct",
-        "ppm": "ppm",
-        "ns": "ns nanosecond nanoseconds nsec",
-        "us": "us µs μs microsecond microseconds usec",
-        "ms": "ms millisecond milliseconds msec",
-        "s": "s sec secs second seconds",
-        "min": "min mins minute minutes",
-        "h": "h hr hrs hour hours",
-        "day": "day days",
-        "night": "night nights",
-        "week": "week weeks",
-        "month": "month months",
-        "quarter": "quarter quarters",
-        "year": "year years yr yrs",
-        "kV": "kv kilovolt kilovolts",
-        "V": "v volt volts",
-        "mV": "mv millivolt millivolts",
-        "kW": "kw kilowatt kilowatts",
-        "W": "w watt watts",
-        "mW": "mw milliwatt milliwatts",
-        "A": "a amp amps ampere amperes",
-        "mA": "ma milliampere milliamperes",
-        "uA": "ua µa μa microampere microamperes",
-        "mohm": "mohm milliohm milliohms",
-        "ohm": "ohm ohms ω",
-        "kohm": "kohm kiloohm kiloohms kilohm kilohms kω",
-        "kB": "kb kilobyte kilobytes kib",
-        "MB": "mb megabyte megabytes mib",
-        "GB": "gb gigabyte gigabytes gib",
-        "TB": "tb terabyte terabytes tib",
-        "bit": "bit bits",
-        "byte": "byte bytes",
-        "Hz": "hz hertz",
-        "kHz": "khz kilohertz",
-        "MHz": "mhz megahertz",
-        "GHz": "ghz gigahertz",
-        "nm": "nm nanometre nanometres nanometer nanometers",
-        "um": "um µm μm micron microns micrometre micrometres micrometer micrometers",
-        "mm": "mm millimetre millimetres millimeter millimeters",
-        "cm": "cm centimetre centimetres centimeter centimeters",
-        "m": "m metre metres meter meters",
-        "km": "km kilometre kilometres kilometer kilometers",
-        "mile": "mile miles",
-        "inch": "inch inches",
-        "foot": "foot feet ft",
-        "yard": "yard yards",
-        "mg": "mg milligram milligrams",
-        "g": "g gram grams",
-        "kg": "kg kilogram kilograms",
-        "tonne": "tonne tonnes",
-        "ton": "ton tons",
-        "pound": "lb lbs",
-        "ounce": "oz ounce ounces",
-        "bar": "bar bars",
-        "psi": "psi",
-        "gallon": "gallon gallons gal",
-        "pint": "pint pints",
-        "ml": "ml millilitre millilitres milliliter milliliters",
-        "l": "l litre litres liter liters",
-        "degree": "degree degrees ° °c celsius c",
-        "fahrenheit": "°f fahrenheit",
-        "EUR": "€ eur euro euros",
-        "USD": "$ usd us$ dollar dollars",
-        "GBP": "£ gbp pound pounds sterling",
-        "CHF": "chf franc francs",
-        "JPY": "¥ jpy yen",
-        "CNY": "cny rmb yuan",
-        "INR": "₹ inr rupee rupees",
-        "cent": "¢ cent cents",
-        "SEK": "sek krona kronor",
-        "NOK": "nok",
-        "DKK": "dkk",
-        "krone": "krone kroner",
-        "PLN": "pln zloty zlotys złoty",
-        "CZK": "czk koruna korunas",
-    }.items()
-    for spelling in spellings.split()
-}
-_IN_SMALLER: dict[str, tuple[str, Decimal]] = {
-    "min": ("s", Decimal(60)),
-    "h": ("s", Decimal(3600)),
-    "day": ("s", Decimal(86_400)),
-    "week": ("s", Decimal(604_800)),
-    "quarter": ("month", Decimal(3)),
-    "year": ("month", Decimal(12)),
-    "kg": ("g", Decimal(1000)),
-    "tonne": ("g", Decimal(1_000_000)),
-    "km": ("m", Decimal(1000)),
-    "cm": ("m", Decimal("0.01")),
-    "mm": ("m", Decimal("0.001")),
-    "us": ("ns", Decimal(1000)),
-    "ms": ("ns", Decimal(1_000_000)),
-    "kHz": ("Hz", Decimal(1000)),
-    "MHz": ("Hz", Decimal(1_000_000)),
-    "GHz": ("Hz", Decimal(1_000_000_000)),
-}
-"""Units in terms of a smaller one: 60 minutes are an hour, 24 months two years; months have no fixed days."""
 _SCALES = {
     spelling: 10**power
     for power, spellings in {3: "thousand thousands k", 6: "million millions mn", 9: "billion billions bn"}.items()
     for spelling in spellings.split()
 }
-_MONTH_NAMES = (
+MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
 _MONTHS = {
-    spelling: name for name in _MONTH_NAMES for spelling in (name, name[:3], name[:4] if name == "september" else name)
+    spelling: name for name in MONTH_NAMES for spelling in (name, name[:3], name[:4] if name == "september" else name)
 }
-_MONTH_NUMBERS = dict(enumerate(_MONTH_NAMES, start=1))
+_MONTH_NUMBERS = dict(enumerate(MONTH_NAMES, start=1))
+WEEKDAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAYS = {
     spelling: name
-    for name in ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+    for name in WEEKDAY_NAMES
     for spelling in ((name, name + "s") if name.startswith("s") else (name, name + "s", name[:3]))
 }
 """Without "Sun" and "Sat", which are words."""
@@ -141,8 +43,8 @@ _NUMBER = re.compile(
     rf"(?P<currency>(?:US)?\$|[€£¥₹]|\b(?:{_CODES})\b)?(?(currency)[ \u00a0]?|(?<![\w.])(?<![A-Za-z]-))"
     r"(?P<sign>[-−–](?=\d))?(?P<number>\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d.,]\d)(?!\d)|\d+(?:[.,]\d+)*)"
     # "5ms", "20°C", "30€"; after three letters it is a name rather than a unit.
-    r"(?P<glued>[%°][CF]?|[€$£¥]|[a-zA-Zµμ]{1,3}(?![\w-]))?"
-    r"(?:[ \u00a0-]?(?P<scale>(?:thousand|million|billion|mn|bn)s?\b))?"
+    r"(?P<glued>[%°][CF]?|[€$£¥]|(?:[a-zA-Zµμ]{1,3}|mins|secs)(?![\w-]))?"
+    r"(?:[ \u00a0-]?(?P<scale>(?:thousand|million|billion|mn|bn)s?\b))?(?: US(?= dollars?\b))?"
     r"(?P<gap>[ \u00a0-]?(?P<unit>[%°][CF]?|[€$£¥₹]|(?<=[ \u00a0-])(?:US\$|[A-Za-zµμΩω]+)))?(?=(?P<slash>/[A-Za-z])?)"
 )
 _NUMBER_WORD = re.compile(
@@ -168,19 +70,22 @@ _MONTH = re.compile(
 _WEEKDAY = re.compile(rf"\b(?:{'|'.join(name.capitalize() for name in _WEEKDAYS)})\b")
 
 _ARTICLE = re.compile(
-    r"\b(?:an?|one) (?:(?:working|calendar) )?(?P<unit>minute|hour|day|night|week|month|year)\b", re.I
+    r"(?<!half )\b(?:an?|one|single) (?:(?:working|calendar|business) )?"
+    r"(?P<unit>minute|hour|day|night|week|month|year)\b",
+    re.IGNORECASE,
 )
 _TIME = r"second|minute|hour|day|night|week|month|quarter|year"
 _ADVERBS = {
     "hourly": "h", "daily": "day", "nightly": "night", "weekly": "week", "monthly": "month", "quarterly": "quarter",
     "yearly": "year", "annually": "year", "annual": "year", "diem": "day", "annum": "year", "capita": "person",
 }  # fmt: skip
+_TENS = "thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand"
 _RATE = re.compile(
     # "per day", "per working day"; "per cent", "per se" and "as per the policy" count nothing.
     rf"(?<!\bas )\bper (?P<per>(?!cent|se\b)(?:(?:working|calendar|business) )?\w+)"
     rf"|\b(?:each|every) (?:(?:working|calendar|business) )?(?P<each>{_TIME})\b"
     # "twice a week", "41 euros a day", "3 calls an hour"; but "2 days a week ago" says when.
-    rf"|(?:\d|[€$£%]|\b(?:once|twice|times|{'|'.join(NUMBER_WORDS)})\b)[ \u00a0](?:[^\W\d]+ ){{0,3}}?an? "
+    rf"|(?:\d|[€$£%]|\b(?:once|twice|times|{_TENS}|{'|'.join(NUMBER_WORDS)})\b)[ \u00a0](?:[^\W\d]+ ){{0,3}}?an? "
     rf"(?P<a>{_TIME})\b(?! (?:ahead|ago|later|earlier|before|after|in advance))"
     rf"|(?P<adverb>\b(?:{'|'.join(_ADVERBS)})\b)"
     # "30 Mbit/s", and "(Mbit/s)" in the head of a table
@@ -203,15 +108,15 @@ def find_quantities(text: str) -> frozenset[Quantity]:
     """Return the numbers of the text, each with its unit. "2 million" is 2000000, "2 pm" is 14, "3 May" is 3
     and May.
     """
-    return frozenset((one.number, one.unit) for one in _read(text))
+    return frozenset((one.number, one.unit) for one in _read_numbers(text))
 
 
 def find_missing_quantity(said: str, source: str) -> str:
     """Return a number of `said` that `source` does not contain, or has in another unit; empty if there is none."""
-    wanted = _read(said) | _find_articles(said)
+    wanted = _read_numbers(said) | _find_articles(said)
     if not wanted:
         return ""
-    there = _read(source) | _find_articles(source)
+    there = _read_numbers(source) | _find_articles(source)
     numbers = {one.number for one in there}
     measures = {measure for one in there if (measure := _measure(one))}
     for one in sorted(wanted):
@@ -222,6 +127,8 @@ def find_missing_quantity(said: str, source: str) -> str:
         theirs = {other.unit for other in there if one.number in (other.number, f"-{other.number}")}
         theirs |= {other.unit for other in there if one.bare == other.number} if one.scale else set()
         # In a table the number is alone and the header names the unit: "| latency (ms) | 40 |".
+        if one.unit and one.unit not in theirs and _has_unknown_unit(one, source):
+            continue
         if one.unit and one.unit not in theirs and (theirs != {""} or one.unit not in find_units(source)):
             return f"{one.number} {one.unit}"
     return ""
@@ -231,7 +138,7 @@ def _measure(one: _NumberReading) -> tuple[Decimal, str] | None:
     """Return the quantity in the smallest unit of its kind; None if it has no unit."""
     if not one.unit or not re.fullmatch(r"-?\d+(?:\.\d+)?", one.number):
         return None
-    smaller, times = _IN_SMALLER.get(one.unit, (one.unit, Decimal(1)))
+    smaller, times = IN_SMALLER.get(one.unit, (one.unit, Decimal(1)))
     return Decimal(one.number) * times, smaller
 
 
@@ -251,7 +158,7 @@ def _find_counted(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     found = []
     for match in _COUNTED.finditer(text):
         words = tuple(word.casefold() for word in match["words"].split() if word.casefold() not in STOP_WORDS)
-        if words and not any(map(_find_unit, words)) and not _YEAR.fullmatch(match["number"]):
+        if words and not any(map(find_unit, words)) and not _YEAR.fullmatch(match["number"]):
             found.append((normalize_number(match["number"]), words))
     return tuple(found)
 
@@ -261,15 +168,28 @@ _COUNTED = re.compile(r"(?<![\w.,-])(?P<number>\d[\d.,]*)(?P<words>(?: [a-z]{3,}
 
 
 def _has_number_apart(one: _NumberReading, there: frozenset[_NumberReading], source: str) -> bool:
-    """Return whether the source has the number without its scale, which a table's header names, or without its sign."""
+    """Return whether the source has the number without its scale, if a table's header names that, without its sign, or
+    with an unknown unit.
+    """
     if one.scale and one.scale in fold_words(source):
         return any(one.bare == other.number for other in there)
+    if _has_unknown_unit(one, source):
+        return True
     # The minus may be a dash: "– 5 °C" in a list.
     return not one.number.startswith("-") and any(one.number == other.number.lstrip("-") for other in there)
 
 
+def _has_unknown_unit(one: _NumberReading, source: str) -> bool:
+    """Return whether the source has the number with letters right behind it that are no known unit ("192b", "1600px")
+    and, if the sentence names a unit, begin like it.
+    """
+    letters = re.findall(rf"(?<![\w.,-]){re.escape(one.number)}([A-Za-z]{{1,4}})\b", source)
+    initial = one.unit[:1].casefold()
+    return any(not find_unit(found) and initial in ("", found[0].casefold()) for found in letters)
+
+
 @lru_cache(maxsize=4_000)
-def _read(text: str) -> frozenset[_NumberReading]:
+def _read_numbers(text: str) -> frozenset[_NumberReading]:
     if not _MAY_COUNT.search(text):  # most sentences: saves the seven searches below
         return frozenset()
     found, rest = _find_dates(text)
@@ -317,12 +237,12 @@ def _find_dates(text: str) -> tuple[list[_NumberReading], str]:
 
 def _find_figures(text: str) -> Iterator[_NumberReading]:
     for match in _NUMBER.finditer(text):
-        glued, currency = match["glued"] or "", _UNITS.get((match["currency"] or "").casefold(), "")
+        glued, currency = match["glued"] or "", UNITS.get((match["currency"] or "").casefold(), "")
         scale = (match["scale"] or "").casefold()
         # "40k" and "$3m"; "3m" without a currency is three metres.
         if glued.casefold() == "k" or (currency and glued.casefold() == "m"):
             scale, glued = {"k": "thousand", "m": "million"}[glued.casefold()], ""
-        unit = currency or _find_unit(glued) or ("" if glued else _find_unit(match["unit"] or ""))
+        unit = currency or find_unit(glued) or ("" if glued else find_unit(match["unit"] or ""))
         if glued and not unit and not match["slash"]:
             continue  # "4th", "3D": no quantity; identifiers are checked apart
         sign = "-" if match["sign"] and not text[: match.start()].rstrip()[-1:].isdigit() else ""
@@ -337,13 +257,7 @@ def _find_number_words(text: str) -> Iterator[_NumberReading]:
         if scale in _SCALES:
             yield _NumberReading(number, _apply_scale(number, scale), "", scale)
         else:
-            yield _make_reading(number, _find_unit(match["unit"] or ""))
-
-
-def _find_unit(spelling: str) -> str:
-    if spelling == "a":
-        return ""  # the article: "40 requests a day"
-    return _UNITS.get(spelling.rstrip(".").casefold(), "")
+            yield _make_reading(number, find_unit(match["unit"] or ""))
 
 
 def normalize_number(number: str) -> str:
@@ -357,7 +271,7 @@ def _find_articles(text: str) -> frozenset[_NumberReading]:
     """Return the number 1 for a unit of time with an article: "within a week", but not "twice a week"."""
     if not _ARTICLE.search(text):
         return frozenset()
-    return frozenset(_make_reading("1", _find_unit(match["unit"])) for match in _ARTICLE.finditer(_RATE.sub(" ", text)))
+    return frozenset(_make_reading("1", find_unit(match["unit"])) for match in _ARTICLE.finditer(_RATE.sub(" ", text)))
 
 
 def _apply_scale(number: str, scale: str) -> str:
@@ -369,8 +283,8 @@ def _apply_scale(number: str, scale: str) -> str:
 @lru_cache(maxsize=2_000)
 def find_units(source: str) -> frozenset[str]:
     """Return the units that a text names, with or without a number, as in the head of a table."""
-    named = {unit for _, unit in find_quantities(source)} | {_find_unit(word) for word in fold_words(source)}
-    return frozenset(named | {_UNITS[sign] for sign in re.findall(r"[%°€$£¥₹]", source)})
+    named = {unit for _, unit in find_quantities(source)} | {find_unit(word) for word in fold_words(source)}
+    return frozenset(named | {UNITS[sign] for sign in re.findall(r"[%°€$£¥₹]", source)})
 
 
 # -- per what ---------------------------------------------------------------------------------------------------------
@@ -382,14 +296,14 @@ def find_rates(text: str) -> frozenset[str]:
     found = set()
     for match in _RATE.finditer(text):
         word = (match["per"] or match["each"] or match["a"] or match["slash"] or match["adverb"]).split()[-1].casefold()
-        found.add(_ADVERBS.get(word) or _UNITS.get(word) or stem(word))
+        found.add(_ADVERBS.get(word) or UNITS.get(word) or stem(word))
     return frozenset(found)
 
 
 def is_rate(name: str) -> bool:
     """Return whether a word with a slash is a rate: "MB/s", "/h"."""
     unit, stroke, per = name.partition("/")
-    return bool(stroke and _find_unit(per) and (not unit or _find_unit(unit)))
+    return bool(stroke and find_unit(per) and (not unit or find_unit(unit)))
 
 
 def find_other_rate(said: str, nearest: str, source: str) -> str:
@@ -401,5 +315,5 @@ def find_other_rate(said: str, nearest: str, source: str) -> str:
     if theirs and not mine & theirs:
         return min(mine)
     spoken = {stem(word) for word in fold_words(nearest)}
-    named = {_UNITS.get(word, word) for word in fold_words(nearest)}
+    named = {UNITS.get(word, word) for word in fold_words(nearest)}
     return min(mine - find_rates(source) - spoken - named, default="")

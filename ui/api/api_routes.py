@@ -14,17 +14,20 @@ from argot.ui.api.completions import build_completion_routes
 from argot.ui.api.file_routes import build_file_routes
 from argot.ui.api.question_routes import build_question_routes
 from argot.ui.api.response_models import Me
+from argot.ui.api.text_check_routes import build_text_check_routes
 from argot.ui.api.usecase_routes import build_usecase_routes
 from argot.ui.web.authorization import Who, needs
+from argot.ui.web.routers import add_routes, make_router
 
 OPENAPI_PATH = "/api/openapi.json"
 
 
 def build_api_routes(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(route_class=ApiRoute, generate_unique_id_function=truth.get_operation_id)
+    router = make_router(route_class=ApiRoute, generate_unique_id_function=truth.get_operation_id)
     # The order is that of the OpenAPI document.
-    for part in (build_completion_routes, build_question_routes, build_file_routes, build_usecase_routes):
-        router.include_router(part(kb))
+    parts = (build_completion_routes, build_question_routes, build_file_routes, build_text_check_routes)
+    for part in (*parts, build_usecase_routes):
+        add_routes(router, part(kb))
 
     @router.get(
         "/api/me", response_model=None, tags=["Asking"], responses={200: {"model": Me}, **truth.declare_errors(401)}

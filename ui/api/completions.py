@@ -26,12 +26,14 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions.conversations import Message, converse
 from argot.service.usecases.questions.profiles import profile_list
 from argot.service.usecases.usecase_registry import get_answer
+from argot.types import Effort
 from argot.ui.api.api_route import ApiRoute, EventStream, build_error_event, cancel_on_hang_up, keep_alive, start_stream
 from argot.ui.api.openapi import declare_errors, get_operation_id
 from argot.ui.api.streamed_text import StreamedText, read_pieces
 from argot.ui.rendering.message_markdown import format_message, strip_footnotes
 from argot.ui.web.api_errors import answer_program
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 DEFAULT_MODEL = "argot"
 FINGERPRINT = f"argot_{__version__}"
@@ -74,6 +76,7 @@ class ArgotOptions(BaseModel):
     fields: dict[str, list[str]] | None = Field(
         None, max_length=20, description='only documents that have one of the values of each, as {"region": ["EU"]}'
     )
+    effort: Effort | None = Field(None, description="quick, normal or thorough; the profile's own if left out")
 
 
 class ChatRequest(BaseModel):
@@ -142,7 +145,7 @@ class RequestRefusal(Exception):
 
 
 def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(
+    router = make_router(
         prefix="/v1", route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["OpenAI-compatible"]
     )
 
@@ -225,6 +228,7 @@ def _ask(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | Non
         tags=options.tags,
         since=options.since,
         fields=options.fields,
+        effort=options.effort,
     )
 
 
@@ -313,8 +317,10 @@ def build_metadata(result: AskResult) -> dict[str, Any]:
     shown = [one for place, one in enumerate(result.passages) if one.n in cited or (not cited and place < 3)]
     told = {
         "status": result.status,
+        "is_weak": result.is_weak,
         "stand_alone_question": result.stand_alone_question,
         "sentences": result.sentences,
+        "answer_context": result.answer_context,
         "jargon": result.jargon,
         "context": result.context,
         "misses": result.misses,

@@ -17,6 +17,8 @@ from argot.service.usecases.documents import documents, revisions, uploads
 from argot.service.usecases.documents.uploads import is_media_type_known
 from argot.service.usecases.glossary.files import (
     FORMATS,
+    EverydayChoice,
+    decode_export,
     find_format,
     glossary_export_file,
     glossary_import_file,
@@ -28,6 +30,7 @@ from argot.ui.api.openapi import declare_errors, get_operation_id
 from argot.ui.api.response_models import Shown, UploadShown
 from argot.ui.web.authorization import Who, needs
 from argot.ui.web.open_connections import FORM_OVERHEAD_BYTES, INERT_POLICY
+from argot.ui.web.routers import add_routes, make_router
 from argot.ui.web.sent_files import read_sent_name
 
 MAX_FIELDS = 100
@@ -41,14 +44,16 @@ ATTACHMENT_RESPONSE = {
 
 
 def build_file_routes(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix="/api", route_class=ApiRoute, generate_unique_id_function=get_operation_id)
-    router.include_router(_add_document_routes(kb))
-    router.include_router(_add_glossary_routes(kb))
+    router = make_router(route_class=ApiRoute)
+    add_routes(router, _build_document_routes(kb))
+    add_routes(router, _build_glossary_routes(kb))
     return router
 
 
-def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["Documents"])
+def _build_document_routes(kb: KnowledgeBase) -> APIRouter:
+    router = make_router(
+        prefix="/api", route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["Documents"]
+    )
     most = int(kb.settings.limits.max_file_mb * 1_000_000)
     done: dict[int | str, dict[str, Any]] = {
         200: {"model": UploadShown, "description": "It was there: updated, unchanged, or a duplicate."},
@@ -130,9 +135,9 @@ def _add_document_routes(kb: KnowledgeBase) -> APIRouter:
     return router
 
 
-def _add_glossary_routes(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(
-        prefix="/glossary", route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["Glossary"]
+def _build_glossary_routes(kb: KnowledgeBase) -> APIRouter:
+    router = make_router(
+        prefix="/api/glossary", route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["Glossary"]
     )
     most = int(kb.settings.limits.max_glossary_mb * MIB)
     names = Literal[tuple(one.name for one in FORMATS)]  # type: ignore[valid-type]
@@ -145,7 +150,7 @@ def _add_glossary_routes(kb: KnowledgeBase) -> APIRouter:
         """Export the senses that you may read, as a file that can be imported again."""
         found = find_format(format)
         told = await cancel_on_hang_up(request, glossary_export_file(kb, who.principal, format=found.name))
-        return _send_attachment(told.encode("utf-8"), f"glossary{found.suffixes[0]}", found.media_type)
+        return _send_attachment(decode_export(told, found.name), f"glossary{found.suffixes[0]}", found.media_type)
 
     # The formats are known only at run time, and the module's annotations are strings, which FastAPI looks up globally.
     export.__annotations__ |= {"request": Request, "who": Who, "format": Annotated[names, Query()], "return": Response}
@@ -163,22 +168,34 @@ def _add_glossary_routes(kb: KnowledgeBase) -> APIRouter:
     async def import_file(  # noqa: PLR0917  as a form has them
         request: Request,
         who: Who,
-        file: Annotated[UploadFile, File(description="CSV, JSON or SKOS")],
+        file: Annotated[UploadFile, File(description="CSV, XLSX, TBX, JSON or SKOS")],
         context: Annotated[
             Text, Form(max_length=200, description="the context of terms for which the file names none")
         ] = "",
+        columns: Annotated[
+            Text, Form(max_length=10_000, description="the columns of a table: Abbreviation=term,Meaning=expansion")
+        ] = "",
+        everyday: Annotated[
+            EverydayChoice, Form(description="what becomes of terms that are everyday words")
+        ] = "draft",
+        partial: Annotated[bool, Form(description="import what is right, and return the rest with reasons")] = False,
         why: Annotated[Text, Form(max_length=10_000)] = "",
         dry_run: Annotated[bool, Form(description="only report what would change")] = False,
     ) -> Response:
-        """Import a glossary, all of it or nothing, as one change that can be rolled back."""
+        """Import a glossary, all of it or what is right, as one change that can be rolled back."""
         # Some browsers and programs send the whole path, also of Windows. The format depends on the name alone.
         name = (file.filename or "glossary.csv").replace("\\", "/").rsplit("/", 1)[-1][:200]
         data = base64.b64encode(await file.read()).decode("ascii")
         principal = who.principal
         if dry_run:
-            looking = glossary_preview(kb, principal, data=data, name=name, context=context)
+            looking = glossary_preview(
+                kb, principal, data=data, name=name, context=context, columns=columns, everyday=everyday
+            )
             return JSONResponse(convert_to_json(await cancel_on_hang_up(request, looking)))
-        importing = glossary_import_file(kb, principal, data=data, name=name, context=context, why=why)
+        importing = glossary_import_file(
+            kb, principal, data=data, name=name, context=context, columns=columns, everyday=everyday, partial=partial,
+            why=why,
+        )  # fmt: skip
         return JSONResponse(convert_to_json(await cancel_on_hang_up(request, get_outcome(importing))))
 
     return router

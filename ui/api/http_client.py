@@ -16,8 +16,8 @@ REQUEST_SECONDS = 120.0
 _ADDRESSES = {
     "converse": ("POST", "/v1/chat/completions"),
     "search": ("POST", "/api/search"),
-    "glossary_term": ("GET", "/api/glossary/term"),
-    "glossary_similar": ("GET", "/api/glossary/similar"),
+    "term_show": ("GET", "/api/terms/entry"),
+    "terms_list": ("GET", "/api/terms"),
 }
 _ERRORS: Mapping[int, type[ArgotError]] = {
     400: InvalidInput,

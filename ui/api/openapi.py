@@ -39,6 +39,7 @@ TAGS = [
 ]
 
 
+_SCHEMA_PATH = "#/components/schemas/{model}"
 # Their schemas remain when the responses that refer to them are removed.
 FASTAPI_SCHEMAS = ("HTTPValidationError", "ValidationError")
 """FastAPI's own error schemas, which our errors do not use."""
@@ -73,9 +74,10 @@ class Error(BaseModel):
 
 def declare_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Declare the error responses of an address."""
+    # By reference: with the model itself FastAPI would build a validator for each of a thousand responses.
     return {
         status: {
-            "model": Error,
+            "content": {"application/json": {"schema": {"$ref": _SCHEMA_PATH.format(model=Error.__name__)}}},
             "description": ERROR_DESCRIPTIONS[status],
             **({"headers": RETRY_HEADERS} if status in (429, 503) else {}),
         }
@@ -92,6 +94,7 @@ def build_document(routes: Sequence[Any]) -> dict[str, Any]:
         summary="Answers with citations, in the organisation's own language",
     )  # fmt: skip
     parts = found.setdefault("components", {})
+    _add_error_schemas(parts.setdefault("schemas", {}))
     parts["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer", "description": "A key: argot_..."}}
     found["security"] = [{"key": []}]
     for path, operations in found["paths"].items():
@@ -100,8 +103,14 @@ def build_document(routes: Sequence[Any]) -> dict[str, Any]:
             if method == "post" and path in EXAMPLES:
                 operation["requestBody"]["content"]["application/json"]["example"] = EXAMPLES[path]
     for name in FASTAPI_SCHEMAS:
-        parts.get("schemas", {}).pop(name, None)
+        parts["schemas"].pop(name, None)
     return found
+
+
+def _add_error_schemas(schemas: dict[str, Any]) -> None:
+    error = Error.model_json_schema(ref_template=_SCHEMA_PATH)
+    for name, schema in {**error.pop("$defs"), Error.__name__: error}.items():
+        schemas.setdefault(name, schema)
 
 
 def _summarize(operation: dict[str, Any]) -> None:

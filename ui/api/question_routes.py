@@ -21,6 +21,7 @@ from argot.ui.api.api_route import ApiRoute, EventStream, build_error_event, can
 from argot.ui.api.openapi import declare_errors, get_operation_id
 from argot.ui.api.parameter_models import build_parameter_model
 from argot.ui.web.authorization import Who, needs
+from argot.ui.web.routers import make_router
 
 # These types are made at run time: mypy does not know them, hence the ignores below.
 Question, Reply, Query = (
@@ -52,7 +53,7 @@ class Found(BaseModel):
 
 
 def build_question_routes(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(
+    router = make_router(
         prefix="/api", route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["Asking"]
     )
 
@@ -116,6 +117,8 @@ def _describe_event(event: AskEvent) -> Mapping[str, Any]:
     match event.kind:
         case "stage":
             return {name: getattr(event, name) for name in ("name", "seconds", "model_seconds", "data")}
+        case "step":
+            return {"number": int(event.name), "text": event.data}
         case "token":
             return {"text": event.data}
         case "retract":

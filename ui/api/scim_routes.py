@@ -23,6 +23,7 @@ from argot.ui.api.api_route import ApiRoute, limit_body
 from argot.ui.api.scim_body import convert_booleans, read_body
 from argot.ui.web.api_errors import SCIM_ROOT, SCIM_TYPE, answer_scim_error
 from argot.ui.web.authorization import Who, needs
+from argot.ui.web.routers import make_router
 
 if TYPE_CHECKING:
     from scim2_models import Resource
@@ -42,7 +43,7 @@ _STATUS: dict[type[ArgotError], tuple[int, str | None]] = {
 
 
 def build_scim_routes(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=SCIM_ROOT, route_class=ApiRoute, include_in_schema=False)
+    router = make_router(prefix=SCIM_ROOT, route_class=ApiRoute, include_in_schema=False)
     changing = threading.Lock()
 
     async def answer(request: Request, who: Who, work: Callable[[ScimExchange], Response]) -> Response:

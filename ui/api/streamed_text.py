@@ -68,6 +68,8 @@ class StreamedText:
         if (
             said
             and result.status == "answered"
+            # What is sent for a weak match begins with a caution.
+            and not result.is_weak
             and _strip_marks(said) == _strip_marks(strip_marks(disarm(result.answer)))
         ):
             foot = format_footnotes(result, self.site, by_number=True)

@@ -20,6 +20,8 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.service.usecases.catalogue import CASES
 from argot.service.usecases.documents.sources import SourceRecord
+from argot.service.usecases.glossary.term_marks import MeaningReported, TermMarks
+from argot.service.usecases.glossary.term_results import TermEntry, TermListing
 from argot.service.usecases.operations.job_queue import JobShown
 from argot.types import Context, Document, Sense
 from argot.ui.api.api_route import ApiRoute, cancel_on_hang_up
@@ -37,6 +39,7 @@ from argot.ui.api.response_models import (
     UploadShown,
 )
 from argot.ui.web.authorization import Who, needs
+from argot.ui.web.routers import make_router
 from argot.wings import load_parts
 
 _IN_PATH = re.compile(r"{(\w+)}")
@@ -69,6 +72,10 @@ ADDRESSES = (
     Address("POST", "/threads/{thread}/feedback", "feedback", "Conversations", FeedbackShown),
     Address("GET", "/threads/{thread}/news", "thread_news", "Conversations", list[Shown]),
     Address("POST", "/threads/{thread}/share", "thread_share", "Conversations"),
+    Address("POST", "/threads/{thread}/links", "thread_link_add", "Conversations"),
+    Address("GET", "/links", "thread_link_list", "Conversations", list[Shown]),
+    Address("DELETE", "/links/{link}", "thread_link_withdraw", "Conversations"),
+    Address("GET", "/shared/{secret}", "shared_read", "Conversations"),
     Address("GET", "/documents", "list_documents", "Documents", list[Document]),
     Address("GET", "/near-duplicates", "document_near", "Documents", list[Shown]),
     Address("GET", "/documents/{document}", "show", "Documents", DocumentShown),
@@ -76,6 +83,7 @@ ADDRESSES = (
     Address("PATCH", "/documents/{document}", "document_label", "Documents", Document),
     Address("DELETE", "/documents/{document}", "remove", "Documents", Document),
     Address("GET", "/documents/{document}/contents", "document_contents", "Documents"),
+    Address("GET", "/documents/{document}/text", "document_text", "Documents"),
     Address("GET", "/documents/{document}/use", "document_use", "Documents"),
     Address("GET", "/documents/{document}/passages", "document_part", "Documents"),
     Address("POST", "/documents/{document}/reread", "document_reread", "Documents", UploadShown),
@@ -90,6 +98,7 @@ ADDRESSES = (
     Address("POST", "/dustbin/{document}/restore", "document_restore", "Documents", UploadShown),
     Address("DELETE", "/dustbin/{document}", "removed_erase", "Documents", list[Shown]),
     Address("GET", "/passages/{passage_id}", "read_passage", "Documents", PassageShown),
+    Address("GET", "/groups", "reader_groups", "Documents", list[str]),
     Address("GET", "/sources", "source_list", "Sources", list[SourceRecord]),
     Address("POST", "/sources", "source_add", "Sources", SourceRecord),
     Address("POST", "/sources/{name}/sync", "source_sync", "Sources"),
@@ -104,6 +113,10 @@ ADDRESSES = (
     Address("GET", "/profiles", "profile_list", "Profiles", list[Shown]),
     Address("GET", "/profiles/{name}", "profile_show", "Profiles"),
     Address("POST", "/profiles", "profile_save", "Profiles"),
+    Address("GET", "/terms", "terms_list", "Terms", TermListing),
+    Address("GET", "/terms/entry", "term_show", "Terms", TermEntry),
+    Address("POST", "/terms/marks", "terms_mark", "Terms", TermMarks),
+    Address("POST", "/terms/reports", "meaning_report", "Terms", MeaningReported),
     Address("GET", "/contexts", "context_list", "Glossary", list[Context]),
     Address("POST", "/contexts", "context_add", "Glossary", Context),
     Address("PATCH", "/contexts/{context_id}", "context_save", "Glossary", Context),
@@ -132,6 +145,11 @@ ADDRESSES = (
     Address("POST", f"{_PROPOSAL}/accept", "glossary_accept", "Glossary", Sense),
     Address("POST", f"{_PROPOSAL}/merge", "glossary_merge", "Glossary", Sense),
     Address("POST", f"{_PROPOSAL}/dismiss", "glossary_dismiss", "Glossary"),
+    Address("POST", f"{_PROPOSAL}/reviewer", "glossary_review", "Glossary"),
+    Address("POST", f"{_PROPOSAL}/confirm", "term_confirm", "Glossary"),
+    Address("POST", f"{_PROPOSAL}/comments", "term_comment", "Glossary"),
+    Address("GET", "/glossary/suggestions", "term_suggestions", "Glossary", list[Shown]),
+    Address("POST", "/glossary/suggestions", "term_suggest", "Glossary"),
     Address("POST", "/glossary/effects", "glossary_effects", "Glossary"),
     Address("GET", "/glossary/history", "glossary_history", "Glossary", list[Shown]),
     Address("GET", "/glossary/changes", "glossary_changes", "Glossary", list[Shown]),
@@ -147,7 +165,7 @@ def list_addresses() -> Iterator[Address]:
 
 
 def build_usecase_routes(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix="/api", route_class=ApiRoute, generate_unique_id_function=get_operation_id)
+    router = make_router(prefix="/api", route_class=ApiRoute, generate_unique_id_function=get_operation_id)
     for address in list_addresses():
         found = CASES[address.case]
         # Such use cases take paths of this machine. No address may offer one, and this makes sure of it.

@@ -1,3 +1,4 @@
+import('/public/mentions.js').catch(() => undefined); // "@" in the field
 // A mark in an answer opens its passage in the side panel; "not what I meant" asks for another sense. With a modifier
 // key, or without this script, a mark is a plain link to the same passage. The message goes to Chainlit's own
 // window-message channel and from there to the service, which checks what may be read.
@@ -54,6 +55,7 @@ URL.createObjectURL = (what) => (what instanceof File && what.type.startsWith('i
 function pasteable(markdown) {
   return markdown
     .replace(/ · \[Not what I meant\]\(\/argot\/terms\/[^)]*\)/g, '')
+    .replace(/^Do you know it\? \[.*\]\(\/terms\/suggest[^)]*\)\n*/gm, '')
     .replace(/\[((?:\\.|[^\]\\])*)\]\(\/argot\/[^)]*\)/g, '$1')
     .replace(/^#{1,6} (.*)$/gm, '$1:')
     .replace(/\*\*/g, '')
@@ -114,7 +116,10 @@ function listen() {
   label('.positive-feedback-off, .positive-feedback-on', 'Helpful');
   label('.negative-feedback-off, .negative-feedback-on', 'Not helpful');
   label('button[id^="tool-"]:has(.lucide-refresh-cw)', 'Answer again');
+  label('button[id^="tool-"]:has(.lucide-lightbulb)', 'Suggest a meaning of a term');
   label('button[id^="tool-"]:has(.lucide-download)', 'Save this conversation');
+  label('button[id^="tool-"]:has(.lucide-link)', 'Share this conversation by a link');
+  mend();
   const choices = document.querySelectorAll('button[id^="choice-"]');
   const last = choices[choices.length - 1];
   if (last && last.id !== offered) {
@@ -128,6 +133,24 @@ function listen() {
     panel.setAttribute('aria-labelledby', 'side-view-title');
   }
 }
+// What Chainlit leaves out for people who use a keyboard or a screen reader.
+function mend() {
+  // The menu of a conversation is reached by keyboard, and the style sheet shows it while it has the focus.
+  document.querySelectorAll('#thread-options[tabindex="-1"]').forEach((one) => one.setAttribute('tabindex', '0'));
+  // The words beside an icon say what it is; its own would be read twice.
+  document.querySelectorAll('#header img[alt], header img[alt]').forEach((one) => one.closest('a, button')?.innerText.trim() && one.setAttribute('alt', ''));
+  if (document.querySelector('#argot-skip')) return;
+  const skip = document.createElement('a');
+  skip.id = 'argot-skip';
+  skip.className = 'argot-skip';
+  skip.href = '#chat-input';
+  skip.textContent = 'Skip to the question';
+  skip.addEventListener('click', (event) => {
+    event.preventDefault();
+    document.querySelector('#chat-input')?.focus();
+  });
+  document.body.prepend(skip);
+}
 function label(selector, words) {
   document.querySelectorAll(selector).forEach((one) => one.hasAttribute('aria-label') || one.setAttribute('aria-label', words));
 }
@@ -136,6 +159,12 @@ new MutationObserver(() => {
   if (due) return;
   due = window.setTimeout(() => { due = 0; listen(); }, 150);
 }).observe(document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ['id', 'class'] });
+
+// Terms of the glossary in answers and in the source panel are underlined, with their meaning.
+const underlining = document.createElement('script');
+underlining.src = '/public/underline.js';
+underlining.setAttribute('data-argot-own', '');
+document.head.append(underlining);
 
 // The link to the glossary's pages is in the header of the window; the style sheet shows it only to managers.
 fetch('/glossary/me', { headers: { accept: 'application/json' } })

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import chainlit as cl
+from chainlit.context import context
 from chainlit.input_widget import InputWidget, MultiSelect, Select
 
 from argot.errors import NotFound
@@ -14,17 +15,23 @@ from argot.service.usecases.documents.documents import list_documents
 from argot.service.usecases.glossary.contexts import context_list
 from argot.service.usecases.questions.profiles import profile_list
 from argot.service.usecases.questions.threads import AnswerSettings, ThreadRead, thread_list, thread_settings
+from argot.types import Effort
 from argot.ui.web.asker_identity import get_current_principal
 
 ANSWER_SETTINGS = "answer_settings"
 """The session's key for settings that were chosen before the conversation began."""
-PROFILE, CONTEXT, TAGS, DOCUMENTS = "profile", "context", "tags", "documents"
+PROFILE, EFFORT, CONTEXT, TAGS, DOCUMENTS = "profile", "effort", "context", "tags", "documents"
 DEFAULT_VALUE = "-"
 """The value for "nothing in particular": the list cannot hold an empty one."""
 PROFILES = {
     "As usual": DEFAULT_VALUE,
     "Strict: checked sentences only": "strict",
     "Helpful: never asks back": "lenient",
+}
+EFFORTS = {
+    "As usual": DEFAULT_VALUE,
+    "Quick: one try": "quick",
+    "Thorough: plans and looks things up": "thorough",
 }
 MAX_TAGS = 200
 
@@ -38,9 +45,9 @@ class AnswerSettingsPanel:
     async def offer_new(self) -> None:
         """Offer the settings of a new conversation, with the context of the last one."""
         held = await thread_list(self.kb, await get_current_principal(self.kb))
-        context = held[0].settings.context if held else None
+        last = held[0].settings.context if held else None
         # The page may have named the one document to ask before this.
-        await self._offer(AnswerSettings(context=context, documents=self.scope))
+        await self._offer(AnswerSettings(context=last, documents=self.scope, tags=self.tags))
 
     async def offer_for_thread(self, thread: ThreadRead) -> None:
         """Offer the settings of a conversation that is continued (as `thread_read` returns it)."""
@@ -57,8 +64,16 @@ class AnswerSettingsPanel:
             context=_read_choice(given.get(CONTEXT)),
             tags=tuple(str(tag) for tag in given.get(TAGS) or ()),
             documents=tuple(str(one) for one in documents or ()),
+            effort=_read_effort(given.get(EFFORT)),
         )
         await self._save(manner, thread)
+        await self.show_scope()
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags to whose documents this window's questions are restricted."""
+        kept = cl.user_session.get(ANSWER_SETTINGS)
+        return kept.tags if kept else ()
 
     @property
     def scope(self) -> tuple[str, ...]:
@@ -66,11 +81,13 @@ class AnswerSettingsPanel:
         kept = cl.user_session.get(ANSWER_SETTINGS)
         return kept.documents if kept else ()
 
-    async def ask_only(self, documents: tuple[str, ...], thread: str) -> None:
-        """Restrict questions to these documents (ids) from now on; an empty tuple lifts the restriction."""
-        kept = cl.user_session.get(ANSWER_SETTINGS) or AnswerSettings()
-        await self._save(replace(kept, documents=documents), thread)
-        await self._offer(replace(kept, documents=documents))
+    async def ask_only(self, documents: tuple[str, ...], thread: str, tags: tuple[str, ...] = ()) -> None:
+        """Restrict questions to these documents (ids) and to those with these tags from now on; empty tuples lift the
+        restriction.
+        """
+        kept = replace(cl.user_session.get(ANSWER_SETTINGS) or AnswerSettings(), documents=documents, tags=tags)
+        await self._save(kept, thread)
+        await self._offer(kept)
 
     async def _save(self, manner: AnswerSettings, thread: str) -> None:
         cl.user_session.set(ANSWER_SETTINGS, manner)
@@ -96,6 +113,7 @@ class AnswerSettingsPanel:
             since=manner.since,
             fields={name: [value for other, value in manner.fields if other == name] for name, _ in manner.fields},
             documents=list(manner.documents),
+            effort=manner.effort,
         )
 
     async def _offer(self, kept: AnswerSettings) -> None:
@@ -108,9 +126,16 @@ class AnswerSettingsPanel:
                 items=profiles,
                 initial_value=kept.profile if kept.profile in profiles.values() else DEFAULT_VALUE,
                 description="Strict shows a sentence only once a passage supports it.",
-            )
+            ),
+            Select(
+                id=EFFORT,
+                label="Effort",
+                items=EFFORTS,
+                initial_value=kept.effort or DEFAULT_VALUE,
+                description="Thorough takes longer and needs a language model; you see its plan.",
+            ),
         ]
-        contexts = [context.name for context in await context_list(self.kb, await get_current_principal(self.kb))]
+        contexts = [one.name for one in await context_list(self.kb, await get_current_principal(self.kb))]
         if contexts:
             inputs.append(
                 Select(
@@ -147,6 +172,17 @@ class AnswerSettingsPanel:
                 )
             )
         await cl.ChatSettings(inputs).send()
+        await self.show_scope()
+
+    async def show_scope(self) -> None:
+        """Have the window show, above the field, which documents and tags are asked."""
+        kept = cl.user_session.get(ANSWER_SETTINGS) or AnswerSettings()
+        chosen = [{"id": id_, "name": name} for name, id_ in (await self._map_names(kept.documents)).items()]
+        await context.emitter.send_window_message({"scope": {"documents": chosen, "tags": list(kept.tags)}})
+
+    async def find_tag(self, tag: str) -> str:
+        """Return a tag as it is spelt; empty if no document that this person may read has it."""
+        return next((one for one in await self._list_tags() if one.casefold() == tag.casefold()), "")
 
     async def _list_profiles(self) -> dict[str, str]:
         """List the profiles for people, and those saved in this knowledge base, under their names."""
@@ -158,12 +194,21 @@ class AnswerSettingsPanel:
         if not documents:
             return {}
         held = await list_documents(self.kb, await get_current_principal(self.kb))
-        return {one.name: one.id for one in held if one.id in documents}
+        names: dict[str, str] = {}
+        for one in held:
+            if one.id in documents:
+                # Two documents may have one name.
+                names[f"{one.name} ({one.id})" if one.name in names else one.name] = one.id
+        return names
 
     async def _list_tags(self) -> list[str]:
         documents = await list_documents(self.kb, await get_current_principal(self.kb))
-        return sorted({tag for document in documents for tag in document.tags})[:MAX_TAGS]
+        return sorted({tag for document in documents for tag in document.all_tags})[:MAX_TAGS]
 
 
 def _read_choice(value: object) -> str | None:
     return None if value in {None, "", DEFAULT_VALUE} else str(value)
+
+
+def _read_effort(value: object) -> Effort | None:
+    return next((one for one in get_args(Effort) if one == value), None)

@@ -41,6 +41,13 @@ LIBRARY_LINK = {
     "url": "/library",
     "target": "_self",
 }
+TERMS_LINK = {
+    "name": "Terms",
+    "display_name": "Terms",
+    "icon_url": "/public/terms.svg",
+    "url": "/terms",
+    "target": "_self",
+}
 GLOSSARY_LINK = {
     "name": "Glossary",
     "display_name": "Glossary",
@@ -78,7 +85,7 @@ _INTERFACE_TEXTS = {
     # The name of a step is enough; Chainlit would write "Using Searching the documents".
     "chat.messages.status.using": "",
     "chat.messages.status.used": "",
-    "chat.watermark": "Every sentence is checked against your documents. Press a number to read the passage.",
+    "chat.watermark": "Answers rest on your documents. Press a number to read the passage.",
     "threadHistory.sidebar.title": "Past conversations",
     "threadHistory.sidebar.empty": "No conversations yet",
     "threadHistory.thread.menu.delete": "Delete",
@@ -124,7 +131,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
     explain_chainlit_errors(server.app)
     limit_uploads()
     config.ui.default_theme = "system"
-    config.ui.header_links = [HeaderLink(**one) for one in (LIBRARY_LINK, GLOSSARY_LINK, ACCOUNT_LINK)]
+    config.ui.header_links = [HeaderLink(**one) for one in (LIBRARY_LINK, TERMS_LINK, GLOSSARY_LINK, ACCOUNT_LINK)]
     server.sio.eio.max_http_buffer_size = MAX_FRAME_BYTES
     # Imports Chainlit, so only after its folder and the environment are set up.
     from argot.ui.chat.chat_window import ChatWindow

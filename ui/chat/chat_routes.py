@@ -23,6 +23,7 @@ from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.chainlit_guard import FILE_PATH, MAX_JSON_BYTES, SessionId, Words, find_session
 from argot.ui.web.error_pages import describe_problems, get_status
 from argot.ui.web.open_connections import limit_receive
+from argot.ui.web.routers import make_router
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -31,8 +32,12 @@ ASSETS = Path(__file__).parent.parent / "assets"
 MEDIA_TYPES = {
     "argot.css": "text/css",
     "argot.js": "text/javascript",
+    "underline.js": "text/javascript",
+    "mentions.js": "text/javascript",
     "door.css": "text/css",
-    **dict.fromkeys(("account.svg", "favicon.svg", "glossary.svg", "library.svg", "picture.svg"), "image/svg+xml"),
+    **dict.fromkeys(
+        ("account.svg", "favicon.svg", "glossary.svg", "library.svg", "picture.svg", "terms.svg"), "image/svg+xml"
+    ),
     **dict.fromkeys(("logo_dark.svg", "logo_light.svg"), "image/svg+xml"),
 }
 """The files served below /public, from where they were installed. Any other name, and any path, is 404."""
@@ -116,7 +121,7 @@ def explain_chainlit_errors(app: FastAPI) -> None:
 
 
 def build_chat_routes() -> APIRouter:
-    router = APIRouter(route_class=WindowRoute)
+    router = make_router(route_class=WindowRoute)
     _add_asset_routes(router)
     _add_feedback_routes(router)
     _add_session_routes(router)

@@ -20,7 +20,6 @@ from argot.errors import ArgotError
 from argot.results import AskEvent, AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
-from argot.service.usecases.glossary.impact import thread_share
 from argot.service.usecases.glossary.term_corrections import other_senses, report_term
 from argot.service.usecases.questions.questions import answer, ask, ask_again, ask_in_sense
 from argot.service.usecases.questions.threads import thread_follow_ups, thread_read
@@ -30,11 +29,12 @@ from argot.ui.chat.answers_elsewhere import follow_elsewhere
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.chat_threads import ensure_thread
 from argot.ui.chat.data_layer import ThreadsLayer, answer_id, run_id
-from argot.ui.chat.document_scope import LEAVE_DOCUMENT, DocumentScope, parse_document_address
+from argot.ui.chat.document_scope import LEAVE_DOCUMENT, DocumentScope
 from argot.ui.chat.first_screen import FirstScreen
 from argot.ui.chat.message_files import MessageFiles
 from argot.ui.chat.news import News
 from argot.ui.chat.shared_windows import AskedMessage, SharedTurn, Windows, drop_unfinished
+from argot.ui.chat.sharing import Sharing
 from argot.ui.chat.source_elements import build_elements
 from argot.ui.chat.streaming import (
     ANSWER,
@@ -46,18 +46,20 @@ from argot.ui.chat.streaming import (
     report_errors,
     take_buttons_away,
 )
+from argot.ui.chat.term_suggestions import TermSuggestions
 from argot.ui.rendering.chat_markdown import (
     AGAIN,
     ASK_INSTEAD,
     CHOOSE_ACTION,
     EXPORT,
+    LINK,
     REPORT,
     SENSE,
     SHARE,
+    SUGGEST,
+    WITHDRAW,
     AnswerView,
-    export_text,
     format_other_meanings,
-    make_answer_buttons,
     make_next_buttons,
     share_button,
     view_result,
@@ -78,6 +80,7 @@ class ChatWindow:
         self.document_scope = DocumentScope(kb, self.answer_settings)
         self.first_screen = FirstScreen(kb)
         self.files = MessageFiles(kb)
+        self.sharing = Sharing(kb)
         self.windows = Windows(self._reopen)
 
     def register(self, config: Any) -> None:
@@ -95,10 +98,13 @@ class ChatWindow:
             CHOOSE_ACTION: self._wait_for_rest(self.on_choice),
             ASK_INSTEAD: self._wait_for_rest(self.on_other_wording),
             AGAIN: self._wait_for_rest(self.on_again),
-            EXPORT: self._wait_for_rest(self.on_export),
+            EXPORT: self._wait_for_rest(self.sharing.export),
             SENSE: self._wait_for_rest(self.on_sense),
             REPORT: self._wait_for_rest(self.on_report),
-            SHARE: self._wait_for_rest(self.on_share),
+            SHARE: self._wait_for_rest(self.sharing.tell_managers),
+            LINK: self._wait_for_rest(self.sharing.make_link),
+            WITHDRAW: self._wait_for_rest(self.sharing.withdraw),
+            SUGGEST: self._wait_for_rest(TermSuggestions(self.kb).offer_form),
             LEAVE_DOCUMENT: self._wait_for_rest(self.document_scope.leave),
         }
 
@@ -246,6 +252,8 @@ class ChatWindow:
         match event.kind:
             case "stage":
                 await stages.show(event)
+            case "step":
+                await stages.show_step(event)
             case "token":
                 turn.written += str(event.data)
                 # The whole text each time: a link that began in an earlier piece is recognised only as a whole.
@@ -270,11 +278,10 @@ class ChatWindow:
 
     async def _offer_next(self, answer: str, result: AskResult) -> None:
         """Offer the actions for the last answer, and questions to continue with."""
-        await offer(make_actions(make_answer_buttons(), "tool"), answer)
-        if result.status in {"answered", "abstained"}:
+        await offer(self.sharing.make_buttons(), answer)
+        if result.status == "answered":
             following = await thread_follow_ups(self.kb, await get_current_principal(self.kb), thread=result.thread)
             await offer(make_actions(make_next_buttons(following), "next"), answer)
-        await self.document_scope.offer_leaving(answer)
 
     async def _add_share_button(self, shown: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
         """Add a button that lets managers read a question with an unknown term. Where nobody signs in they may read it
@@ -284,7 +291,7 @@ class ChatWindow:
             return shown
         return replace(shown, buttons=(*shown.buttons, share_button(result.thread)))
 
-    # -- other meanings, sharing, saving ---------------------------------------------------------------------------
+    # -- other meanings --------------------------------------------------------------------------------------------
 
     async def _ask_what_was_meant(self, turn: int, term: str) -> None:
         async with report_errors():
@@ -309,18 +316,6 @@ class ChatWindow:
             await cl.Message(content=text, author=NAME).send()
             self.news.watch(context.session)
 
-    async def on_share(self, action: cl.Action) -> None:
-        """Let managers read the questions of this conversation that met unknown terms."""
-        await action.remove()
-        async with report_errors():
-            await thread_share(self.kb, await get_current_principal(self.kb), thread=context.session.thread_id)
-            text = "The glossary's managers can now read your question."
-            await cl.Message(content=text, author=NAME).send()
-
-    async def on_export(self, action: cl.Action) -> None:
-        """Offer the conversation as a file: Markdown to read, JSON with everything."""
-        await cl.Message(content=export_text(context.session.thread_id), author=NAME).send()
-
     # -- reading a source ----------------------------------------------------------------------------------------------
 
     async def on_window_message(self, data: Any) -> None:
@@ -328,8 +323,8 @@ class ChatWindow:
         address = data.get("open") if isinstance(data, dict) else None
         if term := parse_reported_term(address):
             await self._ask_what_was_meant(*term)
-        elif document := parse_document_address(address):
-            await self.document_scope.enter(document)
+        elif await self.document_scope.open(address):
+            return
         elif source := parse_source(address):
             title, elements = await build_elements(self.kb, source, context.session.thread_id)
             await context.emitter.emit("set_sidebar_title", title)

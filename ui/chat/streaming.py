@@ -15,7 +15,7 @@ from argot.errors import ArgotError
 from argot.results import AskEvent
 from argot.ui.chat.brand import NAME
 from argot.ui.rendering.chat_markdown import STAGE_LABELS, Button, format_duration, format_stage
-from argot.ui.rendering.safe_markdown import escape_markdown
+from argot.ui.rendering.safe_markdown import clean_text, escape_markdown
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +49,17 @@ class Stages:
         self.run = run
         self.frame: cl.Step | None = None
         self.lines: dict[str, cl.Step] = {}
+        self.plan: dict[str, cl.Step] = {}
         self.seconds = 0.0
+
+    async def show_step(self, event: AskEvent) -> None:
+        """Show a sub-question of the plan in a line of its own, and there later the result for it."""
+        line = self.plan.get(event.name)
+        if line is None:
+            # Beside the frame, which is folded: the plan is for reading.
+            line = self.plan[event.name] = _make_step("", self.run)
+        line.name = clean_text(f"{event.name}. {event.data}")
+        await (line.update() if line.persisted else line.send())
 
     async def show(self, event: AskEvent) -> None:
         """Show a stage that began (`seconds` is None) or ended."""
@@ -96,7 +106,7 @@ class Stages:
     @property
     def steps(self) -> list[str]:
         """The ids of all steps that are shown."""
-        return [step.id for step in (self.frame, *self.lines.values()) if step]
+        return [step.id for step in (self.frame, *self.lines.values(), *self.plan.values()) if step]
 
     async def close(self) -> None:
         if self.frame:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import sys
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
@@ -28,18 +30,22 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.document_commands import show_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from argot.errors import RowProblem
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.glossary.files import ImportReport, PreviewShown
+    from argot.service.usecases.glossary.files import ColumnUse, EverydayChoice, ImportReport, PreviewShown
     from argot.types import Sense
 
 File = Annotated[str, typer.Argument(help="A file, or - for the standard stream.", metavar="FILE")]
 Format = Annotated[
     str,
-    typer.Option("--format", help="csv, json, turtle, rdfxml or jsonld; default: detected.", metavar="FORMAT"),
+    typer.Option(
+        "--format", help="csv, xlsx, tbx, json, turtle, rdfxml or jsonld; default: detected.", metavar="FORMAT"
+    ),
 ]
 _MAX_ROWS = 50
+_MAX_NAMED = 10
 
 
 class _File(TypedDict):
@@ -55,6 +61,17 @@ class _UploadOptions(_File):
     context: str
     language: str
     format: str
+    columns: str
+    everyday: EverydayChoice
+    contexts: str
+
+
+class Everyday(StrEnum):
+    """The decisions about new terms that are everyday words."""
+
+    draft = "draft"
+    take = "take"
+    leave = "leave"
 
 
 def register(glossary: typer.Typer) -> None:
@@ -62,6 +79,8 @@ def register(glossary: typer.Typer) -> None:
         "import",
         epilog=format_examples(
             "argot glossary import glossary.csv",
+            'argot glossary import words.xlsx --map "Abbreviation=term,Meaning=expansion" --dry-run',
+            "argot glossary import words.xlsx --partial --rest left-out.csv",
             "argot glossary import thesaurus.ttl --context NAND --language de --dry-run",
         ),
     )(import_)
@@ -83,60 +102,135 @@ def import_(
         str, typer.Option("--context", help="The context of terms for which the file names none.")
     ] = "",
     language: Annotated[str, typer.Option(help="The preferred language of a multilingual thesaurus.")] = "en",
+    map_: Annotated[
+        str, typer.Option("--map", help="What columns hold, where it is not recognised.", metavar="COLUMN=FIELD,...")
+    ] = "",
+    contexts: Annotated[
+        str | None,
+        typer.Option(help="A list of contexts; default: contexts.csv beside the file.", metavar="FILE"),
+    ] = None,
+    everyday: Annotated[
+        Everyday, typer.Option(help="Whether new terms that are everyday words become drafts, are taken or left out.")
+    ] = Everyday.draft,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Import what is right, and write the rest with a reason for each row.")
+    ] = False,
+    rest: Annotated[
+        str, typer.Option(help="Where --partial writes the rest; default: NAME-rest.csv.", metavar="FILE")
+    ] = "",
     why: Annotated[str, typer.Option(help="The reason, for the history.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
     json_: Json = False,
     home: Home = None,
 ) -> None:
-    """Import a file, all of it or nothing: CSV, JSON, or SKOS as Turtle, RDF/XML or JSON-LD.
+    """Import a list of terms: CSV, TSV, XLSX, TBX, JSON, or SKOS as Turtle, RDF/XML or JSON-LD.
 
-    CSV columns: term,context,expansion,description,notes,aliases,owner,status (aliases separated by |; status is draft,
-    approved or retired). One bad row stops the whole import, and every bad row is named.
+    The columns of a table are recognised by name and content, and shown; --map corrects them, and is remembered for the
+    file's name. Fields: term, abbreviation, expansion, description, context, aliases, notes, owner, status, source,
+    example, language and others. Rows that say the same count once. One wrong row stops the whole import, and every
+    wrong row is named; with --partial the right ones are imported.
     """
     from argot.service.usecases.glossary.files import glossary_preview
 
-    given: _UploadOptions = {"context": in_context, "language": language, "format": format_, **_upload(file, home)}
+    listed = _find_contexts(file) if contexts is None else contexts
+    given: _UploadOptions = {
+        "context": in_context,
+        "language": language,
+        "format": format_,
+        "columns": map_,
+        "everyday": everyday.value,
+        "contexts": _upload(listed, home)["data"] if listed else "",
+        **_upload(file, home),
+    }
+    if listed:
+        say_aside(f"Contexts: {line(listed)}")
     # A dry run must not create a knowledge base.
     with open_knowledge_base(home, create=not dry_run) as client:
         if dry_run:
-            _show_preview(client.call(glossary_preview, **given, limit=_MAX_ROWS), json_)
+            _show_preview(client.call(glossary_preview, **given, limit=_MAX_ROWS), json_, partial=partial)
             return
-        report = _import_file(client, given, why)
+        report = _import_file(client, given, why, partial=partial)
     if json_:
         say_json(report)
         return
-    contexts = f", new contexts: {', '.join(map(line, report.contexts_added))}" if report.contexts_added else ""
-    say(f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged{contexts}")
+    _say_columns(report.columns)
+    _say_notices(report.notices)
+    new = f", new contexts: {', '.join(map(line, report.contexts_added))}" if report.contexts_added else ""
+    say(f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged{new}")
     _say_ignored(report.ignored)
+    if report.left_out:
+        _write_rest(rest or f"{Path(file).stem if file != '-' else 'glossary'}-rest.csv", report)
 
 
-def _import_file(client: Client, given: _UploadOptions, why: str) -> ImportReport:
+def _find_contexts(file: str) -> str:
+    """Return the list of contexts that lies beside a glossary; empty if there is none."""
+    beside = Path(file).with_name("contexts.csv")
+    return str(beside) if file != "-" and Path(file).name != beside.name and beside.is_file() else ""
+
+
+def _import_file(client: Client, given: _UploadOptions, why: str, *, partial: bool) -> ImportReport:
     from argot.service.usecases.glossary.files import glossary_import_file
 
     with show_progress("importing") as move:
-        return client.watch(move).call(glossary_import_file, **given, why=why)
+        return client.watch(move).call(glossary_import_file, **given, why=why, partial=partial)
+
+
+def _write_rest(file: str, report: ImportReport) -> None:
+    _write_file(file, report.rest.encode("utf-8-sig"))
+    say_aside(f"{format_count(report.left_out, 'row')} left out, with a reason each: {line(file)}")
+
+
+def _write_file(file: str, data: bytes) -> None:
+    try:
+        Path(file).write_bytes(data)
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}. Give another file.") from error
+
+
+def _say_columns(columns: Sequence[ColumnUse]) -> None:
+    """Show the field that each column was taken for, if it does not have its name."""
+    if all(one.header == one.field for one in columns):
+        return
+    told = [f"{line(one.header)} = {one.field}" for one in columns if one.field != "-"]
+    unused = [line(one.header) for one in columns if one.field == "-"]
+    more = f"; left out: {', '.join(unused[:_MAX_NAMED])}" if unused else ""
+    say_aside(f"Columns: {', '.join(told)}{more}. Correct them with --map COLUMN=FIELD.")
+
+
+def _say_notices(notices: Sequence[RowProblem]) -> None:
+    for notice in notices[:_MAX_NAMED]:
+        say_aside(f"{line(notice.place)}: {line(notice.message)}" if notice.place else line(notice.message))
+    if len(notices) > _MAX_NAMED:
+        say_aside(f"and {len(notices) - _MAX_NAMED} more notices")
 
 
 def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home: Home = None) -> None:
     """Write the glossary as a file that can be imported again. Without --format, the file's name sets the format.
 
-    JSON holds everything. CSV leaves out audiences, review dates and the properties of contexts.
+    Every format holds everything that the glossary has.
     """
-    from argot.service.usecases.glossary.files import choose_written_format, glossary_export_file
+    from argot.service.usecases.glossary.files import (
+        choose_written_format,
+        decode_export,
+        find_format,
+        glossary_export_file,
+    )
 
     wanted = format_ or choose_written_format(file)
     with open_knowledge_base(home) as client:
         text = client.as_user(as_user).call(glossary_export_file, format=wanted)
+    if file == "-" and find_format(wanted).is_binary:
+        if sys.stdout.isatty():
+            raise InvalidInput("A workbook cannot be shown. Give a file: argot glossary export glossary.xlsx")
+        sys.stdout.buffer.write(decode_export(text, wanted))
+        return
     if file == "-":
         # Unchanged, so that it can be imported again; but a terminal would obey escape sequences in it.
         # `color=True`: otherwise escape sequences would be removed from the texts in a pipe.
         typer.echo(escape_text(text) if sys.stdout.isatty() else text, nl=False, color=True)
         return
-    try:
-        # `newline=""`: CSV has its own line ends, which Windows would double.
-        Path(file).write_text(text, encoding="utf-8", newline="")
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be written: {error.strerror}. Give another file.") from error
+    # As bytes: CSV has its own line ends, which Windows would double.
+    _write_file(file, decode_export(text, wanted))
     say_aside(f"Wrote {file}")
 
 
@@ -157,7 +251,7 @@ def _upload(file: str, home: Path | None) -> _File:
     return {"data": base64.b64encode(data).decode(), "name": "standard input" if file == "-" else Path(file).name}
 
 
-def _show_preview(found: PreviewShown, json_: bool) -> None:
+def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
     """Show the changes that the import would make, or every problem.
 
     Raises:
@@ -169,6 +263,13 @@ def _show_preview(found: PreviewShown, json_: bool) -> None:
     if json_:
         say_json(found)
     else:
+        _say_columns(found.columns)
+        _say_notices([replace(one, where="", row=0, column="", message=_place_message(one)) for one in found.notices])
+        if found.everyday:
+            say_aside(
+                f"Everyday words among the terms: {', '.join(map(line, found.everyday))}. They become drafts unless you"
+                " decide with --everyday take or leave."
+            )
         for one in found.added:
             say(f"+ {_describe_sense(one)}")
         for update in found.updated:
@@ -181,12 +282,19 @@ def _show_preview(found: PreviewShown, json_: bool) -> None:
         _say_ignored(found.ignored)
         say_aside(f"{counts.added} would be added, {counts.updated} updated, {counts.unchanged} unchanged")
     # Raised last, so that every problem is shown; it makes the exit code 1 even with --json.
-    if counts.problems:
-        raise InvalidInput(f"Nothing would be imported, for {format_count(counts.problems, 'reason')}.")
+    if counts.problems and not partial:
+        raise InvalidInput(
+            f"Nothing would be imported, for {format_count(counts.problems, 'reason')}. With --partial, what is"
+            f" right is imported; a file has the rest, {format_count(found.left_out, 'row')}, with a reason each."
+        )
+
+
+def _place_message(notice: RowProblem) -> str:
+    return f"{notice.where}: {notice.message}" if notice.where else notice.message
 
 
 def _describe_sense(sense: Sense) -> str:
-    return f"{line(sense.term)} ({line(sense.context)}): {line(sense.expansion)}"
+    return f"{line(sense.term)} ({line(sense.context)}): {line(sense.expansion or sense.description)}"
 
 
 def _format_value(value: Any) -> str:

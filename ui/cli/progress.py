@@ -31,6 +31,8 @@ class AnswerDisplay:
         match event.kind:
             case "stage":
                 self._stage = event.name.replace("_", " ")
+            case "step":
+                self._stage = f"{event.name}. {escape_text(event.data)}"
             case "token":
                 # The model has read documents: a terminal would obey an escape sequence in its words.
                 self.written += escape_text(event.data)

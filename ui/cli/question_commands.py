@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from argot.types import SearchChoice
+from argot.types import Effort, SearchChoice
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -69,6 +69,10 @@ Documents = Annotated[
     list[str] | None,
     typer.Option("--document", help="Search only this document (id, name or URI); repeatable.", metavar="DOCUMENT"),
 ]
+EffortOption = Annotated[
+    Effort | None,
+    typer.Option("--effort", help="quick: one call of a language model; thorough: it plans and searches by itself."),
+]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the time each stage took.")]
 
 
@@ -81,6 +85,7 @@ def register(app: typer.Typer) -> None:
             'argot ask "How long is the notice?" --document leave-policy.docx',
             'argot ask "What is our SLA?" --profile strict --set passages=20',
             'argot ask "What is our SLA?" --search S+',
+            'argot ask "How do the SLA of Legal and of Tools differ?" --effort thorough',
             'argot ask "How much leave is there?" --since 2025-01-01 --tag hr --field region=EU',
         )
     )(ask)
@@ -101,6 +106,7 @@ def ask(
     since: Since = None,
     fields: Fields = None,
     documents: Documents = None,
+    effort: EffortOption = None,
     as_user: AsUser = None,
     json_: Json = False,
     verbose: Verbose = False,
@@ -109,7 +115,7 @@ def ask(
     """Ask a question. Each sentence of the answer names the passage that supports it."""
     text = sys.stdin.read() if question == "-" else question
     with open_knowledge_base(home) as client:
-        options = _QuestionOptions(context, profile, changes, search, tags, since, fields, documents)
+        options = _QuestionOptions(context, profile, changes, search, tags, since, fields, documents, effort)
         asking = _Question(client, home, as_user, options, json_=json_)
         asking.show(asking.ask(text, thread), verbose=verbose)
 
@@ -126,6 +132,7 @@ def answer(
     since: Since = None,
     fields: Fields = None,
     documents: Documents = None,
+    effort: EffortOption = None,
     as_user: AsUser = None,
     json_: Json = False,
     verbose: Verbose = False,
@@ -133,7 +140,7 @@ def answer(
 ) -> None:
     """Answer what Argot asked back, and get the answer to the question."""
     with open_knowledge_base(home) as client:
-        options = _QuestionOptions(context, profile, changes, search, tags, since, fields, documents)
+        options = _QuestionOptions(context, profile, changes, search, tags, since, fields, documents, effort)
         asking = _Question(client, home, as_user, options, json_=json_)
         asking.show(asking.answer(thread, choice), verbose=verbose)
 
@@ -149,6 +156,7 @@ class _QuestionOptions(NamedTuple):
     since: str | None
     fields: list[str] | None
     documents: list[str] | None
+    effort: Effort | None
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the use case. A file is read here, because the service may run on another machine.
@@ -174,6 +182,7 @@ class _QuestionOptions(NamedTuple):
             "since": self.since,
             "fields": parse_field_values(self.fields) if self.fields else None,
             "documents": [resolve_reference(one) for one in self.documents] if self.documents else None,
+            "effort": self.effort,
         }
 
 
@@ -243,6 +252,7 @@ class _Question:
             "--profile": self._options.profile,
             "--search": self._options.search,
             "--since": self._options.since,
+            "--effort": self._options.effort,
         }
         given = "".join(f" {name} {shlex.quote(str(value))}" for name, value in options.items() if value)
         repeated = {"--set": self._options.set, "--tag": self._options.tags, "--field": self._options.fields}

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from argot.service.usecases.glossary.impact import QuestionAsRead, QuestionImpact
     from argot.service.usecases.glossary.proposal_results import AcceptedProposals, Proposal, ProposalShown, QueuedMiss
     from argot.service.usecases.glossary.sense_results import SenseShown
+    from argot.service.usecases.glossary.suggestions import SentDigest, SuggestionShown
     from argot.service.usecases.usecase_registry import UseCase
     from argot.types import Sense
 
@@ -54,6 +55,12 @@ def register(glossary: typer.Typer) -> None:
     glossary.command("retire", epilog=format_examples('argot glossary retire 17 --why "nobody says it any more"'))(
         retire
     )
+    plain(
+        "glossary.suggestions.term_suggest",
+        'argot glossary suggest QRL "quarterly rebate list" --context Sales',
+        json=True,
+    )(suggest)
+    plain("glossary.suggestions.glossary_digest", "argot glossary digest")(digest)
     plain("glossary.proposals.glossary_merge", "argot glossary merge 3 17")(merge)
     glossary.command("dismiss", epilog=format_examples("argot glossary dismiss 3", "argot glossary dismiss FTLX"))(
         dismiss
@@ -111,6 +118,25 @@ def propose(found: list[ProposalShown], /, term: Annotated[str, typer.Argument(h
     rows = [[*_make_proposal_row(one), one.evidence[0].quote if one.evidence else ""] for one in found]
     print_table(["proposal", "term", "expansion", "from", "sure", "evidence"], rows)
     say_aside(f"{len(found)} proposed" if found else "No document says what it means.")
+
+
+def suggest(
+    made: SuggestionShown,
+    /,
+    term: Annotated[str, typer.Argument(help="The term.")],
+    expansion: Annotated[str, typer.Argument(help="What it stands for.")] = "",
+    description: Annotated[str, typer.Option("--description", help="What it is, in a sentence.")] = "",
+    context: Annotated[str, typer.Option("--context", help="Who says it: a context. Its readers read this.")] = "",
+) -> None:
+    """Suggest what a term means: those who look after the glossary decide."""
+    say(f"{made.id}: {line(made.term)}: {line(made.expansion or made.description)}")
+    say_aside(f"Suggested, confirmed by {made.confirmations}.")
+
+
+def digest(sent: list[SentDigest], /) -> None:
+    """Send the new suggestions to the contacts of the contexts by mail now, instead of once a day."""
+    print_table(["contact", "suggestions", "error"], [[line(one.contact), one.suggestions, one.error] for one in sent])
+    say_aside(f"{sum(not one.error for one in sent)} sent")
 
 
 def accept(

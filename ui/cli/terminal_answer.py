@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 from argot.locations import place
 from argot.ui.cli.command_base import line, say
+from argot.ui.rendering.cell_marks import mark_cells
 from argot.ui.rendering.safe_markdown import draw_boxes
 
 if TYPE_CHECKING:
@@ -16,7 +19,10 @@ UNSUPPORTED = "[?]"
 
 def print_turn(result: AskResult) -> None:
     """Print one answer for people."""
+    if result.caution:
+        say(f"{result.caution}\n")
     say(_format_answer(result))
+    _print_context(result)
     if result.status == "answered" and result.answered_by == "model":
         say(f"\nWritten by the language model {line(result.model)}; each mark was found in the documents.")
     _print_notes(result)
@@ -62,20 +68,28 @@ def _format_answer(result: AskResult) -> str:
     """Format the answer with marks; [?] marks unsupported sentences. White space between sentences stays as written."""
     rest = result.answer
     marked = []
-    for sentence in result.sentences:
+    for sentence, numbers in zip(result.sentences, result.list_marks(), strict=True):
         # Searched for behind the previous one: an answer may hold the same sentence twice.
         found = rest.find(sentence.text)
         if found < 0:
             continue
         end = found + len(sentence.text)
-        marked += [rest[:end], _format_marks(sentence)]
+        row = mark_cells(sentence.text, sentence, lambda cited: "".join(f"[{n}]" for n in cited), UNSUPPORTED)
+        marked += [rest[:found], row] if row else [rest[:end], _format_marks(sentence, numbers)]
         rest = rest[end:]
     return draw_boxes("".join([*marked, rest]))
 
 
-def _format_marks(sentence: Sentence) -> str:
-    marks = UNSUPPORTED if sentence.lacks_support else "".join(f"[{number}]" for number in sentence.cited)
+def _format_marks(sentence: Sentence, numbers: Sequence[int]) -> str:
+    marks = UNSUPPORTED if sentence.lacks_support else "".join(f"[{number}]" for number in numbers)
     return f" {marks}" if marks else ""
+
+
+def _print_context(result: AskResult) -> None:
+    """Print the text around the answer in its passages, indented."""
+    for context in result.answer_context:
+        say(f"\nIn context [{context.n}]:")
+        say(indent(draw_boxes(context.text), "    "))
 
 
 def _print_notes(result: AskResult) -> None:
@@ -90,7 +104,7 @@ def _print_understood(result: AskResult) -> None:
         say("\nUnderstood as:")
     for term in result.jargon:
         context = f" ({line(term.context)})" if term.context else ""
-        say(f"  {line(term.surface)} = {line(term.expansion)}{context}")
+        say(f"  {line(term.surface)} = {line(term.expansion or term.description or term.term)}{context}")
 
 
 def _print_misses(result: AskResult) -> None:

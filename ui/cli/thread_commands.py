@@ -25,6 +25,7 @@ from argot.ui.cli.terminal_answer import print_turn
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
+    from argot.service.usecases.questions.shared_conversations import NewSharedLink, SharedLink
     from argot.service.usecases.questions.threads import JudgedAnswer, Thread
 
 threads = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Your own conversations.")
@@ -84,6 +85,29 @@ def share(
         done = client.as_user(as_user).call(thread_share, thread=thread, share=not not_)
     who = "Managers may read" if done.shared else "Managers no longer read"
     say(f"{who} {done.questions} of its questions: those that met unknown terms.")
+
+
+@thread_command("questions.shared_conversations.thread_link_add", "argot threads link t0123456789abcdef", name="link")
+def link_thread(made: NewSharedLink, /, thread: ThreadId) -> None:
+    """Share a thread by a link, as it is now. Its readers sign in, and see of the answers what they may read."""
+    # Only the address on standard output, so that a script can read it from there.
+    say(made.address)
+    say_aside(
+        f"Link {made.id} to {line(made.title)}. It is not shown again. Withdraw it: argot threads unlink {made.id}"
+    )
+
+
+@thread_command("questions.shared_conversations.thread_link_list", "argot threads links", name="links", json=True)
+def list_links(found: list[SharedLink], /) -> None:
+    """List the links by which you share threads."""
+    print_table(["link", "thread", "title", "shared"], [[one.id, one.thread, one.title, one.at[:16]] for one in found])
+    say_aside(f"{len(found)} links")
+
+
+@thread_command("questions.shared_conversations.thread_link_withdraw", "argot threads unlink l0123456789abcdef")
+def unlink(found: SharedLink, /, link: Annotated[str, typer.Argument(help="Its id (`argot threads links`).")]) -> None:
+    """Withdraw a link: nobody reads the thread by it any more."""
+    say(f"Withdrawn {found.id}: {line(found.title)}")
 
 
 @threads.command(

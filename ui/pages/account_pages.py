@@ -34,6 +34,7 @@ from argot.ui.pages.provider_pages import (
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import VISITOR_KEY, Visitor, Who, needs
 from argot.ui.web.page_templates import render_page
+from argot.ui.web.routers import add_routes, make_router
 from argot.ui.web.security import SIGN_IN_PATH, SIGN_OUT_SUFFIX
 from argot.wings import wings
 
@@ -81,7 +82,7 @@ def sign_in_pages(
     confirmation: Confirmation,
     provider: ProviderSignIn | None = None,
 ) -> APIRouter:
-    router = APIRouter()
+    router = make_router()
 
     @router.get(SIGN_IN_PATH)
     @needs("anonymous")
@@ -139,15 +140,15 @@ def sign_in_pages(
         return answer
 
     if provider:
-        router.include_router(build_provider_pages(kb, authenticator, provider))
-    router.include_router(build_account_pages(kb, authenticator, sign_in, confirmation))
+        add_routes(router, build_provider_pages(kb, authenticator, provider))
+    add_routes(router, build_account_pages(kb, authenticator, sign_in, confirmation))
     return router
 
 
 def build_account_pages(
     kb: KnowledgeBase, authenticator: Authenticator, sign_in: SignIn, confirmation: Confirmation
 ) -> APIRouter:
-    router = APIRouter(prefix=ACCOUNT)
+    router = make_router(prefix=ACCOUNT)
 
     async def show_account(who: Visitor, status: int = 200, **said: str) -> Response:
         found = await kb.look_up(get_account, kb, who.name)

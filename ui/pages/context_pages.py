@@ -20,13 +20,14 @@ from argot.ui.pages.form_fields import (
 )
 from argot.ui.pages.page_base import HOME, BoundedRoute, Pages, parse_integer, read_form, redirect, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 _HIDDEN_FIELDS = ("id", "version", "name")
 _NEW_CONTEXT = dict.fromkeys((*_HIDDEN_FIELDS, *CONTEXT_FIELDS, "why"), "")
 
 
 def build_context_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=HOME, route_class=BoundedRoute)
+    router = make_router(prefix=HOME, route_class=BoundedRoute)
     pages = Pages(kb)
 
     @router.get("/contexts")

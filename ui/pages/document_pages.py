@@ -23,6 +23,7 @@ from argot.ui.pages.form_fields import split_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.open_connections import FORM_OVERHEAD_BYTES
+from argot.ui.web.routers import make_router
 from argot.ui.web.sent_files import read_sent_name
 
 DOCUMENTS = "/documents"
@@ -39,7 +40,7 @@ def link_document(document: str, rest: str = "") -> str:
 
 
 def build_document_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=DOCUMENTS, route_class=make_upload_route(kb))
+    router = make_router(prefix=DOCUMENTS, route_class=make_upload_route(kb))
     pages = Pages(kb)
     _add_list(router, pages)
     _add_dustbin(router, pages)

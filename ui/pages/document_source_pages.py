@@ -25,6 +25,7 @@ from argot.ui.pages.document_pages import DOCUMENTS
 from argot.ui.pages.form_fields import split_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 SOURCES = f"{DOCUMENTS}/sources"
 KINDS: Mapping[SourceKind, str] = {
@@ -104,7 +105,7 @@ def _parse_pairs(text: str) -> dict[str, str]:
 
 
 def build_document_source_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=SOURCES, route_class=BoundedRoute)
+    router = make_router(prefix=SOURCES, route_class=BoundedRoute)
     pages = Pages(kb)
     _add_list(router, pages)
     _add_changes(router, pages)

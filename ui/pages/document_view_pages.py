@@ -13,7 +13,7 @@ from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.documents.documents import read_original, read_source, remove
+from argot.service.usecases.documents.documents import OriginalFile, PagePicture, read_original, read_source, remove
 from argot.service.usecases.documents.listing import document_near
 from argot.service.usecases.documents.passages import document_page, document_part, document_use
 from argot.service.usecases.documents.revisions import (
@@ -30,6 +30,7 @@ from argot.ui.pages.form_fields import parse_field_lines, split_commas
 from argot.ui.pages.page_base import Pages, parse_integer, read_form, redirect_to_address, show_page
 from argot.ui.pages.source_pages import INERT_HEADERS
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 MAX_DIFFERENCES = 200
 PICTURE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -37,7 +38,7 @@ PICTURE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 def build_document_view_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=f"{DOCUMENTS}/{{document}}", route_class=make_upload_route(kb))
+    router = make_router(prefix=f"{DOCUMENTS}/{{document}}", route_class=make_upload_route(kb))
     pages = Pages(kb)
     _add_reading(router, pages)
     _add_changes(router, pages)
@@ -58,7 +59,7 @@ def _add_reading(router: APIRouter, pages: Pages) -> None:
             drawn = await document_page(pages.kb, who.principal, document=document, page=number)
         except ArgotError as error:
             return PlainTextResponse(str(error), status_code=404, headers=INERT_HEADERS)
-        return Response(base64.b64decode(drawn.base64), media_type=drawn.media_type, headers=INERT_HEADERS)
+        return send_page_picture(drawn)
 
     @router.get("/picture")
     @needs("manager")
@@ -79,10 +80,18 @@ def _add_reading(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def original(who: Who, document: str) -> Response:
         """Return the file as it was put in, for saving: an untrusted file is never shown as a page of ours."""
-        found = await read_original(pages.kb, who.principal, document=document)
-        name = quote(found.document.name, safe="")
-        headers = {**INERT_HEADERS, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
-        return Response(base64.b64decode(found.base64), media_type="application/octet-stream", headers=headers)
+        return send_original(await read_original(pages.kb, who.principal, document=document))
+
+
+def send_original(found: OriginalFile) -> Response:
+    """Send the file as it was put in, for saving."""
+    name = quote(found.document.name, safe="")
+    headers = {**INERT_HEADERS, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
+    return Response(base64.b64decode(found.base64), media_type="application/octet-stream", headers=headers)
+
+
+def send_page_picture(drawn: PagePicture) -> Response:
+    return Response(base64.b64decode(drawn.base64), media_type=drawn.media_type, headers=INERT_HEADERS)
 
 
 def _add_changes(router: APIRouter, pages: Pages) -> None:

@@ -8,10 +8,14 @@ from typing import Any, Generic, Literal, TypeAlias, TypedDict
 
 from argot.errors import InvalidInput
 from argot.service.usecases.glossary.history import Saved, SavedSince
-from argot.types import Context, Sense
+from argot.types import Context, Label, Relation, Sense
+from argot.ui.rendering.label_lines import parse_label_lines, parse_relation_lines
 from argot.ui.rendering.page_filters import format_value, list_fields
 
-FIELDS = ("term", "context", "expansion", "description", "aliases", "notes", "owner", "audience", "review_by")
+FIELDS = (
+    "term", "context", "expansion", "description", "aliases", "labels", "relations", "example", "source", "notes",
+    "owner", "audience", "review_by",
+)  # fmt: skip
 CONTEXT_FIELDS = ("description", "contact", "audience")
 EMPTY_FORM: dict[str, str] = dict.fromkeys((*FIELDS, "why"), "")
 Stored: TypeAlias = Sense | Context | Mapping[str, Any]
@@ -36,24 +40,39 @@ class SenseInput(TypedDict):
     owner: str
     audience: list[str] | None
     review_by: str | None
+    labels: list[Label]
+    relations: list[Relation]
+    source: str
+    example: str
 
 
 def make_sense_input(given: Mapping[str, str]) -> SenseInput:
     """Convert typed fields to those that use cases take. Without an audience, a stored sense keeps its own and a new
     one is for everyone.
+
+    Raises:
+        InvalidInput: a line of the names or of the related terms cannot be read.
     """
     return {
         "term": given["term"],
         "context": given["context"],
         "expansion": given["expansion"],
         "description": given["description"],
-        # One a line, because an alias may contain a comma.
-        "aliases": [line.strip() for line in given["aliases"].splitlines() if line.strip()],
+        "aliases": split_lines(given["aliases"]),
         "notes": given["notes"],
         "owner": given["owner"],
         "audience": split_commas(given["audience"]) or None,
         "review_by": given["review_by"].strip() or None,
+        "labels": parse_label_lines(given["labels"]),
+        "relations": parse_relation_lines(given["relations"]),
+        "source": given["source"].strip(),
+        "example": given["example"],
     }
+
+
+def split_lines(text: str) -> list[str]:
+    """Split names typed one a line, because a name may contain a comma."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def split_commas(text: str) -> list[str]:
@@ -79,7 +98,7 @@ def parse_field_lines(text: str) -> dict[str, list[str]]:
 def read_values(stored: Stored, fields: Sequence[str] = FIELDS) -> dict[str, str]:
     """Return the fields of a stored sense or context as the form shows them."""
     told = list_fields(stored)
-    shown = {name: format_value(told[name]) for name in fields}
+    shown = {name: format_value(told.get(name)) for name in fields}
     return {**shown, "audience": ", ".join(told["audience"]), "why": ""}
 
 

@@ -29,6 +29,7 @@ from argot.ui.pages.page_base import (
     show_page,
 )
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 MAX_CHANGES = 200
 # An import may have thousands of rows in one change.
@@ -36,7 +37,7 @@ MAX_ROWS = 100
 
 
 def change_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=HOME, route_class=BoundedRoute)
+    router = make_router(prefix=HOME, route_class=BoundedRoute)
     pages = Pages(kb)
     _add_history(router, pages)
     _add_conflicts(router, pages)

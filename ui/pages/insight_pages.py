@@ -15,6 +15,7 @@ from argot.service.usecases.questions.insight import STEP, insight
 from argot.ui.pages.page_base import BoundedRoute, parse_integer, show_page
 from argot.ui.rendering.insight_charts import draw_questions, draw_share
 from argot.ui.web.authorization import Who, needs
+from argot.ui.web.routers import make_router
 
 INSIGHT = "/insight"
 PERIODS = {7: "7 days", 30: "30 days", 90: "90 days", 365: "A year"}
@@ -25,7 +26,7 @@ SURFACES: Mapping[str, str] = {
 
 
 def build_insight_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=INSIGHT, route_class=BoundedRoute)
+    router = make_router(prefix=INSIGHT, route_class=BoundedRoute)
 
     @router.get("")
     @needs("manager")

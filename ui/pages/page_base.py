@@ -68,6 +68,10 @@ DONE_MESSAGES = {
     "imported": "Imported.",
     "found": "Your documents were searched. The meanings that they give are below.",
     "not-found": "Your documents were searched. None that you may read says what it means.",
+    "suggested": "Thank you. Those who look after the glossary see it now, and you find their answer below.",
+    "confirmed": "Thank you. Those who look after the glossary see that you confirm it.",
+    "commented": "Your comment is below the suggestion.",
+    "reviewer": "Saved. The people who suggested it see who looks at it.",
     "none-ticked": "Nothing selected. Select proposals first.",
     "person": "Saved.",
     "password": "The password is changed, and every session of theirs has ended.",
@@ -93,6 +97,7 @@ DONE_MESSAGES = {
     "all-reread": "Read again.",
     "all-remove": "Removed. Answers no longer use them. They can be brought back under Removed.",
     "profile-saved": "Saved. Ask with it: argot ask --profile NAME, or choose it in the settings of a conversation.",
+    "link-withdrawn": "Withdrawn. Nobody reads the conversation by this link any more.",
     "all-approved": "Approved. Answers use them from now on.",
 }
 """The message of a page after a redirect, by the value of `done` in its address."""
@@ -123,6 +128,7 @@ class BoundedRoute(APIRoute):
 def load_templates() -> Environment:
     """Load the templates of `ui/pages/templates` and of the wings' pages, with the filters they use."""
     from argot.ui.rendering import page_filters
+    from argot.ui.rendering.label_lines import group_relations
 
     made = build_environment("argot.ui.pages", *(package for wing in wings() for package in wing.templates))
     made.globals.update(
@@ -136,6 +142,7 @@ def load_templates() -> Environment:
         differences=page_filters.mark_differences,
         stored_fields=page_filters.list_fields,
         place_of=page_filters.format_place,
+        group_relations=group_relations,
         validity=describe_validity,
     )
     made.filters.update(

@@ -32,6 +32,7 @@ from argot.ui.pages.account_pages import Confirmation
 from argot.ui.pages.form_fields import split_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, link_person, read_form, redirect_to_address, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 PEOPLE = "/people"
 MAX_PEOPLE = 200
@@ -48,7 +49,7 @@ class PeoplePages(Pages):
 
 
 def build_people_pages(kb: KnowledgeBase, confirmation: Confirmation) -> APIRouter:
-    router = APIRouter(prefix=PEOPLE, route_class=BoundedRoute)
+    router = make_router(prefix=PEOPLE, route_class=BoundedRoute)
     pages = PeoplePages(kb, confirmation)
     _add_list(router, pages)
     _add_person(router, pages)

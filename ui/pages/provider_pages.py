@@ -17,6 +17,7 @@ from argot.service.sign_in.provider_sign_in import BEGUN_SECONDS, OLD, ProviderS
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import VISITOR_KEY, Visitor, needs
 from argot.ui.web.page_templates import render_page
+from argot.ui.web.routers import make_router
 from argot.ui.web.security import SIGN_IN_PATH, SIGN_IN_SUFFIX
 
 PROVIDER_PATH = f"{SIGN_IN_PATH}/provider"
@@ -27,7 +28,7 @@ PROVIDER_DOWN = "Signing in at {} does not work at the moment. Try again in a mi
 
 
 def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provider: ProviderSignIn) -> APIRouter:
-    router = APIRouter()
+    router = make_router()
 
     @router.get(PROVIDER_PATH)
     @needs("anonymous")

@@ -43,6 +43,7 @@ from argot.service.usecases.glossary.senses import (
     glossary_similar,
     glossary_term,
 )
+from argot.service.usecases.glossary.suggestions import glossary_review
 from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.form_fields import EMPTY_FORM, make_sense_input, read_typed
 from argot.ui.pages.page_base import (
@@ -60,6 +61,7 @@ from argot.ui.pages.page_base import (
 )
 from argot.ui.pages.sense_pages import render_form
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 MAX_TERMS = 100
 # Evidence is shown only for a term's first proposals, because each has to read its passages.
@@ -71,7 +73,7 @@ MISS_STATUSES: tuple[Literal["open", "dismissed", "defined"], ...] = ("open", "d
 
 
 def build_queue_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=HOME, route_class=BoundedRoute)
+    router = make_router(prefix=HOME, route_class=BoundedRoute)
     pages = Pages(kb)
     _add_misses(router, pages)
     _add_proposals(router, pages)
@@ -298,6 +300,14 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
             return render_part("dismissed.html", one=found)
         # Only one known value is accepted: the field could send the browser anywhere.
         return redirect(form["back"] if form.get("back") == "/queue" else "/proposals", done="dismissed")
+
+    @router.post("/proposals/{proposal_id}/reviewer")
+    @needs("manager")
+    async def reviewer(request: Request, who: Who, proposal_id: int) -> Response:
+        """Name the person who looks at a proposal."""
+        name = (await read_form(request)).get("reviewer", "")[:200]
+        found = await glossary_review(pages.kb, who.principal, proposal_id=proposal_id, reviewer=name)
+        return redirect("/queue/term", t=found.term, done="reviewer")
 
     @router.post("/proposals/{proposal_id}/reopen")
     @needs("manager")

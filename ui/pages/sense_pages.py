@@ -35,6 +35,7 @@ from argot.ui.pages.form_fields import (
     merge_fields,
     read_typed,
     read_values,
+    split_lines,
 )
 from argot.ui.pages.page_base import (
     HOME,
@@ -47,12 +48,13 @@ from argot.ui.pages.page_base import (
     show_page,
 )
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 Decision = UseCase[..., SenseShown]
 
 
 def build_sense_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=HOME, route_class=BoundedRoute)
+    router = make_router(prefix=HOME, route_class=BoundedRoute)
     pages = Pages(kb)
     _add_writing(router, pages)
     _add_changing(router, pages)
@@ -226,7 +228,7 @@ async def review_page(
         sense=sense,
         why=why,
         warnings=await _list_warnings(pages, who, read_values(sense), sense_id),
-        places=await glossary_occurrences(pages.kb, who.principal, phrase=sense.expansion, limit=4),
+        places=await glossary_occurrences(pages.kb, who.principal, phrase=sense.expansion or sense.term, limit=4),
     )
 
 
@@ -266,16 +268,15 @@ def make_fields(given: dict[str, str]) -> SenseFields:
 
 
 async def _list_warnings(pages: Pages, who: Visitor, given: dict[str, str], sense_id: int) -> list[WarningShown]:
-    said = make_sense_input(given)
     # Called while somebody types, and so also before there is a term.
-    if not said["term"].strip():
+    if not given["term"].strip():
         return []
     return await glossary_warnings(
         pages.kb,
         who.principal,
-        term=said["term"],
-        context=said["context"],
-        expansion=said["expansion"],
-        aliases=said["aliases"],
+        term=given["term"],
+        context=given["context"],
+        expansion=given["expansion"],
+        aliases=split_lines(given["aliases"]),
         sense_id=sense_id if sense_id >= 0 else None,
     )

@@ -7,20 +7,20 @@ from typing import Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
-from fastapi.responses import PlainTextResponse, Response
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 
 from argot.errors import ArgotError, NotFound
-from argot.service.identity.people import role_of
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.documents import PassageShown, page_picture, read_original, read_passage
 from argot.service.usecases.questions.threads import thread_export
 from argot.service.usecases.usecase_registry import find_choice
 from argot.types import THREAD
-from argot.ui.rendering.chat_markdown import PASSAGES, THREADS, format_passage
+from argot.ui.rendering.chat_markdown import PASSAGES, THREADS, format_passage, link_library
 from argot.ui.rendering.safe_markdown import escape_markdown
 from argot.ui.rendering.source_addresses import parse_spans
 from argot.ui.web.asker_identity import get_current_principal
 from argot.ui.web.authorization import needs
+from argot.ui.web.routers import make_router
 
 NO_STORE_HEADERS = {"Cache-Control": "no-store"}
 INERT_HEADERS = {
@@ -33,7 +33,7 @@ EXPORT_FORMATS: dict[str, Literal["markdown", "json"]] = {"md": "markdown", "jso
 
 
 def build_source_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter()
+    router = make_router()
 
     @router.get(f"{THREADS}/{{thread}}/export.{{ending}}")
     @needs("asker")
@@ -62,11 +62,16 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get(f"{PASSAGES}/{{passage_id}}")
     @needs("asker")
     async def passage(request: Request, passage_id: str) -> Response:
+        """Return a passage for the side panel; a tab of its own is led to the page of the document."""
+        spans = parse_spans(request.query_params.getlist("span"))
         try:
             found = await _load_passage(kb, passage_id)
             # A file put into a conversation has no page there.
-            manages = role_of(await get_current_principal(kb)) != "asker" and not found.uri.startswith(THREAD)
-            text = format_passage(found, parse_spans(request.query_params.getlist("span")), manages=manages)
+            in_library = not found.uri.startswith(THREAD)
+            if in_library and "text/html" in request.headers.get("accept", ""):
+                address = link_library(found.document_id, found.id, spans)
+                return RedirectResponse(address, status_code=303, headers=INERT_HEADERS)
+            text = format_passage(found, spans, in_library=in_library)
         except ArgotError as error:
             # Status 200, because the panel shows no text with any other status.
             text = escape_markdown(error)

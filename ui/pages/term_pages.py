@@ -35,6 +35,7 @@ from argot.ui.pages.page_base import (
     show_page,
 )
 from argot.ui.web.authorization import Visitor, Who, needs
+from argot.ui.web.routers import make_router
 
 PAGE_ROWS = 50
 SEARCH_ROWS = 20
@@ -45,7 +46,7 @@ STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 
 
 def build_term_pages(kb: KnowledgeBase) -> APIRouter:
-    router = APIRouter(prefix=HOME, route_class=BoundedRoute)
+    router = make_router(prefix=HOME, route_class=BoundedRoute)
     pages = Pages(kb)
 
     @router.get("")
@@ -162,7 +163,7 @@ async def _load_surroundings(pages: Pages, who: Who, found: TermSenses) -> dict[
     """Load everything else on a term's page: documents, questions, history, proposals."""
     name = found.term
     places = {
-        sense.id: await glossary_occurrences(pages.kb, who.principal, phrase=sense.expansion, limit=3)
+        sense.id: await glossary_occurrences(pages.kb, who.principal, phrase=sense.expansion or sense.term, limit=3)
         for sense in found.senses[:PAGE_ROWS]
     }
     use = await glossary_use(pages.kb, who.principal, term=name)

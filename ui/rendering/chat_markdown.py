@@ -14,8 +14,6 @@ from urllib.parse import quote
 
 from argot.locations import place
 from argot.results import (
-    MAX_NEAREST_TERMS,
-    STOPPED_MESSAGE,
     AskResult,
     Choice,
     FoundPassage,
@@ -25,7 +23,9 @@ from argot.results import (
 )
 from argot.service.usecases.documents.documents import PassageShown
 from argot.service.usecases.glossary.term_corrections import OtherSenses
+from argot.service.usecases.questions.shared_conversations import NewSharedLink
 from argot.types import Sense
+from argot.ui.rendering.cell_marks import mark_cells
 from argot.ui.rendering.safe_markdown import (
     clean_text,
     escape_markdown,
@@ -34,15 +34,20 @@ from argot.ui.rendering.safe_markdown import (
     highlight,
     quote_markdown,
 )
+from argot.ui.rendering.suggestion_links import link_suggestions
+from argot.ui.rendering.surrounding_text import format_context
 
 CHOOSE_ACTION = "choose"
 LEAVE_DOCUMENT = "leave_document"
 ASK_INSTEAD = "ask_instead"
 AGAIN = "again"
 EXPORT = "export"
+LINK = "link"
+WITHDRAW = "withdraw"
 SENSE = "sense"
 SHARE = "share"
 REPORT = "report"
+SUGGEST = "suggest"
 PASSAGES = "/argot/passages"
 TERMS = "/argot/terms"
 THREADS = "/argot/threads"
@@ -69,6 +74,8 @@ STAGE_LABELS = {
     "reformulate_query": "Wording the search",
     "retrieve": "Searching the documents",
     "rerank": "Ranking the passages",
+    "research": "Researching",
+    "search_again": "Searching again",
     "abstain": "Weighing the evidence",
     "small_talk": "Answering without the documents",
     "generate_answer": "Writing the answer",
@@ -120,12 +127,12 @@ def format_duration(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
-def format_passage(passage: PassageShown, spans: Iterable[tuple[int, int]], *, manages: bool = False) -> str:
+def format_passage(passage: PassageShown, spans: Sequence[tuple[int, int]], *, in_library: bool = False) -> str:
     """Format a passage for the side panel.
 
     Args:
         spans: the cited sentences, [start, end) in characters of the revision's Markdown.
-        manages: the reader may see the text that was read of the whole document.
+        in_library: the library has a page of its document.
     """
     start = passage.start
     # Spans count from the start of the document, the text from the start of the passage.
@@ -135,10 +142,16 @@ def format_passage(passage: PassageShown, spans: Iterable[tuple[int, int]], *, m
     if is_pdf(passage):
         address = f"{PASSAGES}/{quote(passage.id, safe='')}/original#page={passage.page}"
         parts.append(f"[Open the document at page {passage.page}]({address})")
-    if manages:
-        document, place = quote(passage.document_id, safe=""), quote(passage.id, safe="")
-        parts.append(f"[See it in the document as it was read](/documents/{document}?passage={place}#{place})")
+    if in_library:
+        parts.append(f"[Read it in the document]({link_library(passage.document_id, passage.id, spans)})")
     return "\n\n".join(parts)
+
+
+def link_library(document: str, passage: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Build the address of the library's page that shows a passage, with these spans marked."""
+    place = quote(passage, safe="")
+    marked = "".join(f"&span={start}-{end}" for start, end in spans)
+    return f"/library/{quote(document, safe='')}?passage={place}{marked}#{place}"
 
 
 def is_pdf(passage: PassageShown) -> bool:
@@ -180,12 +193,23 @@ def make_next_buttons(questions: Sequence[str]) -> tuple[Button, ...]:
     return tuple(Button(ASK_INSTEAD, clean_text(one), {"question": one}, icon="corner-down-right") for one in questions)
 
 
-def make_answer_buttons() -> tuple[Button, ...]:
+def make_answer_buttons(*, may_share: bool = False) -> tuple[Button, ...]:
     """Make the buttons for the last answer of a conversation, shown as icons beside the thumbs."""
-    return (
+    made = (
         Button(AGAIN, "", {}, "Answer again", "refresh-cw"),
+        Button(SUGGEST, "", {}, "Suggest a meaning of a term", "lightbulb"),
         Button(EXPORT, "", {}, "Save this conversation", "download"),
     )
+    return (*made, Button(LINK, "", {}, "Share this conversation by a link", "link")) if may_share else made
+
+
+def view_link(link: NewSharedLink) -> AnswerView:
+    """Tell the address of a new link to a conversation, with a button that withdraws it."""
+    text = (
+        f"[Open the shared conversation]({link.address}) and copy its address. Whoever has it and signs in reads your"
+        " questions up to here, and of the answers what they may read. [Your links](/shared)"
+    )
+    return AnswerView(text, (Button(WITHDRAW, "Withdraw this link", {"link": link.id}),))
 
 
 def share_button(thread: str) -> Button:
@@ -207,12 +231,11 @@ def export_text(thread: str) -> str:
 
 
 def _view_answer(result: AskResult) -> AnswerView:
+    caution = f"*{result.caution}*" if result.caution else ""
+    answer = [caution, _format_answer(result), *map(format_context, result.answer_context)]
     sources = _format_sources(result, result.cited_passages, "Sources")
-    return AnswerView(
-        _join_parts(
-            [_format_answer(result), _format_understood(result), sources, _format_notes(result), _name_writer(result)]
-        )
-    )
+    below = [_format_understood(result), sources, _format_notes(result), _name_writer(result)]
+    return AnswerView(_join_parts([*answer, *below]))
 
 
 def _format_talk(result: AskResult) -> str:
@@ -227,12 +250,9 @@ def _format_talk(result: AskResult) -> str:
 
 
 def _view_abstention(result: AskResult) -> AnswerView:
-    # A stopped question has no result, and passages below it would look like one.
-    nearest = () if result.answer == STOPPED_MESSAGE else result.passages[:MAX_NEAREST_TERMS]
     head = escape_markdown(get_first_line(result.answer) or "The documents do not seem to answer this.")
-    return AnswerView(
-        _join_parts([head, _format_sources(result, nearest), _format_understood(result), _format_notes(result)])
-    )
+    nearest = _format_sources(result, result.nearest_passages)
+    return AnswerView(_join_parts([head, nearest, _format_understood(result), _format_notes(result)]))
 
 
 def _view_choice(result: AskResult) -> AnswerView:
@@ -262,8 +282,10 @@ def _view_miss(result: AskResult) -> AnswerView:
     # Only where the answer's text offers it: the graph decides whether it is possible.
     if f"“{ANYWAY}”" in result.answer:
         buttons = (*buttons, Button(ASK_INSTEAD, ANYWAY.capitalize(), {"question": ANYWAY}))
+    terms = [miss.term for miss in result.misses]
+    offer = f"Do you know it? {link_suggestions(terms)}" if terms else ""
     return AnswerView(
-        _join_parts([escape_markdown(result.answer), _format_understood(result), _format_notes(result)]),
+        _join_parts([escape_markdown(result.answer), offer, _format_understood(result), _format_notes(result)]),
         buttons=buttons,
     )
 
@@ -278,21 +300,24 @@ def replace_spelling(result: AskResult, miss: MissedTerm, other: str) -> str:
 def _format_answer(result: AskResult) -> str:
     """Format each sentence with its marks, in the answer's own layout."""
     links = {passage.n: _make_mark(passage, result.sentences) for passage in result.passages}
-    marked = [(sentence.text, _add_marks(sentence, links)) for sentence in result.sentences]
+    shown = zip(result.sentences, result.list_marks(), strict=True)
+    marked = [(sentence.text, add_marks(sentence, numbers, links)) for sentence, numbers in shown]
     # Without sentences, the answer was never split and is shown as it is.
     return fill_layout(result.answer, marked) or quote_markdown(result.answer)
 
 
-def _add_marks(sentence: Sentence, links: Mapping[int, str]) -> str:
+def add_marks(sentence: Sentence, numbers: Sequence[int], links: Mapping[int, str]) -> str:
     """Add marks to a sentence: behind it, in the last cell of a table row, or below a block of several lines."""
     text = quote_markdown(sentence.text)
-    marks = UNSUPPORTED if sentence.lacks_support else " ".join(links[n] for n in sentence.cited if n in links)
+    marks = UNSUPPORTED if sentence.lacks_support else " ".join(links[n] for n in numbers if n in links)
     bare = text.rstrip()
     if not marks:
         return bare
     # A mark behind a code block's closing fence would undo the fence.
     if "\n" in bare:
         return f"{bare}\n\n{marks}\n\n"
+    if row := mark_cells(bare, sentence, lambda cited: " ".join(links[n] for n in cited if n in links), UNSUPPORTED):
+        return row
     # A mark behind the last bar of a row would add a cell.
     if bare.startswith("|") and bare.endswith("|") and len(bare) > 1:
         return f"{bare[:-1]} {marks} |"

@@ -12,17 +12,21 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from argot.locations import place
-from argot.results import MAX_NEAREST_TERMS, AskResult, FoundPassage, Jargon, Sentence
+from argot.results import WEAK_MATCH, AnswerContext, AskResult, FoundPassage, Jargon, Sentence
+from argot.ui.rendering.cell_marks import mark_cells
 from argot.ui.rendering.safe_markdown import break_addresses, clean_text, fill_layout
+from argot.ui.rendering.surrounding_text import quote_lines
 
 UNSUPPORTED = "[?]"
 CHOICE_HINT = "Answer with a number or in words, or ask something else."
 TAKEN_BACK = "\n\n*What stands above is taken back.*\n\n"
 PASSAGES = "/argot/passages"
 
+_CAUTION = f"*{WEAK_MATCH}*\n\n"
 # One of our titles follows our rule (`_FOOT`), which tells it from a rule in a document's text.
 _RULE = "\n\n---\n\n"
-_FOOT = re.compile(rf"{_RULE}\*\*(?:Sources|Nearest passages|Understood as|Notes)\*\*.*\Z", re.DOTALL)
+_TITLES = r"In context \(\d{1,4}\)|Sources|Nearest passages|Understood as|Notes"
+_FOOT = re.compile(rf"{_RULE}\*\*(?:{_TITLES})\*\*.*\Z", re.DOTALL)
 _MARK = re.compile(r"(?<![ \t])[ \t]*\[(?:\d{1,3}|\?)\]")
 """A mark with the space before it. The lookbehind keeps a long run of spaces from being tried at each of them."""
 _JOINER = "\u2060"
@@ -45,7 +49,7 @@ def format_message(result: AskResult, site: str = "") -> str:
 def format_body(result: AskResult) -> str:
     """Format the message's text without footnotes."""
     if result.status == "answered":
-        return _format_answer(result)
+        return f"{_CAUTION}{_format_answer(result)}" if result.is_weak else _format_answer(result)
     lines = result.answer.strip().split("\n")
     if result.status == "abstained":
         # The other lines list the nearest passages, which the footnotes name.
@@ -70,6 +74,7 @@ def format_footnotes(result: AskResult, site: str = "", *, by_number: bool = Fal
         notes.append(f"{UNSUPPORTED} No passage supports this sentence.")
     ends = {one.n: f": {_format_sentences(_list_sentences(one.n, result))}" if by_number else "" for one in shown}
     parts = [
+        *map(_format_context, result.answer_context),
         _format_list(title, [_format_source(passage, site) + ends[passage.n] for passage in shown]),
         _format_list("Understood as", list(understood)),
         _format_list("Notes", notes),
@@ -81,7 +86,8 @@ def strip_footnotes(text: str) -> str:
     """Remove marks and footnotes from a message of ours that comes back as history."""
     # Of a streamed message that was withdrawn and begun again only the last part counts.
     said = text.rpartition(TAKEN_BACK)[2]
-    return _MARK.sub("", _FOOT.sub("", said.replace(f"\n\n{CHOICE_HINT}", ""))).replace(_JOINER, "").strip()
+    said = said.replace(f"\n\n{CHOICE_HINT}", "").removeprefix(_CAUTION)
+    return _MARK.sub("", _FOOT.sub("", said)).replace(_JOINER, "").strip()
 
 
 def strip_marks(text: str) -> str:
@@ -97,28 +103,34 @@ def disarm(text: str) -> str:
 def _format_answer(result: AskResult) -> str:
     """Format each sentence with its marks, in the answer's own layout."""
     answer = result.answer
-    return fill_layout(answer, [(one.text, _add_marks(one)) for one in result.sentences]) or disarm(answer)
+    shown = zip(result.sentences, result.list_marks(), strict=True)
+    return fill_layout(answer, [(one.text, _add_marks(one, numbers)) for one, numbers in shown]) or disarm(answer)
 
 
-def _add_marks(sentence: Sentence) -> str:
+def _add_marks(sentence: Sentence, numbers: Sequence[int]) -> str:
     """Add marks to a sentence: behind it, in the last cell of a table row, or below a block of several lines."""
-    numbers = sorted({citation.n for citation in sentence.citations})
     marks = UNSUPPORTED if sentence.lacks_support else "".join(f"[{n}]" for n in numbers)
     text = disarm(sentence.text).rstrip()
     if not marks:
         return text
     if "\n" in text:
         return f"{text}\n\n{marks}"
+    if row := mark_cells(text, sentence, lambda cited: "".join(f"[{n}]" for n in cited), UNSUPPORTED):
+        return row
     if text.startswith("|") and text.endswith("|") and len(text) > 1:
         return f"{text[:-1].rstrip()} {marks} |"
     return f"{text} {marks}"
 
 
+def _format_context(context: AnswerContext) -> str:
+    """Format the text around the answer as a quotation."""
+    return f"**In context ({context.n})**\n\n{quote_lines(disarm(context.text))}"
+
+
 def _list_sources(result: AskResult) -> Sequence[FoundPassage]:
     if result.status == "abstained":
-        return result.passages[:MAX_NEAREST_TERMS]
-    cited = {citation.n for sentence in result.sentences for citation in sentence.citations}
-    return sorted((one for one in result.passages if one.n in cited), key=lambda one: one.n)
+        return result.nearest_passages
+    return result.cited_passages
 
 
 def _format_source(passage: FoundPassage, site: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from difflib import SequenceMatcher
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,7 +13,8 @@ from markupsafe import Markup
 
 from argot.locations import place
 from argot.service.json_values import read_dataclass_fields
-from argot.types import Context, Sense
+from argot.types import Context, Label, Relation, Sense
+from argot.ui.rendering.label_lines import format_label, format_relation
 from argot.ui.rendering.safe_markdown import quote_markdown
 
 if TYPE_CHECKING:
@@ -120,7 +122,7 @@ def count(number: int, one: str, many: str = "") -> str:
 
 
 @cache
-def _load_renderer() -> MarkdownIt:
+def load_renderer() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     # Line breaks are kept: a scan or a mail has no empty lines between its lines.
@@ -130,7 +132,7 @@ def _load_renderer() -> MarkdownIt:
 
 def render_text(markdown: str) -> Markup:
     """Render a document's Markdown as inert HTML: no links, no pictures, no HTML of its own."""
-    return Markup(_load_renderer().render(quote_markdown(markdown)))  # noqa: S704  the renderer escapes all text
+    return Markup(load_renderer().render(quote_markdown(markdown)))  # noqa: S704  the renderer escapes all text
 
 
 def draw_bars(counts: Sequence[int], weeks: Sequence[str], of: str) -> Markup:
@@ -191,8 +193,19 @@ def list_fields(stored: Sense | Context | Mapping[str, Any] | None) -> Mapping[s
     return {**told, "audience": sorted(told["audience"])}
 
 
+def _format_item(item: object) -> str:
+    """Format one item of a field. History keeps labels and relations as the lists of their values."""
+    if isinstance(item, list | tuple):
+        item = Label(*item) if len(item) == len(fields(Label)) else Relation(*item)
+    if isinstance(item, dict):
+        item = Label(**item) if "status" in item else Relation(**item)
+    if isinstance(item, Label):
+        return format_label(item)
+    return format_relation(item) if isinstance(item, Relation) else str(item)
+
+
 def format_value(value: object) -> str:
     """Format a field's value as a form shows it: lists one item a line."""
     if isinstance(value, list | tuple):
-        return "\n".join(map(str, value))
+        return "\n".join(map(_format_item, value))
     return "" if value is None else str(value)

@@ -66,13 +66,16 @@ def quote_markdown(markdown: str) -> str:
     return _quote(_HIDDEN.sub("", markdown))
 
 
-def highlight(markdown: str, spans: Iterable[tuple[int, int]]) -> tuple[str, list[str]]:
+def highlight(
+    markdown: str, spans: Iterable[tuple[int, int]], marks: tuple[str, str] = ("**", "**")
+) -> tuple[str, list[str]]:
     """Set the cited pieces of a passage in bold, in a table row cell by cell. Return the text, and as Markdown the
     pieces that bold type would break (code, half of an emphasis).
 
     Args:
         markdown: the passage.
         spans: [start, end) in characters of it.
+        marks: put around each piece; other ones than of bold type are for a renderer that knows them.
     """
     # Hidden characters are replaced by blanks of the same length, so that offsets stay right.
     text = _HIDDEN.sub(" ", markdown)
@@ -92,7 +95,7 @@ def highlight(markdown: str, spans: Iterable[tuple[int, int]]) -> tuple[str, lis
     for start, end in sorted(pieces, reverse=True):
         # Bold type within bold type would end it.
         text = f"{text[:start]}{_OPEN}{_strip_bold(text[start:end])}{_CLOSE}{text[end:]}"
-    return _quote(text).replace(_OPEN, "**").replace(_CLOSE, "**"), left
+    return _quote(text).replace(_OPEN, marks[0]).replace(_CLOSE, marks[1]), left
 
 
 def _split_cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

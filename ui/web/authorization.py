@@ -52,9 +52,20 @@ VISITOR_KEY = "argot.visitor"
 ENTRY_KEY = "argot.entry"
 _ACCESS_KEY = "__argot_access__"
 PROGRAM_ROOTS = ("/v1/", "/api/", "/scim/")
-PAGE_ROOTS = ("/documents", "/library", "/glossary", "/ratings", "/insight", "/workbench", "/people", "/account")
-"""The roots of our own pages, each with a page of its own. All other addresses belong to the chat window."""
 """The roots of addresses for programs, where refusals and errors are JSON."""
+PAGE_ROOTS = (
+    "/documents",
+    "/library",
+    "/terms",
+    "/glossary",
+    "/ratings",
+    "/insight",
+    "/workbench",
+    "/people",
+    "/account",
+    "/shared",
+)
+"""The roots of our own pages, each with a page of its own. All other addresses belong to the chat window."""
 NO_KEY = (
     "This address requires a key: send it as 'Authorization: Bearer argot_...'. Make one with: argot key add NAME, "
     "or on the"

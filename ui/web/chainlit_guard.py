@@ -106,6 +106,7 @@ class WindowMessage(_Payload):
 
 class ChatSettings(_Payload):
     profile: Setting | None = None
+    effort: Setting | None = None
     context: Setting | None = None
     tags: Annotated[list[Setting], Field(max_length=MAX_CHOSEN)] | None = None
     documents: Annotated[list[Setting], Field(max_length=MAX_CHOSEN)] | None = None

@@ -54,6 +54,8 @@ from argot.ui.web.open_connections import (
 
 logger = logging.getLogger(__name__)
 
+EXTENSION_SCHEMES = ("chrome-extension", "moz-extension")
+"""Origins of browser extensions (deploy/extension)."""
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 INNER_COOKIE = "argot_inner"
 """The cookie that tells Chainlit who is asking. It is added and removed here."""
@@ -214,11 +216,12 @@ class Guard:
             )
         # Browsers send it with each websocket and each request that changes something.
         origin = headers.get("origin")
-        if origin is not None and not self.names.is_own_origin(origin, host):
+        extension = _is_extension(origin, scope, headers)
+        if origin is not None and not extension and not self.names.is_own_origin(origin, host):
             return 403, "Argot answers its own pages only."
         # Another port of this machine is the "same site": browsers send it our cookie, and no Origin with a plain GET.
         site = headers.get("sec-fetch-site")
-        if site in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate":
+        if site in ("cross-site", "same-site") and not extension and headers.get("sec-fetch-mode") != "navigate":
             return 403, "Argot answers its own pages only."
         changes = scope["type"] == "http" and scope["method"] not in SAFE_METHODS
         # Programs have no page. A key or a signature proves who they are, and a browser adds neither by itself.
@@ -383,6 +386,15 @@ def list_own_hosts(host: str, port: int) -> Iterable[str]:
         yield f"{name}:{port}"
         if port == 80:
             yield name
+
+
+def _is_extension(origin: str | None, scope: Scope, headers: Headers) -> bool:
+    """Return whether a browser extension sends this with a key, as programs do. No page has such an origin, and a
+    browser sends no page's request with a key unless the service agrees, which it never does.
+    """
+    scheme = (origin or "").partition("://")[0]
+    own = scope["type"] == "http" and is_for_programs(scope["path"]) and "cookie" not in headers
+    return own and scheme in EXTENSION_SCHEMES and bool(read_key(headers))
 
 
 def build_content_policy(page: str, host: str) -> str:

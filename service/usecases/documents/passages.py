@@ -6,7 +6,7 @@ import asyncio
 import base64
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -41,6 +41,39 @@ class DocumentContents:
 
     document: Document
     sections: list[ContentsEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class PassagePlace:
+    """The place of a passage: [start, end) in characters of the document's Markdown."""
+
+    id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """The Markdown of one part of a document: a page, slide or sheet, or of 25 passages.
+
+    Attributes:
+        parts: the numbers of all parts that contain text.
+        start: the place of `text` in the document's Markdown, in characters.
+        columns: the head of the table in which `text` begins, if it begins within one.
+        passages: those that are cited, in their order.
+        is_gone: the passage asked for is not in the document any more.
+    """
+
+    document: Document
+    sections: list[ContentsEntry]
+    paged: bool
+    parts: list[int]
+    part: int
+    start: int
+    text: str
+    columns: str
+    passages: list[PassagePlace]
+    is_gone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +155,42 @@ async def document_contents(kb: KnowledgeBase, principal: Principal, *, document
     return DocumentContents(found, await _list_contents(kb.document_store, principal, found, passages))
 
 
+@usecase("asker")
+async def document_text(
+    kb: KnowledgeBase, principal: Principal, *, document: Text, part: Number | None = None, passage: Text = ""
+) -> DocumentText:
+    """Read one part of a document (by id, name or URI) as Markdown: a page, slide or sheet.
+
+    Other files have 25 passages a part. Without `part` it is the one in which `passage` (an id) begins, or else the
+    first one.
+
+    Raises:
+        NotFound: there is no such document, or not for this caller; or it has no such part.
+    """
+    store = kb.document_store
+    found, passages = await _read_passages(kb, principal, document)
+    markdown = await kb.blocking(store.markdown, principal, found.revision_id)
+    places = _place_passages(passages)
+    parts, wanted = _choose_part(places, part, passage)
+    if part is not None and part not in parts:
+        of = f"Its last one is {parts[-1]}." if parts else "No text was read of it."
+        raise NotFound(f"'{found.name}' has no page or part {part} with text. {of}")
+    shown = [one for one in passages if wanted in places[one.id]]
+    start, end = _find_slice(passages, shown, len(markdown))
+    return DocumentText(
+        document=found,
+        sections=await asyncio.to_thread(_list_sections, passages, markdown),
+        paged=_is_paged(passages),
+        parts=parts,
+        part=wanted,
+        start=start,
+        text=markdown[start:end],
+        columns=_find_columns(markdown, start),
+        passages=[PassagePlace(one.id, one.start, one.end) for one in shown],
+        is_gone=bool(passage) and passage not in places,
+    )
+
+
 @usecase("manager")
 async def document_part(
     kb: KnowledgeBase, principal: Principal, *, document: Text, part: Number | None = None, passage: Text = ""
@@ -136,9 +205,7 @@ async def document_part(
 
     found, passages = await _read_passages(kb, principal, document)
     places = _place_passages(passages)
-    parts = sorted({part for several in places.values() for part in several})
-    begins = places.get(passage, parts)[:1]
-    wanted = begins[0] if part is None and begins else part or 1
+    parts, wanted = _choose_part(places, part, passage)
     shown = [one for one in passages if wanted in places[one.id]]
     texts, triples = await kb.blocking(read_derived, kb.document_store, principal, [one.id for one in shown])
     by_passage: dict[str, list[DerivedText]] = defaultdict(list)
@@ -154,9 +221,11 @@ async def document_part(
     return DocumentPart(found, sections, _is_paged(passages), parts, wanted, read, given)
 
 
-@usecase("manager")
-async def document_page(kb: KnowledgeBase, principal: Principal, *, document: Text, page: Number) -> PagePicture:
-    """Return a page of a PDF as a PNG (base64), with the places of all its passages marked.
+@usecase("asker")
+async def document_page(
+    kb: KnowledgeBase, principal: Principal, *, document: Text, page: Number, outlined: bool = True
+) -> PagePicture:
+    """Return a page of a PDF as a PNG (base64), with the places of all its passages marked if they are `outlined`.
 
     Raises:
         NotFound: the caller may not read the document, it is no PDF, or it has no such page.
@@ -167,7 +236,7 @@ async def document_page(kb: KnowledgeBase, principal: Principal, *, document: Te
     data, _ = await kb.blocking(kb.document_store.original, principal, found.revision_id)
     from argot.service.page_images import Wanted
 
-    boxes = tuple(box for one in passages for box in one.boxes if box.page == page)
+    boxes = tuple(box for one in passages for box in one.boxes if box.page == page) if outlined else ()
     drawn = await draw_page(kb, found, data, Wanted(page, boxes))
     return PagePicture(drawn.page, "image/png", base64.b64encode(drawn.png).decode("ascii"))
 
@@ -183,6 +252,33 @@ async def _list_contents(
 ) -> list[ContentsEntry]:
     text = await asyncio.to_thread(store.markdown, principal, document.revision_id)
     return await asyncio.to_thread(_list_sections, passages, text)
+
+
+def _choose_part(places: Mapping[str, list[int]], part: int | None, passage: str) -> tuple[list[int], int]:
+    """Return the numbers of all parts, and the one to show."""
+    parts = sorted({part for several in places.values() for part in several})
+    begins = places.get(passage, parts)[:1]
+    return parts, begins[0] if part is None and begins else part or 1
+
+
+def _find_slice(passages: Sequence[Passage], shown: Sequence[Passage], length: int) -> tuple[int, int]:
+    """Return the place of a part's Markdown: also of what belongs to no passage, such as a heading without text."""
+    if not shown:
+        return 0, length
+    following = next((one.start for one in passages if one.ordinal > shown[-1].ordinal), length)
+    return 0 if shown[0] is passages[0] else shown[0].start, max(shown[-1].end, following)
+
+
+def _find_columns(markdown: str, start: int) -> str:
+    """Return the first two lines of the table that the text is in at this place; empty outside a table."""
+    if not markdown.startswith("|", start):
+        return ""
+    rows: list[str] = []
+    for line in reversed(markdown[:start].splitlines()):
+        if not line.lstrip().startswith("|"):
+            break
+        rows.append(line)
+    return "".join(f"{row}\n" for row in rows[:-3:-1])
 
 
 def _is_paged(passages: Sequence[Passage]) -> bool:

@@ -9,10 +9,14 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from argot.errors import InvalidInput, RowProblem
+from argot.jargon_db.formats.column_names import FIELDS, parse_mapping
+from argot.jargon_db.formats.column_use import ColumnUse
+from argot.jargon_db.formats.everyday_words import EverydayChoice
 from argot.jargon_db.formats.format_registry import FORMATS, choose_written_format, find_format
 from argot.jargon_db.formats.glossary_file import DEFAULT_LANGUAGE, ReadOptions
-from argot.jargon_db.formats.import_export import ImportReport
+from argot.jargon_db.formats.import_export import ImportChoices, ImportReport
 from argot.jargon_db.formats.import_preview import ImportPreview
+from argot.jargon_db.formats.rejected_rows import write_rejected
 from argot.service.blocking_work import HandOver, progress_events
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.senses import Limit, Words
@@ -21,7 +25,16 @@ from argot.settings import Settings
 from argot.types import Context, Principal, Sense
 
 # For the surfaces, which may not import the glossary's own modules.
-__all__ = ["FORMATS", "ImportReport", "choose_written_format", "find_format"]
+__all__ = [
+    "FIELDS",
+    "FORMATS",
+    "ColumnUse",
+    "EverydayChoice",
+    "ImportReport",
+    "choose_written_format",
+    "decode_export",
+    "find_format",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +66,12 @@ class ContextUpdate:
 @dataclass(frozen=True, slots=True)
 class PreviewShown:
     """Preview of an import: the first of the additions, updates and problems (`where` is a problem's full position).
-    With problems nothing would be imported.
+    With problems only an import in part would store anything.
 
     `ignored`: how often the file contains something that a glossary cannot hold, by its name. `stamp`: for importing
-    exactly this.
+    exactly this. `columns`: those of a table, with the field that each holds. `notices`: what was understood otherwise
+    than written. `everyday`: new names that are everyday words. `left_out` rows would stay out, and are in the
+    CSV file `rest` with a reason each.
     """
 
     counts: PreviewCounts
@@ -67,6 +82,11 @@ class PreviewShown:
     contexts_updated: list[ContextUpdate]
     ignored: dict[str, int]
     stamp: str
+    columns: list[ColumnUse]
+    notices: list[RowProblem]
+    everyday: list[str]
+    left_out: int
+    rest: str
 
 
 @usecase("manager")
@@ -93,17 +113,22 @@ async def glossary_preview(
     format: Text = "",
     context: Words = "",
     language: Text = DEFAULT_LANGUAGE,
+    columns: Words = "",
+    everyday: EverydayChoice = "draft",
+    contexts: Text = "",
     limit: Limit = 50,
 ) -> PreviewShown:
     """Preview the import of a file; nothing is stored.
 
-    `data` is in base64. Returns `counts`, and the first of the senses that would be added or updated (before and
-    after), and of the wrong ones. An empty `format` is detected. `stamp`: pass it on to import exactly this.
+    Parameters are those of `glossary_import_file`. Returns `counts`, and the first of the senses that would be added or
+    updated (before and after), and of the wrong ones. `stamp`: pass it on to import exactly this.
     """
-    options = _make_options(kb.settings, context, language)
-    return _show_preview(
-        await kb.blocking(kb.glossary.files.preview, principal, _decode_bytes(data), name, format, options), limit
+    options = _make_options(kb.settings, context, language, columns)
+    choices = ImportChoices(everyday, _decode_bytes(contexts))
+    looking = kb.blocking(
+        kb.glossary.files.preview, principal, _decode_bytes(data), name, format, options, choices=choices
     )
+    return _show_preview(await looking, limit)
 
 
 @usecase("manager")
@@ -116,16 +141,24 @@ async def glossary_import_file(
     format: Text = "",
     context: Words = "",
     language: Text = DEFAULT_LANGUAGE,
+    columns: Words = "",
+    everyday: EverydayChoice = "draft",
+    contexts: Text = "",
+    partial: bool = False,
     why: Words = "",
     seen: Text = "",
 ) -> AsyncGenerator[Event | Finished[ImportReport], None]:
-    """Import a file (`data` in base64), completely or not at all, as one change that can be rolled back.
+    """Import a file (`data` in base64) as one change that can be rolled back: completely or not at all, or, if it is
+    `partial`, what is right, while the other rows come back with a reason each.
 
-    `context` applies to terms for which the file names none; `language` is preferred if the file has several. `seen` is
-    the `stamp` of a preview: if the import would now do something else, nothing is imported. Progress is reported; a
-    cancelled import leaves nothing behind.
+    An empty `format` is detected. `context` applies to terms for which the file names none; `language` is preferred if
+    the file has several. `columns` corrects the columns of a table ("Abbreviation=term,Meaning=expansion") and is
+    remembered for the file's name. New terms that are `everyday` words become drafts unless they are taken or left
+    out. `contexts` is a list of contexts in base64. `seen` is the `stamp` of a preview: if the import would now do
+    something else, nothing is imported. Progress is reported; a cancelled import leaves nothing behind.
     """
-    options, given = _make_options(kb.settings, context, language), _decode_bytes(data)
+    options = replace(_make_options(kb.settings, context, language, columns), partial=partial)
+    given, choices = _decode_bytes(data), ImportChoices(everyday, _decode_bytes(contexts))
 
     def work(tell: HandOver[Event | Finished[ImportReport]]) -> None:
         def tell_stored(done: int, total: int) -> None:
@@ -134,7 +167,7 @@ async def glossary_import_file(
         # The total is unknown before the file has been read.
         tell({"kind": "reading", "name": name, "done": 0, "total": 0})
         report = kb.glossary.files.import_file(
-            principal, given, name, format, options, why=why, told=tell_stored, seen=seen
+            principal, given, name, format, options, choices=choices, why=why, told=tell_stored, seen=seen
         )
         tell(Finished(report))
 
@@ -148,9 +181,15 @@ async def glossary_import_file(
 async def glossary_export_file(kb: KnowledgeBase, principal: Principal, *, format: Text) -> str:
     """Export the senses that the caller may read as a file of this format, which can be imported again.
 
-    Drafts and retired senses are included.
+    Drafts and retired senses are included. A workbook is returned in base64.
     """
-    return await kb.blocking(kb.glossary.files.export_file, principal, format)
+    file = await kb.blocking(kb.glossary.files.export_file, principal, format)
+    return file if isinstance(file, str) else base64.b64encode(file).decode()
+
+
+def decode_export(file: str, format: str) -> bytes:
+    """Return the bytes of a file that `glossary_export_file` returned."""
+    return base64.b64decode(file) if find_format(format).is_binary else file.encode("utf-8")
 
 
 def _decode_bytes(data: str) -> bytes:
@@ -161,7 +200,7 @@ def _decode_bytes(data: str) -> bytes:
         raise InvalidInput(f"The file did not arrive as base64: {error}. Send it again.") from error
 
 
-def _make_options(settings: Settings, context: str, language: str) -> ReadOptions:
+def _make_options(settings: Settings, context: str, language: str, columns: str = "") -> ReadOptions:
     limits = settings
     # From the settings and never from the caller: they bound what a file of strangers may cost.
     return ReadOptions(
@@ -171,6 +210,7 @@ def _make_options(settings: Settings, context: str, language: str) -> ReadOption
         seconds=limits.limits.parse_seconds,
         memory_mb=limits.limits.parse_memory_mb,
         most_senses=limits.limits.max_glossary_senses,
+        columns=parse_mapping(columns),
     )
 
 
@@ -185,4 +225,9 @@ def _show_preview(found: ImportPreview, limit: int) -> PreviewShown:
         contexts_updated=[ContextUpdate(before, after) for before, after in found.contexts_updated[:limit]],
         ignored=dict(found.ignored),
         stamp=found.stamp,
+        columns=list(found.columns),
+        notices=[replace(one, where=one.place) for one in found.notices[:limit]],
+        everyday=list(found.everyday[:limit]),
+        left_out=len(found.rejected),
+        rest=write_rejected(found.rejected, found.columns) if found.rejected else "",
     )

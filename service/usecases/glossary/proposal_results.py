@@ -45,9 +45,19 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class CommentShown:
+    """A comment on a proposal. `who`: its author; empty for those who may not know. `at` is ISO, UTC."""
+
+    who: str
+    words: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProposalShown:
     """A proposed meaning, as in `Proposal`, with the information for a decision: the places of its evidence, its
-    certainty, and how many questions missed its term (`asked`).
+    certainty, how many questions missed its term (`asked`), and how many people wait for a decision (`waiting`): those
+    who asked, suggested or confirmed.
 
     `score` is in [0, 1], None: unknown. `created` and `decided` are ISO, UTC. `sense`: the sense it became.
     """
@@ -68,8 +78,13 @@ class ProposalShown:
     why: str
     sense: int | None
     score: float | None
+    reviewer: str
+    suggestions: int
+    confirmations: int
     sure: Sureness
     asked: int
+    waiting: int
+    comments: list[CommentShown]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.proposal_results import (
     AcceptedProposals,
     ApprovedSenses,
+    CommentShown,
     DecidedProposal,
     DismissedTerm,
     Evidence,
@@ -126,7 +127,8 @@ async def glossary_offers(
     start: Count = 0,
     limit: Limit = 50,
 ) -> OfferPage:
-    """List the open proposals: those for the terms asked for most come first, then the surest.
+    """List the open proposals: those for which most people wait come first, then those for the terms asked for most,
+    then the surest.
 
     `proposals`: each with how often its term was `asked` for, how `sure` it is (sure, likely, unsure) and its
     `evidence` with document and heading; `total`: the number with this text and at least this score; `all`: the number
@@ -135,10 +137,10 @@ async def glossary_offers(
 
     def offers() -> OfferPage:
         every = kb.glossary.proposals.find(principal)
-        asked = _count_misses(kb.glossary, principal)
+        asked = _find_misses(kb.glossary, principal)
         wanted = [one for one in every if (one.score or 0.0) >= least and _has_text(one, text)]
         # The number is last, so that pages neither repeat nor skip a proposal if all else is equal.
-        wanted.sort(key=lambda one: (-asked.get(normalise(one.term), 0), -(one.score or 0.0), one.term, one.id))
+        wanted.sort(key=lambda one: _rank_proposal(one, asked))
         # Evidence is looked up only for this page.
         shown = _show_proposals(kb, principal, wanted[start : start + limit], asked)
         levels = [
@@ -302,12 +304,13 @@ async def glossary_to_do(kb: KnowledgeBase, principal: Principal) -> ToDo:
 
 
 def _show_proposals(
-    kb: KnowledgeBase, principal: Principal, proposals: Sequence[Proposal], asked: Mapping[str, int]
+    kb: KnowledgeBase, principal: Principal, proposals: Sequence[Proposal], asked: Mapping[str, MissRecord]
 ) -> list[ProposalShown]:
     """Return the proposals, each passage of their evidence with its document and heading, if it still exists."""
     # The passages of all proposals in one look-up; several may quote the same.
     ids = list(dict.fromkeys(passage_id for one in proposals for passage_id, _ in one.evidence))
     held = kb.document_store.passages(principal, ids)
+    voices = kb.glossary.suggestions.list_voices(one.id for one in proposals)
     return [
         ProposalShown(
             **{
@@ -317,7 +320,13 @@ def _show_proposals(
                 ],
             },
             sure=_measure_sureness(one.score),
-            asked=asked.get(normalise(one.term), 0),
+            asked=miss.count if (miss := asked.get(normalise(one.term))) else 0,
+            waiting=_count_waiting(one, asked),
+            comments=[
+                CommentShown(voice.person, voice.words, voice.at)
+                for voice in voices.get(one.id, [])
+                if voice.words and (voice.kind == "comment" or voice.words != one.description)
+            ],
         )
         for one in proposals
     ]
@@ -337,9 +346,19 @@ def _measure_sureness(score: float | None) -> Sureness:
     return next((name for name, least in SCORES.items() if score >= least), "unsure")
 
 
-def _count_misses(glossary: Glossary, principal: Principal) -> dict[str, int]:
-    """Count the questions that missed each term, by its normalised form."""
-    return {normalise(miss.term): miss.count for miss in glossary.misses.find(principal)}
+def _find_misses(glossary: Glossary, principal: Principal) -> dict[str, MissRecord]:
+    """Find the record of each missed term, by its normalised form."""
+    return {normalise(miss.term): miss for miss in glossary.misses.find(principal)}
+
+
+def _count_waiting(one: Proposal, asked: Mapping[str, MissRecord]) -> int:
+    miss = asked.get(normalise(one.term))
+    return (miss.waiting if miss else 0) + one.suggestions + one.confirmations
+
+
+def _rank_proposal(one: Proposal, asked: Mapping[str, MissRecord]) -> tuple[float | str, ...]:
+    miss = asked.get(normalise(one.term))
+    return (-_count_waiting(one, asked), -(miss.count if miss else 0), -(one.score or 0.0), one.term, one.id)
 
 
 def _group_by_key(proposals: Iterable[Proposal]) -> dict[str, list[Proposal]]:

@@ -31,7 +31,7 @@ from argot.service.usecases.glossary.sense_results import (
     show_sense,
 )
 from argot.service.usecases.usecase_registry import Count, Number, ParameterGroup, Reader, Text, usecase
-from argot.types import Principal, Sense, SenseStatus
+from argot.types import Label, Principal, Relation, Sense, SenseStatus
 
 if TYPE_CHECKING:
     from argot.jargon_db.store.accepted_conflicts import AcceptedConflict
@@ -60,6 +60,10 @@ class SenseFields(ParameterGroup):
     owner: Words | None = None
     audience: Readers = None
     review_by: Text | None = None
+    labels: list[Label] | None = None
+    relations: list[Relation] | None = None
+    source: Words | None = None
+    example: Words | None = None
 
     @property
     def said(self) -> dict[str, Any]:

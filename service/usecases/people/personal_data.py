@@ -12,6 +12,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.storage.missing_wings import require_wings
 from argot.service.threads.question_log import KeptQuestion, list_kept_questions
+from argot.service.threads.shared_links import SharedLink
 from argot.service.usecases.questions.threads import ThreadRead, delete_thread, thread_read
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import LOCAL_NAME, Principal
@@ -28,13 +29,15 @@ Rows: TypeAlias = dict[str, list[dict[str, Any]]]
 @dataclass(frozen=True, slots=True)
 class PersonalData:
     """Everything stored about a person at a moment (`at`, ISO, UTC): the rows of their account; their conversations;
-    the rows of the glossary, by the name under which they asked; their ratings; and the records of each question.
+    the links by which they share them; the rows of the glossary, by the name under which they asked; their ratings; and
+    the records of each question.
     """
 
     name: str
     at: str
     people: Rows
     conversations: list[ThreadRead]
+    links: list[SharedLink]
     glossary: dict[str, Rows]
     ratings: dict[str, Any]
     asked: list[KeptQuestion]
@@ -161,6 +164,7 @@ async def _export_data(kb: KnowledgeBase, principal: Principal) -> PersonalData:
         timestamp(),
         await kb.blocking(kb.people.kept_of, names),
         [await _read_conversation(kb, principal, thread) for thread in found],
+        [one for each in names for one in await threads.links.of(each)],
         {each: rows for each, rows in asked.items() if rows},
         kept.get("ratings", {}),
         [one for each in names for one in await list_kept_questions(threads, each)],

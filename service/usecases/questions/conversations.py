@@ -31,7 +31,7 @@ from argot.service.usecases.questions.questions import (
 )
 from argot.service.usecases.questions.search_choice import apply_search_choice
 from argot.service.usecases.usecase_registry import Text, usecase
-from argot.types import Principal, SearchChoice
+from argot.types import Effort, Principal, SearchChoice
 
 if TYPE_CHECKING:
     from argot.graph.build import ArgotGraph
@@ -152,6 +152,7 @@ async def converse(
     tags: Tags | None = None,
     since: Text | None = None,
     fields: Fields | None = None,
+    effort: Effort | None = None,
 ) -> AsyncIterator[AskEvent]:
     """Answer the last message of a conversation, which is not stored. Events as for `ask`; `thread` is empty.
 
@@ -163,7 +164,7 @@ async def converse(
     past, asked = _split_exchanges(messages)
     for question in asked:
         check_question(question, kb.settings.limits.max_question_chars)
-    manner = answer_settings(profile, context, tags, since, fields)
+    manner = answer_settings(profile, context, tags, since, fields, effort=effort)
     job = ConversationJob(principal, tuple(past), tuple(asked), manner)
     async with kb.threads_turns.of(job.name), aclosing(kb.answers.events(job)) as events:
         async for event in events:

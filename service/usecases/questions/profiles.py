@@ -18,6 +18,7 @@ from argot.types import Principal
 Origin = Literal["built in", "saved"]
 Switches = Annotated[dict[Text, bool | int | float | Text | list[Text]], Field(max_length=100)]
 """Switches of a profile and the values they are changed to, as `{"rerank": false}`."""
+BUDGETS = ("max_tool_calls", "max_tool_tokens")
 About = Annotated[Text, Field(max_length=500)]
 Toml = Annotated[Text, Field(max_length=MAX_FILE_BYTES)]
 
@@ -103,6 +104,29 @@ async def get_profile(profiles: SavedProfiles, name: str) -> Profile:
     """
     # For nearly every question nothing is read from the disk.
     return PROFILES[name] if name in PROFILES else await asyncio.to_thread(profiles.find, name)
+
+
+async def choose_profile(kb: KnowledgeBase, named: str | None, kept: str | None) -> Profile:
+    """Return the profile named with the question, else the thread's, else the service's."""
+    # The thread's may have been removed since; its questions continue without it.
+    if kept and not named and kept not in PROFILES and kept not in await kb.blocking(kb.profiles.names):
+        kept = None
+    return await get_profile(kb.profiles, named or kept or kb.settings.profile)
+
+
+def change_switches(profile: Profile, switches: Switches) -> Profile:
+    """Return the profile with an asker's switches.
+
+    Raises:
+        InvalidSettings: there is no such switch, or it would give a question a larger budget than the profile does.
+    """
+    changed = change_profile(profile, switches)
+    for name in BUDGETS:
+        if getattr(changed, name) > (most := getattr(profile, name)):
+            raise InvalidSettings(
+                f"{name} is at most {most} here. A question may lower it; save a profile to raise it."
+            )
+    return changed
 
 
 def _list_summaries(kb: KnowledgeBase) -> list[ProfileSummary]:

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from argot.errors import AnswerLost, Conflict, InvalidInput, NotFound
-from argot.profile import PROFILES, Profile, change_profile
+from argot.profile import Profile, change_profile
 from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import record_learned
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.replicas.turns import LOST
 from argot.service.threads.thread_store import AnswerSettings, Thread
 from argot.service.usecases.moments import is_partial_date
-from argot.service.usecases.questions.profiles import Switches, get_profile
-from argot.service.usecases.questions.search_choice import apply_search_choice
+from argot.service.usecases.questions.asked_documents import add_tagged_documents, find_named_documents
+from argot.service.usecases.questions.profiles import Switches, change_switches, choose_profile
+from argot.service.usecases.questions.search_choice import apply_search_choice, require_fields
 from argot.service.usecases.questions.shared_turns import forget_shared, require_forgetting
 from argot.service.usecases.usecase_registry import Count, Number, Text, usecase
-from argot.types import THREAD, DocumentField, Principal, QuestionScope, SearchChoice
+from argot.types import THREAD, DocumentField, Effort, Principal, QuestionScope, SearchChoice
 
 if TYPE_CHECKING:
-    from argot.corpus.corpus import Corpus
     from argot.graph.run_context import RunContext
 
 Tags = Annotated[list[Text], Field(max_length=100)]
@@ -60,7 +60,7 @@ class TurnJob:
         kb.warm_model()
         threads, graph = await kb.threads(), await kb.graph()
         kept = await threads.own(self.principal.name, self.thread)
-        run = replace(await run_context(kb, self.principal, self.manner, kept, self.switches), heard=self.heard)
+        run = replace(await self._build_run(kb, kept), heard=self.heard)
         if self.kind == "choice":
             turn = answer_choice(graph, run, self.thread, self.text, job=self.id)
         else:
@@ -69,6 +69,18 @@ class TurnJob:
         async with aclosing(turn) as events:
             async for event in events:
                 yield event
+
+    async def _build_run(self, kb: KnowledgeBase, kept: Thread) -> RunContext:
+        """Build the context of the turn; a reply to Argot's question goes on with the effort of its turn."""
+        from argot.graph.run import find_waiting_effort
+
+        run = await run_context(kb, self.principal, self.manner, kept, self.switches)
+        if self.kind == "again" or self.senses or self.manner.effort or "effort" in (self.switches or {}):
+            return run
+        effort = await find_waiting_effort(await kb.graph(), run, self.thread, self.text)
+        if effort in {None, run.profile.effort}:
+            return run
+        return await run_context(kb, self.principal, replace(self.manner, effort=effort), kept, self.switches)
 
 
 @usecase("asker", asks=True)
@@ -86,6 +98,7 @@ def ask(
     since: Text | None = None,
     fields: Fields | None = None,
     documents: Tags | None = None,
+    effort: Effort | None = None,
     heard: Annotated[list[Text], Field(max_length=20)] | None = None,
 ) -> AsyncGenerator[AskEvent]:
     """Answer a question, in a new thread or as the next turn of one of the caller's threads.
@@ -96,7 +109,8 @@ def ask(
     thread's settings apply. `heard` is what other people said just before, if several people talk: the question may
     refer to it. `profile` is a built-in or saved one; `switches` change it for this question only, as
     `{"rerank": false}`. `search` says what is searched: passages, or the summaries (S) and questions (Q) derived from
-    them; "+" adds passages, U is all three.
+    them; "+" adds passages, U is all three. `effort`: "quick" calls a language model once, "thorough" lets it plan and
+    search by itself.
 
     The last event is the `result`. If its status is `needs_choice`, send one of the choices to `answer`.
     """
@@ -106,7 +120,7 @@ def ask(
 
         text = check_question(question, kb.settings.limits.max_question_chars)
         chosen = await apply_search_choice(kb.document_store, search, switches)
-        manner = answer_settings(profile, context, tags, since, fields, documents=documents)
+        manner = answer_settings(profile, context, tags, since, fields, documents=documents, effort=effort)
         own = await _start_thread(kb, principal, text, manner, chosen) if thread is None else thread
         return TurnJob(principal, own, text, heard=tuple(heard or ()), manner=manner, switches=chosen)
 
@@ -167,7 +181,8 @@ def ask_in_sense(
         # Under both spellings: the glossary's, and the one that the question has.
         chosen = dict.fromkeys((read.term, read.surface), sense)
         # The conversation may have continued since: asked again, the question has to stand alone.
-        return TurnJob(principal, thread, asked.stand_alone_question, senses=chosen)
+        manner = AnswerSettings(effort=asked.effort)
+        return TurnJob(principal, thread, asked.stand_alone_question, senses=chosen, manner=manner)
 
     return _turn_events(kb, principal, TurnJob(principal, thread, ""), find_question)
 
@@ -187,11 +202,15 @@ def answer(
     since: Text | None = None,
     fields: Fields | None = None,
     documents: Tags | None = None,
+    effort: Effort | None = None,
 ) -> AsyncGenerator[AskEvent]:
-    """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`."""
+    """Answer what Argot asked back in a thread: with one of the choices, or in words. Events as for `ask`.
+
+    Without an `effort`, that of the question applies.
+    """
 
     async def prepare() -> TurnJob:
-        manner = answer_settings(profile, context, tags, since, fields, documents=documents)
+        manner = answer_settings(profile, context, tags, since, fields, documents=documents, effort=effort)
         chosen = await apply_search_choice(kb.document_store, search, switches)
         return TurnJob(principal, thread, choice, "choice", manner=manner, switches=chosen)
 
@@ -206,6 +225,7 @@ def answer_settings(
     fields: Mapping[str, Sequence[str]] | None,
     *,
     documents: Sequence[str] | None = None,
+    effort: Effort | None = None,
 ) -> AnswerSettings:
     """Return the settings of its answer that a question gives.
 
@@ -218,7 +238,7 @@ def answer_settings(
         (name.strip().lower(), " ".join(one.split())) for name, some in (fields or {}).items() for one in some
     )
     labels, named = tuple(dict.fromkeys(tags or ())), tuple(documents or ())
-    return AnswerSettings(profile or None, context or None, labels, since or "", pairs, named)
+    return AnswerSettings(profile or None, context or None, labels, since or "", pairs, named, effort)
 
 
 async def run_context(
@@ -268,23 +288,19 @@ async def _resolve_settings(
     Raises:
         NotFound, InvalidSettings, InvalidInput: as `run_context`.
     """
-    profile = change_profile(await _choose_profile(kb, manner.profile, kept.profile), switches or {})
+    profile = change_switches(await choose_profile(kb, manner.profile, kept.profile), switches or {})
+    effort = manner.effort or kept.effort
+    if effort and effort != profile.effort and "effort" not in (switches or {}):
+        profile = change_profile(profile, {"effort": effort})
     corpus = await kb.load()
     context = await _choose_context(kb, principal, manner.context, kept.context)
     if manner.fields:
-        await kb.blocking(_require_fields, corpus, principal, manner.fields)
+        await kb.blocking(require_fields, corpus.store, principal, manner.fields)
     fields = tuple(DocumentField(name, value) for name, value in manner.fields or kept.fields)
     scope = QuestionScope(manner.tags or kept.tags, manner.since or kept.since, fields)
-    named = [await kb.blocking(corpus.store.document, principal, one) for one in manner.documents]
-    return _ResolvedSettings(profile, context, scope, tuple(one.id for one in named) or kept.documents)
-
-
-def _require_fields(corpus: Corpus, principal: Principal, fields: Sequence[tuple[str, str]]) -> None:
-    known = corpus.store.field_names(principal)
-    for name, _ in fields:
-        if name not in known:
-            there = f"Fields: {', '.join(known)}." if known else "No document has any field yet."
-            raise InvalidInput(f"No document that you may read has a field '{name:.60}'. {there}")
+    named = await find_named_documents(kb, principal, manner.documents) or kept.documents
+    named, scope = await add_tagged_documents(kb, principal, named, scope)
+    return _ResolvedSettings(profile, context, scope, named)
 
 
 def strip_for_surfaces(event: AskEvent) -> AskEvent:
@@ -328,14 +344,6 @@ async def find_reading(
         if found and term in {read.surface, read.term}:
             return found, read
     raise NotFound(f"“{term}” is not a term of that question. Reload the page and try again.")
-
-
-async def _choose_profile(kb: KnowledgeBase, named: str | None, kept: str | None) -> Profile:
-    """Return the profile named with the question, else the thread's, else the service's."""
-    # The thread's may have been removed since; its questions continue without it.
-    if kept and not named and kept not in PROFILES and kept not in await kb.blocking(kb.profiles.names):
-        kept = None
-    return await get_profile(kb.profiles, named or kept or kb.settings.profile)
 
 
 async def _choose_context(kb: KnowledgeBase, principal: Principal, named: str | None, kept: str | None) -> str | None:

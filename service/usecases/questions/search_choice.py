@@ -1,8 +1,11 @@
-"""Choice of the texts that one question searches: passages, or texts derived from them (RAIDD's S, Q, U)."""
+"""Choice of the texts that one question searches: passages, or texts derived from them (RAIDD's S, Q, U); and the check
+of the fields that it names.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from argot.corpus.store.revision_reads import list_underived_kinds
@@ -10,7 +13,7 @@ from argot.errors import InvalidInput
 from argot.profile import SEARCHES
 from argot.remedies import derive_command
 from argot.service.usecases.questions.profiles import Switches
-from argot.types import SearchChoice
+from argot.types import Principal, SearchChoice
 
 if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
@@ -42,3 +45,15 @@ def require_searchable(store: CorpusStore, search: SearchChoice) -> None:
             f"'{search}' searches texts of the kind {' and '.join(missing)}, and none was derived from any document."
             f" Make them with: {derive_command(missing)}"
         )
+
+
+def require_fields(store: CorpusStore, principal: Principal, fields: Sequence[tuple[str, str]]) -> None:
+    """
+    Raises:
+        InvalidInput: no document that the principal may read has a field of one of these names.
+    """
+    known = store.field_names(principal)
+    for name, _ in fields:
+        if name not in known:
+            there = f"Fields: {', '.join(known)}." if known else "No document has any field yet."
+            raise InvalidInput(f"No document that you may read has a field '{name:.60}'. {there}")

@@ -14,11 +14,12 @@ from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.threads.feedback_results import JudgedAnswer, SharedAnswer
 from argot.service.threads.thread_store import AnswerSettings, Feedback, Thread, ThreadFile, ThreadRead
 from argot.service.usecases.moments import Moment
+from argot.service.usecases.questions.asked_documents import find_named_documents
 from argot.service.usecases.questions.attachments import forget_files
 from argot.service.usecases.questions.questions import Fields, Tags, answer_settings, run_context
 from argot.service.usecases.questions.shared_turns import forget_shared, require_forgetting
 from argot.service.usecases.usecase_registry import Count, Text, usecase
-from argot.types import Principal
+from argot.types import Effort, Principal
 
 __all__ = ["AnswerSettings", "Feedback", "JudgedAnswer", "SharedAnswer", "Thread", "ThreadFile", "ThreadRead"]
 
@@ -180,6 +181,7 @@ async def thread_settings(
     since: Text | None = None,
     fields: Fields | None = None,
     documents: Tags | None = None,
+    effort: Effort | None = None,
 ) -> Thread:
     """Set how the questions of a thread are answered from now on; for settings left out, the general ones apply.
 
@@ -187,22 +189,23 @@ async def thread_settings(
         NotFound: there is no such context or document. InvalidSettings: there is no such profile.
     """
     threads = await kb.threads()
-    manner = answer_settings(profile, context, tags, since, fields, documents=documents)
+    manner = answer_settings(profile, context, tags, since, fields, documents=documents, effort=effort)
     # Checks that the profile, the context and the documents exist, before they are stored.
-    run = await run_context(kb, principal, manner)
-    return await threads.settle(principal.name, thread, replace(manner, documents=run.documents))
+    await run_context(kb, principal, manner)
+    named = await find_named_documents(kb, principal, manner.documents)
+    return await threads.settle(principal.name, thread, replace(manner, documents=named))
 
 
 @usecase("asker")
 async def thread_follow_ups(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> list[str]:
-    """Suggest up to three follow-up questions that the documents near the last answer do answer; often none."""
+    """Suggest up to two follow-up questions that the documents near the last answer do answer; often none."""
     from argot.graph.run import read_last_turn
-    from argot.service.threads.next_questions import follow_ups
+    from argot.service.threads.next_questions import list_next_questions
 
     found = await (await kb.threads()).own(principal.name, thread)
     run = await run_context(kb, principal, thread=found)
     last = await read_last_turn(await kb.graph(), run, thread)
-    return await kb.blocking(follow_ups, run, last.result, last.asked) if last and not last.waiting else []
+    return await kb.blocking(list_next_questions, run, last.result, last.asked) if last and not last.waiting else []
 
 
 @usecase("asker")

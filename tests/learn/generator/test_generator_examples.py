@@ -14,7 +14,8 @@ from argot.learn.generator.generator_recipe import GeneratorRecipe, build_genera
 from argot.learn.generator.tokens import ChatTokens, collect_examples
 from argot.learn.training_pairs import PoolPassage, TrainingPair
 from argot.prompts.loader import NOT_IN_PASSAGES, prompt
-from argot.tools.llm.writer import build_answer_messages, number_passages
+from argot.tools.llm.passage_fences import number_passages
+from argot.tools.llm.writer import build_answer_messages
 
 POOL = [
     PoolPassage("p0", "Pumps are bought in lots of ten.", "pumps.md"),
@@ -75,7 +76,8 @@ def test_some_training_examples_lack_the_right_passage_but_no_test_example() -> 
 
 def test_citations_are_added_where_the_prompt_shows_them() -> None:
     assert add_citations("It is 5 V [9]. Two are kept", 2) == "It is 5 V [2]. Two are kept [2]"
-    assert add_citations("Do this:\n1. Open it.\n2. Close it.", 1) == "Do this:\n1. Open it [1].\n2. Close it [1]."
+    assert add_citations("1. Open it.\n2. Close it.", 1) == "1. Open it [1].\n2. Close it [1]."
+    assert add_citations("Do this:\n1. Open it.\n2. Close it.", 1) == "Do this [1]:\n1. Open it.\n2. Close it."
 
 
 def test_an_example_may_hold_the_question_alone_or_in_a_prompt() -> None:

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +12,7 @@ from tiny_reader import tiny_model
 
 from argot.learn.reader.export import write_reader
 from argot.learn.reader.network import compute_features, load_network
-from argot.learn.reader.training import Trainer, TrainingRecipe
-from argot.learn.reader.training_data import Example
+from argot.learn.reader.training import Example, Trainer, TrainingRecipe
 from argot.learn.training_loop import CHECKPOINT, read_checkpoint
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.retrieval.reranker import LexicalScorer
@@ -100,15 +97,9 @@ def test_starting_weights_can_be_kept(model: Path, trained: Path, tmp_path: Path
     assert untrained["steps"] == 0 and kept["steps"] > 0
     texts = [ANSWER, OTHER]
     kept_vectors, start = (
-        ReaderScorer(tmp_path / name, LexicalScorer(), threads=1).read(texts) for name in ("kept", "untrained")
+        ReaderScorer(tmp_path / name, LexicalScorer(), threads=1).read_texts(texts) for name in ("kept", "untrained")
     )
     assert all(np.allclose(a.vectors, b.vectors, atol=0.01) for a, b in zip(kept_vectors, start, strict=True))
-
-
-def test_the_help_shows_the_commands_of_the_recipe() -> None:
-    command = [sys.executable, "-m", "argot.learn.reader", "--help"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert all(f"argot.learn.reader {name}" in shown for name in ("data", "train", "export"))
 
 
 def test_the_card_is_stored_as_json(model: Path, tmp_path: Path) -> None:

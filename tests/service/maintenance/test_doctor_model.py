@@ -152,4 +152,4 @@ async def test_warming_an_unreachable_server_fails_with_the_reason(scripted_mode
     assert server
     with pytest.raises(ModelUnavailable, match="cannot be reached"):
         async with asyncio.timeout(120):
-            await server.warm()
+            await server.describe()

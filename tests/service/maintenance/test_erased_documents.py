@@ -14,13 +14,14 @@ from base_engines import ENGINES, Places, places_on
 from stored_words import files_with_word, tables_of, tables_with_word
 
 from argot.corpus.corpus import Source
+from argot.corpus.store.dustbin import ErasedDocuments
 from argot.learn.run_folder import RunFolder, RunRequest
 from argot.learn.usecases.learning_data_making import DataRecipe
 from argot.learn.usecases.set_inputs import load_training_inputs
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance import text_keepers
-from argot.service.maintenance.text_keepers import list_keepers
+from argot.service.maintenance.text_keepers import Erasure, list_keepers
 from argot.service.operations.retention import erase_old_removed
 from argot.service.storage import home_folder
 from argot.service.usecases import catalogue
@@ -274,3 +275,8 @@ def _tables(kb: KnowledgeBase) -> list[str]:
             rows = connection.execute("SELECT name FROM pragma_table_list WHERE schema = 'main'").fetchall()
         names |= {name for (name,) in rows if not name.startswith(("sqlite_", "_sqlite_"))}
     return sorted(names)
+
+
+def test_a_document_is_gone_with_its_passages() -> None:
+    erasure = Erasure.of(ErasedDocuments(frozenset({"d"}), frozenset(), frozenset({"p"}), (), frozenset()))
+    assert [erasure.is_gone(one) for one in ("d", "p", "another")] == [True, True, False]

@@ -97,7 +97,7 @@ async def test_the_canary_appears_in_every_store_beforehand(kb: KnowledgeBase) -
 async def test_an_export_contains_all_personal_data_and_no_secret(kb: KnowledgeBase) -> None:
     ann = await lived(kb)
     exported = await do(kb, LOCAL, "user_export", name="ann")
-    assert exported.keys() == {"name", "at", "people", "conversations", "glossary", "ratings", "asked"}
+    assert exported.keys() == {"name", "at", "people", "conversations", "links", "glossary", "ratings", "asked"}
     assert {"users", "memberships", "managed", "sessions", "keys", "slack_people"} <= exported["people"].keys()
     questions = [turn["question"] for one in exported["conversations"] for turn in one["turns"]]
     assert len(questions) == 3 and sum(SENTENCE in question for question in questions) == 2

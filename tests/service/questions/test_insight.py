@@ -66,7 +66,10 @@ async def test_questions_are_counted_by_day_surface_and_outcome(kb: KnowledgeBas
         await asked(kb, BEN, question)
     found = (await insight(kb, ADA)).counts
     by_outcome = {one.name: one.questions for one in found.outcomes}
-    assert by_outcome == {"answered": 1, "asked back": 1, "small talk": 1, "unanswered": 1, "failed": 0}
+    assert sum(by_outcome.values()) == 4
+    known = {name: by_outcome[name] for name in ("asked back", "small talk", "unanswered", "failed", "judged wrong")}
+    assert known == {"asked back": 1, "small talk": 1, "unanswered": 1, "failed": 0, "judged wrong": 0}
+    assert by_outcome["answered"] + by_outcome["unsure"] == 1
     assert sum(one.share for one in found.outcomes) == pytest.approx(1)
     assert (found.questions, found.asked_back, found.surfaces) == (4, 1, {"command": 4})
     assert [(one.day, one.questions, one.unanswered) for one in found.days] == [(today.isoformat(), 4, 1)]
@@ -248,3 +251,12 @@ async def test_insight_is_unchanged_after_encoding_and_decoding(kb: KnowledgeBas
     found = await insight(kb, ADA)
     sent = json.loads(json.dumps(await catalogue.get_result(kb, ADA, "insight", since=found.since)))
     assert insight.result_of(sent) == found
+
+
+async def test_an_answer_that_somebody_judged_wrong_does_not_count_as_answered(kb: KnowledgeBase, today: date) -> None:
+    thread = await asked(kb, BEN, "How much does a late tariff filing cost?")
+    before = {one.name: one.questions for one in (await insight(kb, ADA)).counts.outcomes}
+    assert before["answered"] + before["unsure"] == 1
+    await feedback(kb, BEN, thread=thread, turn=0, value=-1)
+    after = {one.name: one.questions for one in (await insight(kb, ADA)).counts.outcomes}
+    assert (after["answered"], after["unsure"], after["judged wrong"]) == (0, 0, 1)

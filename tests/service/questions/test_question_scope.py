@@ -65,6 +65,18 @@ async def test_a_question_may_be_limited_by_date_tag_and_fields(kb: KnowledgeBas
     assert {one["document"] for one in searched["passages"]} == {"leave-us.md"}
 
 
+async def test_documents_and_tags_that_are_chosen_together_add_up(kb: KnowledgeBase) -> None:
+    both = {"documents": ["leave-eu.md"], "tags": ["policy"]}
+    assert await sources(kb, **both) == {"leave-eu.md", "leave-us.md"}
+    # The conversation keeps what was chosen, not what the tag means today.
+    thread = (await do(kb, MIA, "ask", question=ASKED))["thread"]
+    kept = await do(kb, MIA, "thread_settings", thread=thread, **both)
+    assert len(kept["settings"]["documents"]) == 1 and kept["settings"]["tags"] == ["policy"]
+    await catalogue.uploads.upload(kb, MIA, name="sick.md", data=b"# Sick\n\nSick leave is paid.\n", tags=["policy"])
+    found = await do(kb, MIA, "ask", question="Is sick leave paid?", thread=thread)
+    assert found["passages"][0]["document"] == "sick.md"
+
+
 async def test_searches_return_only_documents_within_the_scope(kb: KnowledgeBase) -> None:
     corpus = await kb.load()
     inside = corpus.store.documents_within(MIA, QuestionScope(fields=(DocumentField("region", "EU"),)))

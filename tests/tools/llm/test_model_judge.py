@@ -160,7 +160,7 @@ def test_segments_are_valid_ordered_and_disjoint() -> None:
 
 
 async def test_passages_that_do_not_fit_the_context_are_never_cited(scripted_model: Any) -> None:
-    scripted_model.context = 1700
+    scripted_model.context = 2000
     server = ModelServer.from_settings(scripted_model.settings())
     assert server is not None
     scripted_model.reply("match_references", {"segments": [{"first": 1, "last": 1, "passage": 2}]})

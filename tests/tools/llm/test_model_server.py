@@ -357,7 +357,7 @@ async def test_the_server_description_names_its_capabilities(scripted_model: Any
     scripted_model.reply("", '{"word": "blue-17"}')
     server = ModelServer.from_settings(scripted_model.settings())
     assert server
-    await server.warm()
+    await server.describe()
     info = await server.describe()
     assert (info.model, info.context_tokens) == ("scripted", 4096)
     assert (info.json_schema, info.logprobs, info.tokenizer) == (True, True, True)

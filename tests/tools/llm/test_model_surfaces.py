@@ -12,6 +12,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from rich.console import Console
 
@@ -19,6 +20,7 @@ from argot.results import AskEvent
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.local_socket import serve_socket
 from argot.service.usecases import catalogue
+from argot.tools.llm.endpoint import Endpoint
 from argot.types import Principal
 from argot.ui.cli.main import main
 from argot.ui.cli.progress import AnswerDisplay
@@ -199,6 +201,25 @@ async def test_the_model_is_warmed_in_the_background_and_may_be_down(
     async with KnowledgeBase.open(home, scripted_model.settings(home=home, model_connect_seconds=1)) as kb:
         kb.warm_model()
         assert await asyncio.to_thread(scripted_model.wait_until, lambda: "does not answer yet" in caplog.text)
+
+
+async def test_a_connection_that_times_out_while_the_process_starts_does_not_count_for_a_question(
+    home: Path, scripted_model: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level("INFO")
+    scripted_model.reply("cited_answer", ANSWER)
+    list_models = Endpoint._list_models
+
+    async def time_out(_: Endpoint) -> list[dict[str, Any]]:
+        raise httpx.ConnectTimeout("")
+
+    async with KnowledgeBase.open(home, scripted_model.settings(home=home)) as kb:
+        monkeypatch.setattr(Endpoint, "_list_models", time_out)
+        kb.warm_model()
+        assert await asyncio.to_thread(scripted_model.wait_until, lambda: "does not answer yet" in caplog.text)
+        monkeypatch.setattr(Endpoint, "_list_models", list_models)
+        result = await catalogue.get_result(kb, LOCAL, "ask", question=QUESTION)
+    assert result["answered_by"] == "model"
 
 
 async def test_without_a_url_there_is_no_server(home: Path, scripted_model: Any) -> None:

@@ -200,6 +200,8 @@ def test_citation_marks_are_checked_in_any_split(written: str, sent: str, cut: i
         ("A.\n\nSources: [1], [2]", "A.\n"),
         ("Sources of error: heat.\nA.", "Sources of error: heat.\nA."),
         ("There are two.\nSources:\n1. The pump\n2. The fan", "There are two.\nSources:\n1. The pump\n2. The fan"),
+        ("Log in [1], then use the dial-in [2].", "Log in, then use the dial-in."),
+        ("The limit is given in [1].", "The limit is given in the documents."),
     ],
 )
 def test_citation_marks_are_stripped_from_the_finished_text(written: str, left: str) -> None:
@@ -385,6 +387,7 @@ def test_instructions_to_the_model_are_recognised(order: str) -> None:
         "Never ignore the instructions of the crew.",
         "If someone asks you to share your password, do not give it and tell IT.",
         "The documents do not answer the question.",
+        "In these cases we hand over the key and say: the room is yours.",
     ],
 )
 def test_sentences_addressed_to_readers_are_not_instructions(sentence: str) -> None:
@@ -432,6 +435,13 @@ def test_an_instruction_to_people_supports_an_answer_that_repeats_it() -> None:
     text = 'Say "stop" to the robot.'
     assert keep_support(passage(text), 'To halt it, say "stop".').text == text
     assert "stop" not in keep_support(passage(text), "Stop.").text
+
+
+def test_a_note_states_what_follows_it() -> None:
+    text = "Rinse the filter. Note: Ensure the blue valve stays shut."
+    assert keep_support(passage(text), "Keep the blue valve shut.").text == text
+    text = "Rinse the filter. The postcard reads: Ensure the blue valve stays shut."
+    assert "valve" not in keep_support(passage(text), "Keep the blue valve shut.").text
 
 
 def test_an_instruction_in_a_table_cell_supports_no_answer() -> None:

@@ -57,6 +57,7 @@ INPUTS = {
     "count": "3",
     "heading": "Trimming a drive",
     "history": wrap_in_fence("turn", "What is the WL voltage?") + "\n" + wrap_in_fence("turn", "4.5 V during a read."),
+    "now": "What is the voltage of the Word Line during a read?",
     "options": "A. 4.5 V\nB. 5 V\nC. 3.3 V\nD. 12 V",
     "passage": PASSAGE,
     "passages": wrap_in_fence("passage", PASSAGE, n=1),
@@ -68,6 +69,7 @@ INPUTS = {
     "solved": wrap_in_fence("solved_question", "Question: How long does trimming take?\nAnswer: 40 s.", score=80),
     "table": "| step | voltage |\n|---|---|\n| read | 4.5 V |\n| program | 18 V |",
     "title": "NAND layout guide",
+    "tried": wrap_in_fence("query", "WL voltage during a read"),
     "triples": "1. (Media panel, trim, drive)\n2. (Word Line, connect, control gates)",
 }
 LONG_SLIDES = ["Voltages\n" + "\n".join(f"- step {n}: {n * by} V" for n in range(40)) for by in (3, 7, 5, 9)]
@@ -242,6 +244,12 @@ def replies(vllm: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 
 def choices_of(name: str) -> dict[str, tuple[str, ...]]:
     return {one: CHOICES[one] for one in prompt(name).choices()}
+
+
+def test_every_prompt_has_its_inputs_here() -> None:
+    """Needs no vLLM: a new prompt's input is missed on every machine, not only where a vLLM is built."""
+    lacking = {name: set(prompt(name).inputs) - set(INPUTS) for name in list_prompt_names()}
+    assert not any(lacking.values()), lacking
 
 
 @pytest.mark.parametrize("name", [name for name in list_prompt_names() if prompt(name).output == "json"])

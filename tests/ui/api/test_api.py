@@ -61,7 +61,7 @@ async def test_openais_client_gets_an_answer_with_footnotes_and_metadata(site: S
     message = done.choices[0].message
     assert done.object == "chat.completion" and done.choices[0].finish_reason == "stop"
     text = message.content or ""
-    assert "open the Media panel and click on Trim. [1]" in text and "BANANA" not in text
+    assert "open the Media panel and click on Trim." in text and "[1]" in text and "BANANA" not in text
     assert "**Sources**\n\n- [1] drive-tool.md · Drive tool manual > Trimming a drive" in text
     found = (message.model_extra or {})["argot"]
     assert found["status"] == "answered"
@@ -84,6 +84,13 @@ async def test_a_stream_gives_the_same_text_and_ends_with_metadata_and_usage(sit
     assert end.choices[0].delta.model_extra and end.choices[0].delta.model_extra["argot"]["status"] == "answered"
     assert chunks[-1].usage and not chunks[-1].choices
     assert len({chunk.id for chunk in chunks}) == 1
+
+
+async def test_the_effort_of_an_answer_is_given_with_the_request(site: Site) -> None:
+    client = client_of(site)
+    extra = {"argot": {"effort": "thorough"}}
+    done = await client.chat.completions.create(model="argot", messages=said(TRIM), extra_body=extra)
+    assert "needs a language model" in (done.choices[0].message.content or "")
 
 
 async def test_a_choice_is_a_numbered_question_answered_by_the_next_message(site: Site) -> None:

@@ -55,11 +55,11 @@ async def test_an_assistant_asks_searches_and_looks_up_terms_beside_the_service(
     """Check that the command uses the process that has the knowledge base open."""
     async with serve_socket(kb), assistant(home, "ann") as session:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == {"ask", "search", "look_up_term"}
+        assert set(tools) == {"ask", "search", "look_up_term", "list_terms"}
         assert all(tool.description and tool.annotations and tool.annotations.readOnlyHint for tool in tools.values())
         assert all(part.get("description") for part in tools["ask"].inputSchema["properties"].values())
         text, failed = await text_of(session, "ask", question="How do I trim a drive?")
-        assert not failed and "click on Trim. [1]" in text and "- [1] drive-tool.md" in text
+        assert not failed and "click on Trim." in text and "- [1] drive-tool.md" in text
         back, failed = await text_of(session, "ask", question="What is PUC?")
         assert not failed and "1. " in back and "`meaning`" in back
         number = next(line[0] for line in back.splitlines() if "Legal" in line)
@@ -69,6 +69,9 @@ async def test_an_assistant_asks_searches_and_looks_up_terms_beside_the_service(
         assert not failed and text.startswith("[1] drive-tool.md") and "Media panel" in text
         text, failed = await text_of(session, "look_up_term", term="puc")
         assert not failed and "Peripheral Under Cell (NAND)" in text and "Public Utilities Commission (Legal)" in text
+        assert "Looked after by nina@example.com" in text and "(nand-layout.md)" in text
+        text, failed = await text_of(session, "list_terms", text="word l")
+        assert not failed and text == "- WL: Word Line (NAND)"
         text, failed = await text_of(session, "look_up_term", term="PUCC")
         assert not failed and "does not know" in text and "PUC" in text
         for given, why in (({"question": "?!"}, "holds no words"), ({"question": "What is it?", "context": "Nowhere"}, "no context")):  # fmt: skip  # noqa: E501
@@ -81,6 +84,7 @@ async def test_an_assistant_asks_searches_and_looks_up_terms_beside_the_service(
             ("ask", {"question": VAULT}),
             ("search", {"query": VAULT}),
             ("look_up_term", {"term": "VLT"}),
+            ("list_terms", {"initial": "v"}),
         ):
             text, _ = await text_of(session, tool, **given)
             assert not [word for word in ("14 days", "vault-handbook", "Vault Liaison") if word in text], text
@@ -96,6 +100,8 @@ async def test_tools_work_over_a_service_with_a_key(kb: KnowledgeBase) -> None:
             text, _ = await text_of(session, "search", query=VAULT)
             assert ("vault-handbook.md" in text) == met
             text, _ = await text_of(session, "look_up_term", term="VLT")
+            assert ("Vault Liaison Team" in text) == met
+            text, _ = await text_of(session, "list_terms", initial="v")
             assert ("Vault Liaison Team" in text) == met
             text, _ = await text_of(session, "ask", question="What is PUC?", meaning="the legal one")
             assert "Public Utilities Commission (Legal)" in text

@@ -176,7 +176,7 @@ def test_texts_of_documents_names_and_glossary_are_inactive(page: Any, served: S
     expect(panel_title(page)).to_contain_text(CANARY)
     assert page.evaluate("window.pwned") is None
     hrefs = page.eval_on_selector_all(".message-content a, #side-view-content a", "all => all.map(a => a.href)")
-    ours = (f"{served.url}/argot/passages/", f"{served.url}/argot/terms/0?term=DWCN", f"{served.url}/documents/d")
+    ours = (f"{served.url}/argot/passages/", f"{served.url}/argot/terms/0?term=DWCN", f"{served.url}/library/d")
     assert [href for href in hrefs if not href.startswith(ours)] == []
     assert page.locator(".message-content img, #side-view-content img").count() == 0
 
@@ -373,3 +373,38 @@ def _add_canary(home: Path, folder: Path) -> None:
             expansion=f"dwarf canary {CANARY}",
             description=f"![d]({TRACKER}/d.png)",
         )
+
+
+SIDES = ["What is the Word Line voltage during a read?", "What does a late tariff filing cost?"]
+
+
+def test_a_thorough_answer_shows_its_plan_and_a_table(tab: Any, modelled: Served, scripted_model: Any) -> None:
+    def settle(request: Any) -> dict[str, Any]:
+        number = re.search(
+            r'<passage n="(\d+)"[^>]*>\n[^<]*' + ("4.5 V" if SIDES[0] in now(request) else "500"), request.user
+        )
+        made = {"first": "tariff filing penalties", "second": "", "passages": [int(number[1])] if number else []}
+        return {"calls": [{"tool": "answered" if number else "search", **made}]}
+
+    def now(request: Any) -> str:
+        return str(request.user.partition("<now>")[2])
+
+    scripted_model.context = 16_384
+    scripted_model.reply("plan_research", {"sub_questions": SIDES, "compared": ["Word Line", "tariff filing"]})
+    scripted_model.reply("research", settle)
+    rows = ["| | Word Line | tariff filing |", "|---|---|---|", "| Voltage during a read | 4.5 V [1] | - |"]
+    table = "\n".join([*rows, "| Cost | - | 40 dollars [2] |"])
+    scripted_model.reply("cited_answer", table)
+    scripted_model.fault("pause", prompt="cited_answer", tokens=1)
+    open_window(tab, modelled.url)
+    tab.locator("#chat-settings-open-modal").click()
+    tab.locator("#effort").click()
+    tab.get_by_role("option", name=re.compile("Thorough")).click()
+    tab.get_by_role("button", name="Confirm").click()
+    ask(tab, "Compare the Word Line with a late tariff filing.")
+    for number, side in enumerate(SIDES, 1):
+        expect(tab.get_by_text(f"{number}. {side} · 1 passage")).to_be_visible()
+    scripted_model.heal()
+    text = answer(tab, "Written by the language model scripted")
+    expect(text.locator("td", has_text="4.5 V")).to_contain_text("[1]", use_inner_text=True)
+    expect(text.locator("td", has_text="40 dollars")).to_contain_text("no passage supports this", use_inner_text=True)

@@ -7,11 +7,11 @@ import pytest
 from argot.graph.presentation.found_passages import build_citation
 from argot.graph.presentation.wording import write_query_miss
 from argot.locations import place
-from argot.results import AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
+from argot.results import AnswerContext, AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
 from argot.service.json_values import show_passage
 from argot.types import Document, Passage
 from argot.ui.rendering.chat_markdown import format_passage, format_stage, view_result
-from argot.ui.rendering.message_markdown import format_message
+from argot.ui.rendering.message_markdown import format_message, strip_footnotes
 from argot.ui.rendering.safe_markdown import clean_text, escape_markdown, highlight, quote_markdown
 from argot.ui.rendering.source_addresses import parse_source
 
@@ -134,6 +134,16 @@ def test_an_answer_shows_citations_terms_and_unsupported_sentences() -> None:
     assert "**a\\_b\\.pdf**, [page 3](/argot/passages/p1/original#page=3) · H" in rest[1]
 
 
+def test_what_surrounds_an_answer_is_quoted_below_it_with_the_answer_in_bold() -> None:
+    around = AnswerContext(n=2, passage_id="p1", text="Before <b>.\n\nIt is so [9]. After.", spans=[(13, 26)])
+    result = _result(answer=CITED.text, sentences=[CITED], passages=[PASSAGE], answer_context=[around])
+    shown = view_result(result).content
+    assert "###### In context \\[2\\]\n> Before &lt;b>.\n>\n> **It is so \\[9\\].** After." in shown
+    message = format_message(result)
+    assert "**In context (2)**\n\n> Before <\u2060b>.\n>\n> It is so [9]. After." in message
+    assert strip_footnotes(message) == "It is so."
+
+
 def test_an_unchecked_sentence_is_not_called_unsupported() -> None:
     free = Sentence(text="It is so.", supported=False, checked=False)
     result = _result(answer="It is so.", sentences=[free])
@@ -235,6 +245,8 @@ def test_the_panel_names_the_heading_and_marks_the_cited_sentence() -> None:
     of = Document("d", "file:///d.md", "", "text/markdown", "r", "", "")
     passage = show_passage(Passage("p", "d", "r", 0, 100, 109, "One. Two.", "", ("A", "B")), of, "")
     assert format_passage(passage, [(105, 109)]) == "###### A \\> B\n\nOne. **Two.**"
+    led = format_passage(passage, [(105, 109)], in_library=True)
+    assert led.endswith("[Read it in the document](/library/d?passage=p&span=105-109#p)")
 
 
 def test_a_stage_is_one_readable_line() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from depot import DEPOT, NIGHT_TRAIN, pdf
 
-from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.errors import Conflict, InvalidInput, InvalidSettings, NotAllowed, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
@@ -144,12 +144,50 @@ async def test_settings_are_kept_for_one_conversation_only(kb: KnowledgeBase, tm
     explicit = await call(kb, "ann", "ask", question=TARIFF, thread=thread, profile="lenient")
     assert explicit["profile"] == "lenient"
     settings = (await call(kb, "ann", "thread_read", thread=thread))["settings"]
-    everywhere = {"since": "", "fields": [], "documents": []}
+    everywhere = {"since": "", "fields": [], "documents": [], "effort": None}
     assert settings == {"profile": "strict", "context": "Legal", "tags": ["no"], **everywhere}
     with pytest.raises(NotFound):
         await call(kb, "ann", "thread_settings", thread=thread, context="Nowhere")
     with pytest.raises(NotFound):
         await call(kb, "bob", "thread_settings", thread=thread)
+
+
+async def test_effort_is_kept_for_a_conversation_or_given_with_a_question(kb: KnowledgeBase) -> None:
+    once = await call(kb, "ann", "ask", question=TARIFF, effort="thorough")
+    assert once["effort"] == "thorough"
+    assert any("needs a language model" in note for note in once["notes"])
+    await call(kb, "ann", "thread_settings", thread=once["thread"], effort="quick")
+    assert (await call(kb, "ann", "ask", question=TARIFF, thread=once["thread"]))["effort"] == "quick"
+    switched = await call(kb, "ann", "ask", question=TARIFF, thread=once["thread"], switches={"effort": "normal"})
+    assert switched["effort"] == "normal"
+
+
+@pytest.mark.parametrize(("given", "effort"), [({}, "thorough"), ({"effort": "quick"}, "quick")])
+@pytest.mark.parametrize("case", ["answer", "ask"])
+async def test_a_choice_goes_on_with_the_effort_of_its_question(
+    kb: KnowledgeBase, case: str, given: dict[str, Any], effort: str
+) -> None:
+    asked = await call(kb, "ann", "ask", question="What is a PUC?", effort="thorough")
+    reply = {"choice" if case == "answer" else "question": "2"}
+    chosen = await call(kb, "ann", case, thread=asked["thread"], **reply, **given)
+    assert (chosen["turn"], chosen["effort"], chosen["question"]) == (0, effort, "What is a PUC?")
+    later = await call(kb, "ann", "ask", question=TARIFF, thread=asked["thread"])
+    assert later["effort"] == "normal"
+
+
+async def test_a_question_keeps_its_effort_in_another_sense(kb: KnowledgeBase) -> None:
+    asked = await call(kb, "ann", "ask", question="Which clean room does the PUC bonding step need?", effort="quick")
+    given = {"thread": asked["thread"], "turn": 0, "term": "PUC"}
+    sense = (await call(kb, "ann", "other_senses", **given))["senses"][0]["id"]
+    assert (await call(kb, "ann", "ask_in_sense", sense=sense, **given))["effort"] == "quick"
+
+
+async def test_a_question_may_lower_the_budgets_but_not_raise_them(kb: KnowledgeBase) -> None:
+    lower = {"max_tool_calls": 2, "max_tool_tokens": 1000}
+    assert (await call(kb, "ann", "ask", question=TARIFF, switches=lower))["status"] == "answered"
+    for more in ({"max_tool_calls": 24}, {"max_tool_tokens": 400_000}):
+        with pytest.raises(InvalidSettings, match="A question may lower it"):
+            await call(kb, "ann", "ask", question=TARIFF, switches=more)
 
 
 async def test_the_askers_context_settles_an_ambiguous_term(kb: KnowledgeBase) -> None:
@@ -163,15 +201,28 @@ async def test_the_askers_context_settles_an_ambiguous_term(kb: KnowledgeBase) -
 
 
 async def test_suggested_follow_up_questions_are_answered_by_the_documents(kb: KnowledgeBase, tmp_path: Path) -> None:
-    await put(kb, tmp_path / "put", "depot.md", DEPOT)
+    depot = DEPOT.replace("## Bicycle carriage", "## How to take a bicycle").replace("## Lost", "## Where is lost")
+    await put(kb, tmp_path / "put", "depot.md", depot.replace("lost property\n", "lost property?\n"))
     asked = await call(kb, "ann", "ask", question=NIGHT_TRAIN)
     offered = await call(kb, "ann", "thread_follow_ups", thread=asked["thread"])
-    assert offered and all("Depot handbook" in one for one in offered)
-    assert not any("Overview" in one or "Night trains" in one for one in offered)
+    assert offered and set(offered) <= {"How do I take a bicycle?", "Where is lost property?"}
     for question in offered:
         asked = await call(kb, "ann", "ask", question=question, thread=asked["thread"])
         assert asked["status"] == "answered", question
     assert not set(offered) & set(await call(kb, "ann", "thread_follow_ups", thread=asked["thread"]))
+
+
+async def test_a_heading_that_is_no_question_makes_no_follow_up_question(kb: KnowledgeBase, tmp_path: Path) -> None:
+    await put(kb, tmp_path / "put", "depot.md", DEPOT)
+    asked = await call(kb, "ann", "ask", question=NIGHT_TRAIN)
+    assert await call(kb, "ann", "thread_follow_ups", thread=asked["thread"]) == []
+
+
+async def test_no_follow_up_question_is_suggested_after_a_refusal(kb: KnowledgeBase, tmp_path: Path) -> None:
+    await put(kb, tmp_path / "put", "depot.md", DEPOT.replace("## Bicycle carriage", "## How to take a bicycle"))
+    asked = await call(kb, "ann", "ask", question="Who won the chess championship of 1972?")
+    assert asked["status"] == "abstained"
+    assert await call(kb, "ann", "thread_follow_ups", thread=asked["thread"]) == []
 
 
 async def test_suggested_follow_up_questions_reveal_no_hidden_document(kb: KnowledgeBase, tmp_path: Path) -> None:

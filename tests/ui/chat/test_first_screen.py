@@ -11,6 +11,7 @@ from argot.service.usecases.glossary.contexts import context_add
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.chat import document_scope, first_screen
+from argot.ui.chat.document_scope import Choice, parse_choice
 from argot.ui.chat.first_screen import FirstScreen
 
 ADMIN = Principal("ada", sees_all=True)
@@ -98,3 +99,18 @@ async def test_a_title_in_the_notice_of_one_document_is_escaped(
         await scope.enter(document.id)
         assert len(said) == 1
         assert "](https" not in said[0] and "<img" not in said[0].replace("\\<img", "")
+
+
+@pytest.mark.parametrize(
+    ("address", "chosen"),
+    [
+        ("/library/d0123456789abcdef?choose=1", Choice("d0123456789abcdef", "", True)),
+        ("/library?tag=a%26b%3Cimg%3E&choose=0", Choice("", "a&b<img>", False)),
+        ("/library?tag=&choose=1", None),
+        ("/library/d0123456789abcdef", None),
+        ("/library/../people?choose=1", None),
+        (7, None),
+    ],
+)
+def test_only_choices_of_documents_and_tags_are_read(address: object, chosen: Choice | None) -> None:
+    assert parse_choice(address) == chosen

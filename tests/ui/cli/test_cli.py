@@ -82,6 +82,18 @@ def tiny(tiny_home: Path, tmp_path: Path) -> Path:
     return shutil.copytree(tiny_home, tmp_path / "kb")
 
 
+def test_a_check_of_texts_fails_by_level_and_names_each_place(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\nThe ZQV of the PUC.\n")
+    (tmp_path / "empty.md").write_text("")
+    found = argot("terms", "check", "a.md")
+    assert found.code == 1 and found.out.startswith("a.md:3:5: warning: “ZQV” is explained neither")
+    assert argot("terms", "check", "a.md", "--fail-on", "error").code == 0
+    log = argot("terms", "check", "a.md", "empty.md", "--format", "sarif", "--fail-on", "never")
+    assert log.code == 1 and "empty.md: empty" in log.err
+    assert [one["ruleId"] for one in json.loads(log.out)["runs"][0]["results"]] == ["undefined-abbreviation"]
+    assert argot("terms", "check", "a.md", "--context", "Moon").code == 1
+
+
 # -- help and docs --------------------------------------------------------------------------------------------------
 
 
@@ -258,10 +270,9 @@ def test_the_error_for_an_invalid_glossary_names_row_and_column(argot: Argot, ti
     (tmp_path / "bad.csv").write_text(
         "term,context,expansion,description,notes,aliases,owner\nNEW,Legal,new thing,,,,\nBAD,Legal,,,,,\n"
     )
-    done = argot("glossary", "import", "bad.csv")
-    assert done.code == 1
-    assert "row 3" in done.err
-    assert "expansion" in done.err
+    done = argot("glossary", "import", "bad.csv", "--dry-run")
+    assert "+ NEW (Legal): new thing" in done.out
+    assert "row 3: 'BAD' has neither an expansion nor a description" in done.out + done.err
     (tmp_path / "latin.csv").write_bytes("term,context,expansion\nÜ,X,Y\n".encode("latin-1"))
     assert "+ Ü (X): Y" in argot("glossary", "import", "latin.csv", "--dry-run").out
     for column in ("context", "expansion", "owner"):
@@ -283,11 +294,9 @@ def test_a_glossary_is_not_written_to_a_file_of_another_format(argot: Argot, tin
     assert done.code == 1
     assert "'.foo'" in done.err and ".csv, .tsv" in done.err
     (tmp_path / "twice.csv").write_text("term,expansion,notes\nA,alpha,one\nA,alpha,two\n")
-    for more in ([], ["--dry-run"]):
-        done = argot("glossary", "import", "twice.csv", *more)
-        assert done.code == 1
-        assert "row 3, column notes" in done.out + done.err and "row 2" in done.out + done.err
     assert argot("glossary", "export").out == before
+    assert argot("glossary", "import", "twice.csv").out.startswith("1 added")
+    assert "one\n\ntwo" in argot("glossary", "export").out
 
 
 def test_a_glossary_saved_by_a_spreadsheet_is_read(argot: Argot, tiny: Path, tmp_path: Path) -> None:
@@ -329,7 +338,7 @@ def test_text_of_documents_cannot_control_the_terminal(argot: Argot, tmp_path: P
 def test_an_abstention_shows_the_nearest_passages_with_excerpts(argot: Argot, tmp_path: Path) -> None:
     (tmp_path / "evil.md").write_text("# Pipes\n\nA pipe is grey. The \x1b]0;owned\x07 **valve** opens at 7 bar.\n")
     argot("add", "evil.md")
-    done = argot("ask", "Which queen painted the valve in Florence?")
+    done = argot("ask", "Who sold the valve?")
     assert "\n[1] evil.md: Pipes\n    “The  ]0;owned  valve opens at 7 bar.”\n" in done.out
 
 
@@ -518,7 +527,7 @@ def test_a_nested_list_of_tasks_is_printed_as_a_list(argot: Argot, tmp_path: Pat
     (tmp_path / "press.md").write_text(f"# Press\n\nCheck these before you start the press:\n\n{items}")
     argot("add", tmp_path / "press.md")
     printed = argot("ask", "What do I check before I start the press?").out
-    assert "- ☐ The oil level: [1]\n    - above the red mark [1]\n- ☑ The key is in. [1]\n" in printed
+    assert "- ☐ The oil level:\n    - above the red mark\n- ☑ The key is in. [1]\n" in printed
 
 
 # -- damage, backup, doctor -----------------------------------------------------------------------------------------
@@ -947,6 +956,7 @@ def test_a_question_is_limited_by_fields_and_near_duplicates_are_listed(argot: A
     none = argot("ask", "How many days is annual leave?", "--since", "2031-01-01", "--tag", "hr")
     assert "None of the documents that you may read is tagged “hr” and dated 2031-01-01 or later" in none.out
     assert "is not a date" in argot("ask", "x?", "--since", "soon").err
+    assert "needs a language model" in argot("ask", "How many days is annual leave?", "--effort", "thorough").out
     assert "is not a field with a value" in argot("ask", "x?", "--field", "region").err
     assert "Fields: region." in argot("ask", "x?", "--field", "regoin=EU").err
     labelled = argot("documents", "label", "leave-US.md", "--field", "region=Americas")

@@ -119,6 +119,28 @@ async def test_every_page_answers_without_inline_or_remote_content(ada: httpx.As
         assert f'name="csrf" value="{CSRF}"' in form
 
 
+async def test_names_relations_example_and_source_are_written_in_the_form(ada: httpx.AsyncClient) -> None:
+    made = await post(
+        ada,
+        "/new",
+        term="Pawl",
+        context="NAND",
+        expansion="part that locks a wheel",
+        labels="stopper: forbidden\nSperrklinke: admitted, language de",
+        relations="broader: PUC",
+        example="Lift the pawl.",
+        source="Lock manual",
+    )
+    form = await get(ada, f"/sense/{sense_at(made)}/edit")
+    assert field(form, "labels") == "stopper: forbidden\nSperrklinke: admitted, language de"
+    assert field(form, "aliases") == "stopper\nSperrklinke"
+    assert field(form, "relations") == "broader: PUC" and field(form, "example") == "Lift the pawl."
+    assert 'value="Lock manual"' in form
+    for name, typed in (("labels", "stopper: never"), ("relations", "above: PUC")):
+        wrong = await post(ada, "/new", **{"term": "Cam", "context": "NAND", "expansion": "disc", name: typed})
+        assert wrong.status_code == 400 and "Write" in wrong.text and field(wrong.text, name) == typed
+
+
 async def test_a_form_without_its_csrf_token_is_refused(ada: httpx.AsyncClient) -> None:
     fields = {"term": "NEW", "context": "NAND", "expansion": "never evaluated word"}
     for given in (fields, {**fields, "csrf": "other"}):
@@ -180,7 +202,7 @@ async def test_warnings_appear_while_typing(ada: httpx.AsyncClient) -> None:
 
 
 async def test_an_invalid_entry_is_shown_again_as_typed(ada: httpx.AsyncClient) -> None:
-    for wrong in ({"term": " "}, {"expansion": ""}, {"review_by": "soon"}, {"term": "t" * 300}, {"audience": "a;b!"}):
+    for wrong in ({"term": " "}, {"context": ""}, {"review_by": "soon"}, {"term": "t" * 300}, {"audience": "a;b!"}):
         given = {"term": "OK", "context": "NAND", "expansion": "fine", "description": "my long work", **wrong}
         answer = await post(ada, "/new", **given)
         assert answer.status_code == 400
@@ -575,7 +597,9 @@ async def test_the_effects_of_editing_an_approved_sense_are_previewed(desk: Desk
     assert "Where is the WL?" in some.text and "<html" not in some.text
     stale = await ada.post(address, data={**given, "version": "0"}, headers=headers)
     assert "saved by somebody else" in unescape(stale.text)
-    assert (await post(ada, f"/sense/{sense.id}/preview", **{**given, "expansion": ""})).status_code == 400
+    assert (
+        await post(ada, f"/sense/{sense.id}/preview", **{**given, "expansion": "", "description": ""})
+    ).status_code == 400
     assert desk.kb.glossary.senses.get(ADMIN, sense.id) == sense  # nothing is stored
 
 
@@ -629,7 +653,7 @@ async def test_an_import_takes_values_missing_from_the_file_from_the_form(desk: 
     (sense,) = desk.kb.glossary.lookup.senses(ADMIN, ["BÜ"])["BÜ"]
     assert (sense.context, sense.expansion) == ("Legal", "Brücke über")
     bad = await upload(ada, b"term,expansion\nPUC,\n")
-    assert "<bdi>Row 2, column expansion" in bad.text
+    assert "<bdi>Row 2</bdi></strong> <bdi>&#39;PUC&#39; has neither an expansion nor a description" in bad.text
     thesaurus = (
         '<urn:x:1> <http://www.w3.org/2004/02/skos/core#prefLabel> "Brücke"@de, "bridge"@en ; '
         "a <http://www.w3.org/2004/02/skos/core#Concept> ."
@@ -665,13 +689,13 @@ async def test_an_import_is_previewed_done_once_and_rolled_back(desk: Desk, ada:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "missing"),
-        (b"term,meaning\nA,b\n", "unknown column"),
+        (b"", "no table"),
+        (b"stock,shelf\n7,8\n", "no column is known to hold the terms"),
         (b"term,expansion\nA,\n,b\n", "problems"),
         (b"\xff\xfe\x00\x01\x02", "term"),
         (b'term,expansion\n"A,b\n', "no CSV"),
-        (b"PK\x03\x04 a spreadsheet", "save the sheet as CSV"),
-        (b"<script>alert(1)</script>\n1\n", "unknown column"),
+        (b"PK\x03\x04 a spreadsheet", "holds no workbook"),
+        (b"<script>alert(1)</script>\n1\n", "no column is known to hold the terms"),
     ],
     ids=range(7),
 )
@@ -681,7 +705,26 @@ async def test_an_invalid_file_is_reported_with_its_rows(ada: httpx.AsyncClient,
     assert said in unescape(answer.text)
     assert "<script>alert" not in answer.text
     assert '<b>"evil"' not in answer.text
-    assert 'name="token"' not in answer.text
+    assert "/files/import" not in answer.text
+
+
+async def test_columns_are_corrected_on_the_page_and_the_rest_comes_back(desk: Desk, ada: httpx.AsyncClient) -> None:
+    data = b"first,second\nQ7,quick fuse\n" + b"x" * 201 + b",too long\n"
+    shown = await upload(ada, data, "stock.csv")
+    assert "no column is known to hold the terms" in shown.text
+    token = re.search(r'name="token" value="([^"]+)"', shown.text)
+    fields = {"column-0": "first", "field-0": "term", "column-1": "second", "field-1": "expansion"}
+    assert token
+    corrected = await post(ada, "/files/preview", token=token[1], everyday="draft", **fields)
+    assert "Import what is right: 1 sense" in corrected.text
+    token = re.search(r'name="token" value="([^"]+)"', corrected.text)
+    assert token
+    rest = await ada.get("/glossary/files/rest", params={"token": token[1]})
+    assert "row 3" in rest.text and "shorten it to 200" in rest.text
+    async with desk.of(LEO) as leo:
+        assert (await leo.get("/glossary/files/rest", params={"token": token[1]})).status_code == 404
+    assert (await post(ada, "/files/import", token=token[1], partial="yes")).status_code == 303
+    assert desk.kb.glossary.lookup.senses(ADMIN, ["Q7"])["Q7"][0].expansion == "quick fuse"
 
 
 @pytest.mark.parametrize(

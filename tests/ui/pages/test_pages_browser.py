@@ -61,7 +61,7 @@ def test_a_missed_question_leads_to_a_definition_and_an_answer(open_page: Callab
     expect(tab.get_by_text("No term or other name in the glossary")).to_be_visible()
     tab.get_by_role("link", name="Write its meaning").click()
 
-    expect(tab.get_by_label("Term")).to_have_value("QTFX")
+    expect(tab.get_by_label("Term", exact=True)).to_have_value("QTFX")
     scripted(tab)
     tab.get_by_label("Context").select_option("Legal")
     tab.get_by_label("Stands for").fill("tariff filling")
@@ -110,16 +110,16 @@ def test_two_managers_save_at_once_and_the_second_loses_nothing(open_page: Calla
     for tab in (first, second):
         tab.goto(f"{served.url}/glossary/term?t=WL")
         tab.get_by_role("link", name="Edit").click()
-        expect(tab.get_by_label("Description")).to_be_visible()
-    first.get_by_label("Description").fill("The first wrote this.")
+        expect(tab.locator("#description")).to_be_visible()
+    first.locator("#description").fill("The first wrote this.")
     first.get_by_role("button", name="Save").click()
     expect(first.get_by_text("Saved.")).to_be_visible()
-    second.get_by_label("Description").fill("The second wrote that.")
+    second.locator("#description").fill("The second wrote that.")
     second.get_by_label("Other names").fill("word-line")
     second.get_by_role("button", name="Save").click()
     expect(second.get_by_text("saved this too")).to_be_visible()
     expect(second.locator(".changes")).to_contain_text("The first wrote this.", use_inner_text=True)
-    expect(second.get_by_label("Description")).to_have_value("The second wrote that.")
+    expect(second.locator("#description")).to_have_value("The second wrote that.")
     expect(second.get_by_label("Other names")).to_have_value("word-line")
     second.get_by_role("button", name="Save").click()
     expect(second.get_by_text("Saved.")).to_be_visible()
@@ -129,7 +129,7 @@ def test_two_managers_save_at_once_and_the_second_loses_nothing(open_page: Calla
 def test_the_pages_work_without_script_on_a_narrow_screen(open_page: Callable[..., Any], served: Served) -> None:
     tab = open_page(java_script_enabled=False, viewport={"width": 390, "height": 800}, color_scheme="dark")
     tab.goto(f"{served.url}/glossary/new")
-    tab.get_by_label("Term").fill("CLR")
+    tab.get_by_label("Term", exact=True).fill("CLR")
     tab.get_by_label("Context").select_option("NAND")
     tab.get_by_label("Stands for").fill("clean room")
     tab.get_by_role("button", name="Save as draft").click()
@@ -153,7 +153,7 @@ def test_no_text_of_people_or_documents_is_active(open_page: Callable[..., Any],
         assert tab.locator("img[src=x], main script, svg[onload], [onerror]").count() == 0, tab.url
 
     tab.goto(f"{served.url}/glossary/new")
-    tab.get_by_label("Term").fill("CNRY")
+    tab.get_by_label("Term", exact=True).fill("CNRY")
     tab.get_by_label("Context").select_option("NAND")
     for label in ("Stands for", "Description", "Other names"):
         tab.get_by_label(label).fill(SCRIPT)

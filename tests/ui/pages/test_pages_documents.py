@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 from desk import CSRF, at_desk
+from fastapi import FastAPI
 from jinja2 import DictLoader
 from repository import ROOT as REPOSITORY
 
@@ -16,11 +17,15 @@ from argot.corpus.ingestion.source import Source
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents import fetch, uploads
 from argot.service.usecases.documents.listing import DocumentFilter, document_find
+from argot.service.usecases.documents.passages import document_text
 from argot.settings import Settings
 from argot.types import Document, Principal
 from argot.ui.pages import document_pages
 from argot.ui.pages.page_base import load_templates
 from argot.ui.pages.page_routes import build_pages
+from argot.ui.pages.source_pages import build_source_pages
+from argot.ui.rendering.document_text import render_document_text
+from argot.ui.web.asker_identity import asker
 
 ADMIN = Principal("ada", sees_all=True)
 MIA = Principal("mia", frozenset({"managers"}))
@@ -301,7 +306,7 @@ async def test_a_web_address_is_fetched_and_added(
         assert "was not added" not in (await post(nina, "/documents/upload", address="https://example.org/x")).text
 
 
-async def test_an_asker_sees_only_contents_of_documents_they_may_read(kb: KnowledgeBase) -> None:
+async def test_an_asker_sees_only_documents_they_may_read(kb: KnowledgeBase) -> None:
     secret, nand = await document(kb, "vault"), await document(kb, "nand")
     async with at(kb, ANN) as ann:
         page = await get(ann, "/library")
@@ -309,11 +314,57 @@ async def test_an_asker_sees_only_contents_of_documents_they_may_read(kb: Knowle
         assert "3 documents" in page
         assert "/documents" not in page
         shown = unescape(await get(ann, f"/library/{nand.id}"))
-        assert "Word Line" in shown
-        assert "4.5 V" not in shown
+        assert "Word Line</h3>" in shown and "during a read is 4.5 V" in shown
         assert f'href="/?about={nand.id}"' in shown
-        missing = await ann.get(f"/library/{secret.id}", headers={"Accept": "text/html"})
-        assert missing.status_code == 404 and "argot list" not in missing.text and "All documents" in missing.text
+        for rest in ("", "/original", "/page-1.png"):
+            missing = await ann.get(f"/library/{secret.id}{rest}", headers={"Accept": "text/html"})
+            assert missing.status_code == 404 and "14 days" not in missing.text, rest
+        page = (await ann.get(f"/library/{secret.id}")).text
+        assert "All documents" in page and "argot list" not in page
+        choices = (await ann.get("/library/choices?q=v")).json()
+        assert [one["name"] for one in choices["documents"]] == ["drive-tool.md"]
+
+
+async def test_the_cited_passage_is_marked_where_it_is_read(kb: KnowledgeBase) -> None:
+    kb.people.add("ann", ())
+    nand = await document(kb, "nand")
+    passages = kb.document_store.passages_of(ADMIN, nand.id)
+    one = next(one for one in passages if "4.5 V" in one.text)
+    start = one.start + one.text.index("The Word Line voltage")
+    span = f"{start}-{start + 44}"
+    async with at(kb, ANN) as ann:
+        page = await get(ann, f"/library/{nand.id}?passage={one.id}&span={span}")
+        assert f'id="{one.id}"' in page and f'href="#{one.id}"' in page
+        assert "<mark>The Word Line voltage during a read is 4.5 V</mark>" in page
+        gone = await get(ann, f"/library/{nand.id}?passage=p0000000000000000")
+        assert "not in this document any more" in gone and "<mark>" not in gone
+        assert (await ann.get(f"/library/{nand.id}?part=9")).status_code == 404
+        assert "4.5 V" in await get(ann, f"/library/{nand.id}?part=x")
+        saved = await ann.get(f"/library/{nand.id}/original")
+        assert saved.headers["content-disposition"].startswith("attachment; filename*=UTF-8''nand-layout.md")
+        assert "sandbox" in saved.headers["content-security-policy"] and b"# NAND layout guide" in saved.content
+    app = FastAPI()
+    app.include_router(build_source_pages(kb))
+    token = asker.set("ann")
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as tab:
+        opened = await tab.get(f"/argot/passages/{one.id}?span={span}", headers={"accept": "text/html,*/*"})
+        assert opened.headers["location"] == f"/library/{nand.id}?passage={one.id}&span={span}#{one.id}"
+        assert "[Read it in the document](/library/" in (await tab.get(f"/argot/passages/{one.id}")).text
+    asker.reset(token)
+
+
+async def test_a_table_that_is_cut_between_parts_keeps_its_head(kb: KnowledgeBase) -> None:
+    rows = "".join(f"| row {number} | {'word ' * 40}|\n" for number in range(400))
+    await uploads.upload(kb, MIA, name="rows.md", data=f"# Rows\n\n| one | two |\n|---|---|\n{rows}".encode())
+    found = await document_text(kb, ANN, document="rows.md", part=2)
+    assert found.text.startswith("| row ") and found.columns == "| one | two |\n|---|---|\n"
+    first = found.passages[0]
+    html, left = render_document_text(found, first.id, [(first.start + 2, first.start + 7)])
+    assert html.startswith("<table>") and "<th>one</th>" in html and f'id="{first.id}"' in html
+    assert "<mark>row " in html and left == []
+    # Nothing is lost or repeated between the parts.
+    whole = [await document_text(kb, ANN, document="rows.md", part=part) for part in found.parts]
+    assert "".join(one.text for one in whole) == kb.document_store.markdown(ANN, found.document.revision_id)
 
 
 async def test_a_manager_of_some_contexts_sees_but_does_not_change_documents(kb: KnowledgeBase) -> None:

@@ -1,5 +1,5 @@
-// Files, also those of folders, are listed as they are chosen or dropped, and sent one by one when the button is pressed,
-// each with its own bar and outcome; a web address likewise. Without this script the same form sends them all at once. Names and messages are put in as text, never as HTML.
+// Files, also those of folders, are sent one by one as soon as they are chosen or dropped, each with its own bar and
+// outcome; a web address when the button is pressed. Without this script the same form sends them all at once. Names and messages are put in as text, never as HTML.
 const form = document.querySelector('#upload');
 if (form) {
   const input = form.querySelector('#files');
@@ -8,7 +8,6 @@ if (form) {
   const mostFiles = 5000;
   const drop = form.querySelector('#drop');
   const list = form.querySelector('#uploads');
-  const button = form.querySelector('#add');
   const status = form.querySelector('#upload-status');
   const most = Number(form.dataset.mostMb) * 1e6;
   const said = { added: 'Added', updated: 'Replaced the former version', unchanged: 'Unchanged, it is there already', duplicate: 'Not added: the same content is there already' };
@@ -28,8 +27,6 @@ if (form) {
 
   function refresh() {
     list.hidden = !list.children.length;
-    button.textContent = waiting.length ? `Add ${counted(waiting.length)}` : 'Add';
-    button.disabled = sending;
   }
 
   // `path`: the folders of a file on its sender's machine. `file` may be a web address instead.
@@ -139,7 +136,7 @@ if (form) {
     for (const file of input.files) take(file);
     // The same file may be chosen again after it was corrected.
     input.value = '';
-    refresh();
+    sendWaiting();
   });
 
   function tellUnread(name, reason) {
@@ -183,7 +180,7 @@ if (form) {
       if (!path.some((part) => part.startsWith('.'))) takeOfFolder(file, path.join('/'));
     }
     folder.value = '';
-    refresh();
+    sendWaiting();
   });
 
   drop.addEventListener('dragover', (event) => {
@@ -202,40 +199,48 @@ if (form) {
       if (entry && entry.isDirectory) folders.push(entry);
       else if (file) take(file);
     }
-    refresh();
+    sendWaiting();
     (async () => {
       for (const entry of folders) await walk(entry, '');
-      refresh();
+      sendWaiting();
     })();
   });
 
-  form.addEventListener('submit', async (event) => {
-    if (address.value.trim()) {
-      take(address.value.trim());
-      address.value = '';
-    }
-    event.preventDefault();
-    if (!waiting.length) {
-      status.textContent = 'Choose files, drop them above, or give a web address.';
-      return;
-    }
-    sending = true;
-    const all = waiting.splice(0);
+  // Files that are chosen or dropped meanwhile are sent after the others.
+  async function sendWaiting() {
     refresh();
-    for (const [place, one] of all.entries()) {
-      status.textContent = `${place + 1} of ${all.length}`;
+    if (sending) return;
+    sending = true;
+    const sent = [];
+    while (waiting.length) {
+      const one = waiting.shift();
+      sent.push(one);
+      refresh();
+      status.textContent = `${sent.length} of ${sent.length + waiting.length}`;
       await send(one);
     }
     sending = false;
-    const failed = all.filter((one) => one.row.classList.contains('failed')).length;
-    const known = all.filter((one) => ['duplicate', 'unchanged'].some((kind) => one.row.classList.contains(kind))).length;
+    refresh();
+    if (!sent.length) return;
+    const failed = sent.filter((one) => one.row.classList.contains('failed')).length;
+    const known = sent.filter((one) => ['duplicate', 'unchanged'].some((kind) => one.row.classList.contains(kind))).length;
     // The others of those sent were added.
     const told = [known && `${known} in already`, failed && `${failed} not added`].filter(Boolean);
-    if (told.length) told.unshift(`${all.length - known - failed} added`);
-    status.textContent = [`${counted(all.length)} sent`, told.join(', ')].filter(Boolean).join(': ');
-    refresh();
+    if (told.length) told.unshift(`${sent.length - known - failed} added`);
+    status.textContent = [`${counted(sent.length)} sent`, told.join(', ')].filter(Boolean).join(': ');
     const search = document.querySelector('#q');
     if (search) search.dispatchEvent(new Event('search'));
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (!address.value.trim()) {
+      if (!sending) status.textContent = 'Choose files, drop them above, or give a web address.';
+      return;
+    }
+    take(address.value.trim());
+    address.value = '';
+    sendWaiting();
   });
 }
 

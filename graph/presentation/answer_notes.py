@@ -1,0 +1,74 @@
+"""The notes under an answer: how the question was read, what contradicts the answer, and what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from argot.graph.presentation.document_notes import write_disagreement_note, write_succession_notes
+from argot.graph.presentation.turn_reading import TurnReading, join_text
+from argot.graph.presentation.wording import write_notes, write_selection_note
+from argot.results import FoundPassage
+from argot.tools.answering.disagreements import find_disagreements
+from argot.tools.answering.selections import count_quoted
+from argot.tools.reading.answer_types import asks_for_several
+from argot.tools.reading.asked_units import find_missing_unit
+from argot.types import Document, Passage
+
+MAX_DISAGREEMENTS = 3
+"""Number of notes about disagreeing passages under one answer."""
+
+
+def write_reading_notes(reading: TurnReading, passages: Sequence[FoundPassage]) -> list[str]:
+    """Return the notes about a turn and the documents behind its answer."""
+    notes = write_notes(reading.turn, reading.terms, reading.senses, hidden=_count_hidden(reading))
+    documents = [reading.passages[one.passage_id][1] for one in passages]
+    cited = {held[1].id for _, held in _list_cited(reading)}
+    answered = reading.turn["status"] == "answered"
+    said = [*_write_disagreements(reading), *write_succession_notes(documents, cited)] if answered else []
+    return [*notes, *_write_unit_notes(reading), *_write_selections(reading), *said]
+
+
+def _write_unit_notes(reading: TurnReading) -> list[str]:
+    """Return a note if the question wants a unit that the quoted answer does not give: nothing is converted."""
+    turn = reading.turn
+    if turn["status"] != "answered" or turn.get("answered_by") == "model":
+        return []
+    unit = find_missing_unit(turn["stand_alone_question"], join_text(reading))
+    return [f"The answer is not in {unit}: Argot quotes, and converts nothing."] if unit else []
+
+
+def _write_disagreements(reading: TurnReading) -> list[str]:
+    """Return notes about found passages that state a different number than the cited one."""
+    found = [reading.passages[hit["id"]] for hit in reading.turn["hits"] if hit["id"] in reading.passages]
+    told = dict.fromkeys(map(write_disagreement_note, find_disagreements(_list_cited(reading), found)))
+    return list(told)[:MAX_DISAGREEMENTS]
+
+
+def _list_cited(reading: TurnReading) -> list[tuple[str, tuple[Passage, Document]]]:
+    """Return the sentences that cite passages, each with the first of these."""
+    return [
+        (sentence["text"], reading.passages[citation["passage"]])
+        for sentence in reading.turn["sentences"]
+        if reading.shows(sentence)
+        for citation in sentence["citations"][:1]
+    ]
+
+
+def _write_selections(reading: TurnReading) -> list[str]:
+    """Return notes about lists and tables quoted in part, if the question asked for several things."""
+    turn = reading.turn
+    question, quotes = turn["stand_alone_question"], turn.get("answered_by") != "model"
+    if turn["status"] != "answered" or not quotes or turn.get("whole"):
+        return []
+    if not asks_for_several(question):
+        return []
+    shown = [sentence for sentence in turn["sentences"] if reading.shows(sentence)]
+    cited = dict.fromkeys(citation["passage"] for sentence in shown for citation in sentence["citations"])
+    texts = [sentence["text"] for sentence in shown]
+    counts = ((id_, count_quoted(texts, reading.passages[id_][0].with_columns)) for id_ in cited)
+    return [write_selection_note(*count, reading.passages[id_][1].name) for id_, count in counts if count[1]]
+
+
+def _count_hidden(reading: TurnReading) -> int:
+    closed = len(reading.turn.get("defined", [])) - len(reading.defined_senses)
+    return closed + sum(not reading.shows(sentence) for sentence in reading.turn["sentences"])

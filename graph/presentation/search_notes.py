@@ -1,0 +1,127 @@
+"""The searches of a turn: their queries, triples and tools, as far as the asker may see them, and notes about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from argot.graph.presentation.wording import join_quoted, join_with_and
+from argot.graph.run_context import RunContext
+from argot.results import ToolCall
+from argot.tools.reading.comparisons import find_sides
+from argot.tools.reading.question_splitting import split_questions
+
+
+class SearchView(NamedTuple):
+    """The searches beyond the first one, as far as the asker may see them, and the notes about them."""
+
+    searched_again: list[list[str]]
+    plan: list[str]
+    tool_calls: list[ToolCall]
+    notes: list[str]
+
+
+def describe_searches(turn: Mapping[str, Any], *, visible: bool) -> SearchView:
+    """Return the further searches of a turn. `visible`: the asker may see everything on which their texts rest."""
+    searched_again, calls = _list_other_queries(turn, visible=visible), _list_tool_calls(turn, visible=visible)
+    notes = _write_search_notes(turn, searched_again, visible=visible)
+    return SearchView(searched_again, _list_plan(turn, visible=visible), calls, notes)
+
+
+def list_queries(turn: Mapping[str, Any], run: RunContext, *, senses: bool, searched: bool) -> list[str]:
+    """Return the queries that were searched; only the question itself if they have words that the asker may not see.
+
+    Args:
+        senses: the asker may see every sense that was considered.
+        searched: the asker may see every passage that was found, and every document that a model was given by title.
+    """
+    triples = run.corpus.store.triples(run.principal, turn["triples"]) if turn["triples"] else {}
+    # One missing triple is enough: the rewritten query contains words of all of them. Other queries have words of
+    # passages and titles.
+    visible = senses and (searched or not turn.get("searched_again"))
+    if visible and len(triples) == len(turn["triples"]):
+        return [text for text, _ in turn["search_queries"]]
+    return [turn["stand_alone_question"]] if turn["search_queries"] else []
+
+
+def _list_other_queries(turn: Mapping[str, Any], *, visible: bool) -> list[list[str]]:
+    """Return the other queries of each further search; empty lists if the asker may not see what they rest on."""
+    searched = turn.get("searched_again", [])
+    return [list(queries) if visible else [] for queries in searched]
+
+
+def _list_tool_calls(turn: Mapping[str, Any], *, visible: bool) -> list[ToolCall]:
+    """Return the tools that were called for a thorough answer, without their texts if the asker may not see what these
+    rest on.
+    """
+    return [
+        ToolCall(
+            tool=call["tool"],
+            text=_join_texts(call) if visible else "",
+            found=len(call["found"]),
+        )
+        for call in turn.get("tool_calls", [])
+    ]
+
+
+def _list_plan(turn: Mapping[str, Any], *, visible: bool) -> list[str]:
+    """Return the sub-questions of a thorough answer; none if the asker may not see what they rest on."""
+    return [part["question"] for part in turn.get("plan", [])] if visible else []
+
+
+def list_triples(turn: Mapping[str, Any], run: RunContext) -> list[tuple[str, str, str]]:
+    ids = turn["triples"]
+    found = run.corpus.store.triples(run.principal, ids) if ids else {}
+    return [(found[one].source, found[one].action, found[one].target) for one in ids if one in found]
+
+
+def _write_search_notes(
+    turn: Mapping[str, Any], searched_again: Sequence[Sequence[str]], *, visible: bool
+) -> list[str]:
+    """Return the notes about further searches, and about a vector search that was unavailable.
+
+    Args:
+        turn: the turn.
+        searched_again: the other queries of each further search, without those that the asker may not see.
+        visible: the asker may see what the texts of the tools' calls rest on.
+    """
+    queries = [query for some in searched_again for query in some]
+    notes = [f"Searched again for {join_quoted(queries)}."] if queries else []
+    notes += _write_research_note(turn, visible=visible)
+    notes += _write_comparison_note(turn)
+    missing = "The search by meaning is out of order: passages were found by the words of the question alone."
+    if turn.get("by_words_alone"):
+        notes.append(f"{missing} Whoever runs Argot sees why with: argot doctor")
+    return notes
+
+
+def _write_research_note(turn: Mapping[str, Any], *, visible: bool) -> list[str]:
+    if turn.get("effort") != "thorough" or turn.get("small_talk"):
+        return []
+    if not turn.get("plan"):
+        done = turn["status"] in {"answered", "abstained"} and not turn.get("whole") and not turn.get("unnamed")
+        why = "The language model made no plan" if turn.get("model") else "A thorough answer needs a language model"
+        return [f"{why}: this answer was made with normal effort."] if done else []
+    calls = turn.get("tool_calls", []) if visible else []
+    texts = list(dict.fromkeys(_join_texts(call) for call in calls if call.get("is_told") and _join_texts(call)))
+    # A text with other names may be what a document dictates: of these calls only the tool is named.
+    others = dict.fromkeys(call["tool"] for call in calls if not call.get("is_told"))
+    notes = [f"Looked up {join_quoted(texts)}."] if texts else []
+    return [*notes, f"The model {'also ' if texts else ''}called {join_with_and([*others])}."] if others else notes
+
+
+def _join_texts(call: Mapping[str, Any]) -> str:
+    return " > ".join(filter(None, (call["first"], call["second"])))
+
+
+def _write_comparison_note(turn: Mapping[str, Any]) -> list[str]:
+    """Return a note about a comparison without a model: which side was not found, or that nothing is concluded."""
+    question, sides = turn["stand_alone_question"], find_sides(turn["stand_alone_question"])
+    if not sides or turn.get("answered_by") == "model" or turn.get("unwritten"):
+        return []
+    if turn["status"] == "answered" and turn["sentences"]:
+        return [f"The documents are quoted on {join_quoted(sides)}, in this order. Nothing is concluded from that."]
+    parts = dict(zip(split_questions(question), sides, strict=True))
+    missing = [parts[one] for one in turn.get("unanswered", []) if one in parts]
+    told = turn["status"] == "abstained" and missing
+    return [f"Nothing was found about {join_quoted(missing)}, so there is nothing to compare."] if told else []

@@ -1,0 +1,294 @@
+"""Glossaries as tables: the rows of a CSV file, or of the sheets of a workbook, as any organisation has them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+
+from argot.jargon_db.formats.column_guess import MAX_HEADER_ROW, SAMPLE_ROWS, RecognisedTable, recognise_table
+from argot.jargon_db.formats.duplicates import Place
+from argot.jargon_db.formats.everyday_words import list_everyday_names
+from argot.jargon_db.formats.glossary_file import GlossaryFile, GlossaryFileBuilder, ReadOptions, make_problem
+from argot.jargon_db.formats.names import filter_language
+from argot.jargon_db.formats.table_rows import RowReader, merge_labels, split_meanings
+from argot.jargon_db.store.inputs import SenseInput
+
+COLUMNS = ("term", "context", "expansion", "description", "notes", "aliases", "owner", "status")
+"""The columns of every table that Argot writes."""
+MORE_COLUMNS = (
+    "audience", "review_by", "labels", "relations", "source", "example", "concept", "context_description",
+    "context_contact", "context_audience",
+)  # fmt: skip
+"""The columns that follow where a glossary needs them."""
+DEFAULT_CONTEXT = "general"
+MAX_COLUMNS = 300
+MAX_DESCRIPTION_CHARS = 100_000
+"""Maximum characters of a cell; a longer one is a document."""
+_PLAIN_SHEETS = (
+    "sheet",
+    "tabelle",
+    "feuil",
+    "hoja",
+    "foglio",
+    "blad",
+    "terms",
+    "glossary",
+    "glossar",
+    "data",
+    "a-z",
+    "list",
+)
+_MAX_NAMED_COLUMNS = 10
+_MAX_PROBLEMS = 10_000
+"""A file with more wrong rows is wrong as a whole."""
+
+_LETTERS = re.compile(r"\W*\w(?:\s*[-–]\s*\w)?\W*$")
+"""A letter of the alphabet between the terms: "A", "(B)", "C-F"."""
+
+Row = tuple[int, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of a file or of one sheet, with their numbers; `notes` are (row number, message)."""
+
+    name: str
+    rows: Iterable[Row]
+    notes: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownTable:
+    table: Table
+    found: RecognisedTable
+    rows: Iterator[Row]
+    strict: bool
+    header_row: int
+
+
+def read_tables(
+    tables: Sequence[Table], name: str, options: ReadOptions, unguard: Callable[[str], str] | None = None
+) -> GlossaryFile:
+    """Read the senses and contexts of tables, whose columns are recognised.
+
+    Raises:
+        InvalidGlossary: names every wrong row with its column; or the file contains too many senses.
+    """
+    gathering = GlossaryFileBuilder(name, options)
+    many = len(tables) > 1
+    known = [_recognise(one, name, options) for one in tables]
+    faults = [_find_fault(one) for one in known]
+    useful = [one for one, (column, _) in zip(known, faults, strict=True) if not column]
+    for one, (column, message) in zip(known, faults, strict=True):
+        if one in useful or not useful:
+            gathering.columns += [replace(use, sheet=one.table.name if many else "") for use in one.found.columns]
+        if column and not useful and (one.found.columns or not many):
+            gathering.problem(f"sheet {one.table.name!r}" if many else one.header_row, message, column)
+    others = [one.table.name for one in known if one not in useful and one.found.columns]
+    if useful and others:
+        more = f" and {len(others) - _MAX_NAMED_COLUMNS} more" if len(others) > _MAX_NAMED_COLUMNS else ""
+        named_sheets = ", ".join(map(repr, others[:_MAX_NAMED_COLUMNS])) + more
+        gathering.notice("", f"sheets without terms are left out: {named_sheets}")
+    if not useful and not gathering.problems:
+        gathering.problem("", "it holds no table: give a list with a row for each term")
+    named = sum(one.found.has_terms for one in useful) > 1
+    for one in useful:
+        _TableReader(
+            one, gathering, options, sheet=one.table.name if many else "", named=named, unguard=unguard
+        ).read_rows()
+    return gathering.finish()
+
+
+def _recognise(table: Table, name: str, options: ReadOptions) -> _KnownTable:
+    rows = iter(table.rows)
+    head = list(islice(rows, MAX_HEADER_ROW + SAMPLE_ROWS))
+    # Each column is compared with each other one. Rows with values in further columns are reported as torn.
+    found = recognise_table([cells[:MAX_COLUMNS] for _, cells in head], options.columns, table.name or name)
+    header = [one.header for one in found.columns]
+    strict = tuple(header[: len(COLUMNS)]) == COLUMNS and set(header[len(COLUMNS) :]) <= set(MORE_COLUMNS)
+    rest = chain(head[found.header + 1 :], rows)
+    header_row = head[found.header][0] if found.header >= 0 else head[0][0] if head else 1
+    if strict:
+        # By their own names: elsewhere "concept" may be a column of terms.
+        columns = [one if one.how == "given" else replace(one, field=one.header) for one in found.columns]
+        found = replace(found, columns=tuple(columns))
+    corrected = any(one.how == "given" for one in found.columns)
+    return _KnownTable(table, found, rest, strict and not corrected, header_row)
+
+
+def _find_fault(one: _KnownTable) -> tuple[str, str]:
+    """Return the field that no column of a table holds, and the message; empty if it can be read."""
+    if one.found.is_context_list:
+        return "", ""
+    names = ", ".join(repr(column.header) for column in one.found.columns[:_MAX_NAMED_COLUMNS])
+    more = len(one.found.columns) - _MAX_NAMED_COLUMNS
+    among = f"Columns: {names}{f' and {more} more' if more > 0 else ''}"
+    if not one.found.columns:
+        return "term", "it holds no table: give a list with a row for each term"
+    if not one.found.has_terms:
+        return "term", f"no column is known to hold the terms. {among}. Say which does, as in {_suggest(one)}"
+    told = one.found.kinds & {"expansion", "description", "aliases", "labels"}
+    names_many = sum(column.kind in ("term", "abbreviation") for column in one.found.columns) > 1
+    if not told and not names_many:
+        return (
+            "expansion",
+            f"no column is known to say what the terms mean. {among}. Say which does, as in {_suggest(one)}",
+        )
+    return "", ""
+
+
+def _suggest(one: _KnownTable) -> str:
+    names = [column.header for column in one.found.columns][:2]
+    fields = ("term", "expansion") if len(names) > 1 else ("term",)
+    return f"'{','.join(f'{name}={field}' for name, field in zip(names, fields, strict=False))}'"
+
+
+class _TableReader:
+    """Reads the rows of one table into a builder."""
+
+    def __init__(
+        self,
+        one: _KnownTable,
+        gathering: GlossaryFileBuilder,
+        options: ReadOptions,
+        *,
+        sheet: str,
+        named: bool,
+        unguard: Callable[[str], str] | None,
+    ) -> None:
+        self._table = one
+        self._gathering = gathering
+        self._sheet = sheet
+        self._unguard = unguard if one.strict else None
+        context = options.context or (sheet if named and _is_telling(sheet) else DEFAULT_CONTEXT)
+        self._reader = RowReader(one.found.columns, context, options.language, one.strict)
+        self._grouped: dict[str, list[tuple[Place, SenseInput]]] = defaultdict(list)
+        self._groups = self._reader.has("concept") and self._reader.has("language") and not one.strict
+        self._language = options.language
+
+    def read_rows(self) -> None:
+        for number, message in self._table.table.notes:
+            self._gathering.notice(self._place(number), message)
+        has_terms = self._table.found.has_terms
+        for number, written in self._table.rows:
+            if len(self._gathering.problems) > _MAX_PROBLEMS:
+                self._gathering.problem("", f"more than {_MAX_PROBLEMS:,} rows are wrong; the rest was not read")
+                break
+            if not any(map(str.strip, written)):
+                continue
+            cells = written if self._unguard is None else list(map(self._unguard, written))
+            place = self._place(number)
+            if self._is_torn(place, cells):
+                continue
+            if self._reader.has("context_description", "context_contact", "context_audience"):
+                context = self._reader.read_context(cells)
+                if context is not None:
+                    self._gathering.add_context(place, context)
+            if has_terms:
+                self._read_term(place, cells)
+        for entries in self._grouped.values():
+            self._add_concept(entries)
+
+    def _read_term(self, place: Place, cells: list[str]) -> None:
+        given = self._reader.read_sense(cells)
+        if not self._table.strict:
+            given = _interpret_foreign(given)
+        if not given.term and self._reader.has("context_description", "context_contact", "context_audience"):
+            # A row about a context alone.
+            return
+        if self._is_heading(given, cells) or self._is_header(cells):
+            return
+        if self._groups and given.term and given.concept:
+            self._grouped[given.concept].append((place, given))
+            return
+        if not self._is_meaningful(place, given, cells):
+            return
+        if not (given.expansion or given.description):
+            # Names in several languages: the term stands for itself.
+            given = replace(given, expansion=given.term)
+        for column, message in self._reader.notes:
+            self._gathering.notice(place, message, column)
+        for one in [given] if self._table.strict else split_meanings(given):
+            self._gathering.add_sense(place, one, cells)
+
+    def _is_meaningful(self, place: Place, given: SenseInput, cells: list[str]) -> bool:
+        """Return whether a row says something of a term; others are not wrong, and must not keep the right ones out."""
+        if not given.term and not self._table.strict:
+            found = make_problem(place, "it names no term: it is left out")
+        elif given.term and not (given.expansion or given.description or len(given.labels or ()) > 1):
+            message = f"{given.term[:80]!r} has neither an expansion nor a description: it is left out"
+            found = make_problem(place, message)
+        else:
+            return True
+        self._gathering.notices.append(found)
+        self._gathering.reject(found, cells)
+        return False
+
+    def _add_concept(self, entries: list[tuple[Place, SenseInput]]) -> None:
+        """Add the rows of one concept, which give its names in several languages, as one sense."""
+        labels = [
+            (label, at) for at, (_, one) in enumerate(entries) for label in one.labels or () if label.text == one.term
+        ]
+        own = filter_language([label for label, _ in labels], self._language) if labels else []
+        ranked = sorted(own, key=lambda label: label.status != "preferred")
+        first = next((at for label, at in labels if ranked and label is ranked[0]), 0)
+        place, given = entries[first]
+        others = [one for at, (_, one) in enumerate(entries) if at != first]
+        contexts = {one.context for one in others if one.context != given.context}
+        for other in others:
+            if other.context == given.context:
+                given = merge_labels(given, other)
+        if not (given.expansion or given.description):
+            given = replace(given, expansion=given.term)
+        self._gathering.add_sense(place, given)
+        for at, (where, one) in enumerate(entries):
+            if at != first and one.context in contexts:
+                self._gathering.add_sense(where, one)
+
+    def _is_torn(self, place: Place, cells: list[str]) -> bool:
+        """Return whether a row has more values than the table has columns; it is reported."""
+        known = len(self._table.found.columns)
+        too_long = next((cell for cell in cells if len(cell) > MAX_DESCRIPTION_CHARS), None)
+        if too_long is not None:
+            message = f"a cell has {len(too_long):,} characters; shorten it to {MAX_DESCRIPTION_CHARS:,}"
+            self._gathering.problem(place, message, cells=[cell[:MAX_DESCRIPTION_CHARS] for cell in cells])
+        # Spreadsheets leave empty cells after the last column.
+        elif len(cells) > known and any(cell.strip() for cell in cells[known:]):
+            message = f"{len(cells)} values for {known} columns; put a value that holds the separator in quotes"
+            self._gathering.problem(place, message, cells=cells)
+        else:
+            return False
+        return True
+
+    def _is_heading(self, given: SenseInput, cells: list[str]) -> bool:
+        # Lists from A to Z have the letters between the terms.
+        told = [cell for cell in map(str.strip, cells) if cell]
+        return len(told) == 1 and bool(_LETTERS.match(told[0])) and not given.expansion and not given.description
+
+    def _is_header(self, cells: list[str]) -> bool:
+        """Return whether a row repeats the header, as printed lists do on each page."""
+        names = [one.header for one in self._table.found.columns]
+        return [cell.strip() for cell in cells[: len(names)]] == names
+
+    def _place(self, number: int) -> Place:
+        return f"{self._sheet}, row {number}" if self._sheet else number
+
+
+def _interpret_foreign(given: SenseInput) -> SenseInput:
+    """Return a sense of another organisation's list as Argot means its fields."""
+    if not (given.expansion or given.description):
+        # The notes are all that this list says of it.
+        given = replace(given, description=given.notes, notes=None)
+    if given.status == "approved" and list_everyday_names(given):
+        # Approved elsewhere is not yet approved as a word by which questions are read.
+        given = replace(given, status=None)
+    return given
+
+
+def _is_telling(sheet: str) -> bool:
+    """Return whether the name of a sheet names a context: "Sheet1", "A" and "A-F" do not."""
+    folded = sheet.casefold().strip()
+    return len(folded.replace("-", "").replace(" ", "")) > 2 and not folded.startswith(_PLAIN_SHEETS)

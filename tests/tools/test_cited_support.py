@@ -1,0 +1,127 @@
+"""A sentence of a model is weighed against the passages that it cites, all together."""
+
+import pytest
+
+from argot.tools.answering.cited_support import find_claim_objection, weigh_cited
+from argot.tools.answering.lead_ins import is_lead_in
+from argot.tools.answering.missing_answers import is_missing_answer
+from argot.tools.answering.named_sources import find_named_sources, share_named_sources
+from argot.tools.answering.statement_parts import split_statement
+
+GATE = "Open the gate with the blue card or the key of the porter. The red card does not open it."
+YARD = "The yard behind the gate is the depot of the trams. Trams older than 40 years are kept in Hall 3."
+HOLIDAY = "Your final shift cannot be a bank holiday. Hand in your badge two weeks before."
+TEAMS = "- Team Oak: a report is due each month.\n- Team Elm: a report is NOT due each month, but a call is."
+
+
+def test_two_passages_bear_out_together_what_neither_has() -> None:
+    said = "You must open the gate with the blue card, behind which is the depot of the trams."
+    alone = [weigh_cited(said, [text], "How do I get to the trams?") for text in (GATE, YARD)]
+    together = weigh_cited(said, [GATE, YARD], "How do I get to the trams?")
+    assert all(one.objection or one.share < together.share for one in alone)
+    assert not together.objection
+    assert together.places == (0, 1)
+
+
+def test_passages_together_do_not_hide_what_one_of_them_contradicts() -> None:
+    said = "Open it with the red card, and behind the gate is the depot of the trams."
+    assert weigh_cited(said, [GATE, YARD], "How do I get to the trams?").objection == "negation"
+    said = "The yard behind the gate is the depot of the trams, and trams older than 30 years are in Hall 3."
+    assert weigh_cited(said, [GATE, YARD], "Where are the trams?").objection.startswith("number 30")
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "asked", "objects"),
+    [
+        ("No, your final shift cannot be a bank holiday, such as May 1st.", HOLIDAY, "Can I end on May 1st?", False),
+        ("No, your final shift cannot be a bank holiday, such as May 2nd.", HOLIDAY, "Can I end on May 1st?", True),
+        ("Hand in your badge 30 days before.", HOLIDAY, "Is the badge handed in 30 days before?", True),
+        ("For Team Oak a report is due each month, which is not due for Team Elm.", TEAMS, "Who reports?", False),
+        ("A report is due each month for Team Elm.", TEAMS, "Who reports?", True),
+        ("Trams in Hall 3 are older than 40 years.", YARD, "Which trams are in Hall 3?", False),
+        ("Trams in Hall 3 are older than 40 years if the director agrees.", YARD, "Which trams are in Hall 3?", True),
+        ("If you lost the key, use the blue card.", GATE, "What if I lost the key?", False),
+    ],
+)
+def test_only_a_claim_of_the_sentence_is_objected_to(said: str, text: str, asked: str, objects: bool) -> None:
+    assert bool(find_claim_objection(said, text, asked)) is objects
+
+
+# -- the sources that a draft names ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("draft", "sentences", "expected"),
+    [
+        ("Use the card [2], the yard is there [1].", ["Use the card, the yard is there."], [(1, 0)]),
+        ("It opens. [1] It closes [3].", ["It opens.", "It closes."], [(0,), (2,)]),
+        ("According to [2], it opens.", ["According to the documents, it opens."], [(1,)]),
+        ("It opens [1][9]. It **opens** again [2].", ["It opens.", "It **opens** again."], [(0,), (1,)]),
+        ("Call `row[2]` first [1].", ["Call `row[2]` first."], [(0,)]),
+        ("No marks at all.", ["No marks at all."], [()]),
+    ],
+)
+def test_the_marks_tell_which_passages_a_sentence_names(
+    draft: str, sentences: list[str], expected: list[tuple[int, ...]]
+) -> None:
+    assert find_named_sources(draft, sentences, 3) == expected
+
+
+def test_a_mark_behind_several_sentences_is_of_all_in_the_paragraph() -> None:
+    assert share_named_sources([(), (2,), (), (0,)], ["", " ", "\n\n", "\n\n"]) == [(2,), (2,), (), (0,)]
+
+
+def test_a_mark_above_a_list_is_of_its_entries_without_a_mark() -> None:
+    sentences = ["Bring one of these:", "- a badge", "- a key", "Then go in."]
+    gaps = ["", "\n\n", "\n", "\n\n"]
+    assert share_named_sources([(1,), (), (), (0,)], gaps, sentences) == [(1,), (1,), (1,), (0,)]
+    assert share_named_sources([(1,), (0,), (2,), ()], gaps, sentences) == [(1,), (0,), (2,), ()]
+    assert share_named_sources([(1,), (), (), ()], gaps, ["Bring these.", *sentences[1:]]) == [(1,), (), (), ()]
+
+
+# -- what no passage can contain ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("The passages do not tell which card the guards use.", True),
+        ("The documents don't say how the key is made, or who keeps it.", True),
+        ("However, none of the passages mentions a price.", True),
+        ("The passages do not tell why the card costs 70 euros.", False),
+        ("The passages do not tell the price, but the guards sell it.", False),
+        ("The passages tell how the key is made.", False),
+        ("The guards do not tell the price.", False),
+    ],
+)
+def test_a_sentence_says_only_what_the_passages_lack(said: str, expected: bool) -> None:
+    assert is_missing_answer(said, "What does the card cost?", GATE) is expected
+
+
+@pytest.mark.parametrize(
+    ("said", "entries", "expected"),
+    [
+        ("You can open the gate in two ways:", 2, True),
+        ("You can open the gate in three ways:", 2, False),
+        ("To open the gate, use one of these:", 2, True),
+        ("The red card does open it:", 2, False),
+        ("You can open the gate in two ways.", 2, False),
+        ("The director of the museum was arrested in spring near Lyon:", 2, False),
+    ],
+)
+def test_a_lead_in_counts_its_entries_and_claims_nothing_else(said: str, entries: int, expected: bool) -> None:
+    assert is_lead_in(said, GATE, "How can I open the gate?", entries) is expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "parts"),
+    [
+        ("Open the gate and lock the yard.", ("Open the gate", "and lock the yard")),
+        ("For Oak, a report is due, which ends the month.", ("For Oak, a report is due", "which ends the month")),
+        ("Open the gate if the guards sleep.", ("Open the gate if the guards sleep",)),
+        ("Ask the guards; if nobody answers, ring the bell.", ("Ask the guards", "if nobody answers, ring the bell")),
+        ("Gates open (yard, depot, hall).", ("Gates open (yard, depot, hall)",)),
+    ],
+)
+def test_a_sentence_is_split_into_what_it_states(sentence: str, parts: tuple[str, ...]) -> None:
+    assert split_statement(sentence) == parts

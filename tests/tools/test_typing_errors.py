@@ -1,0 +1,52 @@
+"""Typing errors in ordinary words of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import pytest
+
+from argot.tools.reading.typing_errors import correct_words, find_typing_errors
+from argot.tools.text.words import stem
+from argot.types import Mention
+
+WORDS = ("password", "canteen", "holiday", "contract", "contact", "reception", "traning")
+
+
+def count_in(words: Collection[str]) -> Callable[[str], int]:
+    stems = {stem(word) for word in words}
+    return lambda word: int(stem(word) in stems)
+
+
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("passwrod rules", "password rules"),
+        ("When does the canten open, the cantene?", "When does the canteen open, the canteen?"),
+        ("how many holidys do i get", "how many holidays do i get"),
+        ("Where is the recepton?", "Where is the reception?"),
+    ],
+)
+def test_a_misspelt_word_is_read_as_the_one_that_the_documents_have(question: str, read: str) -> None:
+    assert correct_words(question, find_typing_errors(question, [], count_in(WORDS))) == read
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "the contrct",  # contract and contact are as near
+        "Who is Passwrod?",
+        "where is passwrod.txt and /etc/passwrod and me@passwrod.org",
+        "the traning of new people",  # the documents write it so themselves
+        "the weather in recent years",  # no word of the documents is near
+        "PASSWROD",
+        "Restart the sssd",
+    ],
+)
+def test_other_words_stay_as_they_are(question: str) -> None:
+    assert find_typing_errors(question, [], count_in(WORDS)) == []
+
+
+def test_a_word_of_a_term_stays_as_it_is() -> None:
+    term = Mention("passwrod vault", 4, 18, "passwrod vault", "exact")
+    assert find_typing_errors("The passwrod vault", [term], count_in(WORDS)) == []

@@ -1,0 +1,146 @@
+"""The sentences, items and rows that answer a question, chosen from several passages by what a trained reader says.
+
+A unit's score is the log-odds of its chance to be part of the answer, plus its passage's weighted score and relevance.
+Units whose score is close to the best one's are quoted, each with what it needs to make sense; the best one comes
+first. If even the best unit scores low, nothing is quoted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from argot.protocols import PassageReader, PassageReading
+from argot.tools.answering.quoted_question import QuotedQuestion
+from argot.tools.answering.quoting import (
+    MAX_STEPS,
+    Unit,
+    find_needed,
+    find_ordering_units,
+    find_run,
+    is_head,
+    read_units,
+    render_first,
+)
+from argot.tools.answering.unit_completion import SHORT_ANSWERS, find_rows_beside, is_list_wanted, is_repeating
+from argot.tools.reading.passage_readings import read_best_wordings, to_log_odds
+from argot.types import Hit
+
+# Chosen on the train split of `lay_train` (bench/laboratory/answers.md).
+MAX_UNITS = 5
+MAX_MARGIN = 2.0
+"""The greatest difference between the scores of the best unit and of another one that is quoted."""
+SURE_MARGIN = 0.8
+"""The greatest difference if the best unit gives the number, time or person asked for: then only other units of its
+passage are quoted."""
+PASSAGE_WEIGHT = 6.0
+"""The weight of a passage's score beside the log-odds of its unit."""
+RELEVANCE_WEIGHT = 1.5
+_EVEN_RELEVANCE = 0.5
+"""The weight of the relevance that a close reading finds, beside them, and the relevance that leaves the score as it
+is."""
+MIN_SCORE = 0.7
+"""The least score at which the best unit is quoted. Chosen on the validation questions of `lay_train` and of the
+samples, where a higher one refuses more right answers than wrong ones."""
+MIN_LIST_SHARE = 0.6
+"""The least share of a list's items that are chosen for the whole list to be quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenUnit:
+    """A unit of the passage at index `hit`."""
+
+    hit: int
+    unit: Unit
+    score: float
+
+
+def read_wordings(question: QuotedQuestion, hits: Sequence[Hit], reader: PassageReader) -> list[PassageReading]:
+    """Read each passage for the wording of the question that it answers best."""
+    wordings = [(wording, 1.0) for wording in question.wordings]
+    return read_best_wordings(reader, wordings, [hit.passage for hit in hits])
+
+
+def choose_units(question: QuotedQuestion, hits: Sequence[Hit], readings: Sequence[PassageReading]) -> list[ChosenUnit]:
+    """Return the units that answer, best first; no unit if even the best one is unlikely to."""
+    scored = [
+        ChosenUnit(place, unit, to_log_odds(reading.units[unit.number]) + _weigh_passage(hit, reading))
+        for place, (hit, reading) in enumerate(zip(hits, readings, strict=True))
+        for unit in _list_quotable(hit.passage.with_columns)
+        if question.asks_twice or question.may_be_answered_by(unit.plain)
+    ]
+    scored.sort(key=lambda one: -one.score)
+    if not scored or scored[0].score < MIN_SCORE:
+        return []
+    chosen: list[ChosenUnit] = []
+    margin = MAX_MARGIN
+    if _gives_value(question, scored[0].unit):
+        margin, scored = SURE_MARGIN, [one for one in scored if one.hit == scored[0].hit]
+    for one in scored:
+        if len(chosen) == MAX_UNITS or scored[0].score - one.score > margin:
+            break
+        # Documents repeat one another; an answer must not.
+        if not any(one.hit != other.hit and is_repeating(one.unit, other.unit) for other in chosen):
+            chosen.append(one)
+    return chosen
+
+
+def _weigh_passage(hit: Hit, reading: PassageReading) -> float:
+    return PASSAGE_WEIGHT * hit.score + RELEVANCE_WEIGHT * (reading.relevance - _EVEN_RELEVANCE)
+
+
+def _gives_value(question: QuotedQuestion, unit: Unit) -> bool:
+    """Return whether a unit gives the one value, time or person that a question asks for."""
+    asks_for_one = question.wanted in SHORT_ANSWERS and not question.asks_twice and not question.wants_all
+    return asks_for_one and question.is_shape_of(unit.plain)
+
+
+def _list_quotable(text: str) -> list[Unit]:
+    """Return the units that may answer by themselves: no headings, and no instructions to whoever answers."""
+    units, ordering = read_units(text), find_ordering_units(text)
+    return [unit for unit in units if unit.number not in ordering and not is_head(unit, units)]
+
+
+def quote_units(question: QuotedQuestion, hits: Sequence[Hit], chosen: Sequence[ChosenUnit]) -> list[str]:
+    """Quote the chosen units, one piece for each passage, that of the best unit first."""
+    by_hit: dict[int, list[Unit]] = {}
+    for one in chosen:
+        by_hit.setdefault(one.hit, []).append(one.unit)
+    return [_quote_passage(question, units, hits[place].passage.with_columns) for place, units in by_hit.items()]
+
+
+def _quote_passage(question: QuotedQuestion, chosen: Sequence[Unit], text: str) -> str:
+    """Quote the chosen units of a passage in their order, except that the best one comes first if it is a sentence."""
+    units, best = read_units(text), chosen[0]
+    ordering = find_ordering_units(text)
+    numbers = {number for unit in chosen for number in _complete_unit(question, unit, chosen, units)} - ordering
+    return render_first(set(find_needed(best, units)) - ordering if best.kind == "prose" else (), numbers, units)
+
+
+def _complete_unit(
+    question: QuotedQuestion, unit: Unit, chosen: Sequence[Unit], units: Sequence[Unit]
+) -> Sequence[int]:
+    """Return the units to quote with one that answers: the header of its table, or its whole list if most of that was
+    chosen.
+    """
+    if unit.kind == "row":
+        # The best row decides which others are like it.
+        return find_rows_beside(question, unit, units) if unit is chosen[0] else find_needed(unit, units)
+    whole = is_list_wanted(question, unit, units) or _is_list_chosen(unit, chosen, units)
+    following = [] if _gives_value(question, unit) else _find_next(unit, units)
+    return [*find_needed(unit, units, whole_list=whole), *following]
+
+
+def _find_next(unit: Unit, units: Sequence[Unit]) -> list[int]:
+    """Return the next sentence of the paragraph: it often completes the answer."""
+    following = units[unit.number + 1 : unit.number + 2]
+    return [one.number for one in following if unit.kind == one.kind == "prose" and not one.apart]
+
+
+def _is_list_chosen(unit: Unit, chosen: Sequence[Unit], units: Sequence[Unit]) -> bool:
+    run = find_run(unit, units)
+    return unit.kind == "item" and len(run) <= MAX_STEPS and _count_in(run, chosen) >= MIN_LIST_SHARE * len(run)
+
+
+def _count_in(run: Sequence[Unit], chosen: Sequence[Unit]) -> int:
+    return sum(unit in run for unit in chosen)

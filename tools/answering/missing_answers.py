@@ -1,0 +1,40 @@
+"""Sentences of an answer that state what is missing from the passages: no passage can contain such a statement."""
+
+from __future__ import annotations
+
+import re
+
+from argot.tools.text.quantities import find_missing_quantity
+from argot.tools.text.words import find_identifiers
+
+_SOURCES = (
+    r"(?:(?:provided|given|cited|available|numbered|retrieved) )?"
+    r"(?:passages?|documents?|sources?|excerpts?|texts?|context)"
+)
+_TELLING = (
+    r"(?:tell|say|state|mention|give|specify|explain|describe|cover|name|contain|include|list|provide|answer|address"
+    r"|indicate|show|clarify|detail|define|discuss|go into)"
+)
+_MISSING = re.compile(
+    rf"^\W*(?:(?:however|but|though|unfortunately),? )?(?:(?:the|these|those) {_SOURCES} (?:(?:do|does) not|don['’]t"
+    rf"|doesn['’]t) (?:\w+ly )?{_TELLING}\b|(?:none|nothing) (?:of|in) (?:the|these|those) {_SOURCES} (?:\w+ly )?\w+"
+    rf"|no (?:passage|document|source) {_TELLING}s?\b)",
+    re.IGNORECASE,
+)
+_MORE = re.compile(
+    r"[,;:.!?]\s+(?!(?:or|nor|and)? ?(?:what|which|who|how|when|where|whether|why|if)\b)|\s(?:but|so|although|while)\s"
+)
+
+
+def is_missing_answer(sentence: str, asked: str, passages: str) -> bool:
+    """Return whether a sentence states only what is missing from the passages.
+
+    A sentence that goes on with another statement states more, and so does one with a number or name that neither the
+    question nor the passages have: "the passages do not tell why the fee is 50 euros" states a fee.
+    """
+    found = _MISSING.match(sentence)
+    rest = sentence[found.end() :].rstrip(" .!?") if found else ""
+    if found is None or _MORE.search(rest):
+        return False
+    known = f"{asked}\n\n{passages}"
+    return not find_missing_quantity(rest, known) and find_identifiers(rest) <= find_identifiers(known)

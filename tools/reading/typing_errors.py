@@ -1,0 +1,56 @@
+"""Typing errors in ordinary words: "passwrod" is read as "password" if the documents have only the latter.
+
+Names, codes and words in capitals stay as they are, and so does a word that may be several others. English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from argot.jargon_db.lookup.ordinary_words import is_common_word, is_everyday_word, is_well_known
+from argot.jargon_db.lookup.spelling import list_near_spellings
+from argot.tools.text.words import stem
+from argot.types import Mention
+
+MIN_LETTERS = 5
+"""Letters of a word that is corrected; a shorter one is one error away from many others."""
+
+PassageCounter = Callable[[str], int]
+"""Counts the passages with a word, in any inflection."""
+
+# Parts of names, paths and addresses are no words.
+_WORD = re.compile(rf"(?<![\w./@:\\'’-])[a-z]{{{MIN_LETTERS},}}(?![\w@:\\'’-]|[./]\w)")
+
+
+def find_typing_errors(question: str, terms: Sequence[Mention], count: PassageCounter) -> list[tuple[str, str]]:
+    """Return the misspelt words of a question, each with the word that is meant."""
+    found: dict[str, str] = {}
+    for match in _WORD.finditer(question):
+        in_term = any(term.start < match.end() and match.start() < term.end for term in terms)
+        if not in_term and (meant := _find_meant(match[0], count)):
+            found[match[0]] = meant
+    return list(found.items())
+
+
+def correct_words(question: str, errors: Sequence[tuple[str, str]]) -> str:
+    """Return the question with the misspelt words replaced."""
+    meant = dict(errors)
+    return _WORD.sub(lambda match: meant.get(match[0], match[0]), question)
+
+
+def _find_meant(word: str, count: PassageCounter) -> str:
+    """Return the one ordinary word of the documents that is one typing error away; empty if none or several are."""
+    if is_common_word(word) or is_everyday_word(word) or is_well_known(word) or count(word):
+        return ""
+    likely = [one for one in sorted(list_near_spellings(word)) if is_common_word(one) and _is_likely(word, one)]
+    near = [one for one in likely if count(one)]
+    # Exchanged letters are the likeliest error, and "pasword" may be "password" or "passwords".
+    exchanged = [one for one in near if sorted(one) == sorted(word)]
+    meant = exchanged or near
+    return min(meant, key=lambda one: (len(one), one)) if len(set(map(stem, meant))) == 1 else ""
+
+
+def _is_likely(word: str, other: str) -> bool:
+    """Return whether a word may be a misspelling of another: the first letter is the same, or letters are exchanged."""
+    return word[0] == other[0] or sorted(word) == sorted(other)

@@ -100,6 +100,7 @@ _INTERFACE_TEXTS = {
     "chat.settings.title": "How to answer",
     "chat.settings.customize": "For this conversation",
     "navigation.user.menu.settings": "How to answer",
+    "navigation.user.menu.logout": "Sign out",
     "alerts.info": "Info",
 }
 

@@ -111,7 +111,7 @@ def roll_back(
     given = {"change": change} if term is None else {"term": term, "moment": moment}
     with open_knowledge_base(home) as client:
         done = client.as_user(as_user).call(glossary_roll_back, why=why, force=force, **given)
-    say(f"Change {done.id} took back {done.rows} entries. Undo it with: argot glossary roll-back {done.id}")
+    say(f"Change {done.id} rolled back {done.rows} entries. Undo it with: argot glossary roll-back {done.id}")
 
 
 def _format_time(at: str) -> str:

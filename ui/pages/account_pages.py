@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
-from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 from argot.errors import InvalidInput
 from argot.service.json_values import convert_to_json
@@ -23,6 +23,7 @@ from argot.service.sign_in.provider_sign_in import LEAVING_SECONDS, ProviderSign
 from argot.service.usecases.people.api_keys import key_add
 from argot.service.usecases.people.personal_data import my_data
 from argot.service.usecases.people.users import show_session
+from argot.ui.pages.page_base import HEADERS, load_templates
 from argot.ui.pages.provider_pages import (
     build_provider_pages,
     choose_own_page,
@@ -153,10 +154,17 @@ def build_account_pages(
     async def show_account(who: Visitor, status: int = 200, **said: str) -> Response:
         found = await kb.look_up(get_account, kb, who.name)
         sessions = [show_session(one) for one in found.sessions]
-        values: dict[str, Any] = {"who": who, "user": found.user, "keys": found.keys, "sessions": sessions}
+        values: dict[str, Any] = {
+            "who": who,
+            "path": ACCOUNT,
+            "user": found.user,
+            "keys": found.keys,
+            "sessions": sessions,
+        }
         values |= {"new_key": "", "links": [link for wing in wings() for link in wing.account_links]}
         values |= {"error": "", "done": "", **said}
-        return render_page("account.html", status, None, **values)
+        html = load_templates().get_template("account.html").render(**values)
+        return HTMLResponse(html, status_code=status, headers=HEADERS)
 
     @router.get("")
     @needs("asker")

@@ -312,7 +312,7 @@ def test_the_command_shows_term_meaning_and_evidence(home: Path) -> None:
     (change, *_) = json.loads(listed.stdout)
     assert change["kind"] == "accept" and "FTL (Mining): flash translation layer" in many.stdout
     undone = CliRunner().invoke(app, ["glossary", "roll-back", str(change["id"]), "--home", str(home)])
-    assert undone.exit_code == 0 and f"took back {change['rows']} entries" in undone.stdout
+    assert undone.exit_code == 0 and f"rolled back {change['rows']} entries" in undone.stdout
     of_term = CliRunner().invoke(app, ["glossary", "history", "FTL", "--home", str(home)])
     assert [row.split("\t")[3] for row in of_term.stdout.splitlines()] == ["roll back", "accept"]
     unclear = CliRunner().invoke(app, ["glossary", "accept", "1", "2", "--expansion", "x", "--home", str(home)])

@@ -36,7 +36,7 @@ QUIZ = Experiment(
         'Golden-Retriever: searched by the augmented question (3.5). "Argot as it is": by the question with its terms '
         "spelt out. The gain over each row is that of Golden-Retriever.",
         "The option's letter decides; the paper's answers were graded by a person.",
-        "Five trials, each with its own order of the options; a row's score is the mean over questions and trials.",
+        "Each trial (five by default) has its own order of the options; a row's score is the mean over all.",
     ),
     public_notes=("The questions are those of the samples.",),
 )  # fmt: skip

@@ -37,6 +37,9 @@ class Profile(BaseModel):
     look_up_jargon: bool = Field(True, description="read terms in the glossary (Golden-Retriever 3.4)")
     choose_sense: bool = Field(True, description="ask back when senses tie; off: take the best one")
     augment_question: bool = Field(True, description="put meanings into the question (Golden-Retriever 3.5)")
+    search_augmented: bool = Field(
+        False, description="search the augmented question itself, as Golden-Retriever 3.5; off: terms spelt out"
+    )
     reformulate_query: bool = Field(True, description="enhance the query by triples (KaPQA 5); off: its baseline")
     classify_triples: bool = Field(True, description="KaPQA's ablation 'w/o triple relevance classifier' when off")
     use_triples: bool = Field(True, description="KaPQA's ablation 'general purpose LLM' when off")
@@ -50,6 +53,9 @@ class Profile(BaseModel):
         get_args(DerivedKind),
         min_length=1,
         description="derived texts searched (RAIDD-S: summary, -Q: question, -U: both)",
+    )
+    one_index: bool = Field(
+        False, description="by meaning, passages and derived texts in one list by cosine (RAIDD 2.2); off: two, fused"
     )
     choose_document: bool = Field(True, description="ask back which document is meant; off: the best one answers")
     rerank: bool = Field(True, description="order by how well passages answer; off: as fused, and no abstaining")
@@ -165,8 +171,10 @@ PROFILES: dict[str, Profile] = {
             about="As the papers run: every call they make, and a query miss ends the turn.",
             misses="strict",
             spare_model=False,
+            search_augmented=True,
             triples_in_one_call=False,
             enhanced_replaces=True,
+            one_index=True,
             choose_document=False,
             search_again=False,
         ),

@@ -43,6 +43,16 @@ def compute_sentence_precision(given: Sequence[int | None], annotated: Sequence[
     return fmean(right) if right else None
 
 
+def compute_overall_precision(given: Sequence[int | None], annotated: Sequence[Collection[int]]) -> float:
+    """Return the precision of one answer over all its sentences (6.1): the share whose passage people annotated. A
+    sentence without a passage is right only if people named none either.
+
+    Raises:
+        ValueError: the lists differ in length.
+    """
+    return fmean(one in names if one is not None else not names for one, names in zip(given, annotated, strict=True))
+
+
 def measure_by_threshold(
     answers: Sequence[Sequence[tuple[float | None, bool]]], thresholds: Sequence[float] = THRESHOLDS
 ) -> list[PrecisionAt]:

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from argot.learn.figures import MEASURED_PARTS
 from argot.learn.pool_search import FoundPassages
 from argot.learn.run_data import RunData, normalize_wording
 from argot.learn.training_pairs import TrainingPair
@@ -21,6 +22,7 @@ class Drawing:
         negatives_from: of how many of the nearest they are drawn.
         margin: a negative's cosine stays at least so far beneath that of the passage that answers; 0: any.
         unique: no question, passage or negative occurs twice in a batch.
+        in_training: no negative is a passage of the validation or test part.
     """
 
     epochs: int
@@ -30,6 +32,7 @@ class Drawing:
     margin: float
     seed: int
     unique: bool = True
+    in_training: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +47,12 @@ class DrawnExample:
 def draw_batches(data: RunData, found: Mapping[str, FoundPassages], drawing: Drawing) -> list[list[DrawnExample]]:
     """Draw the batches of all epochs, one after the other; the same for the same data and seed."""
     drawn: list[list[DrawnExample]] = []
+    left_out = _list_held_out(data) if drawing.in_training else frozenset()
     for epoch in range(drawing.epochs):
         chance = random.Random(f"{drawing.seed}:{epoch}")  # noqa: S311
         pairs = list(data.pairs["train"])
         chance.shuffle(pairs)
-        chosen = {pair.id: _draw_negatives(pair, data, found[pair.id], drawing, chance) for pair in pairs}
+        chosen = {pair.id: _draw_negatives(pair, data, found[pair.id], drawing, chance, left_out) for pair in pairs}
         for batch in _fill_batches(pairs, data, chosen, drawing):
             # A single pair could only be contrasted with its own negatives.
             if len(batch) > 1:
@@ -56,11 +60,21 @@ def draw_batches(data: RunData, found: Mapping[str, FoundPassages], drawing: Dra
     return drawn
 
 
-def _draw_negatives(
-    pair: TrainingPair, data: RunData, found: FoundPassages, drawing: Drawing, chance: random.Random
+def _list_held_out(data: RunData) -> frozenset[str]:
+    """List the passages that answer questions of the validation and test parts."""
+    return frozenset(one for part in MEASURED_PARTS for pair in data.pairs[part] for one in data.gold[pair.id])
+
+
+def _draw_negatives(  # noqa: PLR0917
+    pair: TrainingPair,
+    data: RunData,
+    found: FoundPassages,
+    drawing: Drawing,
+    chance: random.Random,
+    left_out: frozenset[str],
 ) -> tuple[str, ...]:
     """Draw ids of passages near the question that do not answer it; where too few are near, any others."""
-    gold = data.gold[pair.id]
+    gold = data.gold[pair.id] | left_out
     near = [
         passage
         for passage, cosine in zip(found.passages, found.cosines, strict=True)

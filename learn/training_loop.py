@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 CHECKPOINT = "checkpoint.safetensors"
+BEST = "best.safetensors"
+"""The weights that measured best, of a training that validates."""
 Losses = Callable[[int], "Mapping[str, Tensor]"]
 """The losses of a batch (by number; `accumulate` of them make a step), whose sum is minimised."""
 Told = Callable[[int, int, Mapping[str, float]], None]
@@ -24,6 +26,29 @@ Told = Callable[[int, int, Mapping[str, float]], None]
 
 class TrainingStopped(Exception):
     """A stop was requested; the checkpoint is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """A measurement of the network while it learns. The weights that measure best are kept, and the training ends after
+    `patience` measurements in a row that are no better (*Trustworthy Answers* A.1.2).
+
+    `measure`: returns the figure, higher for better weights. `every`: the number of steps between two of them; the last
+    step is measured, too.
+    """
+
+    measure: Callable[[], float]
+    every: int
+    patience: int = 3
+
+
+@dataclass(slots=True)
+class _Measured:
+    """The results of validation so far: the best figure, its step, and the measurements since then."""
+
+    best: float | None = None
+    best_step: int = 0
+    since: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +77,22 @@ class TrainingLoop:
         groups: parameters with their rates, as AdamW takes them: `{"params": [...], "lr": 3e-5}`.
         losses: those of a batch; its random draws come from torch's generator, which is seeded for each step, so that a
             resumed training draws the same.
+        validation: ends the training early; without it the last weights are the result.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917
         self,
         network: nn.Module,
         groups: Sequence[Mapping[str, Any]],
         losses: Losses,
         folder: Path,
         recipe: LoopRecipe,
+        validation: Validation | None = None,
     ) -> None:
         import torch
 
         self.network, self.losses, self.folder, self.recipe = network, losses, folder, recipe
+        self.validation, self._measured = validation, _Measured()
         self.optimizer = torch.optim.AdamW([dict(group) for group in groups], weight_decay=recipe.weight_decay)
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
         self.step = 0
@@ -75,7 +103,7 @@ class TrainingLoop:
         return min(1.0, (step + 1) / rising, max(0.0, (steps - step) / max(1, steps - rising)))
 
     def run(self, told: Told, stop: Callable[[], bool] = lambda: False) -> None:
-        """Train to the end, saving every so many steps.
+        """Train to the end, saving every so many steps. With a validation the network then has the best weights.
 
         Raises:
             TrainingStopped: `stop` requested it; the progress is saved.
@@ -83,7 +111,7 @@ class TrainingLoop:
         """
         import torch
 
-        while self.step < self.recipe.steps:
+        while self.step < self.recipe.steps and not self._has_stalled:
             if stop():
                 self.save()
                 raise TrainingStopped
@@ -94,8 +122,43 @@ class TrainingLoop:
             self.schedule.step()
             self.step += 1
             told(self.step, self.recipe.steps, losses)
-            if self.step % self.recipe.every == 0 or self.step == self.recipe.steps:
+            is_measured = self._validate()
+            if is_measured or self.step % self.recipe.every == 0 or self.step == self.recipe.steps:
                 self.save()
+        if self.validation is not None:
+            self._restore_best()
+
+    # -- validation ---------------------------------------------------------------------------------------------------
+
+    @property
+    def best_step(self) -> int | None:
+        """Return the step whose weights are the result; None without a validation."""
+        return self._measured.best_step if self.validation is not None else None
+
+    @property
+    def _has_stalled(self) -> bool:
+        return self.validation is not None and self._measured.since >= self.validation.patience
+
+    def _validate(self) -> bool:
+        """Measure the network if its turn has come, and keep its weights if they are the best so far."""
+        if self.validation is None or (self.step % self.validation.every and self.step != self.recipe.steps):
+            return False
+        self.network.eval()
+        figure = self.validation.measure()
+        self.network.train()
+        if self._measured.best is None or figure > self._measured.best:
+            self._measured = _Measured(figure, self.step)
+            self._write_tensors(
+                BEST, {name: one.detach().contiguous() for name, one in self._select_learning().items()}
+            )
+        else:
+            self._measured.since += 1
+        return True
+
+    def _restore_best(self) -> None:
+        from safetensors.torch import load_file
+
+        self.network.load_state_dict(load_file(self.folder / BEST), strict=False)
 
     def _compute_gradients(self) -> dict[str, float]:
         """Compute the gradients of a step, one batch after the other; its losses are their means."""
@@ -115,17 +178,23 @@ class TrainingLoop:
 
     def save(self) -> None:
         """Save the weights that learn, and all that is needed to go on, in one file that is whole or not there."""
+        tensors = {f"network.{name}": value.detach().contiguous() for name, value in self._select_learning().items()}
+        for number, moments in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
+        card = {"step": str(self.step), "recipe": json.dumps(dict(self.recipe.card))}
+        if self.validation is not None:
+            card["measured"] = json.dumps(asdict(self._measured))
+        self._write_tensors(CHECKPOINT, tensors, card)
+
+    def _write_tensors(self, name: str, tensors: dict[str, Tensor], card: dict[str, str] | None = None) -> None:
         from safetensors import SafetensorError
         from safetensors.torch import save_file
 
         self.folder.mkdir(parents=True, exist_ok=True)
-        tensors = {f"network.{name}": value.detach().contiguous() for name, value in self._select_learning().items()}
-        for number, moments in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
-        draft = self.folder / f"{CHECKPOINT}.draft"
+        draft = self.folder / f"{name}.draft"
         try:
-            save_file(tensors, draft, {"step": str(self.step), "recipe": json.dumps(dict(self.recipe.card))})
-            os.replace(draft, self.folder / CHECKPOINT)  # noqa: PTH105
+            save_file(tensors, draft, card)
+            os.replace(draft, self.folder / name)  # noqa: PTH105
         except SafetensorError as error:
             # Only its text has the system's error number; viewers of the training see the system's message.
             number = re.search(r"os error (\d+)", str(error))
@@ -146,6 +215,7 @@ class TrainingLoop:
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": saved.moments, "param_groups": groups})
         self.step = saved.step
+        self._measured = _Measured(**saved.measured)
         self.schedule.last_epoch = self.step
         for group, first in zip(self.optimizer.param_groups, self.schedule.base_lrs, strict=True):
             group["lr"] = first * self._rate(self.step)
@@ -158,12 +228,15 @@ def _describe_write_error(number: re.Match[str] | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A training as saved: weights by name, the optimizer's moments by parameter, how far it was, and its recipe."""
+    """A training as saved: weights by name, the optimizer's moments by parameter, how far it was, its recipe, and what
+    its validation measured.
+    """
 
     network: dict[str, Tensor]
     moments: dict[int, dict[str, Tensor]]
     step: int
     recipe: dict[str, Any]
+    measured: dict[str, Any] = field(default_factory=dict)
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
@@ -180,4 +253,5 @@ def read_checkpoint(path: Path) -> Checkpoint:
             else:
                 number, moment = name.split(".")
                 moments.setdefault(int(number), {})[moment] = file.get_tensor(key)
-    return Checkpoint(network, moments, int(card["step"]), json.loads(card["recipe"]))
+    measured = json.loads(card.get("measured", "{}"))
+    return Checkpoint(network, moments, int(card["step"]), json.loads(card["recipe"]), measured)

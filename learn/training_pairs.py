@@ -17,7 +17,7 @@ from argot.json_text import json_lines, json_rows
 Part = Literal["train", "validation", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)
 SHARES = (0.8, 0.1, 0.1)
-"""Shares of training, validation and test (*Trustworthy Answers* 3.2)."""
+"""Shares of training, validation and test (*Trustworthy Answers* A.1.1)."""
 LONGEST = {
     "id": 64, "question": 1000, "passage_id": 200, "passage": 100_000, "document": 1000, "kind": 40, "answer": 10_000,
 }  # fmt: skip

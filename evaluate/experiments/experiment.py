@@ -11,7 +11,7 @@ from argot.types import DerivableKind
 
 Measure = Literal[
     "hit@3", "hit@5", "ndcg@10", "map@1", "map@5", "map@10", "rouge-1", "rouge-l", "bertscore", "geval", "correct",
-    "accurate", "exact", "api", "found_if_accurate", "found_if_inaccurate",
+    "accurate", "found", "exact", "api", "found_if_accurate", "found_if_inaccurate",
 ]  # fmt: skip
 """The measures of one question; `question_measures.py` computes them."""
 BY_JUDGE: frozenset[Measure] = frozenset({"geval", "correct", "accurate", "found_if_accurate", "found_if_inaccurate"})
@@ -19,7 +19,7 @@ OF_ANSWERS: frozenset[Measure] = BY_JUDGE | {"rouge-1", "rouge-l", "bertscore", 
 
 Form = Literal["answers", "beir", "quiz", "raidd", "references", "benchmarks", "none"]
 """The forms of data; `experiment_data.py` and evaluate/experiments/README.md describe each."""
-Way = Literal["ask", "oracle", "s-icl", "rerank", "quiz", "abbreviations", "aspects", "matching"]
+Way = Literal["ask", "oracle", "s-icl", "s-icl by judge", "rerank", "quiz", "abbreviations", "aspects", "matching"]
 """The ways to measure a row; `row_measuring.py` has a function for each."""
 Tuned = Literal["embedder", "reranker", "plain_reranker", "generator"]
 
@@ -46,7 +46,7 @@ ALONE: Mapping[str, SwitchValue] = {
 @dataclass(frozen=True, slots=True)
 class PaperColumn:
     """A column: `measure` over the questions of one `task` (empty: all) in one `part` of the data (empty: the only
-    one).
+    one). `place`: only those whose gold document was passed on at this place, from 1; 0: not at all.
     """
 
     key: str
@@ -55,6 +55,7 @@ class PaperColumn:
     task: str = ""
     part: str = ""
     percent: bool = False
+    place: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,8 @@ class PaperRow:
     """One row: its changes, its requirements, and the paper's figures for it by column.
 
     `switches` change the experiment's profile, and `settings` Argot's; `variant` chooses among forms of the data.
-    `derive`: texts that are first made from the documents. `needs_model`: without a model nothing can be measured.
+    `derive`: texts that are first made from the documents. `tuned`: models without which the row cannot run; `takes`:
+    those that it uses if they are given. `needs_model`: without a model nothing can be measured.
     `never`: why the row cannot run here at all; the paper's figures are shown for comparison.
     """
 
@@ -74,6 +76,7 @@ class PaperRow:
     variant: str = ""
     derive: tuple[DerivableKind, ...] = ()
     tuned: tuple[Tuned, ...] = ()
+    takes: tuple[Tuned, ...] = ()
     needs_model: bool = True
     never: str = ""
     note: str = ""
@@ -84,7 +87,8 @@ class Experiment:
     """A table of a paper. `public`: the set in the folder of public data that is used unless other data is given.
 
     `published_with` names the models and data of the paper, so that readers see why figures cannot be compared. `notes`
-    say what is different here.
+    say what is different here, and `public_notes` what is different about the public set: they are left out of a run on
+    other data.
     """
 
     name: str
@@ -98,10 +102,16 @@ class Experiment:
     public: str = ""
     profile: Mapping[str, SwitchValue] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    public_notes: tuple[str, ...] = ()
 
     def build_profile(self, row: PaperRow) -> Profile:
         changes = {**ALONE, **self.profile, **row.switches}
         return change_profile(PROFILES["default"], changes).model_copy(update={"name": row.label})
+
+    @property
+    def derives(self) -> bool:
+        """Return whether a model derives texts from the documents for any row."""
+        return any(row.derive for row in self.rows)
 
     @property
     def measures(self) -> frozenset[Measure]:

@@ -57,7 +57,13 @@ def run(  # noqa: PLR0917
         list[str] | None, typer.Option("--row", help="Only this row, by its label; repeatable.", metavar="LABEL")
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Only the first N questions.", metavar="N")
+        int | None,
+        typer.Option(
+            "--limit",
+            min=1,
+            help="Only the first N questions; if texts are derived, only their documents and as many others.",
+            metavar="N",
+        ),
     ] = None,
     trials: Annotated[
         int, typer.Option("--trials", min=1, help="The number of trials of a quiz or of drawn abbreviations.")

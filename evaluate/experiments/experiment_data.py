@@ -12,8 +12,8 @@ none         no data: the questions are drawn
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from argot.corpus.corpus import Source, list_sources
@@ -24,11 +24,15 @@ from argot.evaluate.beir import BeirSet, load_beir
 from argot.evaluate.experiments.annotated_answers import AnnotatedAnswer, load_annotated_answers
 from argot.evaluate.experiments.experiment import Experiment
 from argot.evaluate.experiments.loogle import load_loogle
-from argot.evaluate.experiments.public_benchmarks import load_benchmarks
+from argot.evaluate.experiments.public_benchmarks import BENCHMARKS, load_benchmarks
 from argot.evaluate.experiments.quiz_data import QuizQuestion, load_quiz
 from argot.evaluate.markdown_sources import make_markdown_source, remove_headings
 from argot.measures import gold_clusters
 
+LIMITED = (
+    "The number of questions was limited. So that a model derives fewer texts, only their documents and as many others "
+    "were searched: in all documents, figures are lower."
+)
 VariantSources = Callable[[str], Sequence[Source]]
 """A variant's name -> the documents in it: without headings, or cut into chunks of another size."""
 
@@ -45,6 +49,8 @@ class DataPart:
     folder: Path | None = None
     """The folder of a quiz, whose documents and glossary are added together."""
     glossary: Path | None = None
+    about: Mapping[str, str] = field(default_factory=dict)
+    """Question (id) -> the name of its document, for data that name it without the gold in it."""
 
     def make_key(self, id_: object) -> str:
         """Return a question's key, which is unique among all parts."""
@@ -82,15 +88,25 @@ class DataPart:
         """Return the part with only its first questions."""
         if limit is None:
             return self
-        return DataPart(
-            self.name,
-            self.questions[:limit],
-            self.quiz[:limit],
-            self.annotated[:limit],
-            self.sources,
-            self.folder,
-            self.glossary,
-        )
+        return replace(self, questions=self.questions[:limit], quiz=self.quiz[:limit], annotated=self.annotated[:limit])
+
+    def limit_documents(self) -> DataPart:
+        """Return the part with only the documents of its questions and, if there are, as many others."""
+        wanted = {name for one in self.questions for name in self._name_documents(one)}
+        if not wanted:
+            return self
+
+        def choose_sources(variant: str) -> list[Source]:
+            sources = self.sources(variant)
+            needed = {one.uri for one in sources if any(one.uri.endswith(f"/{name}") for name in wanted)}
+            others = [one.uri for one in sources if one.uri not in needed][: len(needed)]
+            return [one for one in sources if one.uri in needed.union(others)]
+
+        return replace(self, sources=choose_sources)
+
+    def _name_documents(self, question: AnswerQuestion) -> set[str]:
+        known = {gold.document for gold in question.gold}
+        return known | ({self.about[question.id]} if question.id in self.about else set())
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +152,8 @@ def load_experiment_data(
     Args:
         given: a folder or file in the experiment's form.
         datasets: the folder of public sets.
-        limit: only this number of questions of each part, the first ones.
+        limit: only this number of questions of each part, the first ones. If a model derives texts from the documents,
+            they are limited, too: to those of these questions and as many others.
 
     Raises:
         InvalidInput: the data is missing or malformed; the message says what is missing and which form it needs.
@@ -154,7 +171,13 @@ def load_experiment_data(
     if not place.exists():
         raise InvalidInput(f"{place} is not there. {describe_source(experiment)}")
     parts, notes = _READERS[experiment.form](place)
-    return ExperimentData(place.name, [part.limit_questions(limit) for part in parts], notes)
+    parts = [part.limit_questions(limit) for part in parts]
+    if limit is not None and experiment.derives:
+        parts = [part.limit_documents() for part in parts]
+        notes = (*notes, LIMITED)
+    if given is None:
+        notes = (*experiment.public_notes, *notes)
+    return ExperimentData(place.name, parts, notes)
 
 
 def find_public_data(experiment: Experiment, datasets: Path) -> Path | None:
@@ -216,8 +239,8 @@ def _read_quiz(place: Path) -> _Read:
 
 
 def _read_raidd(place: Path) -> _Read:
-    questions, sources, notes = load_loogle(place)
-    return [DataPart(questions=questions, sources=sources)], notes
+    questions, about, sources, notes = load_loogle(place)
+    return [DataPart(questions=questions, sources=sources, about=about)], notes
 
 
 def _read_references(place: Path) -> _Read:
@@ -225,11 +248,13 @@ def _read_references(place: Path) -> _Read:
 
 
 def _read_benchmarks(place: Path) -> _Read:
-    parts = []
-    for name, found in load_benchmarks(place).items():
+    parts, benchmarks = [], load_benchmarks(place)
+    missing = [name for name in BENCHMARKS if name not in benchmarks]
+    notes = (f"Not among the data, so their columns stay empty: {', '.join(missing)}.",) if missing else ()
+    for name, found in benchmarks.items():
         sources = found.sources
         parts.append(DataPart(name, found.questions, found.quiz, sources=lambda variant, held=sources: held))  # type: ignore[misc]
-    return parts, ()
+    return parts, notes
 
 
 _READERS: dict[str, Callable[[Path], _Read]] = {

@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -128,11 +128,13 @@ def _require_folders(tuned: Mapping[Tuned, str]) -> None:
 def _open_data(experiment: Experiment, options: ExperimentOptions, settings: Settings) -> Iterator[ExperimentData]:
     """Yield the data of a run. For a quiz without data, the samples' quiz is written to a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="argot-") as scratch:
-        given = options.data
-        if experiment.form == "quiz" and given is None:
-            given = Path(scratch) / "samples"
-            write_samples_quiz(given, "test")
-        yield load_experiment_data(experiment, given, settings.datasets, options.limit)
+        if experiment.form == "quiz" and options.data is None:
+            samples = Path(scratch) / "samples"
+            write_samples_quiz(samples, "test")
+            data = load_experiment_data(experiment, samples, settings.datasets, options.limit)
+            yield replace(data, notes=(*experiment.public_notes, *data.notes))
+        else:
+            yield load_experiment_data(experiment, options.data, settings.datasets, options.limit)
 
 
 class _Running:
@@ -263,7 +265,7 @@ class _Running:
 
     def _build_settings(self, row: PaperRow) -> Settings:
         changed: dict[str, Any] = dict(row.settings)
-        for kind in row.tuned:
+        for kind in (*row.tuned, *(one for one in row.takes if one in self.options.tuned_models)):
             given = self.options.tuned_models[kind]
             if kind == "generator":
                 changed["model"] = given

@@ -1,9 +1,10 @@
-"""KaPQA, tables 3 to 5 (sections 6 and 7)."""
+"""KaPQA, tables 3 to 5 and figures 2 to 7 (sections 6 and 7)."""
 
 from __future__ import annotations
 
 from argot.evaluate.experiments.experiment import Experiment, PaperColumn, PaperRow, map_figures
 from argot.profile import SwitchValue
+from argot.types import DerivableKind
 
 PAPER = "KaPQA"
 _COLUMNS = (
@@ -62,8 +63,10 @@ _ORACLE = PaperRow(
     note="The triples come from the gold documents, so it is an upper bound and no system.",
 )
 _MODELS = "GPT-3.5 0301, judged by GPT-4 0314, DPR retrieval"
-_NOTES = (
+_STAND_IN = (
     "The set is not public; the Samsung television manual (emanuals) is used instead, which has how-to questions, too.",
+)
+_NOTES = (
     "DPR: semantic search with the embedder set here. The model gets the best three passages.",
     "G-Eval (1 to 5) is shown from 0 to 1. Without a model answers are quotations, and the judge's column stays empty.",
 )
@@ -87,6 +90,7 @@ ACROBAT = Experiment(
     ),
     published_with=f"{_MODELS}; Adobe Acrobat questions, which are not public",
     notes=_NOTES,
+    public_notes=_STAND_IN,
 )
 
 PHOTOSHOP = Experiment(
@@ -107,6 +111,7 @@ PHOTOSHOP = Experiment(
     ),
     published_with=f"{_MODELS}; synthetic Photoshop questions, which are not public",
     notes=_NOTES,
+    public_notes=_STAND_IN,
 )
 
 _NDCG = (PaperColumn("ndcg@10", "NDCG", "ndcg@10"),)
@@ -115,7 +120,7 @@ NDCG = Experiment(
     name="kapqa-5",
     paper=PAPER,
     table="Table 5",
-    about="The rank of the gold document with and without reformulation (Photoshop)",
+    about="The rank of the gold document with and without reformulation",
     form="answers",
     public="emanuals",
     columns=_NDCG,
@@ -130,8 +135,98 @@ NDCG = Experiment(
             needs_model=False,
         ),
     ),
-    published_with="GPT-3.5 0301; synthetic Photoshop questions, which are not public",
-    notes=(_NOTES[0], "The paper does not name the rank of its cut-off; here it is 10."),
+    published_with="GPT-3.5 0301; Adobe questions, which are not public",
+    notes=(
+        "The paper names neither the rank of its cut-off nor which of its two sets this was; here the cut-off is 10.",
+        "DPR: semantic search with the embedder set here.",
+    ),
+    public_notes=_STAND_IN,
 )
 
-EXPERIMENTS = (ACROBAT, PHOTOSHOP, NDCG)
+_TRIPLES: dict[str, SwitchValue] = _DENSE
+_NO_TRIPLES: dict[str, SwitchValue] = {**_DENSE, "use_triples": False}
+_DPR: dict[str, SwitchValue] = {**_DENSE, **_NO_REFORMULATION}
+_PLOTTED = "The paper prints a plot without its figures."
+_POSITIONS = (
+    PaperColumn("first", "G-Eval, gold first", "geval", place=1),
+    PaperColumn("second", "second", "geval", place=2),
+    PaperColumn("third", "third", "geval", place=3),
+    PaperColumn("absent", "not passed on", "geval", place=0),
+    PaperColumn("hit@3", "Hit rate (top 3)", "hit@3", percent=True),
+)
+
+
+def _make_position_experiment(figure: int, questions: str) -> Experiment:
+    return Experiment(
+        name=f"kapqa-figure-{figure}",
+        paper=PAPER,
+        table=f"Figure {figure}",
+        about=f"G-Eval by the position of the gold document among the three that are passed on ({questions})",
+        form="answers",
+        public="emanuals",
+        columns=_POSITIONS,
+        profile=_PLAIN,
+        rows=(
+            PaperRow("DPR", switches=_DPR),
+            PaperRow("augmentation with domain-specific triples", switches=_TRIPLES, derive=("triple",)),
+        ),
+        published_with=f"{_MODELS}; Adobe {questions} questions, which are not public",
+        notes=(_PLOTTED, *_NOTES),
+        public_notes=_STAND_IN,
+    )
+
+
+PASSED = (1, 3, 5, 10)
+"""Numbers of documents passed on. The paper does not name its own."""
+_BY_NUMBER = (PaperColumn("ndcg@10", "NDCG", "ndcg@10"), PaperColumn("geval", "G-Eval", "geval"))
+
+
+def _make_number_rows(
+    label: str, switches: dict[str, SwitchValue], derive: tuple[DerivableKind, ...]
+) -> list[PaperRow]:
+    return [
+        PaperRow(
+            f"{label}, {passed} passed on",
+            switches={**switches, "passages": passed, "passages_for_model": passed, "passages_for_answer": passed},
+            derive=derive,
+            needs_model=switches is not _DPR,
+        )
+        for passed in PASSED
+    ]
+
+
+def _make_number_experiment(figures: tuple[int, int], questions: str) -> Experiment:
+    first, second = figures
+    return Experiment(
+        name=f"kapqa-figure-{first}",
+        paper=PAPER,
+        table=f"Figures {first} and {second}",
+        about=f"NDCG and G-Eval by the number of documents passed on ({questions})",
+        form="answers",
+        public="emanuals",
+        columns=_BY_NUMBER,
+        profile=_PLAIN,
+        rows=(
+            *_make_number_rows("DPR", _DPR, ()),
+            *_make_number_rows("reformulation without triples", _NO_TRIPLES, ()),
+            *_make_number_rows("reformulation with triples", _TRIPLES, ("triple",)),
+        ),
+        published_with=f"GPT-4o, other embeddings than in the tables; Adobe {questions} questions, not public",
+        notes=(
+            _PLOTTED,
+            "NDCG is that of the documents passed on. DPR: semantic search with the embedder set here.",
+            *_NOTES[1:],
+        ),
+        public_notes=_STAND_IN,
+    )
+
+
+EXPERIMENTS = (
+    ACROBAT,
+    PHOTOSHOP,
+    NDCG,
+    _make_position_experiment(2, "Acrobat"),
+    _make_position_experiment(3, "Photoshop"),
+    _make_number_experiment((4, 5), "Acrobat"),
+    _make_number_experiment((6, 7), "Photoshop"),
+)

@@ -24,23 +24,28 @@ GIVEN = "256/50"
 _WORDS_PER_TOKEN = 0.75
 _LONGEST_OVERLAP = 2000
 
-_Read = tuple[list[AnswerQuestion], Callable[[str], Sequence[Source]], tuple[str, ...]]
+_Read = tuple[list[AnswerQuestion], dict[str, str], Callable[[str], Sequence[Source]], tuple[str, ...]]
 
 
 def load_loogle(folder: Path) -> _Read:
-    """Load the questions, the documents for each size of chunks ("128/25"), and a note on what the data lacks.
+    """Load the questions, the document of each question by its id, the documents for each size of chunks ("128/25"),
+    and notes on what the data lacks.
 
     Raises:
         InvalidInput: a file is missing or malformed; the message names it and the entry.
     """
     chunks = _load_chunks(folder / "docs_chunks256.json")
-    questions = _load_questions(folder / "questions.json", chunks)
+    read = _load_questions(folder / "questions.json", chunks)
+    questions = [one for one, _ in read]
     lacking = []
     if not any(one.kind for one in questions):
-        lacking.append('The questions name no "task": columns by task stay empty.')
+        lacking.append(
+            'The questions name no "task": columns by task stay empty. Add it to each, from LooGLE\'s release.'
+        )
     if not any(one.gold for one in questions):
-        lacking.append('The questions name no "evidence": CP-CCR and IP-CCR stay empty.')
-    return questions, lambda variant: _make_sources(chunks, variant or GIVEN), tuple(lacking)
+        lacking.append('The questions name no "evidence", which LooGLE\'s release has: CP-CCR and IP-CCR stay empty.')
+    documents = {one.id: document for one, document in read}
+    return questions, documents, lambda variant: _make_sources(chunks, variant or GIVEN), tuple(lacking)
 
 
 def _make_sources(chunks: dict[str, list[str]], variant: str) -> list[Source]:
@@ -94,7 +99,8 @@ def _load_chunks(path: Path) -> dict[str, list[str]]:
     return chunks
 
 
-def _load_questions(path: Path, chunks: dict[str, list[str]]) -> list[AnswerQuestion]:
+def _load_questions(path: Path, chunks: dict[str, list[str]]) -> list[tuple[AnswerQuestion, str]]:
+    """Load each question with the name of its document."""
     found = _load_json(path)
     if not isinstance(found, list) or not found:
         raise InvalidInput(
@@ -103,7 +109,7 @@ def _load_questions(path: Path, chunks: dict[str, list[str]]) -> list[AnswerQues
     return [_read_question(row, f"{path}, entry {place}", place, chunks) for place, row in enumerate(found, start=1)]
 
 
-def _read_question(row: Any, where: str, place: int, chunks: dict[str, list[str]]) -> AnswerQuestion:
+def _read_question(row: Any, where: str, place: int, chunks: dict[str, list[str]]) -> tuple[AnswerQuestion, str]:
     if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in ("doc", "question", "answer")):
         raise InvalidInput(f"{where}: needs the texts doc, question and answer.")
     if row["doc"] not in chunks:
@@ -111,8 +117,9 @@ def _read_question(row: Any, where: str, place: int, chunks: dict[str, list[str]
     evidence, task = row.get("evidence", []), row.get("task", "")
     if not isinstance(task, str) or not isinstance(evidence, list) or not all(isinstance(one, str) for one in evidence):
         raise InvalidInput(f'{where}: "task" is a text and "evidence" a list of texts.')
-    gold = tuple(GoldSnippet(make_markdown_name(row["doc"]), one) for one in evidence if one.strip())
-    return AnswerQuestion(f"loogle{place}", task.casefold(), row["question"], gold, row["answer"])
+    document = make_markdown_name(row["doc"])
+    gold = tuple(GoldSnippet(document, one) for one in evidence if one.strip())
+    return AnswerQuestion(f"loogle{place}", task.casefold(), row["question"], gold, row["answer"]), document
 
 
 def _load_json(path: Path) -> Any:

@@ -24,6 +24,7 @@ from argot.json_text import json_lines
 
 DECISIONS = ("yes", "no", "maybe")
 _EVALUATION_FILES = {"huggingface": "huggingface", "torchhub": "torchhub", "tensorflowhub": "tensorflow"}
+BENCHMARKS = ("hotpotqa", "pubmedqa", *_EVALUATION_FILES)
 _INSTRUCTION = re.compile(r"###\s*Instruction:\s*(.*?)\s*###\s*Output", re.DOTALL)
 
 

@@ -34,6 +34,11 @@ class FoundAnswer:
     gold: frozenset[str]
     evidence_found: bool | None = None
 
+    @property
+    def gold_place(self) -> int:
+        """Return the place of the first gold document among those found, from 1; 0 if there is none."""
+        return next((place for place, one in enumerate(self.documents, start=1) if one in self.gold), 0)
+
 
 Values = dict[Measure, float | None]
 Judges = Mapping[JudgeName, AnswerJudge]
@@ -54,6 +59,9 @@ async def measure_answers(
     values: list[Values] = [
         {one: ranked.get(one) for one in measures if one in RANKED} for ranked in _measure_ranking(found)
     ]
+    if "found" in measures:
+        for of_question, one in zip(values, found, strict=True):
+            of_question["found"] = float(one.gold_place > 0) if one.gold else None
     done = 0
     for batch in group_items(found, AT_ONCE):
         for of_answer in await asyncio.gather(*(_measure_answer(one, measures, judges) for one in batch)):

@@ -1,21 +1,29 @@
-"""Rows of reference matching (Trustworthy Answers 6): by the algorithm, with and without a threshold, and by a
-model.
-"""
+"""Rows of reference matching (Trustworthy Answers 6): by the paper's algorithm, by Argot's, and by a model."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import Literal, cast
+from dataclasses import dataclass
 
 from argot.evaluate.experiments.annotated_answers import AnnotatedAnswer
 from argot.evaluate.experiments.row_work import Each, RowWork
 from argot.evaluate.failure_tolerance import Patience
-from argot.evaluate.reference_precision import compute_sentence_precision
-from argot.tools.answering.citations import match_references
+from argot.evaluate.reference_precision import compute_overall_precision, compute_sentence_precision
+from argot.tools.answering.citations import match_as_published, match_references
 from argot.tools.answering.support import SupportScorer
+from argot.tools.retrieval.scorer_choice import choose_scorer
 from argot.types import MatchedSegment, Passage
+
+BIN = 0.1
+"""The width of a bar of figure 10: a row counts the sentences whose score is at its threshold or up to this above."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedAnswer:
+    segments: Sequence[MatchedSegment]
+    seconds: float
 
 
 async def measure_matching(work: RowWork) -> Each:
@@ -23,42 +31,62 @@ async def measure_matching(work: RowWork) -> Each:
     each: Each = {}
     patience = Patience()
     for done, answer in enumerate(work.part.annotated, start=1):
-        started = time.perf_counter()
-        segments = await patience.wait(_match_segments(work, answer))
-        seconds = time.perf_counter() - started
-        if segments is not None:
-            each[work.make_key(answer.id)] = {
-                "segments": float(len(segments)),
-                "precision": compute_precision(answer, segments),
-                "seconds": seconds,
-            }
+        matched = await patience.wait(_match_answer(work, answer))
+        if matched is not None:
+            each[work.make_key(answer.id)] = measure_answer(answer, matched, _read_threshold(work.row.variant))
         work.progress(work.name, done, len(work.part.annotated))
     work.failed = patience.failed
     return each
 
 
+def measure_answer(answer: AnnotatedAnswer, matched: MatchedAnswer, threshold: float) -> dict[str, float | None]:
+    """Return the figures of one answer. Segments with a score under the threshold keep no reference."""
+    kept = [one for one in matched.segments if one.score >= threshold]
+    given: list[int | None] = [None] * len(answer.sentences)
+    for one in kept:
+        given[one.first : one.last + 1] = [one.passage] * (one.last - one.first + 1)
+    near = sum(one.last - one.first + 1 for one in kept if one.score < threshold + BIN or threshold + BIN >= 1)
+    return {
+        "segments": float(len(kept)),
+        "precision": compute_overall_precision(given, answer.annotated),
+        "kept_precision": compute_sentence_precision(given, answer.annotated),
+        "kept": sum(one is not None for one in given) / len(given),
+        "near": near / len(given),
+        "seconds": matched.seconds,
+    }
+
+
+def _read_threshold(variant: str) -> float:
+    _, _, threshold = variant.partition(" ")
+    return float(threshold or 0)
+
+
+async def _match_answer(work: RowWork, answer: AnnotatedAnswer) -> MatchedAnswer:
+    """Match one answer. The paper's algorithm scores without a threshold, so that its rows share one matching."""
+    known: dict[str, MatchedAnswer] = work.memory.setdefault("matched", {})
+    of_paper = work.row.variant.startswith("paper")
+    if of_paper and answer.id in known:
+        return known[answer.id]
+    started = time.perf_counter()
+    segments = await _match_segments(work, answer)
+    matched = MatchedAnswer(segments, time.perf_counter() - started)
+    if of_paper:
+        known[answer.id] = matched
+    return matched
+
+
 async def _match_segments(work: RowWork, answer: AnnotatedAnswer) -> list[MatchedSegment]:
     passages = [_build_passage(text, place) for place, text in enumerate(answer.passages)]
-    if work.row.variant == "model":
+    method, _, threshold = work.row.variant.partition(" ")
+    if method == "model":
         assert work.judge is not None, "the row needs a model"
         return await work.judge.match_references(answer.question, answer.sentences, passages)
-    method, threshold = work.row.variant.split()
+    if method == "paper":
+        scorer = choose_scorer(work.base.settings)
+        return await asyncio.to_thread(match_as_published, answer.sentences, passages, scorer)
     return await asyncio.to_thread(
-        match_references,
-        answer.sentences,
-        passages,
-        SupportScorer(),
-        threshold=float(threshold),
-        method=cast(Literal["sum", "published"], method),
+        match_references, answer.sentences, passages, SupportScorer(), threshold=float(threshold)
     )
-
-
-def compute_precision(answer: AnnotatedAnswer, segments: Sequence[MatchedSegment]) -> float | None:
-    """Return the share of matched sentences whose passage people annotated; None if no sentence was matched."""
-    given: list[int | None] = [None] * len(answer.sentences)
-    for one in segments:
-        given[one.first : one.last + 1] = [one.passage] * (one.last - one.first + 1)
-    return compute_sentence_precision(given, answer.annotated)
 
 
 def _build_passage(text: str, place: int) -> Passage:

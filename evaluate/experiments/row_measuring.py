@@ -46,6 +46,7 @@ async def measure_row(work: RowWork) -> Each:
 
 # -- questions that are asked, or only used for a search ---------------------------------------------------------------
 
+LOOPS = ("s-icl", "s-icl by judge")
 _Find = Callable[[AnswerQuestion], Awaitable[tuple[str, Sequence[FoundPassage]]]]
 """A question -> its answer (empty if there is none) and the passages found, best first."""
 
@@ -64,7 +65,7 @@ async def _measure_questions(work: RowWork) -> Each:
         each[work.make_key(one.question.id)] = {
             column.key: of_question.get(column.measure)
             for column in work.columns
-            if column.measure and column.task in ("", one.question.kind)
+            if column.measure and column.task in ("", one.question.kind) and column.place in (None, one.gold_place)
         }
     return each
 
@@ -81,7 +82,7 @@ async def _find_answers(work: RowWork) -> list[FoundAnswer]:
 
     found: list[FoundAnswer] = []
     # S-ICL uses what it learnt from one question in the next.
-    for batch in group_items(work.part.questions, 1 if work.row.way == "s-icl" else AT_ONCE):
+    for batch in group_items(work.part.questions, 1 if work.row.way in LOOPS else AT_ONCE):
         found += await asyncio.gather(*map(look, batch))
         work.progress(work.name, len(found), len(work.part.questions))
     work.failed = patience.failed
@@ -93,7 +94,7 @@ def _make_finder(work: RowWork, documents: Sequence[Document]) -> _Find:
     profile = work.profile if answers else work.profile.model_copy(update={"generate_answer": False})
     if work.row.way == "rerank":
         return lambda question: asyncio.to_thread(_rank_all, work, profile, question)
-    if work.row.way == "s-icl":
+    if work.row.way in LOOPS:
         return _find_by_solutions(work, profile)
 
     async def find(question: AnswerQuestion) -> tuple[str, Sequence[FoundPassage]]:
@@ -119,8 +120,8 @@ def _require_reply(result: AskResult) -> None:
 
 
 def _find_by_solutions(work: RowWork, profile: Profile) -> _Find:
-    assert work.server is not None and work.judge is not None, "the row needs a model"
-    loop = SolutionLoop(work.server, work.judge)
+    assert work.server is not None, "the row needs a model"
+    loop = SolutionLoop(work.server, work.judge if work.row.way == "s-icl by judge" else None)
     search = work.base.make_asker(profile.model_copy(update={"generate_answer": False}), work.server)
 
     async def find(question: AnswerQuestion) -> tuple[str, Sequence[FoundPassage]]:

@@ -7,7 +7,9 @@ from html import escape
 from argot.evaluate.experiments.experiment import Experiment, PaperColumn
 from argot.evaluate.experiments.experiment_runs import ExperimentRun
 from argot.evaluate.experiments.run_tables import format_figure, format_published, list_columns
+from argot.evaluate.experiments.score_tables import build_score_tables
 from argot.evaluate.experiments.svg_plots import PlottedRow, draw_dot_plot
+from argot.evaluate.reports import Table
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: #1d2433; }
@@ -46,6 +48,7 @@ def build_run_page(experiment: Experiment, run: ExperimentRun) -> str:
         '<p class="key"><span class="ours">● ours, with its 95 % interval</span> &nbsp; '
         '<span class="paper">◇ the paper reports</span></p>',
         _render_table(experiment, run, columns),
+        *map(_render_scores, build_score_tables(experiment, run)),
         _render_plots(experiment, run, columns),
         _render_setting(experiment, run),
         "</body>\n</html>\n",
@@ -71,6 +74,15 @@ def _render_table(experiment: Experiment, run: ExperimentRun, columns: list[Pape
     return (
         f'<div class="wide"><table><thead><tr><th scope="col">Row</th>{head}<th scope="col"></th></tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def _render_scores(table: Table) -> str:
+    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in table.columns)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
+    return (
+        f'<h2>{escape(table.title)}</h2>\n<div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
     )
 
 

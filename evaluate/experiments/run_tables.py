@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from argot.evaluate.experiments.experiment import Experiment, PaperColumn
 from argot.evaluate.experiments.experiment_runs import ColumnFigure, ExperimentRun, RowResult
+from argot.evaluate.experiments.score_tables import build_score_tables
 from argot.evaluate.reports import Table
 
 COLUMNS_AT_ONCE = 5
@@ -21,6 +22,7 @@ def build_run_tables(experiment: Experiment, run: ExperimentRun) -> list[Table]:
         rows = [[row.label, *(_format_cell(experiment, row, column) for column in some)] for row in run.rows]
         title = f"{experiment.paper}, {experiment.table}: ours · the paper's"
         tables.append(Table(title if not start else "Further columns", ["row", *(one.title for one in some)], rows))
+    tables += build_score_tables(experiment, run)
     if lacking := [[row.label, row.reason] for row in run.rows if row.reason]:
         tables.append(Table("Not run, or not as the paper did", ["row", "why"], lacking))
     tables.append(Table("Data and models", ["", ""], _list_setting(experiment, run)))

@@ -1,7 +1,8 @@
 """RAIDD-S ICL (2.2, figure 3): a model that optimises its answers with pairs of earlier solutions and their scores.
 
-Each question is answered with earlier pairs in the prompt. The answer is then scored against the true one, from 0 to
-100, and becomes a pair itself. The prompt holds the best and the worst pairs, worst first, and few of them.
+Each question is answered with earlier pairs in the prompt. The model scores its own answer, from 0 to 100, which
+becomes a pair itself, with the true answer. The prompt holds the best and the worst pairs, worst first, and few of
+them. A judge may score instead, against the true answer.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ class SolvedQuestion:
 
 @dataclass
 class SolutionLoop:
-    """One pass over the questions, in order."""
+    """One pass over the questions, in order. Without a `judge` the model's own scores count, as in the paper."""
 
     server: ModelServer
-    judge: ModelJudge
+    judge: ModelJudge | None = None
     solved: list[SolvedQuestion] = field(default_factory=list)
 
     async def answer(self, question: AnswerQuestion, passages: Sequence[FoundPassage]) -> str:
@@ -66,6 +67,9 @@ class SolutionLoop:
         return [*ranked[:half], *ranked[-half:]]
 
     async def _learn_solution(self, question: AnswerQuestion, answer: str, own_score: int) -> None:
+        if self.judge is None:
+            self.solved.append(SolvedQuestion(question.question, answer, question.reference, own_score))
+            return
         try:
             likeness = await self.judge.geval(question.question, question.reference, answer)
             score = round((likeness - 1) / 4 * 100)

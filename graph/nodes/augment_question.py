@@ -22,7 +22,8 @@ async def augment_question(state: State, run: RunContext) -> Step:
     The answer is written from the paper's template. The search query replaces each term by its expansion and adds no
     other word. If no document spells an expansion out, a second query uses the term that the documents have: people
     also say "paid time off" where all documents have PTO. The asker's own wording is searched with a small weight where
-    a sense is a guess or the documents never spell it out.
+    a sense is a guess or the documents never spell it out. With `search_augmented` the template itself is the only
+    query, as in the paper: context, definitions and notes are searched, too.
     """
     # Run in a thread: it reads the stores, which must not block other streams.
     step = await asyncio.to_thread(_augment, state, run)
@@ -33,6 +34,15 @@ async def augment_question(state: State, run: RunContext) -> Step:
 def _augment(state: State, run: RunContext) -> Step:
     question = state["stand_alone_question"]
     terms = read_terms(state, run)
+    text = augmented(question, terms, _find_context(state, terms, run))
+    queries = [(text, 1.0)] if run.profile.search_augmented else _build_queries(question, state, terms, run)
+    update: StateUpdate = {"augmented_question": text, "search_queries": queries}
+    found = ", ".join(dict.fromkeys(f"{term.mention.surface} = {term.sense.meaning}" for term in terms))
+    return Step(update, found or "nothing to explain")
+
+
+def _build_queries(question: str, state: State, terms: list[ReadTerm], run: RunContext) -> list[tuple[str, float]]:
+    """Build the weighted queries: the question with its terms spelt out, then other wordings of it."""
     query = expand_query(question, terms)
     queries = [(query, 1.0), *_build_rival_queries(question, state, terms, run)]
     # Last in the list, because the evidence is judged by the first query.
@@ -44,10 +54,7 @@ def _augment(state: State, run: RunContext) -> Step:
     queries += [(text, run.profile.weight_rivals) for text in shorter if text not in (query, abbreviated, question)]
     if question not in (query, abbreviated) and original and _is_own_wording_searched(state, terms, run):
         queries.append((question, original))
-    context = _find_context(state, terms, run)
-    update: StateUpdate = {"augmented_question": augmented(question, terms, context), "search_queries": queries}
-    found = ", ".join(dict.fromkeys(f"{term.mention.surface} = {term.sense.meaning}" for term in terms))
-    return Step(update, found or "nothing to explain")
+    return queries
 
 
 def _use_terms_for_lay_words(query: str, run: RunContext) -> str:

@@ -6,6 +6,7 @@ from argot.graph.multi_question import lacks_words, list_parts, rank_parts
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.numbered_parts import find_parts_in_turn, has_references_throughout, list_spans, put_first
 from argot.graph.other_queries import join_new_passages
+from argot.graph.presentation.wording import expand_query
 from argot.graph.run_context import RunContext, count_kept_passages
 from argot.graph.state import State, SubjectRecord
 from argot.graph.state_records import load_hits, read_terms, to_hit_record
@@ -89,7 +90,7 @@ async def _judge(hits: list[Hit], evidence: float, state: State, run: RunContext
     if not hits:
         return False, [], []
     # The first query is the plain one, with its terms spelt out; rivals and rewritings follow it.
-    query, embedder = state["search_queries"][0][0], run.corpus.embedder
+    query, embedder = _list_judged_queries(state, run)[0].text, run.corpus.embedder
     quotable = await asyncio.to_thread(is_quotable, query, hits, evidence, run.scorer, run.profile, embedder)
     # `abstain_below` 0 means to answer in any case, for measurements.
     judges = (quotable or run.model is not None) and run.profile.rerank and run.profile.abstain_below
@@ -127,16 +128,26 @@ def _find_lacking(state: State, hits: list[Hit], evidence: float, run: RunContex
     named = find_unknown_part_numbers(state["stand_alone_question"], store, run.principal)
     # Only the glossary names "KX-200", and says what it is.
     unnamed = [name for name in named if not any(name in term.mention.surface for term in terms)]
-    query = state["search_queries"][0][0]
+    query = _list_judged_queries(state, run)[0].text
     lacking = has_only_numbers(query) or lacks_words(run.abbreviate(query), hits, evidence, terms, run)
     return unnamed, find_unspoken_terms(terms, hits, store, run.principal), lacking
+
+
+def _list_judged_queries(state: State, run: RunContext) -> list[WeightedQuery]:
+    """List the queries by which passages are judged: those that were searched. An augmented question is judged as one
+    with its terms spelt out: the words of a definition are not what is asked for.
+    """
+    queries = state["search_queries"]
+    if run.profile.search_augmented and [text for text, _ in queries] == [state["augmented_question"]]:
+        return [WeightedQuery(expand_query(state["stand_alone_question"], read_terms(state, run)))]
+    return [WeightedQuery(text, weight) for text, weight in queries]
 
 
 def _rerank(state: State, run: RunContext, subject: SubjectRecord | None) -> tuple[list[Hit], float]:
     hits = keep_subject(drop_other_senses(load_hits(state["hits"], run), state, run), subject, run)
     if not hits or not run.profile.rerank:
         return hits, float(bool(hits))
-    queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
+    queries = _list_judged_queries(state, run)
     read = READ_PASSAGES if run.model is None else READ_PASSAGES_FOR_MODEL
     nearest = put_subject_first(reranked(queries, hits, run.scorer, run.profile, read), subject, run)
     ordered = put_successors_first(nearest, state["stand_alone_question"])

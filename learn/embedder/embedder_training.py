@@ -1,6 +1,6 @@
 """Training an embedder: each question nearer to its passage than to all others of the batch, and to near ones.
 
-Contrastive learning with in-batch and mined hard negatives (AccurateRAG 2.2, *Trustworthy Answers* 3.2.2), by
+Contrastive learning with in-batch and mined hard negatives (AccurateRAG 2.3.1, *Trustworthy Answers* 3.2), by
 sentence-transformers' MultipleNegativesRankingLoss.
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -147,20 +148,26 @@ def load_model(base: BaseModel, dtype: torch.dtype, device: torch.device) -> Any
     return model.requires_grad_(False).to(device).eval()
 
 
+def require_adapter_package(recipe: GeneratorRecipe) -> None:
+    """
+    Raises:
+        MissingExtra: an adapter needs peft, which is not installed.
+    """
+    if recipe.method == "lora" and find_spec("peft") is None:
+        raise MissingExtra("Tuning a language model by LoRA", "learn")
+
+
 def prepare_for_tuning(model: Any, base: BaseModel, recipe: GeneratorRecipe) -> Any:
     """Return the model with its trainable weights: an adapter's, or all of its own.
 
     Raises:
-        MissingExtra: an adapter needs peft, which is not installed.
         InvalidInput: the model has no such layers, or is too large.
     """
     refuse_large(sum(one.numel() for one in model.parameters()), recipe)
     if recipe.method == "full":
         return model.requires_grad_(True)
-    try:
-        from peft import LoraConfig, get_peft_model
-    except ImportError:
-        raise MissingExtra("Tuning a language model by LoRA", "learn") from None
+    from peft import LoraConfig, get_peft_model
+
     config = LoraConfig(
         task_type="CAUSAL_LM",
         r=recipe.rank,

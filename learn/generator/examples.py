@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from argot.errors import InvalidInput
@@ -25,6 +25,7 @@ from argot.tools.text.words import content_stems
 _ENDS = ".!?;:"
 _MAX_MARKS = 99
 _K1, _B = 1.2, 0.75
+_RRF_K, _SEARCHED = 60, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +40,25 @@ class ChatExample:
 class ExampleMaker:
     """Makes examples of pairs. The same pair gives the same example, whatever came before it."""
 
-    def __init__(self, recipe: GeneratorRecipe, pool: Sequence[PoolPassage], seed: int) -> None:
+    def __init__(
+        self,
+        recipe: GeneratorRecipe,
+        pool: Sequence[PoolPassage],
+        seed: int,
+        found: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         """
+        Args:
+            found: the passages (ids) nearest to each pair's question by meaning, best first; for contexts that are
+                searched by meaning.
+
         Raises:
             InvalidInput: the recipe's prompt is none, or takes more than a question.
         """
         self.recipe, self.seed = recipe, seed
         if recipe.prompt:
             _check_prompt(recipe.prompt)
+        self._found = found or {}
         self._pool = _Pool(pool) if recipe.examples == "contexts" else None
 
     def make_versions(self, pair: TrainingPair) -> Iterator[ChatExample]:
@@ -57,7 +69,7 @@ class ExampleMaker:
         chance = random.Random(f"{self.seed} {pair.id}")  # noqa: S311
         # Only for training examples: those for measuring must be answerable.
         without = pair.part == "train" and chance.random() < self.recipe.unanswerable
-        others = self._pool.others(pair, self.recipe.neighbours if not without else 0, self.recipe.passages)
+        others = self._list_others(self._pool, pair, without=without)
         gold = PoolPassage(pair.passage_id, pair.passage, pair.document)
         order = [chance.random() for _ in range(len(others) + 1)]
         for count in range(min(self.recipe.passages, len(others) + 1), 0, -1):
@@ -66,6 +78,13 @@ class ExampleMaker:
                 return
             places = sorted(range(len(given)), key=order.__getitem__)
             yield _build_example(pair, [given[place] for place in places], None if without else places.index(0) + 1)
+
+    def _list_others(self, pool: _Pool, pair: TrainingPair, *, without: bool) -> list[PoolPassage]:
+        by, count = self.recipe.contexts_by, self.recipe.passages
+        if by == "neighbours":
+            return pool.others(pair, self.recipe.neighbours if not without else 0, count)
+        found = () if by == "keyword" else self._found.get(pair.id, ())
+        return pool.search(pair, found, count, by_words=by != "semantic")
 
 
 def add_citations(answer: str, number: int) -> str:
@@ -118,12 +137,29 @@ class _Pool:
 
     def others(self, pair: TrainingPair, neighbours: int, count: int) -> list[PoolPassage]:
         """Return up to `count` passages besides the pair's own: neighbours, its negatives, then the likest by words."""
-        chosen: dict[str, PoolPassage] = {}
-        for place in (
+        places = (
             *self._find_neighbours(pair, neighbours),
             *self._find_negatives(pair),
             *self._rank_by_words(pair.question),
-        ):
+        )
+        return self._choose_others(pair, places, count)
+
+    def search(self, pair: TrainingPair, found: Sequence[str], count: int, *, by_words: bool) -> list[PoolPassage]:
+        """Return the first `count` passages of a search besides the pair's own (AccurateRAG 2.4.1): those `found` by
+        meaning, those found by words, or both lists fused by reciprocal rank (2.3.3).
+        """
+        lists = [[self._places[one] for one in found if one in self._places]]
+        if by_words:
+            lists.append(self._rank_by_words(pair.question)[:_SEARCHED])
+        scores: dict[int, float] = defaultdict(float)
+        for ranked in lists:
+            for rank, place in enumerate(ranked, start=1):
+                scores[place] += 1 / (_RRF_K + rank)
+        return self._choose_others(pair, sorted(scores, key=lambda place: (-scores[place], place)), count)
+
+    def _choose_others(self, pair: TrainingPair, places: Iterable[int], count: int) -> list[PoolPassage]:
+        chosen: dict[str, PoolPassage] = {}
+        for place in places:
             one = self._pool[place]
             # The same text under another id would be a right passage called wrong.
             if one.id != pair.passage_id and one.text != pair.passage:

@@ -21,8 +21,9 @@ MIN_EXAMPLES = 10
 class GeneratorRecipe(TuningRecipe):
     """The settings by which a language model is tuned.
 
-    The defaults are those of the papers where they name them: LoRA of rank 32 (*Trustworthy Answers* 3.3) on contexts
-    expanded and shuffled (AccurateRAG 2.4.1).
+    As in AccurateRAG: LoRA of rank 32 (3.1) on expanded and shuffled contexts (2.4.1). The other defaults suit a few
+    hundred pairs and one small machine; the papers' own are a rate of 5e-5, 3 epochs, 64 examples a step and 10 % of
+    warm-up (AccurateRAG 3.1), or 2e-5 and 3 epochs (*Trustworthy Answers* A.1.2).
     """
 
     method: Literal["lora", "full"] = make_option(
@@ -39,8 +40,16 @@ class GeneratorRecipe(TuningRecipe):
     passages: int = make_option(
         5, "of 'contexts': passages in each example, the right one among them", least=1, most=50
     )
+    contexts_by: Literal["neighbours", "semantic", "keyword", "hybrid"] = make_option(
+        "neighbours",
+        "of 'contexts': the other passages. neighbours: those beside the right one, its negatives, then the likest by "
+        "words; else the first that a search finds (AccurateRAG 2.4.1): semantic, keyword (BM25) or hybrid, both fused",
+    )
+    embedder: str = make_option(
+        "", "of contexts_by semantic and hybrid: what finds the passages; empty: the model in use, or Argot's own"
+    )
     neighbours: int = make_option(
-        1, "of 'contexts': passages before and behind the right one that are among them", least=0
+        1, "of contexts_by neighbours: passages before and behind the right one that are among them", least=0
     )
     unanswerable: float = make_option(
         0.1, "of 'contexts': the share of examples without the right passage, answered by saying so", least=0, most=0.9
@@ -74,6 +83,10 @@ class GeneratorRecipe(TuningRecipe):
     answer_tokens: int = make_option(160, "the longest answer written when measuring", least=1, most=4096)
     threads: int = make_option(0, "processor threads; 0: as PyTorch chooses", least=0)
     force: bool = make_option(False, "of full: train all weights of a large model too")
+
+    @property
+    def is_searched_by_meaning(self) -> bool:
+        return self.examples == "contexts" and self.contexts_by in ("semantic", "hybrid")
 
     @property
     def learning_rate(self) -> float:

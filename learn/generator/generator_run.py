@@ -25,21 +25,24 @@ from argot.learn.generator.base_models import (
     load_model,
     load_tokenizer,
     prepare_for_tuning,
+    require_adapter_package,
     write_model,
 )
 from argot.learn.generator.examples import ExampleMaker
 from argot.learn.generator.generator_recipe import MIN_EXAMPLES, build_generator_recipe
 from argot.learn.generator.tokens import ChatTokens, TokenizedExample, UsableExamples, collect_examples
-from argot.learn.pool_search import device, has_bfloat16
-from argot.learn.preparation import compute_weights_fingerprint, use_threads
-from argot.learn.run_data import compute_data_fingerprint
+from argot.learn.pool_search import device, has_bfloat16, load_embedder, search_pool
+from argot.learn.preparation import compute_weights_fingerprint, make_stoppable, use_threads
+from argot.learn.run_data import build_run_data, compute_data_fingerprint
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
+from argot.learn.starting_model import find_starting_model
 from argot.learn.training_loop import LoopRecipe, TrainingLoop, TrainingStopped
-from argot.learn.training_pairs import PARTS, Part, select_part
+from argot.learn.training_pairs import PARTS, Part, TrainingPair, select_part
+from argot.tools.retrieval.scorer_choice import READER_SOURCE_MODEL
 
 MEASURED: tuple[Part, ...] = ("validation", "test")
-_BEFORE, _SPENT = "before.json", "spent.json"
+_BEFORE, _SPENT, _CONTEXTS = "before.json", "spent.json", "contexts.json"
 
 
 def train(run: RunFolder, report: Reporter) -> None:
@@ -47,6 +50,7 @@ def train(run: RunFolder, report: Reporter) -> None:
 
     Raises:
         InvalidInput: pairs, recipe and model do not go together.
+        MissingExtra: an adapter needs peft, which is not installed.
         TrainingStopped: a stop was asked for; it can go on.
         LocalError: the graphics card was lost, or its memory does not suffice; it can go on.
     """
@@ -60,6 +64,8 @@ class Training:
         self.folder, self.report = run, report
         self.request = run.request
         self.recipe = build_generator_recipe(self.request.recipe)
+        # Before anything is read or measured, which takes hours with a real model.
+        require_adapter_package(self.recipe)
         use_threads(self.recipe.threads)
         report.doing("reading the model")
         self.base = find_base_model(self.request.base, run.path.parent)
@@ -91,7 +97,7 @@ class Training:
             InvalidInput: there are too few to learn from; the message is the reason.
         """
         pairs = self.folder.pairs()
-        maker = ExampleMaker(self.recipe, self.folder.passages(), self.request.seed)
+        maker = ExampleMaker(self.recipe, self.folder.passages(), self.request.seed, self._find_contexts(pairs))
         found = {
             part: collect_examples(select_part(pairs, part), maker, self.tokens, self.recipe.longest) for part in PARTS
         }
@@ -104,6 +110,20 @@ class Training:
                 "answers: pairs that a model wrote have them, as do those you give with an 'answer'."
             )
         return found
+
+    def _find_contexts(self, pairs: Sequence[TrainingPair]) -> dict[str, list[str]]:
+        """Find the passages nearest to each question by meaning, once: a resumed training finds them in its folder."""
+        path = self.folder.path / _CONTEXTS
+        if not self.recipe.is_searched_by_meaning:
+            return {}
+        if not path.is_file():
+            named = self.recipe.embedder or READER_SOURCE_MODEL
+            embedder = load_embedder(find_starting_model(named, self.folder.path.parent))
+            data = build_run_data(pairs, self.folder.passages())
+            found = search_pool(embedder, data, make_stoppable(self.report))
+            write_atomically(path, json.dumps({pair: one.passages for pair, one in found.items()}))
+        kept: dict[str, list[str]] = json.loads(path.read_text("utf-8"))
+        return kept
 
     def _measure_before(self, model: Any) -> dict[str, Figures]:
         """Measure the initial figures, once: a resumed training finds them in its folder."""

@@ -1,6 +1,6 @@
 """Questions by a language model, with their answers.
 
-    standard, alternative    of one passage, naming its case or asking for it        Trustworthy Answers 3.2, figure 13
+    standard, alternative    of one passage, naming its case or asking for it        Trustworthy Answers 3.1, figure 13
     simple, complex          of several passages that follow one another             AccurateRAG 2.2
 
 Each simple and complex question is answered once more from its passages alone, and left out where these do not bear it.

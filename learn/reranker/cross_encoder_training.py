@@ -1,12 +1,13 @@
 """Training a cross-encoder: question and passage read together, relevant or not (Nogueira et al., 2019).
 
-*Trustworthy Answers* 3.2.3: it starts from the tuned embedder, and learns each question's passage beside three
-that were drawn from the first ten found. With TS+TCL two losses are added, each with its weight.
+*Trustworthy Answers* 3.2: it starts from the tuned embedder, and learns each question's passage beside three
+that were drawn from the first ten found. With TS+TCL two losses are added, each with its weight. A validation can end
+the training early, with the best weights (A.1.2).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,19 +18,33 @@ from torch.nn import functional
 
 from argot.errors import InvalidInput
 from argot.learn.batches import DrawnExample
-from argot.learn.pool_search import device, has_bfloat16
+from argot.learn.pool_search import FoundPassages, device, has_bfloat16
 from argot.learn.reranker.cross_encoder_export import write_cross_encoder
 from argot.learn.reranker.reranker_recipe import RerankerRecipe
 from argot.learn.reranker.ts_tcl import TermJudgingNetwork, list_idle_tokens, select_tokens
+from argot.learn.run_data import RunData
 from argot.learn.run_folder import RunFolder
 from argot.learn.run_process import Reporter
-from argot.learn.training_loop import LoopRecipe, TrainingLoop
+from argot.learn.training_loop import LoopRecipe, TrainingLoop, Validation
+from argot.measures import measure
+
+VALIDATED_PASSAGES = 10
+"""Passages that a validation ranks for each question: *Trustworthy Answers* finds 10 best (table 3)."""
 
 
-def tune_cross_encoder(
-    base: Path, batches: Sequence[Sequence[DrawnExample]], recipe: RerankerRecipe, run: RunFolder, report: Reporter
+def tune_cross_encoder(  # noqa: PLR0917
+    base: Path,
+    batches: Sequence[Sequence[DrawnExample]],
+    recipe: RerankerRecipe,
+    run: RunFolder,
+    report: Reporter,
+    searched: tuple[RunData, Mapping[str, FoundPassages]],
 ) -> TrainingLoop:
-    """Train a cross-encoder from the encoder in `base`, going on where it was, and write it as the folder's model."""
+    """Train a cross-encoder from the encoder in `base`, going on where it was, and write it as the folder's model.
+
+    Args:
+        searched: the data, and the passages found for its pairs: what a validation ranks.
+    """
     seed = run.request.seed
     torch.manual_seed(seed)  # the head, which no embedder brings, is drawn
     training = CrossEncoderTraining(base, recipe)
@@ -43,6 +58,9 @@ def tune_cross_encoder(
         lambda step: training.losses(batches[step]),
         run.path,
         LoopRecipe(len(batches), seed, recipe.warm_up, every=recipe.every, card=asdict(recipe)),
+        Validation(lambda: training.measure_map(*searched), recipe.validate_every, recipe.patience)
+        if recipe.validate_every
+        else None,
     )
     loop.resume()
     report.doing("training")
@@ -73,18 +91,38 @@ class CrossEncoderTraining:
             if ".word_embeddings." in name:
                 value.requires_grad_(False)
 
-    def losses(self, batch: Sequence[DrawnExample]) -> dict[str, Tensor]:
-        """Return the cross entropy of the pairs, alpha times; with TS+TCL that of selected tokens, beta times."""
-        pairs = [(one.question, text) for one in batch for text in (one.passage, *one.negatives)]
-        labels = [float(place == 0) for one in batch for place in range(1 + len(one.negatives))]
-        wanted = torch.tensor(labels, device=device())
-        found = self.tokenizer(
+    def measure_map(self, data: RunData, found: Mapping[str, FoundPassages]) -> float:
+        """Return MAP@10 on the validation part, over the first ten passages found for each question."""
+        ranked = {}
+        for pair in data.pairs["validation"]:
+            passages = found[pair.id].passages[:VALIDATED_PASSAGES]
+            scores = self._score_pairs(pair.question, [data.pool[one] for one in passages])
+            order = sorted(range(len(passages)), key=lambda place: -scores[place])
+            ranked[pair.id] = [passages[place] for place in order]
+        return measure(ranked, data.qrels("validation")).mean["map@10"]
+
+    @torch.no_grad()
+    def _score_pairs(self, question: str, texts: Sequence[str]) -> list[float]:
+        read = self._tokenize([(question, text) for text in texts])
+        with torch.autocast(device(), torch.bfloat16, enabled=self.half):
+            hidden = self.network.encode_tokens({name: value.to(device()) for name, value in read.items()})
+            return [float(one) for one in self.network.relevance(hidden)]
+
+    def _tokenize(self, pairs: Sequence[tuple[str, str]]) -> Any:
+        return self.tokenizer(
             *map(list, zip(*pairs, strict=True)),
             padding=True,
             truncation="longest_first",
             max_length=self.recipe.pair_tokens,
             return_tensors="pt",
         )
+
+    def losses(self, batch: Sequence[DrawnExample]) -> dict[str, Tensor]:
+        """Return the cross entropy of the pairs, alpha times; with TS+TCL that of selected tokens, beta times."""
+        pairs = [(one.question, text) for one in batch for text in (one.passage, *one.negatives)]
+        labels = [float(place == 0) for one in batch for place in range(1 + len(one.negatives))]
+        wanted = torch.tensor(labels, device=device())
+        found = self._tokenize(pairs)
         read = {name: value.to(device()) for name, value in found.items()}
         with torch.autocast(device(), torch.bfloat16, enabled=self.half):
             hidden = self.network.encode_tokens(read)

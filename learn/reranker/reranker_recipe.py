@@ -13,9 +13,10 @@ from argot.learn.recipes import TuningRecipe, make_option
 class RerankerRecipe(TuningRecipe):
     """The recipe of a re-ranker. The defaults suit two processor cores.
 
-    *Trustworthy Answers* draws three negatives of the first ten (3.2.3), which holds for the cross-encoder; the reader
+    *Trustworthy Answers* draws three negatives of the first ten (3.2), which holds for the cross-encoder; the reader
     takes one, and those of the other questions in the batch. The paper names the weights of the two losses, and gives
-    no values.
+    no values. Its own training (A.1.2): `batch` 4, `rate` 1e-5, `validate_every` 1000, `patience` 3 and
+    `negatives_in_training`.
     """
 
     form: Literal["reader", "cross_encoder"] = make_option(
@@ -32,6 +33,9 @@ class RerankerRecipe(TuningRecipe):
         3, "passages beside the right one that each question learns to leave", least=0, most=10
     )
     negatives_from: int = make_option(10, "of how many of the first found they are drawn", least=1, most=50)
+    negatives_in_training: bool = make_option(
+        False, "draw no passage of the validation and test parts as a negative (Trustworthy Answers 3.2)"
+    )
     margin: float = make_option(
         0.0, "how much less like the question than the right passage a negative has to be", least=0, most=1
     )
@@ -45,13 +49,28 @@ class RerankerRecipe(TuningRecipe):
     kept: float = make_option(
         0.5, "of the reader: the share of the starting encoder mixed into the trained one", least=0, most=1
     )
-    ts_tcl: bool = make_option(
-        False, "of a cross-encoder: token selection and term control (Trustworthy Answers 3.2.3)"
-    )
+    ts_tcl: bool = make_option(False, "of a cross-encoder: token selection and term control (Trustworthy Answers 3.2)")
     token_selection: bool = make_option(True, "one of the two")
     term_control: bool = make_option(True, "the other one")
-    alpha: float = make_option(1.0, "the weight of token selection's loss", least=0, most=100)
-    beta: float = make_option(1.0, "the weight of term control's loss", least=0, most=100)
+    alpha: float = make_option(
+        1.0,
+        "the weight of the loss of relevance, by question and whole passage (Trustworthy Answers 3.2)",
+        least=0,
+        most=100,
+    )
+    beta: float = make_option(
+        1.0, "of ts_tcl: the weight of the loss of the selected tokens' relevance", least=0, most=100
+    )
+    validate_every: int = make_option(
+        0,
+        "of a cross-encoder: steps between measurements of MAP@10 on the validation part; the best weights are kept; "
+        "0: the last weights",
+        least=0,
+        most=100_000,
+    )
+    patience: int = make_option(
+        3, "of validate_every: measurements in a row without a better one that end the training", least=1, most=100
+    )
     precision: Literal["auto", "bfloat16", "float32"] = make_option(
         "auto", "of the products while learning; auto: 16 bits where the processor has instructions for them"
     )
@@ -67,4 +86,13 @@ class RerankerRecipe(TuningRecipe):
         # The reader compares each question with all passages of its batch; the cross-encoder only with its own.
         in_batch = self.form == "reader"
         negatives = min(1, self.negatives) if in_batch else self.negatives
-        return Drawing(self.epochs, self.batch, negatives, self.negatives_from, self.margin, seed, unique=in_batch)
+        return Drawing(
+            self.epochs,
+            self.batch,
+            negatives,
+            self.negatives_from,
+            self.margin,
+            seed,
+            unique=in_batch,
+            in_training=self.negatives_in_training,
+        )

@@ -52,12 +52,12 @@ def train(run: RunFolder, report: Reporter) -> None:
     else:
         from argot.learn.reranker.cross_encoder_training import tune_cross_encoder
 
-        loop = tune_cross_encoder(base, drawn, recipe, run, report)
+        loop = tune_cross_encoder(base, drawn, recipe, run, report, (data, found))
     scorers = {"before": _load_shipped(recipe.threads), "after": _load_trained(run.model, recipe.threads)}
     measured = _measure_figures(data, found, scorers, report)
-    run.keep_card(
-        {**build_tuning_card(run, data, recipe, began=began, figures=measured, steps=loop.step), "form": recipe.form}
-    )
+    card = build_tuning_card(run, data, recipe, began=began, figures=measured, steps=loop.step)
+    kept = {} if loop.best_step is None else {"best_step": loop.best_step}
+    run.keep_card({**card, "form": recipe.form, **kept})
 
 
 def _find_embedder(base: Path, recipe: RerankerRecipe, run: RunFolder) -> Path:

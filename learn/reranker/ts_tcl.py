@@ -1,6 +1,6 @@
 """Token selection (TS) and the term control layer (TCL), which a cross-encoder is trained with and served without.
 
-RRADistill (Choi et al., 2024), as *Trustworthy Answers* 3.2.3 takes it up. Besides the relevance of a question and a
+RRADistill (Choi et al., 2024), as *Trustworthy Answers* 3.2 takes it up. Besides the relevance of a question and a
 passage, the same head judges the pair by the passage's tokens that also occur in the question; both judgements learn
 the same label, so that the words' evidence enters the first, the only one used in service.
 """
@@ -22,7 +22,7 @@ class TermJudgingNetwork(nn.Module):
     Args:
         classifier: of transformers.
         control: whether a separate layer reads the selected tokens, over the encoder's output for them. If not, the
-            encoder reads question and selected tokens again: the equations of *Trustworthy Answers* 3.2.3.
+            encoder reads question and selected tokens again: the equations of *Trustworthy Answers* 3.2.
     """
 
     def __init__(self, classifier: Any, *, control: bool) -> None:

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from argot.learn.store.pair_store import PairSet
     from argot.learn.usecases.pair_making import AskedBefore
 
+SHOWN_TAGS = 10
+"""Tags that the refusal of an unknown one lists."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class DataRecipe(ParameterGroup):
@@ -64,6 +67,7 @@ async def data_make(
 
     Raises:
         Conflict: there is a set of this name, or it is being made.
+        InvalidInput: no document that the caller may read has one of the tags.
         InvalidSettings: a kind needs a language model, and the settings name none.
         ModelUnavailable: the model stopped answering; the pairs made until then are kept.
     """
@@ -188,6 +192,7 @@ def _begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataR
     except NotFound:
         seed = DEFAULT_SEED if recipe.seed is None else recipe.seed
         wanted["model"] = _require_model(kb, kinds)
+        _require_tags(kb, principal, wanted["tags"])
         found = PairSet(name, timestamp(), principal.name, seed, wanted)
         # Conflict if a set that this person may not see has it: a name reveals nothing of its documents.
         kb.open_store(PairStore).create(found)
@@ -204,6 +209,16 @@ def _begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataR
         )
     _require_model(kb, began["kinds"])
     return found
+
+
+def _require_tags(kb: KnowledgeBase, principal: Principal, tags: Sequence[str]) -> None:
+    if not tags:
+        return
+    known = {tag for one in kb.document_store.documents(principal) for tag in one.all_tags}
+    missing = next((tag for tag in tags if tag not in known), None)
+    if missing is not None:
+        some = ", ".join(sorted(known)[:SHOWN_TAGS]) or "none"
+        raise InvalidInput(f"No document that you may read has the tag '{missing}'. Tags of documents: {some}.")
 
 
 def _require_model(kb: KnowledgeBase, kinds: Sequence[str]) -> str:

@@ -131,8 +131,19 @@ class PairMaking:
         document = self._documents[passages[0].document_id]
         found: list[tuple[MadeQuestion, Passage]] = []
         for kind in kinds:
-            found += await self.model.of(kind, passages, document.title)
+            found += await self.model.of(kind, passages, self._describe_document(document))
         return found
+
+    def _describe_document(self, document: Document) -> str:
+        """Describe the case that a document is of: its title, and its fields by the names in ARGOT_HEADER_FIELDS. So a
+        question about any passage can name it ("HDC Proto side test", Trustworthy Answers, figure 13).
+        """
+        return "; ".join([document.title, *self._list_fields(document)])
+
+    def _list_fields(self, document: Document) -> Iterator[str]:
+        for name in self.kb.settings.reading.header_fields.split(","):
+            if values := document.values(name.strip().lower()):
+                yield f"{name.strip().capitalize()}: {values[0]}"
 
     def _read_following(self, id_: str) -> list[Passage]:
         """Read the passage with those that follow it in its document."""

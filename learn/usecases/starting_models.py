@@ -36,6 +36,18 @@ def choose_base(kind: RunKind, base: str, recipe: Mapping[str, Any], settings: S
     return base
 
 
+def name_context_embedder(recipe: dict[str, Any], settings: Settings, runs: Path) -> dict[str, Any]:
+    """Return the recipe of a generator with the embedder named that finds its contexts: by default the one in use, an
+    adopted one, too (AccurateRAG 2.4.1). A recipe that searches nothing stays as it is.
+
+    Raises:
+        InvalidInput: the named embedder does not exist, or its weights are not safetensors.
+    """
+    if recipe.get("contexts_by") not in ("semantic", "hybrid"):
+        return recipe
+    return {**recipe, "embedder": choose_base("embedder", str(recipe.get("embedder") or ""), {}, settings, runs)}
+
+
 def _require_model(kind: RunKind, base: str, runs: Path) -> None:
     from argot.learn.generator.base_models import require_base
 

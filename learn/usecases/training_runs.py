@@ -27,7 +27,7 @@ from argot.learn.usecases.adoption_rules import (
 )
 from argot.learn.usecases.question_sets import list_finished_sets
 from argot.learn.usecases.set_inputs import load_training_inputs
-from argot.learn.usecases.starting_models import choose_base, list_starting_runs
+from argot.learn.usecases.starting_models import choose_base, list_starting_runs, name_context_embedder
 from argot.learn.usecases.training_queue import get_runs_folder
 from argot.learn.usecases.training_recipes import RecipeField, list_recipe_fields, parse_recipe
 from argot.service.knowledge_base import KnowledgeBase
@@ -132,6 +132,8 @@ async def training_start(
     given = await kb.blocking(parse_recipe, kind, recipe or {})
     inputs = await load_training_inputs(kb, principal, data)
     require_trainable(inputs.pairs, kind)
+    if kind == "generator":
+        given = await kb.blocking(name_context_embedder, given, kb.settings, get_runs_folder(kb.home))
     request = RunRequest(
         kind=kind,
         name=name.strip() or f"{kind} on {data}",

@@ -145,7 +145,8 @@ async def rating_create(
     if unnamed and not readers_confirmed:
         raise InvalidInput(
             f"{unnamed} of {len(items)} questions do not say which documents their answers rest on, so nobody can tell"
-            " who may read them. Name them ('documents'), or confirm that all whom you invite may read every answer."
+            " who may read them. Name them ('documents'), or confirm that all whom you invite may read every answer"
+            " (on the command line: --readers-confirmed)."
         )
     return await store_study(kb, principal, form, items, "file")
 

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,22 @@ from argot.evaluate.experiments import experiment_running as experiments
 from argot.evaluate.experiments import kept_experiments
 from argot.evaluate.experiments.annotated_answers import load_annotated_answers
 from argot.evaluate.experiments.api_calls import has_call
-from argot.evaluate.experiments.experiment import Experiment
+from argot.evaluate.experiments.experiment import Experiment, PaperRow
 from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, find_experiment
 from argot.evaluate.experiments.experiment_data import load_experiment_data
 from argot.evaluate.experiments.experiment_running import ExperimentOptions, run_experiment
 from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, compute_figures
 from argot.evaluate.experiments.loogle import cut_windows, join_chunks
-from argot.evaluate.experiments.reference_rows import compute_precision
+from argot.evaluate.experiments.reference_rows import MatchedAnswer, measure_answer
 from argot.evaluate.experiments.run_page import build_run_page
 from argot.evaluate.experiments.run_tables import build_run_tables
+from argot.evaluate.experiments.score_tables import build_score_tables
 from argot.evaluate.experiments.solution_scores import MOST_PAIRS, SolutionLoop, SolvedQuestion
+from argot.profile import Profile
 from argot.settings import Settings
-from argot.types import MatchedSegment
+from argot.tools.answering.citations import match_as_published, match_references
+from argot.tools.retrieval.reranker import LexicalScorer
+from argot.types import MatchedSegment, Passage
 
 MANUAL = """# Drive manual
 
@@ -224,6 +229,12 @@ def test_a_trained_reranker_is_used_for_the_rows_that_need_one(tmp_path: Path) -
     assert report["models"]["tuned reranker"] == "tuned"
 
 
+def test_a_tuned_reranker_is_ordered_by_its_score_alone() -> None:
+    for row in find_experiment("trustworthy-3").rows:
+        profile = find_experiment("trustworthy-3").build_profile(row)
+        assert (profile.rerank_weight == 1.0) == bool(row.tuned), row.label
+
+
 def test_an_interrupted_run_is_continued(scripted_model: Any, tmp_path: Path) -> None:
     answers_well(scripted_model)
     options = ExperimentOptions(answers_form(tmp_path / "data"), ["BM25", "via general purpose LLM"])
@@ -388,6 +399,24 @@ def test_texts_of_a_data_set_are_escaped_on_the_page() -> None:
     assert build_run_tables(find_experiment("kapqa-3"), run)
 
 
+def test_scores_are_counted_and_wins_are_paired_by_question() -> None:
+    experiment = find_experiment("trustworthy-5")
+    closed = {"q1": {"accuracy": 2.0}, "q2": {"accuracy": 4.0}, "q3": {"accuracy": 5.0}, "q4": {"accuracy": None}}
+    found = {"q1": {"accuracy": 5.0}, "q2": {"accuracy": 4.0}, "q3": {"accuracy": 1.0}, "q5": {"accuracy": 5.0}}
+    rows = [
+        RowResult(label=label, state="measured", each=each) for label, each in (("non-RAG", closed), ("RAG", found))
+    ]
+    run = ExperimentRun(id="x", experiment="trustworthy-5", started="now", rows=rows)
+    counts, wins = build_score_tables(experiment, run)
+    assert counts.rows[:2] == [
+        ["Correctness (1 to 5)", "non-RAG", "0", "1", "0", "1", "1"],
+        ["Correctness (1 to 5)", "RAG", "1", "0", "0", "1", "2"],
+    ]
+    assert wins.rows[0] == ["Correctness (1 to 5)", "1 (33 %)", "1 (33 %)", "1 (33 %)"]
+    assert wins.title in build_run_page(experiment, run)
+    assert build_score_tables(find_experiment("kapqa-3"), run) == []
+
+
 # -- formats of data --------------------------------------------------------------------------------------------------
 
 
@@ -431,6 +460,65 @@ def test_loogle_data_without_tasks_or_evidence_gets_a_note(tmp_path: Path) -> No
     write(folder / "questions.json", json.dumps([{"doc": "Drives", "question": "?", "answer": "!"}]))
     data = load_experiment_data(find_experiment("raidd-3"), folder, tmp_path)
     assert ["task" in data.notes[0], "evidence" in data.notes[1]] == [True, True]
+
+
+def test_notes_of_the_public_set_are_left_out_of_a_run_on_other_data(tmp_path: Path) -> None:
+    raidd_form(tmp_path / "raidd_loogle")
+    own = raidd_form(tmp_path / "own")
+    experiment = find_experiment("raidd-3")
+    (public,) = experiment.public_notes
+    assert public in load_experiment_data(experiment, None, tmp_path).notes
+    assert public not in load_experiment_data(experiment, own, tmp_path).notes
+    for one in EXPERIMENTS.values():
+        told = " ".join(one.notes)
+        assert "instead, which" not in told
+        assert "--data" not in told or not one.public, one.name
+
+
+SAID: dict[str, tuple[Callable[[Experiment, PaperRow, Profile], bool], str]] = {
+    "scores of a tuned re-ranker alone": (lambda e, row, p: row.way == "rerank" and bool(row.tuned), "rerank_weight=1"),
+    "derived texts": (lambda e, row, p: row.way == "ask" and e.form == "raidd", "heading"),
+    "self-score": (lambda e, row, p: row.way == "s-icl", "scores its own answers"),
+    "the re-ranker scores": (lambda e, row, p: row.variant.startswith("paper"), "scored by the re-ranker in use"),
+    "augmented search": (lambda e, row, p: p.search_augmented, "searched by the augmented question"),
+}
+"""What a row does -> words of its experiment's notes that say so."""
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_notes_of_an_experiment_say_what_its_profiles_do(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    told = " ".join(experiment.notes)
+    for row in experiment.rows:
+        profile = experiment.build_profile(row)
+        for applies, words in SAID.values():
+            assert words in told or not applies(experiment, row, profile), (row.label, words)
+        if row.derive and experiment.paper == "RAIDD":
+            # 2.2: one index, in which each chunk counts once.
+            assert profile.one_index and not profile.search_keyword
+        if "best three passages" in told and row.way == "ask":
+            assert profile.passages_for_model == 3, row.label
+        if row.tuned and row.way == "rerank":
+            assert profile.rerank_weight == 1.0
+
+
+def test_a_limit_leaves_out_documents_from_which_texts_would_be_derived(tmp_path: Path) -> None:
+    folder = raidd_form(tmp_path / "raidd")
+    chunks = json.loads((folder / "docs_chunks256.json").read_text("utf-8"))
+    more = {f"Other {n}": [{"text": f"Text {n}"}] for n in range(3)}
+    write(folder / "docs_chunks256.json", json.dumps({**more, **chunks}))
+    rows = json.loads((folder / "questions.json").read_text("utf-8"))
+    # Without evidence there is no gold: the document is that of the question.
+    write(folder / "questions.json", json.dumps([{**row, "evidence": []} for row in rows]))
+    experiment = find_experiment("raidd-2")
+    (part,) = load_experiment_data(experiment, folder, tmp_path).parts
+    assert len(part.sources("")) == 5
+    data = load_experiment_data(experiment, folder, tmp_path, limit=1)
+    assert [one.name for one in data.parts[0].sources("64/10")] == ["Other 0.md", "Drives.md"]
+    assert "as many others" in data.notes[-1]
+    # A retrieval experiment derives nothing: its documents cost little, and fewer would make it easier.
+    (part,) = load_experiment_data(find_experiment("trustworthy-2"), beir_form(tmp_path / "b"), tmp_path, limit=1).parts
+    assert len(part.sources("")) == 2
 
 
 @pytest.mark.parametrize(
@@ -479,10 +567,26 @@ def test_an_api_call_is_compared_as_a_syntax_tree() -> None:
     assert not has_call("anything", "no call")
 
 
-def test_precision_of_references_counts_matched_sentences_only(tmp_path: Path) -> None:
+def test_precision_of_references_counts_all_sentences_and_those_with_one(tmp_path: Path) -> None:
     (answer,) = load_annotated_answers(references_form(tmp_path / "answers.jsonl"))
-    assert compute_precision(answer, [MatchedSegment(0, 0, 0, 1.0), MatchedSegment(1, 1, 0, 1.0)]) == 0.5
-    assert compute_precision(answer, []) is None
+    matched = MatchedAnswer([MatchedSegment(0, 0, 0, 0.9), MatchedSegment(1, 1, 0, 0.3)], 1.0)
+    every = measure_answer(answer, matched, 0.0)
+    assert (every["segments"], every["precision"], every["kept_precision"], every["kept"]) == (2.0, 0.5, 0.5, 1.0)
+    some = measure_answer(answer, matched, 0.5)
+    # A sentence that loses its reference is wrong among all, and none among those that keep one.
+    assert (some["segments"], some["precision"], some["kept_precision"], some["kept"]) == (1.0, 0.5, 1.0, 0.5)
+    assert [measure_answer(answer, matched, at)["near"] for at in (0.3, 0.5, 0.9)] == [0.5, 0.0, 0.5]
+    assert measure_answer(answer, MatchedAnswer([], 1.0), 0.0)["kept_precision"] is None
+
+
+def test_the_papers_matching_is_scored_by_the_reranker_without_other_checks() -> None:
+    passage = Passage("p", "d", "r", 0, 0, 40, "Trimming does not take about 40 seconds.", "")
+    said = ["Trimming takes about 40 seconds."]
+    (alone,) = match_as_published(said, [passage], LexicalScorer())
+    assert alone.score == LexicalScorer().score(said[0], [passage.text])[0]
+    # The same method of the product does not cite a passage that says the contrary.
+    assert match_references(said, [passage], LexicalScorer(), threshold=0.0, method="published") == []
+    assert match_as_published(said, [passage], LexicalScorer(), threshold=1.1) == []
 
 
 async def test_the_best_and_worst_scored_solutions_are_in_the_next_prompt(scripted_model: Any) -> None:
@@ -494,12 +598,17 @@ async def test_the_best_and_worst_scored_solutions_are_in_the_next_prompt(script
     answers_well(scripted_model)
     server = ModelServer.from_settings(scripted_model.settings())
     assert server is not None
+    own = SolutionLoop(server)
     loop = SolutionLoop(server, ModelJudge(server))
     passage = FoundPassage(n=1, passage_id="p", document="d", uri="u", page=None, heading="", text=MANUAL, score=1.0)
+    await own.answer(AnswerQuestion("q", "", "Question?", (), "True answer."), [passage])
+    # As in the paper the model scores itself, and nobody judges.
+    assert [(one.score, one.truth) for one in own.solved] == [(60, "True answer.")]
+    assert not scripted_model.asked("judge_geval")
     for n in range(2):
         question = AnswerQuestion(f"q{n}", "", f"Question number {n}?", (), "True answer.")
         assert await loop.answer(question, [passage]) == "About 40 seconds."
-    first, second = scripted_model.asked("solution_score")
+    _, first, second = scripted_model.asked("solution_score")
     assert "solved_question" not in first.user
     assert "Question number 0?" in second.user
     # The verdict 4 on the scale from 1 to 5 gives 75.

@@ -25,6 +25,7 @@ from argot.graph.node_frame import StateUpdate
 from argot.graph.presentation.turn_view import assemble
 from argot.graph.run import AskEvent, answer_choice, ask, read_thread
 from argot.graph.state import State, TurnPart, finish_turn, make_empty_turn
+from argot.profile import Profile, find_profile
 from argot.results import AskResult
 from argot.types import Principal
 
@@ -115,6 +116,19 @@ async def test_the_augmented_question_explains_terms_and_context(tiny_kb: Any) -
         "Terms:\n- WL: Word Line (NAND). connects the control gates of one page"
     )
     assert writer.requests[0].augmented == result.augmented_question
+
+
+async def test_the_augmented_question_is_searched_as_the_paper_has_it_by_a_switch(tiny_kb: Any) -> None:
+    question = "What is the WL voltage during a read?"
+    plain = await ask_once(tiny_kb.run_context(), question)
+    assert plain.search_queries[0] == "What is the Word Line voltage during a read?"
+    profile = Profile(search_augmented=True)
+    paper = await ask_once(replace(tiny_kb.run_context(), profile=profile), question)
+    assert paper.search_queries == [paper.augmented_question]
+    assert "connects the control gates of one page" in paper.search_queries[0]
+    # Passages are judged by what is asked, without the definition's words: the answer stays one.
+    assert paper.status == plain.status == "answered"
+    assert find_profile("paper").search_augmented and not Profile().search_augmented
 
 
 async def test_stage_events_and_answer_tokens_are_streamed(tiny_kb: Any) -> None:

@@ -193,6 +193,10 @@ def test_a_batch_has_no_duplicates_and_no_negative_that_answers() -> None:
     far = draw_batches(data, found, Drawing(1, 8, 2, 10, 0.3, 7))
     near = {data.pool[one] for one in list(data.pool)[:20]}
     assert not near & {text for batch in far for one in batch for text in one.negatives}
+    held = {pair.passage for pair in pairs if pair.part != "train"}
+    own = draw_batches(data, found, Drawing(1, 8, 2, 10, 0.0, 7, in_training=True))
+    for batches, overlaps in ((drawn, True), (own, False)):
+        assert bool(held & {text for batch in batches for one in batch for text in one.negatives}) == overlaps
 
 
 def test_the_service_imports_no_torch() -> None:

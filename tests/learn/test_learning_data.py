@@ -250,6 +250,12 @@ async def test_kinds_that_need_a_model_are_refused_without_one(kb: KnowledgeBase
     assert await data_list(kb, ADMIN) == []
 
 
+async def test_an_unknown_tag_is_refused_and_makes_no_set(kb: KnowledgeBase) -> None:
+    with pytest.raises(InvalidInput, match="No document that you may read has the tag 'nosuchtag'"):
+        await made(kb, tags=["nosuchtag"])
+    assert await data_list(kb, ADMIN) == []
+
+
 async def test_a_set_is_made_in_the_background_and_can_be_stopped(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -305,6 +311,21 @@ async def test_unusable_questions_of_the_model_are_left_out_and_counted(
     found = (await shown(asking)).pairs
     assert {one.answer for one in found} == {GOOD["answer"]}
     assert "sentinel valve" in scripted_model.requests[-1].user
+
+
+async def test_the_model_is_told_the_header_fields_with_every_passage(tmp_path: Path, scripted_model: Any) -> None:
+    results = " ".join(f"The door held a load of {n} kN for a whole minute." for n in range(60))
+    (tmp_path / "side.md").write_text(f"# Side test\n\nRegion: EU\n\nStage: P2\n\n## Results\n\n{results}\n")
+    settings = scripted_model.settings(model_seconds=60, threads=1, header_fields="region, stage, owner")
+    async with KnowledgeBase.open(tmp_path / "kb", settings, create=True) as kb:
+        await get_outcome(add(kb, ADMIN, paths=[str(tmp_path / "side.md")]))
+        scripted_model.reply("qa_standard", {"pairs": []})
+        scripted_model.reply("qa_simple", {"pairs": []})
+        await made(kb, kinds=["standard", "simple"])
+    asked = [one.user for name in ("qa_standard", "qa_simple") for one in scripted_model.asked(name)]
+    assert len(asked) >= 4
+    assert all("Side test; Region: EU; Stage: P2" in one for one in asked)
+    assert any("Region: EU\n" not in one.split("</about>")[-1] for one in asked)
 
 
 async def test_invalid_replies_of_the_model_cost_only_their_pairs(asking: KnowledgeBase, scripted_model: Any) -> None:

@@ -67,6 +67,12 @@ def test_a_cross_encoder_is_trained_with_and_without_each_option(
     assert scorer.score("?", []) == []
 
 
+def test_a_cross_encoder_keeps_its_best_weights_by_validation(tmp_path: Path, model: Path) -> None:
+    run = done(made(tmp_path, model, form="cross_encoder", validate_every=2, patience=1, negatives_in_training=True))
+    assert 0 < run.card["best_step"] <= run.card["steps"]
+    assert run.card["best_step"] % 2 == 0 or run.card["best_step"] == run.card["steps"]
+
+
 def test_tokens_that_the_question_contains_are_selected() -> None:
     #            [CLS] q1 the [SEP] the q1 other [SEP] [PAD]
     ids = torch.tensor([[2, 7, 4, 3, 4, 7, 9, 3, 0]])

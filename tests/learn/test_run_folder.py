@@ -4,6 +4,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from argot.errors import Conflict, InvalidInput, NotFound
 from argot.learn import run_process
 from argot.learn.run_folder import RunFolder, RunRequest, list_run_folders
 from argot.learn.run_process import Reporter, run_training
-from argot.learn.training_loop import CHECKPOINT, LoopRecipe, TrainingLoop, read_checkpoint
+from argot.learn.training_loop import CHECKPOINT, LoopRecipe, TrainingLoop, Validation, read_checkpoint
 from argot.learn.training_pairs import PoolPassage, TrainingPair, choose_part, make_pair_id, read_pairs
 
 PASSAGES = [PoolPassage("p1", "The pump runs at 40 bar.", "pumps.md"), PoolPassage("p2", "Lunch is at noon.", "x.md")]
@@ -105,7 +106,7 @@ def test_passages_are_split_eight_to_one_to_one() -> None:
     assert choose_part("p", 1) == choose_part("p", 1) and len({choose_part("p", seed) for seed in range(50)}) > 1
 
 
-def loop_in(folder: Path) -> tuple[TrainingLoop, torch.nn.Module]:
+def loop_in(folder: Path, validation: Validation | None = None) -> tuple[TrainingLoop, torch.nn.Module]:
     torch.manual_seed(1)
     network = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1))
     network[0].bias.requires_grad_(False)
@@ -115,7 +116,7 @@ def loop_in(folder: Path) -> tuple[TrainingLoop, torch.nn.Module]:
         return {"square": ((network(data[step : step + 4]) - 1) ** 2).mean()}
 
     groups = [{"params": [one for one in network.parameters() if one.requires_grad], "lr": 0.01}]
-    return TrainingLoop(network, groups, losses, folder, LoopRecipe(12, every=5)), network
+    return TrainingLoop(network, groups, losses, folder, LoopRecipe(12, every=5), validation), network
 
 
 def test_a_randomised_training_resumes_and_gives_the_same_weights(tmp_path: Path) -> None:
@@ -135,3 +136,32 @@ def test_a_randomised_training_resumes_and_gives_the_same_weights(tmp_path: Path
     one, other = (read_checkpoint(tmp_path / name / CHECKPOINT).network for name in ("whole", "pieced"))
     assert "0.bias" not in one
     assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_a_training_ends_where_its_validation_stops_improving_and_keeps_the_best_weights(tmp_path: Path) -> None:
+    figures = {2: 0.2, 4: 0.5, 6: 0.4, 8: 0.5, 10: 0.9}
+
+    def stop_at(last: int) -> Any:
+        def told(step: int, of: int, losses: object) -> None:
+            if step == last:
+                raise KeyboardInterrupt
+
+        return told
+
+    def validated_in(folder: Path) -> tuple[TrainingLoop, torch.nn.Module]:
+        loop, network = loop_in(folder, Validation(lambda: figures[loop.step], every=2, patience=2))
+        return loop, network
+
+    plain, weights = loop_in(tmp_path / "plain")
+    with pytest.raises(KeyboardInterrupt):
+        plain.run(stop_at(4))
+    killed, _ = validated_in(tmp_path / "validated")
+    with pytest.raises(KeyboardInterrupt):
+        killed.run(stop_at(7))
+    again, network = validated_in(tmp_path / "validated")
+    assert again.resume() and again.step == 6
+    again.run(lambda *told: None)
+    # Step 8 is as good as step 4, not better: with step 6 that makes two in a row.
+    assert (again.step, again.best_step) == (8, 4)
+    best, kept = weights.state_dict(), network.state_dict()
+    assert all(torch.equal(best[name], kept[name]) for name in best)

@@ -49,7 +49,7 @@ def test_documents_lead_to_an_adopted_reranker(chromium: Any, served: Served) ->
         expect(tab.get_by_role("heading", name="r0001 tiny words")).to_be_visible()
         adopt(tab, "workbench-run")
 
-        # As in Trustworthy Answers 3.2.3, the re-ranker starts from the embedder trained before.
+        # As in Trustworthy Answers 3.2, the re-ranker starts from the embedder trained before.
         tab.get_by_role("link", name="Overview").click()
         tab.get_by_role("link", name="reranker").click()
         begin(tab, "r0001", "tiny order", {"epochs": "8", "threads": "1"})

@@ -247,7 +247,7 @@ async def test_an_invalid_line_is_named_and_no_study_is_made(kb: KnowledgeBase, 
 
 
 async def test_names_aspects_and_readers_are_checked(kb: KnowledgeBase) -> None:
-    with pytest.raises(InvalidInput, match="12 of 12 questions do not say which documents"):
+    with pytest.raises(InvalidInput, match=r"12 of 12 questions do not say which documents.*--readers-confirmed"):
         await made(kb, readers_confirmed=False)
     with pytest.raises(InvalidInput, match="cannot be the name of a study"):
         await made(kb, name="a/b")

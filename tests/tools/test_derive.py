@@ -120,6 +120,23 @@ def test_a_derived_question_finds_its_passage(corpus: Corpus) -> None:
     assert corpus.check() == []
 
 
+def test_one_index_orders_passages_and_derived_texts_by_cosine(corpus: Corpus) -> None:
+    """Check RAIDD's index (2.2): a passage is where the nearest of its texts is, and two near texts count no more."""
+    first, *_, last = passages(corpus)
+    wanted = "Which gizmo refurbishes an exhausted pendrive overnight?"
+    keep(corpus, asked(QUESTION, first, wanted), asked(QUESTION, last, f"{wanted} So?", f"{wanted} And how?"))
+    profile = Profile(search_keyword=False, one_index=True)
+    hits = hybrid_search(corpus, ROOT, [WeightedQuery(wanted)], profile)
+    vector = corpus.embedder.embed_queries([wanted])[0]
+    cosines = dict(corpus.search_semantic(ROOT, "passage", vector, 50))
+    for id_, score in corpus.search_semantic(ROOT, "derived", vector, 50):
+        for passage in corpus.store.derived(ROOT, [id_])[id_].passage_ids:
+            cosines[passage] = max(score, cosines[passage])
+    assert [hit.passage.id for hit in hits] == sorted(cosines, key=lambda id_: (-cosines[id_], id_))
+    assert [hit.passage.id for hit in hits[:2]] == [first.id, last.id]
+    assert {name for hit in hits for name in hit.found_by} == {"semantic"}
+
+
 def test_only_derived_texts_of_the_selected_kinds_are_searched(corpus: Corpus) -> None:
     """Check RAIDD's variants: S and Q by their kind, each alone or beside the passages."""
     first, *_, last = passages(corpus)

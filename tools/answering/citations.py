@@ -2,8 +2,9 @@
 
 Reference matching of *Trustworthy Answers, Messier Data* (3.4, Algorithm 1), in two methods. `published` is the paper's
 listing, unchanged. `sum` is Argot's own and the default; `bench/matching.py` measures both. Either way a sentence keeps
-its citation only if its segment reaches the threshold (section 6) and the passage does not contradict it in a number, a
-name, its scope or a negation, or leave a clause of it unsupported (`objections.py`).
+its citation only if its segment reaches the threshold (section 6), and if the passage does not contradict it in a
+number, a name, its scope or a negation, or leave a clause of it unsupported (`objections.py`). The paper has no such
+check: `match_as_published` is its algorithm alone.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ def match_references(
         return []
     texts = [join_source_text(passage) for passage in passages]
     if method == "published":
-        segments = _match_as_published(sentences, texts, scorer)
-        return [one for one in segments if one.score >= threshold and _is_unopposed(sentences, texts[one.passage], one)]
+        segments = match_as_published(sentences, passages, scorer, threshold=threshold)
+        return [one for one in segments if _is_unopposed(sentences, texts[one.passage], one)]
     return _match_by_sum(sentences, texts, scorer, threshold)
 
 
@@ -66,13 +67,18 @@ def _is_unopposed(sentences: Sequence[str], text: str, segment: MatchedSegment) 
 # -- the published listing --------------------------------------------------------------------------------------------
 
 
-def _match_as_published(sentences: Sequence[str], texts: Sequence[str], scorer: Scorer) -> list[MatchedSegment]:
-    """Algorithm 1: dp[j + 1] stores only the best score of the last segment, never adding dp[i]. Backtracking starts at
+def match_as_published(
+    sentences: Sequence[str], passages: Sequence[Passage], scorer: Scorer, *, threshold: float = 0.0
+) -> list[MatchedSegment]:
+    """Return the segments of Algorithm 1 that reach the threshold, without any other check; 0: all of them.
+
+    dp[j + 1] stores only the best score of the last segment, never adding dp[i]. Backtracking starts at
     the last sentence and continues before the segment found.
 
     The listing has i < j, hence no segment of one sentence; the worked example below it has them, (s_5:s_5, d_2),
     followed by a segment that ends with s_4. This code follows the example.
     """
+    texts = [join_source_text(passage) for passage in passages]
     count = len(sentences)
     best = [0.0] * (count + 1)
     choices: list[tuple[int, _Match] | None] = [None] * (count + 1)
@@ -83,7 +89,7 @@ def _match_as_published(sentences: Sequence[str], texts: Sequence[str], scorer: 
                 if score > best[last + 1]:
                     best[last + 1] = score
                     choices[last + 1] = (first, _Match(score, -passage))
-    return _walk_back(choices)
+    return [one for one in _walk_back(choices) if one.score >= threshold]
 
 
 # -- the sum over segments --------------------------------------------------------------------------------------------

@@ -189,6 +189,7 @@ def _search_by_meaning(  # noqa: PLR0917
     documents: frozenset[str] | None,
 ) -> list[RankedList]:
     limit, weight, lists = profile.candidates, query.weight * profile.weight_semantic, []
+    found: ScoredIds = []
     if profile.search_passages:
         found = corpus.search_semantic(principal, "passage", vector, limit, documents)
         lists.append(RankedList("semantic", weight, found, limit))
@@ -199,8 +200,21 @@ def _search_by_meaning(  # noqa: PLR0917
             profile,
             lambda wanted: corpus.search_semantic(principal, "derived", vector, wanted, documents),
         )
-        lists.append(RankedList("semantic_derived", weight * profile.weight_derived, _fold_derived(texts), limit))
+        derived = _fold_derived(texts)
+        if profile.one_index:
+            return [RankedList("semantic", weight, _merge_by_score(found, derived)[:limit], limit)]
+        lists.append(RankedList("semantic_derived", weight * profile.weight_derived, derived, limit))
     return lists
+
+
+def _merge_by_score(*lists: ScoredIds) -> list[tuple[str, float]]:
+    """Merge lists of passages with cosines into one, each passage at its best (RAIDD 2.2): a summary and the text
+    itself are handles of the same chunk, and two of them count no more than one.
+    """
+    best: dict[str, float] = {}
+    for id_, score in (one for found in lists for one in found):
+        best[id_] = max(score, best.get(id_, score))
+    return sorted(best.items(), key=lambda one: (-one[1], one[0]))
 
 
 def _find_kinds(

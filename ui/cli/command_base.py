@@ -120,8 +120,12 @@ _ESCAPES = _EscapeTable()
 
 
 def print_table(headings: list[str], rows: list[list[object]]) -> None:
-    """Print columns, cut to the width of a terminal; in a pipe, values separated by tabs."""
+    """Print columns, cut to the width of a terminal; in a pipe, values separated by tabs. Their headings then go to
+    standard error, so that scripts get rows alone.
+    """
     if not sys.stdout.isatty():
+        if rows:
+            say_aside("\t".join(headings))
         for row in rows:
             # `line` has replaced tabs and line feeds within a cell by blanks.
             typer.echo("\t".join(line(cell) for cell in row))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ from argot.ui.cli.command_base import (
     open_knowledge_base,
     parse_field_values,
     say,
+    say_aside,
     say_json,
 )
 from argot.ui.cli.document_commands import resolve_reference
@@ -115,6 +117,7 @@ def ask(
     """Ask a question. Each sentence of the answer names the passage that supports it."""
     text = sys.stdin.read() if question == "-" else question
     with open_knowledge_base(home) as client:
+        _warn_of_ignored_model(client)
         options = _QuestionOptions(context, profile, changes, search, tags, since, fields, documents, effort)
         asking = _Question(client, home, as_user, options, json_=json_)
         asking.show(asking.ask(text, thread), verbose=verbose)
@@ -140,9 +143,19 @@ def answer(
 ) -> None:
     """Answer what Argot asked back, and get the answer to the question."""
     with open_knowledge_base(home) as client:
+        _warn_of_ignored_model(client)
         options = _QuestionOptions(context, profile, changes, search, tags, since, fields, documents, effort)
         asking = _Question(client, home, as_user, options, json_=json_)
         asking.show(asking.answer(thread, choice), verbose=verbose)
+
+
+def _warn_of_ignored_model(client: Client) -> None:
+    """Say that a running service answers with its own model, if this shell names one."""
+    from argot.service.transport.knowledge_base_client import SocketClient
+
+    given = [name for name in ("ARGOT_MODEL_URL", "ARGOT_MODEL") if os.environ.get(name)]
+    if given and isinstance(client, SocketClient):
+        say_aside(f"A running service answers with its own model. Not used: {' and '.join(given)} of this shell.")
 
 
 class _QuestionOptions(NamedTuple):

@@ -46,6 +46,22 @@ def test_an_example_holds_the_right_passage_its_neighbours_and_the_nearest() -> 
     assert POOL[4].text in example(pair=replace(PAIR, negatives=("p4",))).messages[1][1]
 
 
+def test_the_contexts_are_those_that_a_search_finds() -> None:
+    found = {PAIR.id: ["p4", "p1", "p2"]}
+
+    def others(by: str) -> set[str]:
+        recipe = build_generator_recipe({"unanswerable": 0.0, "passages": 4, "contexts_by": by})
+        user = next(ExampleMaker(recipe, POOL, 7, found).make_versions(PAIR)).messages[1][1]
+        return {one.id for one in POOL if one.text in user} - {"p1"}
+
+    assert others("semantic") == {"p4", "p2"}
+    # The right passage, which words find first, is never among the others.
+    assert others("keyword") == {"p5", "p3", "p2"}
+    # p4 and p2 are in both lists, p5 is the next of the words' list.
+    assert others("hybrid") == {"p4", "p2", "p5"}
+    assert others("neighbours") == {"p0", "p2", "p5"}
+
+
 def test_an_example_has_the_same_prompt_as_the_service() -> None:
     recipe = replace(RECIPE, passages=1)
     passages = number_passages([(PAIR.passage, PAIR.document)])

@@ -151,11 +151,14 @@ def test_folders_without_a_valid_language_model_are_refused(tmp_path: Path, base
     assert "The model in" in failed(made(tmp_path, folder)) and "cannot be read" in failed(made(tmp_path, folder))
 
 
-def test_the_error_without_peft_names_the_extra(tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_without_peft_comes_before_anything_is_measured(
+    tmp_path: Path, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "peft", None)
-    run = made(tmp_path, base, measured=0)
+    run = made(tmp_path, base)
     with pytest.raises(MissingExtra, match=r"argot\[learn\]"):
         generator_run.train(run, Reporter(run))
+    assert not (run.path / "before.json").exists()
 
 
 def test_a_lost_gpu_is_reported_and_the_checkpoint_kept(

@@ -500,13 +500,19 @@ def service(tiny: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_commands_beside_a_service_use_it(
-    argot: Argot, service: subprocess.Popen[str], tiny: Path, tmp_path: Path
+    argot: Argot, service: subprocess.Popen[str], tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "pump.md").write_text("# Pump\n\nThe valve of the blue pump opens at 7 bar.\n")
 
     assert argot("add", "docs").out == "1 added\n"
     assert "7 bar. [1]" in argot("ask", "When does the valve of the blue pump open?").out
+    with monkeypatch.context() as shell:
+        # Nobody listens there: the service answers without it, and says so.
+        shell.setenv("ARGOT_MODEL_URL", "http://127.0.0.1:9/v1")
+        asked = argot("ask", "When does the valve of the blue pump open?")
+    assert "7 bar. [1]" in asked.out
+    assert "Not used: ARGOT_MODEL_URL of this shell." in asked.err
     assert "pump.md" in argot("list").out
     assert argot("doctor").code == 0
     assert argot("backup", "b.tar").code == 0
@@ -770,7 +776,9 @@ def test_a_list_of_terms_shows_the_numbers_other_commands_take(argot: Argot) -> 
     argot("glossary", "add", "PUC", "NAND", "peripheral under cell")
     listed = argot("glossary", "list")
     assert listed.out == "PUC\tNAND\tperipheral under cell\t\tapproved\t1\n"
-    assert listed.err == "1 sense\n"
+    headings, count = listed.err.splitlines()
+    assert len(headings.split("\t")) == len(listed.out.split("\t"))
+    assert headings.startswith("term\tcontext\t") and count == "1 sense"
     assert "[retired, 1]" in argot("glossary", "retire", "1", "--why", "gone").out
     assert "retired\t1" in argot("glossary", "list", "--status", "retired").out
     assert argot("glossary", "list", "--status", "draft").out == ""

@@ -26,7 +26,9 @@ _MAX_NAME_WORDS = 3
 _TERM_FIELDS = ("term", "abbreviation")
 _WEAK_NAMES = ("name", "title", "item", "label", "titel", "nom", "nombre")
 _CONTEXT_LIST_WORDS = ("context", "contexts", "kontext", "kontexte", "departments", "teams", "domains")
-_CONTEXT_LIST_FIELDS = {"term": "context", "description": "context_description", "owner": "context_contact"}
+_CONTEXT_LIST_FIELDS = {
+    "term": "context", "description": "context_description", "owner": "context_contact", "audience": "context_audience"
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

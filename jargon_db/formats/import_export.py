@@ -211,7 +211,7 @@ class GlossaryFiles:
         rows = self._connections.select(SENSES)
         readable = (row for row in rows if may_read(principal, row["audience"], row["context_audience"]))
         senses = map(read_sense, readable)
-        shown = senses if principal.sees_all else hide_relations(self._connections, principal, senses)
+        shown = senses if principal.sees_all else hide_relations(self._connections.reader(), principal, senses)
         return wanted.write(shown, self._list_contexts(principal))
 
     def export_csv(self, principal: Principal) -> str:

@@ -16,6 +16,7 @@ from argot.jargon_db.formats.glossary_file import ContextInput, GlossaryFile, Re
 from argot.jargon_db.formats.table_rows import describe_row
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.inputs import SenseInput, list_given_fields, normalise_context
+from argot.jargon_db.store.relation_rights import hide_relations
 from argot.jargon_db.store.rows import may_read, read_context, read_sense
 from argot.types import Context, Principal, Sense
 
@@ -145,7 +146,8 @@ def _find_stored(
             known[key] = read_sense(row)
         else:
             hidden[key] = _build_hidden_problem(f"the sense of {key[0]!r} in {row['context_name']!r}")
-    return known, hidden
+    shown = hide_relations(connections.reader(), principal, known.values())
+    return dict(zip(known, shown, strict=True)), hidden
 
 
 def _find_refused_contexts(

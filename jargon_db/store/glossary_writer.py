@@ -21,6 +21,7 @@ from argot.jargon_db.store.inputs import (
     normalise_context,
 )
 from argot.jargon_db.store.journal import SYSTEM, ChangeKind, Heading, Journal, Place
+from argot.jargon_db.store.relation_rights import hide_relations, keep_hidden_relations
 from argot.jargon_db.store.rows import Row, may_read, next_number, read_context, read_sense, select, store_audience
 from argot.jargon_db.store.search_words import search_row
 from argot.jargon_db.store.snapshots import Snapshot, record_context, record_sense, sense_of_snapshot
@@ -184,6 +185,8 @@ class Writer:
     def update(self, found: Sense, given: SenseInput) -> Outcome:
         """Write the given fields of a stored sense, if they differ from the stored ones."""
         self._require_readable(f"sense of '{given.term}' in '{given.context}'", found.audience)
+        if self.principal is not None:
+            given = keep_hidden_relations(self.connection, self.principal, found, given)
         told = list_given_fields(given)
         if all(getattr(found, name) == value for name, value in told.items()):
             return "unchanged"
@@ -209,6 +212,10 @@ class Writer:
         """Return the sense with this id, whoever may read it; None if there is none or it was removed."""
         row = self.row(number)
         return None if row is None else read_sense(row)
+
+    def show_sense(self, sense: Sense) -> Sense:
+        """Return a sense as the principal may see it."""
+        return sense if self.principal is None else hide_relations(self.connection, self.principal, [sense])[0]
 
     def senses(self, numbers: Sequence[int]) -> dict[int, Sense]:
         """Return the existing ones of these senses, by number."""
@@ -279,7 +286,7 @@ class Writer:
         other = self._sense_at(term, context.id, wanted.expansion)
         if other is not None and other.id != number:
             self._require_readable(f"sense of '{wanted.term}' in '{context.name}'", other.audience)
-            raise build_duplicate_error(other)
+            raise build_duplicate_error(self.show_sense(other))
         self.connection.execute(_SET, (term, context.id, wanted.expansion, *self._values(wanted), self.now, number))
         self.connection.execute("DELETE FROM aliases WHERE sense = ?", (number,))
         self._insert_aliases(number, wanted.aliases)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from argot.errors import Conflict, InvalidInput
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.history_entries import GUARDS, ChangeSet, HistoryEntry, build_entry, may_read_entry
+from argot.jargon_db.store.relation_rights import hide_recorded_relations
 from argot.jargon_db.store.rollback import plan_change, plan_term, reopen_conflicts, take
 from argot.jargon_db.store.rows import Row
 from argot.types import Principal
@@ -67,7 +69,12 @@ class History:
                 break
             if may_read_entry(principal, row):
                 found.append(build_entry(row))
-        return found
+        return self._hide_relations(principal, found)
+
+    def _hide_relations(self, principal: Principal, entries: list[HistoryEntry]) -> list[HistoryEntry]:
+        snapshots = [kept for one in entries for kept in (one.before, one.after)]
+        shown = iter(hide_recorded_relations(self._connections.reader(), principal, snapshots))
+        return [replace(one, before=next(shown), after=next(shown)) for one in entries]
 
     def changes(self, principal: Principal, limit: int = 50) -> list[ChangeSet]:
         """Return the changes of which the principal may read at least one row, newest first."""

@@ -206,8 +206,8 @@ class Proposals:
             writer.add_alias(sense, found.term)
             _decide(writer, proposal_id, "merged", why, sense_id)
             merged = writer.sense(sense_id)
-        assert merged is not None
-        return merged
+            assert merged is not None
+            return writer.show_sense(merged)
 
     def dismiss(self, by: Principal, proposal_id: int, why: str = "") -> None:
         """Dismiss it permanently: proposed again, it stays dismissed.

@@ -61,7 +61,7 @@ class Search:
                 found[row["id"]] = read_sense(row)
                 if len(found) >= limit:
                     break
-        return hide_relations(self._connections, principal, found.values())
+        return hide_relations(self._connections.reader(), principal, found.values())
 
     def rebuild(self) -> None:
         """Rebuild the index of all senses, for example after their rows were copied from elsewhere."""

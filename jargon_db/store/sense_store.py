@@ -24,10 +24,10 @@ from argot.jargon_db.store.inputs import (
     set_fields,
 )
 from argot.jargon_db.store.journal import ChangeKind
-from argot.jargon_db.store.relation_rights import hide_relations
+from argot.jargon_db.store.relation_rights import hide_relations, keep_hidden_relations
 from argot.jargon_db.store.rows import Row, read_sense, readable, select
 from argot.jargon_db.store.statements import load_statement
-from argot.types import Principal, Relation, Sense, SenseStatus
+from argot.types import Principal, Sense, SenseStatus
 
 _ONE = "SELECT * FROM sense_rows WHERE id = :id"
 _APPROVED = """
@@ -56,7 +56,7 @@ class Senses:
             NotFound: there is none, or not for this principal.
         """
         rows = self._connections.select(_ONE, id=sense_id)
-        for sense in hide_relations(self._connections, principal, map(read_sense, readable(rows, principal))):
+        for sense in hide_relations(self._connections.reader(), principal, map(read_sense, readable(rows, principal))):
             return sense
         raise build_not_found(sense_id)
 
@@ -82,12 +82,12 @@ class Senses:
         # Compared by key, so that "write amplification" finds "Write-Amplification"; SQL cannot fold like that.
         alike = (sense for sense in map(read_sense, rows) if not wanted or _is_match(sense, wanted))
         found = islice(alike, start, None if limit is None else start + limit)
-        return hide_relations(self._connections, principal, found)
+        return hide_relations(self._connections.reader(), principal, found)
 
     def _page(self, principal: Principal, values: dict[str, Any]) -> list[Sense]:
         values["audiences"] = self._connections.passable_audiences(principal)
         rows = self._connections.select(load_statement("senses_page"), **values)
-        return hide_relations(self._connections, principal, map(read_sense, readable(rows, principal)))
+        return hide_relations(self._connections.reader(), principal, map(read_sense, readable(rows, principal)))
 
     def add(
         self,
@@ -115,8 +115,8 @@ class Senses:
         with self._connections.changing(by, "edit", why=why) as writer:
             number, _, _ = writer.put_sense(given)
             added = writer.sense(number)
-        assert added is not None
-        return added
+            assert added is not None
+            return writer.show_sense(added)
 
     def draft(
         self,
@@ -157,15 +157,8 @@ class Senses:
             found = get_seen_sense(writer, by, sense_id, version)
             kept = SenseInput(found.term, found.context, found.expansion, found.description)
             given = check_input(set_fields(kept, fields))
-            if given.relations is not None:
-                every = (*given.relations, *self._list_hidden_relations(by, found))
-                given = replace(given, relations=tuple(dict.fromkeys(every)))
+            given = keep_hidden_relations(writer.connection, by, found, given)
             return _write(writer, found, _merge(found, given))
-
-    def _list_hidden_relations(self, by: Principal, sense: Sense) -> list[Relation]:
-        """List the relations that `by` may not see, and so did not see when changing the others."""
-        (shown,) = hide_relations(self._connections, by, [sense])
-        return [one for one in sense.relations if one not in shown.relations]
 
     def approve(self, by: Principal, sense_id: int, version: int, why: str = "") -> Sense:
         """Approve a sense: from now on it answers questions.
@@ -226,7 +219,7 @@ def get_seen_sense(writer: Writer, by: Principal, sense_id: int, version: int) -
         raise Conflict(
             f"'{found.term}' in '{found.context}' was saved by somebody else since you opened it (you saw version"
             f" {version}, it is at {found.version}). Nothing of yours was stored: compare, and save again.",
-            current=found,
+            current=writer.show_sense(found),
         )
     return found
 
@@ -240,12 +233,12 @@ def add_new(writer: Writer, given: SenseInput) -> Sense:
     """
     given = check_input(given)
     if (found := writer.find_sense(given)) is not None:
-        raise build_duplicate_error(found)
+        raise build_duplicate_error(writer.show_sense(found))
     number, _, _ = writer.put_sense(given)
     added = writer.sense(number)
     assert added is not None
     require_reason(writer, added)
-    return added
+    return writer.show_sense(added)
 
 
 def require_reason(writer: Writer, sense: Sense) -> None:
@@ -265,7 +258,7 @@ def require_reason(writer: Writer, sense: Sense) -> None:
         raise Conflict(
             f"'{sense.term}' means '{others[0].expansion}' in '{sense.context}' already. Retire that one, or give a"
             " reason why it has both meanings there.",
-            current=others[0],
+            current=writer.show_sense(others[0]),
         )
     if others:
         # Recorded unchanged, so that the history of each of them shows that the conflict was accepted.
@@ -285,11 +278,11 @@ def _write(writer: Writer, found: Sense, wanted: Sense) -> Sense:
     if wanted == found:
         # Nothing to write, but a person who may not change it should still get the error.
         writer.require_managed(found.context)
-        return found
+        return writer.show_sense(found)
     writer.set_sense(found, wanted)
     saved = writer.sense(found.id)
     assert saved is not None
-    return saved
+    return writer.show_sense(saved)
 
 
 def _is_match(sense: Sense, wanted: str) -> bool:

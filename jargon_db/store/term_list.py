@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.inputs import normalise_context
+from argot.jargon_db.store.relation_rights import hide_relations
 from argot.jargon_db.store.rows import encode_list, read_sense, readable
 from argot.jargon_db.store.statements import load_statement
 from argot.types import Principal, Sense
@@ -64,7 +65,7 @@ class TermList:
     def _list_senses(self, principal: Principal, keys: Sequence[str], context: str | None) -> list[Sense]:
         values = {"keys": encode_list(keys), "context_key": None if context is None else normalise_context(context)}
         rows = self._connections.select(load_statement("senses_by_keys"), **values)
-        return [read_sense(row) for row in readable(rows, principal)]
+        return hide_relations(self._connections.reader(), principal, map(read_sense, readable(rows, principal)))
 
 
 def _get_range(initial: str) -> tuple[str, str]:

@@ -41,7 +41,7 @@ class TermLookup:
             if not found or found[0]["rank"] == row["rank"]:
                 found.append(row)
         return {
-            term: hide_relations(self._connections, principal, _tell_apart(term, found))
+            term: hide_relations(self._connections.reader(), principal, _tell_apart(term, found))
             for term, found in zip(asked, by_term, strict=True)
         }
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from openpyxl import Workbook
 
-from argot.errors import InvalidGlossary, InvalidInput
+from argot.errors import Conflict, InvalidGlossary, InvalidInput
 from argot.jargon_db import Glossary, ReadOptions, SenseInput
 from argot.jargon_db.formats.column_names import parse_mapping
 from argot.jargon_db.formats.format_registry import FORMATS, read_file
@@ -277,7 +277,7 @@ def test_hostile_and_broken_tbx_is_refused(text, said):
 
 @pytest.mark.parametrize("format", [one.name for one in FORMATS])
 def test_no_format_loses_what_is_known_of_a_term(glossary, tmp_path, format):
-    glossary.contexts.add("Locks", "Bolts | and \\ pawls", "locks@x.example")
+    glossary.contexts.add("Locks", "Bolts | and \\ pawls", "locks@x.example", audience=frozenset({"fab"}))
     labels = (
         Label("pawl", "preferred", "en", "noun"), Label("PW", "admitted", "en", "noun", "", "abbreviation"),
         Label("Sperrklinke", "preferred", "de", "noun", "feminine"), Label("clicker", "deprecated", "en"),
@@ -338,6 +338,70 @@ def test_a_relation_that_one_may_not_know_stays_when_one_changes_the_others(glos
     stored = glossary.senses.get(insider, sense.id).relations
     assert {one.term for one in stored} == {"rod", "CANARY"}
     assert [one.term for one in glossary.senses.get(manager, sense.id).relations] == ["rod"]
+
+
+HIDDEN_TARGETS = [
+    Relation("related", "CANARY"),
+    Relation("related", "canary bird"),
+    Relation("related", "Secret Song"),
+    Relation("see also", "CANARY", "Vault"),
+    Relation("broader", "nobody has this", "Vault"),
+]
+"""Relations to a restricted sense of another context: by its term, other name and expansion, and to its context."""
+
+
+@pytest.fixture
+def canary(glossary):
+    """The glossary with an open sense that has relations to restricted ones, and two that everybody may see."""
+    glossary.contexts.add("Vault", audience=frozenset({"fab"}))
+    glossary.senses.add("CANARY", "Vault", "secret song", aliases=["canary bird"])
+    glossary.senses.add("ROD", "Locks", "rod")
+    shown = (Relation("broader", "nowhere else"), Relation("related", "rod"))
+    relations = (shown[0], *HIDDEN_TARGETS, shown[1])
+    glossary.files.import_senses([SenseInput("PW", "Locks", "pawl", relations=relations)], "x")
+    return glossary
+
+
+def test_relations_are_hidden_by_any_name_of_a_sense_and_with_its_context(canary):
+    asker, insider = Principal("ann"), Principal("eve", frozenset({"fab"}))
+    (listed,) = (one for one in canary.terms.page(asker, "p")[0] if one.term == "PW")
+    assert [one.term for one in listed.relations] == ["nowhere else", "rod"]
+    assert len(canary.senses.get(insider, listed.id).relations) == 7
+    (entry,) = canary.history.entries(asker, sense_id=listed.id)
+    assert [one[1] for one in entry.after["relations"]] == ["nowhere else", "rod"]
+    manager = Principal("mia", manages=frozenset({"Locks"}))
+    saved = canary.senses.save(manager, listed.id, version=listed.version, notes="new")
+    with pytest.raises(Conflict) as refused:
+        canary.senses.save(manager, listed.id, version=listed.version, notes="late")
+    for one in (saved, refused.value.current):
+        assert [relation.term for relation in one.relations] == ["nowhere else", "rod"]
+
+
+def test_an_export_imported_unchanged_keeps_relations_that_its_importer_may_not_see(canary):
+    manager, insider = Principal("mia", manages=frozenset({"Locks"})), Principal("eve", frozenset({"fab"}))
+    data = canary.files.export_file(manager, "json").encode()
+    preview = canary.files.preview(manager, data, "x", "json")
+    assert (preview.unchanged, preview.updated) == (2, ())
+    report = canary.files.import_file(manager, data, "x", "json")
+    assert (report.updated, report.unchanged) == (0, 2)
+    (sense,) = (one for one in canary.senses.find(insider) if one.term == "PW")
+    assert len(sense.relations) == 7
+    changed = data.replace(b"nowhere else", b"elsewhere")
+    ((before, after),) = canary.files.preview(manager, changed, "x", "json").updated
+    assert not any("CANARY" in str(one) or "Vault" in str(one) for one in (before, after))
+    canary.files.import_file(manager, changed, "x", "json")
+    terms = {one.term for one in canary.senses.get(insider, sense.id).relations}
+    assert terms == {"elsewhere", "rod", *(one.term for one in HIDDEN_TARGETS)}
+
+
+@pytest.mark.parametrize("format", ["csv", "xlsx", "tbx", "json", "turtle", "rdfxml", "jsonld"])
+def test_a_restricted_context_stays_restricted_when_its_export_is_imported_elsewhere(canary, tmp_path, format):
+    data = canary.files.export_file(ADMIN, format)
+    other = Glossary.open(tmp_path / "other.db")
+    other.files.import_file(None, data if isinstance(data, bytes) else data.encode(), f"x.{format}", format)
+    assert {one.term for one in other.senses.find(Principal("ann"))} == {"PW", "ROD"}
+    assert {one.term for one in other.senses.find(Principal("eve", frozenset({"fab"})))} == {"PW", "ROD", "CANARY"}
+    other.close()
 
 
 # -- lists as people and wikis write them -----------------------------------------------------------------------------

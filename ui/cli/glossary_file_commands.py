@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
@@ -257,8 +257,6 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
     Raises:
         InvalidInput: nothing would be imported.
     """
-    from argot.service.json_values import convert_to_json
-
     counts = found.counts
     if json_:
         say_json(found)
@@ -274,9 +272,10 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
             say(f"+ {_describe_sense(one)}")
         for update in found.updated:
             say(f"~ {_describe_sense(update.after)}")
-            before, after = convert_to_json(update.before), convert_to_json(update.after)
-            for name in (name for name in after if after[name] != before[name]):
-                say(f"    {name}: {_format_value(before[name])} -> {_format_value(after[name])}")
+            for name in (one.name for one in fields(update.after)):
+                before, after = getattr(update.before, name), getattr(update.after, name)
+                if after != before:
+                    say(f"    {name}: {_format_value(before)} -> {_format_value(after)}")
         for problem in found.problems:
             say(f"! {line(problem.where)}: {line(problem.message)}" if problem.where else f"! {line(problem.message)}")
         _say_ignored(found.ignored)
@@ -298,8 +297,18 @@ def _describe_sense(sense: Sense) -> str:
 
 
 def _format_value(value: Any) -> str:
-    text = line(", ".join(value) if isinstance(value, list) else value or "")
+    parts = value if isinstance(value, tuple) else sorted(value) if isinstance(value, frozenset) else [value or ""]
+    text = line(", ".join(map(_format_part, parts)))
     return f"'{text if len(text) <= 100 else text[:100] + '...'}'"
+
+
+def _format_part(part: Any) -> str:
+    from argot.types import Label, Relation
+    from argot.ui.rendering.label_lines import format_label, format_relation
+
+    if isinstance(part, Label):
+        return format_label(part)
+    return format_relation(part) if isinstance(part, Relation) else str(part)
 
 
 def _say_ignored(ignored: Mapping[str, int]) -> None:

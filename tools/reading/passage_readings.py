@@ -11,49 +11,23 @@ import numpy as np
 from argot.protocols import PassageReader, PassageReading
 from argot.types import Passage
 
-FIRST_PASSAGES = 3
-SURE_RELEVANCE = 0.9
-"""Number of the passages that are always read closely, and the relevance of one of them from which the others are not.
-Chosen on the validation questions of `lay_train`."""
 _LEAST_CHANCE = 1e-6  # stands for a chance of 0, whose log-odds are infinite
 
 
 def read_best_wordings(
     reader: PassageReader, wordings: Sequence[tuple[str, float]], passages: Sequence[Passage]
 ) -> list[PassageReading]:
-    """Read each passage for the wording of the question, with its weight, that it answers best: a passage may only have
-    the abbreviation of a term. The weight counts in the relevance.
-
-    The first passages are read closely. The others are, too, unless one of the first surely answers: a close reading
-    takes half of the time of a question, and then hardly ever changes the answer.
+    """Read each passage closely for the wording of the question, with its weight, that it answers best: a passage may
+    only have the abbreviation of a term. The weight counts in the relevance.
     """
-    quick = _weigh_readings([reader.read_passages(text, passages) for text, _ in wordings], wordings)
-    best = [
-        max(range(len(wordings)), key=lambda number: quick[number][place].relevance) for place in range(len(passages))
-    ]
-    readings = [quick[number][place] for place, number in enumerate(best)]
-    for places in (range(len(passages))[:FIRST_PASSAGES], range(len(passages))[FIRST_PASSAGES:]):
-        if any(one.relevance >= SURE_RELEVANCE for one in readings[: places.start]):
-            break
-        for number, (text, weight) in enumerate(wordings):
-            chosen = [place for place in places if best[place] == number]
-            close = reader.read_closely(text, [passages[place] for place in chosen])
-            for place, one in zip(chosen, close, strict=True):
-                readings[place] = _weigh_reading(one, weight)
-    return readings
-
-
-def _weigh_readings(
-    of_wordings: Sequence[Sequence[PassageReading]], wordings: Sequence[tuple[str, float]]
-) -> list[list[PassageReading]]:
-    return [
-        [_weigh_reading(one, weight) for one in readings]
-        for readings, (_, weight) in zip(of_wordings, wordings, strict=True)
-    ]
-
-
-def _weigh_reading(reading: PassageReading, weight: float) -> PassageReading:
-    return PassageReading(weight * reading.relevance, reading.units)
+    quick = [[weight * one.relevance for one in reader.read_passages(text, passages)] for text, weight in wordings]
+    best = [max(range(len(wordings)), key=lambda number: quick[number][place]) for place in range(len(passages))]
+    read: dict[int, PassageReading] = {}
+    for number, (text, weight) in enumerate(wordings):
+        places = [place for place, chosen in enumerate(best) if chosen == number]
+        for place, one in zip(places, reader.read_closely(text, [passages[place] for place in places]), strict=True):
+            read[place] = PassageReading(weight * one.relevance, one.units)
+    return [read[place] for place in range(len(passages))]
 
 
 def to_chance(logits: Any) -> Any:

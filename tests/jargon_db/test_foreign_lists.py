@@ -364,7 +364,7 @@ def canary(glossary):
 
 def test_relations_are_hidden_by_any_name_of_a_sense_and_with_its_context(canary):
     asker, insider = Principal("ann"), Principal("eve", frozenset({"fab"}))
-    (listed,) = (one for one in canary.terms.page(asker, "p")[0] if one.term == "PW")
+    (listed,) = (one for one in canary.terms.page(asker, initial="p")[0] if one.term == "PW")
     assert [one.term for one in listed.relations] == ["nowhere else", "rod"]
     assert len(canary.senses.get(insider, listed.id).relations) == 7
     (entry,) = canary.history.entries(asker, sense_id=listed.id)

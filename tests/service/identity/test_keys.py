@@ -179,7 +179,7 @@ async def test_a_person_creates_sees_and_revokes_their_own_keys(site: Site) -> N
     bobs, _ = people.keys.make("bob", "of bob")
     async with site.program(None, **browser) as ann:
         made = await ann.post("/account/keys", data={**csrf, "name": "<script>alert(1)</script>"})
-        found = re.search(r'<code class="key">(argot_[\w-]+)</code>', made.text)
+        found = re.search(r'<code class="new-key">(argot_[\w-]+)</code>', made.text)
         assert made.status_code == 200 and found and made.headers["cache-control"] == "no-store"
         assert "<script>" not in made.text and "&lt;script&gt;" in made.text
         page = (await ann.get("/account")).text
@@ -219,7 +219,7 @@ async def test_an_expired_key_is_refused_with_the_reason(site: Site) -> None:
     csrf = {"csrf": site.authenticator._csrf(token)}
     async with site.program(None, **browser) as ann:
         made = await ann.post("/account/keys", data={**csrf, "name": "for a week", "days": " 7 "})
-        found = re.search(r'<code class="key">(argot_[\w-]+)</code>', made.text)
+        found = re.search(r'<code class="new-key">(argot_[\w-]+)</code>', made.text)
         assert found and ", ends 20" in made.text
         (key,) = people.keys.of("ann")
         async with site.program(None, Authorization=f"Bearer {found[1]}") as program:

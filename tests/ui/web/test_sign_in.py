@@ -275,7 +275,7 @@ def test_keys_for_programs_are_created_shown_once_and_revoked(chromium: Any, ser
         tab.get_by_label("Your own password").fill(GOOD)
         tab.get_by_role("button", name="Make a key").click()
         expect(tab.get_by_text("shown this once")).to_be_visible()
-        key = tab.locator("code.key").inner_text()
+        key = tab.locator("code.new-key").inner_text()
         assert given(key) == 200
 
         revoke = tab.get_by_role("button", name="Revoke the key <b>night job</b>")

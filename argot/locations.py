@@ -1,8 +1,9 @@
-"""The location of a passage in its document, in words for people."""
+"""The location of a passage in its document, in words for people, and the address of a picture."""
 
 from __future__ import annotations
 
 from pathlib import PurePosixPath
+from urllib.parse import quote
 
 _KINDS = {".pptx": "slide", ".xlsx": "sheet"}
 
@@ -15,3 +16,8 @@ def place(document: str, page: int | None, page_kind: str | None = None) -> str:
     """
     kind = page_kind or _KINDS.get(PurePosixPath(document).suffix.casefold(), "page")
     return f", {kind} {page}" if page else ""
+
+
+def link_picture(document: str, number: int) -> str:
+    """Build the address of a picture: the document by its id, the picture by its number in it."""
+    return f"/api/documents/{quote(document, safe='')}/pictures/{number}"

@@ -123,6 +123,15 @@ class Choice(_Frozen):
     description: str = ""
 
 
+class FoundPicture(_Frozen):
+    """A picture in a passage."""
+
+    address: str = Field(description="the path at this service that returns it, to those who may read its document")
+    label: str = Field(description="as its caption has it, and its page: Figure 3, page 12")
+    caption: str = ""
+    alternative: str = Field("", description="the text that its author gave for those who do not see it")
+
+
 class FoundPassage(_Frozen):
     """A passage the answer could use. The list is best first; `n` follows the order of citation."""
 
@@ -142,6 +151,7 @@ class FoundPassage(_Frozen):
         description="how fresh its document is, and for which place it holds where others have its title",
     )
     excerpt: str = Field("", description="its words nearest to the question, where it is shown instead of an answer")
+    pictures: list[FoundPicture] = Field([], description="the pictures that stand in it")
 
 
 def select_nearest(passages: Sequence[FoundPassage]) -> list[FoundPassage]:

@@ -106,6 +106,42 @@ class BoxMark:
     box: Box
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture of one revision: a figure, a chart, a photograph.
+
+    Attributes:
+        number: from 1, in the order of the document.
+        start: its place in the revision's Markdown: where its caption or its words begin, else where it stands.
+        label: as its caption has it ("Figure 3"), else "Picture" and its number. Parts of one figure share it.
+        alternative: the text that its author gave for those who do not see it.
+        words: the text that was read in it.
+        page, page_kind: where it stands, if the document has pages; `box`: its place on that page.
+        media_type, width, height, size: those of the copy that is shown; pixels and bytes.
+        content_hash: of the copy's bytes, by which they are stored.
+    """
+
+    number: int
+    start: int
+    label: str
+    content_hash: str
+    media_type: str
+    width: int
+    height: int
+    size: int
+    caption: str = ""
+    alternative: str = ""
+    words: str = ""
+    page: int | None = None
+    page_kind: PageKind | None = None
+    box: Box | None = None
+
+    @property
+    def place(self) -> str:
+        """Its label and page, such as "Figure 3, page 12"."""
+        return self.label if self.page is None else f"{self.label}, {self.page_kind or 'page'} {self.page}"
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class DocumentField:
     """A property of a document as a whole: its author, status, region. `name` is in lower case; names may repeat."""
@@ -142,7 +178,7 @@ ALL_DOCUMENTS = QuestionScope()
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """The result of reading a file: Markdown that keeps headings, lists and tables, and the position of everything in
-    the original.
+    the original. `picture_data`: the bytes of its pictures, by their hashes.
     """
 
     title: str
@@ -153,6 +189,8 @@ class ParsedDocument:
     date: str | None = None
     warnings: tuple[str, ...] = ()
     fields: tuple[DocumentField, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    picture_data: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def distinct_tags(tags: Iterable[str]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import json
 import sqlite3
 
 from argot.corpus.keyword_tables import BLOCK_TABLES, POSTGRESQL_TABLES
-from argot.corpus.postgresql_schema import ROW_SECURITY, translate_documents, translate_fields
+from argot.corpus.postgresql_schema import ROW_SECURITY, guard_documents, translate_documents, translate_fields
 from argot.databases import PerEngine, StoreMigration
 from argot.sqlite import MigrationNames, run_script
 
@@ -389,6 +389,32 @@ CREATE TABLE removed_passages (
 ) WITHOUT ROWID;
 """
 
+_PICTURES = """
+-- The pictures of live revisions. Their bytes are with the originals, by `content_hash`. `start`: characters of the
+-- revision's Markdown; `box`: JSON with x0, y0, x1 and y1 on its page, or null.
+CREATE TABLE pictures (
+    document TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    passage TEXT NOT NULL,
+    start INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    media_type TEXT NOT NULL,
+    width INTEGER NOT NULL,
+    height INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    caption TEXT NOT NULL,
+    alternative TEXT NOT NULL,
+    words TEXT NOT NULL,
+    page INTEGER,
+    page_kind TEXT,
+    box TEXT NOT NULL,
+    PRIMARY KEY (document, number)
+);
+CREATE INDEX pictures_by_passage ON pictures(passage);
+CREATE INDEX pictures_by_content ON pictures(content_hash);
+"""
+
 MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_DOCUMENTS, translate_documents(_DOCUMENTS)),
     _DERIVED,
@@ -406,6 +432,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(BLOCK_TABLES + _BLOCKS_DUE, ""),
     PerEngine(_QUANTISED, _QUANTISED + _QUANTISED_APART),
     _REMOVED_PASSAGES,
+    PerEngine(_PICTURES, _PICTURES + guard_documents("pictures")),
 )
 NAMES = MigrationNames(
     "corpus",

@@ -28,10 +28,11 @@ def translate_documents(script: str) -> str:
 
 
 def translate_fields(script: str) -> str:
-    return script + _guard_documents("document_fields")
+    return script + guard_documents("document_fields")
 
 
-def _guard_documents(table: str) -> str:
+def guard_documents(table: str) -> str:
+    """Return the policy by which the rows of a table are found only by those who may read their documents."""
     return f"""
 ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
 ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
@@ -67,5 +68,5 @@ $$;
 ROW_SECURITY = (
     _READERS
     + "".join(map(_guard_audience, ("documents", "passages", "derived", "triples")))
-    + _guard_documents("revisions")
+    + guard_documents("revisions")
 )

@@ -13,6 +13,8 @@ Lane = Literal["documents", "attachments"]
 
 ALWAYS_READ_BYTES = 50_000
 """Elements of a file that is read even with little time: an Office template alone has some thousands."""
+MAX_PICTURES_BYTES = 40_000_000
+"""Bytes of all pictures of one file, as they are stored."""
 _MEGABYTE = 1_000_000
 # Far above the needs of ordinary documents; they stop files made of empty lines or one-word blocks.
 _LINES_A_PASSAGE = 100
@@ -92,7 +94,7 @@ class ReadLimits:
     @property
     def max_answer_bytes(self) -> int:
         """The maximum bytes that a reading process may send back."""
-        return 8 * self.max_text_chars + 16 * _MEGABYTE
+        return 8 * self.max_text_chars + MAX_PICTURES_BYTES + 16 * _MEGABYTE
 
     def check_size(self, size: int, name: str) -> None:
         if not size:

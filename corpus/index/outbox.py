@@ -21,22 +21,29 @@ VectorIds = Mapping[str, Sequence[str]]
 
 
 def begin(
-    connection: Connection, document: str, generation: str, new: VectorIds, content_hash: str | None = None
+    connection: Connection, document: str, generation: str, new: VectorIds, originals: Iterable[str] = ()
 ) -> None:
-    """Queue these vectors and this original, which are about to be written, to be undone after a kill."""
+    """Queue these vectors and originals (hashes), which are about to be written, to be undone after a kill."""
     _queue(connection, document, generation, new, under_way=True)
-    if content_hash is not None:
-        connection.execute(
-            "INSERT INTO ledger (document, content_hash) VALUES (?, ?) ON CONFLICT DO NOTHING", (document, content_hash)
-        )
+    connection.executemany(
+        "INSERT INTO ledger (document, content_hash) VALUES (?, ?) ON CONFLICT DO NOTHING",
+        [(document, content_hash) for content_hash in originals],
+    )
 
 
-def finish(connection: Connection, document: str, generation: str, replaced: VectorIds) -> None:
-    """Make the vectors written for the document count, and queue those they replace for deletion."""
+def finish(
+    connection: Connection, document: str, generation: str, replaced: VectorIds, originals: Iterable[str] = ()
+) -> None:
+    """Make the vectors and originals written for the document count, and queue the vectors they replace for
+    deletion.
+    """
     # In one transaction with the rows that count from now on: a kill before this leaves the queue, and `settle` undoes
     # the write.
     connection.execute("DELETE FROM vector_deletions WHERE document = ? AND under_way = 1", (document,))
-    connection.execute("DELETE FROM ledger WHERE document = ?", (document,))
+    connection.executemany(
+        "DELETE FROM ledger WHERE document = ? AND content_hash = ?",
+        [(document, content_hash) for content_hash in originals],
+    )
     _queue(connection, document, generation, replaced, under_way=False)
 
 
@@ -67,7 +74,8 @@ def settle(database: CorpusDatabase, index: VectorIndex, blobs: Blobs) -> None:
         # Another document, an older revision kept for its citations, or one in the dustbin may have the same bytes.
         used = connection.execute(
             "SELECT 1 FROM revisions WHERE content_hash = :hash "
-            "UNION ALL SELECT 1 FROM removed_revisions WHERE content_hash = :hash",
+            "UNION ALL SELECT 1 FROM removed_revisions WHERE content_hash = :hash "
+            "UNION ALL SELECT 1 FROM pictures WHERE content_hash = :hash",
             {"hash": content_hash},
         ).fetchone()
         if used is None:

@@ -14,6 +14,7 @@ from argot.corpus.index.embedding_windows import EmbeddedItem, group_by_collecti
 from argot.corpus.index.vector_index import VectorIndex
 from argot.corpus.store import dustbin, row_writes
 from argot.corpus.store.document_store import CorpusStore
+from argot.corpus.store.picture_rows import queue_pictures, replace_pictures
 from argot.corpus.store.row_writes import NewRevision
 from argot.protocols import Embedder, Vectors
 from argot.types import Audience, Document
@@ -37,6 +38,11 @@ class EmbeddedRevision:
     embedded: list[EmbeddedItem]
 
     @property
+    def originals(self) -> dict[str, bytes]:
+        """The file and its pictures, by the hashes of their content."""
+        return {self.new.document.content_hash: self.data, **self.new.picture_data}
+
+    @property
     def vector_ids(self) -> dict[str, list[str]]:
         return {collection: list(vectors) for collection, vectors in group_by_collection(self.embedded).items()}
 
@@ -55,9 +61,10 @@ def store_revisions(parts: Parts, revisions: Sequence[EmbeddedRevision]) -> None
             document = one.new.document
             # Vectors that are live already are not queued: after a kill everything in the queue is deleted.
             writes = outbox.subtract_ids(one.vector_ids, before[document.id])
-            outbox.begin(connection, document.id, generation, writes, document.content_hash)
+            outbox.begin(connection, document.id, generation, writes, one.originals)
     for one in revisions:
-        parts.store.blobs.put(one.new.document.content_hash, one.data)
+        for content_hash, data in one.originals.items():
+            parts.store.blobs.put(content_hash, data)
     for collection, vectors in group_by_collection([item for one in revisions for item in one.embedded]).items():
         index.upsert(collection, vectors)
     with database.writing() as connection:
@@ -66,7 +73,9 @@ def store_revisions(parts: Parts, revisions: Sequence[EmbeddedRevision]) -> None
             row_writes.put_revision(connection, one.new)
             record_windows(connection, generation, one.embedded)
             replaced = outbox.subtract_ids(before[document.id], one.vector_ids)
-            outbox.finish(connection, document.id, generation, replaced)
+            outbox.finish(connection, document.id, generation, replaced, one.originals)
+            # After `finish`: it queues the pictures that are replaced.
+            replace_pictures(connection, document.id, one.new.pictures, one.new.passages)
 
 
 def relabel(parts: Parts, document: Document, audience: Audience, tags: Sequence[str]) -> None:
@@ -94,6 +103,7 @@ def remove_document(parts: Parts, document: Document, *, keep: bool = False, era
         # All in one transaction: a kill leaves the document whole, or gone with its vectors queued.
         vectors = outbox.read_vector_ids(connection, parts.vectors, document.id)
         outbox.discard(connection, document.id, parts.vectors.generation, vectors)
+        queue_pictures(connection, document.id)
         dustbin.erase_removed(connection, [document.id])  # of an earlier removal
         if keep or erasing:
             dustbin.keep_removed(connection, document.id, erasing=erasing)

@@ -156,6 +156,8 @@ def _build_revision(candidate: Candidate, read: CutDocument, header_fields: Sequ
         metadata=candidate.metadata,
         header=header,
         sketch=build_sketch(read.markdown),
+        pictures=read.pictures,
+        picture_data=read.picture_data,
     )
 
 

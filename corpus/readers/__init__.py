@@ -10,15 +10,14 @@ from __future__ import annotations
 import importlib
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.pictures import PictureShelf, get_shelf, strip_marks, use_shelf
 from argot.corpus.readers.plain_text import decode_text
 from argot.document_names import find_leftover_kind
 from argot.errors import ArgotError, UnreadableDocument
@@ -110,8 +109,6 @@ _MAX_TITLE_CHARS = 300
 _UNSTORABLE_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 
 
-_IS_INSIDE: ContextVar[bool] = ContextVar("_IS_INSIDE", default=False)
-"""Set while a file is read: files inside it, such as attachments, count with it."""
 NOT_COUNTED_WARNING = "not all of its words could be compared with what was read"
 _MIN_COUNTING_SECONDS = 0.5
 _MAX_COUNTING_SHARE = 0.5
@@ -124,7 +121,8 @@ def read_document(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     Raises:
         UnreadableDocument: empty, too large, encrypted, damaged, binary, of an unknown format, or without text.
     """
-    return _read_file(data, name, limits) if _IS_INSIDE.get() else read_with_ledger(data, name, limits)[0]
+    # Files inside a file, such as attachments, count with it.
+    return read_with_ledger(data, name, limits)[0] if get_shelf() is None else _read_file(data, name, limits)
 
 
 def read_with_ledger(data: bytes, name: str, limits: ReadLimits) -> tuple[ParsedDocument, Ledger]:
@@ -134,25 +132,23 @@ def read_with_ledger(data: bytes, name: str, limits: ReadLimits) -> tuple[Parsed
         UnreadableDocument: as of `read_document`.
     """
     from argot.corpus.readers.ledger import warn_of_lost_words
+    from argot.corpus.readers.picture_places import place_pictures
 
     started = time.process_time()
-    with _mark_outer_file():
+    shelf = PictureShelf(data, name, limits)
+    with use_shelf(shelf):
         parsed = _read_file(data, name, limits)
     took = time.process_time() - started
     # Cutting into passages comes afterwards, within the same time limit.
     left = max(0.0, limits.seconds - took) / 4
-    ledger = _count_words(data, name, parsed, limits, min(left, max(_MIN_COUNTING_SECONDS, _MAX_COUNTING_SHARE * took)))
+    # Without the words in pictures, which are in no text of the file, and would pass for lost ones.
+    written = replace(parsed, markdown=strip_marks(parsed.markdown))
+    ledger = _count_words(
+        data, name, written, limits, min(left, max(_MIN_COUNTING_SECONDS, _MAX_COUNTING_SHARE * took))
+    )
+    parsed = place_pictures(parsed, shelf)
     warning = warn_of_lost_words(ledger) or (NOT_COUNTED_WARNING if ledger.shortfall else "")
     return (replace(parsed, warnings=(*parsed.warnings, warning)) if warning else parsed), ledger
-
-
-@contextmanager
-def _mark_outer_file() -> Iterator[None]:
-    token = _IS_INSIDE.set(True)
-    try:
-        yield
-    finally:
-        _IS_INSIDE.reset(token)
 
 
 def _count_words(data: bytes, name: str, parsed: ParsedDocument, limits: ReadLimits, seconds: float) -> Ledger:
@@ -182,7 +178,7 @@ def _read_file(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     except Exception as error:  # a parser may raise any error on a damaged file
         raise UnreadableDocument(name, f"damaged ({type(error).__name__}: {error})"[:200]) from error
     limits.check_chars(len(parsed.markdown), name)
-    if not parsed.markdown.strip():
+    if not strip_marks(parsed.markdown).strip() and not _has_words_in_pictures(parsed):
         # Not just "empty" if a part with text may have been left out.
         but = f" that can be read ({'; '.join(parsed.warnings)})"[:400] if parsed.warnings else ""
         raise UnreadableDocument(name, f"empty: it holds no text{but}")
@@ -196,6 +192,11 @@ def _read_file(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         ),
         warnings=(*parsed.warnings, *_warn_of_macros(data)),
     )
+
+
+def _has_words_in_pictures(parsed: ParsedDocument) -> bool:
+    shelf = get_shelf()
+    return shelf is not None and any(picture.words for _, _, picture in shelf.find(parsed.markdown))
 
 
 def _warn_of_macros(data: bytes) -> tuple[str, ...]:

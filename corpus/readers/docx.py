@@ -1,4 +1,4 @@
-"""Word documents: mammoth gives HTML by the styles, which become headings, lists and tables. Pictures are left out."""
+"""Word documents: mammoth gives HTML by the styles, which become headings, lists and tables."""
 
 from __future__ import annotations
 

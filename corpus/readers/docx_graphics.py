@@ -7,15 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from argot.corpus.readers.docx_insertions import Insertions, make_text_run
-from argot.corpus.readers.docx_package import A, R, W, WordPackage
+from argot.corpus.readers.docx_package import A, R, W, WordPackage, read_text
 from argot.corpus.readers.docx_text_boxes import VML
 from argot.corpus.readers.office_charts import read_chart
 from argot.corpus.readers.office_diagrams import read_diagram
 from argot.corpus.readers.omissions import Omissions
+from argot.corpus.readers.pictures import shelve_picture
 
 _MIN_PICTURE_EMU = 900_000
 _MIN_PICTURE_POINTS = 70.8
 """2.5 cm: a picture that is smaller in one direction is usually a symbol or a line."""
+_EMU_PER_POINT = 12_700
 _FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)", re.IGNORECASE)
 _LENGTH = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*([\d.]+)(pt|in|cm|mm|px)?", re.IGNORECASE)
 _POINTS_PER_UNIT = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "px": 0.75, "": 0.75}
@@ -29,9 +31,9 @@ def read_graphics(package: WordPackage, root: Any, insertions: Insertions, omiss
         for block in reversed(blocks):
             drawing.addnext(insertions.make_run(block)[0])
         if not blocks:
-            _read_drawn_pictures(drawing, omissions)
+            _read_drawn_pictures(package, drawing, omissions)
     for picture in list(root.iter(f"{W}pict")):
-        _read_old_picture(picture, omissions)
+        _read_old_picture(package, picture, omissions)
 
 
 def _read_parts(package: WordPackage, drawing: Any, omissions: Omissions) -> list[str]:
@@ -61,23 +63,47 @@ def _read_part(
     return text
 
 
-def _read_drawn_pictures(drawing: Any, omissions: Omissions) -> None:
+def _read_drawn_pictures(package: WordPackage, drawing: Any, omissions: Omissions) -> None:
     for frame in drawing:
         properties = next((one for one in frame if str(one.tag).endswith("}docPr")), None)
-        if properties is None or next(frame.iter(f"{A}blip"), None) is None:
+        blips = list(frame.iter(f"{A}blip"))
+        if properties is None or not blips:
             continue
         # Reported here, and not again when mammoth reads the picture.
         said = _choose_alternative(properties.attrib.pop("descr", ""), properties.attrib.pop("title", ""))
         extent = next((one for one in frame if str(one.tag).endswith("}extent")), None)
         sides = (_parse_whole(extent.get("cx")), _parse_whole(extent.get("cy"))) if extent is not None else (0, 0)
         is_decorative = any(str(one.tag).endswith("}decorative") and one.get("val") == "1" for one in frame.iter())
-        if said:
-            drawing.addnext(make_text_run(f" Picture: {said} ")[0])
-        elif min(sides) >= _MIN_PICTURE_EMU and not is_decorative:
+        mark, has_words = "", False
+        for blip in [] if is_decorative else blips:
+            data = _load_picture(package, blip.get(f"{R}embed"))
+            shown = (sides[0] / _EMU_PER_POINT, sides[1] / _EMU_PER_POINT)
+            added, read = shelve_picture(data, alternative=said, caption=_read_caption(drawing), shown=shown)
+            mark, has_words = mark + added, has_words or read
+        if said or mark:
+            drawing.addnext(make_text_run(f" Picture: {said} {mark}" if said else mark)[0])
+        if not said and not has_words and min(sides) >= _MIN_PICTURE_EMU and not is_decorative:
             omissions.add("picture")
 
 
-def _read_old_picture(picture: Any, omissions: Omissions) -> None:
+def _load_picture(package: WordPackage, relation: str | None) -> bytes | None:
+    found = package.read_relations(package.document).get(relation or "")
+    return package.read_content(found.part) if found else None
+
+
+def _read_caption(drawing: Any) -> str:
+    """Return the text of the paragraph below the picture, or above it, that has the style of a caption."""
+    paragraph = next(drawing.iterancestors(f"{W}p"), None)
+    if paragraph is None:
+        return ""
+    for beside in (paragraph.getnext(), paragraph.getprevious()):
+        style = beside.find(f"{W}pPr/{W}pStyle") if beside is not None and beside.tag == f"{W}p" else None
+        if style is not None and "caption" in str(style.get(f"{W}val")).casefold():
+            return read_text(beside)
+    return ""
+
+
+def _read_old_picture(package: WordPackage, picture: Any, omissions: Omissions) -> None:
     for image in list(picture.iter(f"{VML}imagedata")):
         shape = image.getparent()
         said = _choose_alternative(str(shape.get("alt") or ""), image.attrib.pop(f"{_OFFICE_NAMESPACE}title", ""))
@@ -86,9 +112,12 @@ def _read_old_picture(picture: Any, omissions: Omissions) -> None:
             for side, number, unit in _LENGTH.findall(str(shape.get("style") or ""))
             if number.count(".") <= 1 and number != "."
         }
-        if said:
-            picture.addnext(make_text_run(f" Picture: {said} ")[0])
-        elif min(lengths.get("width", 0), lengths.get("height", 0)) >= _MIN_PICTURE_POINTS:
+        shown = (lengths.get("width", 0.0), lengths.get("height", 0.0))
+        data = _load_picture(package, image.get(f"{R}id"))
+        mark, has_words = shelve_picture(data, alternative=said, caption=_read_caption(picture), shown=shown)
+        if said or mark:
+            picture.addnext(make_text_run(f" Picture: {said} {mark}" if said else mark)[0])
+        if not said and not has_words and min(shown) >= _MIN_PICTURE_POINTS:
             omissions.add("picture")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from argot.corpus.readers.omissions import Omissions
 
 _EMU_PER_CM = 360_000
+EMU_PER_POINT = 12_700
 MIN_PICTURE_EMU = int(2.5 * _EMU_PER_CM)
 """A smaller picture is treated as a symbol or a logo."""
 _FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)", re.IGNORECASE)

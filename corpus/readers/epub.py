@@ -14,6 +14,7 @@ from argot.corpus.readers.archives import check_archive
 from argot.corpus.readers.dates import find_date
 from argot.corpus.readers.file_fields import build_fields
 from argot.corpus.readers.html import ELEMENTS_PER_SECOND, convert_html
+from argot.corpus.readers.html_media import LoadPicture, decode_data_address
 from argot.corpus.readers.office_package import parse_part
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.errors import UnreadableDocument
@@ -65,10 +66,22 @@ def _read_chapters(
     missing: list[str] = []
     for chapter in dict.fromkeys(named):
         try:
-            texts.append(convert_html(decode_text(archive.read(chapter), name)))
+            texts.append(
+                convert_html(decode_text(archive.read(chapter), name), _make_loader(archive, chapter, members))
+            )
         except (KeyError, ValueError, UnreadableDocument):
             missing.append(chapter)
     return texts, missing
+
+
+def _make_loader(archive: zipfile.ZipFile, chapter: str, members: set[str]) -> LoadPicture:
+    """Return what loads a picture of the book by its address in a chapter."""
+
+    def load(address: str) -> bytes | None:
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(chapter), unquote(address.partition("#")[0])))
+        return archive.read(path) if path in members else decode_data_address(address)
+
+    return load
 
 
 def _warn_of_pages(missing: Sequence[str]) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ from argot.types import ParsedDocument
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
+    from argot.corpus.readers.html_media import LoadPicture
+
 _CHARSET = re.compile(
     rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w.:-]{2,40})|\A\s*<\?xml[^>]{0,200}encoding\s*=\s*[\"']([\w.:-]{2,40})",
     re.IGNORECASE,
@@ -98,9 +100,9 @@ def decode_html(data: bytes, name: str, declared: str | None = None) -> str:
     return decode_text(data, name, (found[1] or found[2]).decode("ascii") if found else declared)
 
 
-def convert_html(html: str) -> str:
+def convert_html(html: str, load: LoadPicture | None = None) -> str:
     """Convert HTML to Markdown, for readers whose library returns HTML."""
-    return convert_tree(parse_body(html))
+    return convert_tree(parse_body(html), load=load)
 
 
 def parse_body(html: str) -> BeautifulSoup:
@@ -111,15 +113,20 @@ def parse_body(html: str) -> BeautifulSoup:
     return soup
 
 
-def convert_tree(root: Tag, omissions: Omissions | None = None) -> str:
-    """Return the Markdown of a part of a page; visible parts that are not read are added to `omissions`."""
+def convert_tree(root: Tag, omissions: Omissions | None = None, load: LoadPicture | None = None) -> str:
+    """Return the Markdown of a part of a page; visible parts that are not read are added to `omissions`.
+
+    Args:
+        load: returns the bytes of a picture by its address, beside those that are in the page itself.
+    """
     from argot.corpus.readers.html_forms import write_form_fields
-    from argot.corpus.readers.html_media import write_media
+    from argot.corpus.readers.html_media import decode_data_address, shelve_pictures, write_media
     from argot.corpus.readers.html_visibility import remove_unseen
 
     omissions = omissions or Omissions()
     write_media(root, omissions)
     remove_unseen(root)
+    shelve_pictures(root, omissions, load or decode_data_address)
     write_form_fields(root)
     write_list_numbers(root)
     for element in root.find_all(["address", "summary"]):

@@ -1,6 +1,14 @@
-"""Embedded parts of a page as text: formulas, drawings, inner pages. Sound and films are counted as not read."""
+"""Embedded parts of a page as text: formulas, drawings, inner pages. Sound and films are counted as not read.
+
+Pictures that are in the file itself are kept, with a mark where they stand; none is fetched.
+"""
 
 from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
 
 from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
@@ -8,7 +16,16 @@ from bs4.element import NavigableString
 from argot.corpus.readers.html_selection import select_elements
 from argot.corpus.readers.mathml import convert_mathml, parse_image_tex
 from argot.corpus.readers.omissions import Omissions
+from argot.corpus.readers.pictures import get_shelf, shelve_picture
 
+LoadPicture = Callable[[str], bytes | None]
+"""Returns the bytes of a picture by its address in the page; None if they are not in the file."""
+_DATA_ADDRESS = re.compile(r"\s*data:image/[\w.+-]{1,40}(?:;[\w=.-]{1,40})*;base64,", re.IGNORECASE)
+_FURNITURE_NAME = re.compile(
+    r"(?:^|[^a-z])(?:logo|icon|avatar|badge|spacer|emoji|favicon|bullet|banner)s?(?:[^a-z]|$)", re.IGNORECASE
+)
+_LENGTH = re.compile(r"(?:^|;)\s*(?:max-)?(width|height)\s*:\s*([\d.]{1,8})(px|pt|in|cm|mm|em)", re.IGNORECASE)
+_POINTS_PER_UNIT = {"px": 0.75, "pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "em": 12.0}
 _MAX_EMBEDDED_PAGES = 50
 _EMBEDDED_TAGS = ["script", "math", "img", "iframe", "template", "svg", "video", "audio", "object"]
 _MATHJAX_COPIES = (
@@ -40,6 +57,60 @@ def write_media(root: Tag, omissions: Omissions) -> None:
             element.replace_with(NavigableString(f" {said} "))
     for element in select_elements(root, "object"):
         element.unwrap()  # shown if the object cannot be
+
+
+def decode_data_address(address: str) -> bytes | None:
+    """Return the bytes in an address such as "data:image/png;base64,..."; None for any other."""
+    if (found := _DATA_ADDRESS.match(address)) is None:
+        return None
+    try:
+        return base64.b64decode("".join(address[found.end() :].split()))
+    except (binascii.Error, ValueError):
+        return None
+
+
+def shelve_pictures(root: Tag, omissions: Omissions, load: LoadPicture = decode_data_address) -> None:
+    """Keep the pictures of a page that are in the file, with a mark behind each; count those without any words.
+
+    Hidden ones must be removed before.
+    """
+    if get_shelf() is None:
+        return
+    for picture in select_elements(root, "img[src]"):
+        if picture.decomposed or _is_furniture(picture) or (data := load(str(picture["src"]))) is None:
+            continue
+        figure = picture.find_parent("figure")
+        said = figure.find("figcaption") if figure is not None else None
+        alternative = " ".join(str(picture.get("alt") or "").split())
+        mark, has_words = shelve_picture(
+            data,
+            alternative=alternative,
+            caption=" ".join(said.get_text(" ").split()) if said is not None else "",
+            shown=_read_shown_size(picture),
+        )
+        omissions.add("picture", bool(mark) and not has_words and not alternative)
+        # Behind the link around it: a link without words is left out.
+        (picture.find_parent("a") or picture).insert_after(NavigableString(mark))
+
+
+def _is_furniture(picture: Tag) -> bool:
+    """Return whether a picture is in the page's header or footer, or is called a logo or an icon."""
+    if picture.find_parent(["header", "footer", "nav"]) is not None:
+        return True
+    names = [str(picture.get(name) or "")[:300] for name in ("id", "class", "alt")]
+    names += [source] if not (source := str(picture["src"])[:300]).startswith("data:") else []
+    return any(_FURNITURE_NAME.search(name) for name in names) and picture.find_parent("figure") is None
+
+
+def _read_shown_size(picture: Tag) -> tuple[float, float]:
+    """Return width and height in points, as far as the page says; one that is missing counts like the other."""
+    sides = {name: str(picture.get(name) or "").removesuffix("px") for name in ("width", "height")}
+    points = {name: float(side) * 0.75 for name, side in sides.items() if side.isascii() and side.isdigit()}
+    for name, number, unit in _LENGTH.findall(str(picture.get("style") or "")):
+        if number.count(".") <= 1 and number != ".":
+            points[name.lower()] = float(number) * _POINTS_PER_UNIT[unit.lower()]
+    known = next(iter(points.values()), 0.0)
+    return points.get("width", known), points.get("height", known)
 
 
 def _write_formulas(root: Tag) -> None:

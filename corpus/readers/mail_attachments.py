@@ -10,6 +10,7 @@ from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.attached_files import AttachedFiles, read_attached_files
 from argot.corpus.readers.mail_headers import read_file_name
 from argot.corpus.readers.omissions import Omissions
+from argot.corpus.readers.pictures import shelve_picture
 
 _OUTLOOK_MEDIA_TYPES = ("application/ms-tnef", "application/vnd.ms-tnef")
 
@@ -18,7 +19,27 @@ def read_attachments(
     messages: Sequence[Sequence[MIMEPart]], limits: ReadLimits, level: int, omissions: Omissions
 ) -> list[AttachedFiles]:
     """Read the files attached to each message, under headings of this level."""
-    return [read_attached_files(_list_files(parts, omissions), limits, level) for parts in messages]
+    found = []
+    for parts in messages:
+        sections, others = _shelve_pictures(parts, level)
+        attached = read_attached_files(_list_files(others, omissions), limits, level)
+        attached.sections[:0] = sections
+        found.append(attached)
+    return found
+
+
+def _shelve_pictures(parts: Sequence[MIMEPart], level: int) -> tuple[list[str], list[MIMEPart]]:
+    """Keep the attached pictures, each a section; return these, and the parts that are still to be read."""
+    sections, others = [], []
+    for part in parts:
+        data = part.get_payload(decode=True) if part.get_content_maintype() == "image" else None
+        mark, has_words = shelve_picture(data if isinstance(data, bytes) else None)
+        if mark:
+            name = read_file_name(part)
+            sections.append(f"{'#' * level} Attachment: {name}\n\n{mark}" if name else mark)
+        if not has_words:
+            others.append(part)
+    return sections, others
 
 
 def _list_files(parts: Sequence[MIMEPart], omissions: Omissions) -> Iterator[tuple[str, bytes | None]]:
@@ -33,7 +54,7 @@ def _list_files(parts: Sequence[MIMEPart], omissions: Omissions) -> Iterator[tup
             yield f"{name} (Outlook's own format, which no other program reads)", None
             continue
         data = part.get_payload(decode=True)
-        # Pictures are usually logos below signatures, which cost a second each.
+        # Pictures come here only if no words were read in them.
         is_read = isinstance(data, bytes) and part.get_content_maintype() != "image"
         yield name, data if is_read and isinstance(data, bytes) else None
 

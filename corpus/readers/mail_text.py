@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from email.message import EmailMessage, Message, MIMEPart
 from typing import cast
+from urllib.parse import unquote
 
 from argot.corpus.readers.calendar_events import render_calendar
 from argot.corpus.readers.html import convert_tree, decode_html, parse_body
+from argot.corpus.readers.html_media import LoadPicture, decode_data_address
 from argot.corpus.readers.mail_headers import read_file_name, read_header
 from argot.corpus.readers.mail_parts import MAX_NESTED_MESSAGES, MailParts, decode_payload, sort_parts
 from argot.corpus.readers.mail_quotations import is_reply, remove_quotation
@@ -51,7 +53,8 @@ def read_message_text(message: EmailMessage, omissions: Omissions, depth: int = 
     found = MessageText(_write_head(message, parts), "", list(parts.files))
     answers = bool(read_header(message, "In-Reply-To") or read_header(message, "References"))
     reply = is_reply(read_header(message, "Subject"), answers=answers)
-    blocks = [remove_quotation(_read_text(part, omissions), reply=reply) for part in parts.texts]
+    load = _make_loader(parts.files, found.files)
+    blocks = [remove_quotation(_read_text(part, omissions, load), reply=reply) for part in parts.texts]
     blocks += _read_calendars(parts.calendars, omissions)
     blocks += map(_read_report, parts.reports)
     for inner in parts.messages:
@@ -73,20 +76,34 @@ def _write_head(message: EmailMessage, parts: MailParts) -> str:
     return "\n".join(lines)
 
 
-def _read_text(part: MIMEPart, omissions: Omissions) -> str:
+def _make_loader(files: Sequence[MIMEPart], unread: list[MIMEPart]) -> LoadPicture:
+    """Return what loads a picture that the text shows; it is then no longer among those `unread`."""
+    by_id = {str(one.get("Content-ID") or "").strip("<> "): one for one in files}
+
+    def load(address: str) -> bytes | None:
+        part = by_id.get(unquote(address[4:])) if address.lower().startswith("cid:") else None
+        if part is None:
+            return decode_data_address(address)
+        unread[:] = [one for one in unread if one is not part]
+        return decode_payload(part)
+
+    return load
+
+
+def _read_text(part: MIMEPart, omissions: Omissions, load: LoadPicture) -> str:
     try:
-        return _convert_text(part, omissions)
+        return _convert_text(part, omissions, load)
     except (UnreadableDocument, RecursionError):  # binary, or HTML that is nested without end
         omissions.add("text")
         return ""
 
 
-def _convert_text(part: MIMEPart, omissions: Omissions) -> str:
+def _convert_text(part: MIMEPart, omissions: Omissions, load: LoadPicture) -> str:
     data, charset = decode_payload(part), part.get_content_charset()
     if not data:
         return ""
     if part.get_content_type() == "text/html":
-        return convert_tree(parse_body(decode_html(data, _TEXT_NAME, charset)), omissions)
+        return convert_tree(parse_body(decode_html(data, _TEXT_NAME, charset)), omissions, load)
     text = decode_text(data, _TEXT_NAME, charset)
     if str(part.get_param("format") or "").lower() == "flowed":
         text = _join_flowed_lines(text, delete_space=str(part.get_param("delsp") or "").lower() == "yes")

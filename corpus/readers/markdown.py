@@ -9,6 +9,8 @@ from argot.corpus.readers.dates import DATE_NAMES, find_date, warn_of_date
 from argot.corpus.readers.embedded_html import convert_embedded_html, estimate_elements
 from argot.corpus.readers.file_fields import build_fields
 from argot.corpus.readers.html import ELEMENTS_PER_SECOND
+from argot.corpus.readers.html_media import decode_data_address
+from argot.corpus.readers.pictures import shelve_picture
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.corpus.readers.titles import find_first_heading
 from argot.types import ParsedDocument
@@ -18,6 +20,14 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\n((?:[^\n]*\n){0,60}?)(?:---|\.\.\.)[ \t]
 _YAML_LINE = re.compile(r"\s*$|[\w.-]+[ \t]*:(?:[ \t]|$)|[ \t]|- |#")
 _ITEM = re.compile(r"\s*- +(\S.*)")
 _INLINE_LIST = re.compile(r"\[[^\[\]]*\]")
+_ADDRESS = r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=]*"
+_EMBEDDED_PICTURE = re.compile(
+    rf"!\[(?P<alternative>[^\]\n]{{0,300}})\]\(\s*<?(?P<address>{_ADDRESS})>?[^)\n]{{0,300}}\)"
+    rf"|(?P<tag><img\b[^<>]{{0,2000}}?\bsrc\s?=\s?[\"']?(?P<source>{_ADDRESS})[^<>]{{0,2000}}>)",
+    re.IGNORECASE,
+)
+_ALT = re.compile(r"\balt\s?=\s?([\"'])(.{0,300}?)\1", re.IGNORECASE)
+_FENCE = re.compile(r" {0,3}(`{3,20}|~{3,20})")
 _IGNORED_FIELDS = frozenset({"title", *DATE_NAMES, "layout", "permalink", "slug", "weight", "id", "description"})
 """Keys that concern the page on its site, or are stored elsewhere."""
 
@@ -31,7 +41,7 @@ def read_markdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """
     front, markdown = _split_front_matter(decode_text(data, name))
     limits.check_elements(estimate_elements(markdown), ELEMENTS_PER_SECOND, "HTML", name)
-    markdown = convert_embedded_html(markdown)
+    markdown = convert_embedded_html(_shelve_pictures(markdown))
     said = dict(reversed(front))
     title = said.get("title") or find_first_heading(markdown) or name_without_suffix(name)
     dates = [said.get(key) for key in DATE_NAMES]
@@ -39,6 +49,30 @@ def read_markdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     return ParsedDocument(
         title, markdown, "text/markdown", date=find_date(*dates), warnings=warn_of_date(*dates), fields=fields
     )
+
+
+def _shelve_pictures(markdown: str) -> str:
+    """Return the text with its pictures, written out as base64, replaced by their alternative texts and marks."""
+    if "data:image/" not in markdown:
+        return markdown
+    lines, fence = [], ""
+    for line in markdown.split("\n"):
+        ticks = _FENCE.match(line)
+        if ticks and (not fence or ticks[1].startswith(fence)):
+            fence = "" if fence else ticks[1]
+        lines.append(line if fence else _EMBEDDED_PICTURE.sub(_write_picture, line))
+    return "\n".join(lines)
+
+
+def _write_picture(found: re.Match[str]) -> str:
+    alternative = " ".join((found["alternative"] or _find_alternative(found["tag"] or "")).split())
+    mark, _ = shelve_picture(decode_data_address(found["address"] or found["source"]), alternative=alternative)
+    return f"{alternative} {mark}".strip()
+
+
+def _find_alternative(tag: str) -> str:
+    said = _ALT.search(tag[:2000]) or _ALT.search(tag[-2000:])
+    return said[2] if said else ""
 
 
 def _split_front_matter(markdown: str) -> tuple[list[tuple[str, str]], str]:

@@ -21,7 +21,13 @@ from argot.corpus.readers.pdf_forms import join_form_fields
 from argot.corpus.readers.pdf_headings import Bookmark
 from argot.corpus.readers.pdf_lines import Line, measure_body_size, measure_line_step
 from argot.corpus.readers.pdf_pages import PageText, read_page_text, read_rules
-from argot.corpus.readers.pdf_pictures import read_pictures
+from argot.corpus.readers.pdf_pictures import (
+    PagePicture,
+    drop_repeated,
+    insert_picture_marks,
+    read_pictures,
+    shelve_pictures,
+)
 from argot.corpus.readers.pdf_rules import Rules
 from argot.corpus.readers.pdf_tables import PageTable
 from argot.corpus.readers.plain_text import name_without_suffix
@@ -54,7 +60,8 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     document = _open(data, name)
     try:
         contents, warnings, texts = _read_contents(document, name, limits)
-        extras = read_extras(document, texts, limits)
+        kept, unread = _shelve_pictures(document, texts)
+        extras = read_extras(document, texts, limits, unread)
         said = {key: str(document.get_metadata_value(key) or "") for key in _PROPERTY_NAMES}
     finally:
         document.close()
@@ -62,9 +69,20 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     parsed = build_document(
         contents, _choose_title(said["Title"]), name_without_suffix(name), "application/pdf", warnings
     )
+    parsed = insert_picture_marks(parsed, kept)
     parsed = replace(parsed, markdown="".join([parsed.markdown, *(f"{one}\n\n" for one in extras.sections)]))
     fields = build_fields((key, said[key]) for key in ("Author", "Keywords"))
     return replace(parsed, date=_parse_date(said["ModDate"]) or _parse_date(said["CreationDate"]), fields=fields)
+
+
+def _shelve_pictures(document: Any, texts: list[PageText]) -> tuple[list[PagePicture], int]:
+    """Return the pictures that were kept, and how many there are in which no words were read."""
+    images = drop_repeated([text.pictures for text in texts])
+    drawings = [text.pictures.drawings for text in texts]
+    turns = [text.turned for text in texts]
+    kept = shelve_pictures(document, images, turns)
+    unread = sum(map(len, images)) - sum(one.has_words for one in kept)
+    return [*kept, *shelve_pictures(document, drawings, turns, is_read=False)], unread
 
 
 def read_pdf_tables(data: bytes, name: str, limits: ReadLimits) -> list[list[PageTable]]:

@@ -12,7 +12,6 @@ from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.attached_files import MAX_ATTACHED_FILES, read_attached_files, warn_of_attachments
 from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.pdf_pages import PageText
-from argot.corpus.readers.pdf_pictures import count_pictures
 
 _MAX_PACKETS = 50
 _MAX_FORM_BYTES = 10_000_000
@@ -32,8 +31,12 @@ def has_extras(document: Any) -> bool:
     return document.count_attachments() > 0 or bool(_read_xfa_values(document))
 
 
-def read_extras(document: Any, texts: Sequence[PageText], limits: ReadLimits) -> Extras:
-    """Return the content beside the text of the pages, which were read before."""
+def read_extras(document: Any, texts: Sequence[PageText], limits: ReadLimits, unread_pictures: int) -> Extras:
+    """Return the content beside the text of the pages, which were read before.
+
+    Args:
+        unread_pictures: the number of pictures in which no words were read.
+    """
     extras = Extras()
     if values := _read_xfa_values(document):
         if not any(text.annotations.has_content for text in texts):
@@ -46,7 +49,7 @@ def read_extras(document: Any, texts: Sequence[PageText], limits: ReadLimits) ->
     extras.sections += attached.sections
     extras.warnings += warn_of_attachments([attached])
     omissions = Omissions()
-    omissions.add("picture", count_pictures([text.pictures for text in texts]))
+    omissions.add("picture", unread_pictures)
     omissions.add("sound or film", sum(text.annotations.media for text in texts))
     extras.warnings += omissions.warnings()
     return extras

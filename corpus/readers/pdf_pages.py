@@ -10,7 +10,7 @@ from typing import Any
 from argot.corpus.readers.pdf_annotations import PageAnnotations
 from argot.corpus.readers.pdf_columns import order_columns
 from argot.corpus.readers.pdf_lines import Line, LineSpan, read_spans
-from argot.corpus.readers.pdf_pictures import Picture
+from argot.corpus.readers.pdf_pictures import PagePictures
 from argot.corpus.readers.pdf_rows import make_lines
 from argot.corpus.readers.pdf_rules import Rule, Rules, find_rules
 from argot.corpus.readers.pdf_watermarks import remove_watermarks
@@ -38,7 +38,7 @@ class PageText:
     part: int = 0
     rules: Rules | None = None
     annotations: PageAnnotations = field(default_factory=PageAnnotations)
-    pictures: list[Picture] = field(default_factory=list)
+    pictures: PagePictures = field(default_factory=PagePictures)
 
 
 def read_page_text(page: Any) -> PageText:

@@ -20,6 +20,7 @@ from argot.corpus.readers.office_package import (
     warn_of_missing,
 )
 from argot.corpus.readers.omissions import Omissions
+from argot.corpus.readers.pictures import strip_marks
 from argot.corpus.readers.plain_text import name_without_suffix
 from argot.corpus.readers.pptx_comments import SlideComments
 from argot.corpus.readers.pptx_shapes import SlideShapes, read_title
@@ -125,6 +126,11 @@ class _Slides:
         shapes = SlideShapes(slide, self._omissions)
         notes = [*self._read_notes(slide), *self._comments.read_comments(slide)]
         said = [block for block in (*shapes.read_blocks(), *notes) if block.strip()]
+        marks: list[str] = []
+        if any(strip_marks(block).strip() for block in said):
+            shapes.read_kept_pictures()
+        else:
+            said, marks = [], said
         if said or title:
             self._omissions.add("picture", shapes.pictures_without_words)
         if not said and (pictures := list(shapes.find_pictures())):
@@ -133,7 +139,7 @@ class _Slides:
             said = said or [ONLY_PICTURES_NOTE]
         # "Slide 3" is Argot's own heading: without other text the deck is empty.
         self.has_text = self.has_text or bool(title or (said and said != [ONLY_PICTURES_NOTE]))
-        return "\n\n".join([f"# {title or f'Slide {number}'}", *said]) + "\n\n"
+        return "\n\n".join([f"# {title or f'Slide {number}'}", *said, *marks]) + "\n\n"
 
     def _read_pictures(self, pictures: list[bytes]) -> list[str]:
         """Return the text in the first pictures, as many as may be scanned; none if scans are not read."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from argot.corpus.readers.drawing_text import (
+    EMU_PER_POINT,
     MIN_PICTURE_EMU,
     read_alternative,
     read_paragraph,
@@ -15,6 +16,7 @@ from argot.corpus.readers.drawing_text import (
 from argot.corpus.readers.office_charts import read_chart
 from argot.corpus.readers.office_diagrams import read_diagram
 from argot.corpus.readers.omissions import Omissions
+from argot.corpus.readers.pictures import ShelvedPicture, get_shelf
 from argot.corpus.readers.pipe_tables import join_headers, render_pipe_table
 
 # A file can nest groups of shapes without end.
@@ -33,11 +35,17 @@ def read_title(slide: Any, omissions: Omissions) -> str:
 
 
 class SlideShapes:
-    """The shapes of one slide. `pictures_without_words`: those without a description, known once blocks are read."""
+    """The shapes of one slide."""
 
     def __init__(self, slide: Any, omissions: Omissions) -> None:
         self._slide, self._omissions = slide, omissions
-        self.pictures_without_words = 0
+        self._kept: list[tuple[ShelvedPicture, bytes]] = []
+        self._without_words: list[ShelvedPicture | None] = []
+
+    @property
+    def pictures_without_words(self) -> int:
+        """The number of pictures without a description, and without words in them; known once blocks are read."""
+        return sum(kept is None or not kept.words for kept in self._without_words)
 
     def read_blocks(self) -> Iterator[str]:
         """Yield the text of every shape except the title, in the order of the file."""
@@ -69,10 +77,32 @@ class SlideShapes:
             yield self._read_frame(shape, words)
         elif shape.has_text_frame and not _is_furniture(shape):
             yield self._read_text(shape.text_frame)
+        elif shape._element.tag.endswith("}pic"):
+            yield from self._read_picture(shape, words, scale)
         elif not shape.has_text_frame and words:
             yield f"Picture: {words}"
-        elif shape._element.tag.endswith("}pic") and _is_large(shape, scale):
-            self.pictures_without_words += 1
+
+    def _read_picture(self, shape: Any, words: str, scale: float) -> Iterator[str]:
+        """Yield the description of a picture, with its mark if it is kept."""
+        data, shelf = _read_picture(shape), get_shelf()
+        kept = None
+        if data and shelf is not None:
+            shown = _read_shown_size(shape, scale)
+            # Read later: a slide without other text is read as one page.
+            kept = shelf.add(data, alternative=words, shown=shown, is_read=False)
+        if kept:
+            self._kept.append((kept, data or b""))
+        mark = kept.mark if kept else ""
+        if words or mark:
+            yield f"Picture: {words} {mark}".strip() if words else mark
+        if not words and _is_large(shape, scale):
+            self._without_words.append(kept)
+
+    def read_kept_pictures(self) -> None:
+        """Look for words in the pictures that were kept."""
+        for kept, data in self._kept:
+            if (shelf := get_shelf()) is not None:
+                kept.words = shelf.read_words(data)
 
     def _read_frame(self, shape: Any, words: str) -> str:
         """Return the chart, the SmartArt or the description of an object in a frame."""
@@ -165,6 +195,13 @@ def _is_large(shape: Any, scale: float) -> bool:
         return min(shape.width or 0, shape.height or 0) * scale >= MIN_PICTURE_EMU
     except (ValueError, AttributeError):
         return True
+
+
+def _read_shown_size(shape: Any, scale: float) -> tuple[float, float]:
+    try:
+        return (shape.width or 0) * scale / EMU_PER_POINT, (shape.height or 0) * scale / EMU_PER_POINT
+    except (ValueError, AttributeError):
+        return 0.0, 0.0
 
 
 def _read_scale(group: Any) -> float:

@@ -24,6 +24,8 @@ _PATIENCE_FACTOR = 3
 """Wall-clock limit, in multiples of a file's CPU seconds: other work may run beside it."""
 _SECONDS_PER_SCAN = 10
 """Wall-clock average per scanned page of a file; an ordinary one takes one to three."""
+_SECONDS_PER_PICTURE = 5
+"""The same for a picture, which is smaller than a page."""
 _TEXT_SUFFIXES = frozenset(
     {
         ".md",
@@ -76,7 +78,7 @@ class _ReaderHost:
         self.child.start()  # a failed start is no fault of the file
         try:
             self.child.send(reader_protocol.job(name, limits, max_chars), data, seconds=compute_patience(limits, name))
-            message, markdown = self.child.receive(limits.max_answer_bytes)
+            message, answer = self.child.receive(limits.max_answer_bytes)
         except ChildFailed as failure:
             raise make_refusal(failure, name, limits) from failure
         self._served += 1
@@ -84,14 +86,16 @@ class _ReaderHost:
         if self._served >= _FILES_PER_CHILD or self.child.memory() > _MAX_KEPT_BYTES:
             self.child.stop()
             self._served = 0
-        return reader_protocol.decode_answer(message, markdown, name)
+        return reader_protocol.decode_answer(message, answer, name)
 
 
 def compute_patience(limits: ReadLimits, name: str) -> float:
     """Return for how many wall-clock seconds a reading process may work on a file."""
     # tesseract's time is limited page by page, and does not count as the reader's.
     has_scans = limits.ocr_languages and PurePosixPath(name).suffix.lower() not in _TEXT_SUFFIXES
-    return _PATIENCE_FACTOR * limits.seconds + (limits.ocr_pages * _SECONDS_PER_SCAN if has_scans else 0)
+    # As many pictures on the pages may be read as there may be scanned pages.
+    scans = limits.ocr_pages * (_SECONDS_PER_SCAN + _SECONDS_PER_PICTURE)
+    return _PATIENCE_FACTOR * limits.seconds + (scans if has_scans else 0)
 
 
 def make_refusal(failure: ChildFailed, name: str, limits: ReadLimits) -> UnreadableDocument:

@@ -1,26 +1,27 @@
 """Messages between a reading process and its parent, sent by `argot.subprocesses`.
 
-The Markdown goes as data, and the passages several to a line: JSON is parsed without letting other threads run.
+The Markdown goes as data, followed by the bytes of the pictures, and the passages several to a line: JSON is parsed
+without letting other threads run.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from argot.corpus.chunking.passages import PassageCut
 from argot.corpus.read_limits import ReadLimits
 from argot.errors import NoText, UnreadableDocument
-from argot.types import Box, DocumentField, ParsedDocument
+from argot.types import Box, DocumentField, ParsedDocument, Picture
 
 _CUTS_PER_LINE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class CutDocument:
-    """A file as Markdown, and the positions of its passages."""
+    """A file as Markdown, the positions of its passages, and its pictures with their bytes by hash."""
 
     title: str
     markdown: str
@@ -29,6 +30,8 @@ class CutDocument:
     date: str | None = None
     warnings: tuple[str, ...] = ()
     fields: tuple[DocumentField, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    picture_data: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def job(name: str, limits: ReadLimits, max_chars: int) -> bytes:
@@ -42,7 +45,11 @@ def decode_job(message: bytes) -> tuple[str, ReadLimits, int]:
 
 
 def encode_answer(parsed: ParsedDocument, cuts: list[PassageCut]) -> tuple[bytes, bytes]:
-    """Return lines of JSON and the Markdown. Headings that several passages share are sent once in a line."""
+    """Return lines of JSON, and the Markdown with the bytes of the pictures behind it.
+
+    Headings that several passages share are sent once in a line.
+    """
+    markdown = parsed.markdown.encode()
     # The head is a line of its own, and says whether there is a document at all.
     head = {
         "title": parsed.title,
@@ -50,10 +57,12 @@ def encode_answer(parsed: ParsedDocument, cuts: list[PassageCut]) -> tuple[bytes
         "date": parsed.date,
         "warnings": parsed.warnings,
         "fields": [(one.name, one.value) for one in parsed.fields],
+        "pictures": [asdict(one) for one in parsed.pictures],
+        "bytes": [len(markdown), *((name, len(data)) for name, data in parsed.picture_data.items())],
     }
     # Several lines, so that the receiving side parses, and blocks other threads, only briefly for each.
     lines = (_encode_line(cuts[start : start + _CUTS_PER_LINE]) for start in range(0, len(cuts), _CUTS_PER_LINE))
-    return b"\n".join([json.dumps(head).encode(), *lines]), parsed.markdown.encode()
+    return b"\n".join([json.dumps(head).encode(), *lines]), b"".join([markdown, *parsed.picture_data.values()])
 
 
 def refusal(error: UnreadableDocument) -> bytes:
@@ -61,7 +70,7 @@ def refusal(error: UnreadableDocument) -> bytes:
     return json.dumps({"reason": error.reason, "remedy": error.remedy, "no_text": no_text}).encode()
 
 
-def decode_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
+def decode_answer(message: bytes, data: bytes, name: str) -> CutDocument:
     """Return the document that an answer holds.
 
     Raises:
@@ -73,16 +82,29 @@ def decode_answer(message: bytes, markdown: bytes, name: str) -> CutDocument:
     if "reason" in head:
         kind = NoText if head["no_text"] else UnreadableDocument
         raise kind(name, head["reason"], head["remedy"])
+    length, *sizes = head["bytes"]
     cuts = tuple(cut for line in lines for cut in _decode_cuts(json.loads(line)))
     return CutDocument(
         title=head["title"],
-        markdown=markdown.decode(),
+        markdown=data[:length].decode(),
         media_type=head["media_type"],
         cuts=cuts,
         date=head["date"],
         warnings=tuple(head["warnings"]),
         fields=tuple(DocumentField(name, value) for name, value in head["fields"]),
+        pictures=tuple(_decode_picture(one) for one in head["pictures"]),
+        picture_data=dict(_split_pictures(data, length, sizes)),
     )
+
+
+def _decode_picture(said: dict[str, Any]) -> Picture:
+    return Picture(**{**said, "box": Box(**said["box"]) if said["box"] else None})
+
+
+def _split_pictures(data: bytes, start: int, sizes: list[tuple[str, int]]) -> Iterator[tuple[str, bytes]]:
+    for content_hash, size in sizes:
+        yield content_hash, data[start : start + size]
+        start += size
 
 
 def _encode_line(cuts: list[PassageCut]) -> bytes:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from argot.corpus.readers.drawing_text import (
+    EMU_PER_POINT,
     MIN_PICTURE_EMU,
     read_alternative,
     read_paragraphs,
@@ -18,6 +19,7 @@ from argot.corpus.readers.office_charts import read_chart
 from argot.corpus.readers.office_diagrams import read_diagram
 from argot.corpus.readers.office_package import OfficePackage, Relationship, parse_part
 from argot.corpus.readers.omissions import Omissions
+from argot.corpus.readers.pictures import shelve_picture
 
 _TRUE_VALUES = ("1", "true")
 _HEADER_CODE = re.compile(r'&(?:"[^"]*"|\d+|K[0-9A-Fa-f+-]{5,6}|[A-Z&])')
@@ -76,10 +78,22 @@ class SheetParts:
                 yield from self._read_frame(shape, related)
             if (body := shape.find("{*}txBody")) is not None:
                 yield "\n\n".join(read_paragraphs(body, self._omissions))
-            elif words:
-                yield f"Picture: {words}"
-            elif kind == "pic" and _is_large(shape):
-                self._omissions.add("picture")
+            else:
+                yield from self._read_picture(shape, words, related)
+
+    def _read_picture(self, shape: Any, words: str, related: dict[str, Relationship]) -> Iterator[str]:
+        """Yield the description of a picture, with its mark if it is kept; count it if there are no words of it."""
+        is_picture = shape.tag.rpartition("}")[2] == "pic"
+        mark, has_words = "", False
+        for blip in shape.iterfind(".//{*}blip") if is_picture else ():
+            target = related.get(next((value for name, value in blip.attrib.items() if name.endswith("}embed")), ""))
+            data = self._package.read(target.target) if target and self._package.has_part(target.target) else None
+            added, read = shelve_picture(data, alternative=words, shown=_read_shown_size(shape))
+            mark, has_words = mark + added, has_words or read
+        if words or mark:
+            yield f"Picture: {words} {mark}".strip() if words else mark
+        if is_picture and not words and not has_words and _is_large(shape):
+            self._omissions.add("picture")
 
     def _read_frame(self, frame: Any, related: dict[str, Relationship]) -> Iterator[str]:
         for kind, path, attribute in (("chart", "{*}chart", "id"), ("diagram", "{*}relIds", "dm")):
@@ -156,6 +170,17 @@ def _is_large(picture: Any) -> bool:
         return size is None or min(int(size.get("cx")), int(size.get("cy"))) >= MIN_PICTURE_EMU
     except (TypeError, ValueError):
         return True
+
+
+def _read_shown_size(picture: Any) -> tuple[float, float]:
+    """Return width and height in points; 0 where the file does not say."""
+    size = next(picture.iterfind(".//{*}xfrm/{*}ext"), None)
+    try:
+        return (
+            (int(size.get("cx")) / EMU_PER_POINT, int(size.get("cy")) / EMU_PER_POINT) if size is not None else (0, 0)
+        )
+    except (TypeError, ValueError):
+        return 0, 0
 
 
 def _is_phonetic(element: Any) -> bool:

@@ -346,7 +346,10 @@ class CorpusStore:
         if broken := list(self.database.faults()):
             yield from broken
             return
-        originals = "SELECT content_hash FROM revisions UNION SELECT content_hash FROM removed_revisions"
+        originals = (
+            "SELECT content_hash FROM revisions UNION SELECT content_hash FROM removed_revisions "
+            "UNION SELECT content_hash FROM pictures"
+        )
         hashes = [row[0] for row in self._connection.execute(originals)]
         for hash_ in hashes:
             if hash_ not in self.blobs:

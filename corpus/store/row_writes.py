@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -15,7 +15,7 @@ from argot.corpus.store.row_mapping import build_derived_row, build_passage_row,
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata, put_metadata
 from argot.corpus.vector_ids import KINDS, VECTOR_TABLES
 from argot.databases import Connection
-from argot.types import Audience, DerivedText, Document, Passage, Triple
+from argot.types import Audience, DerivedText, Document, Passage, Picture, Triple
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class NewRevision:
     """The new state of a document.
 
     `derived_by` names the source of its triples and derived texts; `header` precedes its title in each passage;
-    `sketch` is that of `argot.corpus.minhash`.
+    `sketch` is that of `argot.corpus.minhash`; `picture_data`: the bytes of the pictures, by their hashes.
     """
 
     document: Document
@@ -35,6 +35,8 @@ class NewRevision:
     metadata: SourceMetadata = NO_METADATA
     header: str = ""
     sketch: bytes = b""
+    pictures: Sequence[Picture] = ()
+    picture_data: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def put_revision(connection: Connection, new: NewRevision) -> None:

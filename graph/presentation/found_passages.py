@@ -4,11 +4,13 @@ documents.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from argot.corpus.store.picture_rows import PassagePicture
 from argot.graph.presentation.document_notes import describe_places
 from argot.graph.state import CitationRecord, TurnPart
-from argot.results import Citation, FoundPassage
+from argot.locations import link_picture
+from argot.results import Citation, FoundPassage, FoundPicture
 from argot.tools.answering.freshness import freshness
 from argot.types import Document, Passage
 
@@ -37,9 +39,11 @@ def build_citation(record: CitationRecord, n: int, passages: Visible) -> Citatio
     )
 
 
-def build_found_passages(turn: TurnPart, passages: Visible) -> list[FoundPassage]:
-    """Return the passages best first, numbered as in the citations; passages that the reader may no longer see are left
-    out with their numbers.
+def build_found_passages(
+    turn: TurnPart, passages: Visible, pictures: Sequence[PassagePicture] = ()
+) -> list[FoundPassage]:
+    """Return the passages best first, numbered as in the citations, with the pictures in them; passages that the reader
+    may no longer see are left out with their numbers.
     """
     found = []
     numbers = number_passages(turn)
@@ -61,6 +65,17 @@ def build_found_passages(turn: TurnPart, passages: Visible) -> list[FoundPassage
                     found_by=hit["found_by"],
                     date=document.date,
                     freshness=", ".join(filter(None, [places.get(document.id, ""), freshness(document)])),
+                    pictures=[_show_picture(one) for one in pictures if one.passage == passage.id],
                 )
             )
     return found
+
+
+def _show_picture(found: PassagePicture) -> FoundPicture:
+    picture = found.picture
+    return FoundPicture(
+        address=link_picture(found.document, picture.number),
+        label=picture.place,
+        caption=picture.caption,
+        alternative=picture.alternative,
+    )

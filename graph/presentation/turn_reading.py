@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from argot.corpus.store.picture_rows import PassagePicture, list_passage_pictures
 from argot.corpus.store.revision_reads import read_documents
 from argot.errors import NotFound
 from argot.graph.presentation.found_passages import Visible
@@ -30,6 +31,7 @@ class TurnReading:
     all_contexts: bool
     all_named: bool
     withheld: str = ""
+    pictures: Sequence[PassagePicture] = ()
 
     @property
     def all_senses(self) -> bool:
@@ -97,7 +99,10 @@ def read_turn(turn: TurnPart, run: RunContext, withheld: str = "") -> TurnReadin
     all_contexts = len(contexts) == len(turn["contexts"])
     named = _may_read_named(turn, run)
     terms_read = read_terms(turn, run)
-    return TurnReading({**turn, "contexts": contexts}, passages, senses, terms_read, all_contexts, named, withheld)
+    pictures = list_passage_pictures(run.corpus.store, run.principal, list(passages)) if passages else []
+    return TurnReading(
+        {**turn, "contexts": contexts}, passages, senses, terms_read, all_contexts, named, withheld, pictures
+    )
 
 
 def _may_read_named(turn: TurnPart, run: RunContext) -> bool:

@@ -82,7 +82,7 @@ def assemble(
     reading = read_turn(cast(TurnPart, turn), run, withheld)
     choices = _build_choices(reading, run) if waiting else []
     status = _find_status(reading.turn, waiting)
-    passages = build_found_passages(reading.turn, reading.passages)
+    passages = build_found_passages(reading.turn, reading.passages, reading.pictures)
     if status == "abstained":
         passages = [*_add_excerpts(passages[:MAX_NEAREST_PASSAGES], reading), *passages[MAX_NEAREST_PASSAGES:]]
     sentences = _build_sentences(reading)

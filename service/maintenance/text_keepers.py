@@ -95,7 +95,16 @@ KEEPERS: Sequence[TextKeeper] = (
         "passages, words, vectors, originals, derived texts, former revisions, and what is to be done about them",
         tables=(
             *("audiences", "citation_counts", "derivation*", "derived*", "document_*", "documents", "generations"),
-            *("keyword_totals", "ledger", "meta", "passage_*", "passages", "quantised_vectors", "removed_*"),
+            *(
+                "keyword_totals",
+                "ledger",
+                "meta",
+                "passage_*",
+                "passages",
+                "pictures",
+                "quantised_vectors",
+                "removed_*",
+            ),
             *("revisions", "source_*", "sources", "triple_*", "triples", "vector_deletions", "vectors", "blob*"),
         ),
         folders=(layout.CORPUS, layout.BLOBS, layout.VECTORS),

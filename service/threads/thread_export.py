@@ -88,7 +88,8 @@ def _render_sources(result: AskResult) -> Iterator[str]:
             heading = f": {_escape_markdown(passage.heading)}" if passage.heading else ""
             fresh = f", {_escape_markdown(passage.freshness)}" if passage.freshness else ""
             where = place(passage.document, passage.page, passage.page_kind)
-            yield f"- [{passage.n}] {_escape_markdown(passage.document)}{where}{fresh}{heading}"
+            pictures = "".join(f"; {_escape_markdown(one.label)}" for one in passage.pictures)
+            yield f"- [{passage.n}] {_escape_markdown(passage.document)}{where}{fresh}{heading}{pictures}"
         yield ""
 
 

@@ -14,12 +14,13 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from argot.locations import place
-from argot.results import AskResult, Choice, FoundPassage, Sentence
+from argot.results import AskResult, Choice, FoundPassage, FoundPicture, Sentence
 from argot.slack.app.job_contents import NewsToTell
 from argot.slack.app.mrkdwn import link, plain, quote_markdown, split_text
 from argot.ui.rendering.cell_marks import mark_cells
 from argot.ui.rendering.chat_markdown import (
     LIST_ITEM_MARK,
+    MAX_SHOWN_PICTURES,
     PASSAGES,
     get_first_line,
     label_choice,
@@ -174,7 +175,13 @@ def _render_source(passage: FoundPassage, sentences: Sequence[Sentence], web: st
     fresh = f", {plain(passage.freshness)}" if passage.freshness else ""
     heading = f" · {plain(passage.heading)}" if passage.heading else ""
     excerpt = f"\n“{plain(passage.excerpt)}”" if passage.excerpt else ""
-    return f"{_mark(passage, sentences, web)} *{plain(passage.document)}*{where}{fresh}{heading}{excerpt}"
+    pictures = "".join(f" · {_link_picture(one, web)}" for one in passage.pictures[:MAX_SHOWN_PICTURES])
+    return f"{_mark(passage, sentences, web)} *{plain(passage.document)}*{where}{fresh}{heading}{pictures}{excerpt}"
+
+
+def _link_picture(picture: FoundPicture, web: str) -> str:
+    """Render the label of a picture; with a web window, as a link to it for those who may read its document."""
+    return link(f"{web}{picture.address}", plain(picture.label)) if web else plain(picture.label)
 
 
 def _mark(passage: FoundPassage, sentences: Sequence[Sentence], web: str) -> str:

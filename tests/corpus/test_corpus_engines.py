@@ -169,7 +169,7 @@ def test_sources_and_their_items_are_stored(store: CorpusStore) -> None:
 def test_a_vector_deletion_is_queued_once(store: CorpusStore) -> None:
     with store.database.writing() as connection:
         for _ in range(2):
-            outbox.begin(connection, "d", "g000001", {"c": ["v1", "v2"]}, "hash")
+            outbox.begin(connection, "d", "g000001", {"c": ["v1", "v2"]}, ["hash"])
         assert connection.execute("SELECT count(*) FROM vector_deletions WHERE under_way = 1").fetchone()[0] == 2
         outbox.finish(connection, "d", "g000001", {"c": ["v0"]})
         rows = connection.execute("SELECT vector, under_way FROM vector_deletions").fetchall()

@@ -3,6 +3,7 @@
 import sqlite3
 
 TABLES = (
+    "pictures",
     "source_metadata",
     "source_items",
     "sources",

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from argot.errors import InvalidInput
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.documents import documents, revisions, uploads
+from argot.service.usecases.documents import documents, pictures, revisions, uploads
 from argot.service.usecases.documents.uploads import is_media_type_known
 from argot.service.usecases.glossary.files import (
     FORMATS,
@@ -34,6 +34,7 @@ from argot.ui.web.routers import add_routes, make_router
 from argot.ui.web.sent_files import read_sent_name
 
 MAX_FIELDS = 100
+PICTURE_KINDS = ("image/png", "image/jpeg")
 TEXT = {"type": "string"}
 ATTACHMENT_RESPONSE = {
     "Cache-Control": "no-store",
@@ -131,6 +132,23 @@ def _build_document_routes(kb: KnowledgeBase) -> APIRouter:
         """Return the bytes of a document as they were put in, for saving."""
         found = await cancel_on_hang_up(request, documents.read_original(kb, who.principal, document=document))
         return _send_attachment(base64.b64decode(found.base64), found.document.name, "application/octet-stream")
+
+    drawn: dict[int | str, dict[str, Any]] = {
+        200: {"content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in PICTURE_KINDS}},
+        **declare_errors(401, 404, 422, 503),
+    }
+
+    @router.get(
+        "/documents/{document}/pictures/{number}", response_model=None, response_class=Response, responses=drawn
+    )
+    @needs("asker", program=True)
+    async def read_picture(
+        request: Request, who: Who, document: Annotated[Text, Path()], number: Annotated[int, Path(ge=1, le=10_000)]
+    ) -> Response:
+        """Return a picture of a document, as `pictures` of the document and of passages name it: PNG or JPEG."""
+        reading = pictures.document_picture(kb, who.principal, document=document, number=number)
+        found = await cancel_on_hang_up(request, reading)
+        return Response(base64.b64decode(found.base64), media_type=found.media_type, headers=ATTACHMENT_RESPONSE)
 
     return router
 

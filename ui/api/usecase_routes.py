@@ -84,6 +84,7 @@ ADDRESSES = (
     Address("DELETE", "/documents/{document}", "remove", "Documents", Document),
     Address("GET", "/documents/{document}/contents", "document_contents", "Documents"),
     Address("GET", "/documents/{document}/text", "document_text", "Documents"),
+    Address("GET", "/documents/{document}/pictures", "document_pictures", "Documents", list[Shown]),
     Address("GET", "/documents/{document}/use", "document_use", "Documents"),
     Address("GET", "/documents/{document}/passages", "document_part", "Documents"),
     Address("POST", "/documents/{document}/reread", "document_reread", "Documents", UploadShown),

@@ -17,6 +17,7 @@ from argot.results import (
     AskResult,
     Choice,
     FoundPassage,
+    FoundPicture,
     Jargon,
     MissedTerm,
     Sentence,
@@ -56,6 +57,8 @@ NOT_MEANT = "Not what I meant"
 UNSUPPORTED = "⚠ *(no passage supports this)*"
 """Words and a sign, because not everybody can see a colour."""
 MAX_LABEL_CHARS = 80
+MAX_SHOWN_PICTURES = 3
+"""Pictures below an answer; the panel of each source shows all of its own."""
 LIST_ITEM_MARK = "- "
 """The beginning of a list item in the text of an answer."""
 ANYWAY = "answer anyway"
@@ -234,7 +237,8 @@ def _view_answer(result: AskResult) -> AnswerView:
     caution = f"*{result.caution}*" if result.caution else ""
     answer = [caution, _format_answer(result), *map(format_context, result.answer_context)]
     sources = _format_sources(result, result.cited_passages, "Sources")
-    below = [_format_understood(result), sources, _format_notes(result), _name_writer(result)]
+    pictures = format_pictures([one for passage in result.cited_passages for one in passage.pictures])
+    below = [pictures, _format_understood(result), sources, _format_notes(result), _name_writer(result)]
     return AnswerView(_join_parts([*answer, *below]))
 
 
@@ -304,6 +308,18 @@ def _format_answer(result: AskResult) -> str:
     marked = [(sentence.text, add_marks(sentence, numbers, links)) for sentence, numbers in shown]
     # Without sentences, the answer was never split and is shown as it is.
     return fill_layout(result.answer, marked) or quote_markdown(result.answer)
+
+
+def format_pictures(pictures: Sequence[FoundPicture]) -> str:
+    """Format the first pictures of the cited passages, each with its label, page and caption below it."""
+    shown = []
+    for one in {picture.address: picture for picture in pictures}.values():
+        label = escape_markdown(one.label)
+        # The caption begins with the label.
+        said = one.caption.removeprefix(one.label.rpartition(", ")[0] or one.label).lstrip(" :.–—-") or one.alternative
+        words = f": {escape_markdown(said)}" if said else ""
+        shown.append(f"[![{label}]({one.address})]({one.address})\\\n*{label}*{words}")
+    return "\n\n".join(shown[:MAX_SHOWN_PICTURES])
 
 
 def add_marks(sentence: Sentence, numbers: Sequence[int], links: Mapping[int, str]) -> str:

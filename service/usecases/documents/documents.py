@@ -218,7 +218,7 @@ async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: T
         NotFound: its revision was replaced, or the caller may not read it.
     """
     found, document = await _find_passage(kb, principal, passage_id)
-    reader = await _make_reader(kb, principal)
+    reader = await make_document_reader(kb, principal)
     return show_passage(found, document, await kb.blocking(kb.document_store.markdown, reader, found.revision_id))
 
 
@@ -237,7 +237,7 @@ async def page_picture(
     found, document = await _find_passage(kb, principal, passage_id)
     if document.media_type != PDF or found.page is None:
         raise NotFound("Only pages of PDF documents are shown as pictures.")
-    reader = await _make_reader(kb, principal)
+    reader = await make_document_reader(kb, principal)
     data, _ = await kb.blocking(kb.document_store.original, reader, found.revision_id)
     from argot.service.page_images import Wanted
 
@@ -268,7 +268,7 @@ async def read_source(kb: KnowledgeBase, principal: Principal, *, document: Text
 @usecase("asker")
 async def read_original(kb: KnowledgeBase, principal: Principal, *, document: Text) -> OriginalFile:
     """Return the original file (base64) and its media type. It is untrusted data: never show it as a page."""
-    store, reader = kb.document_store, await _make_reader(kb, principal)
+    store, reader = kb.document_store, await make_document_reader(kb, principal)
     found = await kb.blocking(store.document, reader, document)
     data, media_type = await kb.blocking(store.original, reader, found.revision_id)
     return OriginalFile(found, media_type, base64.b64encode(data).decode("ascii"))
@@ -303,13 +303,13 @@ async def reindex_work(run: JobRun) -> None:
 
 
 async def _find_passage(kb: KnowledgeBase, principal: Principal, passage_id: str) -> tuple[Passage, Document]:
-    found = await kb.blocking(kb.document_store.passages, await _make_reader(kb, principal), [passage_id])
+    found = await kb.blocking(kb.document_store.passages, await make_document_reader(kb, principal), [passage_id])
     if passage_id not in found:
         raise NotFound(f"There is no passage '{passage_id}', or it has been replaced. Ask again to get the newest.")
     return found[passage_id]
 
 
-async def _make_reader(kb: KnowledgeBase, principal: Principal) -> Principal:
+async def make_document_reader(kb: KnowledgeBase, principal: Principal) -> Principal:
     """Return the same person with access to the files of their own conversations."""
     own = await (await kb.threads()).list_with_files(principal.name)
     return replace(principal, groups=principal.groups | {f"{THREAD}{thread}" for thread in own}) if own else principal

@@ -7,7 +7,7 @@ import base64
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from argot.clock import format_utc, utc_now
@@ -15,6 +15,7 @@ from argot.corpus.store.document_store import CorpusStore
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.documents import PDF, PagePicture, draw_page
+from argot.service.usecases.documents.pictures import PictureShown, document_pictures
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import DerivedText, Document, DocumentField, Passage, Principal, Triple
 
@@ -62,6 +63,7 @@ class DocumentText:
         columns: the head of the table in which `text` begins, if it begins within one.
         passages: those that are cited, in their order.
         is_gone: the passage asked for is not in the document any more.
+        pictures: those that stand in the part.
     """
 
     document: Document
@@ -74,6 +76,7 @@ class DocumentText:
     columns: str
     passages: list[PassagePlace]
     is_gone: bool
+    pictures: list[PictureShown] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +180,8 @@ async def document_text(
         raise NotFound(f"'{found.name}' has no page or part {part} with text. {of}")
     shown = [one for one in passages if wanted in places[one.id]]
     start, end = _find_slice(passages, shown, len(markdown))
+    here = {one.id for one in shown}
+    pictures = await document_pictures(kb, principal, document=found.id)
     return DocumentText(
         document=found,
         sections=await asyncio.to_thread(_list_sections, passages, markdown),
@@ -188,6 +193,7 @@ async def document_text(
         columns=_find_columns(markdown, start),
         passages=[PassagePlace(one.id, one.start, one.end) for one in shown],
         is_gone=bool(passage) and passage not in places,
+        pictures=[one for one in pictures if one.passage in here and _is_in_part(one, part=wanted, places=places)],
     )
 
 
@@ -252,6 +258,11 @@ async def _list_contents(
 ) -> list[ContentsEntry]:
     text = await asyncio.to_thread(store.markdown, principal, document.revision_id)
     return await asyncio.to_thread(_list_sections, passages, text)
+
+
+def _is_in_part(picture: PictureShown, *, part: int, places: Mapping[str, list[int]]) -> bool:
+    """Return whether a picture is on this page, or if its passage is in one part only, in this part."""
+    return picture.page == part or picture.page is None or len(places[picture.passage]) == 1
 
 
 def _choose_part(places: Mapping[str, list[int]], part: int | None, passage: str) -> tuple[list[int], int]:

@@ -123,7 +123,8 @@ async def test_a_user_neither_finds_nor_counts_documents_closed_to_them(kb: Know
     assert (found["total"], found["tags"], found["audiences"]) == (3, {}, {"everyone": 3})
     gangway = (await do(kb, ROOT, "document_find", text="gangway"))["documents"][0]["id"]
     for name, parameters in (
-        ("document_contents", {}), ("document_part", {}), ("document_page", {"page": 1}), ("document_label", {}),
+        ("document_contents", {}), ("document_part", {}), ("document_page", {"page": 1}),
+        ("document_pictures", {}), ("document_picture", {"number": 1}), ("document_label", {}),
         ("document_text", {}), ("document_text", {"part": 1}),
         ("document_reread", {}), ("document_revisions", {}), ("document_replace", {"name": "a.md", "data": b"x"}),
         ("document_compare", {"revision": "r"}), ("document_bring_back", {"revision": "r"}), ("remove", {}),

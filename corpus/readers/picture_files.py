@@ -1,0 +1,86 @@
+"""Bytes of a picture made safe to show: decoded within bounds, made smaller, and written again as PNG or JPEG.
+
+The bytes come from untrusted files. Nothing of them is ever served: what a browser gets was written here.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")
+"""Formats that Pillow decodes by itself: for others, such as EPS, it would start a program."""
+_MAX_PIXELS = 40_000_000
+"""Pixels: decoded, so many take 160 MB. A picture that claims more is refused before it is decoded."""
+_MAX_SIDE_PIXELS = 1600
+_MIN_SIDE_PIXELS = 48
+"""Pixels: a picture that is smaller in one direction is a bullet, an icon or a rule."""
+_MAX_SIDES_RATIO = 8
+"""Longer pictures are rules and banners."""
+_MAX_PNG_BYTES = 300_000
+"""Bytes of a PNG from which JPEG is tried: drawings stay sharp in PNG, photographs take a tenth in JPEG."""
+_MAX_FILE_BYTES = 3_000_000
+_JPEG_QUALITY = 88
+_MIN_SHADES = 12
+"""Difference between the lightest and the darkest pixel, of 255: with less, nothing is drawn on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureFile:
+    """A picture as it is stored and shown. Width and height in pixels."""
+
+    data: bytes
+    media_type: str
+    width: int
+    height: int
+
+
+def open_picture(data: bytes) -> Image | None:
+    """Return the first frame of a picture, upright, in RGB on white; None if it cannot be decoded within the bounds."""
+    from PIL import Image, ImageOps
+
+    try:
+        with Image.open(io.BytesIO(data), formats=_FORMATS) as found:
+            if found.width * found.height > _MAX_PIXELS:
+                return None
+            # Decoded at a fraction of its size, which only JPEG can.
+            found.draft("RGB", (2 * _MAX_SIDE_PIXELS, 2 * _MAX_SIDE_PIXELS))
+            upright = ImageOps.exif_transpose(found)
+            if upright.mode in ("RGBA", "LA", "PA") or "transparency" in upright.info:
+                layer = upright.convert("RGBA")
+                paper = Image.new("RGBA", layer.size, "white")
+                return Image.alpha_composite(paper, layer).convert("RGB")
+            return upright.convert("RGB")
+    # Damaged files make Pillow raise nearly anything.
+    except (Image.DecompressionBombError, OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError,
+            EOFError, OverflowError, ZeroDivisionError):  # fmt: skip
+        return None
+
+
+def is_decoration(picture: Image) -> bool:
+    """Return whether a picture is too small, too long, or too plain to show anything."""
+    sides = sorted(picture.size)
+    if sides[0] < _MIN_SIDE_PIXELS or sides[1] > _MAX_SIDES_RATIO * sides[0]:
+        return True
+    lightest, darkest = picture.convert("L").getextrema()
+    return abs(float(darkest) - float(lightest)) < _MIN_SHADES  # type: ignore[arg-type]
+
+
+def write_picture(picture: Image) -> PictureFile | None:
+    """Return the picture as PNG, or as JPEG where that is much smaller; None if even that is too large."""
+    shown = picture.copy()
+    shown.thumbnail((_MAX_SIDE_PIXELS, _MAX_SIDE_PIXELS))
+    best, media_type = _encode(shown, "PNG"), "image/png"
+    if len(best) > _MAX_PNG_BYTES and len(smaller := _encode(shown, "JPEG", quality=_JPEG_QUALITY)) < len(best) / 2:
+        best, media_type = smaller, "image/jpeg"
+    return PictureFile(best, media_type, shown.width, shown.height) if len(best) <= _MAX_FILE_BYTES else None
+
+
+def _encode(picture: Image, kind: str, **options: int) -> bytes:
+    written = io.BytesIO()
+    picture.save(written, kind, **options)
+    return written.getvalue()

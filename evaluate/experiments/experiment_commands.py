@@ -160,3 +160,21 @@ def compare(
     kept = kept_experiments.find_runs_home(home, read_settings(None))
     measure = partial(kept_experiments.compare_experiments, first, second, kept)
     show_report(lambda progress: measure(), as_json=as_json)
+
+
+@app.command(
+    epilog=format_examples(
+        "argot evaluate experiment pool trustworthy-3-20260101-120000 trustworthy-3-20260102-090000",
+        "argot evaluate experiment pool RUN RUN RUN --json",
+    )
+)
+def pool(
+    runs: Annotated[list[str], typer.Argument(help="Runs of one experiment: one a seed.", metavar="RUN...")],
+    home: RunsIn = None,
+    as_json: AsJson = False,
+) -> None:
+    """Pool runs of one experiment, such as of models trained from several seeds: mean and standard deviation."""
+    from argot.evaluate.experiments import kept_experiments
+
+    kept = kept_experiments.find_runs_home(home, read_settings(None))
+    show_report(lambda progress: kept_experiments.pool_experiments(runs, kept), as_json=as_json)

@@ -68,6 +68,13 @@ class DataPart:
         }
         return {key: hash_contents(repr(one).encode()) for key, one in told.items()}
 
+    def list_texts(self) -> dict[str, str]:
+        """Return the text of each question, by key; an annotated answer has none."""
+        return {
+            **{self.make_key(one.id): one.question for one in self.questions},
+            **{self.make_key(n): one.question for n, one in enumerate(self.quiz, start=1)},
+        }
+
     def read_documents(self) -> Iterator[bytes]:
         """Yield the names and contents of the documents and the glossary."""
         sources = list_sources([self.folder / "documents"]) if self.folder else self.sources("")

@@ -182,6 +182,7 @@ class _Running:
             models=self._name_models(),
             notes=list(self.data.notes),
             asked=self.data.asked,
+            texts={key: text for part in self.data.parts for key, text in part.list_texts().items()},
             clusters={id_: n for part in self.data.parts for id_, n in part.cluster_questions().items()},
         )
         run = (self.folder.find_unfinished(fresh) if self.options.resume else None) or fresh

@@ -56,6 +56,7 @@ class RowResult(_Record):
 class ExperimentRun(_Record):
     """One run. `data` and `models` name its data and models. `fingerprint` is that of all questions, `documents` that
     of the documents, and `asked` has one for each question: runs are compared over the questions that both asked.
+    `texts`: the questions' own words; none in runs of earlier versions.
     """
 
     id: str
@@ -72,6 +73,7 @@ class ExperimentRun(_Record):
     models: dict[str, str] = {}
     notes: list[str] = []
     asked: dict[str, str] = {}
+    texts: dict[str, str] = {}
     clusters: dict[str, int] = {}
     rows: list[RowResult] = []
 

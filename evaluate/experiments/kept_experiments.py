@@ -14,6 +14,7 @@ from argot.evaluate.experiments.experiment_data import find_public_data
 from argot.evaluate.experiments.experiment_running import ExperimentOptions, explain_refusal
 from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun
 from argot.evaluate.experiments.run_comparison import build_comparison_tables, compare_runs
+from argot.evaluate.experiments.run_pooling import build_pooled_tables, pool_runs
 from argot.evaluate.experiments.run_tables import build_run_tables
 from argot.evaluate.reports import Table
 from argot.service.storage.home_folder import is_knowledge_base
@@ -128,7 +129,9 @@ def show_experiment(run_id: str | None, home: Path) -> Report:
     ]
     body += [[id_, "", "", "", why] for id_, why in damaged.items()]
     columns = ["run", "data", "model", "rows measured", "finished"]
-    return {"runs": [run.model_dump(exclude={"rows", "clusters"}) for run in runs]}, [Table("Runs", columns, body)]
+    return {"runs": [run.model_dump(exclude={"rows", "clusters", "texts"}) for run in runs]}, [
+        Table("Runs", columns, body)
+    ]
 
 
 def _load_runs(folder: ExperimentFolder) -> tuple[list[ExperimentRun], dict[str, str]]:
@@ -157,3 +160,16 @@ def compare_experiments(first: str, second: str, home: Path) -> Report:
     experiment = find_experiment(one.experiment)
     found = compare_runs(experiment, one, other)
     return found.to_json(), build_comparison_tables(experiment, found)
+
+
+def pool_experiments(ids: Sequence[str], home: Path) -> Report:
+    """Pool several runs of one experiment: the mean and the standard deviation of each figure.
+
+    Raises:
+        NotFound: there is no such run.
+        InvalidInput: fewer than two different runs, or runs of different experiments or questions.
+    """
+    folder = ExperimentFolder(home)
+    runs = [folder.load(id_) for id_ in dict.fromkeys(ids)]
+    found = pool_runs(runs)
+    return found.to_json(), build_pooled_tables(find_experiment(found.experiment), found)

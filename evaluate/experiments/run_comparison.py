@@ -1,27 +1,53 @@
-"""The comparison of two runs, by row and column: the paired differences over the questions that both have."""
+"""The comparison of two runs, by row and column: the paired differences over the questions that both have, and the
+questions won and lost (KaPQA, tables 6 and 7).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from statistics import fmean
 from typing import Any
 
 from argot.errors import InvalidInput
-from argot.evaluate.experiments.experiment import Experiment
+from argot.evaluate.experiments.experiment import Experiment, PaperColumn
 from argot.evaluate.experiments.experiment_runs import ExperimentRun
 from argot.evaluate.experiments.run_tables import format_number, list_columns
 from argot.evaluate.reports import Table, format_difference
 from argot.measures import Difference, paired_difference
 
+MAX_EXAMPLES = 5
+"""The most questions shown as won, and as many as lost, of each row and column."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedQuestion:
+    """A question whose value differs between two runs. `question`: its text; empty in runs of earlier versions."""
+
+    id: str
+    question: str
+    first: float
+    second: float
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedFigure:
-    """One row and column: the means of both runs over the questions that they share, and the second minus the first."""
+    """One row and column: the means of both runs over the questions that they share, and the second minus the first.
+
+    `won`, `tied`, `lost`: the number of questions on which the second run has the higher, the same or the lower value.
+    `gains`, `losses`: those that changed most.
+    """
 
     row: str
     column: str
     first: float
     second: float
     change: Difference
+    won: int
+    tied: int
+    lost: int
+    gains: list[ChangedQuestion]
+    losses: list[ChangedQuestion]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +74,7 @@ def compare_runs(experiment: Experiment, first: ExperimentRun, second: Experimen
         for column in list_columns(experiment, first) if other else ():
             assert other is not None
             shared = [
-                (id_, ours, theirs)
+                ChangedQuestion(id_, first.texts.get(id_, ""), ours, theirs)
                 for id_, values in row.each.items()
                 if (ours := values.get(column.key)) is not None
                 # Two sets may use the same question numbers.
@@ -56,11 +82,7 @@ def compare_runs(experiment: Experiment, first: ExperimentRun, second: Experimen
                 if (theirs := other.each.get(id_, {}).get(column.key)) is not None
             ]
             if shared:
-                ids, before, after = (list(part) for part in zip(*shared, strict=True))
-                clusters = [first.clusters.get(id_, id_) for id_ in ids]
-                change = paired_difference(before, after, clusters)
-                one, two = sum(before) / len(before), sum(after) / len(after)
-                found.figures.append(ComparedFigure(row.label, column.key, one, two, change))
+                found.figures.append(_compare_figure(row.label, column.key, shared, first.clusters))
     if not found.figures:
         raise InvalidInput(
             f"{first.id} and {second.id} have no row that both measured on the same questions ({first.data}, "
@@ -69,19 +91,54 @@ def compare_runs(experiment: Experiment, first: ExperimentRun, second: Experimen
     return found
 
 
+def _compare_figure(
+    row: str, column: str, shared: Sequence[ChangedQuestion], clusters: Mapping[str, int]
+) -> ComparedFigure:
+    before, after = [one.first for one in shared], [one.second for one in shared]
+    change = paired_difference(before, after, [clusters.get(one.id, one.id) for one in shared])
+    by_change = sorted(shared, key=lambda one: one.first - one.second)
+    won = [one for one in by_change if one.second > one.first]
+    lost = [one for one in reversed(by_change) if one.second < one.first]
+    return ComparedFigure(
+        row=row,
+        column=column,
+        first=fmean(before),
+        second=fmean(after),
+        change=change,
+        won=len(won),
+        tied=len(shared) - len(won) - len(lost),
+        lost=len(lost),
+        gains=won[:MAX_EXAMPLES],
+        losses=lost[:MAX_EXAMPLES],
+    )
+
+
 def build_comparison_tables(experiment: Experiment, found: RunComparison) -> list[Table]:
     titles = {column.key: column for column in experiment.columns}
-    rows = []
+    rows, changed = [], []
     for one in found.figures:
-        column = titles.get(one.column)
-        shown = [format_number(value, column) if column else f"{value:.3f}" for value in (one.first, one.second)]
+        column = titles.get(one.column, PaperColumn(one.column, one.column))
         rows.append([
             one.row,
-            column.title if column else one.column,
+            column.title,
             str(one.change.questions),
-            *shown,
+            format_number(one.first, column),
+            format_number(one.second, column),
             format_difference(one.change),
             "yes" if one.change.excludes_zero else "no",
+            f"{one.won} / {one.tied} / {one.lost}",
         ])  # fmt: skip
-    columns = ["row", "column", "n", "first", "second", "difference, 95 %", "excludes zero"]
-    return [Table(f"{found.second} against {found.first}", columns, rows)]
+        for verdict, questions in (("won", one.gains), ("lost", one.losses)):
+            changed += [
+                [one.row, column.title, verdict, two.id, two.question]
+                + [format_number(value, column) for value in (two.first, two.second)]
+                for two in questions
+            ]
+    columns = ["row", "column", "n", "first", "second", "difference, 95 %", "excludes zero", "won / tied / lost"]
+    tables = [Table(f"{found.second} against {found.first}", columns, rows)]
+    if changed:
+        heads = ["row", "column", "", "id", "question", "first", "second"]
+        tables.append(
+            Table(f"The questions that changed most, at most {MAX_EXAMPLES} a row and column", heads, changed)
+        )
+    return tables

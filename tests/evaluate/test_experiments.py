@@ -22,7 +22,9 @@ from argot.evaluate.experiments.experiment_running import ExperimentOptions, run
 from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, compute_figures
 from argot.evaluate.experiments.loogle import cut_windows, join_chunks
 from argot.evaluate.experiments.reference_rows import MatchedAnswer, measure_answer
+from argot.evaluate.experiments.run_comparison import build_comparison_tables, compare_runs
 from argot.evaluate.experiments.run_page import build_run_page
+from argot.evaluate.experiments.run_pooling import pool_runs
 from argot.evaluate.experiments.run_tables import build_run_tables
 from argot.evaluate.experiments.score_tables import build_score_tables
 from argot.evaluate.experiments.solution_scores import MOST_PAIRS, SolutionLoop, SolvedQuestion
@@ -337,7 +339,10 @@ def test_runs_are_shown_and_compared(tmp_path: Path) -> None:
     assert "unfinished" in tables[0].rows[0][-1]
     compared, tables = kept_experiments.compare_experiments(*ids, tmp_path)
     assert {one["change"]["difference"] for one in compared["figures"]} == {0.0}
-    assert tables[0].rows[0][-1] == "no"
+    assert tables[0].rows[0][-2] == "no" and len(tables) == 1  # nothing changed
+    assert {(one["won"], one["lost"]) for one in compared["figures"]} == {(0, 0)}
+    pooled, tables = kept_experiments.pool_experiments(ids, tmp_path)
+    assert {one["deviation"] for one in pooled["figures"]} == {0.0} and "2 runs" in tables[0].title
     with pytest.raises(NotFound, match=f"The newest: {ids[0]}"):
         kept_experiments.show_experiment("../../etc", tmp_path)
     (tmp_path / "experiments" / ids[0] / "run.json").write_text("{}")
@@ -350,8 +355,6 @@ def test_runs_are_shown_and_compared(tmp_path: Path) -> None:
 
 
 def test_runs_on_different_questions_are_not_compared() -> None:
-    from argot.evaluate.experiments.run_comparison import compare_runs
-
     row = RowResult(label="BM25", state="measured", each={"q": {"hit@3": 1.0}, "r": {"hit@3": 0.0}})
     # With a limit, two different sets may both begin with a question "q".
     asked = {"q": "1", "r": "1"}
@@ -364,6 +367,44 @@ def test_runs_on_different_questions_are_not_compared() -> None:
     with pytest.raises(InvalidInput, match="is a run of kapqa-3, c one of kapqa-4"):
         other = first.model_copy(update={"id": "c", "experiment": "kapqa-4"})
         compare_runs(find_experiment("kapqa-3"), first, other)
+
+
+def make_run(id_: str, values: dict[str, float], **more: Any) -> ExperimentRun:
+    each = {key: {"hit@3": value} for key, value in values.items()}
+    row = RowResult(label="BM25", state="measured", each=each, figures=compute_figures(each, {}))
+    asked, texts = {key: key for key in values}, {key: f"What is {key}?" for key in values}
+    given = {"experiment": "kapqa-3", "started": "", "fingerprint": "1", "asked": asked, "texts": texts, **more}
+    return ExperimentRun(id=id_, rows=[row], **given)
+
+
+def test_questions_won_and_lost_are_counted_and_named() -> None:
+    first = make_run("a", {"p": 0.0, "q": 0.5, "r": 1.0, "s": 1.0})
+    second = make_run("b", {"p": 1.0, "q": 1.0, "r": 1.0, "s": 0.0})
+    found = compare_runs(find_experiment("kapqa-3"), first, second)
+    (figure,) = found.figures
+    assert (figure.won, figure.tied, figure.lost) == (2, 1, 1)
+    assert [(one.id, one.question) for one in figure.gains] == [("p", "What is p?"), ("q", "What is q?")]
+    assert [one.id for one in figure.losses] == ["s"]
+    _, changed = build_comparison_tables(find_experiment("kapqa-3"), found)
+    assert [row[2:5] for row in changed.rows] == [
+        ["won", "p", "What is p?"], ["won", "q", "What is q?"], ["lost", "s", "What is s?"],
+    ]  # fmt: skip
+
+
+def test_runs_of_several_seeds_are_pooled() -> None:
+    runs = [make_run(id_, {"p": value, "q": value}) for id_, value in (("a", 0.2), ("b", 0.4), ("c", 0.9))]
+    (figure,) = pool_runs(runs).figures
+    assert figure.mean == pytest.approx(0.5) and figure.deviation == pytest.approx(0.36056, abs=1e-5)
+    assert figure.runs == ["a", "b", "c"]
+    with pytest.raises(InvalidInput, match="at least two different runs"):
+        pool_runs(runs[:1])
+    with pytest.raises(InvalidInput, match="a and d asked different questions"):
+        pool_runs([runs[0], make_run("d", {"p": 1.0}, fingerprint="2")])
+    with pytest.raises(InvalidInput, match="a is a run of kapqa-3, d one of kapqa-4"):
+        pool_runs([runs[0], make_run("d", {"p": 1.0}, experiment="kapqa-4")])
+    unmeasured = [run.model_copy(update={"rows": []}) for run in runs]
+    with pytest.raises(InvalidInput, match="No row was measured by two of the runs a, b, c"):
+        pool_runs(unmeasured)
 
 
 def test_the_list_of_experiments_says_what_can_run_here(tmp_path: Path) -> None:

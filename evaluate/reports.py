@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from argot.evaluate.retrieval_failures import count_failures
 from argot.evaluate.retrieval_suite import RetrievalReport
 from argot.evaluate.sample_suite import KindRow, SamplesReport
 from argot.measures import DEPTHS, MEASURES, Difference
@@ -44,6 +45,9 @@ def build_retrieval_tables(report: RetrievalReport) -> list[Table]:
         _build_depth_table(report),
         *(build_changes_table(pair, changes) for pair, changes in report.compare_ways().items()),
     ]
+    failed = count_failures(report.failures)
+    columns = ["questions", "no gold among the first ten", "gold among them, but not first"]
+    tables.append(Table("Failures", columns, [[str(n) for n in (report.questions, *failed.values())]]))
     if report.senses is not None:
         chosen = [str(report.senses.questions), str(report.senses.right), format_percent(report.senses.share)]
         tables.append(Table("Senses", ["questions", "rightly chosen", "share"], [chosen]))

@@ -16,6 +16,7 @@ from typing import Any
 
 from argot.corpus.corpus import Source
 from argot.evaluate.beir import BeirSet
+from argot.evaluate.retrieval_failures import RetrievalFailure, collect_failures, count_failures
 from argot.evaluate.temporary_base import Asker, TemporaryBase
 from argot.jargon_db.formats.csv_format import read_senses
 from argot.measures import ALL_MEASURES, Difference, Measured, measure, share_of_gap_closed
@@ -43,7 +44,7 @@ class SenseReport:
 class RetrievalReport:
     """The means for each way of asking. `ways` keeps its order: each later way is compared with those before it.
 
-    `against`: the name of the profile that is measured as the way "against".
+    `against`: the name of the profile that is measured as the way "against". `failures`: those of the first way.
     """
 
     name: str
@@ -52,6 +53,7 @@ class RetrievalReport:
     ways: dict[str, Measured] = field(default_factory=dict)
     senses: SenseReport | None = None
     against: str = ""
+    failures: list[RetrievalFailure] = field(default_factory=list)
 
     def compare_ways(self) -> dict[str, dict[str, Difference]]:
         """Return the paired difference in each measure by "second against first", for the pairs of ways that were
@@ -86,6 +88,7 @@ class RetrievalReport:
             pair: {name: asdict(difference) for name, difference in changes.items()}
             for pair, changes in self.compare_ways().items()
         }
+        report["failures"] = count_failures(self.failures)
         if self.measure_gap_closed("ndcg@10") is not None:
             report["gap_closed"] = {name: self.measure_gap_closed(name) for name in ALL_MEASURES}
         if self.senses is not None:
@@ -119,6 +122,8 @@ async def evaluate_retrieval(  # noqa: PLR0917
     report = RetrievalReport(data.name, len(data.corpus), len(data.qrels), against=name)
     way = "plain" if glossary_csv is None else "glossary"
     report.ways[way], results = await _ask_all(base.make_asker(searching), data, data.queries, way, progress)
+    ranked = {question: _list_documents(result) for question, result in results.items()}
+    report.failures.extend(collect_failures(data, results, ranked))
     if against is not None:
         asker = base.make_asker(_limit_to_search(against))
         report.ways["against"], _ = await _ask_all(asker, data, data.queries, "against", progress)

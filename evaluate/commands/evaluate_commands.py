@@ -46,6 +46,7 @@ def register(whole: typer.Typer) -> None:
         "argot evaluate retrieval --beir data/scifact --home scifact-kb --set search_derived=off",
         "argot evaluate retrieval --beir data/scifact --home scifact-kb --search Q+",
         "argot evaluate retrieval --beir data/scifact --against plain_rag",
+        "argot evaluate retrieval --beir data/scifact --failures failed",
     )
 )
 def retrieval(  # noqa: PLR0917
@@ -57,6 +58,15 @@ def retrieval(  # noqa: PLR0917
     search: Search = None,
     against: Annotated[
         str | None, typer.Option("--against", help="Compare with this profile, question by question.", metavar="NAME")
+    ] = None,
+    failures: Annotated[
+        Path | None,
+        typer.Option(
+            "--failures",
+            help="Write samples of 100 questions whose gold is not found, and of 100 that find it, not first, into "
+            "this folder, for people to judge: argot ratings create NAME --kind passages --file FILE.",
+            metavar="DIR",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -73,7 +83,7 @@ def retrieval(  # noqa: PLR0917
     settings = read_settings(home)
     chosen = choose_profile(profile, changes, settings, search)
     other = choose_profile(against, None, settings) if against else None
-    show_report(partial(evaluation.retrieval, beir, glossary, home, chosen, other, settings), as_json=as_json)
+    show_report(partial(evaluation.retrieval, beir, glossary, home, chosen, other, failures, settings), as_json=as_json)
 
 
 @app.command(

@@ -26,6 +26,7 @@ from argot.evaluate.reports import (
     build_retrieval_tables,
     build_samples_tables,
 )
+from argot.evaluate.retrieval_failures import write_failures
 from argot.evaluate.retrieval_suite import evaluate_retrieval, make_sources
 from argot.evaluate.sample_suite import (
     STAGES_OFF,
@@ -73,6 +74,7 @@ def retrieval(  # noqa: PLR0917
     home: Path | None,
     profile: Profile,
     against: Profile | None,
+    failures: Path | None,
     settings: Settings,
     progress: Progress,
 ) -> Report:
@@ -81,6 +83,7 @@ def retrieval(  # noqa: PLR0917
     Args:
         home: the knowledge base to measure, as for `open_base`.
         against: another profile to compare with, paired by question.
+        failures: a folder for samples of the questions whose gold is not found, or not found first.
 
     Raises:
         InvalidInput: a file is missing or malformed, or a profile is compared with itself.
@@ -99,6 +102,8 @@ def retrieval(  # noqa: PLR0917
         for one in filter(None, (profile, against)):
             require_derived(base, one)
         report = asyncio.run(evaluate_retrieval(base, data, profile, csv_text, progress, against))
+    if failures is not None:
+        write_failures(report.failures, failures)
     return report.to_json(), build_retrieval_tables(report)
 
 

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from argot.errors import InvalidInput
-from argot.evaluate.beir import load_beir
+from argot.evaluate.beir import BeirSet, load_beir
 from argot.evaluate.reports import build_retrieval_tables
-from argot.evaluate.retrieval_suite import RetrievalReport, score_senses
+from argot.evaluate.retrieval_failures import RetrievalFailure, write_failures
+from argot.evaluate.retrieval_suite import RetrievalReport, evaluate_retrieval, make_sources, score_senses
+from argot.evaluate.temporary_base import TemporaryBase
 from argot.evaluate.usecases.evaluation import retrieval
 from argot.measures import (
     bootstrap,
@@ -20,7 +22,8 @@ from argot.measures import (
     share_of_gap_closed,
 )
 from argot.profile import Profile
-from argot.results import AskResult, Jargon
+from argot.ratings.passage_files import read_passage_questions
+from argot.results import AskResult, FoundPassage, Jargon
 from argot.settings import Settings
 
 
@@ -146,7 +149,8 @@ def test_search_variants_are_compared_in_pairs_and_shown_by_depth() -> None:
     report = RetrievalReport("set", 2, 4, {"plain": worse, "against": better}, against="rrf")
     change = report.to_json()["compared"]["rrf against plain"]["mrr"]
     assert (change["difference"], change["questions"], change["clusters"]) == (1.0, 4, 2)
-    by_depth, pair = build_retrieval_tables(report)[1:]
+    _, by_depth, pair, failures = build_retrieval_tables(report)
+    assert failures.rows == [["4", "0", "0"]]
     assert ["plain", "MAP@k", *["0.000"] * 5] in by_depth.rows
     assert "rrf against plain: 4 questions, 2 clusters" in pair.title
     assert ["mrr", "+1.000", "+1.000 to +1.000"] in pair.rows
@@ -154,7 +158,7 @@ def test_search_variants_are_compared_in_pairs_and_shown_by_depth() -> None:
 
 def test_a_profile_is_not_compared_with_itself(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="The profile 'default' is named twice"):
-        retrieval(tmp_path, None, None, Profile(), Profile(), Settings(), lambda *_: None)
+        retrieval(tmp_path, None, None, Profile(), Profile(), None, Settings(), lambda *_: None)
 
 
 def test_a_sense_is_right_if_its_words_stand_in_the_original_question(tmp_path: Path) -> None:
@@ -174,3 +178,25 @@ def test_a_sense_is_right_if_its_words_stand_in_the_original_question(tmp_path: 
     wrong = score_senses(data, glossary, answered("adjacent block"))
     assert (wrong.questions, wrong.right) == (1, 0)
     assert wrong.wrong == [{"id": "q1", "term": "AB", "true": "audio brightness", "chosen": "adjacent block"}]
+
+
+async def test_failed_questions_are_sampled_for_people_to_judge(tmp_path: Path) -> None:
+    corpus = {"pump": ("Pumps", "The coolant pump is checked on Mondays."), "rota": ("Rota", "Ann works on Fridays.")}
+    corpus |= {f"pump{n}": ("More pumps", f"The coolant pump {n} is checked by Ben.") for n in range(12)}
+    queries = {"right": "Who works on Fridays?", "lost": "When is the coolant pump checked by Ben?"}
+    data = BeirSet(tmp_path, corpus, queries, {"right": {"rota": 1}, "lost": {"rota": 1}})
+    with TemporaryBase(tmp_path / "kb", Settings()) as base:
+        base.add(make_sources(data), lambda *_: None)
+        report = await evaluate_retrieval(base, data, Profile(), None, lambda *_: None)
+    assert report.to_json()["failures"] == {"not_found": 1, "not_first": 0}
+    (path,) = write_failures(report.failures, tmp_path / "failed")
+    (item,) = read_passage_questions(path.read_text(), lambda name: name)
+    assert path.name == "not_found.jsonl" and item.question == queries["lost"] and 1 <= len(item.answers) <= 10
+
+
+def test_no_more_than_wanted_of_each_kind_are_drawn_and_always_the_same(tmp_path: Path) -> None:
+    passage = FoundPassage(n=1, passage_id="p", document="d", uri="u", page=None, heading="H", text="T", score=1.0)
+    failures = [RetrievalFailure(str(n), f"Question {n}?", "not_first", (passage,)) for n in range(30)]
+    failures.append(RetrievalFailure("x", "Nothing found?", "not_first", ()))
+    drawn = [write_failures(failures, tmp_path / name, 7)[0].read_text() for name in ("one", "two")]
+    assert drawn[0] == drawn[1] and drawn[0].count("\n") == 7 and "Nothing found?" not in drawn[0]

@@ -130,6 +130,7 @@ class FoundPicture(_Frozen):
     label: str = Field(description="as its caption has it, and its page: Figure 3, page 12")
     caption: str = ""
     alternative: str = Field("", description="the text that its author gave for those who do not see it")
+    description: str = Field("", description="by a vision model, where one has described it")
 
 
 class FoundPassage(_Frozen):

@@ -90,6 +90,16 @@ class ModelServerSettings(_Group, alias_generator="model_{}".format):
     answer_tokens: int = Field(512, ge=32, le=8192, description="the longest answer it may write, in tokens")
 
 
+class VisionSettings(_Group, alias_generator="vision_{}".format):
+    """The server of a model that sees pictures; its calls have the bounds of the language model's."""
+
+    url: str = Field("", description="the vision model server, as http://HOST:PORT/v1; empty: none is used")
+    name: str = Field(
+        "", alias="vision_model", description="the vision model to ask for by name; empty: the one the server serves"
+    )
+    key: SecretStr = Field(SecretStr(""), description="the key the vision model server wants; empty: none")
+
+
 class DerivationSettings(_Group, alias_generator="derive_{}".format):
     """Texts that the service makes of documents unasked."""
 
@@ -99,7 +109,8 @@ class DerivationSettings(_Group, alias_generator="derive_{}".format):
         "language model where there is one (model), or triples by rules where there is none (always)",
     )
     kinds: str = Field(
-        "expert_summary,summary,question,triple,description", description="the derived texts, separated by commas"
+        "expert_summary,summary,question,triple,description,picture",
+        description="the derived texts, separated by commas",
     )
     calls_per_day: int = Field(
         5000, ge=0, le=100_000_000, description="calls to the language model for that in a day; 0: unlimited"

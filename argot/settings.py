@@ -43,6 +43,7 @@ class Settings(BaseModel):
     search: groups.SearchSettings
     storage: groups.StorageSettings
     model_server: groups.ModelServerSettings
+    vision: groups.VisionSettings
     derivation: groups.DerivationSettings
     web: groups.WebSettings
     remote: groups.RemoteSettings

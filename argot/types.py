@@ -279,9 +279,11 @@ class Passage:
         return f"{self.header}\n{self.text}" if self.header else self.text
 
 
-DerivedKind = Literal["summary", "expert_summary", "question", "description"]
-DerivableKind = Literal["triple", "expert_summary", "summary", "question", "description"]
-"""Texts that a language model can derive from a passage, in the order in which they are derived."""
+DerivedKind = Literal["summary", "expert_summary", "question", "description", "picture"]
+DerivableKind = Literal["triple", "expert_summary", "summary", "question", "description", "picture"]
+"""Texts that a model can derive from a passage, in the order in which they are derived. A `picture` is a description of
+a picture in it, which takes a vision model; the others take a language model."""
+PICTURE: Literal["picture"] = "picture"
 Effort = Literal["quick", "normal", "thorough"]
 """The cost that an answer may have, in calls of a language model and searches."""
 SearchChoice = Literal["passages", "S", "Q", "SQ", "S+", "Q+", "U"]
@@ -291,7 +293,9 @@ themselves; U: all three."""
 
 @dataclass(frozen=True, slots=True)
 class DerivedText:
-    """A text derived from passages and searched instead of them (RAIDD 3; Golden-Retriever 3.1)."""
+    """A text derived from passages and searched instead of them (RAIDD 3; Golden-Retriever 3.1). `picture`: the number
+    of the picture in the document that it describes.
+    """
 
     id: str
     kind: DerivedKind
@@ -299,6 +303,7 @@ class DerivedText:
     passage_ids: tuple[str, ...]
     prompt: str = ""
     model: str = ""
+    picture: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -415,6 +415,11 @@ CREATE INDEX pictures_by_passage ON pictures(passage);
 CREATE INDEX pictures_by_content ON pictures(content_hash);
 """
 
+_DESCRIBED = """
+-- For a description: the number of the picture in its document.
+ALTER TABLE derived ADD COLUMN picture INTEGER;
+"""
+
 MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_DOCUMENTS, translate_documents(_DOCUMENTS)),
     _DERIVED,
@@ -433,6 +438,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_QUANTISED, _QUANTISED + _QUANTISED_APART),
     _REMOVED_PASSAGES,
     PerEngine(_PICTURES, _PICTURES + guard_documents("pictures")),
+    _DESCRIBED,
 )
 NAMES = MigrationNames(
     "corpus",

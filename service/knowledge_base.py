@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from argot.service.replicas.shared_service import SharedService
     from argot.service.storage.store_owner import StoreOwner
     from argot.tools.llm.model_server import ModelServer
+    from argot.tools.llm.vision_server import VisionServer
 
 logger = logging.getLogger(__name__)
 
@@ -120,6 +121,7 @@ class KnowledgeBase:
         self._people: People | None = None
         self._wing_stores: dict[type[WingStore], WingStore] = {}
         self._model_server: ModelServer | None = None
+        self._vision_server: VisionServer | None = None
         self._threads: Threads | None = None
         self._opening_threads = asyncio.Lock()
         self._graph: ArgotGraph | None = None
@@ -314,6 +316,21 @@ class KnowledgeBase:
                 self._model_server.told = self.metrics.model_called
         return self._model_server
 
+    @property
+    def vision_server(self) -> VisionServer | None:
+        """The vision model server of the settings; None if they name none.
+
+        Raises:
+            InvalidSettings: its URL is invalid.
+        """
+        if self._vision_server is None and self.settings.vision.url:
+            from argot.tools.llm.vision_server import VisionServer
+
+            self._vision_server = VisionServer.from_settings(self.settings)
+            if self._vision_server is not None and self.metrics is not None:
+                self._vision_server.told = self.metrics.model_called
+        return self._vision_server
+
     async def warm(self) -> None:
         """Open everything that a question needs, before the first one arrives."""
         (await self.load()).embed_in_background()
@@ -354,9 +371,10 @@ class KnowledgeBase:
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.gather(self._warming, return_exceptions=True)
-        if self._model_server is not None:
-            self._model_server.told = None
-            await self._model_server.aclose()
+        for server in (self._model_server, self._vision_server):
+            if server is not None:
+                server.told = None
+                await server.aclose()
 
     async def threads(self) -> Threads:
         async with self._opening_threads:

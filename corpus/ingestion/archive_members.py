@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
+from argot.corpus.ingestion.archive_pictures import embed_pictures, is_markdown
 from argot.corpus.ingestion.archive_process import UnpackedArchive
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES
@@ -36,6 +37,7 @@ def list_members(archive: Source) -> Iterator[Source]:
         yield _build_failing_source(archive, error.strerror or "it cannot be read")
         return
     places: set[str] = set()
+    numbers = {_clean_path(one.path): number for number, one in enumerate(listed.entries) if not one.problem}
     for number, entry in enumerate(listed.entries):
         place = _clean_path(entry.path)
         if place and not _is_hidden(place):
@@ -44,9 +46,23 @@ def list_members(archive: Source) -> Iterator[Source]:
             )
             places.add(place)
             load = partial(unpacked.read, number)
+            if is_markdown(place):
+                load = partial(_load_markdown, unpacked, number, place, numbers)
             yield Source(f"{archive.uri}!/{quote(place)}", PurePosixPath(place).name, load, entry.size, skip)
     if listed.problem:
         yield _build_failing_source(archive, f"{listed.problem}; {_LARGE}" if listed.is_refused else listed.problem)
+
+
+def _load_markdown(unpacked: UnpackedArchive, number: int, place: str, numbers: Mapping[str, int]) -> bytes:
+    """Return a Markdown file with its pictures, as far as they can be unpacked."""
+
+    def load(path: str) -> bytes | None:
+        try:
+            return unpacked.read(numbers[path]) if path in numbers else None
+        except NotAFile:  # its own source reports it
+            return None
+
+    return embed_pictures(unpacked.read(number), place, load)
 
 
 def _clean_path(path: str) -> str:

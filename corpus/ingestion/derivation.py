@@ -26,7 +26,7 @@ from argot.corpus.store.row_writes import insert_derived, insert_triples
 from argot.corpus.store.upserts import upsert
 from argot.corpus.vector_ids import VectorKind, build_vector_id
 from argot.databases import Connection
-from argot.types import Audience, DerivableKind, DerivedText, Passage, Triple
+from argot.types import PICTURE, Audience, DerivableKind, DerivedText, Passage, Triple
 
 DERIVABLE_KINDS: tuple[DerivableKind, ...] = get_args(DerivableKind)
 SECTION_CHARS: Mapping[DerivableKind, int] = {"expert_summary": 16_000}
@@ -99,11 +99,18 @@ def list_tasks(
     tasks = []
     for recipe in recipes:
         made = _find_passages_made(connection, document, recipe, any_recipe=not renew)
+        if recipe.kind == PICTURE:
+            made |= {id_ for id_, _ in passages} - _find_illustrated(connection, document)
         for section in cut_sections(recipe.kind, [length for _, length in passages]):
             ids = tuple(passages[n][0] for n in section)
             if not made.issuperset(ids):
                 tasks.append(DerivationTask(document, ids, recipe))
     return tasks
+
+
+def _find_illustrated(connection: Connection, document: str) -> set[str]:
+    """Return the passages with pictures."""
+    return {row[0] for row in connection.execute("SELECT passage FROM pictures WHERE document = ?", (document,))}
 
 
 def is_done(connection: Connection, task: DerivationTask) -> bool:

@@ -32,7 +32,9 @@ def stamp_derived(texts: Sequence[DerivedText], passages: Sequence[Passage]) -> 
         spoken_for = tuple(id_ for id_ in dict.fromkeys(text.passage_ids) if id_ in known)
         # A derived text leads to its passages; without any it leads nowhere.
         if spoken_for and text.text.strip():
-            id_ = _build_id("v", *spoken_for, text.kind, text.prompt, text.model, text.text)
+            # Two pictures may be described by the same words.
+            of_picture = () if text.picture is None else (str(text.picture),)
+            id_ = _build_id("v", *spoken_for, text.kind, text.prompt, text.model, text.text, *of_picture)
             stamped.append(replace(text, id=id_, passage_ids=spoken_for))
     return list({one.id: one for one in stamped}.values())
 

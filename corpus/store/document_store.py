@@ -234,7 +234,7 @@ class CorpusStore:
     def derived(self, principal: Principal, ids: Sequence[str]) -> dict[str, DerivedText]:
         rows = self.database.rows_for(
             principal,
-            """SELECT a.tokens, t.id, t.kind, t.text, t.prompt, t.model,
+            """SELECT a.tokens, t.id, t.kind, t.text, t.prompt, t.model, t.picture,
                 (SELECT json_group_array(passage) FROM
                     (SELECT passage FROM derived_passages WHERE derived = t.id ORDER BY ordinal) AS o)
             FROM derived AS t JOIN documents AS d ON d.id = t.document JOIN audiences AS a ON a.n = d.audience
@@ -242,8 +242,8 @@ class CorpusStore:
             (json.dumps(list(ids)),),
         )
         found = {
-            id_: DerivedText(id_, kind, text, tuple(json.loads(passages)), prompt, model)
-            for tokens, id_, kind, text, prompt, model, passages in rows
+            id_: DerivedText(id_, kind, text, tuple(json.loads(passages)), prompt, model, picture)
+            for tokens, id_, kind, text, prompt, model, picture, passages in rows
             if principal.may_read(load_audience(tokens))
         }
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}

@@ -18,28 +18,35 @@ _COLUMNS = (
     "words", "page", "page_kind", "box",
 )  # fmt: skip
 _SELECTED = ", ".join(f"i.{column}" for column in _COLUMNS)
+_DESCRIPTION = (
+    "(SELECT t.text FROM derived AS t WHERE t.document = i.document AND t.picture = i.number ORDER BY t.n DESC LIMIT 1)"
+)
 _TABLES = "pictures AS i JOIN documents AS d ON d.id = i.document JOIN audiences AS a ON a.n = d.audience"
 
 
 @dataclass(frozen=True, slots=True)
 class PassagePicture:
-    """A picture and the passage (its id) in which it stands."""
+    """A picture and the passage (its id) in which it stands. `description`: by a model; empty: there is none."""
 
     document: str
     passage: str
     picture: Picture
+    description: str = ""
 
 
 def list_pictures(store: CorpusStore, principal: Principal, document: str) -> list[PassagePicture]:
     """Return the pictures of a document in their order; none if the principal may not read it."""
-    sql = f"SELECT a.tokens, i.document, i.passage, {_SELECTED} FROM {_TABLES} WHERE i.document = ? ORDER BY i.number"  # noqa: S608
+    sql = (
+        f"SELECT a.tokens, i.document, i.passage, {_DESCRIPTION}, {_SELECTED} FROM {_TABLES} "  # noqa: S608
+        "WHERE i.document = ? ORDER BY i.number"
+    )
     return _read_rows(store, principal, sql, document)
 
 
 def list_passage_pictures(store: CorpusStore, principal: Principal, passages: Sequence[str]) -> list[PassagePicture]:
     """Return the pictures in these passages that the principal may read, document by document."""
     sql = (
-        f"SELECT a.tokens, i.document, i.passage, {_SELECTED} FROM {_TABLES} "  # noqa: S608
+        f"SELECT a.tokens, i.document, i.passage, {_DESCRIPTION}, {_SELECTED} FROM {_TABLES} "  # noqa: S608
         "WHERE i.passage IN (SELECT value FROM json_each(?)) ORDER BY i.document, i.number"
     )
     return _read_rows(store, principal, sql, json.dumps(list(passages)))
@@ -47,8 +54,8 @@ def list_passage_pictures(store: CorpusStore, principal: Principal, passages: Se
 
 def _read_rows(store: CorpusStore, principal: Principal, sql: str, given: str) -> list[PassagePicture]:
     return [
-        PassagePicture(document, passage, _build_picture(columns))
-        for tokens, document, passage, *columns in store.database.rows_for(principal, sql, (given,))
+        PassagePicture(document, passage, _build_picture(columns), description or "")
+        for tokens, document, passage, description, *columns in store.database.rows_for(principal, sql, (given,))
         if principal.may_read(load_audience(tokens))
     ]
 

@@ -119,6 +119,7 @@ def build_derived_row(derived: DerivedText, document: str, audience: int) -> dic
         "text": derived.text,
         "prompt": derived.prompt,
         "model": derived.model,
+        "picture": derived.picture,
         **build_text_words(derived.text),
     }
 

@@ -78,4 +78,5 @@ def _show_picture(found: PassagePicture) -> FoundPicture:
         label=picture.place,
         caption=picture.caption,
         alternative=picture.alternative,
+        description=found.description,
     )

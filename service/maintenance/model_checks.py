@@ -1,4 +1,4 @@
-"""The language model's part of `argot doctor`: whether the server answers, its models, and its missing abilities."""
+"""The models' part of `argot doctor`: whether their servers answer, what they serve, and what they lack."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from argot.settings import Settings
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_server import ModelServer, ServerInfo
+    from argot.tools.llm.vision_server import VisionServer
 
 NAME = "language model"
+VISION_NAME = "vision model"
 LITTLE_CONTEXT = 4096
 """The tokens of five passages, their question and an answer of the usual length, with a reserve."""
 
@@ -36,6 +38,37 @@ def check_model_server(settings: Settings) -> list[Finding]:
     except ModelUnavailable as error:
         what, _, remedy = str(error).removesuffix(".").partition(": ")
         return [make_bad_finding(NAME, what, remedy or "look at the log of the server at ARGOT_MODEL_URL")]
+
+
+def check_vision_server(settings: Settings) -> list[Finding]:
+    """Check the vision model server, by one token about a small picture."""
+    from argot.tools.llm.vision_server import VisionServer
+
+    try:
+        server = VisionServer.from_settings(settings)
+        if server is None:
+            said = "none: pictures are found by captions and the words in them; to describe them set ARGOT_VISION_URL"
+            return [make_good_finding(VISION_NAME, said)]
+        return [asyncio.run(_check_sight(server))]
+    except InvalidSettings as error:
+        return [
+            make_bad_finding(VISION_NAME, str(error), "set ARGOT_VISION_URL to http://HOST:PORT/v1, or leave it empty")
+        ]
+    except ModelUnavailable as error:
+        what, _, remedy = str(error).removesuffix(".").partition(": ")
+        return [make_bad_finding(VISION_NAME, what, remedy or "look at the log of the server at ARGOT_VISION_URL")]
+
+
+async def _check_sight(server: VisionServer) -> Finding:
+    try:
+        sees = await server.sees_pictures()
+        model = server.known.model if server.known else ""
+    finally:
+        await server.aclose()
+    if sees:
+        return make_good_finding(VISION_NAME, f"{model}, sees pictures, answers at {server.address}")
+    remedy = "serve a model that sees, such as one of Qwen's VL models, or leave ARGOT_VISION_URL empty"
+    return make_bad_finding(VISION_NAME, f"{model} at {server.address} refuses pictures", remedy)
 
 
 async def _describe_server(server: ModelServer) -> tuple[ServerInfo, bool | None]:

@@ -16,7 +16,7 @@ from argot.corpus.readers.ocr import describe_ocr
 from argot.errors import ArgotError, install_command
 from argot.remedies import REINSTALL, quote_shell
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
-from argot.service.maintenance.model_checks import check_model_server, strip_password
+from argot.service.maintenance.model_checks import check_model_server, check_vision_server, strip_password
 from argot.service.maintenance.provider_check import check_provider
 from argot.service.maintenance.telemetry_check import check_telemetry
 from argot.service.maintenance.vector_server_check import check_vector_server
@@ -45,7 +45,7 @@ def check_process(settings: Settings) -> list[Finding]:
         *check_telemetry(settings),
         *(finding for check in load_parts("doctor_checks") for finding in check(settings)),
     ]
-    return [*packages, *check_model_server(settings), *services]
+    return [*packages, *check_model_server(settings), *check_vision_server(settings), *services]
 
 
 def _check_python() -> Finding:

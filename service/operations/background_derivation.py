@@ -14,7 +14,7 @@ from typing import Any
 from argot.clock import utc_now
 from argot.corpus.corpus import Corpus
 from argot.corpus.ingestion import derivation
-from argot.corpus.ingestion.derivation import RULES_MODEL, DerivationTask, DerivedBatch, Recipe
+from argot.corpus.ingestion.derivation import DerivationTask, DerivedBatch, Recipe
 from argot.corpus.ingestion.derivation_states import DerivationStates
 from argot.errors import ArgotError, Conflict, ModelUnavailable
 from argot.service.identity.people import make_local_principal
@@ -32,13 +32,11 @@ from argot.service.usecases.documents.derivation_run import (
     DERIVE_DOCUMENTS,
     FAILURES_IN_A_ROW,
     DerivingTurn,
-    Making,
     make_texts,
     to_the_end,
 )
+from argot.service.usecases.documents.derivers import Derivers
 from argot.service.usecases.operations.queued_work import wait_for_end
-from argot.tools.retrieval.triple_extraction import ExtractiveDeriver
-from argot.types import DerivableKind, Passage
 from argot.work.job_kinds import job_kind
 from argot.work.job_types import JobRun, JobWanted
 from argot.work.schedule import ScheduleState, schedule_work
@@ -135,8 +133,9 @@ async def derive_work(run: JobRun) -> Any:
     if wanted != describe_wanted_texts(kb.settings):
         raise ArgotError(
             f"The service wants {wanted or 'nothing'} derived, and this machine would derive"
-            f" {describe_wanted_texts(kb.settings) or 'nothing'}. Set ARGOT_MODEL_URL, ARGOT_DERIVE_KINDS and"
-            " ARGOT_DERIVE_IN_BACKGROUND alike on both, or leave 'derive' out: argot work --kinds sync,upload,fetch"
+            f" {describe_wanted_texts(kb.settings) or 'nothing'}. Set ARGOT_MODEL_URL, ARGOT_VISION_URL,"
+            " ARGOT_DERIVE_KINDS and ARGOT_DERIVE_IN_BACKGROUND alike on both, or leave 'derive' out: argot work"
+            " --kinds sync,upload,fetch"
         )
     corpus = await kb.load()
     await kb.blocking(lambda: corpus.vectors)
@@ -152,32 +151,18 @@ def _read_version(corpus: Corpus) -> int:
     return corpus.store.version
 
 
-async def _open_maker(kb: KnowledgeBase) -> Making:
+async def _open_maker(kb: KnowledgeBase) -> Derivers:
     """
     Raises:
-        ModelUnavailable: the server does not answer.
+        ModelUnavailable: a server does not answer.
     """
-    if kb.model_server is None:
-        return ByRules()
-    from argot.tools.llm.deriver import ModelDeriver
-
-    return await ModelDeriver.open(kb.model_server)
-
-
-class ByRules:
-    """Triples by rules, for where there is no language model."""
-
-    def recipe(self, kind: DerivableKind) -> Recipe:
-        return Recipe(kind, ExtractiveDeriver.name, RULES_MODEL)
-
-    async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> DerivedBatch:
-        return DerivedBatch(self.recipe(kind), passages, triples=await ExtractiveDeriver().triples(passages))
+    return await Derivers.open(kb, list_wanted_kinds(kb.settings))
 
 
 async def _is_spent(kb: KnowledgeBase, states: DerivationStates) -> bool:
     limit = kb.settings.derivation.calls_per_day
     # Rules cost nothing.
-    if not limit or kb.model_server is None:
+    if not limit or (kb.model_server is None and kb.vision_server is None):
         return False
     return (await kb.blocking(states.read_spending, find_budget_day(utc_now()))).calls >= limit
 
@@ -189,7 +174,7 @@ class _Unasked:
     kb: KnowledgeBase
     corpus: Corpus
     states: DerivationStates
-    maker: Making
+    maker: Derivers
     document: str
     wanted: str
     failures: list[str] = field(default_factory=list)
@@ -203,7 +188,7 @@ class _Unasked:
         """
         kb, recipes = self.kb, [self.maker.recipe(kind) for kind in list_wanted_kinds(self.kb.settings)]
         tasks = await kb.blocking(self._list_tasks, recipes)
-        together = RULES_TOGETHER if isinstance(self.maker, ByRules) else 1
+        together = RULES_TOGETHER if self.maker.is_by_rules else 1
         for start in range(0, len(tasks), together):
             # Questions go first, and so does what somebody has asked to be derived.
             while not await kb.gates.questions.wait_until_quiet(QUIET_SECONDS):
@@ -261,9 +246,6 @@ class _Unasked:
 
     async def _count(self) -> None:
         """Write down what the calls since the last time took."""
-        from argot.tools.llm.deriver import ModelDeriver, Usage
-
-        if isinstance(self.maker, ModelDeriver) and (spent := self.maker.spent).calls:
-            self.maker.spent = Usage()
+        if (spent := self.maker.spent.take()).calls:
             tokens = spent.prompt_tokens + spent.completion_tokens
             await self.kb.blocking(self.states.record_spending, find_budget_day(utc_now()), spent.calls, tokens)

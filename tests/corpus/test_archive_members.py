@@ -6,10 +6,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from PIL import Image, ImageDraw
 
 from argot.corpus.ingestion.archive_members import MAX_ARCHIVE_BYTES, list_members
 from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import list_sources
+from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers import read_document
 from argot.document_names import name_in
 from argot.files import NotAFile
 
@@ -116,3 +119,29 @@ def test_direction_marks_are_removed_from_a_file_name(tmp_path: Path) -> None:
     (source,) = list_sources([tmp_path])
     assert source.name == name_in(source.uri) == "invoicefdp.md"
     assert source.load() == b"# Invoice"
+
+
+def test_pictures_beside_a_markdown_file_are_read_with_it(tmp_path: Path) -> None:
+    picture = Image.new("RGB", (400, 300), "white")
+    ImageDraw.Draw(picture).rectangle((40, 40, 300, 200), fill="navy")
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG")
+    text = (
+        "# Valves\n\n![A valve](images/a%20b.png)\n\nFigure 1: Valve of the tank\n\n"
+        "Opened by hand.\n\n<img src='../images/other.png' alt='Its handle'>\n\n"
+        "![](../../etc/passwd.png) ![](https://example.org/x.png) ![](images/none.png)\n\n"
+        "```\n![](images/a%20b.png)\n```\n"
+    )
+    drawn = buffer.getvalue()
+    files = {"book/valves.md": text.encode(), "book/images/a b.png": drawn, "images/other.png": drawn}
+    path = zipped(tmp_path / "book.zip", files)
+    source = next(one for one in list_sources([path]) if one.name == "valves.md")
+    data = source.load()
+    assert data.count(b"data:image/png;base64,") == 2
+    for kept in ("(../../etc/passwd.png)", "(https://example.org/x.png)", "(images/none.png)", "```\n![](images/a%20b"):
+        assert kept.encode() in data
+    read = read_document(data, "valves.md", ReadLimits(ocr_languages=""))
+    assert [(one.label, one.caption, one.alternative) for one in read.pictures] == [
+        ("Figure 1", "Figure 1: Valve of the tank", "A valve"),
+        ("Picture 2", "", "Its handle"),
+    ]

@@ -24,7 +24,7 @@ ONLINE = """
 """
 DERIVING = """
     triples expert_summary summary_after questions qa_simple qa_complex qa_validate qa_standard qa_alternative
-    slide_description table_description
+    slide_description table_description picture_description
 """
 MEASURING = """
     judge_correct judge_aspects judge_ranking judge_geval judge_raidd_accuracy match_references solution_score

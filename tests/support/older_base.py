@@ -29,5 +29,6 @@ def before_sources(connection: sqlite3.Connection) -> None:
     connection.execute("DROP INDEX documents_by_date")
     connection.execute("ALTER TABLE documents DROP COLUMN header")
     connection.execute("ALTER TABLE revisions DROP COLUMN warnings")
+    connection.execute("ALTER TABLE derived DROP COLUMN picture")
     connection.execute("DELETE FROM _sqlite_migrations WHERE migration_set = 'corpus' AND name >= 'm008'")
     connection.execute("PRAGMA user_version = 7")

@@ -20,7 +20,12 @@ OVERFLOW = (
 
 
 def count_tokens(body: dict[str, Any]) -> int:
-    return 8 + sum(len(WORD.findall(str(one["content"]))) for one in body.get("messages", []))
+    return 8 + sum(len(WORD.findall(read_text(one["content"]))) for one in body.get("messages", []))
+
+
+def read_text(content: Any) -> str:
+    """Return the text of a message; pictures take no tokens here."""
+    return "\n".join(part.get("text", "") for part in content) if isinstance(content, list) else str(content)
 
 
 class Answer:
@@ -108,6 +113,8 @@ class Answer:
             return 404, f"The model `{body.get('model')}` does not exist."
         if name == "overflow" or asked + wanted > self.server.context:
             return 400, OVERFLOW.format(context=self.server.context, output=wanted, input=asked)
+        if name == "no_pictures" and self.request.pictures:
+            return 400, "this model takes text only"
         if name == "no_schema" and "response_format" in body:
             return 400, "response_format of type json_schema is not supported"
         if name == "no_tools" and "tools" in body:

@@ -5,7 +5,7 @@
     scripted_model.fault("hang")                                     # see FAULTS; times=1, prompt="cited_answer"
     scripted_model.obedient = True                                   # follows any instruction in what it is given
     scripted_model.tokenizes = scripted_model.lists_models = False   # has no such endpoints
-    settings = scripted_model.settings(model_seconds=0.5)
+    settings = scripted_model.settings(model_seconds=0.5)            # or vision_url=..., and `pictures`
     scripted_model.requests[-1].gone                                 # the client hung up before the reply was done
 
 A prompt is recognised by its system text. What is not scripted is answered with the least the schema allows, or with
@@ -47,6 +47,7 @@ FAULTS = {
     "overflow": "says that the prompt is too long",
     "unknown_model": "knows no such model",
     "no_schema": "refuses response_format",
+    "no_pictures": "refuses messages with pictures",
     "no_tools": "refuses tools, with the status `code`",
     "ignores_tools": "replies with words where tools are offered",
     "ignores_schema": "wraps JSON in words and a fence, and only where the prompt's words ask for it",
@@ -80,8 +81,17 @@ class Request:
     def user(self) -> str:
         return self._said("user")
 
+    @property
+    def pictures(self) -> list[str]:
+        """The data URLs of the pictures in its messages."""
+        contents = [one["content"] for one in self.body.get("messages", [])]
+        parts = [part for content in contents if isinstance(content, list) for part in content]
+        return [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+
     def _said(self, role: str) -> str:
-        return "\n".join(str(one["content"]) for one in self.body.get("messages", []) if one["role"] == role)
+        from scripted_answers import read_text
+
+        return "\n".join(read_text(one["content"]) for one in self.body.get("messages", []) if one["role"] == role)
 
     @property
     def schema(self) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -45,7 +45,7 @@ class Run:
             ModelUnavailable: an earlier call failed.
         """
         if self.failed:
-            raise Fault(self.failed).error()
+            raise Fault(self.failed, subject=self.server.subject).error()
 
     def give_up(self, fault: Fault) -> ModelUnavailable:
         """Return the error to raise; the run keeps the model only if the fault was not the server's."""
@@ -58,8 +58,9 @@ class Run:
 
 @dataclass(repr=False)
 class Call:
-    """`schema` None: the reply is text. `value`: the valid reply to a schema. `stopped`: why its reader closed it.
-    `_no_tools`: how the attempt with tools failed, if the next ones are made without.
+    """`schema` None: the reply is text. `pictures`: data URLs, which no trace holds. `value`: the valid reply to a
+    schema. `stopped`: why its reader closed it. `_no_tools`: how the attempt with tools failed, if the next ones are
+    made without.
 
     Without a repr, which would show the prompt in logs of errors.
     """
@@ -68,6 +69,7 @@ class Call:
     prompt: Prompt
     messages: Messages
     schema: dict[str, Any] | None = None
+    pictures: Sequence[str] = ()
     value: dict[str, Any] = field(default_factory=dict)
     stopped: str = "was stopped by its reader"
     _again: bool = False
@@ -187,7 +189,7 @@ class Call:
                 messages = add_schema(messages, schema)
         expects_thought = quirks.thinks and (self.schema is None or by_words)
         return ModelCompletion(
-            served.model, messages, body, tokens, quirks.usage, served.is_vllm, by_words, expects_thought
+            served.model, messages, body, tokens, quirks.usage, served.is_vllm, by_words, expects_thought, self.pictures
         )
 
     async def _is_worth_another(self, fault: Fault) -> bool:

@@ -39,7 +39,8 @@ class ModelCompletion:
     ask for JSON, and nothing makes the model stop after it. `expects_thought`: earlier replies began with a thought
     that no mark announced; `thought_unannounced`: this one did. `usage`: the server is asked for token counts;
     `usage_throughout`: with every piece, which vLLM can, so that the counts of a stopped reply are known too. `calls`:
-    the name and the arguments of each tool call so far, by its place.
+    the name and the arguments of each tool call so far, by its place. `pictures`: data URLs that follow the text of the
+    last message.
     """
 
     model: str
@@ -50,6 +51,7 @@ class ModelCompletion:
     usage_throughout: bool = False
     by_words: bool = False
     expects_thought: bool = False
+    pictures: Sequence[str] = ()
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     finish: str = ""
     prompt_tokens: int = 0
@@ -137,7 +139,9 @@ class ModelCompletion:
             raise
 
     def _build_request(self) -> dict[str, Any]:
-        said = [{"role": role, "content": text} for role, text in self.messages]
+        said: list[dict[str, Any]] = [{"role": role, "content": text} for role, text in self.messages]
+        if self.pictures:
+            said[-1]["content"] = build_parts(said[-1]["content"], self.pictures)
         return {"model": self.model, "messages": said, "temperature": 0, **self.body, **self._build_stream_options()}
 
     def _build_stream_options(self) -> dict[str, Any]:
@@ -159,3 +163,11 @@ class ModelCompletion:
         if self._chars > self.max_tokens * MAX_CHARS_PER_TOKEN:
             raise BodyTooLarge
         return strip_unprintable(chunk.text)
+
+
+def build_parts(text: str, pictures: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the content of a message with pictures (data URLs), as OpenAI's interface has it: a list of parts."""
+    return [
+        {"type": "text", "text": text},
+        *({"type": "image_url", "image_url": {"url": address}} for address in pictures),
+    ]

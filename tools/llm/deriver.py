@@ -6,6 +6,8 @@
     question        RAIDD 2.2, Q: what the passage answers, 32 questions for 1,024 tokens
     description     Trustworthy Answers, figure 12: slides and tables in sentences
 
+Pictures take a vision model: `picture_deriver`.
+
 A passage that is too long for the model's context is processed in parts. What comes back is checked against the passage
 (`plausible`); its words are data, and which passage it belongs to is never the model's to say.
 """
@@ -30,7 +32,7 @@ from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.plausibility import filter_questions, filter_text, filter_triples
 from argot.tools.llm.session import Model
 from argot.tools.llm.writing_systems import USUAL_CHARS_PER_TOKEN
-from argot.types import DerivableKind, DerivedText, Passage, Triple
+from argot.types import PICTURE, DerivableKind, DerivedText, Passage, Triple
 
 PROMPTS: dict[DerivableKind, tuple[str, ...]] = {
     "triple": ("triples",),
@@ -38,7 +40,10 @@ PROMPTS: dict[DerivableKind, tuple[str, ...]] = {
     "summary": ("summary_after",),
     "question": ("questions",),
     "description": ("slide_description", "table_description"),
+    "picture": ("picture_description",),
 }
+TEXT_KINDS: tuple[DerivableKind, ...] = tuple(kind for kind in DERIVABLE_KINDS if kind != PICTURE)
+"""Kinds that a language model makes."""
 MAX_PARALLEL_CALLS = 4
 """Passages sent to the server at a time: enough to fill its batches, few enough to leave room for questions."""
 
@@ -76,6 +81,12 @@ class Usage:
         self.prompt_tokens += sum(call.prompt_tokens for call in calls)
         self.completion_tokens += sum(call.completion_tokens for call in calls)
 
+    def take(self) -> Usage:
+        """Return what was spent since the last time."""
+        taken = replace(self)
+        self.calls, self.seconds, self.prompt_tokens, self.completion_tokens = 0, 0.0, 0, 0
+        return taken
+
 
 @dataclass
 class ModelDeriver:
@@ -86,11 +97,11 @@ class ModelDeriver:
 
     server: ModelServer
     model: str
-    kinds: Collection[DerivableKind] = DERIVABLE_KINDS
+    kinds: Collection[DerivableKind] = TEXT_KINDS
     spent: Usage = field(default_factory=Usage)
 
     @classmethod
-    async def open(cls, server: ModelServer, kinds: Collection[DerivableKind] = DERIVABLE_KINDS) -> ModelDeriver:
+    async def open(cls, server: ModelServer, kinds: Collection[DerivableKind] = TEXT_KINDS) -> ModelDeriver:
         """Return a deriver that uses the model the server serves.
 
         Raises:
@@ -105,9 +116,7 @@ class ModelDeriver:
 
     @property
     def name(self) -> str:
-        return " ".join(
-            [*(self.recipe(kind).prompt for kind in DERIVABLE_KINDS if kind in self.kinds), "by", self.model]
-        )
+        return " ".join([*(self.recipe(kind).prompt for kind in TEXT_KINDS if kind in self.kinds), "by", self.model])
 
     def recipe(self, kind: DerivableKind) -> Recipe:
         return Recipe(kind, name_prompts(kind), self.model)
@@ -132,7 +141,7 @@ class ModelDeriver:
             ModelUnavailable: the server fails at one of them.
         """
         texts: list[DerivedText] = []
-        for kind in DERIVABLE_KINDS:
+        for kind in TEXT_KINDS:
             if kind == "triple" or kind not in self.kinds:
                 continue
             if kind == "summary":

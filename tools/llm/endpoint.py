@@ -9,13 +9,14 @@ import time
 import weakref
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from argot.results import ModelCall
 from argot.settings import Settings
 from argot.tools.llm.address import ModelAddress
 from argot.tools.llm.faults import (
     REFUSAL_STATUSES,
+    SUBJECT,
     UNREADY_STATUSES,
     Fault,
     StatusError,
@@ -128,6 +129,8 @@ class Endpoint:
     counts_again: float = 0.0
     told: Callable[[ModelCall], None] | None = None
     """Receives each call when it has ended, whoever made it."""
+    subject: ClassVar[str] = SUBJECT
+    """The server, in sentences about its faults."""
     _silent_until: float = 0.0
     _connections: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, ModelClient] = field(
         default_factory=weakref.WeakKeyDictionary

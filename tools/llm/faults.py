@@ -88,7 +88,7 @@ class ServerFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """`clause` continues "The language model server ...".
+    """`clause` continues the `subject`: "The language model server ...".
 
     `again`: a second attempt may succeed. `refused`: no connection was made. `overflow`: the prompt is too long.
     `invalid`: the reply is no valid JSON; `schema_ignored`: and it was not merely cut off. `status`: of HTTP, 0 if
@@ -103,6 +103,7 @@ class Fault:
     schema_ignored: bool = False
     status: int = 0
     asked: str = ""
+    subject: str = SUBJECT
 
     @property
     def concerns_tools(self) -> bool:
@@ -113,7 +114,7 @@ class Fault:
 
     def error(self) -> ModelUnavailable:
         kind = ContextOverflow if self.overflow else MalformedReply if self.invalid else ModelUnavailable
-        return kind(f"{SUBJECT} {self.clause}.")
+        return kind(f"{self.subject} {self.clause}.")
 
 
 def build_fault(error: Exception, settings: Settings, address: ModelAddress) -> Fault:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
@@ -16,13 +17,16 @@ from argot.language import QUESTION_MARKS
 from argot.tools.answering.embedded_instructions import is_instruction
 from argot.tools.retrieval.triple_extraction import MAX_TRIPLES_PER_PASSAGE
 from argot.tools.text.markdown_prose import extract_prose
+from argot.tools.text.quantities import find_missing_quantity
+from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import bare, content_stems, stem, words
-from argot.types import Passage, Triple
+from argot.types import Passage, Picture, Triple
 
-MAX_CHARS = {"summary": 1200, "expert_summary": 2400, "question": 200, "description": 4000}
-MIN_SHARED = {"summary": 0.3, "expert_summary": 0.3, "question": 0.34, "description": 0.4}
+MAX_CHARS = {"summary": 1200, "expert_summary": 2400, "question": 200, "description": 4000, "picture": 3000}
+MIN_SHARED = {"summary": 0.3, "expert_summary": 0.3, "question": 0.34, "description": 0.4, "picture": 0.1}
 """The minimum share of a text's distinct stems that the passage has, too. A paraphrase of a passage shares about half
-of its stems with it, a text on another subject less than a tenth."""
+of its stems with it, a text on another subject less than a tenth. A picture shows much that the text around it does
+not say."""
 
 _MAX_PART_CHARS = 60  # characters of a part of a triple
 _MARKS = " \t\n\"“”„'‘’`*_.,;:()[]"
@@ -97,14 +101,35 @@ def filter_text(said: str, kind: str, passage: Passage) -> str | None:
     text = said.strip() if kind == "description" else " ".join(said.split())
     text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
     stems = content_stems(text)
-    if not text or len(text) > MAX_CHARS[kind] or not stems or is_instruction(text):
-        return None
-    if len(stems) >= _MIN_STEMS_TO_VARY and len(set(stems)) < _MIN_VARIED_SHARE * len(stems) and kind != "description":
+    if not _is_sound(text, stems, kind):
         return None
     if bare(text) in bare(passage.header):
         return None  # the title again, which is searched anyway
     shared = set(stems) & set(content_stems(passage.with_header))
     return text if len(shared) >= MIN_SHARED[kind] * len(set(stems)) else None
+
+
+def _is_sound(text: str, stems: Sequence[str], kind: str) -> bool:
+    if not text or len(text) > MAX_CHARS[kind] or not stems or is_instruction(text):
+        return False
+    is_varied = len(stems) < _MIN_STEMS_TO_VARY or len(set(stems)) >= _MIN_VARIED_SHARE * len(stems)
+    return is_varied or kind == "description"
+
+
+def filter_picture_text(said: str, picture: Picture, passage: Passage | None) -> str | None:
+    """Return the description of a picture without the sentences whose numbers occur neither in the words read in it nor
+    in the text around it; None if nothing plausible is left.
+
+    `passage`: where it stands; None: it stands alone, so that its words need share nothing with the description.
+    """
+    known = [picture.caption, picture.alternative, picture.words]
+    source = "\n".join(filter(None, [passage.header, passage.text, *known] if passage else known))
+    flat = " ".join(said.split())
+    sentences = [flat[start:end] for start, end in split_sentences(flat)]
+    text = " ".join(one for one in sentences if not find_missing_quantity(one, source))
+    if passage is not None:
+        return filter_text(text, "picture", replace(passage, text=source))
+    return text if _is_sound(text, content_stems(text), "picture") else None
 
 
 def filter_questions(said: Iterable[str], passage: Passage) -> Iterator[str]:

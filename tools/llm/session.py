@@ -74,9 +74,9 @@ class Model:
                 pass
         return call.value
 
-    async def text(self, prompt: str, **inputs: str) -> AsyncGenerator[str, None]:
+    async def text(self, prompt: str, pictures: Sequence[str] = (), **inputs: str) -> AsyncGenerator[str, None]:
         """Yield the reply to a prompt whose output is text, in pieces as they arrive; closing this stops the server's
-        work.
+        work. `pictures`: data URLs that the model sees after the inputs.
 
         A text that repeats itself ends where the repetition is detected, with a note in its `ModelCall`. One that
         reached its maximum length ends in "…": its last sentence may be incomplete. `RETRACTION` takes back the pieces
@@ -86,7 +86,7 @@ class Model:
             ModelUnavailable: also after some pieces, if the stream breaks off.
         """
         asked = prompt_named(prompt)
-        call = Call(self._run, asked, asked.messages(**inputs))
+        call = Call(self._run, asked, asked.messages(**inputs), pictures=pictures)
         watch = LoopWatch()
         async with aclosing(call.pieces()) as pieces:
             async for piece in pieces:
@@ -101,14 +101,14 @@ class Model:
         if call.cut_short:
             yield CUT_SHORT
 
-    async def whole_text(self, prompt: str, **inputs: str) -> str:
-        """Return the reply to a prompt whose output is text, once it is complete.
+    async def whole_text(self, prompt: str, pictures: Sequence[str] = (), **inputs: str) -> str:
+        """Return the reply to a prompt whose output is text, once it is complete; `pictures` as of `text`.
 
         Raises:
             ModelUnavailable: there is none.
         """
         said = ""
-        async with aclosing(self.text(prompt, **inputs)) as pieces:
+        async with aclosing(self.text(prompt, pictures, **inputs)) as pieces:
             async for piece in pieces:
                 said = "" if piece is RETRACTION else said + piece
         return said

@@ -7,9 +7,10 @@ are answered. Profiles are models: `argot` is the service's own profile, `argot-
 from __future__ import annotations
 
 import json
+import re
 import secrets
 import time
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from typing import Any, Literal
 
@@ -23,11 +24,20 @@ from argot.profile import PROFILES
 from argot.results import AskEvent, AskResult
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.questions.conversations import Message, converse
+from argot.service.usecases.questions.conversations import AttachedPicture, Message, converse
 from argot.service.usecases.questions.profiles import profile_list
 from argot.service.usecases.usecase_registry import get_answer
 from argot.types import Effort
-from argot.ui.api.api_route import ApiRoute, EventStream, build_error_event, cancel_on_hang_up, keep_alive, start_stream
+from argot.ui.api.api_route import (
+    JSON_TYPE,
+    ApiRoute,
+    EventStream,
+    build_error_event,
+    cancel_on_hang_up,
+    keep_alive,
+    limit_body,
+    start_stream,
+)
 from argot.ui.api.openapi import declare_errors, get_operation_id
 from argot.ui.api.streamed_text import StreamedText, read_pieces
 from argot.ui.rendering.message_markdown import format_message, strip_footnotes
@@ -38,15 +48,31 @@ from argot.ui.web.routers import make_router
 DEFAULT_MODEL = "argot"
 FINGERPRINT = f"argot_{__version__}"
 MAX_MESSAGES = 2000
+MAX_BODY_BYTES = 12 * 2**20
+"""With a few pictures."""
+
+
+_DATA_ADDRESS = re.compile(r"data:(image/[a-z+.-]{1,20});base64,", re.IGNORECASE)
+_SUFFIXES = {
+    "image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp", "image/bmp": ".bmp", "image/tiff": ".tiff",
+}  # fmt: skip
+"""Names of files by the kinds of pictures that are read."""
+
+
+class PictureAddress(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    url: str = Field(description="the picture itself, as data:image/png;base64,...; no other address is opened")
 
 
 class Part(BaseModel):
-    """A part of a message; only text can be read."""
+    """A part of a message: text, or in the last message a picture (`image_url`)."""
 
     model_config = ConfigDict(extra="allow")
 
     type: str
     text: str | None = None
+    image_url: PictureAddress | None = None
 
 
 class ChatMessage(BaseModel):
@@ -178,6 +204,7 @@ def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
         },
     )
     @needs("asker", program=True)
+    @limit_body(JSON_TYPE, MAX_BODY_BYTES)
     async def completions(request: Request, who: Who, given: ChatRequest) -> Response:
         """Answer the last message, given those before it.
 
@@ -229,6 +256,7 @@ def _ask(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | Non
         since=options.since,
         fields=options.fields,
         effort=options.effort,
+        pictures=list(_read_pictures(said[-1][0])),
     )
 
 
@@ -254,20 +282,38 @@ def _read_speaker(message: ChatMessage) -> Literal["user", "assistant"] | None:
 
 
 def _read_text(message: ChatMessage, *, asked: bool) -> str:
-    """Return the text of a message. A part that is not text is refused in the message that is `asked`, and left out of
-    earlier ones.
+    """Return the text of a message. A part that is neither text nor a picture is refused in the message that is
+    `asked`; it is left out of earlier ones, and so are pictures.
 
     Earlier messages are sent again with every later question, so a refusal would make each of them fail.
     """
     content = message.content
     if isinstance(content, list):
-        other = next((part.type for part in content if part.type not in ("text", "refusal")), None)
+        other = next((part.type for part in content if part.type not in ("text", "refusal", "image_url")), None)
         if other is not None and asked:
-            raise RequestRefusal(f"A part of kind '{other[:40]}' cannot be read. Send text.", "messages")
-        content = "\n".join(part.text or "" for part in content)
+            raise RequestRefusal(f"A part of kind '{other[:40]}' cannot be read. Send text or pictures.", "messages")
+        content = "\n".join(part.text or "" for part in content if part.type != "image_url")
     text = content or ""
     # Our own footnotes would be read as part of the conversation, as if they asked about sources.
     return strip_footnotes(text) if message.role == "assistant" else text
+
+
+def _read_pictures(message: ChatMessage) -> Iterator[AttachedPicture]:
+    """Yield the pictures of a message, named in their order.
+
+    Raises:
+        RequestRefusal: one is given by an address, or of a kind that is not read.
+    """
+    parts = message.content if isinstance(message.content, list) else []
+    pictures = [part for part in parts if part.type == "image_url"]
+    for number, part in enumerate(pictures, start=1):
+        url = part.image_url.url if part.image_url else ""
+        found = _DATA_ADDRESS.match(url)
+        if found is None or (suffix := _SUFFIXES.get(found[1].lower())) is None:
+            form = f"data:image/png;base64,... ({', '.join(_SUFFIXES)})"
+            text = f"image_url cannot be '{url[:40]}': no address is opened. Send the picture itself, as {form}."
+            raise RequestRefusal(text, "messages")
+        yield AttachedPicture(f"picture-{number}{suffix}", url[found.end() :])
 
 
 def _list_models(kb: KnowledgeBase) -> dict[str, str | None]:

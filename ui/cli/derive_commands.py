@@ -84,8 +84,8 @@ def derive(
     """Derive summaries, questions and other texts of documents with the language model, for search.
 
     Only missing texts are made: after a stop or a crash, the same command continues where it was. Needs
-    ARGOT_MODEL_URL. A running service does the same in the background; --status shows its progress. The exit code is 1
-    if a text could not be made.
+    ARGOT_MODEL_URL, and ARGOT_VISION_URL to describe pictures. A running service does the same in the background;
+    --status shows its progress. The exit code is 1 if a text could not be made.
     """
     # Typer has no options that exclude each other.
     if bool(kind) + bool(remove) + list_ + status != 1:
@@ -170,8 +170,8 @@ def _print_status(client: Client, documents: list[str], json_: bool) -> None:
     )
     if not found.kinds:
         say_aside(
-            "Nothing is derived in the background: that requires a language model (ARGOT_MODEL_URL; "
-            "ARGOT_DERIVE_IN_BACKGROUND)."
+            "Nothing is derived in the background: that requires a language model (ARGOT_MODEL_URL), or one that sees "
+            "pictures (ARGOT_VISION_URL; ARGOT_DERIVE_IN_BACKGROUND)."
         )
         return
     counted = ", ".join(f"{count} {state}" for state, count in found.counts.items()) or "no documents"

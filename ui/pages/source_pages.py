@@ -12,6 +12,7 @@ from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from argot.errors import ArgotError, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.documents import PassageShown, page_picture, read_original, read_passage
+from argot.service.usecases.documents.pictures import passage_pictures
 from argot.service.usecases.questions.threads import thread_export
 from argot.service.usecases.usecase_registry import find_choice
 from argot.types import THREAD
@@ -71,7 +72,8 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
             if in_library and "text/html" in request.headers.get("accept", ""):
                 address = link_library(found.document_id, found.id, spans)
                 return RedirectResponse(address, status_code=303, headers=INERT_HEADERS)
-            text = format_passage(found, spans, in_library=in_library)
+            pictures = await passage_pictures(kb, await get_current_principal(kb), passage_id=passage_id)
+            text = format_passage(found, spans, pictures, in_library=in_library)
         except ArgotError as error:
             # Status 200, because the panel shows no text with any other status.
             text = escape_markdown(error)

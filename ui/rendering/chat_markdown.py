@@ -23,6 +23,7 @@ from argot.results import (
     Sentence,
 )
 from argot.service.usecases.documents.documents import PassageShown
+from argot.service.usecases.documents.pictures import PictureShown
 from argot.service.usecases.glossary.term_corrections import OtherSenses
 from argot.service.usecases.questions.shared_conversations import NewSharedLink
 from argot.types import Sense
@@ -130,11 +131,18 @@ def format_duration(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
-def format_passage(passage: PassageShown, spans: Sequence[tuple[int, int]], *, in_library: bool = False) -> str:
+def format_passage(
+    passage: PassageShown,
+    spans: Sequence[tuple[int, int]],
+    pictures: Sequence[PictureShown] = (),
+    *,
+    in_library: bool = False,
+) -> str:
     """Format a passage for the side panel.
 
     Args:
         spans: the cited sentences, [start, end) in characters of the revision's Markdown.
+        pictures: those in it, of which the descriptions are shown.
         in_library: the library has a page of its document.
     """
     start = passage.start
@@ -142,6 +150,11 @@ def format_passage(passage: PassageShown, spans: Sequence[tuple[int, int]], *, i
     text, elsewhere = highlight(passage.text, [(first - start, last - start) for first, last in spans])
     heading = [f"###### {escape_markdown(passage.heading)}"] if passage.heading else []
     parts = [*heading, *(f"> {words}".replace("\n", "\n> ") for words in elsewhere), text]
+    parts += [
+        f"*{escape_markdown(one.place)}, described by a model:* {escape_markdown(one.description)}"
+        for one in pictures
+        if one.description
+    ]
     if is_pdf(passage):
         address = f"{PASSAGES}/{quote(passage.id, safe='')}/original#page={passage.page}"
         parts.append(f"[Open the document at page {passage.page}]({address})")

@@ -11,6 +11,7 @@ from argot.clock import utc_now
 from argot.corpus.ingestion.derivation import DERIVABLE_KINDS
 from argot.corpus.ingestion.derivation_states import DerivationState, DerivationStates
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.documents.derivation_servers import has_server
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.settings import Settings
 from argot.types import DerivableKind, Document, Principal, is_of_thread
@@ -100,7 +101,8 @@ def _count_status(
 ) -> DerivationStatus:
     settings, states = kb.settings, DerivationStates(kb.document_store.database)
     spent, limit = states.read_spending(find_budget_day(utc_now())), settings.derivation.calls_per_day
-    is_spent = bool(limit) and spent.calls >= limit and bool(settings.model_server.url)
+    has_model = bool(settings.model_server.url or settings.vision.url)
+    is_spent = bool(limit) and spent.calls >= limit and has_model
     noted = states.read_states()
     shown = [
         DocumentProgress(one.id, one.name, "being derived")
@@ -137,14 +139,16 @@ def list_wanted_kinds(settings: Settings) -> list[DerivableKind]:
     """The kinds of texts that are made unasked, in the order in which they are made; none: nothing is."""
     if settings.derivation.in_background == "off":
         return []
-    if settings.model_server.url:
-        return [kind for kind in DERIVABLE_KINDS if kind in settings.derivation.kinds.split(",")]
-    return ["triple"] if settings.derivation.in_background == "always" else []
+    named = settings.derivation.kinds.split(",")
+    found = [kind for kind in DERIVABLE_KINDS if kind in named and has_server(settings, kind)]
+    by_rules = not settings.model_server.url and settings.derivation.in_background == "always"
+    return ["triple", *found] if by_rules else found
 
 
 def describe_wanted_texts(settings: Settings) -> str:
     """The same as it is noted of a document that is done."""
-    return ",".join(list_wanted_kinds(settings)) + ("" if settings.model_server.url else " by rules")
+    kinds = list_wanted_kinds(settings)
+    return ",".join(kinds) + (" by rules" if "triple" in kinds and not settings.model_server.url else "")
 
 
 def find_budget_day(now: datetime) -> str:

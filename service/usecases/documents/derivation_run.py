@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from argot.errors import ModelUnavailable
 from argot.service.blocking_work import to_its_end
@@ -17,7 +17,7 @@ from argot.types import DerivableKind, Document, Passage, Principal
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus
     from argot.corpus.ingestion.derivation import DerivationTask, DerivedBatch, Recipe
-    from argot.tools.llm.deriver import ModelDeriver
+    from argot.service.usecases.documents.derivers import Derivers, Making
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,14 +57,6 @@ class DeriveReport:
     prompt_tokens: int
     completion_tokens: int
     model_seconds: float
-
-
-class Making(Protocol):
-    """Source of derived texts: the language model's deriver, or rules."""
-
-    def recipe(self, kind: DerivableKind) -> Recipe: ...
-
-    async def make(self, kind: DerivableKind, passages: Sequence[Passage], previous: str = "") -> DerivedBatch: ...
 
 
 class DerivingTurn(asyncio.Lock):
@@ -121,7 +113,7 @@ class DerivationRun:
         kb: KnowledgeBase,
         corpus: Corpus,
         principal: Principal,
-        deriver: ModelDeriver,
+        deriver: Derivers,
         jobs: Sequence[Sequence[DerivationTask]],
         *,
         names: dict[str, str],

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from argot.errors import InvalidSettings
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.derivation_run import (
@@ -25,6 +24,7 @@ from argot.service.usecases.documents.derivation_run import (
     plan_jobs,
     to_the_end,
 )
+from argot.service.usecases.documents.derivation_servers import require_servers
 from argot.service.usecases.operations.queued_work import follow_job
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import DerivableKind, Document, Principal
@@ -33,7 +33,6 @@ from argot.work.job_types import JobRun, JobWanted
 
 if TYPE_CHECKING:
     from argot.corpus.ingestion.derivation import DerivedStock, Recipe
-    from argot.tools.llm.model_server import ModelServer
 
 __all__ = ["DeriveReport"]
 
@@ -78,18 +77,19 @@ async def derive(
     documents: list[Text] | None = None,
     renew: bool = False,
 ) -> AsyncIterator[Event | Finished[DeriveReport]]:
-    """Derive texts of these kinds from the documents named (or from all), where they are missing.
+    """Derive texts of these kinds from the documents named (or from all), where they are missing. `picture` takes a
+    vision model, the other kinds take a language model.
 
     Events: `{"kind": "progress", "name", "done", "total"}`; the result says what was made. With `renew`, texts made
     with an earlier prompt or another model are also made again and replaced. A passage whose reply from the model could
     not be used is named, and tried again by the next run.
 
     Raises:
-        InvalidSettings: the settings name no model server.
+        InvalidSettings: the settings name no server for one of these kinds.
         ModelUnavailable: it does not answer, or stopped answering; the texts made until then are kept.
         Conflict: another derivation is running.
     """
-    _require_model_server(kb)
+    require_servers(kb.settings, kinds)
     given = {"kinds": kinds, "documents": documents, "renew": renew}
     job = JobWanted(DERIVE_DOCUMENTS, principal, given, key=DERIVE_DOCUMENTS)
     async with aclosing(follow_job(kb.jobs, job)) as events:
@@ -97,28 +97,20 @@ async def derive(
             yield Finished(_REPORT.validate_python(event.data)) if isinstance(event, Finished) else event
 
 
-def _require_model_server(kb: KnowledgeBase) -> ModelServer:
-    if kb.model_server is None:
-        raise InvalidSettings(
-            "Deriving texts requires a language model, and none is set. Set ARGOT_MODEL_URL=http://HOST:PORT/v1 (for a "
-            "running service: there, and start it again)."
-        )
-    return kb.model_server
-
-
 @job_kind(
     DERIVE_DOCUMENTS,
     busy="Texts are being derived already. Wait until that is done, or stop it.",
     is_retried=False,
-    is_possible=lambda settings: bool(settings.model_server.url),
+    is_possible=lambda settings: bool(settings.model_server.url or settings.vision.url),
 )
 async def derive_documents_work(run: JobRun) -> Any:
     """Make texts for the documents named; the `DeriveReport` as JSON."""
     from argot.corpus.ingestion.derivation_states import DerivationStates
-    from argot.tools.llm.deriver import ModelDeriver
+    from argot.service.usecases.documents.derivers import Derivers
 
     kb, principal, kinds = run.kb, run.principal, run.parameters["kinds"]
-    deriver = await ModelDeriver.open(_require_model_server(kb), kinds)
+    require_servers(kb.settings, kinds)
+    deriver = await Derivers.open(kb, kinds)
     corpus = await kb.load()
     found = await _find_documents(kb, principal, run.parameters["documents"])
     names = {document.id: document.name for document in found}

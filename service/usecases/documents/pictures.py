@@ -18,12 +18,14 @@ from argot.types import Document, Picture, Principal
 class PictureShown(Picture):
     """A picture in a document, with its address and the passage (an id) in which it stands.
 
-    `place`: its label and page, as people see them: "Figure 3, page 12".
+    `place`: its label and page, as people see them: "Figure 3, page 12". `description`: by a vision model; empty: none
+    has described it.
     """
 
     place: str = field()  # of a picture it is put together
     address: str
     passage: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,5 +75,9 @@ def _show(found: PassagePicture) -> PictureShown:
     picture = found.picture
     said = {one.name: getattr(picture, one.name) for one in fields(picture)}
     return PictureShown(
-        **said, place=picture.place, address=link_picture(found.document, picture.number), passage=found.passage
+        **said,
+        place=picture.place,
+        address=link_picture(found.document, picture.number),
+        passage=found.passage,
+        description=found.description,
     )

@@ -23,6 +23,12 @@ from argot.service.blocking_work import stream
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.threads.thread_store import ThreadFile, Threads
+from argot.service.usecases.questions.attached_pictures import (
+    PAGE_SUFFIX,
+    explain_unread,
+    is_picture,
+    write_picture_page,
+)
 from argot.service.usecases.questions.questions import read_in_thread
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import THREAD, Document, Principal
@@ -55,7 +61,8 @@ class DetachedFile:
 async def thread_attach(
     kb: KnowledgeBase, principal: Principal, *, thread: Text, name: Name, content: Base64
 ) -> AttachedFile:
-    """Add a file (base64) to one of the caller's threads, to ask about it there. It is read as `add` reads files.
+    """Add a file (base64) to one of the caller's threads, to ask about it there. It is read as `add` reads files; a
+    picture is described by the vision model, where one is configured.
 
     Raises:
         InvalidInput: it cannot be read, is too large, or there are too many.
@@ -65,11 +72,11 @@ async def thread_attach(
     # Before the file waits for its place, and is decoded.
     await _require_room(threads, principal, thread, name)
     async with kb.gates.attachments.place(principal):
-        data = _decode_content(content)
+        data = decode_content(content)
         if len(data) > MOST_BYTES:
             size = f"{len(data) / 1e6:.1f} MB"
             raise InvalidInput(f"{name} has {size}; at most {MOST_BYTES / 1e6:g} MB can be asked about.")
-        document = await _add_file(kb, thread, name, data)
+        document = await add_file(kb, thread, name, data)
         file = ThreadFile(document.id, name, len(data), timestamp())
         try:  # meanwhile the conversation may be deleted, or full
             await _require_room(threads, principal, thread, name)
@@ -125,11 +132,18 @@ async def _require_room(threads: Threads, principal: Principal, thread: str, nam
         raise InvalidInput(f"This conversation holds {len(held)} files already. Start another one, or remove a file.")
 
 
-async def _add_file(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Document:
+async def add_file(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Document:
+    """Add a file as a document of this thread alone; a picture with its description, where there is a vision model.
+
+    Raises:
+        InvalidInput: it cannot be read; the message says why.
+    """
     from argot.corpus.corpus import Source
 
     corpus = await kb.load()
-    source = Source(f"{THREAD}///{thread}/{quote(name, safe='')}", name, lambda: data, len(data))
+    page = await write_picture_page(kb, name, data)
+    read_as, content = (name, data) if page is None else (f"{name}{PAGE_SUFFIX}", page)
+    source = Source(f"{THREAD}///{thread}/{quote(name, safe='')}", read_as, lambda: content, len(content))
     labels: dict[str, Any] = {"audience": frozenset({f"{THREAD}{thread}"}), "tags": ()}
     bounds: dict[str, Any] = {"lane": "attachments", "turn": kb.writing.turns()}
     work = partial(corpus.add, [source], **labels, **bounds)
@@ -138,7 +152,8 @@ async def _add_file(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> D
             if event.document is not None and event.kind in {"added", "updated", "unchanged", "duplicate"}:
                 return event.document
             if event.kind in {"failed", "skipped"}:
-                raise InvalidInput(f"{name} cannot be asked about: {event.detail}")
+                remedy = explain_unread(kb) if is_picture(name) else ""
+                raise InvalidInput(f"{name} cannot be asked about: {event.detail}{'.' * bool(remedy)}{remedy}")
     raise InvalidInput(f"{name} cannot be asked about: nothing was read from it.")
 
 
@@ -155,7 +170,11 @@ def _clean_file_name(name: str) -> str:
     return plain if len(plain) <= LONGEST_NAME else plain[: LONGEST_NAME - len(suffix)] + suffix
 
 
-def _decode_content(content: str) -> bytes:
+def decode_content(content: str) -> bytes:
+    """
+    Raises:
+        InvalidInput: this is no base64.
+    """
     try:
         # Without `validate`, characters foreign to base64 are skipped, and a damaged file is accepted as complete.
         return base64.b64decode(content, validate=True)

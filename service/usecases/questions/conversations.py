@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -19,6 +19,14 @@ from argot.errors import Conflict, InvalidInput
 from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.threads.thread_store import AnswerSettings
+from argot.service.usecases.questions.attachments import (
+    MOST_FILES,
+    Base64,
+    Name,
+    add_file,
+    decode_content,
+    forget_files,
+)
 from argot.service.usecases.questions.profiles import Switches
 from argot.service.usecases.questions.questions import (
     Fields,
@@ -26,6 +34,7 @@ from argot.service.usecases.questions.questions import (
     answer_settings,
     note_cited,
     note_learned,
+    read_in_thread,
     run_context,
     strip_for_surfaces,
 )
@@ -62,7 +71,18 @@ class Message:
     content: Text
 
 
+@dataclass(frozen=True)
+class AttachedPicture:
+    """A picture that belongs to the last message: a file name, by whose suffix it is read, and its bytes (base64)."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", revalidate_instances="always")
+
+    name: Name
+    content: Base64
+
+
 Messages = Annotated[list[Message], Field(min_length=1, max_length=MOST_MESSAGES)]
+Pictures = Annotated[list[AttachedPicture], Field(max_length=MOST_FILES)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +95,14 @@ class Exchange:
 class ConversationJob:
     """The last message of a conversation, to be answered (`argot.service.answer_jobs`).
 
-    `asked`: the question, and each reply to Argot's own questions.
+    `asked`: the question, and each reply to Argot's own questions. `thread`: whose files are read, too; empty: none's.
     """
 
     principal: Principal
     past: tuple[Exchange, ...]
     asked: tuple[str, ...]
     manner: AnswerSettings
+    thread: str = ""
 
     @property
     def name(self) -> str:
@@ -90,7 +111,8 @@ class ConversationJob:
 
     async def events(self, kb: KnowledgeBase) -> AsyncGenerator[AskEvent]:
         kb.warm_model()
-        run, graph = await run_context(kb, self.principal, self.manner), await make_memory_graph(kb)
+        reader = read_in_thread(self.principal, self.thread) if self.thread else self.principal
+        run, graph = await run_context(kb, reader, self.manner), await make_memory_graph(kb)
         try:
             turns, senses = await kb.blocking(_remember_choices, kb, self.principal, self.past)
             await _begin(graph, self.name, turns)
@@ -153,11 +175,14 @@ async def converse(
     since: Text | None = None,
     fields: Fields | None = None,
     effort: Effort | None = None,
+    pictures: Pictures | None = None,
 ) -> AsyncIterator[AskEvent]:
     """Answer the last message of a conversation, which is not stored. Events as for `ask`; `thread` is empty.
 
+    `pictures` are read as files of a conversation are, and removed after the answer.
+
     Raises:
-        InvalidInput: the last message is not the user's.
+        InvalidInput: the last message is not the user's, or a picture cannot be read.
     """
     from argot.graph.question_validation import check_question
 
@@ -166,11 +191,32 @@ async def converse(
         check_question(question, kb.settings.limits.max_question_chars)
     manner = answer_settings(profile, context, tags, since, fields, effort=effort)
     job = ConversationJob(principal, tuple(past), tuple(asked), manner)
-    async with kb.threads_turns.of(job.name), aclosing(kb.answers.events(job)) as events:
+    async with (
+        kb.threads_turns.of(job.name),
+        _hold_pictures(kb, principal, job, pictures or []) as reading,
+        aclosing(kb.answers.events(reading)) as events,
+    ):
         async for event in events:
             yield _forget_thread(event)
             note_learned(kb, principal, job.name, event)
             note_cited(kb, event)
+
+
+@asynccontextmanager
+async def _hold_pictures(
+    kb: KnowledgeBase, principal: Principal, job: ConversationJob, pictures: Sequence[AttachedPicture]
+) -> AsyncGenerator[ConversationJob]:
+    """Keep the pictures as documents of the job's temporary thread, which only this job reads."""
+    if not pictures:
+        yield job
+        return
+    try:
+        async with kb.gates.attachments.place(principal):
+            for one in pictures:
+                await add_file(kb, job.name, one.name, decode_content(one.content))
+        yield replace(job, thread=job.name)
+    finally:
+        await forget_files(kb, job.name)
 
 
 @usecase("asker", asks=True)

@@ -68,7 +68,7 @@ async def test_a_question_is_answered_from_the_words_in_a_picture(kb: KnowledgeB
     assert cited["pictures"] == [
         {
             "address": f"/api/documents/{document}/pictures/1", "label": "Figure 2",
-            "caption": "Figure 2: Cranes of the quay", "alternative": "",
+            "caption": "Figure 2: Cranes of the quay", "alternative": "", "description": "",
         }
     ]  # fmt: skip
     shown = view_result(AskResult.model_validate(found)).content

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from argot.errors import ModelUnavailable
-from argot.service.maintenance.model_checks import check_model_server
+from argot.service.maintenance.model_checks import check_model_server, check_vision_server
 from argot.service.operations.doctor import diagnose
 from argot.settings import Settings
 
@@ -153,3 +153,25 @@ async def test_warming_an_unreachable_server_fails_with_the_reason(scripted_mode
     with pytest.raises(ModelUnavailable, match="cannot be reached"):
         async with asyncio.timeout(120):
             await server.describe()
+
+
+def test_doctor_names_the_vision_model_and_whether_it_sees(scripted_model: Any) -> None:
+    (none,) = check_vision_server(Settings())
+    assert none["ok"] and "ARGOT_VISION_URL" in none["detail"]
+    settings = Settings(vision_url=scripted_model.url, vision_key="s3cret")
+    (sees,) = check_vision_server(settings)
+    assert sees["ok"] and sees["detail"] == f"scripted, sees pictures, answers at 127.0.0.1:{scripted_model.port}"
+    assert len(scripted_model.requests[-1].pictures) == 1
+    scripted_model.fault("no_pictures")
+    (blind,) = check_vision_server(settings)
+    assert not blind["ok"] and "refuses pictures" in blind["detail"] and "s3cret" not in str(blind)
+    scripted_model.heal()
+    scripted_model.fault("refuse")
+    (gone,) = check_vision_server(settings)
+    assert not gone["ok"] and "ARGOT_VISION_URL" in gone["remedy"]
+
+
+def test_doctor_accepts_a_vision_server_with_another_name_for_max_tokens(scripted_model: Any) -> None:
+    scripted_model.fault("no_max_tokens")
+    (found,) = check_vision_server(Settings(vision_url=scripted_model.url))
+    assert found["ok"]

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from argot.corpus.ingestion.derivation import DERIVABLE_KINDS, cut_sections
+from argot.corpus.ingestion.derivation import cut_sections
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import prompt
-from argot.tools.llm.deriver import PROMPTS, ModelDeriver, PassageFailed
+from argot.tools.llm.deriver import PROMPTS, TEXT_KINDS, ModelDeriver, PassageFailed
 from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.plausibility import filter_questions, filter_text, filter_triples
 from argot.types import DerivableKind, Passage
@@ -244,10 +244,10 @@ async def test_a_long_passage_is_sent_in_parts_without_loss(scripted_model: Any,
 async def test_the_deriver_name_depends_on_prompts_kinds_and_model(server: ModelServer) -> None:
     deriver = await ModelDeriver.open(server)
     assert deriver.model == "scripted"
-    assert all(f"{name}@{prompt(name).version}" in deriver.name for names in PROMPTS.values() for name in names)
+    assert all(f"{name}@{prompt(name).version}" in deriver.name for kind in TEXT_KINDS for name in PROMPTS[kind])
     names = {deriver.name, ModelDeriver(server, "scripted", ["question"]).name, ModelDeriver(server, "other").name}
     assert len(names) == 3
-    assert [deriver.recipe(kind).kind for kind in DERIVABLE_KINDS] == list(DERIVABLE_KINDS)
+    assert [deriver.recipe(kind).kind for kind in TEXT_KINDS] == list(TEXT_KINDS)
 
 
 async def test_a_bad_reply_fails_the_passage_and_a_refusal_fails_the_server(
@@ -289,7 +289,7 @@ ORDERS = [
 ]
 
 
-@pytest.mark.parametrize("kind", DERIVABLE_KINDS)
+@pytest.mark.parametrize("kind", TEXT_KINDS)
 @pytest.mark.parametrize("order", ORDERS)
 async def test_instructions_in_a_passage_add_nothing_to_derived_texts(
     scripted_model: Any, server: ModelServer, order: str, kind: DerivableKind

@@ -74,7 +74,7 @@ class Principal:
 
 # -- documents ------------------------------------------------------------------------------------------------------
 
-PageKind = Literal["page", "slide", "sheet", "scanned page", "hardly legible page"]
+PageKind = Literal["page", "slide", "sheet", "scanned page", "hardly legible page", "line"]
 
 
 @dataclass(frozen=True, slots=True)

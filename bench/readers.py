@@ -46,6 +46,24 @@ def make_html(pages: int) -> bytes:
     return ("<html><body>" + "".join(parts) + "</body></html>").encode()
 
 
+def make_python(pages: int) -> bytes:
+    """Write two functions of some 1,500 characters a page."""
+    lines = "\n".join(f"    total += limits[{number}] * weight_{number}" for number in range(35))
+    functions = [f"def add_{number}(limits):\n{lines}\n    return total\n" for number in range(2 * pages)]
+    return "\n\n".join(functions).encode()
+
+
+def make_svd(pages: int) -> bytes:
+    """Write 20 registers a page."""
+    field = "<field><name>EN</name><description>Enables it.</description><bitOffset>0</bitOffset></field>"
+    registers = "".join(
+        f"<register><name>R{n}</name><addressOffset>{n}</addressOffset><fields>{field}</fields></register>"
+        for n in range(20 * pages)
+    )
+    device = f"<peripherals><peripheral><name>P</name><registers>{registers}</registers></peripheral></peripherals>"
+    return f"<device><name>D</name>{device}</device>".encode()
+
+
 def make_csv(pages: int) -> bytes:
     return "\n".join(["part,limit,unit", *(f"valve {n},{n}.5,bar" for n in range(pages * 40))]).encode()
 
@@ -113,6 +131,8 @@ FORMATS: dict[str, tuple[str, Callable[[int], bytes]]] = {
     ".html": (".html", make_html),
     ".rst": (".rst", make_rst),
     ".csv": (".csv", make_csv),
+    ".py": (".py", make_python),
+    ".svd": (".svd", make_svd),
     ".pdf": (".pdf", make_pdf),
     ".pdf ruled": (".pdf", lambda pages: make_pdf(pages, ruled=True)),
     ".docx": (".docx", make_docx),

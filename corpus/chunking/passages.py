@@ -57,7 +57,7 @@ def cut_document(parsed: ParsedDocument, *, max_chars: int, limits: ReadLimits, 
     """
     # Before anything is parsed: each line costs time, however short it is.
     limits.check_lines(parsed.markdown, name)
-    markdown, pages, boxes = parsed.markdown, _Pages(parsed.pages), _Boxes(parsed.boxes)
+    markdown, pages, boxes = parsed.markdown, _Pages(parsed.markdown, parsed.pages), _Boxes(parsed.boxes)
     cuts: list[PassageCut] = []
     units = _pack_sections(
         markdown, _merge_sections(_split_sections(markdown, limits, name), pages, max_chars), pages, max_chars
@@ -280,10 +280,19 @@ def _take_leading(group: list[AtomicSpan], atom: AtomicSpan, max_chars: int) -> 
 
 
 class _Pages:
-    def __init__(self, marks: Sequence[PageMark]) -> None:
-        self._marks = sorted(marks, key=lambda mark: mark.start)
+    """The pages of a document, or the lines of a source file, where a mark begins a symbol and the next one its code.
+
+    Text is never joined over the beginning of a symbol, as it is not over that of a slide or a sheet.
+    """
+
+    def __init__(self, markdown: str, marks: Sequence[PageMark]) -> None:
+        self._markdown = markdown
+        self._lines = [mark for mark in marks if mark.kind == "line"]
+        self._marks = sorted(self._lines[::2] or marks, key=lambda mark: mark.start)
         self._starts = [mark.start for mark in self._marks]
-        self.are_pages = all(mark.kind not in ("slide", "sheet") for mark in self._marks)
+        self._line_starts = [mark.start for mark in self._lines]
+        self._headings = frozenset(self._starts if self._lines else ())
+        self.are_pages = all(mark.kind not in ("slide", "sheet", "line") for mark in self._marks)
 
     def index(self, position: int) -> int:
         return find_last_at_or_before(self._starts, position)
@@ -294,7 +303,9 @@ class _Pages:
         return index >= 0 and self._starts[index] == position
 
     def holding(self, start: int, end: int) -> tuple[int | None, PageKind | None]:
-        """Return the page that contains most of [start, end)."""
+        """Return the page that contains most of [start, end), or the line at which it begins."""
+        if self._lines:
+            return self._find_line(start), "line"
         first, last = self.index(start), self.index(max(start, end - 1))
         if last < 0:
             return None, None
@@ -305,6 +316,12 @@ class _Pages:
 
         best = max(range(max(first, 0), last + 1), key=share)
         return self._marks[best].number, self._marks[best].kind
+
+    def _find_line(self, start: int) -> int:
+        mark = self._lines[max(0, find_last_at_or_before(self._line_starts, start))]
+        if mark.start in self._headings:  # the heading of a symbol stands in no line of the file
+            return mark.number
+        return mark.number + self._markdown.count("\n", mark.start, start)
 
 
 class _Boxes:
@@ -336,5 +353,7 @@ def _build_header(title: str, cut: PassageCut, before: str) -> str:
         parts.insert(0, title)
     if before:
         parts.insert(0, before)
-    line = " > ".join(parts) + (f" ({cut.page_kind} {cut.page})" if cut.page is not None else "")
+    # A line says nothing about what is in it, and changes with every line that is added above.
+    is_told = cut.page is not None and cut.page_kind != "line"
+    line = " > ".join(parts) + (f" ({cut.page_kind} {cut.page})" if is_told else "")
     return f"{line}\n{cut.columns}" if cut.columns else line

@@ -28,6 +28,8 @@ _SUFFIX_OF = {
     "text/csv": ".csv",
 }
 _SKIPPED_MEDIA_TYPES = ("image/", "video/", "audio/", "font/", "text/css", "text/javascript", "application/javascript")
+_PARTS_OF_PAGES = frozenset({".js", ".mjs", ".ts", ".xml"})
+"""Suffixes of scripts and feeds, which a page uses and nobody reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,8 @@ def guess_file_name(url: str, media_type: str) -> str:
     suffix = _SUFFIX_OF.get(media_type)
     own = PurePosixPath(last).suffix.casefold()
     if suffix is None:
-        return last if own in SUFFIXES and not media_type.startswith(_SKIPPED_MEDIA_TYPES) else ""
+        reads = own in SUFFIXES and own not in _PARTS_OF_PAGES
+        return last if reads and not media_type.startswith(_SKIPPED_MEDIA_TYPES) else ""
     # A text may be Markdown or a table, which its name shows better.
     keeps = own == suffix or (suffix == ".txt" and own in SUFFIXES)
     return last if keeps else last + suffix

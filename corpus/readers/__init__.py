@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.pictures import PictureShelf, get_shelf, strip_marks, use_shelf
 from argot.corpus.readers.plain_text import decode_text
+from argot.corpus.readers.source_languages import SOURCE_SUFFIXES
 from argot.document_names import find_leftover_kind
 from argot.errors import ArgotError, UnreadableDocument
 from argot.types import DocumentField, ParsedDocument
@@ -33,6 +34,7 @@ Reader = Callable[[bytes, str, ReadLimits], ParsedDocument]
 _DOCX_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _PPTX_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 _EPUB_MEDIA_TYPE = "application/epub+zip"
+_XML_MEDIA_TYPE = "application/xml"
 _XLSX_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 SUFFIXES: Mapping[str, str] = MappingProxyType(
@@ -68,6 +70,17 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
         ".tiff": "image/tiff",
         ".webp": "image/webp",
         ".bmp": "image/bmp",
+        ".xml": _XML_MEDIA_TYPE,
+        ".svd": _XML_MEDIA_TYPE,
+        ".dita": _XML_MEDIA_TYPE,
+        ".ditamap": _XML_MEDIA_TYPE,
+        ".xsd": _XML_MEDIA_TYPE,
+        ".rdl": "text/x-systemrdl",
+        ".tex": "text/x-tex",
+        ".adoc": "text/x-asciidoc",
+        ".asciidoc": "text/x-asciidoc",
+        ".org": "text/x-org",
+        **SOURCE_SUFFIXES,
     }
 )
 """Suffix, in lower case, to media type: every format Argot reads."""
@@ -100,6 +113,12 @@ _READERS: Mapping[str, tuple[str, str]] = {
     "image/tiff": ("image", "read_image"),
     "image/webp": ("image", "read_image"),
     "image/bmp": ("image", "read_image"),
+    _XML_MEDIA_TYPE: ("xml_text", "read_xml"),
+    "text/x-systemrdl": ("systemrdl", "read_systemrdl"),
+    "text/x-tex": ("written_markup", "read_latex"),
+    "text/x-asciidoc": ("written_markup", "read_asciidoc"),
+    "text/x-org": ("written_markup", "read_org"),
+    **dict.fromkeys(SOURCE_SUFFIXES.values(), ("source_code", "read_source_code")),
 }
 _ZIP_MAGIC = b"PK\x03\x04"
 _MACRO_PARTS = (b"vbaProject.bin", b"xl/macrosheets/")

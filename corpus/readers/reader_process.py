@@ -14,6 +14,7 @@ from typing import get_args
 
 from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.readers import reader_protocol
+from argot.corpus.readers.source_languages import SOURCE_SUFFIXES
 from argot.errors import UnreadableDocument
 from argot.subprocesses import Child, ChildFailed
 
@@ -41,6 +42,17 @@ _TEXT_SUFFIXES = frozenset(
         ".json",
         ".jsonl",
         ".ndjson",
+        ".xml",
+        ".svd",
+        ".dita",
+        ".ditamap",
+        ".xsd",
+        ".rdl",
+        ".tex",
+        ".adoc",
+        ".asciidoc",
+        ".org",
+        *SOURCE_SUFFIXES,
     }
 )
 """Suffixes of text, in which there is nothing to recognise."""

@@ -46,6 +46,7 @@ from argot.service.usecases.people import api_keys, personal_data, reader_groups
 from argot.service.usecases.questions import (
     attachments,
     conversations,
+    embeddings,
     insight,
     profiles,
     questions,
@@ -71,6 +72,7 @@ __all__ = [
     "dispatch",
     "documents",
     "dustbin",
+    "embeddings",
     "fetch",
     "files",
     "get_last_result",

@@ -72,7 +72,7 @@ async def test_askers_may_use_only_the_listed_use_cases() -> None:
     assert harmless == {
         "answer", "ask", "ask_again", "ask_in_sense", "context_list", "converse", "document_contents", "document_find",
         "document_near", "document_page", "document_picture", "document_pictures", "document_text",
-        "feedback", "glossary_export",
+        "embed", "feedback", "glossary_export",
         "glossary_export_file", "glossary_list", "glossary_occurrences", "glossary_passage", "glossary_search",
         "glossary_sense", "glossary_similar", "glossary_term", "key_add", "key_list", "key_revoke", "list_documents",
         "meaning_report", "my_data", "other_senses", "page_picture", "passage_pictures", "profile_list",

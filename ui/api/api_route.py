@@ -72,7 +72,7 @@ class ApiRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
         taken: BodyLimits = getattr(self.endpoint, _BODY_LIMITS, BodyLimits())
-        name = "openai" if self.path.startswith("/v1/") else "api"
+        name = _name_surface(self.path)
 
         async def handle_checked(request: Request) -> Response:
             surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANT_AGENT) else name)
@@ -105,6 +105,11 @@ class ApiRoute(APIRoute):
                 return answer_program(500, UNEXPECTED, path=self.path)
 
         return handle_checked
+
+
+def _name_surface(path: str) -> str:
+    """Return the surface under which requests of this address are counted."""
+    return "mcp" if path == "/mcp" else "openai" if path.startswith("/v1/") else "api"
 
 
 def _build_validation_error(error: RequestValidationError) -> Response:

@@ -11,9 +11,12 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.ui.api import openapi as truth
 from argot.ui.api.api_route import ApiRoute
 from argot.ui.api.completions import build_completion_routes
+from argot.ui.api.embeddings import build_embedding_routes
 from argot.ui.api.file_routes import build_file_routes
+from argot.ui.api.mcp_routes import build_mcp_routes
 from argot.ui.api.question_routes import build_question_routes
 from argot.ui.api.response_models import Me
+from argot.ui.api.responses import build_response_routes
 from argot.ui.api.text_check_routes import build_text_check_routes
 from argot.ui.api.usecase_routes import build_usecase_routes
 from argot.ui.web.authorization import Who, needs
@@ -25,8 +28,9 @@ OPENAPI_PATH = "/api/openapi.json"
 def build_api_routes(kb: KnowledgeBase) -> APIRouter:
     router = make_router(route_class=ApiRoute, generate_unique_id_function=truth.get_operation_id)
     # The order is that of the OpenAPI document.
-    parts = (build_completion_routes, build_question_routes, build_file_routes, build_text_check_routes)
-    for part in (*parts, build_usecase_routes):
+    openai = (build_completion_routes, build_response_routes, build_embedding_routes)
+    parts = (*openai, build_question_routes, build_file_routes, build_text_check_routes)
+    for part in (*parts, build_usecase_routes, build_mcp_routes):
         add_routes(router, part(kb))
 
     @router.get(

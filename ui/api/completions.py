@@ -192,7 +192,7 @@ def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
         """Describe one model."""
         abouts = await _describe_models(kb, who)
         if model not in abouts:
-            return _answer_refusal(_refuse_unknown_model(model, abouts))
+            return answer_refusal(_refuse_unknown_model(model, abouts))
         return JSONResponse(_describe_model(model, abouts[model]))
 
     @router.post(
@@ -212,10 +212,10 @@ def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
         several meanings, the message is a numbered question; the user's next message answers it.
         """
         try:
-            profile = await kb.blocking(_find_profile, kb, given.model)
-            asked = _ask(kb, who, given, profile)
+            profile = await kb.blocking(find_profile, kb, given.model)
+            asked = begin_answer(kb, who, given, profile)
         except RequestRefusal as refusal:
-            return _answer_refusal(refusal)
+            return answer_refusal(refusal)
         head = {"id": f"chatcmpl-{secrets.token_hex(12)}", "created": int(time.time()), "model": given.model}
         head["system_fingerprint"] = FINGERPRINT
         site = kb.settings.web.public_url.rstrip("/")
@@ -224,7 +224,7 @@ def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
             return JSONResponse(_build_completion(head, result, site), headers={"Cache-Control": "no-store"})
         # A question that cannot begin is answered with an error status, which a stream could no longer send.
         events = await start_stream(request, asked)
-        streamed = StreamedText(site, live=await _is_written_live(kb, profile))
+        streamed = StreamedText(site, live=await is_written_live(kb, profile))
         wants_usage = bool(given.stream_options and given.stream_options.include_usage)
         return EventStream(keep_alive(_stream_chunks(events, streamed, head, usage=wants_usage)))
 
@@ -234,7 +234,7 @@ def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
 # -- what is asked ----------------------------------------------------------------------------------------------------
 
 
-def _ask(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | None) -> AsyncGenerator[AskEvent]:
+def begin_answer(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | None) -> AsyncGenerator[AskEvent]:
     """Answer the question of the last message, event by event.
 
     Raises:
@@ -322,7 +322,7 @@ def _list_models(kb: KnowledgeBase) -> dict[str, str | None]:
     return {DEFAULT_MODEL: None, **{f"{DEFAULT_MODEL}-{name.replace('_', '-')}": name for name in names}}
 
 
-def _find_profile(kb: KnowledgeBase, model: str) -> str | None:
+def find_profile(kb: KnowledgeBase, model: str) -> str | None:
     """Return the profile of a model.
 
     Raises:
@@ -346,7 +346,7 @@ def _refuse_unknown_model(model: str, there: Iterable[str]) -> RequestRefusal:
     return RequestRefusal(text, "model", 404, "model_not_found")
 
 
-def _answer_refusal(refusal: RequestRefusal) -> Response:
+def answer_refusal(refusal: RequestRefusal) -> Response:
     return answer_program(refusal.status, str(refusal), param=refusal.param, code=refusal.code)
 
 
@@ -388,16 +388,16 @@ def _build_completion(head: Mapping[str, Any], result: AskResult, site: str) -> 
         "argot": build_metadata(result),
     }
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
-    return {**head, "object": "chat.completion", "choices": [choice], "usage": _count_usage(result)}
+    return {**head, "object": "chat.completion", "choices": [choice], "usage": count_usage(result)}
 
 
-def _count_usage(result: AskResult) -> dict[str, int]:
+def count_usage(result: AskResult) -> dict[str, int]:
     read = sum(call.prompt_tokens for call in result.model_calls)
     written = sum(call.completion_tokens for call in result.model_calls)
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
-async def _is_written_live(kb: KnowledgeBase, profile: str | None) -> bool:
+async def is_written_live(kb: KnowledgeBase, profile: str | None) -> bool:
     """Tell whether a language model may write the answer word by word; quotations come at once, with their marks."""
     chosen = await kb.blocking(kb.profiles.find, profile or kb.settings.profile)
     return bool(kb.settings.model_server.url) and chosen.use_model
@@ -427,7 +427,7 @@ async def _stream_chunks(
     result = streamed.result
     yield make_chunk({"argot": build_metadata(result)}, "stop")
     if usage:
-        yield _format_line({**head, "object": "chat.completion.chunk", "choices": [], "usage": _count_usage(result)})
+        yield _format_line({**head, "object": "chat.completion.chunk", "choices": [], "usage": count_usage(result)})
     yield "data: [DONE]\n\n"
 
 

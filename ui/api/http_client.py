@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from argot import errors
 from argot.errors import ArgotError, InvalidInput, InvalidSettings, NotAllowed, NotFound
@@ -18,6 +19,10 @@ _ADDRESSES = {
     "search": ("POST", "/api/search"),
     "term_show": ("GET", "/api/terms/entry"),
     "terms_list": ("GET", "/api/terms"),
+    "term_suggest": ("POST", "/api/glossary/suggestions"),
+    "document_find": ("GET", "/api/library"),
+    "document_text": ("GET", "/api/documents/{document}/text"),
+    "read_source": ("GET", "/api/documents/{document}/markdown"),
 }
 _ERRORS: Mapping[int, type[ArgotError]] = {
     400: InvalidInput,
@@ -92,6 +97,8 @@ class RemoteClient:
     def _request(self, case: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         method, path = _ADDRESSES[case]
         given = {name: value for name, value in parameters.items() if value is not None}
+        if "{document}" in path:
+            path = path.format(document=quote(given.pop("document"), safe=""))
         # Over HTTP `converse` is OpenAI's chat completions; parameters unknown to OpenAI go under `argot`.
         if case == "converse":
             given = {"model": "argot", "messages": given.pop("messages"), "argot": given}

@@ -51,6 +51,8 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         "messages": [{"role": "user", "content": "What is our PUC?"}],
         "stream": False,
     },
+    "/v1/responses": {"model": "argot", "input": "What is our PUC?", "stream": False},
+    "/v1/embeddings": {"model": "argot-embedder", "input": ["valve", "pump"]},
     "/api/ask": {"question": "What is our PUC?"},
     "/api/answer": {"thread": "t0123456789abcdef", "choice": "2"},
     "/api/search": {"query": "How much die area does PUC save?", "limit": 5},

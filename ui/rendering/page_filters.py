@@ -79,12 +79,15 @@ FILE_KINDS = {
     "application/json": "JSON",
     "application/jsonl": "JSON lines",
     "application/x-ipynb+json": "notebook",
+    "application/xml": "XML",
 }
 """People's names for the media types that Argot reads; pictures are named by the first part of the type."""
 
 
 def get_file_kind(media_type: str) -> str:
-    return FILE_KINDS.get(media_type) or ("picture" if media_type.startswith("image/") else media_type)
+    # Source code has the name of its language.
+    named = FILE_KINDS.get(media_type) or media_type.removeprefix("text/x-")
+    return "picture" if media_type.startswith("image/") else named
 
 
 def format_moment(text: str | None) -> str:

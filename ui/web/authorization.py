@@ -51,7 +51,7 @@ VISITOR_KEY = "argot.visitor"
 """The key of the visitor in a request's scope; its value is None for somebody who is not signed in."""
 ENTRY_KEY = "argot.entry"
 _ACCESS_KEY = "__argot_access__"
-PROGRAM_ROOTS = ("/v1/", "/api/", "/scim/")
+PROGRAM_ROOTS = ("/v1/", "/api/", "/scim/", "/mcp/")
 """The roots of addresses for programs, where refusals and errors are JSON."""
 PAGE_ROOTS = (
     "/documents",

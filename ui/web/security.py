@@ -72,7 +72,7 @@ SIGNED_PATH = "/slack/events"
 """Slack's requests come from no page: a signature, which is checked before anything else, proves their sender."""
 NO_SUCH_ADDRESS = (
     "There is nothing at this address. /api/openapi.json lists all addresses; of OpenAI's there are"
-    " /v1/chat/completions and /v1/models."
+    " /v1/chat/completions, /v1/responses, /v1/embeddings and /v1/models, and MCP is at /mcp."
 )
 NO_SUCH_ROOT = "There is nothing at this address for a program: API addresses begin with /v1/ or /api/."
 PROXY_REFUSAL = (

@@ -23,6 +23,8 @@ from argot.corpus.readers.ledger.plain import (
     read_rst_texts,
 )
 from argot.corpus.readers.ledger.source_text import SourceText
+from argot.corpus.readers.ledger.technical import read_systemrdl_texts, read_written_markup_texts, read_xml_texts
+from argot.corpus.readers.source_languages import SOURCE_SUFFIXES
 
 _OFFICE_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument."
 _KINDS_BY_SUFFIX = {
@@ -43,6 +45,7 @@ _KINDS_BY_SUFFIX = {
     ".ipynb": "application/x-ipynb+json",
     ".rtf": "application/rtf",
 }
+_COLOUR_CODE = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
 _RTF_WORDS = re.compile(rb"\\'[0-9a-fA-F]{2}|\\[a-zA-Z]+-?\d* ?|[{}]")
 
 
@@ -100,5 +103,9 @@ _CENSUSES: dict[str, Callable[[bytes, Nesting], Iterator[SourceText]]] = {
     "application/jsonl": lambda data, nesting: read_json_texts(data, "records", nesting.budget),
     "application/x-ipynb+json": lambda data, nesting: read_notebook_texts(data, "notebook", nesting.budget),
     "application/rtf": lambda data, _: _read_rtf_texts(data),
+    "application/xml": lambda data, nesting: read_xml_texts(data, nesting.budget),
+    "text/x-systemrdl": lambda data, _: read_systemrdl_texts(data),
+    **dict.fromkeys(("text/x-tex", "text/x-asciidoc", "text/x-org"), lambda data, _: read_written_markup_texts(data)),
+    **dict.fromkeys(SOURCE_SUFFIXES.values(), lambda data, _: read_plain_texts(_COLOUR_CODE.sub(b"", data), "text")),
 }
 """By media type, except those of Office files."""

@@ -293,7 +293,7 @@ def _find_columns(markdown: str, start: int) -> str:
 
 
 def _is_paged(passages: Sequence[Passage]) -> bool:
-    return any(one.page is not None for one in passages)
+    return any(one.page is not None and one.page_kind != "line" for one in passages)
 
 
 def _place_passages(passages: Sequence[Passage]) -> dict[str, list[int]]:

@@ -27,6 +27,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.ui.api import openapi
 from argot.ui.api.api_routes import OPENAPI_PATH, build_api_routes
+from argot.ui.api.mcp_routes import MCP_PATH
 from argot.ui.api.openapi import RETRY_HEADERS
 from argot.ui.web.api_errors import SCIM_ROOT
 from argot.ui.web.authorization import is_for_programs
@@ -119,8 +120,9 @@ def test_the_openapi_document_is_public_and_names_every_api_address(served: Serv
     assert answer.json() == DOCUMENT
     named = {(method.upper(), path) for path, found in DOCUMENT["paths"].items() for method in found}
     there = {(one.method, one.path) for one in served.site.guard.addresses.entries if is_for_programs(one.path)}
-    # SCIM describes its own addresses, in its own format.
-    assert {one for one in there if one[1] != OPENAPI_PATH and not one[1].startswith(SCIM_ROOT)} == named
+    # SCIM and MCP describe their own addresses, each in its own format.
+    described = {one for one in there if one[1] not in (OPENAPI_PATH, MCP_PATH) and not one[1].startswith(SCIM_ROOT)}
+    assert described == named
     for path, found in DOCUMENT["paths"].items():
         for method, told in found.items():
             assert told.get("description") and told.get("tags"), (method, path)

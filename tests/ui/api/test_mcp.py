@@ -23,6 +23,7 @@ from argot.settings import Settings
 from argot.ui.api.http_client import RemoteClient
 from argot.ui.api.mcp_server import build_server
 
+TOOLS = {"ask", "search", "look_up_term", "list_terms", "open_document", "propose_term"}
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
@@ -55,8 +56,9 @@ async def test_an_assistant_asks_searches_and_looks_up_terms_beside_the_service(
     """Check that the command uses the process that has the knowledge base open."""
     async with serve_socket(kb), assistant(home, "ann") as session:
         tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == {"ask", "search", "look_up_term", "list_terms"}
-        assert all(tool.description and tool.annotations and tool.annotations.readOnlyHint for tool in tools.values())
+        assert set(tools) == TOOLS
+        looks = {name for name, tool in tools.items() if tool.annotations and tool.annotations.readOnlyHint}
+        assert looks == TOOLS - {"propose_term"} and all(tool.description for tool in tools.values())
         assert all(part.get("description") for part in tools["ask"].inputSchema["properties"].values())
         text, failed = await text_of(session, "ask", question="How do I trim a drive?")
         assert not failed and "click on Trim." in text and "- [1] drive-tool.md" in text
@@ -85,8 +87,10 @@ async def test_an_assistant_asks_searches_and_looks_up_terms_beside_the_service(
             ("search", {"query": VAULT}),
             ("look_up_term", {"term": "VLT"}),
             ("list_terms", {"initial": "v"}),
+            ("open_document", {"document": "vault-handbook.md"}),
         ):
             text, _ = await text_of(session, tool, **given)
+            text = text.replace("'vault-handbook.md'", "")  # the name asked for, in the refusal
             assert not [word for word in ("14 days", "vault-handbook", "Vault Liaison") if word in text], text
 
 
@@ -103,6 +107,12 @@ async def test_tools_work_over_a_service_with_a_key(kb: KnowledgeBase) -> None:
             assert ("Vault Liaison Team" in text) == met
             text, _ = await text_of(session, "list_terms", initial="v")
             assert ("Vault Liaison Team" in text) == met
+            text, failed = await text_of(session, "open_document", document="vault-handbook.md")
+            assert ("14 days" in text) == met and failed != met
+            text, failed = await text_of(session, "propose_term", term="QQX", expansion=f"Quay Quorum of {user}")
+            assert not failed and text.startswith(f"Proposed: QQX = Quay Quorum of {user}")
+            listed = await session.list_resources()
+            assert ("vault-handbook.md" in [one.name for one in listed.resources]) == met
             text, _ = await text_of(session, "ask", question="What is PUC?", meaning="the legal one")
             assert "Public Utilities Commission (Legal)" in text
     revoked = RemoteClient(URL, "argot_nothing", async_transport=httpx.ASGITransport(site.guard))

@@ -474,8 +474,9 @@ VERDICTS: dict[str, tuple[dict[str, int], Any]] = {
     "GET /project/thread/{thread_id}/element/{element_id}": (NOTHING, None),
     "PUT /project/element": (NOTHING, {**IN_SESSION, "element": {"type": "custom"}}),
     "DELETE /project/element": (NOTHING, {**IN_SESSION, "element": {"type": "custom"}}),
-    "POST /mcp": (NOTHING, {**IN_SESSION, "name": "x", "clientType": "sse", "url": "http://127.0.0.1/"}),
-    "DELETE /mcp": (NOTHING, {**IN_SESSION, "name": "x"}),
+    # Argot's own address: a signed-in page needs its token.
+    "POST /mcp": ({"": 401, "ann": 403, "mia": 403, "root": 403}, {}),
+    "DELETE /mcp": ({"": 405, "ann": 405, "mia": 405, "root": 405}, {**IN_SESSION, "name": "x"}),
     "GET /project/file/{file_id}": (NOTHING, None),
     # The page and its assets, which are not secret.
     "GET /public/{filename:path}": (NOTHING, None),

@@ -41,14 +41,14 @@ CLOSED = {
     "HEAD /docs/oauth2-redirect", "GET /redoc", "HEAD /redoc", "GET /copilot/{filename:path}", "POST /login",
     "POST /auth/jwt", "POST /auth/header", "GET /auth/oauth/{provider_id}", "GET /auth/oauth/{provider_id}/callback",
     "POST /auth/oauth/azure-ad-hybrid/callback", "GET /project/share/{thread_id}", "PUT /project/element",
-    "DELETE /project/element", "PUT /project/thread/share", "POST /mcp", "DELETE /mcp", "GET /project/file/{file_id}",
+    "DELETE /project/element", "PUT /project/thread/share", "DELETE /mcp", "GET /project/file/{file_id}",
     "GET /project/thread/{thread_id}/element/{element_id}",
 }  # fmt: skip
 """Of Chainlit's addresses, those that nobody may use."""
 ANSWERED_HERE = {
     "GET /public/{filename:path}", "GET /favicon", "GET /logo", "GET /avatars/{avatar_id:str}", "POST /logout",
     "GET /health", "POST /set-session-cookie", "PUT /feedback", "DELETE /feedback", "POST /project/action",
-    "POST /project/file",
+    "POST /project/file", "POST /mcp",
 }  # fmt: skip
 """Those that are closed too, and behind ours of the same name."""
 RANKS = {"anonymous": -1, "suspended": -1, "asker": 0, "manager of one context": 1, "manager": 1, "admin": 2}

@@ -1,0 +1,102 @@
+"""Descriptions of registers as Markdown: a table of the registers of each block, and one of the fields of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from argot.corpus.readers.pipe_tables import render_pipe_table
+
+_MAX_HEADING_LEVEL = 6
+_FIELD_HEAD = ("Field", "Bits", "Access", "Reset", "Description", "Values")
+_REGISTER_HEAD = ("Register", "Address offset", "Size", "Access", "Reset", "Description")
+Properties = list[tuple[str, str]]
+
+
+@dataclass(slots=True)
+class RegisterField:
+    """A field of a register. `bits` as `7:4`; `values`: the named ones, as `0 = off; 1 = on`."""
+
+    name: str
+    bits: str = ""
+    access: str = ""
+    reset: str = ""
+    description: str = ""
+    values: str = ""
+
+
+@dataclass(slots=True)
+class Register:
+    """A register. `more`: its other properties."""
+
+    name: str
+    address: str = ""
+    size: str = ""
+    access: str = ""
+    reset: str = ""
+    description: str = ""
+    fields: list[RegisterField] = field(default_factory=list)
+    more: Properties = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class RegisterBlock:
+    """A device, peripheral, block of addresses or file of registers."""
+
+    name: str
+    description: str = ""
+    more: Properties = field(default_factory=list)
+    registers: list[Register] = field(default_factory=list)
+    blocks: list[RegisterBlock] = field(default_factory=list)
+
+
+def write_register_blocks(blocks: Sequence[RegisterBlock]) -> str:
+    """Write blocks as Markdown. Headings carry the names of the blocks around a register: `UART0.CTRL`."""
+    return "\n\n".join(part for block in blocks for part in _write_block(block, (), 1) if part) + "\n"
+
+
+def _write_block(block: RegisterBlock, around: tuple[str, ...], level: int) -> Iterator[str]:
+    path = (*around, block.name)
+    yield _write_heading(path, level)
+    yield block.description
+    yield _write_properties(block.more)
+    if block.registers:
+        yield _write_table(_REGISTER_HEAD, [_list_cells(one) for one in block.registers])
+    for register in block.registers:
+        yield _write_heading((*path, register.name), level + 1)
+        yield register.description
+        yield _write_properties([*_list_facts(register), *register.more])
+        if register.fields:
+            yield _write_table(_FIELD_HEAD, [_list_field_cells(one) for one in register.fields])
+    for inner in block.blocks:
+        yield from _write_block(inner, path, level + 1)
+
+
+def _write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write a table without the columns that are empty in every row."""
+    used = [column for column in range(len(head)) if any(row[column] for row in rows)]
+    return render_pipe_table([[row[column] for column in used] for row in (head, *rows)])
+
+
+def _list_cells(one: Register) -> list[str]:
+    return [one.name, one.address, one.size, one.access, one.reset, one.description]
+
+
+def _list_field_cells(one: RegisterField) -> list[str]:
+    return [one.name, one.bits, one.access, one.reset, one.description, one.values]
+
+
+def _list_facts(one: Register) -> Properties:
+    facts = [("Address offset", one.address), ("Size", one.size), ("Access", one.access), ("Reset", one.reset)]
+    return [(name, value) for name, value in facts if value]
+
+
+def _write_properties(properties: Properties) -> str:
+    return "\n".join(f"- {name}: {' '.join(value.split())}" for name, value in properties if value)
+
+
+def _write_heading(path: Sequence[str], level: int) -> str:
+    # The device's own name before every register would say nothing.
+    shown = path if len(path) == 1 else path[1:]
+    text = ".".join(shown).replace("[", "\\[").replace("]", "\\]")
+    return f"{'#' * min(level, _MAX_HEADING_LEVEL)} {' '.join(text.split())}"

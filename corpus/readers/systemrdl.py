@@ -1,0 +1,314 @@
+"""SystemRDL 2.0 (Accellera): components and their properties as blocks, registers and fields.
+
+Only what describes registers is read: expressions stay as they are written, and neither the preprocessor nor the
+parameters of components are applied.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.plain_text import decode_text, name_without_suffix
+from argot.corpus.readers.registers import Properties, Register, RegisterBlock, RegisterField, write_register_blocks
+from argot.errors import UnreadableDocument
+from argot.types import ParsedDocument
+
+RDL_TYPE = "text/x-systemrdl"
+TOKENS_PER_SECOND = 100_000
+INSTANCES_PER_SECOND = 5_000
+_MAX_DEPTH = 50
+_TOKEN = re.compile(
+    r"""(?P<blank>\s+|//[^\n]*|/\*.*?(?:\*/|\Z)|`[^\n]*)|(?P<string>"(?:[^"\\]|\\.)*")"""
+    r"""|(?P<word>[A-Za-z_\\][\w]*|\d*'[bodhBODH][\w]+|\d[\w]*)|(?P<sign>->|\+=|%=|::|.)""",
+    re.DOTALL,
+)
+_KINDS = frozenset({"addrmap", "regfile", "reg", "field", "mem", "signal", "enum", "struct"})
+_BLOCK_KINDS = frozenset({"addrmap", "regfile", "mem"})
+
+
+@dataclass(slots=True)
+class Component:
+    """A component as it is defined: its own properties, those that it gives its parts, and its parts in order."""
+
+    kind: str
+    name: str = ""
+    properties: dict[str, str] = field(default_factory=dict)
+    defaults: dict[str, str] = field(default_factory=dict)
+    parts: list[Instance] = field(default_factory=list)
+    values: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Instance:
+    """A component in its place: `bits` as `7:4` or the size of an array, `reset`, `address` with its steps."""
+
+    component: Component
+    name: str
+    bits: str = ""
+    reset: str = ""
+    address: str = ""
+
+
+def read_systemrdl(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
+    """Read the top components of a file. The title is the first one's name.
+
+    Raises:
+        UnreadableDocument: it holds no components, or cannot be understood; the message says at which line.
+    """
+    text = decode_text(data, name)
+    parser = _Parser(text, name, limits)
+    top = parser.parse_file()
+    builder = _Builder(limits, name)
+    blocks = [builder.build_block(one, {}) for one in top if one.component.kind in _BLOCK_KINDS]
+    loose = [builder.build_register(one, {}) for one in top if one.component.kind == "reg"]
+    if loose:
+        blocks.append(RegisterBlock("Registers", registers=loose))
+    if not blocks:
+        raise UnreadableDocument(name, "no SystemRDL: it defines no addrmap, regfile or reg")
+    return ParsedDocument(blocks[0].name or name_without_suffix(name), write_register_blocks(blocks), RDL_TYPE)
+
+
+class _Parser:
+    def __init__(self, text: str, name: str, limits: ReadLimits) -> None:
+        self._file = name
+        self._text = text
+        self._tokens: list[tuple[str, int]] = []
+        for found in _TOKEN.finditer(text):
+            if found["blank"] is None:
+                limits.check_elements(len(self._tokens), TOKENS_PER_SECOND, "SystemRDL", name)
+                self._tokens.append((found[0], found.start()))
+        self._at = 0
+        self._scopes: list[dict[str, Component]] = [{}]
+
+    def parse_file(self) -> list[Instance]:
+        """Return the components that stand in none: definitions that nothing uses stand for themselves."""
+        root = Component("root")
+        while self._at < len(self._tokens):
+            self._parse_statement(root, 0)
+        parts = [part for one in self._scopes[0].values() for part in one.parts]
+        used = {id(one) for one in _iter_components([*root.parts, *parts])}
+        unused = [one for one in self._scopes[0].values() if id(one) not in used and one.kind in (*_BLOCK_KINDS, "reg")]
+        return [*root.parts, *(Instance(one, one.name) for one in unused)]
+
+    def _parse_statement(self, owner: Component, depth: int) -> None:
+        if depth > _MAX_DEPTH:
+            raise UnreadableDocument(self._file, "nested too deeply")
+        word = self._next()
+        if word == ";":
+            return
+        while word in ("external", "internal", "alias", "abstract"):
+            word = self._next()
+        if word == "enum":
+            self._parse_enum()
+        elif word in _KINDS and self._peek() != "=":
+            self._parse_component(word, owner, depth)
+        elif word == "default":
+            name = self._next()
+            owner.defaults[name] = self._parse_value()
+        elif (known := self._find(word)) is not None and re.match(r"[\w\\#]", self._peek() or "") is not None:
+            self._parse_instances(known, owner)
+        else:
+            self._parse_property(word, owner)
+
+    def _parse_component(self, kind: str, owner: Component, depth: int) -> None:
+        component = Component(kind)
+        if self._peek() not in ("{", "#"):
+            component.name = self._next()
+        if self._peek() == "#":
+            self._skip_bracket("(", ")")
+        self._expect("{")
+        self._scopes.append({})
+        while self._peek() not in ("}", None):
+            self._parse_statement(component, depth + 1)
+        self._scopes.pop()
+        self._expect("}")
+        if component.name:
+            self._scopes[-1][component.name] = component
+        while self._peek() in ("external", "internal"):
+            self._at += 1
+        if self._peek() == ";":
+            self._at += 1
+        else:
+            self._parse_instances(component, owner)
+
+    def _parse_enum(self) -> None:
+        enum = Component("enum", self._next())
+        self._expect("{")
+        while self._peek() not in ("}", None):
+            name = self._next()
+            value = self._take_until("{", ";", ",")[1:].strip() if self._peek() == "=" else ""
+            about = Component("entry")
+            if self._peek() == "{":
+                self._at += 1
+                while self._peek() not in ("}", None):
+                    self._parse_property(self._next(), about)
+                self._expect("}")
+            enum.values.append((name, value, about.properties.get("desc", about.properties.get("name", ""))))
+            while self._peek() in (";", ","):
+                self._at += 1
+        self._expect("}")
+        self._scopes[-1][enum.name] = enum
+
+    def _parse_instances(self, component: Component, owner: Component) -> None:
+        """Parse the names of instances: `EN[7:4] = 0, CH[8] @ 0x10 += 4;`."""
+        while True:
+            if self._peek() == "#":
+                self._skip_bracket("(", ")")
+            one = Instance(component, self._next())
+            while self._peek() == "[":
+                one.bits += f"{'][' if one.bits else ''}{self._skip_bracket('[', ']')}"
+            one.reset = self._take_until(",", ";", "@")[1:].strip() if self._peek() == "=" else ""
+            one.address = self._take_until(",", ";")[1:].strip() if self._peek() == "@" else ""
+            if self._peek() in ("+=", "%="):
+                one.address = self._take_until(",", ";")
+            owner.parts.append(one)
+            if self._next() != ",":
+                return
+
+    def _parse_property(self, name: str, owner: Component) -> None:
+        """Parse `name = value;`, `name;` or `part -> name = value;`."""
+        if self._peek() in ("->", "."):
+            path = name + self._take_until("=", ";")
+            owner.properties[path] = self._parse_value()
+            return
+        if re.match(r"\w", self._peek() or "") is not None:  # posedge intr;
+            name = f"{name} {self._next()}"
+        value = self._parse_value()
+        owner.properties[name] = value
+        if name == "encode" and (enum := self._find(value)) is not None:
+            owner.values = enum.values
+
+    def _parse_value(self) -> str:
+        value = self._take_until(";", "}")
+        if self._peek() == ";":
+            self._at += 1
+        return value.removeprefix("=").strip() or "true"
+
+    # -- tokens --
+
+    def _peek(self) -> str | None:
+        return self._tokens[self._at][0] if self._at < len(self._tokens) else None
+
+    def _next(self) -> str:
+        if self._at >= len(self._tokens):
+            raise UnreadableDocument(self._file, "damaged: the SystemRDL ends within a component")
+        self._at += 1
+        return self._tokens[self._at - 1][0]
+
+    def _expect(self, sign: str) -> None:
+        found = self._next()
+        if found != sign:
+            line = self._text.count("\n", 0, self._tokens[self._at - 1][1]) + 1
+            raise UnreadableDocument(
+                self._file, f"damaged: line {line} has '{found[:40]}' where SystemRDL has '{sign}'"
+            )
+
+    def _take_until(self, *ends: str) -> str:
+        """Take tokens up to one of these outside brackets; return them as text."""
+        taken: list[str] = []
+        depth = 0
+        while (one := self._peek()) is not None and (depth or one not in ends):
+            depth += (one in ("(", "[", "{")) - (one in (")", "]", "}"))
+            taken.append(_unquote(one))
+            self._at += 1
+        return " ".join(taken)
+
+    def _skip_bracket(self, opening: str, closing: str) -> str:
+        if self._peek() == "#":
+            self._at += 1
+        self._expect(opening)
+        inside = self._take_until(closing)
+        self._expect(closing)
+        return inside.replace(" ", "")
+
+    def _find(self, name: str) -> Component | None:
+        return next((scope[name] for scope in reversed(self._scopes) if name in scope), None)
+
+
+def _unquote(token: str) -> str:
+    return re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL) if token.startswith('"') else token
+
+
+def _iter_components(parts: list[Instance]) -> Iterator[Component]:
+    """Yield each component that is used, once, however often it is."""
+    seen: set[int] = set()
+    waiting = list(parts)
+    while waiting:
+        one = waiting.pop().component
+        if id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            waiting += one.parts
+
+
+# -- blocks ----------------------------------------------------------------------------------------------------------
+
+
+class _Builder:
+    """Builds blocks of instances. Their number is limited: a few lines can define millions."""
+
+    def __init__(self, limits: ReadLimits, name: str) -> None:
+        self._limits, self._file, self._count = limits, name, 0
+
+    def build_block(self, one: Instance, defaults: dict[str, str]) -> RegisterBlock:
+        given = self._inherit(one, defaults)
+        properties = one.component.properties
+        block = RegisterBlock(_name_instance(one), properties.get("desc", ""))
+        block.more = [("Address", one.address), *_list_more(properties, {"desc"})]
+        for part in one.component.parts:
+            if part.component.kind == "reg":
+                block.registers.append(self.build_register(part, given))
+            elif part.component.kind in _BLOCK_KINDS:
+                block.blocks.append(self.build_block(part, given))
+        return block
+
+    def build_register(self, one: Instance, defaults: dict[str, str]) -> Register:
+        given = self._inherit(one, defaults)
+        properties = one.component.properties
+        register = Register(
+            _name_instance(one),
+            one.address.removeprefix("@").strip(),
+            properties.get("regwidth", given.get("regwidth", "")),
+            _describe_access(properties, {}),
+            description=properties.get("desc", ""),
+            more=_list_more(properties, {"desc", "regwidth", "sw", "hw"}),
+        )
+        parts = [part for part in one.component.parts if part.component.kind == "field"]
+        register.fields = [self._build_field(part, given) for part in parts]
+        return register
+
+    def _build_field(self, one: Instance, defaults: dict[str, str]) -> RegisterField:
+        given = self._inherit(one, defaults)
+        properties = one.component.properties
+        more = _list_more(properties, {"desc", "sw", "hw", "reset", "encode"})
+        values = (f"{value} = {name}" + (f" ({said})" if said else "") for name, value, said in one.component.values)
+        return RegisterField(
+            one.name,
+            one.bits,
+            _describe_access(properties, given),
+            one.reset or properties.get("reset", ""),
+            " ".join(filter(None, [properties.get("desc", ""), *(f"{name}: {value}." for name, value in more)])),
+            "; ".join(values),
+        )
+
+    def _inherit(self, one: Instance, defaults: dict[str, str]) -> dict[str, str]:
+        self._count += 1
+        self._limits.check_elements(self._count, INSTANCES_PER_SECOND, "SystemRDL", self._file)
+        return {**defaults, **one.component.defaults}
+
+
+def _name_instance(one: Instance) -> str:
+    return f"{one.name}[{one.bits}]" if one.bits else one.name
+
+
+def _describe_access(properties: dict[str, str], defaults: dict[str, str]) -> str:
+    """Describe who reads and writes: `sw rw, hw r`."""
+    known = {**defaults, **properties}
+    return ", ".join(f"{side} {known[side]}" for side in ("sw", "hw") if side in known)
+
+
+def _list_more(properties: dict[str, str], known: set[str]) -> Properties:
+    return [(name, value) for name, value in properties.items() if name not in known]

@@ -1,0 +1,241 @@
+"""Register descriptions as tables, and XML, LaTeX, AsciiDoc and Org: gold, malformed and hostile files."""
+
+import pytest
+
+from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers import read_document, read_with_ledger
+from argot.errors import UnreadableDocument
+
+LIMITS = ReadLimits()
+
+SVD = b"""<?xml version="1.0"?>
+<device schemaVersion="1.3">
+  <name>PX900</name><description>A pump controller.</description><addressUnitBits>8</addressUnitBits>
+  <peripherals><peripheral>
+    <name>UART0</name><description>Serial port</description><baseAddress>0x40004000</baseAddress>
+    <interrupt><name>UART0_IRQ</name><value>5</value></interrupt>
+    <registers><register>
+      <name>CTRL</name><description>Control | status</description><addressOffset>0x08</addressOffset>
+      <size>32</size><access>read-write</access><resetValue>0x1</resetValue>
+      <fields>
+        <field><name>EN</name><description>Enables the port.</description><bitOffset>0</bitOffset><bitWidth>1</bitWidth>
+          <access>read-write</access></field>
+        <field><name>MODE</name><bitRange>[3:1]</bitRange><enumeratedValues>
+          <enumeratedValue><name>OFF</name><value>0</value></enumeratedValue>
+          <enumeratedValue><name>FULL</name><description>both ways</description><value>1</value></enumeratedValue>
+        </enumeratedValues></field>
+        <field><name>LOOP</name><lsb>4</lsb><msb>7</msb></field>
+      </fields></register>
+      <cluster><name>CH</name><addressOffset>0x20</addressOffset>
+        <register><name>DATA</name><addressOffset>0x0</addressOffset></register></cluster>
+    </registers>
+  </peripheral><peripheral derivedFrom="UART0"><name>UART1</name><baseAddress>0x40005000</baseAddress></peripheral>
+  </peripherals>
+</device>"""
+SVD_GOLD = """# PX900
+
+A pump controller.
+
+- addressUnitBits: 8
+
+## UART0
+
+Serial port
+
+- baseAddress: 0x40004000
+- interrupt.name: UART0_IRQ
+- interrupt.value: 5
+
+| Register | Address offset | Size | Access | Reset | Description |
+| --- | --- | --- | --- | --- | --- |
+| CTRL | 0x08 | 32 | read-write | 0x1 | Control \\| status |
+
+### UART0.CTRL
+
+Control | status
+
+- Address offset: 0x08
+- Size: 32
+- Access: read-write
+- Reset: 0x1
+
+| Field | Bits | Access | Description | Values |
+| --- | --- | --- | --- | --- |
+| EN | 0 | read-write | Enables the port. |  |
+| MODE | 3:1 |  |  | 0 = OFF; 1 = FULL (both ways) |
+| LOOP | 7:4 |  |  |  |
+
+### UART0.CH
+
+- addressOffset: 0x20
+
+| Register | Address offset |
+| --- | --- |
+| DATA | 0x0 |
+
+#### UART0.CH.DATA
+
+- Address offset: 0x0
+
+## UART1
+
+- derivedFrom: UART0
+- baseAddress: 0x40005000
+"""
+IPXACT = b"""<ipxact:component xmlns:ipxact="http://www.accellera.org/XMLSchema/IPXACT/1685-2014">
+  <ipxact:vendor>plant.example</ipxact:vendor><ipxact:name>timer</ipxact:name>
+  <ipxact:memoryMaps><ipxact:memoryMap><ipxact:name>regs</ipxact:name><ipxact:addressBlock>
+    <ipxact:name>main</ipxact:name><ipxact:baseAddress>0x100</ipxact:baseAddress>
+    <ipxact:register><ipxact:name>LOAD</ipxact:name><ipxact:addressOffset>0x4</ipxact:addressOffset>
+      <ipxact:size>32</ipxact:size><ipxact:field><ipxact:name>TICKS</ipxact:name><ipxact:bitOffset>8</ipxact:bitOffset>
+      <ipxact:resets><ipxact:reset><ipxact:value>0x7</ipxact:value></ipxact:reset></ipxact:resets>
+      <ipxact:bitWidth>16</ipxact:bitWidth></ipxact:field></ipxact:register>
+  </ipxact:addressBlock></ipxact:memoryMap></ipxact:memoryMaps>
+</ipxact:component>"""
+RDL = b"""// the timer
+enum mode_e { OFF = 2'd0; ONCE = 2'd1 { desc = "stops at zero"; }; };
+reg ctrl_r {
+  name = "Control"; desc = "Starts the timer.";
+  default sw = rw;
+  field { desc = "Runs."; hw = r; } EN[0:0] = 0;
+  field { sw = r; encode = mode_e; } MODE[2:1] = 2'h1;
+};
+addrmap timer {
+  desc = "A timer.";
+  regfile {
+    ctrl_r CTRL @ 0x10;
+    reg { field {} LEVEL[7:0]; } FIFO[4] @ 0x20 += 4;
+  } CH[2] @ 0x100;
+};
+"""
+DITA = b"""<?xml version="1.0"?><!DOCTYPE task PUBLIC "-//OASIS//DTD DITA Task//EN" "task.dtd">
+<task id="t"><title>Bleed the pump</title><shortdesc>Do it monthly.</shortdesc><taskbody>
+<context>The pump <b>must</b> be cold.</context><steps><step><cmd>Open valve V7.</cmd></step>
+<step><cmd>Wait for 30 s.</cmd></step></steps></taskbody></task>"""
+TEX = rb"""\documentclass{article}
+\title{Pump rules}
+\begin{document}
+\section{Limits of \textbf{pressure}}
+The limit is 16~bar, or 100\% of \emph{nominal}.
+\begin{itemize}
+\item Check \texttt{valve\_7}.
+\end{itemize}
+\begin{verbatim}
+# code, no heading
+\end{verbatim}
+\end{document}
+"""
+ADOC = b"= Pump rules\n\n== Limits\n\nThe limit is 16 bar.\n\n* Check V7.\n** Twice.\n\n----\n# code\n----\n"
+ORG = b"#+TITLE: Pump rules\n* TODO Limits :pump:\nThe limit is 16 bar.\n#+BEGIN_SRC c\n* not a heading\n#+END_SRC\n"
+
+
+def test_svd_is_read_like_its_gold_standard() -> None:
+    read, ledger = read_with_ledger(SVD, "px900.svd", LIMITS)
+    assert (read.title, read.markdown, read.warnings) == ("PX900", SVD_GOLD, ())
+    assert not ledger.shortfall
+
+
+def test_ip_xact_is_read_as_tables() -> None:
+    read = read_document(IPXACT, "timer.xml", LIMITS)
+    assert read.title == "timer" and read.warnings == ()
+    assert "- vendor: plant.example" in read.markdown and "- baseAddress: 0x100" in read.markdown
+    assert "### regs.main" in read.markdown and "#### regs.main.LOAD" in read.markdown
+    assert "| LOAD | 0x4 | 32 |" in read.markdown and "| TICKS | 23:8 | 0x7 |" in read.markdown
+
+
+def test_systemrdl_is_read_as_tables() -> None:
+    read = read_document(RDL, "timer.rdl", LIMITS)
+    assert read.title == "timer" and read.warnings == ()
+    assert [line for line in read.markdown.split("\n") if line.startswith("#")] == [
+        "# timer", "## CH\\[2\\]", "### CH\\[2\\].CTRL", "### CH\\[2\\].FIFO\\[4\\]",
+    ]  # fmt: skip
+    assert "| EN | 0:0 | sw rw, hw r | 0 | Runs. |" in read.markdown
+    assert "| MODE | 2:1 | sw r | 2'h1 |  | 2'd0 = OFF; 2'd1 = ONCE (stops at zero) |" in read.markdown
+    assert "| CTRL | 0x10 |" in read.markdown and "- name: Control" in read.markdown
+    assert "Starts the timer." in read.markdown and "LEVEL" in read.markdown
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"addrmap x {", "ends within"),
+        (b"addrmap x { reg }; ", "damaged: line 1"),
+        (b"property p { type = number; };", "no SystemRDL|damaged"),
+        (b"addrmap a { regfile { " * 200, "nested too deeply|ends within"),
+        (b"\x00\x01\x02" * 50, "binary"),
+    ],
+)
+def test_malformed_systemrdl_is_refused_with_the_reason(data: bytes, why: str) -> None:
+    with pytest.raises(UnreadableDocument, match=why):
+        read_document(data, "x.rdl", LIMITS)
+
+
+def test_systemrdl_that_defines_millions_of_registers_is_refused() -> None:
+    types = [f"regfile r{n} {{ r{n - 1} a; r{n - 1} b; r{n - 1} c; r{n - 1} d; }};" for n in range(1, 14)]
+    text = "regfile r0 { reg { field {} F[0:0]; } R; };\n" + "\n".join(types) + "\naddrmap top { r13 all; };"
+    with pytest.raises(UnreadableDocument, match="too large"):
+        read_document(text.encode(), "bomb.rdl", LIMITS)
+
+
+BOMB = (
+    b'<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "lol">'
+    + b"".join(b'<!ENTITY %s "%s">' % (bytes([98 + n]), b"&%s;" % bytes([97 + n]) * 10) for n in range(12))
+    + b"]><device><name>&m;</name><peripherals/></device>"
+)
+FETCH = b'<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]><device><name>&x;</name><peripherals/></device>'
+
+
+@pytest.mark.parametrize("data", [BOMB, FETCH])
+@pytest.mark.parametrize("name", ["bomb.xml", "bomb.svd", "bomb.dita"])
+def test_entities_are_kept_as_they_are_written(data: bytes, name: str) -> None:
+    read = read_document(data, name, LIMITS)
+    assert "root:" not in read.markdown and len(read.markdown) < 3 * len(data)
+    assert "<!ENTITY" in read.markdown
+
+
+@pytest.mark.parametrize(
+    ("data", "kept"),
+    [
+        (b"<device><name>X</name>", "<name>X</name>"),
+        (b"<plant><pump id='3'>16 bar</pump></plant>", "<pump id='3'>16 bar</pump>"),
+        (b"<a>" * 5_000 + b"deep" + b"</a>" * 5_000, "deep"),
+        (b"<?xml version='1.0' encoding='utf-8'?>\n<plant>K\xc3\xbchlung</plant>", "Kühlung"),
+    ],
+)
+def test_other_xml_is_kept_word_for_word(data: bytes, kept: str) -> None:
+    assert kept in read_document(data, "x.xml", LIMITS).markdown
+
+
+def test_a_dita_topic_is_read_as_text() -> None:
+    read, _ = read_with_ledger(DITA, "bleed.dita", LIMITS)
+    assert (read.title, read.warnings) == ("Bleed the pump", ())
+    assert read.markdown.startswith("# Bleed the pump\n\nDo it monthly.\n\nThe pump must be cold.\n\n- Open valve V7.")
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "gold"),
+    [
+        (
+            TEX, "rules.tex",
+            "\\documentclass{article}\n\\title{Pump rules}\n\n## Limits of pressure\n\n"
+            "The limit is 16 bar, or 100% of nominal.\n- Check valve_7.\n\n```\n# code, no heading\n```\n",
+        ),
+        (
+            ADOC, "rules.adoc",
+            "# Pump rules\n\n## Limits\n\nThe limit is 16 bar.\n\n- Check V7.\n  - Twice.\n\n```\n# code\n```\n",
+        ),
+        (
+            ORG, "rules.org",
+            "\\#+TITLE: Pump rules\n\n# Limits\n\nThe limit is 16 bar.\n\n```c\n* not a heading\n```\n",
+        ),
+    ],
+)  # fmt: skip
+def test_markup_is_read_like_its_gold_standard(data: bytes, name: str, gold: str) -> None:
+    read, _ = read_with_ledger(data, name, LIMITS)
+    assert (read.title, read.markdown, read.warnings) == ("Pump rules", gold, ())
+
+
+@pytest.mark.parametrize("name", ["x.tex", "x.adoc", "x.org"])
+def test_markup_with_endless_lines_or_open_code_is_read(name: str) -> None:
+    for data in (b"\\begin{verbatim}\nx = 1", b"----\nx = 1", b"#+begin_src\nx = 1", b"\\textbf{" * 20_000 + b" x = 1"):
+        assert "x = 1" in read_document(data, name, LIMITS).markdown

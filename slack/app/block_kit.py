@@ -100,10 +100,10 @@ def _render_body(result: AskResult, context: MessageContext) -> list[Block]:
     match result.status:
         case "answered":
             caution = _render_context(f"_{result.caution}_") if result.caution else []
-            parts = [*caution, *_render_sections(_answer(result, context.web)), *_render_surroundings(result)]
-            parts += _list_meanings(result)
+            parts = [*caution, *_render_sections(_answer(result, context.web)), *_list_meanings(result)]
             parts += _list_sources(result, result.cited_passages, context.web, "*Sources*")
-            return [*parts, *_render_notes(result), *_name_writer(result)]
+            # Slack folds a long message: what surrounds the answer comes last.
+            return [*parts, *_render_notes(result), *_name_writer(result), *_render_surroundings(result)]
         case "abstained":
             head = plain(get_first_line(result.answer) or "The documents do not seem to answer this.")
             nearest = _list_sources(result, result.nearest_passages, context.web)

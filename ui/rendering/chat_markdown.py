@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from argot.locations import place
 from argot.results import (
+    NO_ANSWER,
     AskResult,
     Choice,
     FoundPassage,
@@ -247,7 +248,7 @@ def _format_talk(result: AskResult) -> str:
 
 
 def _view_abstention(result: AskResult) -> AnswerView:
-    head = escape_markdown(get_first_line(result.answer) or "The documents do not seem to answer this.")
+    head = escape_markdown(get_first_line(result.answer) or NO_ANSWER)
     nearest = _format_sources(result, result.nearest_passages)
     return AnswerView(_join_parts([head, nearest, _format_understood(result), _format_notes(result)]))
 

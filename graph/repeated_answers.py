@@ -23,8 +23,8 @@ def find_unanswered_words(sentences: Sequence[SentenceRecord], state: State) -> 
         return ""
     known = set(content_stems(" ".join([before["stand_alone_question"], *said])))
     question = state["question"]
-    new = [question[start:end] for word, start, end in words(question) if _is_new(word, known)]
-    return " ".join(new)
+    new = [(start, end) for word, start, end in words(question) if _is_new(word, known)]
+    return question[new[0][0] : new[-1][1]] if new else ""
 
 
 def _is_new(word: str, known: set[str]) -> bool:

@@ -128,7 +128,8 @@ def write_abstention(
     elif repeated:
         said = f"No passage says more about “{repeated}” than the answer above."
     else:
-        said = NO_ANSWER if nearest else "No passage comes close enough to answer this."
+        # In another language nothing can be told from words that do not match.
+        said = NO_ANSWER if nearest or is_foreign(question) else "No passage comes close enough to answer this."
     if not unwritten and is_foreign(question):
         said += (
             " The question does not seem to be in English, and Argot finds little by words of other languages:"

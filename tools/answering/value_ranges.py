@@ -36,7 +36,7 @@ _UNSURE = frozenset(
     ("after", "before", "until", "since", "about", "around", "almost", "nearly", "roughly", "within", "by", "past")
 )
 """Words before a number that say neither that it is this number, nor on which side of it."""
-_SCALES = {
+_SCALES: dict[str, int] = {
     spelling: 10**power
     for power, spellings in {3: ("k", "thousand"), 6: ("m", "mn", "million"), 9: ("bn", "billion")}.items()
     for spelling in spellings

@@ -19,6 +19,9 @@ AnsweredBy = Literal["model", "extractive"]
 STOPPED_MESSAGE = "This question was stopped before it was answered. Ask it again to have it answered."
 """The answer of a turn that never ended. Its status is "abstained"."""
 
+NO_ANSWER = "No passage answers this for sure."
+"""The first words of a refusal: passages that could matter may follow."""
+
 MAX_NEAREST_PASSAGES = 3
 """Number of passages that are shown if there is no answer."""
 

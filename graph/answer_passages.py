@@ -13,6 +13,7 @@ from argot.errors import NotFound
 from argot.graph.run_context import RunContext, count_answer_passages
 from argot.graph.state import HitRecord, State
 from argot.graph.state_records import load_hits
+from argot.tools.answering.extreme_rows import asks_for_extreme
 from argot.types import Hit
 
 
@@ -26,10 +27,13 @@ class AnswerPassages(NamedTuple):
 def load_answer_passages(state: State, run: RunContext) -> AnswerPassages:
     """Return the best passages that the principal may read now; without a model unchanged, since they are quoted."""
     hits = load_hits(select_answer_hits(state, run), run)
-    if run.model is None:
+    # Only the extreme row of a table has to be known from the whole of it.
+    if run.model is None and not asks_for_extreme(state["stand_alone_question"]):
         return AnswerPassages(hits, {})
     cuts = {hit.passage.id: cut for hit, cut in zip(hits, _find_list_cuts(hits, run), strict=True)}
     cut_lists = {id_: (cut.before, cut.after) for id_, cut in cuts.items() if cut.before or cut.after}
+    if run.model is None:
+        return AnswerPassages(hits, cut_lists)
     return AnswerPassages([_add_lead_in(hit, cuts[hit.passage.id].lead_in) for hit in hits], cut_lists)
 
 

@@ -158,8 +158,8 @@ class TurnPart(TypedDict, total=False):
 
     `number` is its index in the thread, from 0; it does not change when older turns are dropped. Threads outlive
     versions: in a stored turn, `number`, `corrected`, `doubted`, `answered_by`, `replaced`, `unchecked`, `unwritten`,
-    `quotable`, `unnamed`, `numbered_parts`, `missing_parts`, `unanswered`, `defined`, `small_talk`, `examples`,
-    `recalled`, `files`, `whole`, `scope`, `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`,
+    `quotable`, `unnamed`, `numbered_parts`, `missing_parts`, `unanswered`, `repeated`, `defined`, `small_talk`,
+    `examples`, `recalled`, `files`, `whole`, `scope`, `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`,
     `by_words_alone`, `other_queries`, `searched_again`, `titled`, `read`, `is_written`, `lacking`, `effort`, `plan`,
     `compared`, `tool_calls` and `tool_tokens`, and `model` and `trouble` beside them, are read with a default.
     `corrected`: misspelt words of the question, each with the word that it was read as. `replaced`: no sentence of the
@@ -168,7 +168,8 @@ class TurnPart(TypedDict, total=False):
     in quotations, without a model's judgement. `unnamed`: part numbers of the question that occur in no document, and
     terms that only the glossary has. `numbered_parts`: the parts that the question names by a printed number ("clause
     2.2"), as passage (id), start and end in its text; `missing_parts`: such names that occur in no document near the
-    question. `unanswered`: those of a message's questions for which no passage is relevant. `defined`: the senses (ids)
+    question. `unanswered`: those of a message's questions for which no passage is relevant. `repeated`: the words of a
+    follow-up about which the documents say nothing but the last answer. `defined`: the senses (ids)
     whose meaning was asked for; the answer begins with them. `small_talk`: its kind, if nothing was asked; `examples`
     are passages (ids) that answer an example question, `recalled` the questions of the conversation that were asked
     for. `open_subject`: the ambiguous subject that the asker is to choose; `subject`: the one chosen, now or before.
@@ -209,6 +210,7 @@ class TurnPart(TypedDict, total=False):
     numbered_parts: list[tuple[str, int, int]]
     missing_parts: list[str]
     unanswered: list[str]
+    repeated: str
     defined: list[int]
     draft: str
     answered_by: AnsweredBy
@@ -319,6 +321,7 @@ def make_empty_turn(question: str, number: int = 0) -> TurnPart:
         numbered_parts=[],
         missing_parts=[],
         unanswered=[],
+        repeated="",
         defined=[],
         draft="",
         answered_by="extractive",

@@ -21,6 +21,7 @@ from argot.graph.nodes.generate_answer import (
     get_asked_question,
     write_draft,
 )
+from argot.graph.repeated_answers import find_unanswered_words
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord, State, TurnPart
 from argot.graph.table_cells import join_cells, keep_dividers
@@ -32,7 +33,8 @@ async def match_references(state: State, run: RunContext) -> Step:
     only tell which passages to check first.
 
     Unsupported sentences are marked, or left out under `withhold_unsupported`. If none is supported there is no answer;
-    if a model wrote it, the passages are quoted instead. With the stage switched off nothing is checked: the sentences
+    if a model wrote it, the passages are quoted instead. Nor is there one if a quotation only repeats the last answer
+    and says nothing about what the follow-up asks. With the stage switched off nothing is checked: the sentences
     are returned without citations.
     """
     hits = (await asyncio.to_thread(load_answer_passages, state, run)).hits
@@ -58,6 +60,9 @@ async def match_references(state: State, run: RunContext) -> Step:
             sentences = await asyncio.to_thread(check_draft, draft, hits, run)
             update |= {"answered_by": "extractive", "replaced": True}
     supported = select_checked(sentences)
+    if not by_model and (repeated := find_unanswered_words(sentences, state)):
+        tell_retract()
+        return Step({**update, "sentences": [], "repeated": repeated}, "only what was answered before")
     if run.profile.match_references and not select_cited(sentences):
         return Step({**update, "sentences": []}, "no sentence is supported")
     if run.profile.withhold_unsupported:

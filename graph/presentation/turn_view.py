@@ -186,7 +186,12 @@ def _write_answer(
         case "abstained":
             if not reading.turn["status"]:  # the turn never ended
                 return STOPPED_MESSAGE
-            return write_abstention(select_nearest(passages), unwritten=reading.turn.get("unwritten", False))
+            return write_abstention(
+                select_nearest(passages),
+                unwritten=reading.turn.get("unwritten", False),
+                repeated=reading.turn.get("repeated", ""),
+                question=reading.turn["question"],
+            )
         case "small_talk":
             return ""
 

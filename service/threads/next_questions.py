@@ -7,7 +7,6 @@ source on top. Other headings make no question that a person would ask.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -15,14 +14,13 @@ from operator import itemgetter
 from argot.graph.run_context import RunContext
 from argot.results import AskResult
 from argot.tools.answering.embedded_instructions import has_orders
-from argot.tools.retrieval.suggested_questions import MAX_CHARS, Trial, find_telling_heading
+from argot.tools.retrieval.suggested_questions import MAX_CHARS, Trial, find_telling_heading, read_as_question
 from argot.tools.text.words import bare, content_stems
 from argot.types import Document, Passage
 
 MOST = 2
 # Each trial is a search, while somebody looks at the answer.
 MOST_TRIED = 8
-_HOW_TO = re.compile(r"how to(?= \w)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +100,11 @@ def _list_headings(
 def _ask_by_heading(found: Sequence[tuple[Passage, Document]], last: AskResult) -> Iterator[_Candidate]:
     told = set(content_stems(f"{last.question} {last.stand_alone_question} {last.answer}"))
     for passage, document in found:
-        question = _read_as_question(find_telling_heading(passage, document))
+        question = read_as_question(find_telling_heading(passage, document))
         words = set(content_stems(question))
-        if words and not words <= told:
+        # A question about something else would be noise, and one with no new word was answered.
+        if words & told and not words <= told:
             yield _Candidate(question, passage.id)
-
-
-def _read_as_question(heading: str) -> str:
-    """Return the question that a heading is, such as "How do I reset a key?" for "How to reset a key"; else empty."""
-    if _HOW_TO.match(heading):
-        return _HOW_TO.sub("How do I", heading).rstrip("?") + "?"
-    return heading if heading.endswith("?") else ""
 
 
 def _list_terms(run: RunContext, passages: Sequence[Passage], last: AskResult) -> Iterator[_Candidate]:
@@ -125,4 +117,4 @@ def _list_terms(run: RunContext, passages: Sequence[Passage], last: AskResult) -
             # A term with several senses would only be asked back.
             if len(some) == 1 and some[0].expansion and some[0].term not in known:
                 known.add(term)
-                yield _Candidate(f"What is meant by {some[0].term}?", passage.id)
+                yield _Candidate(f"What does {some[0].term} mean?", passage.id)

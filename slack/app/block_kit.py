@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from argot.locations import place
-from argot.results import AskResult, Choice, FoundPassage, FoundPicture, Sentence
+from argot.results import NO_ANSWER, AskResult, Choice, FoundPassage, FoundPicture, Sentence
 from argot.slack.app.job_contents import NewsToTell
 from argot.slack.app.mrkdwn import link, plain, quote_markdown, split_text
 from argot.ui.rendering.cell_marks import mark_cells
@@ -100,12 +100,12 @@ def _render_body(result: AskResult, context: MessageContext) -> list[Block]:
     match result.status:
         case "answered":
             caution = _render_context(f"_{result.caution}_") if result.caution else []
-            parts = [*caution, *_render_sections(_answer(result, context.web)), *_render_surroundings(result)]
-            parts += _list_meanings(result)
+            parts = [*caution, *_render_sections(_answer(result, context.web)), *_list_meanings(result)]
             parts += _list_sources(result, result.cited_passages, context.web, "*Sources*")
-            return [*parts, *_render_notes(result), *_name_writer(result)]
+            # Slack folds a long message: what surrounds the answer comes last.
+            return [*parts, *_render_notes(result), *_name_writer(result), *_render_surroundings(result)]
         case "abstained":
-            head = plain(get_first_line(result.answer) or "The documents do not seem to answer this.")
+            head = plain(get_first_line(result.answer) or NO_ANSWER)
             nearest = _list_sources(result, result.nearest_passages, context.web)
             return [*_render_sections(head), *nearest, *_list_meanings(result), *_render_notes(result)]
         case "needs_choice":

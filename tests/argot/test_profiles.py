@@ -86,7 +86,7 @@ async def test_without_reference_matching_no_sentence_is_cited(
 async def test_without_generation_the_reply_says_no_answer_was_requested(tiny_kb: Any) -> None:
     result, _ = await asked(tiny_kb.run_context(generate_answer=False))
     assert (result.status, bool(result.passages)) == ("abstained", True)
-    said = "No answer was asked for (generate_answer is off). The nearest passages are:"
+    said = "No answer was asked for (generate_answer is off). The closest passages are:"
     assert result.answer.splitlines()[0] == said
 
 

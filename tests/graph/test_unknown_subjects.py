@@ -96,7 +96,7 @@ async def test_a_term_found_only_in_the_glossary_is_not_answered_from_documents(
     kb.glossary.senses.add("QZXV", "Tools", "quiet zone extra width", "a limit of the array")
     result = await asked(kb, question)
     assert [one.expansion for one in result.jargon] == ["quiet zone extra width"]
-    assert result.status == "abstained" and result.answer.startswith("The documents do not")
+    assert result.status == "abstained" and result.answer.startswith("No passage")
 
 
 async def test_the_unanswered_question_about_such_a_term_is_named(kb: Any) -> None:

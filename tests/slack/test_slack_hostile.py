@@ -37,7 +37,7 @@ async def test_a_foreign_companys_user_with_a_known_address_gets_no_rights(slack
     await slack.act(press)
     (alone,) = slack.fake.alone(channel, spy)
     assert "14 days" not in json.dumps(alone)
-    assert "The documents do not" in json.dumps(alone)  # answered with the rights of everybody in that channel
+    assert "No passage" in json.dumps(alone)  # answered with the rights of everybody in that channel
     direct = slack.fake.message(VAULT, channel=slack.channel("D"), user=spy)
     await slack.act({**direct, "team_id": OTHER_COMPANY})
     (told,) = slack.fake.said(direct["event"]["channel"])

@@ -126,3 +126,10 @@ def test_prose_is_recognised_in_a_passage_that_begins_within_code() -> None:
     assert quoted(text, "more") == "```\nmore =\n```"
     # The first fence opens a block, whatever the end of the line above.
     assert [unit.kind for unit in read_units("Type:\n```\nls\n```\n\nDone.")] == ["prose", "code", "prose"]
+
+
+def test_indented_code_is_quoted_in_a_fence_that_keeps_its_columns() -> None:
+    text = "Ask here:\n\n    Topic     Place\n    Badge     building 1\n"
+    units = read_units(text)
+    code = next(unit for unit in units if unit.kind == "code")
+    assert render_quotation([code.number], units) == "```\nTopic     Place\nBadge     building 1\n```"

@@ -76,12 +76,22 @@ async def test_a_greeting_is_answered_without_the_documents(tiny_kb: Any) -> Non
     assert tiny_kb.glossary.misses.open(Principal("boss", sees_all=True)) == []
 
 
+BADGES = "# Badges\n\n## How to renew a badge\n\nTo renew a badge, hold it to the reader at gate 2.\n"
+
+
 async def test_the_offered_example_questions_are_answered(tiny_kb: Any) -> None:
+    tiny_kb.add("badges.md", BADGES)
     ((offer, _),) = await asked(tiny_kb.run_context(), "What can you do?")
-    assert offer.examples
+    assert offer.examples == ["How do I renew a badge?"]
     assert all(example in offer.answer for example in offer.examples)
     for result, _ in await asked(tiny_kb.run_context(), *offer.examples):
         assert result.status == "answered", result.question
+
+
+async def test_a_heading_that_is_no_question_is_no_example(tiny_kb: Any) -> None:
+    tiny_kb.add("badges.md", BADGES.replace("How to renew a badge", "Renewal of badges"))
+    ((offer, _),) = await asked(tiny_kb.run_context(), "What can you do?")
+    assert offer.examples == []
 
 
 async def test_an_empty_knowledge_base_offers_no_examples(empty_kb: Any) -> None:
@@ -91,12 +101,12 @@ async def test_an_empty_knowledge_base_offers_no_examples(empty_kb: Any) -> None
 
 
 async def test_examples_name_only_readable_documents(tiny_kb: Any) -> None:
-    secret = "# Canary plan\n\n## Canary voltage\n\nThe canary voltage is 9 V.\n"
+    secret = "# Canary plan\n\n## How to read the canary voltage\n\nThe canary voltage is 9 V; a probe reads it.\n"
     tiny_kb.add("canary.md", secret, audience=frozenset({"vault"}))
     graph, insider = build_graph(InMemorySaver()), Principal("ann", frozenset({"vault"}))
     run = tiny_kb.run_context(insider)
     results = [event.data async for event in ask(graph, run, "Hello", "t")]
-    assert "Canary voltage" in str(results[-1])
+    assert "How do I read the canary voltage?" in str(results[-1])
     seen = await read_thread(graph, tiny_kb.run_context(Principal("bob")), "t")
     assert "anary" not in seen.turns[0].model_dump_json()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from argot.profile import Profile
 from argot.protocols import AnswerRequest
 from argot.tools.answering.extractive_writer import ExtractiveWriter
@@ -22,12 +24,18 @@ CHARGE = (
     "| below 45 % | cancel the next crossing |\n| below 30 % | start the generator |"
 )
 
+LEAD_TIMES = (
+    "| Product | Lead time | Price (EUR) |\n|---|---|---|\n| Tern | 6 weeks | 120 |\n| Heron | 10 weeks | 95 |\n"
+    "| Wren | 4 weeks | 300 |"
+)
 
-async def answer(question: str, text: str) -> str:
+
+async def answer(question: str, text: str, cut: Mapping[str, tuple[bool, bool]] | None = None) -> str:
     document = Document("d", "file:///guide.md", "Guide", "text/markdown", "r", "h", "2026-01-01")
     hit = Hit(Passage("p", "d", "r", 0, 0, len(text), text, "Guide", ("Guide",)), document, 0.9)
     hits = rerank([WeightedQuery(question)], [hit], LexicalScorer(), Profile())
-    return "".join([piece async for piece in ExtractiveWriter().write(AnswerRequest(question, question, (), hits))])
+    request = AnswerRequest(question, question, (), hits, cut_lists=cut or {})
+    return "".join([piece async for piece in ExtractiveWriter().write(request)])
 
 
 def rows(quoted: str) -> list[str]:
@@ -50,6 +58,36 @@ async def test_rows_of_one_name_are_quoted_together_unless_distinguished() -> No
     assert "Heron E4, Heron E4" in ", ".join(rows(await answer(f"{question}?", DRIVES)))
     assert rows(await answer(f"{question} cold grade?", DRIVES)) == ["Heron E4 cold grade"]
     assert "| Heron E4 | 8 | 2.4 |" in await answer(f"{question} with a capacity of 8 TB?", DRIVES)
+
+
+async def test_a_row_is_named_by_one_of_the_names_in_a_cell() -> None:
+    cities = "| City | Limit |\n|---|---|\n| New York, Boston | 250 |\n| Chicago, Detroit (centre) | 210 |"
+    assert rows(await answer("What is the limit for a hotel in Chicago?", cities)) == ["Chicago, Detroit (centre)"]
+
+
+async def test_a_row_answers_if_only_its_first_cell_has_words_that_no_column_has() -> None:
+    kept = (
+        "| Record | Period |\n|---|---|\n| Video of the gates | 72 hours |\n| Visitor book | 12 months |\n"
+        "| Training records | three years |"
+    )
+    assert rows(await answer("For which period is the gate camera kept?", kept)) == ["Video of the gates"]
+    assert len(rows(await answer("For which period is a record kept?", kept))) == 3
+
+
+async def test_a_numbered_row_is_found_in_any_spelling() -> None:
+    quarters = "| Quarter | Start | End |\n|---|---|---|\n" + "\n".join(
+        f"| Q{number} | {number} May | {number} June |" for number in range(1, 5)
+    )
+    for question in ("When does the third quarter start and end?", "When does Q3 start?", "Start of quarter 3?"):
+        assert rows(await answer(question, quarters)) == ["Q3"]
+    bare = quarters.replace("| Q", "| ")
+    assert rows(await answer("When does the 3rd quarter start?", bare.replace("| uarter", "| Quarter"))) == ["3"]
+
+
+async def test_a_superlative_chooses_the_extreme_row_of_a_whole_table() -> None:
+    question = "Which product has the longest lead time?"
+    assert rows(await answer(question, LEAD_TIMES)) == ["Heron"]
+    assert len(rows(await answer(question, LEAD_TIMES, cut={"p": (False, True)}))) == 3
 
 
 async def test_a_number_in_the_question_is_compared_with_bounds() -> None:

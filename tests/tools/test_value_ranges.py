@@ -7,6 +7,7 @@ import pytest
 from argot.tools.answering.value_ranges import find_asked_range, find_places_in_range, has_bounds
 
 APPROVAL = ["up to 10,000", "10,001 to 100,000", "100,001 to 1,000,000", "above 1,000,000"]
+SIGNED = ["up to 25,000", "up to 250,000", "up to 2 million", "above 2 million"]  # the nearest bound counts
 CHARGE = ["below 65 %", "below 45 %", "below 30 %"]
 SERVICE = ["Up to 5 years", "5 to 10 years", "More than 10 years"]
 WEIGHT = ["≤ 2 kg", "over 2 up to 5 kg", "> 5 kg"]
@@ -24,6 +25,11 @@ def cells(question: str, column: str, there: list[str]) -> list[str] | None:
         ("Who approves a purchase of 1,000,000 NOK?", "Amount (NOK)", APPROVAL, [2]),
         ("Who approves a purchase of more than NOK 1,000,000?", "Amount (NOK)", APPROVAL, [3]),
         ("Who approves a purchase of 1 000 001 NOK?", "Amount (NOK)", APPROVAL, [3]),
+        ("Who approves a purchase of 2 million NOK?", "Amount (NOK)", APPROVAL, [3]),
+        ("Who approves a purchase of 50k NOK?", "Amount (NOK)", APPROVAL, [1]),
+        ("Who signs a contract of 180k euro?", "Value (euro)", SIGNED, [1]),
+        ("Who signs a contract of €2m?", "Value (euro)", SIGNED, [2]),
+        ("Who signs a contract of 3 million euro?", "Value (euro)", SIGNED, [3]),
         ("What do we do at an SOC of 30 %?", "State of charge", CHARGE, [0, 1]),
         ("What do we do at an SOC of 70 %?", "State of charge", CHARGE, []),
         ("What is my notice with 7 years of service?", "Length of service", SERVICE, [1]),
@@ -44,7 +50,8 @@ def test_the_ranges_that_contain_the_number_are_found(
     [
         ("Who approves 50,000 for vessel Lomvi?", "Amount (NOK)", APPROVAL),  # a number of what?
         ("Who approves a purchase of 50,000 NOK for 3 vessels?", "Amount (NOK)", APPROVAL),
-        ("Who approves a purchase of 2 million NOK?", "Amount (NOK)", APPROVAL),
+        ("Who approves a purchase of 2 K?", "Amount (NOK)", APPROVAL),
+        ("Who approves a purchase of 1 to 2 million NOK?", "Amount (NOK)", APPROVAL),
         ("Who approves a purchase of about 10,000 NOK?", "Amount (NOK)", APPROVAL),
         ("Who approves a purchase of 50,000 EUR?", "Amount (NOK)", APPROVAL),
         ("What is my notice after 10 years?", "Length of service", SERVICE),

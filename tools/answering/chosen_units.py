@@ -24,7 +24,7 @@ from argot.tools.answering.quoting import (
 )
 from argot.tools.answering.unit_completion import SHORT_ANSWERS, find_rows_beside, is_list_wanted, is_repeating
 from argot.tools.reading.passage_readings import read_best_wordings, to_log_odds
-from argot.types import Hit
+from argot.types import Hit, Passage
 
 # Chosen on the train split of `lay_train` (bench/laboratory/answers.md).
 MAX_UNITS = 5
@@ -106,26 +106,26 @@ def quote_units(question: QuotedQuestion, hits: Sequence[Hit], chosen: Sequence[
     by_hit: dict[int, list[Unit]] = {}
     for one in chosen:
         by_hit.setdefault(one.hit, []).append(one.unit)
-    return [_quote_passage(question, units, hits[place].passage.with_columns) for place, units in by_hit.items()]
+    return [_quote_passage(question, units, hits[place].passage) for place, units in by_hit.items()]
 
 
-def _quote_passage(question: QuotedQuestion, chosen: Sequence[Unit], text: str) -> str:
+def _quote_passage(question: QuotedQuestion, chosen: Sequence[Unit], passage: Passage) -> str:
     """Quote the chosen units of a passage in their order, except that the best one comes first if it is a sentence."""
+    text = passage.with_columns
     units, best = read_units(text), chosen[0]
     ordering = find_ordering_units(text)
-    numbers = {number for unit in chosen for number in _complete_unit(question, unit, chosen, units)} - ordering
+    numbers = {number for unit in chosen for number in _complete_unit(question, unit, chosen, passage)} - ordering
     return render_first(set(find_needed(best, units)) - ordering if best.kind == "prose" else (), numbers, units)
 
 
-def _complete_unit(
-    question: QuotedQuestion, unit: Unit, chosen: Sequence[Unit], units: Sequence[Unit]
-) -> Sequence[int]:
+def _complete_unit(question: QuotedQuestion, unit: Unit, chosen: Sequence[Unit], passage: Passage) -> Sequence[int]:
     """Return the units to quote with one that answers: the header of its table, or its whole list if most of that was
     chosen.
     """
+    units = read_units(passage.with_columns)
     if unit.kind == "row":
         # The best row decides which others are like it.
-        return find_rows_beside(question, unit, units) if unit is chosen[0] else find_needed(unit, units)
+        return find_rows_beside(question, unit, units, passage) if unit is chosen[0] else find_needed(unit, units)
     whole = is_list_wanted(question, unit, units) or _is_list_chosen(unit, chosen, units)
     following = [] if _gives_value(question, unit) else _find_next(unit, units)
     return [*find_needed(unit, units, whole_list=whole), *following]

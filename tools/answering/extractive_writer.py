@@ -31,7 +31,13 @@ from argot.tools.answering.quoting import (
 )
 from argot.tools.answering.succession import drop_outdated
 from argot.tools.answering.term_definitions import find_spelling_out, is_about
-from argot.tools.answering.unit_completion import SHORT_ANSWERS, find_rows_beside, is_list_wanted, is_repeating
+from argot.tools.answering.unit_completion import (
+    SHORT_ANSWERS,
+    find_chosen_rows,
+    find_rows_beside,
+    is_list_wanted,
+    is_repeating,
+)
 from argot.tools.reading.answer_types import is_decisive
 from argot.tools.reading.question_splitting import split_questions
 from argot.tools.text.rarity import compute_floored_idf
@@ -289,9 +295,12 @@ def _render_pieces(question: QuotedQuestion, fitting: Sequence[Sequence[_Candida
     """Return one piece for each passage: the best sentence, with as much of its context as completes it."""
     pieces: list[str] = []
     for best, *others in sorted(fitting, key=lambda of_hit: not _is_whole(question, of_hit[0])):
-        text = hits[best.hit].passage.with_columns
+        passage = hits[best.hit].passage
+        text = passage.with_columns
         units = read_units(text)
-        beside = find_rows_beside(question, best.unit, units)
+        if not pieces and (chosen_rows := find_chosen_rows(question, best.unit, units, passage)):
+            return [render_quotation(chosen_rows, units)]
+        beside = find_rows_beside(question, best.unit, units, passage)
         if not pieces and _is_whole(question, best):
             numbers = find_needed(best.unit, units, whole_list=is_list_wanted(question, best.unit, units))
             return [render_quotation(beside or numbers, units)]

@@ -27,6 +27,8 @@ class QuotedQuestion:
     `text` has every term replaced by its expansion; `aliases` maps an abbreviation to its expansion's stems.
     `wordings`: `text`, and the question with the abbreviations that passages may have instead.
 
+    `cut`: the passages (ids) that may lack entries of a list or table.
+
     `undefined`: the abbreviation whose meaning is asked for and which no glossary has; usually empty.
     """
 
@@ -40,6 +42,7 @@ class QuotedQuestion:
     asks_whether: bool
     value: AskedValue | None
     undefined: str
+    cut: frozenset[str]
 
     @classmethod
     def of(cls, request: AnswerRequest) -> QuotedQuestion:
@@ -57,7 +60,19 @@ class QuotedQuestion:
         value, undefined = find_asked_value(request.question), find_term_to_define(request.question, request.terms)
         wordings = tuple(dict.fromkeys((text, request.question, *request.wordings)))
         stems = find_statement_stems(text)
-        return cls(text, wordings, stems, aliases, wanted, wants_all, twice, whether, value, undefined)
+        return cls(
+            text,
+            wordings,
+            stems,
+            aliases,
+            wanted,
+            wants_all,
+            twice,
+            whether,
+            value,
+            undefined,
+            frozenset(request.cut_lists),
+        )
 
     def is_shape_of(self, text: str) -> bool:
         """Return whether a text looks like an answer: contains a number or a date, names somebody, or begins a step."""

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
+from textwrap import dedent
 
 from argot.markdown_rows import cut_cells
 from argot.tools.answering.embedded_instructions import find_orders
@@ -392,7 +393,7 @@ def _choose_separator(before: Unit, unit: Unit) -> str:
 def _render_unit(unit: Unit) -> str:
     match unit.kind:
         case "code":
-            return _close_fence(unit.text)
+            return _close_fence(unit)
         case "row":
             return unit.text.strip()
         case "item":
@@ -403,12 +404,17 @@ def _render_unit(unit: Unit) -> str:
             return unit.plain
 
 
-def _close_fence(code: str) -> str:
-    """Return the code with the fence that is missing if its passage begins or ends within a long block."""
+def _close_fence(unit: Unit) -> str:
+    """Return the code with the fence that is missing: if its passage begins or ends within a long block, or if it is
+    only indented, whose columns would slip in a proportional font.
+    """
+    code = unit.text
     lines = code.split("\n")
     first, last = _FENCE.match(lines[0]), _FENCE.match(lines[-1])
     if last and not first:
         return f"{last[1]}\n{code}"
+    if not first and len(lines) > 1:
+        return f"```\n{dedent(' ' * unit.indent + code.expandtabs(4))}\n```"
     return f"{code}\n{first[1]}" if first and (not last or len(lines) == 1) else code
 
 

@@ -1,7 +1,7 @@
 """Ranges of numbers as a table's rows and questions name them: "up to 10,000", "below 45 %", "5 to 10 years".
 
-Whether a row contains a number is decided strictly or not at all: one number, the same unit, no "after" or "about".
-English.
+Whether a row contains a number is decided strictly or not at all: one number, the same unit, no "after" or "about". A
+number may have a scale ("180k euro", "2 million"). English.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ from argot.tools.text.words import NUMBER_WORDS, content_stems, fold_words, stem
 _AMOUNT = (
     r"(?P<{0}currency>[A-Z]{{3}} ?|[€$£¥])?"
     r"(?P<{0}number>\d{{1,3}}(?:[ \u00a0\u202f]\d{{3}})+(?!\d)|\d+(?:[.,]\d+)*)"
+    # A capital "K" may be kelvin, and "m" metres, unless there is a currency.
+    r"(?P<{0}scale>(?({0}currency)[kKmM]|(?:k|[mM](?=[ \u00a0]?(?:[€$£¥]|[A-Z]{{3}}\b|euros?\b|dollars?\b))))(?!\w)"
+    r"|[ \u00a0]?(?:thousand|million|billion|mn|bn)\b)?"
     r"(?:[ \u00a0]?(?P<{0}unit>[%€$£¥]|°[CF]|(?!(?:and|to|up|or)\b)[A-Za-zµ]+))?"
 )
 _RANGE = re.compile(
@@ -33,7 +36,11 @@ _UNSURE = frozenset(
     ("after", "before", "until", "since", "about", "around", "almost", "nearly", "roughly", "within", "by", "past")
 )
 """Words before a number that say neither that it is this number, nor on which side of it."""
-_SCALES = frozenset(("k", "m", "mn", "bn", "thousand", "million", "billion"))
+_SCALES: dict[str, int] = {
+    spelling: 10**power
+    for power, spellings in {3: ("k", "thousand"), 6: ("m", "mn", "million"), 9: ("bn", "billion")}.items()
+    for spelling in spellings
+}
 _UNIT_GROUPS = ("currency", "unit", "last_currency", "last_unit")
 _UPPER = ("<", "<=", "≤")
 _AMBIGUOUS = re.compile(r"\d{1,3}\.\d{3}")  # in some countries a thousand times as much
@@ -89,7 +96,31 @@ def find_places_in_range(asked: ValueRange, column: str, cells: Sequence[str]) -
     ranges = [_read_cell(cell) for cell in cells]
     if not all(one is not None and _is_same_unit(asked.unit, one.unit, column) for one in ranges):
         return None
-    return [place for place, one in enumerate(ranges) if one is not None and one.meets(asked)]
+    known = [one for one in ranges if one is not None]
+    met = [place for place, one in enumerate(known) if one.meets(asked)]
+    return _select_nearest(met, known) if _is_ladder(known) and not asked.is_bound else met
+
+
+def _is_ladder(ranges: Sequence[ValueRange]) -> bool:
+    """Return whether bounds of one direction and one beyond the last of them divide all numbers: "up to 10", "up to
+    100", "above 100".
+
+    Without the last one each bound holds by itself: below 45 % is below 65 % too.
+    """
+    highs = [one.high for one in ranges if one.low is None and one.high is not None]
+    lows = [one.low for one in ranges if one.high is None and one.low is not None]
+    if len(highs) + len(lows) < max(3, len(ranges)) or len(set(highs)) < len(highs) or len(set(lows)) < len(lows):
+        return False
+    return (len(lows) == 1 and lows[0] >= max(highs)) or (len(highs) == 1 and highs[0] <= min(lows))
+
+
+def _select_nearest(places: Sequence[int], ranges: Sequence[ValueRange]) -> list[int]:
+    """Return the place of the tightest of several bounds of one direction."""
+    lows = [(low, place) for place in places if (low := ranges[place].low) is not None]
+    highs = [(high, place) for place in places if (high := ranges[place].high) is not None]
+    if lows and highs:
+        return list(places)
+    return [max(lows)[1]] if lows else [min(highs)[1]] if highs else list(places)
 
 
 def _read_cell(cell: str) -> ValueRange | None:
@@ -105,11 +136,13 @@ def _is_same_unit(asked: str, said: str, column: str) -> bool:
 
 
 def _read(found: re.Match[str]) -> ValueRange | None:
-    low, high = _parse_number(found["number"]), _parse_number(found["last_number"])
+    low, high = _parse_number(found["number"], found["scale"]), _parse_number(found["last_number"], found["last_scale"])
     named = {unit for group in _UNIT_GROUPS if (unit := _find_unit(found[group]))}
     is_span, sign = found["last_number"] is not None, found["sign"] or ""
     is_upper = bool(found["below"] or found["upto"] or sign in _UPPER)
-    if low is None or (is_span and high is None) or len(named) > 1 or named & _SCALES:
+    # "5 to 10 million": a scale at the end may count for both.
+    is_vague = found["last_scale"] and not found["scale"]
+    if low is None or (is_span and high is None) or len(named) > 1 or is_vague:
         return None
     if is_upper and (is_span or found["open"]):
         return None
@@ -123,11 +156,12 @@ def _read(found: re.Match[str]) -> ValueRange | None:
     return ValueRange(low, low, True, True, unit)
 
 
-def _parse_number(text: str | None) -> Decimal | None:
-    if not text or _AMBIGUOUS.fullmatch(text):
+def _parse_number(text: str | None, scale: str | None) -> Decimal | None:
+    # "2.500 million" has a point, "2.500" may have a separator of thousands.
+    if not text or (_AMBIGUOUS.fullmatch(text) and not scale):
         return None
     try:
-        return Decimal(normalize_number(text))
+        return Decimal(normalize_number(text)) * _SCALES.get((scale or "").strip().casefold(), 1)
     except InvalidOperation:
         return None
 

@@ -1,4 +1,4 @@
-"""Example questions made from the text of the documents, each tested before it is offered."""
+"""Example questions that stand in the documents or were derived from them, each tested before it is offered."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ MAX_TRIALS = 8  # documents: each trial is a search, and the asker waits
 _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|appendix|annex|part)\s+[\dA-Z]+[.):]?|[A-Z]?\d[\d.]*[.):]?)\s+", re.IGNORECASE
 )
+_HOW_TO = re.compile(r"how to(?= \w)", re.IGNORECASE)
 # Headings of these words alone could occur in any document.
 _GENERAL = frozenset(
     word
@@ -45,20 +46,23 @@ def find_telling_heading(passage: Passage, document: Document) -> str:
     return heading if _is_telling(heading) and bare(heading) != bare(document.title) else ""
 
 
-def write_heading_question(heading: str, document: Document) -> str:
-    """Return a heading as a question about its document."""
-    return heading if heading.endswith("?") else f"What does “{document.title or document.name}” say about “{heading}”?"
+def read_as_question(heading: str) -> str:
+    """Return the question that a heading is, such as "How do I reset a key?" for "How to reset a key"; empty for any
+    other heading: nobody would ask what a document "says about" it.
+    """
+    if _HOW_TO.match(heading):
+        return _HOW_TO.sub("How do I", heading).rstrip("?") + "?"
+    return heading if heading.endswith("?") else ""
 
 
 def write_question(passage: Passage, document: Document, store: CorpusStore, principal: Principal) -> str:
-    """Return a question that a model derived from the passage (RAIDD 3.2), else one made from its heading; empty:
-    neither fits.
+    """Return a question that a model derived from the passage (RAIDD 3.2), else its heading if that is a question;
+    empty: neither is.
     """
     derived = [" ".join(text.text.split()) for text in store.list_questions(principal, [passage.id])]
-    heading = find_telling_heading(passage, document)
     made = [
         *(text for text in derived if text.endswith("?")),
-        write_heading_question(heading, document) if heading else "",
+        read_as_question(find_telling_heading(passage, document)),
     ]
     return next((text for text in made if content_stems(text) and len(text) <= MAX_CHARS), "")
 

@@ -3,12 +3,20 @@ import('/public/mentions.js').catch(() => undefined); // "@" in the field
 // key, or without this script, a mark is a plain link to the same passage. The message goes to Chainlit's own
 // window-message channel and from there to the service, which checks what may be read.
 const ours = ['.message-content a[href^="/argot/passages/"]', '.message-content a[href^="/argot/terms/"]', '#side-view-content a[href^="/argot/passages/"]'].join();
+// The text around an answer is folded under its heading (the style sheet hides it), and unfolded by it.
+const around = '.message-content h6 > a';
+function unfold(link) {
+  const heading = link.parentElement;
+  const open = heading.toggleAttribute('data-open');
+  link.setAttribute('aria-expanded', String(open));
+}
 document.addEventListener('click', (event) => {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const link = event.target instanceof Element && event.target.closest(ours);
   if (!link) return;
   event.preventDefault();
   if (event.detail > 1) return; // the second press of a double click
+  if (link.matches(around)) return unfold(link);
   document.querySelectorAll('.argot-open').forEach((other) => other.classList.remove('argot-open'));
   link.classList.add('argot-open');
   window.postMessage({ open: link.getAttribute('href') }, window.location.origin);
@@ -120,6 +128,7 @@ function listen() {
   label('button[id^="tool-"]:has(.lucide-download)', 'Save this conversation');
   label('button[id^="tool-"]:has(.lucide-link)', 'Share this conversation by a link');
   mend();
+  showLastQuestion();
   const choices = document.querySelectorAll('button[id^="choice-"]');
   const last = choices[choices.length - 1];
   if (last && last.id !== offered) {
@@ -133,8 +142,20 @@ function listen() {
     panel.setAttribute('aria-labelledby', 'side-view-title');
   }
 }
+// A conversation that is opened again shows its last question at the top, as it did when it was asked.
+let opened = '';
+function showLastQuestion() {
+  const questions = document.querySelectorAll('[data-step-type="user_message"]');
+  const first = questions.length ? questions[0].querySelector('[id^="step-"]')?.id || '' : '';
+  if (first && first !== opened && before === null) questions[questions.length - 1].scrollIntoView({ block: 'start' });
+  opened = first;
+}
 // What Chainlit leaves out for people who use a keyboard or a screen reader.
 function mend() {
+  document.querySelectorAll(`${around}:not([role])`).forEach((one) => {
+    one.setAttribute('role', 'button');
+    one.setAttribute('aria-expanded', 'false');
+  });
   // The menu of a conversation is reached by keyboard, and the style sheet shows it while it has the focus.
   document.querySelectorAll('#thread-options[tabindex="-1"]').forEach((one) => one.setAttribute('tabindex', '0'));
   // The words beside an icon say what it is; its own would be read twice.

@@ -282,6 +282,8 @@ def format_settings(origins: list[str], version: str) -> str:
             "unsafe_allow_html": False,  # else HTML from a document would run in an answer
             "latex": False,  # else two prices in dollars would be set as a formula
             "user_message_markdown": False,
+            "user_message_autoscroll": True,  # the question moves to the top of the window ...
+            "assistant_message_autoscroll": False,  # ... and stays there: a long answer is read from its beginning
             "edit_message": False,
             "auto_tag_thread": False,
             "allow_thread_sharing": False,

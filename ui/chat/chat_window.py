@@ -215,7 +215,7 @@ class ChatWindow:
         answering: AsyncGenerator[AskEvent],
         old: Iterable[str] = (),
     ) -> None:
-        """Show an answer while it is made: stages as steps, pieces as they come, the result last.
+        """Show an answer while it is made: the current stage, pieces as they come, the result last.
 
         Args:
             asked: the message of the question.
@@ -262,10 +262,11 @@ class ChatWindow:
                 turn.written = ""
                 await turn.message.stream_token("", is_sequence=True)
         if isinstance(result := event.data, AskResult):
-            await stages.close()
+            await stages.take_away()
             # Thumbs on this answer carry this id until the page is reloaded, and then Argot's own id.
             self.layer.remember_run(turn.run, result.thread, result.turn)
             await self._show(turn.message, await self._add_share_button(view_result(result), result))
+            await stages.show_path(result)
             steps = [turn.message.id, *stages.steps, turn.run]
             cl.user_session.set(ANSWER, {"question": turn.asked.id, "steps": steps})
             await self._offer_next(turn.message.id, result)

@@ -1,4 +1,4 @@
-"""An answer in the window while it is made: stages as steps, pieces as they come, the result last."""
+"""An answer in the window while it is made: the current stage, pieces as they come, the result last."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ import chainlit as cl
 from chainlit.utils import utc_now
 
 from argot.errors import ArgotError
-from argot.results import AskEvent
+from argot.results import AskEvent, AskResult
 from argot.ui.chat.brand import NAME
-from argot.ui.rendering.chat_markdown import STAGE_LABELS, Button, format_duration, format_stage
+from argot.ui.rendering.answer_path import describe_path
+from argot.ui.rendering.chat_markdown import Button, label_stage
 from argot.ui.rendering.safe_markdown import clean_text, escape_markdown
 
 logger = logging.getLogger(__name__)
 
 WAIT_SECONDS = 0.5
 """A question that has not begun after this time is shown as waiting, and checked again at the same interval."""
+PATH_TITLE = "How this was answered"
+UNANSWERED_LABEL = "It was not answered"
 BUTTONS = "buttons"
 TAKEN_BUTTONS = "taken"
 ANSWER = "answer"
@@ -43,39 +46,28 @@ async def report_errors() -> AsyncIterator[None]:
 
 
 class Stages:
-    """The stages of one answer: a step that names the current stage, and a line for each below it."""
+    """The work on one answer: a line that names the current stage, and below the finished answer how it came about."""
 
     def __init__(self, run: str) -> None:
         self.run = run
         self.frame: cl.Step | None = None
-        self.lines: dict[str, cl.Step] = {}
+        self.path: list[cl.Step] = []
         self.plan: dict[str, cl.Step] = {}
-        self.seconds = 0.0
 
     async def show_step(self, event: AskEvent) -> None:
         """Show a sub-question of the plan in a line of its own, and there later the result for it."""
         line = self.plan.get(event.name)
         if line is None:
-            # Beside the frame, which is folded: the plan is for reading.
+            # The plan is for reading, and stays above the answer.
             line = self.plan[event.name] = _make_step("", self.run)
         line.name = clean_text(f"{event.name}. {event.data}")
         await (line.update() if line.persisted else line.send())
 
     async def show(self, event: AskEvent) -> None:
         """Show a stage that began (`seconds` is None) or ended."""
-        name, seconds = event.name, event.seconds
-        # The name of a stage that ended stays in the frame until the next stage begins.
-        if self.frame is None or seconds is None:
-            await self._name(STAGE_LABELS.get(name, name))
-        assert self.frame
-        line = self.lines.get(name)
-        if line is None:
-            line = self.lines[name] = _make_step("", self.frame.id)
-        line.name = format_stage(name, str(event.data), seconds, event.model_seconds)
-        if seconds is not None:
-            self.seconds += seconds
-            line.end = utc_now()
-        await (line.update() if line.persisted else line.send())
+        # The name of a stage that ended stays until the next stage begins.
+        if self.frame is None or event.seconds is None:
+            await self._name(label_stage(event.name))
 
     @asynccontextmanager
     async def waiting(self, for_what: Callable[[], str]) -> AsyncIterator[None]:
@@ -85,9 +77,10 @@ class Stages:
             yield
         finally:
             looking.cancel()
-            # A frame without lines has only said that the question waits.
-            if self.frame and not self.lines:
-                await self._name("It was not started")
+            # The line is taken away once the question is answered.
+            if self.frame:
+                self.frame.end = utc_now()
+                await self._name(UNANSWERED_LABEL)
 
     async def _wait(self, for_what: Callable[[], str]) -> None:
         while True:
@@ -106,13 +99,24 @@ class Stages:
     @property
     def steps(self) -> list[str]:
         """The ids of all steps that are shown."""
-        return [step.id for step in (self.frame, *self.lines.values(), *self.plan.values()) if step]
+        return [step.id for step in (*filter(None, [self.frame]), *self.path, *self.plan.values())]
 
-    async def close(self) -> None:
+    async def take_away(self) -> None:
+        """Take the line about the current stage away: the answer itself stands next to its question."""
         if self.frame:
-            self.frame.name = f"How this was answered · {len(self.lines)} steps · {format_duration(self.seconds)}"
-            self.frame.end = utc_now()
-            await self.frame.update()
+            await self.frame.remove()
+            self.frame = None
+
+    async def show_path(self, result: AskResult) -> None:
+        """Show below the answer how it came about, folded."""
+        lines = describe_path(result)
+        if not lines:
+            return
+        head = _make_step(PATH_TITLE, self.run)
+        self.path = [head, *(_make_step(line, head.id) for line in lines)]
+        for step in self.path:
+            step.end = step.start
+            await step.send()
 
 
 def _make_step(name: str, parent: str) -> cl.Step:

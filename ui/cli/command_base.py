@@ -92,6 +92,11 @@ def say(text: object = "") -> None:
     typer.echo(escape_text(text))
 
 
+def say_faintly(text: object) -> None:
+    """Print a line of the output that matters less: faint on a terminal, plain in a pipe."""
+    typer.secho(escape_text(text), dim=True)
+
+
 def say_aside(text: object) -> None:
     """Print a line on standard error, so that a pipe gets only the output itself."""
     typer.echo(escape_text(text), err=True)

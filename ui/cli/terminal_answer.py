@@ -7,7 +7,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from argot.locations import place
-from argot.ui.cli.command_base import line, say
+from argot.ui.cli.command_base import line, say, say_faintly
 from argot.ui.rendering.cell_marks import mark_cells
 from argot.ui.rendering.safe_markdown import draw_boxes
 
@@ -86,10 +86,10 @@ def _format_marks(sentence: Sentence, numbers: Sequence[int]) -> str:
 
 
 def _print_context(result: AskResult) -> None:
-    """Print the text around the answer in its passages, indented."""
+    """Print the text around the answer in its passages, indented and faint."""
     for context in result.answer_context:
-        say(f"\nIn context [{context.n}]:")
-        say(indent(draw_boxes(context.text), "    "))
+        say_faintly(f"\nIn context [{context.n}]:")
+        say_faintly(indent(draw_boxes(context.text), "    "))
 
 
 def _print_notes(result: AskResult) -> None:

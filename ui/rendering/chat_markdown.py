@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from argot.locations import place
 from argot.results import (
+    NO_ANSWER,
     AskResult,
     Choice,
     FoundPassage,
@@ -117,18 +118,9 @@ def view_result(result: AskResult) -> AnswerView:
             return AnswerView(_format_talk(result), make_next_buttons(result.examples))
 
 
-def format_stage(name: str, found: str, seconds: float | None, model_seconds: float = 0.0) -> str:
-    """Describe a finished stage as literal text, with the time it spent waiting for the language model."""
-    line = STAGE_LABELS.get(name, name.replace("_", " ").capitalize())
-    line += f": {clean_text(found)}" if found else ""
-    if seconds is None:
-        return line
-    of_model = f", language model {format_duration(model_seconds)}" if model_seconds else ""
-    return f"{line} ({format_duration(seconds)}{of_model})"
-
-
-def format_duration(seconds: float) -> str:
-    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+def label_stage(name: str) -> str:
+    """Return the words for a stage of the journey."""
+    return STAGE_LABELS.get(name, name.replace("_", " ").capitalize())
 
 
 def format_passage(
@@ -248,7 +240,9 @@ def export_text(thread: str) -> str:
 
 def _view_answer(result: AskResult) -> AnswerView:
     caution = f"*{result.caution}*" if result.caution else ""
-    answer = [caution, _format_answer(result), *map(format_context, result.answer_context)]
+    addresses = {one.n: _make_marked_address(one, result.sentences) for one in result.cited_passages}
+    around = [format_context(one, addresses[one.n]) for one in result.answer_context if one.n in addresses]
+    answer = [caution, _format_answer(result), *around]
     sources = _format_sources(result, result.cited_passages, "Sources")
     pictures = format_pictures([one for passage in result.cited_passages for one in passage.pictures])
     below = [pictures, _format_understood(result), sources, _format_notes(result), _name_writer(result)]
@@ -267,7 +261,7 @@ def _format_talk(result: AskResult) -> str:
 
 
 def _view_abstention(result: AskResult) -> AnswerView:
-    head = escape_markdown(get_first_line(result.answer) or "The documents do not seem to answer this.")
+    head = escape_markdown(get_first_line(result.answer) or NO_ANSWER)
     nearest = _format_sources(result, result.nearest_passages)
     return AnswerView(_join_parts([head, nearest, _format_understood(result), _format_notes(result)]))
 
@@ -383,12 +377,17 @@ def _format_source(passage: FoundPassage) -> str:
 
 
 def _make_mark(passage: FoundPassage, sentences: Sequence[Sentence]) -> str:
-    """Make the mark of a passage, "[1]", which opens it with the sentences that rest on it highlighted."""
+    """Make the mark of a passage, "[1]"."""
+    # The escaped inner brackets are the ones that show: "[1]".
+    return f"[\\[{passage.n}\\]]({_make_marked_address(passage, sentences)})"
+
+
+def _make_marked_address(passage: FoundPassage, sentences: Sequence[Sentence]) -> str:
+    """Make the address that opens a passage with the sentences that rest on it highlighted."""
     citations = [one for sentence in sentences for one in sentence.citations if one.passage_id == passage.passage_id]
     # Several sentences may rest on the same words, so each span is kept once.
     spans = "&".join(f"span={start}-{end}" for start, end in dict.fromkeys(one.span for one in citations))
-    # The escaped inner brackets are the ones that show: "[1]".
-    return f"[\\[{passage.n}\\]]({_make_address(passage)}{'?' if spans else ''}{spans})"
+    return f"{_make_address(passage)}{'?' if spans else ''}{spans}"
 
 
 def _make_address(passage: FoundPassage) -> str:

@@ -74,10 +74,11 @@ def format_footnotes(result: AskResult, site: str = "", *, by_number: bool = Fal
         notes.append(f"{UNSUPPORTED} No passage supports this sentence.")
     ends = {one.n: f": {_format_sentences(_list_sentences(one.n, result))}" if by_number else "" for one in shown}
     parts = [
-        *map(_format_context, result.answer_context),
         _format_list(title, [_format_source(passage, site) + ends[passage.n] for passage in shown]),
         _format_list("Understood as", list(understood)),
         _format_list("Notes", notes),
+        # Last, because it matters least.
+        *map(_format_context, result.answer_context),
     ]
     return "\n\n".join(filter(None, parts))
 

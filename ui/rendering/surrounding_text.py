@@ -1,4 +1,4 @@
-"""The text around an answer, as the chat window and other programs show it: a quotation below the answer."""
+"""The text around an answer, as the chat window and other programs show it: a muted quotation below the answer."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from argot.results import AnswerContext
 from argot.ui.rendering.safe_markdown import highlight
 
 
-def format_context(context: AnswerContext) -> str:
-    """Format the text around an answer for the chat window, which mutes quotations, with the answer in bold."""
+def format_context(context: AnswerContext, address: str) -> str:
+    """Format the text around an answer for the chat window, which folds a quotation under a heading that is a link.
+
+    Args:
+        address: of the passage, where the link leads if nothing unfolds the quotation.
+    """
     text, _ = highlight(context.text, context.spans)
-    return f"###### In context \\[{context.n}\\]\n{quote_lines(text)}"
+    return f"###### [In context \\[{context.n}\\]]({address})\n{quote_lines(text)}"
 
 
 def quote_lines(markdown: str) -> str:

@@ -10,7 +10,7 @@ from argot.locations import place
 from argot.results import AnswerContext, AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
 from argot.service.json_values import show_passage
 from argot.types import Document, Passage
-from argot.ui.rendering.chat_markdown import format_passage, format_stage, view_result
+from argot.ui.rendering.chat_markdown import format_passage, label_stage, view_result
 from argot.ui.rendering.message_markdown import format_message, strip_footnotes
 from argot.ui.rendering.safe_markdown import clean_text, escape_markdown, highlight, quote_markdown
 from argot.ui.rendering.source_addresses import parse_source
@@ -134,13 +134,14 @@ def test_an_answer_shows_citations_terms_and_unsupported_sentences() -> None:
     assert "**a\\_b\\.pdf**, [page 3](/argot/passages/p1/original#page=3) · H" in rest[1]
 
 
-def test_what_surrounds_an_answer_is_quoted_below_it_with_the_answer_in_bold() -> None:
+def test_what_surrounds_an_answer_is_quoted_below_it_under_a_heading_that_folds_it() -> None:
     around = AnswerContext(n=2, passage_id="p1", text="Before <b>.\n\nIt is so [9]. After.", spans=[(13, 26)])
     result = _result(answer=CITED.text, sentences=[CITED], passages=[PASSAGE], answer_context=[around])
     shown = view_result(result).content
-    assert "###### In context \\[2\\]\n> Before &lt;b>.\n>\n> **It is so \\[9\\].** After." in shown
+    heading = "###### [In context \\[2\\]](/argot/passages/p1?span=4-9)"
+    assert f"{heading}\n> Before &lt;b>.\n>\n> **It is so \\[9\\].** After." in shown
     message = format_message(result)
-    assert "**In context (2)**\n\n> Before <\u2060b>.\n>\n> It is so [9]. After." in message
+    assert message.endswith("**In context (2)**\n\n> Before <\u2060b>.\n>\n> It is so [9]. After.")
     assert strip_footnotes(message) == "It is so."
 
 
@@ -249,9 +250,9 @@ def test_the_panel_names_the_heading_and_marks_the_cited_sentence() -> None:
     assert led.endswith("[Read it in the document](/library/d?passage=p&span=105-109#p)")
 
 
-def test_a_stage_is_one_readable_line() -> None:
-    assert format_stage("retrieve", "30 passages", 0.0123) == "Searching the documents: 30 passages (12 ms)"
-    assert format_stage("retrieve", "", None) == "Searching the documents"
+def test_a_stage_has_readable_words() -> None:
+    assert label_stage("retrieve") == "Searching the documents"
+    assert label_stage("a_new_stage") == "A new stage"
 
 
 @pytest.mark.parametrize(

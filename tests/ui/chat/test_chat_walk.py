@@ -43,7 +43,7 @@ def served(chromium: Any, tiny_home: Path, tmp_path_factory: pytest.TempPathFact
     folder = tmp_path_factory.mktemp("walk")
     home = Path(shutil.copytree(tiny_home, folder / "kb"))
     (folder / "timetable.pdf").write_bytes(pdf("Timetable of the depot", f"Night trains\n{LEAVES}"))
-    asking = DEPOT.replace("## Bicycle carriage", "## How to take a bicycle")
+    asking = DEPOT.replace("## Bicycle carriage", "## How to take a bicycle on a night train")
     (folder / "depot.md").write_text(asking, encoding="utf-8")
     argot("add", folder / "timetable.pdf", folder / "depot.md", "--tag", "trains", "--home", home)
     for name, *more in (("ann",), ("bob",), ("mia", "--role", "manager")):

@@ -1,0 +1,51 @@
+"""A refusal says what is true: no sure answer, nothing close, another language, or nothing but the last answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from argot.graph.build import build_graph
+from argot.graph.presentation.wording import write_abstention
+from argot.graph.run import ask
+from argot.results import NO_ANSWER, AskResult, FoundPassage
+
+NEAR = FoundPassage(n=1, passage_id="p", document="a.md", uri="x", page=None, heading="", text="T", score=0.4)
+PARKING = "# Garage\n\nEmployees park on level 2 for free.\n"
+
+
+async def asked(kb: Any, *questions: str) -> list[AskResult]:
+    graph, run, results = build_graph(InMemorySaver()), kb.run_context(), []
+    for question in questions:
+        events = [event async for event in ask(graph, run, question, "t")]
+        assert isinstance(events[-1].data, AskResult)
+        results.append(events[-1].data)
+    return results
+
+
+def test_closest_passages_follow_a_refusal_that_does_not_deny_them() -> None:
+    assert write_abstention([NEAR]) == f"{NO_ANSWER} The closest passages are:\n[1] a.md"
+    assert write_abstention([]) == "No passage comes close enough to answer this."
+
+
+@pytest.mark.parametrize("nearest", [[], [NEAR]])
+def test_a_refusal_of_another_language_asks_for_english(nearest: list[FoundPassage]) -> None:
+    said = write_abstention(nearest, question="Wie viele Urlaubstage habe ich?")
+    assert said.startswith(NO_ANSWER) and "does not seem to be in English" in said
+    assert "English" not in write_abstention(nearest, question="How many days of leave do I have?")
+
+
+async def test_a_follow_up_is_not_answered_by_the_last_answer_again(tiny_kb: Any) -> None:
+    tiny_kb.add("garage.md", PARKING)
+    first, second = await asked(tiny_kb, "On which level do employees park?", "And for part-timers?")
+    assert (first.status, second.status) == ("answered", "abstained")
+    assert second.answer.startswith("No passage says more about “part-timers” than the answer above.")
+
+
+async def test_a_follow_up_that_the_same_sentence_answers_is_answered(tiny_kb: Any) -> None:
+    tiny_kb.add("garage.md", "# Garage\n\nEmployees park on level 2, contractors on level 3.\n")
+    first, second = await asked(tiny_kb, "On which level do employees park?", "And for contractors?")
+    assert (first.status, second.status) == ("answered", "answered")
+    assert "level 3" in second.answer

@@ -62,10 +62,19 @@ def recognise_table(rows: Sequence[Sequence[str]], given: Mapping[str, str], nam
     header = _find_header(rows, wanted)
     found = _recognise_below(rows, header, wanted, name)
     first = next((at for at, row in enumerate(rows) if any(map(str.strip, row))), -1)
-    # A first row unlike the others is a header whose names are unknown.
-    if header < 0 and found.has_terms and first >= 0 and not _is_like_body(rows[first], found):
+    # A first row unlike the others is a header whose names are unknown; and if no column is known, its cells are what a
+    # person calls them.
+    if header < 0 and first >= 0 and not (found.has_terms and _is_like_body(rows[first], found)):
         found = _recognise_below(rows, first, wanted, name)
     return found
+
+
+def list_unknown_columns(found: Sequence[RecognisedTable], given: Mapping[str, str]) -> list[str]:
+    """Return the names in a person's mapping that no column of the tables has."""
+    widest = max((len(one.columns) for one in found), default=0)
+    known = {_fold(column.header) for one in found for column in one.columns}
+    known |= {_fold(f"column {_letter(at)}") for at in range(widest)}
+    return [name for name in given if _fold(name[:_MAX_HEADER_CHARS]) not in known]
 
 
 def _is_like_body(row: Sequence[str], found: RecognisedTable) -> bool:

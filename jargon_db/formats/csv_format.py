@@ -86,11 +86,11 @@ def read_csv(text: str, name: str, options: ReadOptions) -> GlossaryFile:
     return read_tables([Table("", _read_rows(text, name))], name, options, unguard_formula)
 
 
-def write(senses: Iterable[Sense], contexts: Iterable[Context] = ()) -> str:
-    """Return the CSV file of these senses, and of what is known of their contexts, with comma and line feed."""
+def write(senses: Iterable[Sense], contexts: Iterable[Context] = (), *, delimiter: str = ",") -> str:
+    """Return the CSV file of these senses, and of what is known of their contexts, with line feeds."""
     out = io.StringIO()
-    plain = csv.writer(out, lineterminator="\n")
-    quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    plain = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    quoted = csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
     header, rows = make_rows(senses, contexts)
     plain.writerow(header)
     for row in rows:

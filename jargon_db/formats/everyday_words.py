@@ -44,7 +44,8 @@ def decide_everyday_words(
         if undecided:
             words |= dict.fromkeys(names)
             if choice == "leave":
-                rejected.append(RejectedRow(f"row {place}" if isinstance(place, int) else str(place), _REASON))
+                shown = f"row {place}" if isinstance(place, int) else str(place)
+                rejected.append(RejectedRow(shown, _REASON, sense=one))
                 continue
         senses.append(replace(one, status="draft") if undecided and choice == "draft" else one)
         places.append(place)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from argot.errors import InvalidInput
+from argot.errors import InvalidInput, RowProblem
 from argot.jargon_db.formats import csv_format, json_format
+from argot.jargon_db.formats.control_characters import clean_xml
 from argot.jargon_db.formats.glossary_file import GlossaryFile, ProcessRequired, ReadOptions, refuse
 from argot.types import Context, Sense
 
@@ -44,11 +45,16 @@ def _read_csv(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
     return csv_format.read_csv(text, name, options)
 
 
+def _write_tsv(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
+    return csv_format.write(senses, contexts, delimiter="\t")
+
+
 def _read_skos(data: bytes, name: str, options: ReadOptions, *, syntax: str) -> GlossaryFile:
     # Imported here and below: most glossaries are CSV, and never need a parser of RDF.
     from argot.jargon_db.formats import skos_format
 
-    return skos_format.read_skos(data, name, options, syntax)
+    read = partial(skos_format.read_skos, syntax=syntax)
+    return _read_xml(read, data, name, options) if syntax == "rdfxml" else read(data, name, options)
 
 
 def _write_skos(senses: Iterable[Sense], contexts: Iterable[Context], *, syntax: str) -> str:
@@ -77,7 +83,13 @@ def _write_xlsx(senses: Iterable[Sense], contexts: Iterable[Context]) -> bytes:
 def _read_tbx(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
     from argot.jargon_db.formats import tbx_format
 
-    return tbx_format.read_tbx(data, name, options)
+    return _read_xml(tbx_format.read_tbx, data, name, options)
+
+
+def _read_xml(read: Read, data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
+    plain, message = clean_xml(data)
+    found = read(plain, name, options)
+    return replace(found, notices=[*found.notices, RowProblem(0, "", message)]) if message else found
 
 
 def _write_tbx(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
@@ -88,7 +100,8 @@ def _write_tbx(senses: Iterable[Sense], contexts: Iterable[Context]) -> str:
 
 _XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 FORMATS: tuple[GlossaryFormat, ...] = (
-    GlossaryFormat("csv", "CSV", (".csv", ".tsv", ".tab", ".txt", *_MARKDOWN), "text/csv", _read_csv, csv_format.write),
+    GlossaryFormat("csv", "CSV", (".csv", ".txt", *_MARKDOWN), "text/csv", _read_csv, csv_format.write),
+    GlossaryFormat("tsv", "TSV", (".tsv", ".tab"), "text/tab-separated-values", _read_csv, _write_tsv),
     GlossaryFormat("xlsx", "XLSX", (".xlsx", ".xlsm"), _XLSX_TYPE, _read_xlsx, _write_xlsx, is_binary=True),
     GlossaryFormat("tbx", "TBX", (".tbx", ".tbxm"), "application/x-tbx+xml", _read_tbx, _write_tbx),
     GlossaryFormat("json", "JSON", (".json",), "application/json", json_format.read_json, json_format.write),
@@ -98,15 +111,15 @@ FORMATS: tuple[GlossaryFormat, ...] = (
 )
 """Formats for reading and writing, in the order in which they are offered."""
 
-_CSV, _XLSX, _TBX, _JSON, _TURTLE, _XML, _JSONLD = FORMATS
+_CSV, _TSV, _XLSX, _TBX, _JSON, _TURTLE, _XML, _JSONLD = FORMATS
 _LINKED = re.compile(r'"@(?:context|graph|id)"\s*:')
 _LOOKS_TURTLE = re.compile(r"(?:@prefix|@base|prefix\s|base\s|_:|<[a-z][a-z0-9+.-]*:[^<>\s]*>\s)", re.IGNORECASE)
 _LOOKS_TBX = re.compile(r"<(?:\w+:)?(?:martif|tbx)[\s>]", re.IGNORECASE)
 _COMMENTS = re.compile(r"(?:\s*#[^\n]*\n)+\s*")
 _ENDING = re.compile(r"\.(?=[^.]*[a-z])[a-z0-9_~-]{1,12}$", re.IGNORECASE)
 """An ending that identifies the kind of a file; those of "terms 1.2" and "Dr. Who's terms" do not."""
-_READ_ALONE = (".tsv", ".tab", *_MARKDOWN, ".xlsm", ".tbxm", ".nt")
-"""Endings of formats that are read and never written: CSV is exported with commas, Turtle with prefixes."""
+_READ_ALONE = (*_MARKDOWN, ".xlsm", ".tbxm", ".nt")
+"""Endings of formats that are read and never written: Turtle is exported with prefixes."""
 _HEAD_BYTES = 100_000
 _SMALL_FILE_BYTES = 256 * 1024
 """Files up to this many bytes are read directly: every reader is fast enough, and starting a process takes half a

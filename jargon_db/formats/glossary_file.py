@@ -9,6 +9,7 @@ from typing import Any
 
 from argot.errors import InvalidGlossary, RowProblem
 from argot.jargon_db.formats.column_use import ColumnUse
+from argot.jargon_db.formats.control_characters import remove_control_characters
 from argot.jargon_db.formats.duplicates import (
     Place,
     describe_contradiction,
@@ -62,7 +63,8 @@ class ReadOptions:
     `context` applies to terms for which the file names none (empty: the format decides). `language` is preferred if a
     file has several. A file of more than `max_bytes` or `most_senses` is refused, and one that takes more than
     `seconds` or `memory_mb` to read. `bounded`: this process was started to read this file, and has these limits.
-    `columns`: fields by the name of their column, which take precedence over what is recognised. `partial`: what is
+    `columns`: fields by the name of their column, which take precedence over what is recognised; `remembered`: they are
+    those of an earlier file, and may name columns that this one lacks. `partial`: what is
     right is read, and the rest is returned with a reason each; otherwise one problem refuses the file.
     """
 
@@ -75,15 +77,17 @@ class ReadOptions:
     bounded: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
     partial: bool = False
+    remembered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedRow:
-    """An entry of a file that was left out: its place, the reason, and its cells in a table."""
+    """An entry of a file that was left out: its place, the reason, and its cells in a table, or else its `sense`."""
 
     place: str
     reason: str
     cells: tuple[str, ...] = ()
+    sense: SenseInput | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,7 @@ class GlossaryFile:
         notices: what was understood differently from what is written.
         problems, rejected: what is wrong, and the entries left out for it; a file with problems is only returned if
             it is read in part.
+        unchanged: number of senses that are stored as the file has them, and need no right to change them.
     """
 
     senses: list[SenseInput]
@@ -106,6 +111,7 @@ class GlossaryFile:
     notices: list[RowProblem] = field(default_factory=list)
     problems: list[RowProblem] = field(default_factory=list)
     rejected: list[RejectedRow] = field(default_factory=list)
+    unchanged: int = 0
 
 
 class GlossaryFileBuilder:
@@ -136,19 +142,22 @@ class GlossaryFileBuilder:
     def notice(self, where: Place, message: str, column: str = "") -> None:
         self.notices.append(make_problem(where, message, column))
 
-    def reject(self, found: RowProblem, cells: Sequence[str] = ()) -> None:
+    def reject(self, found: RowProblem, cells: Sequence[str] = (), sense: SenseInput | None = None) -> None:
         """Return an entry to the person who imports the file, with the reason."""
         reason = f"{found.column}: {found.message}" if found.column else found.message
         place = found.where or (f"row {found.row}" if found.row else "")
-        self.rejected.append(RejectedRow(place, reason, tuple(cells)))
+        self.rejected.append(RejectedRow(place, reason, tuple(cells), sense))
 
     def add_sense(self, where: Place, given: SenseInput, cells: Sequence[str] = ()) -> None:
+        given, removed = remove_control_characters(given)
+        for column, message in removed:
+            self.notice(where, message, column)
         found = find_problems(given)
         for column, message in found:
             self.problems.append(make_problem(where, message, column))
         if found:
             reason = "; ".join(f"{column}: {message}" if column else message for column, message in found)
-            self.reject(make_problem(where, reason, ""), cells)
+            self.reject(make_problem(where, reason, ""), cells, None if cells else given)
             return
         self.senses.append(trim(given))
         self._places.append(where)
@@ -156,6 +165,9 @@ class GlossaryFileBuilder:
         refuse_many(self.senses, self.name, self.most)
 
     def add_context(self, where: Place, given: ContextInput) -> None:
+        given, removed = remove_control_characters(given)
+        for column, message in removed:
+            self.notice(where, message, column)
         name = given.name.strip()
         if not is_context_name(name) or len(name) > MAX_TERM_CHARS:
             rule = f"use 1 to {MAX_TERM_CHARS} characters, and not '*', which stands for every context"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from argot.errors import Conflict, InvalidGlossary, RowProblem
@@ -20,12 +20,13 @@ from argot.jargon_db.store.glossary_writer import Writer
 from argot.jargon_db.store.import_columns import keep_columns, read_columns
 from argot.jargon_db.store.inputs import SenseInput
 from argot.jargon_db.store.relation_rights import hide_relations
-from argot.jargon_db.store.rows import may_read, read_context, read_sense
+from argot.jargon_db.store.rows import may_read, read_context, read_sense, readable
 from argot.jargon_db.store.sense_store import Senses
 from argot.types import Context, Principal
 
 Told = Callable[[int, int], None]
 _OPTIONS = ReadOptions()
+_MAX_NAMED_WORDS = 20
 CONTEXT_LIST = "contexts.csv"
 """The name of a list of contexts, which may accompany a glossary."""
 
@@ -37,6 +38,8 @@ class ImportReport:
     `change` is the change's number, by which it can be rolled back; None if nothing changed. `ignored` counts entries
     of the file that the glossary cannot hold ("skos:broader": 12). `notices` tell what was understood differently from
     what is written; `rest` is the CSV file of the rows that an import in part left out, each with its reason.
+    `everyday` are the first of the `everyday_count` everyday words among the names of new senses. They became drafts,
+    unless somebody decided otherwise.
     """
 
     added: int
@@ -49,6 +52,8 @@ class ImportReport:
     notices: tuple[RowProblem, ...] = ()
     left_out: int = 0
     rest: str = ""
+    everyday: tuple[str, ...] = ()
+    everyday_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +132,7 @@ class GlossaryFiles:
                 f"The glossary was changed since you looked at what {name} would change. Nothing was imported: look"
                 " again, and import it then."
             )
-        found = prepare_import(self._connections, by, found, choices.everyday, partial=options.partial)
+        found, everyday = prepare_import(self._connections, by, name, found, choices.everyday, partial=options.partial)
         total = len(found.senses)
 
         def stored(done: int) -> None:
@@ -140,15 +145,17 @@ class GlossaryFiles:
         if options.columns:
             keep_columns(self._connections, name, options.columns)
         rest = write_rejected(found.rejected, found.columns) if found.rejected else ""
+        drafts = [_tell_drafts(everyday)] if everyday and choices.everyday == "draft" else []
         return replace(
-            done, ignored=found.ignored, columns=tuple(found.columns), notices=tuple(found.notices),
-            left_out=len(found.rejected), rest=rest,
+            done, ignored=found.ignored, columns=tuple(found.columns), notices=(*drafts, *found.notices),
+            left_out=len(found.rejected), rest=rest, unchanged=done.unchanged + found.unchanged,
+            everyday=everyday[:_MAX_NAMED_WORDS], everyday_count=len(everyday),
         )  # fmt: skip
 
     def _read(self, data: bytes, name: str, format: str, options: ReadOptions, choices: ImportChoices) -> GlossaryFile:
         """Read a file with the columns that somebody corrected before in a file of this name, and its contexts."""
         columns = options.columns or read_columns(self._connections, name)
-        found = read_file(data, name, format, replace(options, columns=columns))
+        found = read_file(data, name, format, replace(options, columns=columns, remembered=not options.columns))
         if not choices.contexts:
             return found
         listed = read_file(choices.contexts, CONTEXT_LIST, "", replace(options, columns={}))
@@ -198,19 +205,20 @@ class GlossaryFiles:
             InvalidGlossary: the file has bad rows; all of them are named, and nothing was changed.
             NotAllowed: as for `import_senses`.
         """
-        senses = csv_format.read_senses(csv_format.decode_csv(text) if isinstance(text, bytes) else text, name)
-        return self.import_senses(senses, name, by=by, why=why)
+        written = csv_format.decode_csv(text) if isinstance(text, bytes) else text
+        found = replace(csv_format.read_csv(written, name, _OPTIONS), contexts=[])
+        found, _ = prepare_import(self._connections, by, name, found, "take", partial=False)
+        done = self.import_senses(found.senses, name, by=by, why=why)
+        return replace(done, unchanged=done.unchanged + found.unchanged)
 
     def export_file(self, principal: Principal, format: str) -> str | bytes:
-        """Return the contexts and senses the principal may read, including drafts and retired ones.
+        """Return the contexts and senses the principal may read; drafts and retired ones of the contexts they manage.
 
         Raises:
             InvalidInput: there is no such format.
         """
         wanted: GlossaryFormat = find_format(format)
-        rows = self._connections.select(SENSES)
-        readable = (row for row in rows if may_read(principal, row["audience"], row["context_audience"]))
-        senses = map(read_sense, readable)
+        senses = map(read_sense, readable(self._connections.select(SENSES), principal))
         shown = senses if principal.sees_all else hide_relations(self._connections.reader(), principal, senses)
         return wanted.write(shown, self._list_contexts(principal))
 
@@ -221,6 +229,19 @@ class GlossaryFiles:
     def _list_contexts(self, principal: Principal) -> list[Context]:
         rows = self._connections.select(CONTEXTS)
         return [read_context(row) for row in rows if may_read(principal, row["audience"])]
+
+
+def _tell_drafts(words: Sequence[str]) -> RowProblem:
+    """Return the notice that names the everyday words whose senses became drafts, and how these are approved."""
+    named = ", ".join(words[:_MAX_NAMED_WORDS])
+    more = f" and {len(words) - _MAX_NAMED_WORDS:,} more" if len(words) > _MAX_NAMED_WORDS else ""
+    return RowProblem(
+        0,
+        "",
+        f"{len(words):,} everyday {'words' if len(words) > 1 else 'word'} among the new names: {named}{more}. Their"
+        " meanings are drafts, which answer no questions until they are approved: `argot glossary list --status draft`"
+        " shows their numbers for `argot glossary approve`",
+    )
 
 
 def _put_context(writer: Writer, given: ContextInput) -> str:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any
 
-from argot.errors import RowProblem
+from argot.errors import NotAllowed, RowProblem
 from argot.jargon_db.formats.column_use import ColumnUse
 from argot.jargon_db.formats.everyday_words import EverydayChoice, decide_everyday_words, list_everyday_names
 from argot.jargon_db.formats.glossary_file import ContextInput, GlossaryFile, RejectedRow
-from argot.jargon_db.formats.table_rows import describe_row
 from argot.jargon_db.store.connections import Connections
-from argot.jargon_db.store.inputs import SenseInput, list_given_fields, normalise_context
+from argot.jargon_db.store.inputs import SenseInput, clean_name, list_given_fields, normalise_context
 from argot.jargon_db.store.relation_rights import hide_relations
-from argot.jargon_db.store.rows import may_read, read_context, read_sense
+from argot.jargon_db.store.rows import read_context, read_sense, readable
 from argot.types import Context, Principal, Sense
 
 _Key = tuple[str, str, str]
 CONTEXTS = "SELECT * FROM contexts WHERE removed = 0 ORDER BY key"
+_MAX_NAMED_ROWS = 10
 SENSES = "SELECT * FROM sense_rows ORDER BY key, spelling, context_key, id"
 
 
@@ -61,8 +61,9 @@ def preview_import(
     """Return the changes that this principal's import of the file would make."""
     contexts = {normalise_context(one.name): one for one in map(read_context, connections.select(CONTEXTS))}
     keys = {key_of(one) for one in found.senses}
-    before, hidden = _find_stored(connections, keys, principal)
-    found = leave_out_refused(principal, found, contexts, hidden)
+    stored = _find_stored(connections, keys, principal)
+    found = leave_out_refused(principal, found, contexts, stored)
+    before = stored.known
     found, words = decide_everyday_words(found, set(before), everyday)
     given: dict[_Key, list[SenseInput]] = {}
     for one in found.senses:
@@ -75,7 +76,7 @@ def preview_import(
             added.append(after)
         elif after != known:
             updated.append((known, after))
-    unchanged = len(given) - len(added) - len(updated)
+    unchanged = len(given) - len(added) - len(updated) + found.unchanged
     made, changed = _compare_contexts(found, contexts)
     return ImportPreview(
         tuple(added), tuple(updated), unchanged, tuple(found.problems), made, changed, found.ignored,
@@ -86,20 +87,39 @@ def preview_import(
 def prepare_import(
     connections: Connections,
     principal: Principal | None,
+    name: str,
     found: GlossaryFile,
     everyday: EverydayChoice,
     *,
     partial: bool,
-) -> GlossaryFile:
-    """Return what is stored of a file: in an import in part, without what the principal may not change."""
-    if partial and principal is not None:
+) -> tuple[GlossaryFile, tuple[str, ...]]:
+    """Return what is stored of a file, and the everyday words among its new names. In an import in part, what the
+    principal may not change is left out.
+
+    Raises:
+        NotAllowed: it is no import in part, and the principal may not change some of its rows; they are named.
+    """
+    words: tuple[str, ...] = ()
+    if principal is not None:
         contexts = {normalise_context(one.name): one for one in map(read_context, connections.select(CONTEXTS))}
-        hidden = _find_stored(connections, {key_of(one) for one in found.senses}, principal)[1]
-        found = leave_out_refused(principal, found, contexts, hidden)
+        # Reading all senses takes a while, and few imports hold anything that is not the importer's to change.
+        if partial or _find_refused_contexts(principal, found, contexts):
+            stored = _find_stored(connections, {key_of(one) for one in found.senses}, principal)
+            before, found = len(found.rejected), leave_out_refused(principal, found, contexts, stored)
+            if not partial and found.rejected[before:]:
+                raise _build_refusal(name, found.rejected[before:])
     if everyday != "take" and any(map(list_everyday_names, found.senses)):
-        stored = {(row["spelling"], row["context_key"], row["expansion"]) for row in connections.select(SENSES)}
-        found, _ = decide_everyday_words(found, stored, everyday)
-    return found
+        known = {
+            (row["spelling"], row["context_key"], clean_name(row["expansion"])) for row in connections.select(SENSES)
+        }
+        found, words = decide_everyday_words(found, known, everyday)
+    return found, words
+
+
+def _build_refusal(name: str, rejected: Sequence[RejectedRow]) -> NotAllowed:
+    told = "; ".join(f"{one.place}: {one.reason}" for one in rejected[:_MAX_NAMED_ROWS])
+    more = f"; and {len(rejected) - _MAX_NAMED_ROWS:,} more" if len(rejected) > _MAX_NAMED_ROWS else ""
+    return NotAllowed(f"{name}: nothing was imported. {told}{more}. An import in part leaves these out.")
 
 
 def key_of(one: SenseInput) -> _Key:
@@ -107,47 +127,72 @@ def key_of(one: SenseInput) -> _Key:
 
 
 def leave_out_refused(
-    principal: Principal, found: GlossaryFile, contexts: Mapping[str, Context], hidden: Mapping[_Key, RowProblem]
+    principal: Principal, found: GlossaryFile, contexts: Mapping[str, Context], stored: _StoredSenses
 ) -> GlossaryFile:
-    """Return the file without the senses and contexts that the principal may not change, with a problem for them."""
+    """Return the file without the senses and contexts that the principal may not change: those that are stored as the
+    file has them count as unchanged, the others are rejected with a problem.
+    """
     refused = _find_refused_contexts(principal, found, contexts)
-    if not refused and not hidden:
+    if not refused and not stored.hidden:
         return found
+    senses, places, rejected, unchanged = [], [], list(found.rejected), 0
     # A context that they may not manage is named once, not for each of its senses.
-    problems = [*found.problems, *refused.values()]
-    senses, places, rejected = [], [], list(found.rejected)
+    problems = dict.fromkeys(found.problems)
     for one, place in zip_longest(found.senses, found.places, fillvalue=""):
         assert isinstance(one, SenseInput)
         key = key_of(one)
-        problem = refused.get(key[1]) or hidden.get(key)
+        problem = refused.get(key[1]) or stored.hidden.get(key)
         if problem is None:
             senses.append(one)
             places.append(place)
-            continue
-        problems += [] if key[1] in refused else [problem]
-        shown = f"row {place}" if isinstance(place, int) else str(place)
-        rejected.append(RejectedRow(shown, problem.message, tuple(describe_row(one, found.columns))))
-    kept = [one for one in found.contexts if normalise_context(one.name) not in refused]
-    return replace(found, senses=senses, places=places, contexts=kept, problems=problems, rejected=rejected)
+        elif (known := stored.known.get(key)) and _apply_inputs(known, [one], contexts) == known:
+            unchanged += 1
+        else:
+            problems[problem] = None
+            shown = f"row {place}" if isinstance(place, int) else str(place)
+            rejected.append(RejectedRow(shown, problem.message, sense=one))
+    kept = []
+    for given in found.contexts:
+        problem = refused.get(normalise_context(given.name))
+        if problem is None:
+            kept.append(given)
+        elif not _is_stored_context(principal, given, contexts):
+            problems[problem] = None
+            rejected.append(RejectedRow(f"context {given.name!r}", problem.message))
+    return replace(
+        found, senses=senses, places=places, contexts=kept, problems=list(problems), rejected=rejected,
+        unchanged=unchanged,
+    )  # fmt: skip
 
 
-def _find_stored(
-    connections: Connections, given: Set[_Key], principal: Principal
-) -> tuple[dict[_Key, Sense], dict[_Key, RowProblem]]:
+def _is_stored_context(principal: Principal, given: ContextInput, contexts: Mapping[str, Context]) -> bool:
+    known = contexts.get(normalise_context(given.name))
+    return known is not None and principal.may_read(known.audience) and _apply_context(known, given) == known
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredSenses:
+    """The stored senses that a file names: those that the principal may read, and a problem for each of the others."""
+
+    known: dict[_Key, Sense]
+    hidden: dict[_Key, RowProblem]
+
+
+def _find_stored(connections: Connections, given: Set[_Key], principal: Principal) -> _StoredSenses:
     """Return the stored senses with these keys, and a problem for each that the principal may not read."""
     known: dict[_Key, Sense] = {}
     hidden: dict[_Key, RowProblem] = {}
     # One pass over all senses: an import of 100,000 would need as many look-ups.
     for row in connections.select(SENSES) if given else ():
-        key = (row["spelling"], row["context_key"], row["expansion"])
+        key = (row["spelling"], row["context_key"], clean_name(row["expansion"]))
         if key not in given:
             continue
-        if may_read(principal, row["audience"], row["context_audience"]):
+        if any(readable([row], principal)):
             known[key] = read_sense(row)
         else:
             hidden[key] = _build_hidden_problem(f"the sense of {key[0]!r} in {row['context_name']!r}")
     shown = hide_relations(connections.reader(), principal, known.values())
-    return dict(zip(known, shown, strict=True)), hidden
+    return _StoredSenses(dict(zip(known, shown, strict=True)), hidden)
 
 
 def _find_refused_contexts(

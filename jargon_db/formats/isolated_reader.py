@@ -71,7 +71,10 @@ class _ChildOutput:
         self.columns += [ColumnUse(one[0], one[1], one[2], tuple(one[3]), one[4]) for one in line.get("columns", ())]
         self.notices += [RowProblem(*one) for one in line.get("notices", ())]
         self.problems += [RowProblem(*one) for one in line.get("problems", ())]
-        self.rejected += [RejectedRow(one[0], one[1], tuple(one[2])) for one in line.get("rejected", ())]
+        self.rejected += [
+            RejectedRow(place, reason, tuple(cells), sense and parse_sense_list(sense))
+            for place, reason, cells, sense in line.get("rejected", ())
+        ]
         self.is_refused = self.is_refused or "refused" in line
         self.ignored |= line.get("ignored", {})
         self.exhausted = self.exhausted or "exhausted" in line

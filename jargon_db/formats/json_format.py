@@ -118,7 +118,8 @@ def parse_glossary_json(data: bytes, name: str) -> Any:
     if text.count("{") + text.count("[") > _MAX_BRACKETS or text.count(",") > _MAX_COMMAS:
         raise refuse(name, "it holds too many values to be a glossary; split it")
     try:
-        return json.loads(text, object_pairs_hook=_build_object, parse_constant=_refuse_constant)
+        # Not strict: control characters within texts are taken out later, as in every format.
+        return json.loads(text, object_pairs_hook=_build_object, parse_constant=_refuse_constant, strict=False)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         why = f"this is no JSON: {error.msg}. Mend it there, or choose the right format"

@@ -8,7 +8,7 @@ from typing import Any
 
 from argot.errors import InvalidGlossary, RowProblem
 from argot.jargon_db.formats.format_registry import read_file
-from argot.jargon_db.formats.glossary_file import GlossaryFile, ReadOptions
+from argot.jargon_db.formats.glossary_file import GlossaryFile, ReadOptions, RejectedRow
 from argot.jargon_db.formats.isolated_reader import list_of_sense
 from argot.subprocesses import Parent, limit_resources
 
@@ -62,7 +62,11 @@ def _report_contents(found: GlossaryFile) -> Iterator[dict[str, Any]]:
         for some in _split_batches(getattr(found, name)):
             yield {name: [_encode_problem(one) for one in some]}
     for rows in _split_batches(found.rejected):
-        yield {"rejected": [[one.place, one.reason, one.cells] for one in rows]}
+        yield {"rejected": [_encode_row(one) for one in rows]}
+
+
+def _encode_row(one: RejectedRow) -> list[Any]:
+    return [one.place, one.reason, one.cells, one.sense and list_of_sense(one.sense)]
 
 
 def _encode_problem(one: RowProblem) -> list[Any]:

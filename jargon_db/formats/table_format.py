@@ -8,10 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from argot.jargon_db.formats.column_guess import MAX_HEADER_ROW, SAMPLE_ROWS, RecognisedTable, recognise_table
+from argot.jargon_db.formats.column_guess import (
+    MAX_HEADER_ROW,
+    SAMPLE_ROWS,
+    RecognisedTable,
+    list_unknown_columns,
+    recognise_table,
+)
 from argot.jargon_db.formats.duplicates import Place
 from argot.jargon_db.formats.everyday_words import list_everyday_names
-from argot.jargon_db.formats.glossary_file import GlossaryFile, GlossaryFileBuilder, ReadOptions, make_problem
+from argot.jargon_db.formats.glossary_file import GlossaryFile, GlossaryFileBuilder, ReadOptions, make_problem, refuse
 from argot.jargon_db.formats.names import filter_language
 from argot.jargon_db.formats.table_rows import RowReader, merge_labels, split_meanings
 from argot.jargon_db.store.inputs import SenseInput
@@ -42,6 +48,8 @@ _PLAIN_SHEETS = (
     "list",
 )
 _MAX_NAMED_COLUMNS = 10
+_MAX_SHOWN_CHARS = 80
+_MAIN_FIELDS = ("term", "abbreviation", "expansion", "description", "context")
 _MAX_PROBLEMS = 10_000
 """A file with more wrong rows is wrong as a whole."""
 
@@ -80,6 +88,7 @@ def read_tables(
     gathering = GlossaryFileBuilder(name, options)
     many = len(tables) > 1
     known = [_recognise(one, name, options) for one in tables]
+    _refuse_unknown_columns(known, name, options)
     faults = [_find_fault(one) for one in known]
     useful = [one for one, (column, _) in zip(known, faults, strict=True) if not column]
     for one, (column, message) in zip(known, faults, strict=True):
@@ -123,27 +132,47 @@ def _find_fault(one: _KnownTable) -> tuple[str, str]:
     """Return the field that no column of a table holds, and the message; empty if it can be read."""
     if one.found.is_context_list:
         return "", ""
-    names = ", ".join(repr(column.header) for column in one.found.columns[:_MAX_NAMED_COLUMNS])
-    more = len(one.found.columns) - _MAX_NAMED_COLUMNS
-    among = f"Columns: {names}{f' and {more} more' if more > 0 else ''}"
+    among = f"Columns: {_name_columns(one)}"
     if not one.found.columns:
         return "term", "it holds no table: give a list with a row for each term"
     if not one.found.has_terms:
-        return "term", f"no column is known to hold the terms. {among}. Say which does, as in {_suggest(one)}"
+        return "term", f"no column is known to hold the terms. {among}. {_suggest(one)}"
     told = one.found.kinds & {"expansion", "description", "aliases", "labels"}
     names_many = sum(column.kind in ("term", "abbreviation") for column in one.found.columns) > 1
     if not told and not names_many:
         return (
             "expansion",
-            f"no column is known to say what the terms mean. {among}. Say which does, as in {_suggest(one)}",
+            f"no column is known to say what the terms mean. {among}. {_suggest(one)}",
         )
     return "", ""
 
 
+def _refuse_unknown_columns(known: Sequence[_KnownTable], name: str, options: ReadOptions) -> None:
+    """Raises:
+    InvalidGlossary: a person says what columns hold that no table has.
+    """
+    if options.remembered or not (unknown := list_unknown_columns([one.found for one in known], options.columns)):
+        return
+    named = ", ".join(repr(one[:_MAX_SHOWN_CHARS]) for one in unknown[:_MAX_NAMED_COLUMNS])
+    first = max(known, key=lambda one: len(one.found.columns))
+    raise refuse(name, f"it has no column {named}. Columns: {_name_columns(first)}. {_suggest(first)}")
+
+
+def _name_columns(one: _KnownTable) -> str:
+    names = ", ".join(repr(column.header) for column in one.found.columns[:_MAX_NAMED_COLUMNS])
+    more = len(one.found.columns) - _MAX_NAMED_COLUMNS
+    return f"{names} and {more} more" if more > 0 else names
+
+
 def _suggest(one: _KnownTable) -> str:
+    """Say how a person tells what the columns hold, with an example of this table's."""
     names = [column.header for column in one.found.columns][:2]
     fields = ("term", "expansion") if len(names) > 1 else ("term",)
-    return f"'{','.join(f'{name}={field}' for name, field in zip(names, fields, strict=False))}'"
+    pairs = [f"{name}={field}" for name, field in zip(names, fields, strict=False)]
+    # A name that holds a comma stands in quotes.
+    shown = ",".join(f'"{pair}"' if "," in pair else pair for pair in pairs)
+    fields_shown = ", ".join(_MAIN_FIELDS)
+    return f"Say which column holds what as COLUMN=FIELD, as in --map '{shown}'; fields: {fields_shown} and others"
 
 
 class _TableReader:
@@ -254,7 +283,7 @@ class _TableReader:
         too_long = next((cell for cell in cells if len(cell) > MAX_DESCRIPTION_CHARS), None)
         if too_long is not None:
             message = f"a cell has {len(too_long):,} characters; shorten it to {MAX_DESCRIPTION_CHARS:,}"
-            self._gathering.problem(place, message, cells=[cell[:MAX_DESCRIPTION_CHARS] for cell in cells])
+            self._gathering.problem(place, message, cells=cells)
         # Spreadsheets leave empty cells after the last column.
         elif len(cells) > known and any(cell.strip() for cell in cells[known:]):
             message = f"{len(cells)} values for {known} columns; put a value that holds the separator in quotes"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from argot.jargon_db.formats.cell_texts import (
+    join_aliases,
     parse_date,
     parse_label,
     parse_label_status,
@@ -15,6 +16,8 @@ from argot.jargon_db.formats.cell_texts import (
     parse_status,
     split_aliases,
     split_names,
+    write_labels,
+    write_relations,
 )
 from argot.jargon_db.formats.column_use import ColumnUse
 from argot.jargon_db.formats.glossary_file import ContextInput
@@ -28,6 +31,10 @@ _RELATION_COLUMNS: dict[str, RelationKind] = {
     "related": "related",
     "see_also": "see also",
 }
+_PLAIN_FIELDS = (
+    "term", "context", "expansion", "description", "notes", "owner", "status", "review_by", "source", "example",
+    "concept",
+)  # fmt: skip
 _OTHER_MEANING = re.compile(r";\s*or\s", re.IGNORECASE)
 _LABEL_COLUMNS = ("labels", "deprecated", "forbidden", "term_status", "part_of_speech", "gender", "language")
 
@@ -251,11 +258,17 @@ def split_meanings(given: SenseInput) -> list[SenseInput]:
 
 def describe_row(given: SenseInput, columns: Sequence[ColumnUse]) -> list[str]:
     """Return a sense as the row of a table with these columns."""
-    texts = {"term": given.term, "context": given.context, "expansion": given.expansion}
-    texts |= {"description": given.description or "", "abbreviation": given.term}
+    texts = {name: getattr(given, name) or "" for name in _PLAIN_FIELDS} | {
+        "abbreviation": given.term,
+        "aliases": join_aliases(given.aliases or ()),
+        "audience": join_aliases(sorted(given.audience or ())),
+        "labels": write_labels(given.labels or ()),
+        "relations": write_relations(given.relations or ()),
+    }
     if any(one.kind == "abbreviation" for one in columns):
         texts["term"] = given.expansion
-    return [texts.get(one.field, "") for one in columns]
+    # Once: several columns may hold a field, and together they gave its value.
+    return [texts.pop(one.kind, "") for one in columns]
 
 
 def merge_labels(given: SenseInput, other: SenseInput) -> SenseInput:

@@ -29,6 +29,8 @@ _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 _PIECE_BYTES = 1 << 20
 _OVERLAP_BYTES = 200
 _WORKBOOK_PART = "xl/workbook.xml"
+_ESCAPED = re.compile(r"_x00([01][0-9A-Fa-f]|7[Ff])_")
+"""A control character as workbooks write it."""
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
@@ -151,7 +153,8 @@ def _format_value(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return value.replace("_x000D_", "").replace("\r\n", "\n")
+        plain = value.replace("_x000D_", "").replace("\r\n", "\n")
+        return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), plain)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and value.is_integer():

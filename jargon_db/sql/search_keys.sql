@@ -1,5 +1,6 @@
 -- Senses by the beginning of a term's or an alias's key, the nearest keys first. :end is the first key that is too far.
--- :audiences NULL: all. Otherwise the audiences one may pass; who may read a row is decided again by rows.readable.
+-- :audiences NULL: all. Otherwise the audiences one may pass. :managed NULL: all contexts. Otherwise those of which one
+-- may read drafts, beside one's own as :person. Who may read a row is decided again by rows.readable.
 SELECT sense_rows.*, found.rank
 FROM (
     SELECT senses.id AS sense, CASE WHEN terms.key = :key THEN 0 ELSE 2 END AS rank, terms.key AS near
@@ -9,6 +10,8 @@ FROM (
       AND (CAST(:context_key AS TEXT) IS NULL OR contexts.key = :context_key)
       AND (CAST(:audiences AS TEXT) IS NULL OR (senses.audience IN (SELECT value FROM json_each(:audiences) AS passed)
            AND contexts.audience IN (SELECT value FROM json_each(:audiences) AS passed)))
+      AND (CAST(:managed AS TEXT) IS NULL OR senses.status = 'approved' OR senses.owner = :person
+           OR contexts.name IN (SELECT value FROM json_each(:managed) AS passed))
     ORDER BY terms.key, senses.id LIMIT :limit
 ) AS found JOIN sense_rows ON sense_rows.id = found.sense
 UNION ALL
@@ -21,5 +24,7 @@ FROM (
       AND (CAST(:context_key AS TEXT) IS NULL OR contexts.key = :context_key)
       AND (CAST(:audiences AS TEXT) IS NULL OR (senses.audience IN (SELECT value FROM json_each(:audiences) AS passed)
            AND contexts.audience IN (SELECT value FROM json_each(:audiences) AS passed)))
+      AND (CAST(:managed AS TEXT) IS NULL OR senses.status = 'approved' OR senses.owner = :person
+           OR contexts.name IN (SELECT value FROM json_each(:managed) AS passed))
     ORDER BY aliases.key, senses.id LIMIT :limit
 ) AS found JOIN sense_rows ON sense_rows.id = found.sense

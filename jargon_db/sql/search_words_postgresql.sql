@@ -8,6 +8,8 @@ FROM (
       AND (CAST(:context_key AS TEXT) IS NULL OR contexts.key = :context_key)
       AND (CAST(:audiences AS TEXT) IS NULL OR (senses.audience IN (SELECT value FROM json_each(:audiences) AS passed)
            AND contexts.audience IN (SELECT value FROM json_each(:audiences) AS passed)))
+      AND (CAST(:managed AS TEXT) IS NULL OR senses.status = 'approved' OR senses.owner = :person
+           OR contexts.name IN (SELECT value FROM json_each(:managed) AS passed))
     ORDER BY senses.id LIMIT :limit
 ) AS found JOIN sense_rows ON sense_rows.id = found.sense
 ORDER BY sense_rows.id

@@ -1,5 +1,6 @@
 -- As senses.sql, :limit of them without the first :start, which are passed over without being read.
--- :audiences NULL: all. Otherwise the audiences one may pass; who may read a row is decided again by rows.readable.
+-- :audiences NULL: all. Otherwise the audiences one may pass. :managed NULL: all contexts. Otherwise those of which one
+-- may read drafts, beside one's own as :person. Who may read a row is decided again by rows.readable.
 SELECT sense_rows.*
 FROM (
     SELECT senses.id AS sense
@@ -8,6 +9,8 @@ FROM (
       AND (CAST(:status AS TEXT) IS NULL OR senses.status = :status)
       AND (CAST(:audiences AS TEXT) IS NULL OR (senses.audience IN (SELECT value FROM json_each(:audiences) AS passed)
            AND contexts.audience IN (SELECT value FROM json_each(:audiences) AS passed)))
+      AND (CAST(:managed AS TEXT) IS NULL OR senses.status = 'approved' OR senses.owner = :person
+           OR contexts.name IN (SELECT value FROM json_each(:managed) AS passed))
     ORDER BY terms.key, terms.spelling, contexts.name, senses.id LIMIT :limit OFFSET :start
 ) AS found JOIN sense_rows ON sense_rows.id = found.sense
 ORDER BY sense_rows.key, sense_rows.spelling, sense_rows.context_name, sense_rows.id

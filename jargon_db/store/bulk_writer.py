@@ -13,7 +13,7 @@ from typing import Any
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.details import dump_details
 from argot.jargon_db.store.glossary_writer import Outcome, Writer
-from argot.jargon_db.store.inputs import SenseInput, list_given_fields
+from argot.jargon_db.store.inputs import SenseInput, clean_name, list_given_fields
 from argot.jargon_db.store.journal import Place
 from argot.jargon_db.store.rows import encode_list, next_number, store_audience
 from argot.jargon_db.store.search_words import search_row
@@ -97,7 +97,8 @@ class BulkWriter:
             self._terms.update(self._connection.execute(_TERMS, asked))
         numbers = [self._terms[spelling] for spelling in spellings if spelling in self._terms]
         rows = self._connection.execute(_SENSES, {"numbers": encode_list(numbers)})
-        self._stored = {(term, context, expansion): number for term, context, expansion, number in rows}
+        # An older Argot stored expansions with the spaces that were typed.
+        self._stored = {(term, context, clean_name(expansion)): number for term, context, expansion, number in rows}
 
     def _number_term(self, spelling: str) -> int:
         """Return the number of a term, which is created if missing."""

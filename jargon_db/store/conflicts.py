@@ -31,13 +31,20 @@ from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.history import History
 from argot.jargon_db.store.history_entries import ChangeSet
 from argot.jargon_db.store.inputs import SenseInput, clean_aliases
-from argot.jargon_db.store.rows import encode_keys, may_read, read_sense, readable
+from argot.jargon_db.store.rows import (
+    encode_keys,
+    list_managed_contexts,
+    may_read,
+    may_read_status,
+    read_sense,
+    readable,
+)
 from argot.jargon_db.store.sense_store import get_seen_sense
 from argot.types import Principal, Sense
 
 _LIVE = """
 SELECT senses.id, terms.spelling, terms.key, contexts.name, contexts.key, senses.expansion, senses.owner,
-       senses.review_by, senses.audience, contexts.audience
+       senses.review_by, senses.audience, contexts.audience, senses.status
 FROM senses JOIN terms ON terms.id = senses.term JOIN contexts ON contexts.id = senses.context
 WHERE senses.removed = 0 AND senses.status <> 'retired' ORDER BY terms.key, contexts.key, senses.id
 """
@@ -69,7 +76,7 @@ class Conflicts:
         self._connections = connections
         self._history = history
         self._views = views
-        self._kept: tuple[tuple[int, Guards, str], FoundConflicts] | None = None
+        self._kept: tuple[tuple[int, Guards, str, str], FoundConflicts] | None = None
 
     def warnings(self, principal: Principal, given: SenseInput, sense_id: int | None = None) -> list[SenseWarning]:
         """Return the warnings about saving this, as a new sense or in place of `sense_id`. It may be incomplete."""
@@ -89,7 +96,8 @@ class Conflicts:
             today: an ISO date, by which reviews are due.
         """
         day = today or utc_now().date().isoformat()
-        read_key = (*self._views.cache_key(principal), day)
+        own = "" if principal.manages_all else f"{principal.name} {list_managed_contexts(principal)}"
+        read_key = (*self._views.cache_key(principal), own, day)
         kept = self._kept
         if kept is None or kept[0] != read_key:
             kept = self._kept = (read_key, self._find(principal, day))
@@ -169,7 +177,7 @@ class Conflicts:
         return [
             ConflictEntry._make((*row[:8], aliases.get(row[0], ())))
             for row in reader.execute(_LIVE)
-            if passes(*row[8:])
+            if passes(*row[8:10]) and may_read_status(principal, row[10], row[3], row[6])
         ]
 
 

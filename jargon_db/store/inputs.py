@@ -15,6 +15,8 @@ MAX_TERM_CHARS = 200
 MAX_EXPANSION_CHARS = 10_000
 _LIMITS = {"expansion": MAX_EXPANSION_CHARS, "context": MAX_TERM_CHARS, "owner": MAX_TERM_CHARS}
 _MAX_SHOWN_CHARS = 80
+_BLANK = "".join(char for char in map(chr, range(0x3001)) if char.isspace()) + "\ufeff\u200b\u2060"
+"""Characters that show nothing: white space, and those that copied text brings along."""
 STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 _GIVEN_FIELDS = (
     "description", "notes", "aliases", "owner", "status", "audience", "review_by", "labels", "relations", "source",
@@ -89,14 +91,15 @@ def check_input(given: SenseInput) -> SenseInput:
 
 def trim(given: SenseInput) -> SenseInput:
     """Return an input without problems, as it is stored. A label that is no name yet becomes an alias."""
-    term, expansion = given.term.strip(), given.expansion.strip()
+    term, expansion = clean_name(given.term), clean_name(given.expansion)
     aliases = given.aliases
     if given.labels:
-        aliases = (*(aliases or ()), *(one.text for one in given.labels if one.text.strip() not in (term, expansion)))
+        others = (one.text for one in given.labels if clean_name(one.text) not in (term, expansion))
+        aliases = (*(aliases or ()), *others)
     kept = None if aliases is None else clean_aliases(aliases)
     return SenseInput(
         term,
-        given.context.strip(),
+        clean_name(given.context),
         expansion,
         given.description,
         given.notes,
@@ -117,7 +120,7 @@ def _clean_labels(labels: Iterable[Label], main: tuple[str, str], aliases: tuple
     """Return the labels that say more than `Sense.all_labels` assumes of their names, in the order of the names."""
     found: dict[str, Label] = {}
     for label in labels:
-        text = label.text.strip()
+        text = clean_name(label.text)
         default = Label(text, "preferred" if text in main else "admitted")
         if replace(label, text=text) != default:
             found.setdefault(text, replace(label, text=text))
@@ -223,7 +226,12 @@ def _shorten(text: str) -> str:
 
 def clean_aliases(aliases: Sequence[str]) -> tuple[str, ...]:
     """Return them trimmed, without empty ones and duplicates, in their order."""
-    return tuple(dict.fromkeys(alias.strip() for alias in aliases if normalise(alias)))
+    return tuple(dict.fromkeys(clean_name(alias) for alias in aliases if normalise(alias)))
+
+
+def clean_name(text: str) -> str:
+    """Return a name with single spaces and nothing invisible around it: two that look alike are one."""
+    return " ".join(text.strip(_BLANK).split())
 
 
 def join_texts(texts: Iterable[str]) -> str:

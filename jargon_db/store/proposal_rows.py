@@ -43,6 +43,7 @@ INSERT INTO proposals (id, term, key, context, expansion, expansion_key, descrip
     evidence, audiences, score, origin, status, created, created_by, updated)
 VALUES ({next_number("proposals")}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?, ?, ?) RETURNING id
 """  # noqa: S608
+_OTHERS = "SELECT 1 FROM proposal_voices WHERE proposal = ? AND person <> ? AND kind IN ('suggest', 'confirm') LIMIT 1"
 _UPDATE = (
     "UPDATE proposals SET evidence = ?, audiences = ?, description = ?, description_audience = ?, context = ?,"
     " score = ?, updated = ? WHERE id = ?"
@@ -111,21 +112,32 @@ def put(conn: Connection, said: ProposalInput, origin: Origin, created_by: str, 
         return int(added.fetchone()[0])
     # Decided proposals are left alone: a dismissed one must not return with new evidence.
     if found["status"] == "open":
-        conn.execute(_UPDATE, (*_merge(found, said, evidence), now, found["id"]))
+        is_said = is_said_by_others(conn, found, created_by)
+        conn.execute(_UPDATE, (*_merge(found, said, evidence, is_said=is_said), now, found["id"]))
     return int(found["id"])
 
 
-def _merge(found: Row, said: ProposalInput, evidence: list[list[str]]) -> tuple[str | float | None, ...]:
-    """Return the columns of a repeated proposal: the evidence of both, and the better score."""
+def is_said_by_others(conn: Connection, found: Row, person: str) -> bool:
+    """Return whether other people suggested or confirmed a proposal: its context and description are their words."""
+    return conn.execute(_OTHERS, (found["id"], person)).fetchone() is not None
+
+
+def _merge(
+    found: Row, said: ProposalInput, evidence: list[list[str]], *, is_said: bool
+) -> tuple[str | float | None, ...]:
+    """Return the columns of a repeated proposal: the evidence of both, and the better score. What other people said of
+    it (`is_said`) stays as they said it.
+    """
     scores = [score for score in (found["score"], said.score) if score is not None]
     # By passage and audience: the same passage may have been closed to some people since.
     kept = {(one[0], one[2]): one for one in [*json.loads(found["evidence"]), *evidence]}
     audiences = sorted({*json.loads(found["audiences"]), said.guard})
     description, guard = found["description"], found["description_audience"]
     # The description is kept, unless everyone may read the new one and not the old one.
-    if said.given.description and (not description or (not said.audience and read_audience(guard))):
+    is_better = not description or (not said.audience and read_audience(guard))
+    if said.given.description and is_better and not is_said:
         description, guard = said.given.description, said.guard
-    context = found["context"] or said.context or ""
+    context = found["context"] or ("" if is_said else said.context or "")
     texts = (json.dumps(list(kept.values())), json.dumps(audiences), description, guard, context)
     return (*texts, max(scores, default=None))
 

@@ -44,8 +44,20 @@ def select(conn: Connection, sql: str, values: dict[str, Any]) -> Iterator[Row]:
 
 
 def readable(rows: Iterable[Row], principal: Principal) -> Iterator[Row]:
-    """Yield the sense rows whose sense and context the principal may both read."""
-    return (row for row in rows if may_read(principal, row["audience"], row["context_audience"]))
+    """Yield the sense rows whose sense and context the principal may both read. What is not approved is for those who
+    manage the context, and for its owner.
+    """
+    return (
+        row
+        for row in rows
+        if may_read(principal, row["audience"], row["context_audience"])
+        and may_read_status(principal, row["status"], row["context_name"], row["owner"])
+    )
+
+
+def may_read_status(principal: Principal, status: str, context: str, owner: str) -> bool:
+    """Return whether a sense with this status is for the principal, if its audience includes them."""
+    return status == "approved" or principal.may_manage(context) or owner == principal.name
 
 
 def may_read(principal: Principal, *audiences: str) -> bool:
@@ -62,6 +74,11 @@ def passable_audiences(conn: Connection, dialect: Dialect, principal: Principal)
         return None
     stored = (row[0] for row in conn.execute(_DISTINCT_BY[dialect.engine]))
     return json.dumps([audience for audience in stored if may_read(principal, audience)])
+
+
+def list_managed_contexts(principal: Principal) -> str | None:
+    """Return the contexts of which the principal may read drafts, as JSON for SQL; None: all."""
+    return None if principal.manages_all else json.dumps(sorted(principal.manages))
 
 
 def read_sense(row: Row) -> Sense:

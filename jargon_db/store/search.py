@@ -13,7 +13,7 @@ from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.inputs import normalise_context
 from argot.jargon_db.store.relation_rights import hide_relations
-from argot.jargon_db.store.rows import Row, read_sense, readable, select
+from argot.jargon_db.store.rows import Row, list_managed_contexts, read_sense, readable, select
 from argot.jargon_db.store.search_index import COLUMNS, build_word_query, index_words
 from argot.jargon_db.store.search_words import search_row, search_words
 from argot.jargon_db.store.statements import load_statement
@@ -52,6 +52,8 @@ class Search:
         found: dict[int, Sense] = {}
         values = {
             "audiences": self._connections.passable_audiences(principal),
+            "managed": list_managed_contexts(principal),
+            "person": principal.name,
             "status": status,
             "context_key": None if context is None else normalise_context(context),
         }

@@ -25,7 +25,7 @@ from argot.jargon_db.store.inputs import (
 )
 from argot.jargon_db.store.journal import ChangeKind
 from argot.jargon_db.store.relation_rights import hide_relations, keep_hidden_relations
-from argot.jargon_db.store.rows import Row, read_sense, readable, select
+from argot.jargon_db.store.rows import Row, list_managed_contexts, read_sense, readable, select
 from argot.jargon_db.store.statements import load_statement
 from argot.types import Principal, Sense, SenseStatus
 
@@ -42,8 +42,9 @@ class AddedFields(ExtraFields, total=False):
 class Senses:
     """The senses of one glossary.
 
-    People may read a sense if they may read both its own audience and that of its context; for everyone else it does
-    not exist, in any way. A person who changes one, `by`, must also manage its context.
+    People may read a sense if they may read both its own audience and that of its context, and it is approved, theirs,
+    or in a context that they manage; for everyone else it does not exist, in any way. A person who changes one, `by`,
+    must also manage its context.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -86,6 +87,7 @@ class Senses:
 
     def _page(self, principal: Principal, values: dict[str, Any]) -> list[Sense]:
         values["audiences"] = self._connections.passable_audiences(principal)
+        values |= {"managed": list_managed_contexts(principal), "person": principal.name}
         rows = self._connections.select(load_statement("senses_page"), **values)
         return hide_relations(self._connections.reader(), principal, map(read_sense, readable(rows, principal)))
 

@@ -26,6 +26,7 @@ from argot.jargon_db.store.proposal_rows import (
     build_proposal,
     filter_readable,
     get_proposal,
+    is_said_by_others,
     put,
 )
 from argot.jargon_db.store.rows import Row, encode_list, next_number, readable, select
@@ -88,6 +89,8 @@ class Suggestions:
         self, by: Principal, term: str, expansion: str = "", *, context: str = "", description: str = ""
     ) -> Proposal:
         """Suggest a meaning. The same suggestion of another person confirms it; the same person's is stored once.
+
+        Nothing that others said is changed: a suggestion for a context that theirs does not name stands beside it.
 
         The readers of the context may read it; without a context, everybody may.
 
@@ -241,13 +244,22 @@ def _find_same(connection: Connection, by: Principal, said: ProposalInput) -> tu
         found = next(select(connection, SAME, values), None)
         if found is None:
             return mark, None
-        same_home = not found["context"] or not said.context or found["context"] == said.context
-        if same_home and any(filter_readable([found], connection, by)):
+        if _has_same_home(connection, by, found, said) and any(filter_readable([found], connection, by)):
             return mark, found
     # Its own readers changed since: a row of this person alone.
     mark = f"{marks[1]}\x1f{by.name}"
     values = {"key": key, "expansion_key": expansion_key + mark}
     return mark, next(select(connection, SAME, values), None)
+
+
+def _has_same_home(connection: Connection, by: Principal, found: Row, said: ProposalInput) -> bool:
+    """Return whether a suggestion is for the context of a proposal. One that names no context may be given one, unless
+    other people would lose it, or are said to mean this context.
+    """
+    if not found["context"] and said.context and found["status"] == "open":
+        is_own = found["origin"] == "person" and found["created_by"] == by.name
+        return not is_said_by_others(connection, found, by.name) and (is_own or not said.audience)
+    return not found["context"] or not said.context or found["context"] == said.context
 
 
 def _explain_decision(found: Proposal) -> str:

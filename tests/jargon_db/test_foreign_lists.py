@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import zipfile
 from dataclasses import replace
 
@@ -89,12 +90,9 @@ def test_columns_are_recognised_by_name_or_content(text, senses):
 def test_columns_that_fit_nothing_are_shown_and_can_be_mapped(glossary):
     text = b"x,y,z\nQ1,quay wall,Port\n"
     preview = glossary.files.preview(ADMIN, text, "words.csv")
-    assert "Say which does, as in 'column A=term,column B=expansion'" in preview.problems[0].message
-    assert [(one.header, one.field) for one in preview.columns] == [
-        ("column A", "-"),
-        ("column B", "-"),
-        ("column C", "-"),
-    ]
+    assert "Columns: 'x', 'y', 'z'. " in preview.problems[0].message
+    assert "as in --map 'x=term,y=expansion'; fields: term, abbreviation," in preview.problems[0].message
+    assert [(one.header, one.field) for one in preview.columns] == [("x", "-"), ("y", "-"), ("z", "-")]
     options = ReadOptions(columns=parse_mapping("x=term,y=expansion,z=context"))
     assert glossary.files.import_file(ADMIN, text, "words.csv", options=options).added == 1
     # Remembered for the file's name, and for no other.
@@ -102,6 +100,8 @@ def test_columns_that_fit_nothing_are_shown_and_can_be_mapped(glossary):
     assert [(one.header, one.field, one.how) for one in again.columns] == [
         ("z", "context", "given"), ("x", "term", "given"), ("y", "expansion", "given"),
     ]  # fmt: skip
+    # A later file of this name need not have all columns.
+    assert glossary.files.import_file(ADMIN, b"x,y\nTPX,test plan index\n", "words.csv").added == 1
     with pytest.raises(InvalidGlossary):
         glossary.files.import_file(ADMIN, text, "other.csv")
     with pytest.raises(InvalidInput, match=r"no field 'word'.*term"):
@@ -468,3 +468,120 @@ def test_a_table_of_many_columns_is_read_in_bounded_time_and_loses_no_value_in_s
     text = ",".join(["term", "expansion", *["c"] * width]) + "\n" + ",".join(["WL", "word line", *["x"] * width]) + "\n"
     with pytest.raises(InvalidGlossary, match="40002 values for 300 columns"):
         meanings_of(text, "x.csv")
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_a_mapping_of_a_column_that_is_missing_names_it_and_those_there_are(glossary, partial):
+    text = b'Abbreviation,"Meaning, long",z\nBL,bill of lading,1\n'
+    options = ReadOptions(columns=parse_mapping("Abbrev=term,Meaning=expansion"), partial=partial)
+    with pytest.raises(InvalidGlossary) as refused:
+        glossary.files.import_file(ADMIN, text, "words.csv", options=options)
+    told = str(refused.value)
+    assert "it has no column 'Abbrev', 'Meaning'. Columns: 'Abbreviation', 'Meaning, long', 'z'." in told
+    assert """--map 'Abbreviation=term,"Meaning, long=expansion"'""" in told
+    # The example works as it stands.
+    options = ReadOptions(columns=parse_mapping('Abbreviation=term,"Meaning, long=expansion"'))
+    assert glossary.files.import_file(ADMIN, text, "words.csv", options=options).added == 1
+
+
+def test_the_rest_of_an_import_in_part_is_whole(glossary):
+    long = "x" * 1_000_000 + " the end"
+    header = ["Abbreviation", "Definition", "See", "Team"]
+    rows = [header, ["TPX", "test plan index", "BL", "Port"], ["BL", long, "TPX", "Port"]]
+    text = "\n".join(",".join(row) for row in rows)
+    done = glossary.files.import_file(ADMIN, text.encode(), "words.csv", options=ReadOptions(partial=True))
+    csv.field_size_limit(10_000_000)
+    (named, left) = csv.reader(io.StringIO(done.rest))
+    assert (done.added, done.left_out) == (1, 1)
+    assert left[:4] == rows[2]
+    assert named == [*header, "place", "reason"]
+    assert "1,000,008 characters" in left[5]
+
+
+def test_entries_that_are_left_out_for_their_reader_or_their_name_are_whole(glossary):
+    senses = [
+        {"term": "am", "context": "Port", "expansion": "arrival manifest", "notes": "kept", "aliases": ["AMF"],
+         "relations": [{"kind": "related", "term": "BL"}], "source": "https://example.org"},
+    ]  # fmt: skip
+    choices = ImportChoices("leave")
+    options = ReadOptions(partial=True)
+    done = glossary.files.import_file(
+        ADMIN, json.dumps({"senses": senses}).encode(), "x.json", options=options, choices=choices
+    )
+    (left,) = csv.DictReader(io.StringIO(done.rest))
+    assert (left["term"], left["notes"], left["aliases"], left["relations"], left["source"]) == (
+        "am", "kept", "AMF", "related: BL", "https://example.org"
+    )  # fmt: skip
+    # A table without a column for a value says that it is not there.
+    table = b"Abbreviation,Meaning,Team,Nicht mehr\nam,arrival manifest,Port,AMF\n"
+    options = ReadOptions(partial=True, columns=parse_mapping("Nicht mehr=deprecated"))
+    done = glossary.files.import_file(ADMIN, table, "x.csv", options=options, choices=choices)
+    (left,) = csv.DictReader(io.StringIO(done.rest))
+    assert (left["Abbreviation"], left["Meaning"], left["Team"]) == ("am", "arrival manifest", "Port")
+    assert "AMF" in left.values() or "for want of a column" in left["reason"]
+
+
+def test_everyday_words_that_become_drafts_are_listed_with_the_way_to_approve_them(glossary):
+    text = "term,expansion\n" + "\n".join(f"{word},meaning of {word}" for word in ("it", "am", "TPX"))
+    done = glossary.files.import_file(ADMIN, text.encode(), "words.csv")
+    assert (done.everyday, done.everyday_count) == (("it", "am"), 2)
+    assert done.notices[0].message.startswith("2 everyday words among the new names: it, am.")
+    assert "argot glossary approve" in done.notices[0].message
+    taken = glossary.files.import_file(
+        ADMIN, b"term,expansion\nor,operating room\n", "more.csv", choices=ImportChoices("take")
+    )
+    assert (taken.everyday_count, taken.notices) == (0, ())
+
+
+BELL = "bill\x07 of \x00lading"
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("x.csv", "term,expansion\nBL,bill\x07 of \x1flading\n"),
+        ("x.tsv", "Abbreviation\tMeaning\nBL\tbill\x07 of \x1flading\n"),
+        ("x.md", "| Abbreviation | Meaning |\n|---|---|\n| BL | bill\x07 of lading |\n"),
+        ("x.json", json.dumps({"senses": [{"term": "BL", "expansion": BELL}]})),
+        ("y.json", '[{"Abbreviation": "BL", "Meaning": "bill\x07 of lading"}]'),
+        ("x.ttl", '@prefix s: <http://www.w3.org/2004/02/skos/core#> . '
+         '<urn:1> a s:Concept; s:prefLabel "bill\\u0007 of lading"; s:altLabel "BL" .'),
+        ("x.tbx", '<tbx type="TBX-Basic" style="dca" xml:lang="en" xmlns="urn:iso:std:iso:30042:ed-2"><text><body>'
+         '<conceptEntry id="c1"><langSec xml:lang="en"><termSec><term>bill\x07 of &#x1F;lading</term></termSec>'
+         '<termSec><term>BL</term><termNote type="termType">abbreviation</termNote></termSec></langSec>'
+         "</conceptEntry></body></text></tbx>"),
+    ],
+)  # fmt: skip
+def test_control_characters_are_taken_out_and_told_in_every_format(glossary, name, data):
+    done = glossary.files.import_file(ADMIN, data.encode(), name, options=ReadOptions(context="Port"))
+    (sense,) = glossary.senses.find(ADMIN)
+    assert (sense.term, sense.expansion) == ("BL", "bill of lading")
+    assert any("taken out" in one.message for one in done.notices)
+    assert not [char for char in repr(sense) if ord(char) < 32]
+
+
+def test_control_characters_in_a_workbook_are_taken_out(glossary):
+    book = Workbook()
+    book.active.append(["Abbreviation", "Meaning"])
+    book.active.append(["BL", "bill_x0007_ of lading"])
+    written = io.BytesIO()
+    book.save(written)
+    done = glossary.files.import_file(ADMIN, written.getvalue(), "x.xlsx")
+    assert [one.expansion for one in glossary.senses.find(ADMIN)] == ["bill of lading"]
+    assert any("U+0007" in one.message and one.place == "row 2, column expansion" for one in done.notices)
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\u00a0", "\u2003", "\ufeff", "\u200b", "  \n"])
+def test_white_space_makes_no_second_sense(glossary, blank):
+    inner = blank if blank.isspace() else " "
+    given = [
+        {"term": f"{edge}BL", "context": f"Port{edge}", "expansion": f"{edge}bill of{space}lading",
+         "description": "A paper.", "aliases": [f"{edge}B of{space}L"]}
+        for edge, space in (("", " "), (blank, inner))
+    ]  # fmt: skip
+    for one in given:
+        glossary.files.import_file(ADMIN, json.dumps({"senses": [one]}).encode(), "x.json")
+    glossary.senses.add(f"{blank}BL", "Port", f"{blank}bill of{inner}lading", "A paper.", aliases=[f"{blank}B of L"])
+    (sense,) = glossary.senses.find(ADMIN)
+    assert (sense.version, sense.context, sense.description) == (1, "Port", "A paper.")
+    assert (sense.term, sense.expansion, sense.aliases) == ("BL", "bill of lading", ("B of L",))

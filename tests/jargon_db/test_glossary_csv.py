@@ -11,7 +11,7 @@ from argot.errors import InvalidGlossary
 from argot.jargon_db import Glossary
 from argot.jargon_db.formats.cell_texts import join_aliases, split_aliases
 from argot.jargon_db.formats.csv_format import COLUMNS, read_senses, write
-from argot.jargon_db.store.inputs import clean_aliases
+from argot.jargon_db.store.inputs import clean_aliases, clean_name
 from argot.types import Principal, Sense
 
 EVERYBODY = Principal("admin", sees_all=True)
@@ -96,12 +96,17 @@ FORMULA = st.text(";'=+-@\t\r\n＝＠|\\,\"ab ", max_size=8)
 @given(FORMULA.filter(str.strip), FORMULA, FORMULA, st.lists(FORMULA.filter(lambda text: bool(text.strip(" \t\r\n")))))
 def test_no_exported_cell_is_a_formula_and_each_is_read_back(expansion, description, owner, aliases):
     kept = clean_aliases(aliases)
-    written = write([Sense(1, "PUC", "NAND", expansion.strip(), description, description, kept, owner, "approved")])
+    written = write([Sense(1, "PUC", "NAND", clean_name(expansion), description, description, kept, owner, "approved")])
     for cell in list(csv.reader(io.StringIO(written, newline="")))[1]:
         assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"))
         assert not re.search(r"[;\t\r\n][=+\-@＝＋－＠]", cell)  # where a semicolon or a tab parts cells
     (read,) = read_senses(written, "x.csv")
-    assert (read.expansion, read.description, read.aliases, read.owner) == (expansion.strip(), description, kept, owner)
+    assert (read.expansion, read.description, read.aliases, read.owner) == (
+        clean_name(expansion),
+        description,
+        kept,
+        owner,
+    )
 
 
 def test_a_typed_apostrophe_is_kept():

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule, run_state_machine_as_test
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
-from argot.jargon_db import Glossary, SenseInput
+from argot.jargon_db import Glossary, ReadOptions, SenseInput
+from argot.jargon_db.formats.format_registry import FORMATS
 from argot.jargon_db.store.schema import MIGRATIONS, NAMES
 from argot.jargon_db.store.snapshots import record_sense
 from argot.service.identity import people
@@ -147,7 +148,7 @@ def test_any_text_is_stored_as_typed_by_every_operation(glossary, text):
     saved = glossary.senses.save(EVE, sense.id, version=1, notes=f"{text}\0", why=text)
     entry = glossary.history.entries(ADMIN, term=text)[0]
     assert (entry.term, entry.why, entry.before["notes"], entry.after["notes"]) == (text, text, text, f"{text}\0")
-    assert glossary.search.find(OSCAR, text) == [saved]
+    assert glossary.search.find(EVE, text) == [saved]
     assert [warning.kind for warning in glossary.conflicts.open(ADMIN)] == ["expansion_is_term"]
     glossary.history.roll_back(EVE, term=text, moment=entry.change - 1)
     assert glossary.senses.get(ADMIN, sense.id) == replace(sense, version=3)
@@ -215,8 +216,8 @@ def test_the_managers_group_is_the_same_in_glossary_and_service():
 
 
 def test_managers_of_a_context_write_in_that_context_alone(glossary):
-    sense = glossary.senses.draft(NINA, "PUC", "NAND", "Peripheral Under Cell")
-    other = glossary.senses.draft(LEO, "PUC", "Legal", "Public Utilities Commission")
+    sense = glossary.senses.add("PUC", "NAND", "Peripheral Under Cell", by=NINA)
+    other = glossary.senses.add("PUC", "Legal", "Public Utilities Commission", by=LEO)
     glossary.contexts.add("nand", "flash", by=NINA)
     glossary.contexts.add("Hidden", audience=SECRET)
     before = glossary.senses.find(ADMIN), glossary.contexts.all(ADMIN), glossary.history.changes(ADMIN)
@@ -244,6 +245,72 @@ def test_managers_of_a_context_write_in_that_context_alone(glossary):
     assert (glossary.senses.find(ADMIN), glossary.contexts.all(ADMIN), glossary.history.changes(ADMIN)) == before
     glossary.files.import_csv("term,context,expansion\nOK,NAND,fine\n", by=NINA)
     assert glossary.senses.draft(EVE, "X", "New", "y").context == "New"
+
+
+def test_drafts_are_for_the_managers_of_their_context_and_their_owner(glossary):
+    draft = glossary.senses.draft(NINA, "PUX", "NAND", "paired under cross")
+    retired = glossary.senses.add("PUX", "NAND", "former meaning", status="retired")
+    glossary.senses.add("PUX", "NAND", "approved meaning")
+    former = Principal("nina")
+    for who, expected in ((NINA, 3), (MONA, 3), (EVE, 3), (ADMIN, 3), (former, 2), (LEO, 1), (OSCAR, 1)):
+        assert len(glossary.senses.find(who)) == expected
+        assert len(glossary.senses.find(who, limit=10, start=1)) == expected - 1
+        assert len(glossary.search.find(who, "pux")) == expected
+        # In the database, so that drafts take no place among the first.
+        assert glossary.search.find(who, "pux", 1)
+        assert len(glossary.search.find(who, "meaning")) == (2 if expected == 3 else 1)
+        for format_ in FORMATS:
+            exported = glossary.files.export_file(who, format_.name)
+            if isinstance(exported, str):
+                assert ("paired under cross" in exported, "former meaning" in exported) == (expected > 1, expected > 2)
+        assert ("paired under cross" in glossary.files.export_csv(who)) == (expected > 1)
+    for one in (draft, retired):
+        with pytest.raises(NotFound):
+            glossary.senses.get(OSCAR, one.id)
+        with pytest.raises(NotFound):
+            glossary.senses.approve(LEO, one.id, one.version)
+    # Conflicts are kept for those who may read as much.
+    kinds = [len(glossary.conflicts.open(who)) for who in (NINA, LEO, NINA)]
+    assert kinds == [1, 0, 1]
+
+
+def test_a_manager_of_a_context_imports_an_export_of_everything(glossary):
+    glossary.contexts.add("NAND", "flash")
+    glossary.contexts.add("Legal", "courts", "legal@example.org")
+    glossary.senses.add("PUC", "NAND", "peripheral under cell", aliases=["P.U.C."])
+    glossary.senses.add("PUC", "Legal", "Public Utilities Commission", "A regulator.", owner="leo")
+    glossary.senses.draft(LEO, "PUD", "Legal", "draft of a term")
+    for format_ in FORMATS:
+        exported = glossary.files.export_file(NINA, format_.name)
+        data = exported.encode() if isinstance(exported, str) else exported
+        name = f"all{format_.suffixes[0]}"
+        assert glossary.files.preview(NINA, data, name).problems == ()
+        done = glossary.files.import_file(NINA, data, name)
+        assert (done.added, done.updated, done.unchanged, done.change) == (0, 0, 2, None), format_.name
+    assert glossary.files.import_csv(glossary.files.export_csv(NINA), by=NINA).unchanged == 2
+
+
+def test_changed_rows_of_foreign_contexts_are_refused_each_with_its_reason(glossary):
+    glossary.contexts.add("Legal", "courts")
+    glossary.senses.add("PUC", "NAND", "peripheral under cell")
+    glossary.senses.add("PUC", "Legal", "Public Utilities Commission", "A regulator.")
+    glossary.senses.draft(LEO, "PUD", "Legal", "draft of a term")
+    head, *rows = glossary.files.export_csv(ADMIN).splitlines()
+    changed = [row.replace("A regulator.", "Changed.").replace("peripheral under", "periphery below") for row in rows]
+    data = "\n".join([head, *changed, "NEW,Legal,new term,,,,,"]).encode()
+    with pytest.raises(NotAllowed) as refused:
+        glossary.files.import_file(NINA, data, "all.csv")
+    assert str(refused.value).count("does not manage a context 'Legal'") == 3
+    assert "row 5" in str(refused.value)
+    seen = glossary.files.preview(NINA, data, "all.csv")
+    assert (len(seen.added), seen.unchanged, len(seen.rejected)) == (1, 0, 3)
+    done = glossary.files.import_file(NINA, data, "all.csv", options=ReadOptions(partial=True))
+    assert (done.added, done.left_out) == (1, 3)
+    # A foreign draft is refused like a term that is missing, and like any other row of the context.
+    reasons = {line.rsplit(",", 1)[1] for line in done.rest.splitlines()[1:]}
+    assert len(reasons) == 1
+    with pytest.raises(NotAllowed, match="context 'Legal'"):
+        glossary.files.import_file(NINA, b'{"senses": [], "contexts": [{"name": "Legal", "contact": "me"}]}', "c.json")
 
 
 def test_hidden_missing_and_foreign_contexts_give_the_same_error(glossary):
@@ -393,7 +460,8 @@ def test_senses_older_than_the_history_get_a_baseline_entry(path):
 KILLED = """
 import itertools, os, signal, sys
 from pathlib import Path
-from argot.jargon_db import Glossary, SenseInput
+from argot.jargon_db import Glossary, ReadOptions, SenseInput
+from argot.jargon_db.formats.format_registry import FORMATS
 from argot.postgresql.stores import PostgresqlStores
 
 def senses():

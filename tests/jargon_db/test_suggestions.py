@@ -54,6 +54,49 @@ def test_a_suggestion_for_a_restricted_context_stays_with_its_readers(glossary: 
     assert messages[0] == messages[1]
 
 
+@pytest.mark.parametrize("home", ["Sales", "Staff"])
+def test_the_same_words_for_a_context_change_nothing_that_others_said(glossary: Glossary, home: str) -> None:
+    first = glossary.suggestions.suggest(ANNA, "QRL", "quarterly rebate list", description="As Anna says.")
+    second = glossary.suggestions.suggest(HANS, "QRL", "quarterly rebate list", context=home, description="Of Hans.")
+    assert (second.id != first.id, second.context, second.description) == (True, home, "Of Hans.")
+    (kept,) = glossary.suggestions.list_own(ANNA, 10)
+    assert kept == first
+    # The next person finds both, and confirms the one that they mean.
+    assert glossary.suggestions.suggest(BEN, "QRL", "quarterly rebate list").id == first.id
+    assert glossary.suggestions.suggest(MONA, "QRL", "quarterly rebate list", context="Sales").confirmations == (
+        1 if home == "Sales" else 0
+    )
+
+
+def test_a_confirmation_and_the_documents_leave_the_words_of_a_suggestion(glossary: Glossary) -> None:
+    first = glossary.suggestions.suggest(ANNA, "QRL", "quarterly rebate list")
+    glossary.suggestions.suggest(BEN, "QRL", "quarterly rebate list", description="A list of Ben's.")
+    evidence = [("p1", "the quarterly rebate list (QRL)")]
+    glossary.proposals.add(
+        "mined", "QRL", "quarterly rebate list", context="Sales", description="mined", evidence=evidence
+    )
+    (kept,) = glossary.suggestions.list_own(ANNA, 10)
+    assert (kept.id, kept.context, kept.description, kept.confirmations) == (first.id, None, "", 1)
+    assert kept.evidence == tuple(evidence)
+    # What the confirming person says of it is kept as their own words.
+    assert [one.words for one in glossary.suggestions.list_voices([first.id])[first.id]] == ["", "A list of Ben's."]
+
+
+def test_a_person_names_the_context_of_their_own_suggestion_later(glossary: Glossary) -> None:
+    first = glossary.suggestions.suggest(ANNA, "QRL", "quarterly rebate list")
+    assert glossary.suggestions.suggest(ANNA, "QRL", "quarterly rebate list", context="Sales").id == first.id
+    other = glossary.suggestions.suggest(ANNA, "TPX", "test plan index")
+    glossary.suggestions.confirm(BEN, other.id)
+    assert glossary.suggestions.suggest(ANNA, "TPX", "test plan index", context="Sales").id != other.id
+    assert glossary.proposals.get(BEN, other.id).context is None
+
+
+def test_a_restricted_suggestion_takes_no_mined_meaning_from_its_readers(glossary: Glossary) -> None:
+    mined = glossary.proposals.add("mined", "QRL", "quarterly rebate list")
+    assert glossary.suggestions.suggest(HANS, "QRL", "quarterly rebate list", context="Staff").id != mined.id
+    assert glossary.proposals.get(ANNA, mined.id).context is None
+
+
 def test_a_rejection_says_why_and_the_glossary_refuses_what_it_has(glossary: Glossary) -> None:
     made = glossary.suggestions.suggest(ANNA, "QRL", "quarterly rebate list")
     glossary.suggestions.assign(MONA, made.id, "Mona")

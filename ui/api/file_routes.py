@@ -186,7 +186,7 @@ def _build_glossary_routes(kb: KnowledgeBase) -> APIRouter:
     async def import_file(  # noqa: PLR0917  as a form has them
         request: Request,
         who: Who,
-        file: Annotated[UploadFile, File(description="CSV, XLSX, TBX, JSON or SKOS")],
+        file: Annotated[UploadFile, File(description="CSV, TSV, XLSX, TBX, JSON or SKOS")],
         context: Annotated[
             Text, Form(max_length=200, description="the context of terms for which the file names none")
         ] = "",

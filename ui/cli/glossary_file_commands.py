@@ -41,7 +41,7 @@ File = Annotated[str, typer.Argument(help="A file, or - for the standard stream.
 Format = Annotated[
     str,
     typer.Option(
-        "--format", help="csv, xlsx, tbx, json, turtle, rdfxml or jsonld; default: detected.", metavar="FORMAT"
+        "--format", help="csv, tsv, xlsx, tbx, json, turtle, rdfxml or jsonld; default: detected.", metavar="FORMAT"
     ),
 ]
 _MAX_ROWS = 50
@@ -88,6 +88,7 @@ def register(glossary: typer.Typer) -> None:
         "export",
         epilog=format_examples(
             "argot glossary export - > glossary.csv",
+            "argot glossary export terms.tsv",
             "argot glossary export terms.ttl",
             "argot glossary export --format json",
         ),
@@ -264,9 +265,11 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
         _say_columns(found.columns)
         _say_notices([replace(one, where="", row=0, column="", message=_place_message(one)) for one in found.notices])
         if found.everyday:
+            more = f" and {found.everyday_count - len(found.everyday)} more"
+            names = ", ".join(map(line, found.everyday)) + (more if found.everyday_count > len(found.everyday) else "")
             say_aside(
-                f"Everyday words among the terms: {', '.join(map(line, found.everyday))}. They become drafts unless you"
-                " decide with --everyday take or leave."
+                f"Everyday words among the terms: {names}. They become drafts unless you decide with --everyday take or"
+                " leave."
             )
         for one in found.added:
             say(f"+ {_describe_sense(one)}")

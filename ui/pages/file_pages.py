@@ -175,8 +175,8 @@ def build_file_pages(kb: KnowledgeBase) -> APIRouter:
     async def export(who: Who, format: str = "csv") -> Response:
         found = find_format(format)
         told = await glossary_export_file(pages.kb, who.principal, format=found.name)
-        # A CSV file from here is opened in a spreadsheet, and some recognise UTF-8 only by its byte order mark.
-        mark = codecs.BOM_UTF8 if found.name == "csv" else b""
+        # A table from here is opened in a spreadsheet, and some recognise UTF-8 only by its byte order mark.
+        mark = codecs.BOM_UTF8 if found.name in ("csv", "tsv") else b""
         return _send_file(f"glossary{found.suffixes[0]}", mark + decode_export(told, found.name), found.media_type)
 
     return router

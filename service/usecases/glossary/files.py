@@ -70,8 +70,8 @@ class PreviewShown:
 
     `ignored`: how often the file contains something that a glossary cannot hold, by its name. `stamp`: for importing
     exactly this. `columns`: those of a table, with the field that each holds. `notices`: what was understood otherwise
-    than written. `everyday`: new names that are everyday words. `left_out` rows would stay out, and are in the
-    CSV file `rest` with a reason each.
+    than written. `everyday`: the first of the `everyday_count` new names that are everyday words. `left_out` rows would
+    stay out, and are in the CSV file `rest` with a reason each.
     """
 
     counts: PreviewCounts
@@ -85,6 +85,7 @@ class PreviewShown:
     columns: list[ColumnUse]
     notices: list[RowProblem]
     everyday: list[str]
+    everyday_count: int
     left_out: int
     rest: str
 
@@ -181,7 +182,7 @@ async def glossary_import_file(
 async def glossary_export_file(kb: KnowledgeBase, principal: Principal, *, format: Text) -> str:
     """Export the senses that the caller may read as a file of this format, which can be imported again.
 
-    Drafts and retired senses are included. A workbook is returned in base64.
+    Drafts and retired senses of the contexts that the caller manages are included. A workbook is returned in base64.
     """
     file = await kb.blocking(kb.glossary.files.export_file, principal, format)
     return file if isinstance(file, str) else base64.b64encode(file).decode()
@@ -228,6 +229,7 @@ def _show_preview(found: ImportPreview, limit: int) -> PreviewShown:
         columns=list(found.columns),
         notices=[replace(one, where=one.place) for one in found.notices[:limit]],
         everyday=list(found.everyday[:limit]),
+        everyday_count=len(found.everyday),
         left_out=len(found.rejected),
         rest=write_rejected(found.rejected, found.columns) if found.rejected else "",
     )

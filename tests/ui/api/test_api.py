@@ -505,6 +505,15 @@ async def test_each_role_may_do_what_it_allows(site: Site) -> None:
         assert retired.json()["status"] == "retired"
         assert (await ann.get("/api/glossary/senses/999999")).status_code == 404
         assert (await ann.get("/api/glossary/senses/x")).status_code == 422
+        # What is not approved is for those who manage its context, on every road.
+        draft = {"term": "QRT", "context": "Legal", "expansion": "quiet rebate draft"}
+        assert (await leo.post("/api/glossary/drafts", json=draft)).status_code == 200
+        for path in ("senses", "search?text=qrt", "term?term=QRT", "export?format=csv", "export?format=json"):
+            for who, expected in ((ann, False), (leo, True)):
+                answer = await who.get(f"/api/glossary/{path}")
+                assert answer.status_code == 200
+                assert ("quiet rebate draft" in answer.text, "Quarterly Rate" in answer.text) == (expected, expected)
+        assert (await ann.get(f"/api/glossary/senses/{number}")).status_code == 404
         exported = await ann.get("/api/glossary/export", params={"format": "csv"})
         assert exported.headers["content-disposition"].startswith("attachment")
         assert "Public Utilities Commission" in exported.text

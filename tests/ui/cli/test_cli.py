@@ -282,8 +282,35 @@ def test_the_error_for_an_invalid_glossary_names_row_and_column(argot: Argot, ti
     assert argot("glossary", "export").out == before
 
 
+def test_an_import_lists_the_everyday_words_that_became_drafts(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+    (tmp_path / "words.csv").write_text("term,context,expansion\nit,Desk,information terminal\nam,Desk,arrival list\n")
+    done = argot("glossary", "import", "words.csv")
+    assert done.out.startswith("2 added")
+    assert "2 everyday words among the new names: it, am." in done.err
+    assert "argot glossary list --status draft" in done.err
+    (tmp_path / "more.csv").write_text("term,context,expansion\nor,Desk,operating room\n")
+    told = json.loads(argot("glossary", "import", "more.csv", "--json").out)
+    assert (told["everyday"], told["everyday_count"]) == (["or"], 1)
+    assert "argot glossary approve" in told["notices"][0]["message"]
+
+
+def test_a_glossary_is_exported_as_tsv_and_imported_unchanged(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+    assert argot("glossary", "export", "all.tsv").code == 0
+    first = (tmp_path / "all.tsv").read_text().splitlines()[0]
+    assert first.split("\t")[:3] == ["term", "context", "expansion"]
+    assert argot("glossary", "import", "all.tsv").out.startswith("0 added, 0 updated")
+
+
+def test_a_mapping_of_a_missing_column_names_it(argot: Argot, tiny: Path, tmp_path: Path) -> None:
+    (tmp_path / "words.csv").write_text("x,y\nQ1,quay wall\n")
+    done = argot("glossary", "import", "words.csv", "--map", "Abbrev=term")
+    assert done.code == 1
+    assert "no column 'Abbrev'. Columns: 'x', 'y'." in done.err
+    assert "--map 'x=term,y=expansion'" in done.err
+
+
 def test_a_glossary_is_not_written_to_a_file_of_another_format(argot: Argot, tiny: Path, tmp_path: Path) -> None:
-    for name, known in (("x.foo", ".csv, .tsv"), ("x.tsv", ".csv, .txt")):
+    for name, known in (("x.foo", ".csv, .txt"), ("x.md", ".csv, .txt")):
         done = argot("glossary", "export", name)
         assert done.code == 1
         assert known in done.err and ".ttl" in done.err
@@ -292,7 +319,7 @@ def test_a_glossary_is_not_written_to_a_file_of_another_format(argot: Argot, tin
     before = argot("glossary", "export").out
     done = argot("glossary", "import", "x.foo")
     assert done.code == 1
-    assert "'.foo'" in done.err and ".csv, .tsv" in done.err
+    assert "'.foo'" in done.err and ".csv, .txt" in done.err
     (tmp_path / "twice.csv").write_text("term,expansion,notes\nA,alpha,one\nA,alpha,two\n")
     assert argot("glossary", "export").out == before
     assert argot("glossary", "import", "twice.csv").out.startswith("1 added")

@@ -415,6 +415,13 @@ CREATE INDEX pictures_by_passage ON pictures(passage);
 CREATE INDEX pictures_by_content ON pictures(content_hash);
 """
 
+_LANGUAGES = """
+-- As in ISO 639-1; empty: unknown. Those of passages that are not English are stemmed by rules of their own.
+ALTER TABLE passages ADD COLUMN language TEXT NOT NULL DEFAULT '';
+CREATE TABLE passage_languages (language TEXT PRIMARY KEY);
+INSERT INTO meta (key, value) SELECT 'languages_to_detect', 'due' WHERE EXISTS (SELECT 1 FROM passages);
+"""
+
 MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_DOCUMENTS, translate_documents(_DOCUMENTS)),
     _DERIVED,
@@ -433,6 +440,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_QUANTISED, _QUANTISED + _QUANTISED_APART),
     _REMOVED_PASSAGES,
     PerEngine(_PICTURES, _PICTURES + guard_documents("pictures")),
+    _LANGUAGES,
 )
 NAMES = MigrationNames(
     "corpus",

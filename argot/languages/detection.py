@@ -25,9 +25,12 @@ MAX_CHARS = 20_000
 """Characters of a document that are read: its language does not change with more of them."""
 MIN_LEAD = 2
 """Points of `_measure_lead`: one sign, or two weak ones, more than of English."""
+MIN_LEAD_SHARE = 0.2
+"""Points for each word of a text, so that a stray word of another language in a long list shows nothing."""
 _MIN_WORDS = 4
 """Words of a question without any function word that make it worth loading the identifier."""
 
+_MAX_SENTENCE_CHARS = 1_000
 _MIN_FUNCTION_WORDS = 0.15
 """Share of the words of a running text that are function words; in the four languages a third to a half."""
 _NO_LANGUAGE = "zxx"
@@ -75,16 +78,27 @@ def identify_question_language(question: str) -> str:
     """Return the language of a question (ISO 639-1): English unless function words, or else the identifier, show
     another one.
     """
+    listed = identify_listed_language(question)
     words = [word.casefold() for word in _WORD.findall(question)]
-    others = [load_language(code) for code in LISTED_LANGUAGES if code != ENGLISH]
-    leads = {one.code: _measure_lead(words, question, one) for one in others}
-    best = max(leads, key=lambda code: leads[code])
-    if leads[best] >= MIN_LEAD:
-        return best
-    if len(words) < _MIN_WORDS or any(word in one.stop_words for one in load_listed_languages() for word in words):
+    if listed != ENGLISH or len(words) < _MIN_WORDS:
+        return listed
+    if any(word in one.stop_words for one in load_listed_languages() for word in words):
         return ENGLISH
     found, confidence = _classify(question)
-    return found if confidence >= MIN_CONFIDENCE else ENGLISH
+    return found if confidence >= MIN_CONFIDENCE and found != _NO_LANGUAGE else ENGLISH
+
+
+@lru_cache(maxsize=20_000)
+def identify_listed_language(text: str) -> str:
+    """Return the language of a question or sentence among those with a file of words; English if nothing shows
+    another. It loads no identifier.
+    """
+    text = _NO_PROSE.sub(" ", text[:_MAX_SENTENCE_CHARS])
+    words = [word.casefold() for word in _WORD.findall(text)]
+    others = [load_language(code) for code in LISTED_LANGUAGES if code != ENGLISH]
+    leads = {one.code: _measure_lead(words, text, one) for one in others}
+    best = max(leads, key=lambda code: leads[code])
+    return best if leads[best] >= max(MIN_LEAD, MIN_LEAD_SHARE * len(words)) else ENGLISH
 
 
 def _measure_lead(words: list[str], question: str, language: LanguageData) -> int:

@@ -111,18 +111,20 @@ def write_unknown_term(term: str, choices: Sequence[str]) -> str:
     )
 
 
-def write_abstention(nearest: Sequence[FoundPassage], *, unwritten: bool = False) -> str:
+def write_abstention(nearest: Sequence[FoundPassage], *, unwritten: bool = False, untold: str = "") -> str:
     """Return the text shown instead of an answer if the evidence is too weak; it lists the nearest passages.
 
-    `unwritten`: for any evidence, because the profile asks for no answer.
+    Args:
+        unwritten: for any evidence, because the profile asks for no answer.
+        untold: the reason why Argot cannot tell whether the documents answer; empty: it can.
     """
-    said = (
+    said = untold or (
         "No answer was asked for (generate_answer is off)."
         if unwritten
         else "The documents do not seem to answer this."
     )
     if not nearest:
-        return said if unwritten else "The documents do not answer this, and contain nothing close to it."
+        return said if unwritten or untold else "The documents do not answer this, and contain nothing close to it."
     shown = "\n".join(map(_format_passage, nearest))
     return f"{said} The nearest passages are:\n{shown}"
 

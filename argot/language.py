@@ -1,12 +1,17 @@
-"""Words and characters that several packages search for. The words are alternatives of a pattern, in lower case."""
+"""English words, and characters of any language, that several packages search for. The words are alternatives of a
+pattern, in lower case (`argot/languages/en.toml`).
+"""
 
 from __future__ import annotations
 
-INTERROGATIVES = "what|which|who|whom|whose|where|when|why|how"
-AUXILIARIES = "is|are|was|were|do|does|did|can|could|should|would|will|may"
+from argot.languages.language_data import ENGLISH
+from argot.languages.question_words import load_question_words
+
+INTERROGATIVES = load_question_words(ENGLISH).interrogatives
+AUXILIARIES = load_question_words(ENGLISH).auxiliaries
 """Words that open a yes-or-no question. "Must", "has", "have" and "had" also open statements: callers that treat them
 as questions add them."""
-REQUESTS = "explain|describe|list|tell|show|give|name|define|find|compare"
+REQUESTS = load_question_words(ENGLISH).requests
 # The second is the full-width one of Chinese and Japanese.
 QUESTION_MARKS = ("?", "？")
 

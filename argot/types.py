@@ -152,6 +152,8 @@ class DocumentField:
 
 TAG = "tag"
 """The name of the fields for a file's own labels, tags or keywords."""
+LANGUAGE = "language"
+"""The name of the field for the language of a document, whose value is the language's English name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +250,7 @@ class Passage:
     """A contextual unit of one revision: what is retrieved, read and cited (AccurateRAG 2.1).
 
     `text` is the Markdown slice [start, end). `header` is "title > heading > path (page n)". The id depends on
-    revision and span, never on an embedder.
+    revision and span, never on an embedder. `language`: as in ISO 639-1; empty: unknown.
     """
 
     id: str
@@ -263,6 +265,7 @@ class Passage:
     page: int | None = None
     page_kind: PageKind | None = None
     boxes: tuple[Box, ...] = ()
+    language: str = ""
 
     @property
     def heading(self) -> str:

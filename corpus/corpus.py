@@ -22,15 +22,17 @@ from argot.corpus.ingestion import document_changes, reindexing
 from argot.corpus.ingestion.compaction import Compactor
 from argot.corpus.ingestion.document_changes import Parts
 from argot.corpus.ingestion.ingest_job import IngestEvent, IngestJob, Turn
+from argot.corpus.ingestion.language_detection import detect_missing_languages
 from argot.corpus.ingestion.live_vectors import LiveVectors
 from argot.corpus.ingestion.opened_vectors import open_generations, open_vectors
 from argot.corpus.ingestion.quantising import Quantiser
 from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import list_sources
-from argot.corpus.keyword.keyword_index import choose_keyword_index, rebuild_words
+from argot.corpus.keyword.keyword_index import choose_keyword_index
 from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store import document_fields, dustbin
 from argot.corpus.store.document_store import CorpusStore
+from argot.corpus.store.row_writes import rebuild_words
 from argot.corpus.vector_ids import VectorKind
 from argot.disk_space import require_room
 from argot.errors import DamagedStore, VectorsUnavailable
@@ -117,6 +119,7 @@ class Corpus:
         store = store or CorpusStore.open(home / "corpus.db")
         try:
             corpus = cls(home, settings, store, embedder or load_embedder(settings))
+            detect_missing_languages(store.database)
             corpus._live.open(mending=mending)
             corpus._finish_removals()
             if corpus._live.index is not None:

@@ -420,6 +420,13 @@ _DESCRIBED = """
 ALTER TABLE derived ADD COLUMN picture INTEGER;
 """
 
+_LANGUAGES = """
+-- As in ISO 639-1; empty: unknown. Those of passages that are not English are stemmed by rules of their own.
+ALTER TABLE passages ADD COLUMN language TEXT NOT NULL DEFAULT '';
+CREATE TABLE passage_languages (language TEXT PRIMARY KEY);
+INSERT INTO meta (key, value) SELECT 'languages_to_detect', 'due' WHERE EXISTS (SELECT 1 FROM passages);
+"""
+
 MIGRATIONS: tuple[StoreMigration, ...] = (
     PerEngine(_DOCUMENTS, translate_documents(_DOCUMENTS)),
     _DERIVED,
@@ -439,6 +446,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     _REMOVED_PASSAGES,
     PerEngine(_PICTURES, _PICTURES + guard_documents("pictures")),
     _DESCRIBED,
+    _LANGUAGES,
 )
 NAMES = MigrationNames(
     "corpus",

@@ -17,6 +17,7 @@ from argot.corpus.chunking.passages import build_passages
 from argot.corpus.document_ids import build_revision_id
 from argot.corpus.index.embedding_windows import WindowedItem, cut_windows, list_items
 from argot.corpus.ingestion.first_page import read_first_page_date, read_first_page_fields
+from argot.corpus.ingestion.language_detection import label_passages, list_language_fields
 from argot.corpus.ingestion.source import Source
 from argot.corpus.minhash import build_sketch
 from argot.corpus.read_limits import ReadLimits
@@ -28,6 +29,7 @@ from argot.corpus.store.document_fields import filter_usable
 from argot.corpus.store.row_writes import NewRevision
 from argot.corpus.store.source_metadata import NO_METADATA, SourceMetadata
 from argot.errors import ArgotError, ModelUnavailable, UnreadableDocument
+from argot.languages.detection import identify_language
 from argot.protocols import Deriver, Embedder
 from argot.types import Audience, Document, DocumentField, Triple
 
@@ -137,7 +139,8 @@ class DocumentReader:
 
 
 def _build_revision(candidate: Candidate, read: CutDocument, header_fields: Sequence[str]) -> NewRevision:
-    document = _build_document(candidate, read, header_fields)
+    language = identify_language(read.markdown)
+    document = _build_document(candidate, read, header_fields, language)
     said = ((name, document.values(name)) for name in header_fields)
     header = " > ".join(f"{name.capitalize()}: {values[0]}" for name, values in said if values)
     # Cut in the child; ids are assigned here, where the document is known.
@@ -152,7 +155,7 @@ def _build_revision(candidate: Candidate, read: CutDocument, header_fields: Sequ
     return NewRevision(
         document,
         read.markdown,
-        passages,
+        label_passages(passages, language),
         metadata=candidate.metadata,
         header=header,
         sketch=build_sketch(read.markdown),
@@ -161,7 +164,7 @@ def _build_revision(candidate: Candidate, read: CutDocument, header_fields: Sequ
     )
 
 
-def _build_document(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> Document:
+def _build_document(candidate: Candidate, read: CutDocument, named: Sequence[str], language: str) -> Document:
     id_ = candidate.document
     return Document(
         id=id_,
@@ -176,15 +179,19 @@ def _build_document(candidate: Candidate, read: CutDocument, named: Sequence[str
         audience=candidate.audience,
         passages=len(read.cuts),
         size=len(candidate.data),
-        fields=_merge_fields(candidate, read, named),
+        fields=_merge_fields(candidate, read, named, language),
         warnings=read.warnings,
     )
 
 
-def _merge_fields(candidate: Candidate, read: CutDocument, named: Sequence[str]) -> tuple[DocumentField, ...]:
-    """Merge the fields of source, file and first page; of one name the earlier takes precedence."""
+def _merge_fields(
+    candidate: Candidate, read: CutDocument, named: Sequence[str], language: str
+) -> tuple[DocumentField, ...]:
+    """Merge the fields of source, file and first page, and the language of the text; of one name the earlier takes
+    precedence.
+    """
     found = [*build_fields([("author", candidate.metadata.author)])]
-    for said in (read.fields, read_first_page_fields(read, named)):
+    for said in (read.fields, read_first_page_fields(read, named), list_language_fields(language)):
         known = {one.name for one in found}
         found += [one for one in said if one.name not in known]
     return tuple(filter_usable(found))

@@ -26,7 +26,8 @@ from argot.corpus.keyword.block_ranking import (
     tokenize_phrase,
 )
 from argot.corpus.keyword.block_soundness import has_differing_blocks
-from argot.corpus.keyword.index_terms import SearchPhrase, match_expression, parse_exact_phrase, parse_question
+from argot.corpus.keyword.index_terms import SearchPhrase, list_exact_phrases, match_expression, parse_question
+from argot.corpus.keyword.passage_languages import read_languages
 from argot.corpus.keyword.posting_blocks import INDEXES as BLOCKS
 from argot.corpus.keyword.posting_blocks import (
     MATCH_DOCUMENT,
@@ -90,30 +91,26 @@ class Fts5Index:
         documents: Collection[str] | None = None,
     ) -> list[tuple[str, float]]:
         scope = RankedScope(audiences, documents)
-        return rank_rows(connection, BLOCKS[kind], parse_question(query), scope, limit, _build_phrase_scorer(kind))
+        return rank_rows(
+            connection,
+            BLOCKS[kind],
+            parse_question(query, read_languages(connection)),
+            scope,
+            limit,
+            _build_phrase_scorer(kind),
+        )
 
     def with_phrase(
         self, connection: Connection, phrase: str, audiences: Sequence[int] | None, limit: int
     ) -> list[tuple[str, float]]:
-        wanted = parse_exact_phrase(phrase)
-        phrases = [wanted] if wanted else []
+        phrases = list_exact_phrases(phrase, read_languages(connection))
         found = _build_phrase_scorer("passage", HELD_COLUMNS)
         return rank_rows(connection, BLOCKS["passage"], phrases, RankedScope(audiences), limit, found, held=True)
 
     def count_phrase(self, connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
-        wanted = parse_exact_phrase(phrase)
-        tokens = tokenize_phrase(wanted) if wanted else ()
-        if wanted is None or not tokens:
-            return 0
-        if len(tokens) == 1:
-            return count_held(connection, BLOCKS["passage"], tokens[0], audiences)
-        expression = match_expression([wanted], columns=HELD_COLUMNS)
-        if audiences is None:
-            row = connection.execute("SELECT count(*) FROM passage_words WHERE passage_words MATCH ?", (expression,))
-            return int(row.fetchone()[0])
-        found = connection.execute("SELECT rowid FROM passage_words WHERE passage_words MATCH ?", (expression,))
-        numbers = np.array([n for (n,) in found], np.int64)
-        return count_readable(connection, BLOCKS["passage"], numbers, audiences)
+        # A passage is in one language, so that those with different stems are different ones.
+        phrases = list_exact_phrases(phrase, read_languages(connection))
+        return sum(_count_rows(connection, one, audiences) for one in phrases)
 
     def insert_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
         self._insert(connection, kind, MATCH_DOCUMENT, document)
@@ -172,6 +169,21 @@ class Fts5Index:
                 connection.execute(f"INSERT INTO {index.words}({index.words}, rank) VALUES ('merge', ?)", (pages,))
                 done = pages > 0 and _count_changes(connection) - before < 2  # SQLite's sign that nothing is left to do
             pages = MERGE_PAGES
+
+
+def _count_rows(connection: Connection, phrase: SearchPhrase, audiences: Sequence[int] | None) -> int:
+    tokens = tokenize_phrase(phrase)
+    if not tokens:
+        return 0
+    if len(tokens) == 1:
+        return count_held(connection, BLOCKS["passage"], tokens[0], audiences)
+    expression = match_expression([phrase], columns=HELD_COLUMNS)
+    if audiences is None:
+        row = connection.execute("SELECT count(*) FROM passage_words WHERE passage_words MATCH ?", (expression,))
+        return int(row.fetchone()[0])
+    found = connection.execute("SELECT rowid FROM passage_words WHERE passage_words MATCH ?", (expression,))
+    numbers = np.array([n for (n,) in found], np.int64)
+    return count_readable(connection, BLOCKS["passage"], numbers, audiences)
 
 
 def _build_phrase_scorer(kind: VectorKind, columns: str = "") -> PhraseScores:

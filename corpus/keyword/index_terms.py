@@ -2,18 +2,26 @@
 
 FTS5's tokenizer splits at every symbol and Porter's stemmer cuts endings, so `C++` would be `C` and `tCCS` would be
 `tcc`. Identifiers are therefore indexed a second time, folded but whole, in a separate column.
+
+Words of a passage in another language than English are indexed as their stems in that language, on which Porter's
+stemmer then works as on any word. A question does not know in which language the passages are that answer it, so its
+words are searched as they are, and as their stems in each language that passages have. Where all passages are English
+nothing is added.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.corpus.keyword.word_tokens import tokenize_words
+from argot.languages.detection import identify_question_language
+from argot.languages.language_data import ENGLISH, LISTED_LANGUAGES, load_language
+from argot.languages.stemming import has_stemmer, stem_text
 
 # Users paste whole pages into the question; the time of a search grows with its words.
 MAX_QUERY_CHARS = 20_000
@@ -57,24 +65,24 @@ def build_identifier_column(*texts: str) -> str:
     return " ".join(hash_identifier(name) for text in texts for name in find_identifiers(fold_for_index(text)))
 
 
-def build_passage_words(title: str, heading_path: Sequence[str], text: str) -> dict[str, Any]:
-    """Return the columns of a passage that serve only the keyword index."""
+def build_passage_words(title: str, heading_path: Sequence[str], text: str, language: str = "") -> dict[str, Any]:
+    """Return the columns of a passage that serve only the keyword index; its language as in ISO 639-1."""
     heading = " ".join(heading_path)
     return {
-        "title": fold_for_index(title),
-        "heading": fold_for_index(heading),
-        "folded": _fold_if_different(text),
+        "title": stem_text(fold_for_index(title), language),
+        "heading": stem_text(fold_for_index(heading), language),
+        "folded": _fold_if_different(text, language),
         "identifiers": build_identifier_column(title, heading, text),
     }
 
 
-def build_text_words(text: str) -> dict[str, Any]:
+def build_text_words(text: str, language: str = "") -> dict[str, Any]:
     """Return the same for a derived text or a triple."""
-    return {"folded": _fold_if_different(text), "identifiers": build_identifier_column(text)}
+    return {"folded": _fold_if_different(text, language), "identifiers": build_identifier_column(text)}
 
 
-def _fold_if_different(text: str) -> str | None:
-    folded = fold_for_index(text)
+def _fold_if_different(text: str, language: str) -> str | None:
+    folded = stem_text(fold_for_index(text), language)
     # Most text folds to itself, and is not stored twice.
     return None if folded == text else folded
 
@@ -92,21 +100,53 @@ class SearchPhrase:
     is_identifier: bool = False
 
 
-def parse_question(query: str) -> list[SearchPhrase]:
+def parse_question(query: str, languages: Collection[str] = ()) -> list[SearchPhrase]:
     """Parse any text into phrases to search, each by itself: its words without stop words, its identifiers exactly.
 
     Empty if there is nothing to search for (empty, only emoji). Phrases hold letters, digits and spaces only.
+
+    Args:
+        languages: those of the passages (ISO 639-1), besides English.
     """
     text = fold_for_index(query[:MAX_QUERY_CHARS])
     exact, plain = _split_identifiers(text)
+    stop_words = _choose_stop_words(query)
     # "What is it?" has only stop words, which are then searched for.
-    content = [word for word in plain if word.casefold() not in STOP_WORDS] or ([] if exact else plain)
+    content = [word for word in plain if word.casefold() not in stop_words] or ([] if exact else plain)
     phrases = [SearchPhrase(hash_identifier(name), is_identifier=True) for name in exact]
     # `NX-4410B` may also be written `NX 4410B`, so its parts as a phrase match too.
     phrases += [SearchPhrase(" ".join(parts)) for parts in map(_find_words, exact) if len(parts) > 1]
     phrases += [SearchPhrase(word) for word in content]
+    phrases += [stems for phrase in phrases for stems in _list_stemmed(phrase, languages)]
     # Identifiers come first, so only ordinary words are cut off.
     return list(dict.fromkeys(phrases))[:MAX_QUERY_TOKENS]
+
+
+def _choose_stop_words(query: str) -> frozenset[str]:
+    language = identify_question_language(query[:MAX_QUERY_CHARS])
+    return load_language(language if language in LISTED_LANGUAGES else ENGLISH).stop_words
+
+
+def _list_stemmed(phrase: SearchPhrase, languages: Collection[str]) -> list[SearchPhrase]:
+    """Return the phrase as passages in these languages contain it, where that differs for the index."""
+    if phrase.is_identifier:
+        return []
+    known = {tokenize_words(phrase.words)}
+    found = []
+    for language in sorted(filter(has_stemmer, languages)):
+        stemmed = stem_text(phrase.words, language)
+        if (tokens := tokenize_words(stemmed)) not in known:
+            known.add(tokens)
+            found.append(SearchPhrase(stemmed))
+    return found
+
+
+def list_exact_phrases(text: str, languages: Collection[str]) -> list[SearchPhrase]:
+    """Return exactly these words in this order, as passages in English and in these languages contain them; empty: no
+    words.
+    """
+    phrase = parse_exact_phrase(text)
+    return [phrase, *_list_stemmed(phrase, languages)] if phrase else []
 
 
 def parse_exact_phrase(text: str) -> SearchPhrase | None:

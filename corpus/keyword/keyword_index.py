@@ -6,14 +6,12 @@ own index, in the same transaction; both find the same, in the same order.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.keyword.fts5_index import Fts5Index
-from argot.corpus.keyword.index_terms import build_passage_words, build_text_words
 from argot.corpus.keyword.postgresql_index import PostgresqlIndex
 from argot.corpus.keyword.posting_blocks import rebuild_postings
 from argot.corpus.vector_ids import VectorKind
@@ -95,29 +93,3 @@ def build_missing_blocks(database: CorpusDatabase) -> None:
         if connection.execute(due, (WORDS_TO_INDEX,)).fetchone():  # otherwise another process was faster
             rebuild_postings(connection)
             connection.execute("DELETE FROM meta WHERE key = ?", (WORDS_TO_INDEX,))
-
-
-def rebuild_words(database: CorpusDatabase) -> None:
-    """Fold all texts again (the rules may have changed since), and rebuild the keyword indexes from them."""
-    with database.writing() as connection:
-        # Only the numbers are held; the text of all passages may be larger than the memory.
-        for (n,) in connection.execute("SELECT n FROM passages").fetchall():
-            title, path, text = connection.execute(
-                # In the form of `row_writes.build_searched_title`.
-                "SELECT trim(d.header || ' ' || d.title), p.heading_path, p.text "
-                "FROM passages AS p JOIN documents AS d ON d.id = p.document "
-                "WHERE p.n = ?",
-                (n,),
-            ).fetchone()
-            connection.execute(
-                "UPDATE passages SET title = :title, heading = :heading, folded = :folded, identifiers = :identifiers "
-                "WHERE n = :n",
-                {**build_passage_words(title, json.loads(path), text), "n": n},
-            )
-        for table in ("derived", "triples"):
-            rows = connection.execute(f"SELECT n, text FROM {table}").fetchall()  # noqa: S608
-            connection.executemany(
-                f"UPDATE {table} SET folded = :folded, identifiers = :identifiers WHERE n = :n",  # noqa: S608
-                [{**build_text_words(text), "n": n} for n, text in rows],
-            )
-        choose_keyword_index(connection).rebuild(connection)

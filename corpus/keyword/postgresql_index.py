@@ -29,7 +29,8 @@ from argot.corpus.keyword.block_ranking import (
 )
 from argot.corpus.keyword.block_soundness import has_differing_blocks
 from argot.corpus.keyword.bulk_rows import insert_many
-from argot.corpus.keyword.index_terms import SearchPhrase, parse_exact_phrase, parse_question
+from argot.corpus.keyword.index_terms import SearchPhrase, list_exact_phrases, parse_question
+from argot.corpus.keyword.passage_languages import read_languages
 from argot.corpus.keyword.posting_blocks import (
     INDEXES,
     MATCH_DOCUMENT,
@@ -63,30 +64,26 @@ class PostgresqlIndex:
     ) -> list[tuple[str, float]]:
         scope = RankedScope(audiences, documents)
         return rank_rows(
-            connection, INDEXES[kind], parse_question(query), scope, limit, _build_phrase_scorer(held=False)
+            connection,
+            INDEXES[kind],
+            parse_question(query, read_languages(connection)),
+            scope,
+            limit,
+            _build_phrase_scorer(held=False),
         )
 
     def with_phrase(
         self, connection: Connection, phrase: str, audiences: Sequence[int] | None, limit: int
     ) -> list[tuple[str, float]]:
-        wanted = parse_exact_phrase(phrase)
-        phrases, index = [wanted] if wanted else [], INDEXES["passage"]
+        phrases, index = list_exact_phrases(phrase, read_languages(connection)), INDEXES["passage"]
         return rank_rows(
             connection, index, phrases, RankedScope(audiences), limit, _build_phrase_scorer(held=True), held=True
         )
 
     def count_phrase(self, connection: Connection, phrase: str, audiences: Sequence[int] | None) -> int:
-        wanted, index = parse_exact_phrase(phrase), INDEXES["passage"]
-        tokens = tokenize_phrase(wanted) if wanted else ()
-        if not tokens:
-            return 0
-        if len(tokens) == 1:
-            return count_held(connection, index, tokens[0], audiences)
-        known = read_vocabulary(connection, index, set(tokens))
-        if any(token not in known.words for token in tokens):
-            return 0
-        numbers, _, _ = _find_rows(connection, index, [known.words[token].id for token in tokens], held=True)
-        return len(numbers) if audiences is None else count_readable(connection, index, numbers, audiences)
+        # A passage is in one language, so that those with different stems are different ones.
+        phrases = list_exact_phrases(phrase, read_languages(connection))
+        return sum(_count_rows(connection, one, audiences) for one in phrases)
 
     def insert_rows(self, connection: Connection, kind: VectorKind, document: str) -> None:
         _insert(connection, INDEXES[kind], MATCH_DOCUMENT, document)
@@ -124,6 +121,19 @@ class PostgresqlIndex:
 
 
 # -- phrases ---------------------------------------------------------------------------------------------------------
+
+
+def _count_rows(connection: Connection, phrase: SearchPhrase, audiences: Sequence[int] | None) -> int:
+    tokens, index = tokenize_phrase(phrase), INDEXES["passage"]
+    if not tokens:
+        return 0
+    if len(tokens) == 1:
+        return count_held(connection, index, tokens[0], audiences)
+    known = read_vocabulary(connection, index, set(tokens))
+    if any(token not in known.words for token in tokens):
+        return 0
+    numbers, _, _ = _find_rows(connection, index, [known.words[token].id for token in tokens], held=True)
+    return len(numbers) if audiences is None else count_readable(connection, index, numbers, audiences)
 
 
 def _build_phrase_scorer(*, held: bool) -> PhraseScores:

@@ -37,6 +37,13 @@ def replace_read_fields(connection: Connection, document: Document) -> None:
     put_tags(connection, document.id, document.tags)
 
 
+def put_missing_field(connection: Connection, document: str, field: DocumentField) -> None:
+    """Add a field that was found out about a document, unless it has one of this name."""
+    known = "SELECT 1 FROM document_fields WHERE document = ? AND name = ?"
+    if connection.execute(known, (document, field.name)).fetchone() is None:
+        _insert(connection, document, [field], "file")
+
+
 def put_tags(connection: Connection, document: str, tags: Sequence[str]) -> None:
     connection.execute("DELETE FROM document_fields WHERE document = ? AND origin = 'tag'", (document,))
     _insert(connection, document, [DocumentField(TAG, tag) for tag in tags], "tag")

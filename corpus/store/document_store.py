@@ -179,10 +179,10 @@ class CorpusStore:
         found: dict[str, tuple[Passage, Document]] = {}
         documents: dict[str, Document] = {}
         for row in rows:
-            # 12 columns of the passage, then those of its document. Many rows share a document.
-            document = documents.get(row[12]) or documents.setdefault(row[12], build_document(row[12:]))
+            # 13 columns of the passage, then those of its document. Many rows share a document.
+            document = documents.get(row[13]) or documents.setdefault(row[13], build_document(row[13:]))
             if principal.may_read(document.audience):
-                found[row[0]] = (build_passage(row[:12]), document)
+                found[row[0]] = (build_passage(row[:13]), document)
         return {id_: found[id_] for id_ in dict.fromkeys(ids) if id_ in found}
 
     def passage_ids(self, limit: int) -> list[str]:

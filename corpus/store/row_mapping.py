@@ -18,10 +18,10 @@ DOCUMENT_COLUMNS = """
      WHERE f.document = d.id AND f.origin != 'tag')"""
 DOCUMENT_TABLES = "documents AS d JOIN revisions AS r ON r.id = d.revision JOIN audiences AS a ON a.n = d.audience"
 
-# In the order of the arguments of `build_passage`; `CorpusStore.passages` relies on there being 14.
+# In the order of the arguments of `build_passage`; `CorpusStore.passages` relies on there being 13.
 PASSAGE_COLUMNS = """
     p.id, p.document, p.revision, p.ordinal, p.start, p.end, p.text, p.header, p.heading_path, p.page, p.page_kind,
-    p.boxes"""
+    p.boxes, p.language"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def build_document(row: tuple[Any, ...]) -> Document:
 
 @lru_cache(maxsize=4_000)
 def build_passage(row: tuple[Any, ...]) -> Passage:
-    id_, document, revision, ordinal, start, end, text, header, path, page, page_kind, boxes = row
+    id_, document, revision, ordinal, start, end, text, header, path, page, page_kind, boxes, language = row
     return Passage(
         id=id_,
         document_id=document,
@@ -88,6 +88,7 @@ def build_passage(row: tuple[Any, ...]) -> Passage:
         page=page,
         page_kind=page_kind,
         boxes=tuple(Box(*box) for box in json.loads(boxes)),
+        language=language,
     )
 
 
@@ -106,11 +107,12 @@ def build_passage_row(passage: Passage, title: str, audience: int) -> dict[str, 
         "page": passage.page,
         "page_kind": passage.page_kind,
         "boxes": json.dumps([[box.page, box.x0, box.y0, box.x1, box.y1] for box in passage.boxes]),
-        **build_passage_words(title, passage.heading_path, passage.text),
+        "language": passage.language,
+        **build_passage_words(title, passage.heading_path, passage.text, passage.language),
     }
 
 
-def build_derived_row(derived: DerivedText, document: str, audience: int) -> dict[str, Any]:
+def build_derived_row(derived: DerivedText, document: str, audience: int, language: str) -> dict[str, Any]:
     return {
         "id": derived.id,
         "document": document,
@@ -120,11 +122,11 @@ def build_derived_row(derived: DerivedText, document: str, audience: int) -> dic
         "prompt": derived.prompt,
         "model": derived.model,
         "picture": derived.picture,
-        **build_text_words(derived.text),
+        **build_text_words(derived.text, language),
     }
 
 
-def build_triple_row(triple: Triple, document: str, audience: int) -> dict[str, Any]:
+def build_triple_row(triple: Triple, document: str, audience: int, language: str) -> dict[str, Any]:
     return {
         "id": triple.id,
         "document": document,
@@ -134,5 +136,5 @@ def build_triple_row(triple: Triple, document: str, audience: int) -> dict[str, 
         "target": triple.target,
         "passage": triple.passage_id,
         "text": triple.text,
-        **build_text_words(triple.text),
+        **build_text_words(triple.text, language),
     }

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+from argot.corpus.database import CorpusDatabase
+from argot.corpus.keyword.index_terms import build_passage_words, build_text_words
 from argot.corpus.keyword.keyword_index import WORDS_TO_FORGET, choose_keyword_index
+from argot.corpus.keyword.passage_languages import read_main_language, record_languages
 from argot.corpus.store import document_fields, sketches
 from argot.corpus.store.change_counter import count_change
 from argot.corpus.store.row_mapping import build_derived_row, build_passage_row, build_triple_row, dump_audience
@@ -75,6 +78,7 @@ def put_revision(connection: Connection, new: NewRevision) -> None:
     _put_revision(connection, new)
     title = build_searched_title(document.title, new.header)
     _insert(connection, "passages", (build_passage_row(passage, title, audience) for passage in new.passages))
+    record_languages(connection, (passage.language for passage in new.passages))
     insert_derived(connection, new.derived, document.id, audience)
     insert_triples(connection, new.triples, document.id, audience)
     for kind in KINDS:
@@ -89,7 +93,8 @@ def build_searched_title(title: str, header: str) -> str:
 
 def insert_derived(connection: Connection, texts: Sequence[DerivedText], document: str, audience: int) -> None:
     """Insert the rows of derived texts, without the keyword index; `audience` is a number of the table of that name."""
-    _insert(connection, "derived", (build_derived_row(text, document, audience) for text in texts))
+    language = read_main_language(connection, document)
+    _insert(connection, "derived", (build_derived_row(text, document, audience, language) for text in texts))
     _insert(connection, "derived_passages", _build_links(texts))
 
 
@@ -103,8 +108,47 @@ def insert_triples(
     model: str = "",
 ) -> None:
     """Insert the same for triples. Those without prompt and model came with the document."""
-    made_by = {"prompt": prompt, "model": model}
-    _insert(connection, "triples", ({**build_triple_row(triple, document, audience), **made_by} for triple in triples))
+    made_by, language = {"prompt": prompt, "model": model}, read_main_language(connection, document)
+    rows = (build_triple_row(triple, document, audience, language) for triple in triples)
+    _insert(connection, "triples", ({**row, **made_by} for row in rows))
+
+
+def fold_document(connection: Connection, document: str) -> None:
+    """Build the columns of a document's rows that serve only the keyword index again, from their texts. The index does
+    not contain them meanwhile.
+    """
+    title, header = connection.execute("SELECT title, header FROM documents WHERE id = ?", (document,)).fetchone()
+    searched = build_searched_title(title, header)
+    passages = connection.execute(
+        "SELECT n, heading_path, text, language FROM passages WHERE document = ?", (document,)
+    ).fetchall()
+    connection.executemany(
+        "UPDATE passages SET title = :title, heading = :heading, folded = :folded, identifiers = :identifiers "
+        "WHERE n = :n",
+        [
+            {**build_passage_words(searched, json.loads(path), text, language), "n": n}
+            for n, path, text, language in passages
+        ],
+    )
+    main = read_main_language(connection, document)
+    for table in ("derived", "triples"):
+        rows = connection.execute(f"SELECT n, text FROM {table} WHERE document = ?", (document,)).fetchall()  # noqa: S608
+        connection.executemany(
+            f"UPDATE {table} SET folded = :folded, identifiers = :identifiers WHERE n = :n",  # noqa: S608
+            [{**build_text_words(text, main), "n": n} for n, text in rows],
+        )
+
+
+def rebuild_words(database: CorpusDatabase) -> None:
+    """Fold all texts again (the rules may have changed since), and rebuild the keyword indexes from them."""
+    with database.writing() as connection:
+        # A document at a time; the text of all passages may be larger than the memory.
+        for (document,) in connection.execute("SELECT id FROM documents").fetchall():
+            fold_document(connection, document)
+        connection.execute("DELETE FROM passage_languages")
+        languages = connection.execute("SELECT DISTINCT language FROM passages").fetchall()
+        record_languages(connection, (language for (language,) in languages))
+        choose_keyword_index(connection).rebuild(connection)
 
 
 def clear(connection: Connection, document: str) -> None:

@@ -12,6 +12,7 @@ from argot.graph.state import State, SubjectRecord
 from argot.graph.state_records import load_hits, read_terms, to_hit_record
 from argot.graph.subjects import find_open_subject, find_subject, keep_subject, put_subject_first
 from argot.graph.supported_senses import drop_other_senses
+from argot.protocols import Scorer
 from argot.tools.answering.succession import put_successors_first
 from argot.tools.reading.comparisons import find_sides
 from argot.tools.reading.question_splitting import split_questions
@@ -22,7 +23,13 @@ from argot.tools.retrieval.missing_subjects import (
     has_only_numbers,
 )
 from argot.tools.retrieval.repeated_passages import drop_repeats
-from argot.tools.retrieval.reranker import READ_PASSAGES, READ_PASSAGES_FOR_MODEL, is_quotable, measure_evidence
+from argot.tools.retrieval.reranker import (
+    READ_PASSAGES,
+    READ_PASSAGES_FOR_MODEL,
+    get_scorer_of_words,
+    is_quotable,
+    measure_evidence,
+)
 from argot.tools.retrieval.reranker import rerank as reranked
 from argot.types import Hit
 
@@ -147,8 +154,19 @@ def _rerank(state: State, run: RunContext, subject: SubjectRecord | None) -> tup
     hits = keep_subject(drop_other_senses(load_hits(state["hits"], run), state, run), subject, run)
     if not hits or not run.profile.rerank:
         return hits, float(bool(hits))
+    found = _rank_by(run.scorer, hits, state, run, subject)
+    by_words = get_scorer_of_words(run.scorer, state["stand_alone_question"])
+    if by_words is None or found[1] >= run.profile.abstain_below:
+        return found
+    other = _rank_by(by_words, hits, state, run, subject)
+    return other if other[1] > found[1] else found
+
+
+def _rank_by(
+    scorer: Scorer, hits: list[Hit], state: State, run: RunContext, subject: SubjectRecord | None
+) -> tuple[list[Hit], float]:
     queries = _list_judged_queries(state, run)
     read = READ_PASSAGES if run.model is None else READ_PASSAGES_FOR_MODEL
-    nearest = put_subject_first(reranked(queries, hits, run.scorer, run.profile, read), subject, run)
+    nearest = put_subject_first(reranked(queries, hits, scorer, run.profile, read), subject, run)
     ordered = put_successors_first(nearest, state["stand_alone_question"])
-    return ordered, float(measure_evidence(run.abbreviate(queries[0].text), ordered, run.scorer))
+    return ordered, float(measure_evidence(run.abbreviate(queries[0].text), ordered, scorer))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from argot.graph.presentation.document_notes import write_disagreement_note, write_succession_notes
+from argot.graph.presentation.language_wording import write_language_notes
 from argot.graph.presentation.turn_reading import TurnReading, join_text
 from argot.graph.presentation.wording import write_notes, write_selection_note
 from argot.results import FoundPassage
@@ -25,7 +26,8 @@ def write_reading_notes(reading: TurnReading, passages: Sequence[FoundPassage]) 
     cited = {held[1].id for _, held in _list_cited(reading)}
     answered = reading.turn["status"] == "answered"
     said = [*_write_disagreements(reading), *write_succession_notes(documents, cited)] if answered else []
-    return [*notes, *_write_unit_notes(reading), *_write_selections(reading), *said]
+    languages = write_language_notes(reading, [passage for _, (passage, _) in _list_cited(reading)])
+    return [*notes, *_write_unit_notes(reading), *_write_selections(reading), *said, *languages]
 
 
 def _write_unit_notes(reading: TurnReading) -> list[str]:

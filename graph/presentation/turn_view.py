@@ -25,6 +25,7 @@ from argot.graph.choices import (
 from argot.graph.presentation.answer_context import build_answer_context
 from argot.graph.presentation.answer_notes import write_reading_notes
 from argot.graph.presentation.found_passages import build_citation, build_found_passages, number_passages
+from argot.graph.presentation.language_wording import find_other_languages, write_other_languages
 from argot.graph.presentation.scope_wording import (
     describe_empty_scope,
     group_values_by_name,
@@ -100,7 +101,7 @@ def assemble(
         turn=turn.get("number", len(turn.get("turns", ()))),
         # Small talk is no answer, but has its own text.
         answer=empty
-        or _write_answer(reading, status, choices, passages, misses)
+        or _write_answer(reading, run, status, choices, passages, misses)
         or _write_small_talk(reading, run, examples),
         is_weak=status == "answered" and _is_weak(reading.turn, run),
         answered_by=turn.get("answered_by", "extractive"),
@@ -169,8 +170,9 @@ def _has_open_question(turn: Mapping[str, Any]) -> bool:
 # -- the answer ------------------------------------------------------------------------------------------------------
 
 
-def _write_answer(
+def _write_answer(  # noqa: PLR0917
     reading: TurnReading,
+    run: RunContext,
     status: Status,
     choices: Sequence[Choice],
     passages: Sequence[FoundPassage],
@@ -186,14 +188,19 @@ def _write_answer(
         case "abstained":
             if not reading.turn["status"]:  # the turn never ended
                 return STOPPED_MESSAGE
-            return write_abstention(
-                select_nearest(passages),
-                unwritten=reading.turn.get("unwritten", False),
-                repeated=reading.turn.get("repeated", ""),
-                question=reading.turn["question"],
-            )
+            return _write_abstention(reading, run, passages)
         case "small_talk":
             return ""
+
+
+def _write_abstention(reading: TurnReading, run: RunContext, passages: Sequence[FoundPassage]) -> str:
+    question, unwritten = reading.turn["stand_alone_question"], reading.turn.get("unwritten", False)
+    others = [] if unwritten else find_other_languages(question, run)
+    if not others:
+        repeated = reading.turn.get("repeated", "")
+        return write_abstention(select_nearest(passages), unwritten=unwritten, repeated=repeated)
+    # Between languages few words are shared, so that even the nearest passages look far away.
+    return write_abstention(passages[:MAX_NEAREST_PASSAGES], untold=write_other_languages(question, others))
 
 
 def _write_small_talk(reading: TurnReading, run: RunContext, examples: Sequence[str]) -> str:

@@ -11,7 +11,6 @@ from argot.graph.state_records import DEFINED_BY_DOCUMENTS, MIN_CLEAR_CONTEXT_SC
 from argot.locations import place
 from argot.results import NO_ANSWER, FoundPassage, MissedTerm
 from argot.tools.reading.chitchat import SmallTalk
-from argot.tools.reading.question_language import is_foreign
 from argot.tools.text.words import bare, content_stems
 from argot.types import Context, Document, ReadTerm, Sense, is_of_thread
 
@@ -113,7 +112,7 @@ def write_unknown_term(term: str, choices: Sequence[str]) -> str:
 
 
 def write_abstention(
-    nearest: Sequence[FoundPassage], *, unwritten: bool = False, repeated: str = "", question: str = ""
+    nearest: Sequence[FoundPassage], *, unwritten: bool = False, repeated: str = "", untold: str = ""
 ) -> str:
     """Return the text shown instead of an answer if the evidence is too weak; it lists the closest passages.
 
@@ -121,20 +120,16 @@ def write_abstention(
         nearest: the passages that could matter.
         unwritten: for any evidence, because the profile asks for no answer.
         repeated: the words about which the passages say nothing but the last answer.
-        question: as it was asked; its language is told if it is not English.
+        untold: the reason why Argot cannot tell whether the documents answer; empty: it can.
     """
     if unwritten:
         said = "No answer was asked for (generate_answer is off)."
+    elif untold:
+        said = untold
     elif repeated:
         said = f"No passage says more about “{repeated}” than the answer above."
     else:
-        # In another language nothing can be told from words that do not match.
-        said = NO_ANSWER if nearest or is_foreign(question) else "No passage comes close enough to answer this."
-    if not unwritten and is_foreign(question):
-        said += (
-            " The question does not seem to be in English, and Argot finds little by words of other languages:"
-            " please ask in English, or in the words of the documents."
-        )
+        said = NO_ANSWER if nearest else "No passage comes close enough to answer this."
     if not nearest:
         return said
     shown = "\n".join(map(_format_passage, nearest))

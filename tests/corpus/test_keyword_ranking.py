@@ -141,6 +141,8 @@ def test_a_store_of_an_earlier_version_gets_its_blocks_at_opening(tmp_path: Path
         connection.execute("DROP TABLE removed_passages")
         connection.execute("DROP TABLE pictures")
         connection.execute("ALTER TABLE derived DROP COLUMN picture")
+        connection.execute("DROP TABLE passage_languages")
+        connection.execute("ALTER TABLE passages DROP COLUMN language")
         connection.execute(f"PRAGMA user_version = {BEFORE_BLOCKS}")
         later = "SELECT id FROM _sqlite_migrations ORDER BY id LIMIT -1 OFFSET ?"
         connection.execute(f"DELETE FROM _sqlite_migrations WHERE id IN ({later})", (BEFORE_BLOCKS,))

@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from argot.languages.detection import identify_listed_language
+from argot.languages.language_data import ENGLISH
 from argot.protocols import AnswerRequest, Embedder, PassageReader
 from argot.tools.answering.chosen_units import choose_units, quote_units, read_wordings
 from argot.tools.answering.counting import count_entries
@@ -139,6 +141,9 @@ class ExtractiveWriter:
         readings = read_wordings(question, best, self.reader) if self.reader and best else []
         if chosen := choose_units(question, best, readings):
             return quote_units(question, best, chosen)
+        if identify_listed_language(question.text) != ENGLISH:  # which alone the reader has learnt
+            few = _select_answering(question, best)
+            return _write_pieces(question, self._find_fitting(question, few), few)
         fitting = self._find_fitting(question, best) if question.wanted == "anything" else []
         about = [
             of_hit

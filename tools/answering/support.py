@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.language import UNSPACED
 from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.quantities import find_quantities
 from argot.tools.text.sentences import split_units
-from argot.tools.text.words import find_identifiers, fold_words, stem
+from argot.tools.text.words import find_identifiers, stem_content
 
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 _LIST_MARKER = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
@@ -133,7 +132,7 @@ def find_statement_stems(text: str) -> frozenset[str]:
 
     In a script without spaces, a whole clause would be one word; pairs of characters replace its words.
     """
-    stems = {stem(word) for word in fold_words(text) if word not in STOP_WORDS}
+    stems = {one for _, one in stem_content(text)}
     # A script without spaces is never ASCII.
     if not text.isascii():
         stems = {part for one in stems for part in _split_word(one)}
@@ -202,5 +201,5 @@ def _build_runs(text: str, length: int) -> tuple[frozenset[str], ...]:
 
 @lru_cache(maxsize=2_000)  # some 5 to 15 kB each
 def _list_pairs(text: str) -> frozenset[tuple[str, str]]:
-    stems = [stem(word) for word in fold_words(text) if word not in STOP_WORDS]
+    stems = [one for _, one in stem_content(text)]
     return frozenset(pairwise(stems))

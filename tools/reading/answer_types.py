@@ -3,108 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Literal, cast
 
-from argot.language import AUXILIARIES, INTERROGATIVES
+from argot.language import INTERROGATIVES
+from argot.languages.question_words import find_question_words
 from argot.tools.text.quantities import find_quantities
 
 AnswerType = Literal["quantity", "time", "person", "reason", "steps", "definition", "anything"]
 
-# The first that fits decides, so question words come before the nouns of quantities: "what time" asks for a time, "who
-# sets the limit?" for a person.
-_QUESTIONS: tuple[tuple[AnswerType, str], ...] = (
-    # "How do you know ...?" asks for no steps.
-    ("steps", r"\bhow (?:do|can|should|would|could|must|to)\b(?! (?:you|we|i) (?:know|call|mean))"),
-    ("steps", r"\b(?:procedure|instructions?) (?:for|to)\b|\bway to\b"),
-    ("reason", r"\bwhy\b|\bwhat(?:'s| is| are| was)? the (?:reason|cause)|\bhow come\b|\bwhat for\b"),
-    ("person", r"\bwho(?:m|se)?\b|\bwhich (?:person|team|group|department|role|company)\b"),
-    (
-        "time",
-        # "What happens when it rains?" asks for no time.
-        r"(?:^|[?!.,;:]|\b(?:and|or|by|until|since|from|about|exactly|just))\W*when\b"
-        rf"|\bwhen(?:'s)? (?:{AUXILIARIES}|must|has|have)\b"
-        r"|\b(?:what (?:time|day|date|weekday|month|year)|which (?:day|date|weekday|month|year)"
-        r"|how often|how frequently)\b",
-    ),
-    (
-        "quantity",
-        r"\bhow (?:many|much|long|far|large|big|close|high|low|fast|slow|old|wide|thick|deep|hot|cold|heavy|soon|late"
-        r"|near|small|strong|loud|few|quick(?:ly)?)\b",
-    ),
-    (
-        "quantity",
-        r"\b(?:limit|size"
-        r"|temperature|voltage|current|time|period|range|rate|number|percent(?:age)?|share|speed|width|height|length"
-        r"|distance|depth|weight|power|frequency|delay|latency|capacity|count|age|price|cost|value|threshold|level"
-        r"|margin|amount|budget|duration|dose|pressure|resistance|tolerance|ratio|target|maximum|minimum|max|min|largest"
-        r"|smallest|highest|lowest|deadline|radius|step|window|quota|voltage|temps?)s?\b",
-    ),
-    (
-        "definition",
-        # Up to five words are a term; longer phrases ask for more than a meaning.
-        r"^\W*(?:what(?:'s| is| are| was| were)|who is|define|explain)\s+(?:a |an |the |our |meant by )?[\w/+#.'-]+"
-        r"(?:\s+[\w/+#.'-]+){0,4}\s*\W*$|\bstand for\b|\bmeaning of\b|\bmeans?\b\W*$",
-    ),
-)
-_PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _QUESTIONS)
-
-# Also without a date: "every Monday", "within a week".
-_TIME = re.compile(
-    r"\b(?:\d{1,2}[:.]\d{2}|\d{1,2} ?(?:am|pm)|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march"
-    r"|april|may|june|july|august|september|october|november|december|daily|weekly|monthly|yearly|annually|hourly|noon"
-    r"|midnight|every \w+|each \w+|once|twice|(?:19|20)\d\d|(?:within|after|before|until|by) (?:the )?\w+)\b",
-    re.IGNORECASE,
-)
-_REASON = re.compile(
-    r"\b(?:because|since|so that|otherwise|therefore|thus|as a result|in order to|due to|which (?:means|makes|would)"
-    r"|to (?:avoid|prevent|keep|protect|ensure)|leads? to|causes?|hence|reason)\b",
-    re.IGNORECASE,
-)
-_PERSON = re.compile(
-    r"\b(?:by|from|with|to) (?:the )?(?:\w+ )?(?:team|group|manager|officer|owner|lead|board|department|engineer"
-    r"|committee|counsel|administrator|operator|director|desk|body|bodies|staff|head|office)\w*\b|\bowns?\b"
-    r"|\b(?:manager|officer|owner|board|counsel|team|committee|director|administrator|desk|office|engineers?)\b",
-    re.IGNORECASE,
-)
-_STEP = re.compile(
-    r"^\W*(?:\d+[.)]\s*)?(?:to \w+|click|select|press|choose|open|type|enter|run|go|tap|hold|set|turn|use|connect|start"
-    r"|remove|insert|check|call|ask|send|add|create|copy|write|install|first|then|next|finally|make sure|if )",
-    re.IGNORECASE,
-)
-_DEFINES = re.compile(
-    r"^\W*(?:an? |the )?[\w/+#.()' -]{1,60}? (?:is|are|means?|stands? for|refers? to|denotes?) ", re.IGNORECASE
-)
-_SHAPES: dict[AnswerType, re.Pattern[str]] = {
-    # Numbers in figures are found by `find_quantities`.
-    "quantity": re.compile(r"\b(?:one|once|twice|half|none|zero)\b", re.IGNORECASE),
-    "time": _TIME,
-    "reason": _REASON,
-    "person": _PERSON,
-    "steps": _STEP,
-    "definition": _DEFINES,
-}
-
-
-_ASKS_WHETHER = re.compile(
-    rf"(?:^|[.,:;!?]\s+)\W*(?:(?:and|but|so|or|also)\s+)?(?:{AUXILIARIES}|must|has|have|am|shall)(?:n['’]t)?\s+\w",
-    re.IGNORECASE,
-)
-_DECIDES = re.compile(
-    r"\b(?:yes|no|not|never|none|nobody|neither|cannot|\w+n['’]t|without|only|always|must|may|can|should|shall|requir\w+"
-    r"|allow\w*|permit\w*|forbid\w*|prohibit\w*|need(?:s|ed)?|optional|mandatory|voluntary|except|unless|regardless"
-    r"|eligible|entitled|support(?:s|ed)?|accept\w*|recommend\w*|encourag\w+|discourag\w+)\b",
-    re.IGNORECASE,
-)
-
 
 def asks_whether(question: str) -> bool:
     """Return whether yes or no answers a question."""
-    return _ASKS_WHETHER.search(question) is not None
+    return find_question_words(question).whether.search(question) is not None
 
 
 def is_decisive(sentence: str) -> bool:
     """Return whether a sentence (plain text) allows, forbids, demands or denies something."""
-    return _DECIDES.search(sentence) is not None
+    return find_question_words(sentence).decides.search(sentence) is not None
 
 
 # "which codes can I give?", "what are the steps", "list all sites", "what all does the drive try"
@@ -147,12 +62,16 @@ def asks_twice(question: str) -> bool:
 
 
 def find_answer_type(question: str) -> AnswerType:
-    """Return the first type whose pattern the question fits."""
-    return next((kind for kind, pattern in _PATTERNS if pattern.search(question)), "anything")
+    """Return the first type whose pattern the question fits, in its language: question words come before the nouns of
+    quantities, so "what time" asks for a time, "who sets the limit?" for a person.
+    """
+    asks = find_question_words(question).asks
+    return next((cast(AnswerType, kind) for kind, pattern in asks if pattern.search(question)), "anything")
 
 
 def has_shape(wanted: AnswerType, sentence: str) -> bool:
     """Return whether the sentence (plain text) looks like an answer of this kind."""
     if wanted in ("quantity", "definition") and find_quantities(sentence):
         return True  # "What is the X?" asks for its value as often as for its meaning
-    return wanted in _SHAPES and _SHAPES[wanted].search(sentence) is not None
+    shapes = find_question_words(sentence).shapes
+    return wanted in shapes and shapes[wanted].search(sentence) is not None

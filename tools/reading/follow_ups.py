@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from argot.language import AUXILIARIES, INTERROGATIVES, REQUESTS
+from argot.languages.question_words import find_question_words
 from argot.tools.text.words import content_stems
 from argot.types import Mention, Turn
 
@@ -89,6 +90,12 @@ def stand_alone(question: str, history: Sequence[Turn], terms: TermFinder) -> st
 def _resolve(question: str, previous: str, terms: TermFinder) -> str:
     if not previous or len(previous) > _MAX_CHARS or len(question) > _MAX_CHARS or not question.strip():
         return question
+    if pattern := find_question_words(question).follow_up:  # of another language than English
+        return _join_questions(previous, question) if pattern.search(question) else question
+    return _resolve_english(question, previous, terms)
+
+
+def _resolve_english(question: str, previous: str, terms: TermFinder) -> str:
     doubts = _DOUBTS.match(question)
     if (
         doubts

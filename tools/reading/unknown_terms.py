@@ -17,6 +17,8 @@ from itertools import chain, pairwise
 from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.lookup.ordinary_words import is_ordinary_word, load_well_known
 from argot.jargon_db.lookup.span_mask import SpanMask
+from argot.languages.detection import identify_listed_language
+from argot.languages.language_data import ENGLISH
 from argot.tools.reading.abbreviation_shapes import (
     ALL_CAPITALS,
     SMALL_FIRST,
@@ -147,10 +149,16 @@ def find_unknown_terms(question: str) -> list[Mention]:
     shouted, english = _is_shouted(text), _is_english(text)
     spans = list(_split_pieces(text))
     found = [span for span in spans if _is_jargon(text, *span, shouted=shouted, english=english)]
+    if identify_listed_language(text) != ENGLISH:  # its short words, like "Ich", look like none of English
+        found = [span for span in found if _looks_coded(text[slice(*span)])]
     # In another language every word in small letters would be unknown.
     if english and found:
         found = _add_neighbours(text, spans, found)
     return [Mention(text[start:end], start, end, match="shape") for start, end in found]
+
+
+def _looks_coded(word: str) -> bool:
+    return sum(map(str.isupper, word)) > 1 or any(map(str.isdigit, word))
 
 
 def _add_neighbours(text: str, spans: Sequence[_Span], found: Sequence[_Span]) -> list[_Span]:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.corpus.store.document_store import CorpusStore
 from argot.tools.text.rarity import compute_idf
-from argot.tools.text.words import bare, find_identifiers, fold_words, is_question, stem
+from argot.tools.text.words import bare, find_identifiers, fold_words, is_question, stem, stem_content
 from argot.types import Hit, Principal, ReadTerm
 
 MAX_SHORT_WORDS = 3
@@ -149,4 +148,4 @@ def _write_variants(name: str) -> Iterator[str]:
 def _list_content(query: str) -> list[str]:
     """Return the words that carry the subject; "many" of "how many" only names the kind of answer."""
     asked = {match.group(1).casefold() for match in _HOW.finditer(query)}
-    return [word for word in fold_words(query) if word not in STOP_WORDS and word not in asked]
+    return [word for word, _ in stem_content(query) if word not in asked]

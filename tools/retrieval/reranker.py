@@ -13,7 +13,8 @@ from functools import lru_cache
 from itertools import pairwise
 from statistics import fmean
 
-from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.languages.detection import identify_listed_language
+from argot.languages.language_data import ENGLISH
 from argot.profile import Profile
 from argot.protocols import Embedder, PassageReader, Scorer
 from argot.tools.answering.quoting import read_units
@@ -24,7 +25,7 @@ from argot.tools.retrieval.passage_reader import load_passage_reader
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.rarity import compute_idf
-from argot.tools.text.words import find_identifiers, fold_words, stem
+from argot.tools.text.words import find_identifiers, stem_all, stem_content
 from argot.types import Hit
 
 WINDOW_WORDS = 40
@@ -97,20 +98,20 @@ class _TextStems:
 @lru_cache(maxsize=5_000)  # some 10 to 20 kB each
 def _read_stems(text: str) -> _TextStems:
     places: dict[str, list[int]] = {}
-    for place, word in enumerate(fold_words(extract_prose(text).text)):
-        places.setdefault(stem(word), []).append(place)
+    for place, word in enumerate(stem_all(extract_prose(text).text, text)):
+        places.setdefault(word, []).append(place)
     for name in find_identifiers(text):
         # Without a position: a whole name counts as present if its parts are in the window.
         places.setdefault(name, [])
     first_line = text.split("\n", 1)[0]
-    heading = frozenset(stem(word) for word in fold_words(first_line)) | find_identifiers(first_line)
+    heading = frozenset(stem_all(first_line, text)) | find_identifiers(first_line)
     return _TextStems({key: tuple(value) for key, value in places.items()}, heading)
 
 
 @lru_cache(maxsize=1_000)
 def find_query_stems(query: str) -> tuple[str, ...]:
     """Return the question's content: stems of its words without stop words, in order, and its identifiers whole."""
-    stems = [stem(word) for word in fold_words(query) if word not in STOP_WORDS]
+    stems = [one for _, one in stem_content(query)]
     # Sorted, because the order of a set differs between processes.
     return tuple(dict.fromkeys([*stems, *sorted(find_identifiers(query) - set(stems))]))
 
@@ -172,6 +173,13 @@ CHOOSING_SHARE = 0.2
 """Share of words, beside the search's score, in the choice of what the reader reads. An everyday question often shares
 no word with the passage that answers it; words have more weight (`Profile.rerank_weight`) only in the order of the
 chosen passages."""
+
+
+def get_scorer_of_words(scorer: Scorer, query: str) -> Scorer | None:
+    """Return the scorer to use where the reader finds too little for a question that is not English: it has learnt from
+    English. None: there is no other.
+    """
+    return scorer.before if isinstance(scorer, ReaderScorer) and identify_listed_language(query) != ENGLISH else None
 
 
 def rerank(

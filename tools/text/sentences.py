@@ -12,6 +12,8 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, Literal
 
+from argot.languages.detection import identify_listed_language
+
 Span = tuple[int, int]
 UnitKind = Literal["prose", "heading", "item", "row", "code"]
 
@@ -35,6 +37,8 @@ _STOP = re.compile(r"[.!?]+[\"'”’)\]]*\s+")
 _PLAIN_STOP = re.compile(r"[a-z)\]]{4,}[.!?]\s+(?=[A-Z][a-z]+\b)")
 _AFTER_UNIT = re.compile(r"(?:(?<=\d [a-zµ][a-z]\.)|(?<=\d[a-zµ][a-z]\.)|(?<=\d [A-Z]\.))\s+(?=[A-Z])")
 """After "5 ms." and similar, which pysbd reads as titles and initials."""
+
+_ORDINAL = re.compile(r"(?<![\w.,])\d{1,2}\.\s+$")
 
 _LIST_LIKE = re.compile(r"(?<!\w)\w{1,2}[.)]")
 _MAX_PIECE_CHARS = 1_000  # characters: pysbd's time grows faster than the text
@@ -209,9 +213,22 @@ def _cut(piece: str) -> tuple[str, ...]:
         return tuple(piece[a:b].strip() for a, b in pairwise(cuts))
     if len(_LIST_LIKE.findall(piece)) > _MAX_LIST_MARKS:  # pysbd reads them as lists, in cubic time
         return tuple(part for part in re.split(r"(?<=[.!?])\s+", piece) if part)
-    found = _find_unchanged(piece, _load_segmenter().processor(piece).process())
+    language = identify_listed_language(piece)
+    found = _find_unchanged(piece, _load_segmenter(language).processor(piece).process())
     cut = [part for sentence in found for part in _AFTER_UNIT.split(sentence)]
+    cut = _join_ordinals(cut) if language == "de" else cut
     return tuple(sentence.strip() for sentence in cut if sentence.strip())
+
+
+def _join_ordinals(sentences: Iterable[str]) -> list[str]:
+    """Join what was cut after a German ordinal number: "bis zum 31. März", "in der 2. Klasse"."""
+    joined: list[str] = []
+    for sentence in sentences:
+        if joined and _ORDINAL.search(joined[-1]):
+            joined[-1] += sentence
+        else:
+            joined.append(sentence)
+    return joined
 
 
 def _find_unchanged(piece: str, sentences: Iterable[str]) -> Iterator[str]:
@@ -234,11 +251,11 @@ def _find_unchanged(piece: str, sentences: Iterable[str]) -> Iterator[str]:
 
 
 @cache
-def _load_segmenter() -> Any:
+def _load_segmenter(language: str) -> Any:
     # Imported here: it is not needed for texts whose sentences end plainly.
     import pysbd
 
-    return pysbd.Segmenter(language="en", clean=False)
+    return pysbd.Segmenter(language=language, clean=False)
 
 
 def _trim_span(text: str, start: int, end: int) -> Span:

@@ -10,6 +10,9 @@ import unicodedata
 from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.languages.detection import identify_listed_language
+from argot.languages.language_data import load_language
+from argot.languages.stemming import has_stemmer, stem_word
 
 
 def _split_words(words: str) -> list[str]:
@@ -73,7 +76,29 @@ def fold(word: str) -> str:
 def content_stems(text: str) -> list[str]:
     """Return the stems of all words that are no stop words, in order, with repeats."""
     # A single letter is the label of a list item or the rest of a contraction; a single digit is a number.
-    return [stem(word) for word in fold_words(text) if word not in STOP_WORDS and (len(word) > 1 or word.isdigit())]
+    return [one for word, one in stem_content(text) if len(word) > 1 or word.isdigit()]
+
+
+def stem_content(text: str) -> list[tuple[str, str]]:
+    """Return all words that are no stop words, each with its stem, by the words of the text's language."""
+    language = identify_listed_language(text)
+    stop_words = load_language(language).stop_words
+    return [(word, _stem_in(language, word)) for word in _split_elisions(text, language) if word not in stop_words]
+
+
+def stem_all(text: str, around: str) -> list[str]:
+    """Return the stems of all words of a text, by the rules of the language of the text around it."""
+    language = identify_listed_language(around)
+    return [_stem_in(language, word) for word in _split_elisions(text, language)]
+
+
+def _stem_in(language: str, word: str) -> str:
+    return stem_word(word, language) if has_stemmer(language) else stem(word)
+
+
+def _split_elisions(text: str, language: str) -> list[str]:
+    # French "l'entrée" is an article and a word.
+    return fold_words(re.sub(r"(?<=\w)['’](?=\w)", " ", text) if language == "fr" else text)
 
 
 @lru_cache(maxsize=8_000)

@@ -238,7 +238,10 @@ async def test_fields_given_by_managers_are_restored_with_the_document(kb: Knowl
     await do(kb, MIA, "document_label", document="gangway.md", fields={"owner": ["Deck Team"]})
     await do(kb, MIA, "remove", document="gangway.md")
     found = (await do(kb, MIA, "document_restore", document="gangway.md"))["document"]
-    assert [(one["name"], one["value"]) for one in await fields_of(kb, found)] == [("owner", "Deck Team")]
+    assert [(one["name"], one["value"]) for one in await fields_of(kb, found)] == [
+        ("language", "English"),
+        ("owner", "Deck Team"),
+    ]
     assert await do(kb, ROOT, "check") == []
 
 

@@ -130,7 +130,7 @@ async def test_invalid_dates_and_unknown_fields_are_named_in_the_error(kb: Knowl
     for wrong in ("01/02/2025", "2025-3-1", "2025-13", "yesterday"):
         with pytest.raises(InvalidInput, match="is not a date"):
             await do(kb, MIA, "ask", question=ASKED, since=wrong)
-    with pytest.raises(InvalidInput, match="Fields: author, region, tag"):
+    with pytest.raises(InvalidInput, match="Fields: author, language, region, tag"):
         await do(kb, MIA, "ask", question=ASKED, fields={"regoin": ["EU"]})
 
 
@@ -139,7 +139,7 @@ async def test_fields_reveal_nothing_of_documents_closed_to_the_asker(kb: Knowle
     await catalogue.uploads.upload(kb, MIA, name="plan.md", data=data, audience=["managers"])
     with pytest.raises(InvalidInput) as told:
         await do(kb, ANN, "ask", question="What is the plan?", fields={"project": ["Falcon"]})
-    assert "Fields: author, region, tag." in str(told.value)
+    assert "Fields: author, language, region, tag." in str(told.value)
     assert await sources(kb, MIA, fields={"project": ["Falcon"]}) == {"plan.md"}
 
 

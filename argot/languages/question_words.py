@@ -1,0 +1,72 @@
+"""How questions are asked in the languages that have a file of words: their patterns, ready to search with."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from argot.languages.detection import identify_listed_language
+from argot.languages.language_data import LISTED_LANGUAGES, read_language_file
+
+Pattern = re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWords:
+    """The patterns of one language.
+
+    Attributes:
+        interrogatives, auxiliaries, requests: alternatives of a pattern, in lower case.
+        whether: what opens a yes-or-no question.
+        decides: what a sentence has that allows, forbids, demands or denies something.
+        follow_up: a message that means nothing without the previous question; None: rules of their own decide.
+        asks: the types of answers that questions want, and their patterns; the first that fits decides.
+        shapes: how sentences of a type look.
+    """
+
+    interrogatives: str
+    auxiliaries: str
+    requests: str
+    whether: Pattern
+    decides: Pattern
+    follow_up: Pattern | None
+    asks: tuple[tuple[str, Pattern], ...]
+    shapes: dict[str, Pattern]
+
+
+@cache
+def load_question_words(code: str) -> QuestionWords:
+    """Load the patterns of one of `LISTED_LANGUAGES`."""
+    row = read_language_file(code)
+    return QuestionWords(
+        row["interrogatives"],
+        row["auxiliaries"],
+        row["requests"],
+        _compile(row["whether"]),
+        _compile(row["decides"]),
+        _compile(row["follow_up"]) if row["follow_up"] else None,
+        tuple((one["type"], _compile(one["pattern"])) for one in row["asks"]),
+        {kind: _compile(pattern) for kind, pattern in row["shapes"].items()},
+    )
+
+
+def find_question_words(text: str) -> QuestionWords:
+    """Return the patterns of the language in which a question or sentence is."""
+    return load_question_words(identify_listed_language(text))
+
+
+@cache
+def load_small_talk(kind: str) -> Pattern:
+    """Return the pattern of all phrases of a kind of small talk, or of `fillers`, in any of the languages."""
+    rows = [read_language_file(code)["small_talk"] for code in LISTED_LANGUAGES]
+    return re.compile("|".join(f"(?:{phrase})" for row in rows for phrase in row[kind]))
+
+
+def list_small_talk_kinds() -> list[str]:
+    """List the kinds of small talk, the most telling first."""
+    return [kind for kind in read_language_file(LISTED_LANGUAGES[0])["small_talk"] if kind != "fillers"]
+
+
+def _compile(pattern: str) -> Pattern:
+    return re.compile(pattern, re.IGNORECASE)

@@ -1,0 +1,132 @@
+"""Questions in English, German, French and Spanish: one suite over all files of words, which each has to pass."""
+
+import pytest
+
+from argot.languages.language_data import LISTED_LANGUAGES, read_language_file
+from argot.languages.question_words import load_question_words
+from argot.tools.reading.answer_types import asks_whether, find_answer_type, has_shape, is_decisive
+from argot.tools.reading.chitchat import identify_small_talk
+from argot.tools.reading.follow_ups import stand_alone
+from argot.tools.text.sentences import split_sentences
+from argot.tools.text.words import content_stems
+from argot.types import Turn
+
+TYPES = {
+    "en": {
+        "quantity": "How many days of leave do I get?", "time": "When does the service desk open?",
+        "person": "Who approves my request?", "reason": "Why is the lab locked?",
+        "steps": "How do I apply for leave?", "definition": "What is a PUC?",
+    },
+    "de": {
+        "quantity": "Wie viele Urlaubstage bekomme ich?", "time": "Wann öffnet die Anlaufstelle?",
+        "person": "Wer genehmigt meinen Antrag?", "reason": "Warum ist das Labor abgeschlossen?",
+        "steps": "Wie kann ich Urlaub beantragen?", "definition": "Was ist ein PUC?",
+    },
+    "fr": {
+        "quantity": "Combien de jours de congé ai-je ?", "time": "À quelle heure ouvre le guichet ?",
+        "person": "Qui approuve ma demande ?", "reason": "Pourquoi le laboratoire est-il fermé ?",
+        "steps": "Comment puis-je demander un congé ?", "definition": "Qu'est-ce que le PUC ?",
+    },
+    "es": {
+        "quantity": "¿Cuántos días de vacaciones tengo?", "time": "¿Cuándo abre la oficina?",
+        "person": "¿Quién aprueba mi solicitud?", "reason": "¿Por qué está cerrado el laboratorio?",
+        "steps": "¿Cómo puedo pedir vacaciones?", "definition": "¿Qué es un PUC?",
+    },
+}  # fmt: skip
+SENTENCES = {
+    "en": {"time": "It opens every Monday.", "person": "The line manager decides."},
+    "de": {"time": "Sie öffnet jeden Montag.", "person": "Die Führungskraft entscheidet darüber."},
+    "fr": {"time": "Il ouvre chaque lundi.", "person": "La décision est prise par le responsable."},
+    "es": {"time": "La oficina abre cada lunes.", "person": "La decisión la toma el responsable."},
+}
+WHETHER = {
+    "en": "May I work from abroad?", "de": "Darf ich im Ausland arbeiten?", "fr": "Puis-je travailler à l'étranger ?",
+    "es": "¿Puedo trabajar desde el extranjero?",
+}  # fmt: skip
+DECISIVE = {
+    "en": "Photographs are forbidden.", "de": "Das Fotografieren ist im Werk verboten.",
+    "fr": "Les photos sont interdites dans l'usine.", "es": "Las fotos están prohibidas en la planta.",
+}  # fmt: skip
+SMALL_TALK = {
+    "en": {"greeting": "Good morning", "thanks": "Thanks a lot!", "farewell": "Bye", "about": "Who are you?"},
+    "de": {"greeting": "Guten Morgen", "thanks": "Vielen Dank!", "farewell": "Tschüss", "about": "Wer bist du?"},
+    "fr": {"greeting": "Bonjour", "thanks": "Merci beaucoup !", "farewell": "Au revoir", "about": "Qui êtes-vous ?"},
+    "es": {"greeting": "Buenos días", "thanks": "¡Muchas gracias!", "farewell": "Adiós", "about": "¿Quién eres?"},
+}
+FOLLOW_UPS = {
+    "en": ["Why?", "And for part-timers?"], "de": ["Warum?", "Und für Teilzeitkräfte?"],
+    "fr": ["Pourquoi ?", "Et pour le temps partiel ?"], "es": ["¿Por qué?", "¿Y para tiempo parcial?"],
+}  # fmt: skip
+
+
+def _each(rows: dict[str, dict[str, str]]) -> list[tuple[str, str, str]]:
+    return [(code, kind, text) for code, some in rows.items() for kind, text in some.items()]
+
+
+@pytest.mark.parametrize("code", LISTED_LANGUAGES)
+def test_each_file_of_words_is_complete(code: str) -> None:
+    english, row = read_language_file("en"), read_language_file(code)
+    assert row.keys() == english.keys()
+    assert row["shapes"].keys() == english["shapes"].keys()
+    assert row["small_talk"].keys() == english["small_talk"].keys()
+    assert {one["type"] for one in row["asks"]} == {one["type"] for one in english["asks"]}
+    assert {code for rows in (TYPES, SENTENCES, WHETHER, DECISIVE, SMALL_TALK, FOLLOW_UPS) for code in rows} == {
+        *LISTED_LANGUAGES
+    }
+    assert load_question_words(code).shapes
+
+
+@pytest.mark.parametrize(("code", "kind", "question"), _each(TYPES))
+def test_the_type_of_the_wanted_answer_is_found(code: str, kind: str, question: str) -> None:
+    assert find_answer_type(question) == kind
+
+
+@pytest.mark.parametrize(("code", "kind", "sentence"), _each(SENTENCES))
+def test_a_sentence_has_the_shape_of_the_answer(code: str, kind: str, sentence: str) -> None:
+    assert has_shape(kind, sentence)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("code", LISTED_LANGUAGES)
+def test_yes_or_no_questions_and_what_decides_them(code: str) -> None:
+    assert asks_whether(WHETHER[code])
+    assert not asks_whether(TYPES[code]["person"])
+    assert is_decisive(DECISIVE[code])
+    assert not is_decisive(SENTENCES[code]["time"])
+
+
+@pytest.mark.parametrize(("code", "kind", "message"), _each(SMALL_TALK))
+def test_small_talk_is_no_question(code: str, kind: str, message: str) -> None:
+    assert identify_small_talk(message) == kind
+
+
+@pytest.mark.parametrize("code", LISTED_LANGUAGES)
+def test_a_question_is_no_small_talk(code: str) -> None:
+    assert {identify_small_talk(question) for question in TYPES[code].values()} == {None}
+
+
+@pytest.mark.parametrize(("code", "follow_up"), [(code, one) for code, some in FOLLOW_UPS.items() for one in some])
+def test_a_follow_up_is_read_with_the_question_before(code: str, follow_up: str) -> None:
+    before = TYPES[code]["quantity"]
+    read = stand_alone(follow_up, [Turn(before, "")], lambda text: [])
+    assert read != follow_up
+    assert content_stems(before)[0] in content_stems(read)
+
+
+@pytest.mark.parametrize("code", LISTED_LANGUAGES)
+def test_a_whole_question_needs_none_before(code: str) -> None:
+    asked = TYPES[code]["person"]
+    assert stand_alone(asked, [Turn(TYPES[code]["quantity"], "")], lambda text: []) == asked
+
+
+def test_words_of_questions_are_no_content() -> None:
+    assert content_stems("Wie viele Urlaubstage habe ich in den Jahren?") == ["urlaubstag", "jahr"]
+    assert content_stems("Combien de jours de congés l'équipe a-t-elle ?") == ["jour", "cong", "équip"]
+    assert content_stems("¿Cuántos días de vacaciones tengo?") == ["dias", "vacacion"]
+
+
+def test_german_ordinals_end_no_sentence() -> None:
+    text = "Der Urlaub kann bis zum 31. März genommen werden. Die Bahn wird in der 2. Klasse benutzt."
+    assert [text[start:end] for start, end in split_sentences(text)] == [
+        "Der Urlaub kann bis zum 31. März genommen werden.",
+        "Die Bahn wird in der 2. Klasse benutzt.",
+    ]

@@ -7,6 +7,7 @@ from argot.languages.question_words import load_question_words
 from argot.tools.reading.answer_types import asks_whether, find_answer_type, has_shape, is_decisive
 from argot.tools.reading.chitchat import identify_small_talk
 from argot.tools.reading.follow_ups import stand_alone
+from argot.tools.text.quantities import find_missing_quantity, find_quantities
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import content_stems
 from argot.types import Turn
@@ -69,6 +70,7 @@ def test_each_file_of_words_is_complete(code: str) -> None:
     assert row.keys() == english.keys()
     assert row["shapes"].keys() == english["shapes"].keys()
     assert row["small_talk"].keys() == english["small_talk"].keys()
+    assert len(row["months"].split()) == 12
     assert {one["type"] for one in row["asks"]} == {one["type"] for one in english["asks"]}
     assert {code for rows in (TYPES, SENTENCES, WHETHER, DECISIVE, SMALL_TALK, FOLLOW_UPS) for code in rows} == {
         *LISTED_LANGUAGES
@@ -130,3 +132,17 @@ def test_german_ordinals_end_no_sentence() -> None:
         "Der Urlaub kann bis zum 31. März genommen werden.",
         "Die Bahn wird in der 2. Klasse benutzt.",
     ]
+
+
+DATES = {"en": "on 3 March 2025", "de": "am 3. März 2025", "fr": "le 3 mars 2025", "es": "el 3 de marzo de 2025"}
+AMOUNTS = {"en": "1,234.50 EUR", "de": "1.234,50 EUR", "fr": "1 234,50 EUR", "es": "1.234,50 EUR"}
+TIMES = {"en": "within 6 weeks", "de": "binnen 6 Wochen", "fr": "sous 6 semaines", "es": "en 6 semanas"}
+
+
+@pytest.mark.parametrize("code", LISTED_LANGUAGES)
+def test_dates_amounts_and_times_are_the_same_in_every_language(code: str) -> None:
+    for texts in (DATES, AMOUNTS, TIMES):
+        assert find_quantities(texts[code]) == find_quantities(texts["en"])
+        assert find_missing_quantity(texts[code], texts["en"]) == ""
+    assert find_missing_quantity(TIMES[code], "within 5 weeks")
+    assert find_missing_quantity(AMOUNTS[code], "1,234.60 EUR")

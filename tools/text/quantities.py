@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.languages.language_data import LISTED_LANGUAGES, read_language_file
 from argot.tools.text.units import IN_SMALLER, UNITS, find_unit
 from argot.tools.text.words import NUMBER_WORDS, fold, fold_words, stem
 
@@ -27,6 +28,13 @@ MONTH_NAMES = (
 _MONTHS = {
     spelling: name for name in MONTH_NAMES for spelling in (name, name[:3], name[:4] if name == "september" else name)
 }
+_FOREIGN_MONTHS = {
+    spelling: name
+    for code in LISTED_LANGUAGES
+    for spelling, name in zip(read_language_file(code)["months"].split(), MONTH_NAMES, strict=True)
+    if spelling not in MONTH_NAMES
+}
+"""Names of months that English lacks: "März", "mars", "marzo"."""
 _MONTH_NUMBERS = dict(enumerate(MONTH_NAMES, start=1))
 WEEKDAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAYS = {
@@ -41,7 +49,7 @@ CURRENCY_CODES = frozenset(_CODES.casefold().split("|"))
 _NUMBER = re.compile(
     # Before a number without a currency no letter, dot or hyphenated letter: "v1.2" and "NX-4410" contain no quantity.
     rf"(?P<currency>(?:US)?\$|[€£¥₹]|\b(?:{_CODES})\b)?(?(currency)[ \u00a0]?|(?<![\w.])(?<![A-Za-z]-))"
-    r"(?P<sign>[-−–](?=\d))?(?P<number>\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d.,]\d)(?!\d)|\d+(?:[.,]\d+)*)"
+    r"(?P<sign>[-−–](?=\d))?(?P<number>\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:,\d{1,2})?(?![\d.,]\d)(?!\d)|\d+(?:[.,]\d+)*)"
     # "5ms", "20°C", "30€"; after three letters it is a name rather than a unit.
     r"(?P<glued>[%°][CF]?|[€$£¥]|(?:[a-zA-Zµμ]{1,3}|mins|secs)(?![\w-]))?"
     r"(?:[ \u00a0-]?(?P<scale>(?:thousand|million|billion|mn|bn)s?\b))?(?: US(?= dollars?\b))?"
@@ -65,6 +73,12 @@ _MONTH = re.compile(
     rf"|\b(?P<before>{'|'.join(_MONTHS)})\.? (?=\d)"
     # Alone only after such a word: "May I ..." is no month.
     rf"|\b(?:in|since|until|by|from|to|of|and) (?P<alone>{'|'.join(_MONTHS)})\b)",
+    re.IGNORECASE,
+)
+_FOREIGN_MONTH = re.compile(
+    # Only beside a day or a year: "mars" and "mai" are words of other languages, too.
+    rf"\b(?P<day>\d{{1,2}})(?:er|º)?\.? (?:de )?(?P<month>{'|'.join(_FOREIGN_MONTHS)})\b"
+    rf"|\b(?P<alone>{'|'.join(_FOREIGN_MONTHS)})\b(?= (?:de )?(?:19|20)\d\d\b)",
     re.IGNORECASE,
 )
 _WEEKDAY = re.compile(rf"\b(?:{'|'.join(name.capitalize() for name in _WEEKDAYS)})\b")
@@ -221,6 +235,10 @@ def _find_dates(text: str) -> tuple[list[_NumberReading], str]:
         found.append(_make_reading(_MONTHS[name.lower()], "date"))
         return f"{match['day']} , " if match["day"] else " "  # the comma: the next word is not the day's unit
 
+    def take_foreign_month(match: re.Match[str]) -> str:
+        found.append(_make_reading(_FOREIGN_MONTHS[(match["month"] or match["alone"]).lower()], "date"))
+        return f"{match['day'] or ''} , "
+
     def take_hour(match: re.Match[str]) -> str:
         half = (match["half"] or match["bare"] or "").lower()
         hour = int(match["hour"]) % 12 + (12 if half == "p" else 0) if half else int(match["hour"])
@@ -230,7 +248,13 @@ def _find_dates(text: str) -> tuple[list[_NumberReading], str]:
         return " "
 
     # Text that one pattern matches is removed, so that no later one, and no quantity, reads it again.
-    for pattern, take in ((_ISO_DATE, take_date), (_DOTTED_DATE, take_date), (_MONTH, take_month), (_HOUR, take_hour)):
+    for pattern, take in (
+        (_ISO_DATE, take_date),
+        (_DOTTED_DATE, take_date),
+        (_MONTH, take_month),
+        (_FOREIGN_MONTH, take_foreign_month),
+        (_HOUR, take_hour),
+    ):
         text = pattern.sub(take, text)
     return found, text
 
@@ -260,9 +284,17 @@ def _find_number_words(text: str) -> Iterator[_NumberReading]:
             yield _make_reading(number, find_unit(match["unit"] or ""))
 
 
+_DECIMAL_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d+,\d{1,2}")
+
+
 def normalize_number(number: str) -> str:
-    """Return one spelling of a number: without separators of thousands and needless zeros."""
-    number = fold(re.sub(r"[ \u00a0\u202f]", "", number.rstrip(".,")))
+    """Return one spelling of a number: without separators of thousands and needless zeros. "1.234,50" and "0,5" have a
+    decimal comma; "1.234" alone may be either, and stays.
+    """
+    number = re.sub(r"[ \u00a0\u202f]", "", number.rstrip(".,"))
+    if _DECIMAL_COMMA.fullmatch(number):
+        number = number.replace(".", "").replace(",", ".")
+    number = fold(number)
     return number.rstrip("0").rstrip(".") if "." in number else number.lstrip("0") or "0"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from argot.languages.language_data import LISTED_LANGUAGES, read_language_file
+
 UNITS = {
     spelling: name
     for name, spellings in {
@@ -86,6 +88,13 @@ UNITS = {
     for spelling in spellings.split()
 }
 """The name of each unit by its spellings, in lower case."""
+UNITS |= {
+    spelling: name
+    for code in LISTED_LANGUAGES
+    for name, spellings in read_language_file(code)["units"].items()
+    for spelling in spellings.split()
+    if spelling not in UNITS
+}
 IN_SMALLER: dict[str, tuple[str, Decimal]] = {
     "min": ("s", Decimal(60)),
     "h": ("s", Decimal(3600)),

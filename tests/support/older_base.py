@@ -3,6 +3,7 @@
 import sqlite3
 
 TABLES = (
+    "passage_languages",
     "pictures",
     "source_metadata",
     "source_items",
@@ -30,5 +31,6 @@ def before_sources(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE documents DROP COLUMN header")
     connection.execute("ALTER TABLE revisions DROP COLUMN warnings")
     connection.execute("ALTER TABLE derived DROP COLUMN picture")
+    connection.execute("ALTER TABLE passages DROP COLUMN language")
     connection.execute("DELETE FROM _sqlite_migrations WHERE migration_set = 'corpus' AND name >= 'm008'")
     connection.execute("PRAGMA user_version = 7")

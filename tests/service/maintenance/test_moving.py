@@ -149,8 +149,8 @@ def dumps(home: Path) -> dict[str, list[Any]]:
                 if not table.startswith("sqlite_schema") and table != "_sqlite_migrations" and "_blocks" not in table:
                     rows = CheckpointRows().read(connection) if table == "checkpoints" else None
                     columns = "token, rows" if table.endswith("_vocabulary") else "*"
-                    every = rows or connection.execute(f'SELECT {columns} FROM "{table}" ORDER BY 1, 2').fetchall()
-                    found[f"{path.name} {table}"] = list(every)
+                    every = rows or connection.execute(f'SELECT {columns} FROM "{table}"').fetchall()
+                    found[f"{path.name} {table}"] = sorted(every, key=repr)
     return found
 
 

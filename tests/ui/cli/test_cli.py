@@ -993,7 +993,7 @@ def test_a_question_is_limited_by_fields_and_near_duplicates_are_listed(argot: A
     assert "is not a date" in argot("ask", "x?", "--since", "soon").err
     assert "needs a language model" in argot("ask", "How many days is annual leave?", "--effort", "thorough").out
     assert "is not a field with a value" in argot("ask", "x?", "--field", "region").err
-    assert "Fields: region." in argot("ask", "x?", "--field", "regoin=EU").err
+    assert "Fields: language, region." in argot("ask", "x?", "--field", "regoin=EU").err
     labelled = argot("documents", "label", "leave-US.md", "--field", "region=Americas")
     assert labelled.out == "leave-US.md: tags none, for everyone, region Americas.\n"
     assert "15 days" in argot("ask", "How many days is annual leave?", "--field", "region=americas").out

@@ -112,7 +112,8 @@ async def _true(condition: Callable[[], bool]) -> bool:
     return False
 
 
-@pytest.fixture(scope="session")
+# Not of the session: it takes 4 GB, which nobody else needs.
+@pytest.fixture(scope="module")
 def vllm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     if running := os.environ.get("MODEL_SERVER_URL"):
         yield Served(running)
@@ -213,7 +214,7 @@ def came_through(call: ModelCall) -> bool:
 # -- what every prompt is replied to with ------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def replies(vllm: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any, list[ModelCall]]]:
     """Return the reply to every prompt, or its error, and the calls it took. Eight are generated at once, which takes
     a fifth of the time that they take one after the other.

@@ -14,8 +14,8 @@ export PIP_NO_INDEX := 1
 export PIP_FIND_LINKS := $(abspath $(WHEELS))
 endif
 
-# Processes that share the tests, file by file; they wait for others a third of the time. One of them: make test WORKERS=0 TESTS=tests/graph/test_graph.py
-WORKERS ?= 4
+# Processes that share the tests, file by file; they wait for others half of the time. One of them: make test WORKERS=0 TESTS=tests/graph/test_graph.py
+WORKERS ?= 6
 TESTS   ?=
 
 # What `make changed` compares with, and over how many importers it looks for tests.
@@ -46,10 +46,12 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || { \
 		echo "No virtual environment could be made. On Debian and Ubuntu: apt install python3-venv"; exit 1; }
 	@echo "Installing into $(VENV), once: some 2 GB, a few minutes."
-	@echo "  1 of 2: PyTorch"
+	@echo "  1 of 3: PyTorch"
 	@$(PIP) install -c constraints.txt torch
-	@echo "  2 of 2: Argot and its packages"
+	@echo "  2 of 3: Argot and its packages"
 	@$(PIP) install -c constraints.txt -e '.[chat,slack,sso]'
+	@echo "  3 of 3: the search models"
+	@$(BIN)/python -m argot.tools.retrieval.model_preparation
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed
@@ -67,7 +69,7 @@ install-tests: $(VENV)/.test
 test: check run-tests
 
 run-tests: install-tests
-	$(BIN)/python -m pytest -rsfE -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
+	$(BIN)/python -m pytest -rsfE --durations=25 -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 # Each process collects all of them, so there are two at most.
 quick: WORKERS := 2

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import ASGIApp
 
+    from argot.ui.start_report import StartReport
     from argot.ui.web.authentication import Authenticator
     from argot.ui.web.security import Guard
 
@@ -62,7 +63,7 @@ LAST_WORDS_SECONDS = 0.3
 """The time for the end of an answer to leave the machine before its connection is closed."""
 
 
-def serve(home: Path, settings: Settings) -> None:
+def serve(home: Path, settings: Settings, report: StartReport) -> None:
     """Serve until stopped by Ctrl+C or SIGTERM, and then close the stores.
 
     Raises:
@@ -75,7 +76,7 @@ def serve(home: Path, settings: Settings) -> None:
     process_memory.bound_arenas()
     file_handles.raise_limit()
     with suppress(KeyboardInterrupt):
-        asyncio.run(_serve(home, settings))
+        asyncio.run(_serve(home, settings, report))
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -129,13 +130,14 @@ def is_secluded(address: str) -> bool:
     return ipaddress.ip_address(address.partition("%")[0]).is_loopback
 
 
-async def _serve(home: Path, settings: Settings) -> None:
+async def _serve(home: Path, settings: Settings, report: StartReport) -> None:
     from argot.service.observability.metric_export import export_metrics
     from argot.service.observability.metrics import Metrics
     from argot.ui.web.observability import RequestObserver
 
     # A wrong setting is refused here, before the stores are opened.
     parse_networks(settings.telemetry.metrics_networks, "metrics_networks")
+    report.show("opening the knowledge base")
     async with KnowledgeBase.open(home, settings) as kb:
         signing_in = await kb.blocking(sign_in_required, kb)
         require_consistent(settings, signing_in=signing_in)
@@ -156,11 +158,14 @@ async def _serve(home: Path, settings: Settings) -> None:
                 ),
                 run_wing_services(kb),
             ):
+                report.show("loading the models")
                 await kb.warm()
+                report.show("building the pages")
                 guard = build_app(kb, settings.web.host, port, secluded=is_secluded(address))
                 # Last before serving: the objects that exist now stay, so the garbage collector can ignore them.
                 process_memory.freeze_start_up()
-                await _build_server(RequestObserver(guard, kb, guard.authenticator), kb, port).serve(sockets=[listener])
+                served = RequestObserver(guard, kb, guard.authenticator)
+                await _build_server(served, kb, port, report).serve(sockets=[listener])
 
 
 @asynccontextmanager
@@ -296,7 +301,7 @@ def build_application(kb: KnowledgeBase, authenticator: Authenticator) -> FastAP
     return app
 
 
-def _build_server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
+def _build_server(app: ASGIApp, kb: KnowledgeBase, port: int, report: StartReport) -> Any:
     import uvicorn
 
     from argot.ui.web.chainlit_guard import MAX_FRAME_BYTES
@@ -317,6 +322,7 @@ def _build_server(app: ASGIApp, kb: KnowledgeBase, port: int) -> Any:
             # asyncio has set the kernel's queue to its own backlog (`ACCEPT_BACKLOG`): it is lengthened.
             for listener in sockets or ():
                 listener.listen(KERNEL_BACKLOG)
+            report.end()
             place = settings.web.public_url or _format_url(settings.web.host, port)
             print(f"Argot is open at {place} (Ctrl+C stops it).", file=sys.stderr, flush=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,14 +11,14 @@ from argot.errors import MissingExtra
 from argot.ui.cli.command_base import (
     Home,
     format_examples,
-    line,
-    make_text_column,
-    open_error_console,
     read_settings,
     say,
     say_aside,
 )
 from argot.ui.cli.usecase_commands import UseCaseCommands
+
+if TYPE_CHECKING:
+    from argot.ui.start_report import StartReport
 
 
 def register(app: typer.Typer) -> None:
@@ -42,16 +42,20 @@ def serve(
     home: Home = None,
 ) -> None:
     """Serve the chat window. While it runs, other commands go through this process."""
+    from argot.ui.start_report import StartReport
+
     # Searched for without importing it, which takes seconds.
     if any(importlib.util.find_spec(module) is None for module in ("chainlit", "uvicorn", "fastapi")):
         raise MissingExtra("The chat window", "chat")
     settings = read_settings(home, host=host, port=port, workers=workers)
-    # Before the service opens the knowledge base, which only one process may have open.
-    if samples:
-        add_samples(home)
-    from argot.ui.server import serve as serve_web
+    with StartReport() as report:
+        report.show("loading the program")
+        # Before the service opens the knowledge base, which only one process may have open.
+        if samples:
+            add_samples(home, report)
+        from argot.ui.server import serve as serve_web
 
-    serve_web(settings.home, settings)
+        serve_web(settings.home, settings, report)
 
 
 def metrics(text: str, /) -> None:
@@ -59,20 +63,14 @@ def metrics(text: str, /) -> None:
     say(text.rstrip())
 
 
-def add_samples(home: Home) -> None:
-    """Build the sample knowledge base with a progress bar. If it is complete, nothing is done."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress
-
+def add_samples(home: Home, report: StartReport) -> None:
+    """Build the sample knowledge base. If it is complete, nothing is done."""
     from argot.service.operations.sample_base import build
 
     settings = read_settings(home)
-    console = open_error_console()
-    columns = (make_text_column(), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("samples", total=None)
+    report.show("preparing the search model, once")
 
-        def move(done: int, total: int, name: str) -> None:
-            progress.update(task, completed=done, total=total or None, description=f"samples {line(name)}"[:60])
+    def move(done: int, total: int, name: str) -> None:
+        report.show(f"adding the samples, {done} of {total}" if total else "adding the samples")
 
-        report = build(settings.home, settings, move)
-    say_aside(f"Sample knowledge base in {settings.home}: {report}")
+    say_aside(f"Sample knowledge base in {settings.home}: {build(settings.home, settings, move)}")

@@ -83,6 +83,7 @@ async def thread_attach(
             await threads.attach(principal.name, thread, file)
         except (NotFound, InvalidInput):
             await forget_files(kb, thread, [document.id])
+            await scrub_stores(kb)
             raise
     return AttachedFile(document, file)
 

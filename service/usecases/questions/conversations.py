@@ -18,6 +18,7 @@ from pydantic import ConfigDict, Field
 from argot.errors import Conflict, InvalidInput
 from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.threads.thread_store import AnswerSettings
 from argot.service.usecases.questions.attachments import (
     MOST_FILES,
@@ -217,6 +218,7 @@ async def _hold_pictures(
         yield replace(job, thread=job.name)
     finally:
         await forget_files(kb, job.name)
+        await scrub_stores(kb)
 
 
 @usecase("asker", asks=True)

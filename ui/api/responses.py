@@ -157,13 +157,16 @@ def _make_message(item: InputItem, *, is_asked: bool) -> ChatMessage:
     Raises:
         RequestRefusal: the message that is asked has a part of another kind, such as a picture.
     """
-    content = item.content
-    if isinstance(content, list):
-        other = next((part.type for part in content if part.type not in _TEXT_PARTS), None)
+    given = item.content
+    content: str | list[Part] | None
+    if isinstance(given, list):
+        other = next((part.type for part in given if part.type not in _TEXT_PARTS), None)
         if other is not None and is_asked:
             remedy = "send text. /v1/chat/completions also reads pictures."
             raise RequestRefusal(f"A part of kind '{other[:40]}' cannot be read here: {remedy}", "input")
-        content = [Part(type="text", text=part.text) for part in content if part.type in _TEXT_PARTS]
+        content = [Part(type="text", text=part.text) for part in given if part.type in _TEXT_PARTS]
+    else:
+        content = given
     return ChatMessage(role=item.role or "user", content=content)
 
 

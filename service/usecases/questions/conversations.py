@@ -214,7 +214,7 @@ async def _hold_pictures(
     try:
         async with kb.gates.attachments.place(principal):
             for one in pictures:
-                await add_file(kb, job.name, one.name, decode_content(one.content))
+                await add_file(kb, job.name, one.name, decode_content(one.content, one.name))
         yield replace(job, thread=job.name)
     finally:
         await forget_files(kb, job.name)

@@ -42,6 +42,7 @@ def read_source_code(data: bytes, name: str, limits: ReadLimits) -> ParsedDocume
         UnreadableDocument: it is no text, or has more lines than can be read in time.
     """
     text = _COLOUR_CODE.sub("", decode_text(data, name))
+    limits.check_chars(len(text), name)
     language = get_language(name)
     lines = text.rstrip().split("\n")
     limits.check_elements(len(lines), LINES_PER_SECOND, "line", name)

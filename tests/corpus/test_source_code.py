@@ -8,7 +8,7 @@ import pytest
 from argot.corpus.chunking.passages import build_passages, cut_document
 from argot.corpus.corpus import Corpus, Source
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers import SUFFIXES, read_document, read_with_ledger
+from argot.corpus.readers import SUFFIXES, read_document, read_with_ledger, source_code
 from argot.corpus.readers.source_languages import LANGUAGES
 from argot.errors import UnreadableDocument
 from argot.settings import Settings
@@ -205,6 +205,13 @@ def test_a_log_of_50_megabytes_is_refused_with_the_setting_to_raise() -> None:
     with pytest.raises(UnreadableDocument, match="ARGOT_") as refused:
         read_document(data, "plant.log", LIMITS)
     assert "plant.log" in str(refused.value)
+
+
+def test_too_much_text_is_refused_before_its_symbols_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Otherwise the time runs out first, and the message names a setting that would not help.
+    monkeypatch.setattr(source_code, "find_symbols", lambda *_: pytest.fail("the symbols were searched"))
+    with pytest.raises(UnreadableDocument, match="ARGOT_MAX_TEXT_CHARS"):
+        source_code.read_source_code(b"INFO pump 3 is running\n" * 9, "plant.log", ReadLimits(max_text_chars=100))
 
 
 def test_colours_of_a_log_are_left_out() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
@@ -43,6 +44,8 @@ NO_JSON = "The body is not valid JSON"
 UNEXPECTED = "Something went wrong in Argot. An administrator can find it in the log by the response's X-Request-Id."
 JSON_REMEDY = " Send one object, in UTF-8, as in the examples of docs/api.md."
 _BODY_LIMITS = "__argot_takes__"
+_FORM = re.compile(r"str|int|list\[.+\]")
+"""The part of a place by which Pydantic says which form of a value it tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +117,12 @@ def _name_surface(path: str) -> str:
 
 def _build_validation_error(error: RequestValidationError) -> Response:
     """Describe an invalid request as OpenAI does: status 400, with the name of the parameter."""
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"] if part != "body")
-    return answer_program(400, f"Invalid request. {where or 'body'}: {first['msg']}.", param=where or None)
+    errors = error.errors()
+    # A value that may have several forms has an error for each of them: the one it comes closest to goes deepest.
+    of_first = [one for one in errors if one["loc"][:2] == errors[0]["loc"][:2]]
+    closest = max(of_first, key=lambda one: len(one["loc"]))
+    where = ".".join(part for part in map(str, closest["loc"]) if part != "body" and not _FORM.fullmatch(part))
+    return answer_program(400, f"Invalid request. {where or 'body'}: {closest['msg']}.", param=where or None)
 
 
 def _explain_unreadable_json(error: RequestValidationError) -> str | None:

@@ -54,7 +54,8 @@ MAX_BODY_BYTES = 12 * 2**20
 
 _DATA_ADDRESS = re.compile(r"data:(image/[a-z+.-]{1,20});base64,", re.IGNORECASE)
 _SUFFIXES = {
-    "image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp", "image/bmp": ".bmp", "image/tiff": ".tiff",
+    "image/png": ".png", "image/jpeg": ".jpg", "image/jpg": ".jpg", "image/webp": ".webp", "image/bmp": ".bmp",
+    "image/tiff": ".tiff",
 }  # fmt: skip
 """Names of files by the kinds of pictures that are read."""
 
@@ -309,9 +310,12 @@ def _read_pictures(message: ChatMessage) -> Iterator[AttachedPicture]:
     for number, part in enumerate(pictures, start=1):
         url = part.image_url.url if part.image_url else ""
         found = _DATA_ADDRESS.match(url)
-        if found is None or (suffix := _SUFFIXES.get(found[1].lower())) is None:
+        if found is None:
             form = f"data:image/png;base64,... ({', '.join(_SUFFIXES)})"
             text = f"image_url cannot be '{url[:40]}': no address is opened. Send the picture itself, as {form}."
+            raise RequestRefusal(text, "messages")
+        if (suffix := _SUFFIXES.get(found[1].lower())) is None:
+            text = f"A picture of kind '{found[1]}' is not read. Convert it to one of: {', '.join(_SUFFIXES)}."
             raise RequestRefusal(text, "messages")
         yield AttachedPicture(f"picture-{number}{suffix}", url[found.end() :])
 

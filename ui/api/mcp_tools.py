@@ -25,6 +25,8 @@ MAX_QUESTION_CHARS = 4000
 MAX_PASSAGES = 20
 MAX_SHOWN_CHARS = 40_000
 """Characters of a document in one result: more would crowd everything else out of an assistant's context."""
+_LIST_COMMAND = "See them all with: argot list"
+"""The remedy for a missing document in messages to people."""
 CHOOSE_BY_MEANING = "Ask the same question again, with `meaning` set to one of these numbers or in words."
 
 Question = Annotated[str, Field(max_length=MAX_QUESTION_CHARS, description="The question, in the asker's own words.")]
@@ -76,7 +78,8 @@ class AssistantTools:
         try:
             return await self._calls.acall(case, **parameters)
         except ArgotError as error:
-            raise ToolError(str(error)) from error
+            # An assistant types no commands.
+            raise ToolError(str(error).replace(_LIST_COMMAND, "Find one with the tool search.")) from error
         except Exception as error:
             logger.exception("a tool failed")
             # Only the kind: the text of an unexpected error may hold paths of this machine.

@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fastapi import APIRouter
@@ -44,6 +44,15 @@ _TEXT_PARTS = frozenset({"input_text", "output_text", "text", "refusal"})
 _NO_STORE = "Argot stores no responses. Send the earlier messages in 'input'."
 
 
+class InputPart(BaseModel):
+    """A part of a message. Only text is read."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    text: str | None = None
+
+
 class InputItem(BaseModel):
     """An item of the conversation. Only messages are read; those of `system` and `developer` are data."""
 
@@ -51,7 +60,7 @@ class InputItem(BaseModel):
 
     type: str = "message"
     role: Literal["system", "developer", "user", "assistant"] | None = None
-    content: str | list[Part] | None = None
+    content: str | list[InputPart] | None = None
 
 
 class ResponseRequest(BaseModel):
@@ -99,6 +108,8 @@ def build_response_routes(kb: KnowledgeBase) -> APIRouter:
             profile = await kb.blocking(find_profile, kb, given.model)
             asked = begin_answer(kb, who, _make_chat_request(given), profile)
         except RequestRefusal as refusal:
+            # In chat completions the conversation has another name.
+            refusal.param = "input" if refusal.param == "messages" else refusal.param
             return answer_refusal(refusal)
         told = ResponseBody(f"resp_{secrets.token_hex(24)}", f"msg_{secrets.token_hex(24)}", given.model)
         site = kb.settings.web.public_url.rstrip("/")
@@ -120,27 +131,42 @@ def _make_chat_request(given: ResponseRequest) -> ChatRequest:
         RequestRefusal: something is asked for that would be left out in silence.
     """
     more: Mapping[str, Any] = given.model_extra or {}
-    if given.previous_response_id or more.get("conversation"):
-        name = "previous_response_id" if given.previous_response_id else "conversation"
-        raise RequestRefusal(f"'{name}' is not supported: {_NO_STORE}", name)
-    if more.get("background"):
-        raise RequestRefusal(f"'background' is not supported: {_NO_STORE}", "background")
+    stored = {"previous_response_id": given.previous_response_id, **more}
+    for name in ("previous_response_id", "conversation", "background", "prompt"):
+        if stored.get(name):
+            raise RequestRefusal(f"'{name}' is not supported: {_NO_STORE}", name)
     form = (more.get("text") or {}).get("format") if isinstance(more.get("text"), dict) else None
     if isinstance(form, dict) and form.get("type", "text") != "text":
         raise RequestRefusal("text.format can only be text; the field 'argot' has the answer as data.", "text.format")
     items = [InputItem(role="user", content=given.input)] if isinstance(given.input, str) else given.input
-    messages = [_make_message(item) for item in items if item.type == "message" and item.role]
-    if not messages or len(messages) > MAX_MESSAGES:
-        raise RequestRefusal(f"The input has no message, or more than {MAX_MESSAGES:,}.", "input")
+    if any(item.type == "item_reference" for item in items):
+        raise RequestRefusal(f"An item of kind 'item_reference' is not supported: {_NO_STORE}", "input")
+    said = [item for item in items if item.type == "message" and item.role]
+    if not said:
+        raise RequestRefusal("The input has no message. Send the question as text, or as the last message.", "input")
+    if len(said) > MAX_MESSAGES:
+        raise RequestRefusal(f"The input has {len(said):,} messages. Send at most {MAX_MESSAGES:,}.", "input")
+    messages = [_make_message(item, is_asked=item is said[-1]) for item in said]
     tools = {name: more[name] for name in ("tools", "tool_choice") if more.get(name)}
     return ChatRequest(model=given.model, messages=messages, argot=given.argot, **tools)
 
 
-def _make_message(item: InputItem) -> ChatMessage:
-    content = item.content
-    if isinstance(content, list):
-        kinds = dict.fromkeys(_TEXT_PARTS, "text")
-        content = [Part(type=kinds.get(part.type, part.type), text=part.text) for part in content]
+def _make_message(item: InputItem, *, is_asked: bool) -> ChatMessage:
+    """Return the same message for a chat completion, with its parts of text.
+
+    Raises:
+        RequestRefusal: the message that is asked has a part of another kind, such as a picture.
+    """
+    given = item.content
+    content: str | list[Part] | None
+    if isinstance(given, list):
+        other = next((part.type for part in given if part.type not in _TEXT_PARTS), None)
+        if other is not None and is_asked:
+            remedy = "send text. /v1/chat/completions also reads pictures."
+            raise RequestRefusal(f"A part of kind '{other[:40]}' cannot be read here: {remedy}", "input")
+        content = [Part(type="text", text=part.text) for part in given if part.type in _TEXT_PARTS]
+    else:
+        content = given
     return ChatMessage(role=item.role or "user", content=content)
 
 
@@ -151,7 +177,7 @@ class ResponseBody:
     id: str
     message_id: str
     model: str
-    created_at: int = 0
+    created_at: int = field(default_factory=lambda: int(time.time()))
 
     def build_begun(self) -> dict[str, Any]:
         return self._build("in_progress", [], None)
@@ -177,7 +203,7 @@ class ResponseBody:
         return {
             "id": self.id,
             "object": "response",
-            "created_at": self.created_at or int(time.time()),
+            "created_at": self.created_at,
             "status": status,
             "model": self.model,
             "output": output,

@@ -72,7 +72,7 @@ async def thread_attach(
     # Before the file waits for its place, and is decoded.
     await _require_room(threads, principal, thread, name)
     async with kb.gates.attachments.place(principal):
-        data = decode_content(content)
+        data = decode_content(content, name)
         if len(data) > MOST_BYTES:
             size = f"{len(data) / 1e6:.1f} MB"
             raise InvalidInput(f"{name} has {size}; at most {MOST_BYTES / 1e6:g} MB can be asked about.")
@@ -83,6 +83,7 @@ async def thread_attach(
             await threads.attach(principal.name, thread, file)
         except (NotFound, InvalidInput):
             await forget_files(kb, thread, [document.id])
+            await scrub_stores(kb)
             raise
     return AttachedFile(document, file)
 
@@ -170,7 +171,7 @@ def _clean_file_name(name: str) -> str:
     return plain if len(plain) <= LONGEST_NAME else plain[: LONGEST_NAME - len(suffix)] + suffix
 
 
-def decode_content(content: str) -> bytes:
+def decode_content(content: str, name: str) -> bytes:
     """
     Raises:
         InvalidInput: this is no base64.
@@ -179,4 +180,4 @@ def decode_content(content: str) -> bytes:
         # Without `validate`, characters foreign to base64 are skipped, and a damaged file is accepted as complete.
         return base64.b64decode(content, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise InvalidInput("The file was not sent as base64.") from error
+        raise InvalidInput(f"{name} was not sent as base64. Send it again, whole.") from error

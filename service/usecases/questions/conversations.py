@@ -18,6 +18,7 @@ from pydantic import ConfigDict, Field
 from argot.errors import Conflict, InvalidInput
 from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.threads.thread_store import AnswerSettings
 from argot.service.usecases.questions.attachments import (
     MOST_FILES,
@@ -213,10 +214,11 @@ async def _hold_pictures(
     try:
         async with kb.gates.attachments.place(principal):
             for one in pictures:
-                await add_file(kb, job.name, one.name, decode_content(one.content))
+                await add_file(kb, job.name, one.name, decode_content(one.content, one.name))
         yield replace(job, thread=job.name)
     finally:
         await forget_files(kb, job.name)
+        await scrub_stores(kb)
 
 
 @usecase("asker", asks=True)

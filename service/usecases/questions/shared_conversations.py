@@ -98,7 +98,7 @@ async def shared_read(kb: KnowledgeBase, principal: Principal, *, secret: Text) 
     run = await run_context(kb, principal)
     state = await read_thread(await kb.graph(), run, opened.link.thread, withheld=WITHHELD)
     turns = [_reduce_turn(one) for one in state.turns if one.turn <= opened.link.last_turn]
-    by = owner.display_name if owner else "" if opened.owner == LOCAL_NAME else opened.owner
+    by = owner.display_name or owner.name if owner else "" if opened.owner == LOCAL_NAME else opened.owner
     return SharedConversation(opened.link.title, by, opened.link.at, turns)
 
 

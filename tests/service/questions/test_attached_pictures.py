@@ -108,9 +108,26 @@ async def test_a_program_asks_about_a_picture_and_it_is_forgotten(kb: KnowledgeB
         for url in ("https://example.org/pump.png", "file:///etc/passwd", "data:text/html;base64,AAAA", "x"):
             refused = await ann.post("/v1/chat/completions", json=message(url))
             assert refused.status_code == 400 and "no address is opened" in refused.json()["error"]["message"]
+        for url, why in (
+            ("data:image/gif;base64,R0lGODlh", "kind 'image/gif' is not read. Convert it to"),
+            ("data:image/png;base64,!!!!", "picture-1.png was not sent as base64"),
+        ):
+            refused = await ann.post("/v1/chat/completions", json=message(url))
+            assert refused.status_code == 400 and why in refused.json()["error"]["message"]
+        # The kind that many programs give to JPEG files.
+        as_jpg = await ann.post("/v1/chat/completions", json=message(f"data:image/jpg;base64,{draw()}"))
+        assert as_jpg.status_code == 200, as_jpg.text
         broken = await ann.post("/v1/chat/completions", json=message("data:image/png;base64,AAAA"))
         assert broken.status_code == 400 and "cannot be asked about" in broken.text
-    assert len(scripted_model.asked(PROMPT)) == 1
+    assert len(scripted_model.asked(PROMPT)) == 2
+
+
+async def test_no_word_of_a_picture_stays_in_the_files_after_its_answer(kb: KnowledgeBase) -> None:
+    async with Site(kb).program("ann") as ann:
+        sent = await ann.post("/v1/chat/completions", json=message(f"data:image/png;base64,{draw()}"))
+        assert sent.status_code == 200 and "brass valve" in sent.text
+    stores = [one for one in kb.home.iterdir() if one.name.startswith("corpus.db")]
+    assert stores and not [one.name for one in stores if b"brass valve" in one.read_bytes()]
 
 
 async def test_an_order_in_an_attached_picture_is_left_out(kb: KnowledgeBase, scripted_model: Any) -> None:

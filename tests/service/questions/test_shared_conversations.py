@@ -79,6 +79,13 @@ async def test_each_reader_sees_what_rests_on_sources_that_they_may_read(kb: Kno
     assert "14 days" not in await told(kb, VERA, secret) and WITHHELD in await told(kb, VERA, secret)
 
 
+async def test_the_sharer_is_named_even_without_a_display_name(kb: KnowledgeBase) -> None:
+    secret = await share(kb, IVO, (await asked(kb, IVO, BOTH)).thread)
+    assert (await shared_read(kb, OLGA, secret=secret)).by == "ivo"
+    kb.people.add("ivo", display_name="Ivo Novak")
+    assert (await shared_read(kb, OLGA, secret=secret)).by == "Ivo Novak"
+
+
 async def test_files_of_the_conversation_are_not_shared(kb: KnowledgeBase) -> None:
     thread = (await asked(kb, IVO, "hello")).thread
     data = base64.b64encode(b"# Numbats\n\nThe numbat of the depot leaves at midnight.\n").decode()

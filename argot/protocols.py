@@ -153,6 +153,11 @@ class Embedder(Protocol):
     @property
     def dimensions(self) -> int: ...
 
+    @property
+    def cosine_gain(self) -> float:
+        """Factor that brings distances between its vectors to the scale of the default model's; 1 for that one."""
+        ...
+
     def windows(self, text: str) -> list[str]:
         """Return the text in overlapping pieces short enough to be embedded without truncation; at least one."""
         ...

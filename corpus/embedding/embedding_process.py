@@ -58,6 +58,10 @@ class BackgroundEmbedder:
     def dimensions(self) -> int:
         return self._here.dimensions
 
+    @property
+    def cosine_gain(self) -> float:
+        return self._here.cosine_gain
+
     def windows(self, text: str) -> list[str]:
         return self._here.windows(text)
 
@@ -145,6 +149,10 @@ class LaneEmbedder:
     @property
     def dimensions(self) -> int:
         return self.embedder.dimensions
+
+    @property
+    def cosine_gain(self) -> float:
+        return self.embedder.cosine_gain
 
     def windows(self, text: str) -> list[str]:
         return self.embedder.windows(text)

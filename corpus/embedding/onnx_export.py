@@ -15,6 +15,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from argot.corpus.embedding.word_vectors import move_word_vectors
+
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 OPSET = 17
@@ -70,18 +72,20 @@ def write_graph(model: Path, folder: Path, max_tokens: int) -> None:
             opset_version=OPSET,
             dynamo=False,
         )
+    move_word_vectors(folder / MODEL_FILE)
     encoder.tokenizer.backend_tokenizer.save(str(folder / TOKENIZER_FILE))
 
 
-def publish(draft: Path, target: Path) -> None:
+def publish(draft: Path, target: Path, main_file: str = MODEL_FILE) -> None:
+    """Rename a complete folder, which contains the file `main_file`, to its final name."""
     # Flushed before the rename, or a power cut could leave empty files under the final name.
-    for file in draft.iterdir():
+    for file in filter(Path.is_file, draft.rglob("*")):
         with file.open("rb") as written:
             os.fsync(written.fileno())
     try:
         draft.rename(target)
     except OSError:
-        if not (target / MODEL_FILE).is_file():  # any error except "another process was first"
+        if not (target / main_file).is_file():  # any error except "another process was first"
             raise
 
 

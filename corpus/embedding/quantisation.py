@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from argot.corpus.embedding.onnx_export import MODEL_FILE
+from argot.corpus.embedding.word_vectors import WORD_VECTORS_FILE, move_word_vectors
 
 INT8_FILE = "model-int8.onnx"
 PROCESSOR_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8", "asimddp")
@@ -63,7 +64,10 @@ def write_int8(folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder, prefix=".int8-") as draft:
         # Only products. The word vectors are looked up, not multiplied: 8 bits would only make them worse.
         quantise(folder / MODEL_FILE, Path(draft) / INT8_FILE, ["MatMul"])
-        (Path(draft) / INT8_FILE).replace(folder / INT8_FILE)
+        move_word_vectors(Path(draft) / INT8_FILE)
+        for file in (WORD_VECTORS_FILE, INT8_FILE):
+            if (Path(draft) / file).is_file():
+                (Path(draft) / file).replace(folder / file)
 
 
 if __name__ == "__main__":

@@ -89,18 +89,24 @@ def open_questions(
     ]
 
 
-def group_by_subject(questions: Sequence[OpenQuestion], known: Known) -> Unanswered:
-    """Return the questions by subject, as a manager who may read only some of them may see them."""
+def group_by_subject(questions: Sequence[OpenQuestion], known: Known, gain: float = 1.0) -> Unanswered:
+    """Return the questions by subject, as a manager who may read only some of them may see them.
+
+    Args:
+        gain: of the embedder's cosines (`argot.protocols.Embedder`).
+    """
     embedder = next((one.embedder for one in questions if one.vector), "")
     # Vectors of two embedders cannot be compared: those of an earlier one are in no group.
     compared = [one for one in questions if one.vector and one.embedder == embedder]
     told = known({term for one in compared for term in one.terms}) if compared else ()
-    groups = [group for members, near in _find_clusters(compared) if (group := _describe_group(members, near, told))]
+    groups = [
+        group for members, near in _find_clusters(compared, gain) if (group := _describe_group(members, near, told))
+    ]
     shown = sorted(groups, key=lambda one: (-one.questions, -one.readable, one.typical))[:MOST_GROUPS]
     return Unanswered(len(questions), shown, len(questions) - sum(one.questions for one in shown))
 
 
-def _find_clusters(questions: Sequence[OpenQuestion]) -> Iterable[tuple[list[OpenQuestion], list[float]]]:
+def _find_clusters(questions: Sequence[OpenQuestion], gain: float) -> Iterable[tuple[list[OpenQuestion], list[float]]]:
     """Return groups by average linkage (Sokal and Michener 1958), each with its members' similarity to the centre."""
     import numpy
     from scipy.cluster.hierarchy import fcluster, linkage  # type: ignore[import-untyped]
@@ -111,7 +117,7 @@ def _find_clusters(questions: Sequence[OpenQuestion]) -> Iterable[tuple[list[Ope
     vectors /= numpy.maximum(numpy.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
     if len(questions) == 1:
         return [(list(questions), [1.0])]
-    labels = fcluster(linkage(vectors, "average", "cosine"), NEAR, "distance")
+    labels = fcluster(linkage(vectors, "average", "cosine"), NEAR / gain, "distance")
     return [
         _make_cluster(questions, vectors, numpy.flatnonzero(labels == label).tolist()) for label in numpy.unique(labels)
     ]

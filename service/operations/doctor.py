@@ -29,7 +29,7 @@ from argot.service.storage.adopted_models import (
 )
 from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import read_owner
-from argot.service.usecases.operations.maintenance import check
+from argot.service.usecases.operations.maintenance import check, language_advice
 from argot.settings import Settings
 from argot.wings import load_parts
 
@@ -180,12 +180,13 @@ def _check_inside(home: Path, settings: Settings) -> list[Finding]:
 
     try:
         with connect(home, settings) as client:
-            problems = client.call(check)
+            problems, advice = client.call(check), client.call(language_advice)
     except KnowledgeBaseBusy as busy:
         return [make_good_finding("index", f"not looked at: {busy}")]
     except Exception as error:  # whatever else it is, doctor tells what it found so far
         detail = str(error) if isinstance(error, ArgotError) else f"{type(error).__name__}: {error}"
         return [make_bad_finding("index", detail, reindex_command(home))]
-    return [make_bad_finding("index", one.message, one.remedy or reindex_command(home)) for one in problems] or [
-        make_good_finding("index", "complete")
-    ]
+    found = [make_bad_finding("index", one.message, one.remedy or reindex_command(home)) for one in problems]
+    # Advice is no problem: searching in one language works.
+    languages = [make_good_finding("languages", advice.text)] if advice.text else []
+    return [*(found or [make_good_finding("index", "complete")]), *languages]

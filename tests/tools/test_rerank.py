@@ -82,6 +82,8 @@ def test_evidence_is_strong_only_for_an_answerable_question() -> None:
 class OneWordEmbedder:
     """An embedder for which texts with a word are all alike, and unlike those without it."""
 
+    cosine_gain = 1.0
+
     def __init__(self, word: str) -> None:
         self.word = word
         self.asked: list[str] = []

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from argot.corpus.embedding.cosine_scale import rescale_cosines
 from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH
 from argot.protocols import AnswerRequest, Embedder, PassageReader
@@ -160,7 +161,7 @@ class ExtractiveWriter:
         short = [one for of_hit in of_hits for one in of_hit]
         if self.embedder is not None and short:
             vectors = self.embedder.embed_queries([question.text, *(_add_heading(one, hits) for one in short)])
-            likeness = vectors[1:] @ vectors[0]
+            likeness = rescale_cosines(vectors[1:] @ vectors[0], self.embedder)
             short = [
                 replace(one, score=one.score + _MEANING_WEIGHT * max(0.0, float(like)))
                 for one, like in zip(short, likeness, strict=True)

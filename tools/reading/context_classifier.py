@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from argot.corpus.embedding.cosine_scale import rescale_cosines
 from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.lookup.normalise import normalise
 from argot.protocols import Embedder, Vectors
@@ -233,7 +234,7 @@ def _measure_descriptions(text: str, contexts: Sequence[Context], embedder: Embe
     if len(told) < 2:
         return {}
     vectors = _embed_descriptions(tuple(told.values()), embedder)
-    similarity = vectors @ embedder.embed_queries([text])[0]
+    similarity = rescale_cosines(vectors @ embedder.embed_queries([text])[0], embedder)
     centred = similarity - similarity.mean()
     return {name: float(value) for name, value in zip(told, centred, strict=True)}
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from argot.corpus.embedding.cosine_scale import rescale_cosines
 from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.jargon_db.lookup.spelling import is_exchanged_code
@@ -120,7 +121,8 @@ class ExtractiveReader:
         if self._embedder is None:
             return [0.0] * len(triples)
         vectors = self._embedder.embed_queries([question[:_MAX_QUESTION_CHARS], *(triple.text for triple in triples)])
-        return [float(value) for value in np.asarray(vectors[1:]) @ np.asarray(vectors[0])]
+        cosines = np.asarray(vectors[1:]) @ np.asarray(vectors[0])
+        return [float(value) for value in rescale_cosines(cosines, self._embedder)]
 
 
 def _ask_if_exchanged(near: Mention) -> Mention:

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from argot.corpus.embedding.cosine_scale import rescale_cosines
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.lookup.matcher import TermMatcher
@@ -79,7 +80,8 @@ class TermMeanings:
         """Return the used term that the word most likely means; empty if none is near enough."""
         if not self.senses:
             return ""
-        likeness = self._vectors @ self.embedder.embed_queries([word])[0]
+        cosines = self._vectors @ self.embedder.embed_queries([word])[0]
+        likeness = rescale_cosines(cosines, self.embedder)
         found: dict[str, float] = {}
         for place in np.argsort(-likeness):
             term = self.senses[place].term
@@ -127,7 +129,7 @@ def replace_described_words(
 def _select_near(word: str, senses: Sequence[Sense], embedder: Embedder) -> str:
     """Return the term of the first sense whose meaning is near the word, or else the word."""
     vectors = np.asarray(embedder.embed_queries([word, *map(_join_meaning, senses)]))
-    near = zip(senses, vectors[1:] @ vectors[0], strict=True)
+    near = zip(senses, rescale_cosines(vectors[1:] @ vectors[0], embedder), strict=True)
     return next((sense.term for sense, likeness in near if likeness >= MIN_COSINE), word)
 
 

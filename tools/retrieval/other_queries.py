@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from argot.corpus.embedding.cosine_scale import rescale_cosines
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.language import QUESTION_MARKS
 from argot.protocols import Embedder
@@ -67,7 +68,7 @@ def _say_in_heading_words(
     if not offered:
         return
     vectors = np.asarray(embedder.embed_queries([*(word[0] for word in strange), *offered]))
-    likeness = vectors[: len(strange)] @ vectors[len(strange) :].T
+    likeness = rescale_cosines(vectors[: len(strange)] @ vectors[len(strange) :].T, embedder)
     text = question
     # From the end, so that earlier positions stay valid.
     for word, row in reversed(list(zip(strange, likeness, strict=True))):

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from statistics import fmean
 
+from argot.corpus.embedding.cosine_scale import rescale_cosines
 from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH
 from argot.profile import Profile
@@ -371,7 +372,7 @@ def has_near_sentence(query: str, hits: Sequence[Hit], embedder: Embedder, least
 
 def _find_nearest(query: str, sentences: Sequence[str], embedder: Embedder) -> float:
     vectors = embedder.embed_queries([query, *sentences])
-    return float((vectors[1:] @ vectors[0]).max())
+    return float(rescale_cosines(vectors[1:] @ vectors[0], embedder).max())
 
 
 def _measure_held_together(rarity: dict[str, float], text: _TextStems) -> float:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from argot.corpus.corpus import Corpus
+from argot.corpus.embedding.cosine_scale import rescale_cosines
 from argot.corpus.store.document_store import CorpusStore
 from argot.tools.text.words import content_stems
 from argot.types import Passage, Principal, Sense
@@ -100,7 +101,8 @@ def measure_meaning_similarities(
     """Return, for each sense, the cosines of its meaning with the nearest passages that this principal may read."""
     meanings = np.array(embed_meanings(corpus, senses))
     found = corpus.search_semantic_many(principal, "passage", meanings, _NEAREST_PASSAGES)
-    return [dict(ranked) for ranked in found]
+    embedder = corpus.embedder
+    return [{id_: rescale_cosines(cosine, embedder) for id_, cosine in ranked} for ranked in found]
 
 
 def embed_meanings(corpus: Corpus, senses: Sequence[Sense]) -> list[Any]:
@@ -142,13 +144,15 @@ class QuestionProximity:
         """Return the cosine of the question with each sense's meaning."""
         if not self._rest:
             return [0.0] * len(senses)
-        return [float(np.dot(self._vector, vector)) for vector in embed_meanings(self._corpus, senses)]
+        embedder, vectors = self._corpus.embedder, embed_meanings(self._corpus, senses)
+        return [rescale_cosines(float(np.dot(self._vector, vector)), embedder) for vector in vectors]
 
     def measure_similarities(self, queries: Sequence[str]) -> list[float]:
         """Return each query's similarity in meaning to its nearest passage; all 0 without any document."""
         vectors = self._corpus.embedder.embed_queries(list(queries))
         found = self._corpus.search_semantic_many(self._principal, "passage", vectors, 1)
-        return [ranked[0][1] if ranked else 0.0 for ranked in found]
+        embedder = self._corpus.embedder
+        return [rescale_cosines(ranked[0][1], embedder) if ranked else 0.0 for ranked in found]
 
     def measure_keyword_shares(
         self, queries: Sequence[str], typed: str = "", used: Mapping[str, Sequence[float]] | None = None

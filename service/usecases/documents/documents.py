@@ -17,6 +17,7 @@ from argot.service.blocking_work import HandOver, progress_events, stream
 from argot.service.json_values import PassageShown, convert_to_json, read_audience, show_passage
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.erasing import erase_documents, require_erasing
+from argot.service.maintenance.language_advice import advise_on_languages
 from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.usecases.operations.queued_work import follow_job
 from argot.service.usecases.people.unknown_readers import list_reader_notices
@@ -57,7 +58,7 @@ class AddProblem:
 class AddReport:
     """Numbers of files by outcome. `near`: added files that are nearly the same as others.
 
-    `notices`: remarks about the given readers.
+    `notices`: remarks about the given readers, and about the languages of the documents.
     """
 
     added: int
@@ -163,7 +164,10 @@ async def add(
                 if event.near:
                     near.append(AddProblem("near", event.name, event.near))
                 yield make_ingest_event(event)
-    yield Finished(AddReport(**counts, problems=problems, near=near, notices=await list_reader_notices(kb, audience)))
+    notices = await list_reader_notices(kb, audience)
+    if (counts["added"] or counts["updated"]) and (advice := await kb.blocking(advise_on_languages, corpus, principal)):
+        notices.append(advice)
+    yield Finished(AddReport(**counts, problems=problems, near=near, notices=notices))
 
 
 @usecase("manager", everywhere=True)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance import backup as archive
 from argot.service.maintenance.backup import Backup
+from argot.service.maintenance.language_advice import advise_on_languages
 from argot.service.usecases.usecase_registry import usecase
 from argot.types import Principal
+
+READ_TERMS = 500
+"""Terms whose labels are looked at for their languages: the first ones of a glossary in two languages have both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,13 @@ class StoreProblem:
     remedy: str
 
 
+@dataclass(frozen=True, slots=True)
+class LanguageAdvice:
+    """What to do for documents of several languages, with its command; empty: nothing."""
+
+    text: str
+
+
 @usecase("admin")
 async def check(kb: KnowledgeBase, principal: Principal) -> list[StoreProblem]:
     """Check that documents, keyword index and vectors are consistent.
@@ -30,6 +42,15 @@ async def check(kb: KnowledgeBase, principal: Principal) -> list[StoreProblem]:
     # Opened even if its vectors are damaged: that is to be told, too.
     corpus = await kb.load(mending=True)
     return [StoreProblem(one.subject, one.message, one.remedy) for one in await kb.blocking(corpus.check)]
+
+
+@usecase("admin")
+async def language_advice(kb: KnowledgeBase, principal: Principal) -> LanguageAdvice:
+    """Return the advice for documents and a glossary of several languages; an empty text if there is none."""
+    corpus = await kb.load()
+    senses, _ = await kb.blocking(partial(kb.glossary.terms.page, principal, limit=READ_TERMS))
+    labels = {label.language for sense in senses for label in sense.labels}
+    return LanguageAdvice(await kb.blocking(advise_on_languages, corpus, principal, labels))
 
 
 @usecase("admin", local=True)

@@ -82,7 +82,9 @@ def _collect_insight(  # noqa: PLR0917
             until=until,
             counted_from=find_first_day(connection),
             counts=count_questions(connection, since, until),
-            unanswered=group_by_subject(questions, lambda terms: list_known(list(terms))),
+            unanswered=group_by_subject(
+                questions, lambda terms: list_known(list(terms)), kb.corpus.embedder.cosine_gain
+            ),
             thumbs=count_thumbs(connection, threads.dialect, since, after, in_words=everywhere),
             documents=count_used_documents(kb.document_store, principal, since, until, start),
             missed=[TermCount(*row) for row in misses.list_commonest(principal, since, after, MOST_MISSED)],

@@ -268,6 +268,11 @@ class ReadingSettings(_Group):
         description="languages of scans and pictures, by tesseract's names (eng+deu); empty: they are not read",
     )
     ocr_pages: int = Field(100, ge=1, le=10_000, description="scanned pages of a file that are read; the rest is named")
+    align_extractions: bool = Field(
+        False,
+        description="every page of a PDF is also recognised, and both texts are aligned (AccurateRAG 2.1); "
+        "off: only pages whose own text is broken",
+    )
     header_fields: str = Field(
         "",
         max_length=500,

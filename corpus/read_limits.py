@@ -42,6 +42,8 @@ class ReadLimits:
     lane: Lane = "documents"
     ocr_languages: str = "eng"
     ocr_pages: int = 100
+    align_extractions: bool = False
+    """Recognise every page of a PDF, and align its own text with what is seen; else only pages with broken text."""
     depth: int = 0
     """Nesting depth of the file: 1 for an attachment of the file that was sent."""
 
@@ -55,6 +57,7 @@ class ReadLimits:
             max_passages=settings.limits.max_passages,
             ocr_languages=settings.reading.ocr_languages,
             ocr_pages=settings.reading.ocr_pages,
+            align_extractions=settings.reading.align_extractions,
         )
 
     @classmethod

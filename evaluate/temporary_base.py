@@ -4,20 +4,16 @@ use.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
-from langgraph.checkpoint.memory import InMemorySaver
-
 from argot.corpus.corpus import Corpus, IngestEvent, Source
 from argot.errors import InvalidInput
-from argot.graph.build import build_graph
-from argot.graph.run import ask
 from argot.graph.run_context import RunContext, build_extractive_context, build_run_context
+from argot.graph.single_question import SingleQuestions
 from argot.jargon_db.glossary import Glossary
 from argot.profile import Profile
 from argot.results import AskResult
@@ -45,8 +41,6 @@ class TemporaryBase:
         self.settings = settings
         self.corpus = Corpus.open(folder, settings)
         self.glossary = Glossary.open(folder / "glossary.db")
-        # Each question has a thread of its own; otherwise it would be read as a follow-up of the one before.
-        self._threads = itertools.count(1)
 
     def __enter__(self) -> TemporaryBase:
         return self
@@ -114,7 +108,7 @@ class TemporaryBase:
         `earlier_by_model` no model answers the messages before the question: a model that knows the answer to the
         question knows none to these.
         """
-        graph = build_graph(InMemorySaver())
+        asking = SingleQuestions()
 
         def build_run(server: ModelServer | None, asker_context: str | None) -> RunContext:
             run = build_run_context(
@@ -124,18 +118,8 @@ class TemporaryBase:
             return changed(run) if changed else run
 
         async def ask_once(question: str, asker_context: str | None = None, earlier: Sequence[str] = ()) -> AskResult:
-            thread = f"evaluation-{next(self._threads)}"
-            result = None
-            for place, message in enumerate((*earlier, question)):
-                by_model = earlier_by_model or place == len(earlier)
-                run = build_run(server if by_model else None, asker_context)
-                async for event in ask(graph, run, message, thread):
-                    if event.kind == "result":
-                        result = event.data
-            # Threads are kept in memory, and thousands of them would fill it.
-            await graph.checkpointer.adelete_thread(thread)  # type: ignore[union-attr]
-            assert isinstance(result, AskResult)
-            return result
+            before = [(build_run(server if earlier_by_model else None, asker_context), one) for one in earlier]
+            return await asking.ask([*before, (build_run(server, asker_context), question)])
 
         return ask_once
 

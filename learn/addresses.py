@@ -25,6 +25,7 @@ ADDRESSES = (
     Address("POST", "/learn/comparison", "training_compare", "Learning", list[Shown]),
     Address("GET", "/learn/runs/{run}/verdict", "model_verdict", "Learning"),
     Address("POST", "/learn/runs/{run}/search", "candidate_search", "Learning"),
+    Address("POST", "/learn/runs/{run}/ask", "generator_ask", "Learning"),
     Address("POST", "/learn/runs/{run}/adopt", "model_adopt_start", "Learning"),
     Address("GET", "/learn/models", "models_in_force", "Learning"),
     Address("POST", "/learn/models/{kind}/back", "model_back_start", "Learning"),

@@ -6,6 +6,7 @@ WING = Wing(
     name="learn",
     use_cases=(
         "argot.learn.usecases.candidate_search",
+        "argot.learn.usecases.generator_asking",
         "argot.learn.usecases.learning_data",
         "argot.learn.usecases.learning_data_making",
         "argot.learn.usecases.model_adoption",

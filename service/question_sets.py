@@ -33,11 +33,12 @@ SetName = Annotated[Text, AfterValidator(_check_name), WithJsonSchema({"type": "
 
 @dataclass(frozen=True, slots=True)
 class PassageQuestion:
-    """A question by its id, and the passage (id) that answers it."""
+    """A question by its id, the passage (id) that answers it, and the answer; empty where the set has none."""
 
     id: str
     question: str
     passage_id: str
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

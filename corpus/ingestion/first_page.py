@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from argot.corpus.readers.dates import find_date
 from argot.corpus.readers.reader_protocol import CutDocument
 from argot.document_status import is_status
 from argot.types import DocumentField
 
+MAX_VALUE_CHARS = 120
 MAX_PAGE_CHARS = 4_000
 """Characters. A first page has about this many, and a text without pages has its head at the top."""
 _LINE = re.compile(
@@ -51,7 +52,47 @@ def read_first_page_fields(read: CutDocument, named: Sequence[str]) -> list[Docu
             found.setdefault("owner", value)
     if successor := _SUPERSEDED.search(page):
         found.setdefault("superseded_by", " ".join(successor[1].split()))
+    for name, value in _read_further(read, named):
+        found.setdefault(name, value)
     return [DocumentField(name, value) for name, value in found.items()]
+
+
+def _read_further(read: CutDocument, named: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield named fields that stand after the first page: in tables of any document, and on any slide of a deck.
+
+    Running text of other documents is not read: there "Stage:" may begin any sentence.
+    """
+    if not named:
+        return
+    if "presentation" in read.media_type:
+        yield from ((name, value) for _, name, value in _read_lines(read.markdown) if name in named)
+    rows: list[list[str]] = []
+    for line in [*read.markdown.splitlines(), ""]:
+        if line.startswith("|"):
+            rows.append([cell.strip(" \t*_") for cell in line.strip().strip("|").split("|")])
+        elif rows:
+            yield from _read_table(rows, named)
+            rows = []
+
+
+def _read_table(rows: Sequence[Sequence[str]], named: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the named fields of a table: beside their names if it has two columns, else below them in its only row.
+
+    A listing has many values of one name, so a name in its head alone gives none.
+    """
+    said = [row for row in rows if not all(set(cell) <= set("-: ") for cell in row)]
+    beside = [row for row in said if len(row) == 2 and _read_name(row[0]) in named]
+    is_head = bool(said) and all(_read_name(cell) in named for cell in said[0])
+    pairs: Iterable[Sequence[str]] = zip(*said, strict=False) if len(said) == 2 else ()
+    if beside and not is_head and (len(beside) > 1 or beside[0] is not said[0] or len(said) == 1):
+        pairs = beside
+    for label, value in pairs:
+        if (name := _read_name(label)) in named and 0 < len(value) <= MAX_VALUE_CHARS:
+            yield name, value
+
+
+def _read_name(label: str) -> str:
+    return " ".join(label.lower().rstrip(":").split())
 
 
 def read_first_page_date(read: CutDocument) -> str | None:

@@ -223,19 +223,33 @@ def _add_scans(
 def _repair_broken_pages(
     document: Any, lines: list[list[Line]], scans: Mapping[int, OcrPage], name: str, limits: ReadLimits
 ) -> tuple[list[list[Line]], list[str]]:
-    """Return the lines, pages with broken text repaired by what tesseract reads on them, and warnings."""
+    """Return the lines, pages with broken text repaired by what tesseract reads on them, and warnings.
+
+    If both extractions are aligned on every page, a page without broken text gets only spaces and characters that its
+    own text lacks.
+    """
     broken = [number for number, page in enumerate(lines, start=1) if number not in scans and is_broken(page)]
-    if not broken:
+    aligned = [number for number, page in enumerate(lines, start=1) if page and number not in scans]
+    looked_at = aligned if limits.align_extractions else broken
+    if not looked_at:
         return lines, []
     if not limits.ocr_languages or not is_installed():
-        return lines, [f"the characters of page {_list_pages(broken)} are not those that it shows. {INSTALL_HINT}"]
+        said = "the characters of page {} are not those that it shows" if broken else "page {} was not read twice"
+        return lines, [f"{said.format(_list_pages(broken or looked_at))}. {INSTALL_HINT}"]
     mended = list(lines)
-    for number in broken[: limits.ocr_pages]:
+    # Broken pages first: others can be read without a second look.
+    looked_at = sorted(looked_at, key=lambda number: number not in set(broken))
+    for number in looked_at[: limits.ocr_pages]:
         seen = _recognize_page(document, number, name, limits)
         # Places tell which characters belong together.
         if seen.kind == "scanned page" and not seen.turned:
             mended[number - 1] = join_extractions(lines[number - 1], seen.lines)
-    return mended, [f"broken characters, mended by what is seen: page {_list_pages(broken[: limits.ocr_pages])}"]
+    late = sorted(set(looked_at[limits.ocr_pages :]) - set(broken))
+    warnings = [f"page {_list_pages(late)} not read twice: {limits.remedy('OCR_PAGES')}"] if late else []
+    if broken:
+        seen_pages = _list_pages(broken[: limits.ocr_pages])
+        warnings.append(f"broken characters, mended by what is seen: page {seen_pages}")
+    return mended, warnings
 
 
 def _has_objects(document: Any, number: int) -> bool:

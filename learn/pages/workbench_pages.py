@@ -7,9 +7,10 @@ from typing import Any, get_args
 
 from fastapi import APIRouter, Request, Response
 
-from argot.errors import ArgotError, Conflict, InvalidInput, NotFound
+from argot.errors import ArgotError, Conflict, InvalidInput, ModelUnavailable, NotFound
 from argot.learn.pages.training_curves import HEIGHT, WIDTH, Curve, build_curves
 from argot.learn.usecases.candidate_search import candidate_search
+from argot.learn.usecases.generator_asking import generator_ask
 from argot.learn.usecases.model_adoption import (
     Verdict,
     model_adopt_start,
@@ -250,13 +251,17 @@ def _add_model_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("/ask")
     @needs("manager")
     async def ask(request: Request, who: Who, run: str = "", q: str = "") -> Response:
-        """Search for a question by the present and by a candidate model. A GET: it changes nothing."""
+        """Ask the present and a candidate model: for passages, or for answers. A GET: it changes nothing."""
         listed = await training_list(kb, who.principal)
-        runs = [one for one in listed if one.status == "done" and one.kind != "generator"]
-        found, error = None, None
+        runs = {one.id: one for one in listed if one.status == "done"}
+        found, answers, error = None, None, None
         if q.strip() and run:
             try:
-                found = await candidate_search(kb, who.principal, question=q, run=run)
-            except (InvalidInput, Conflict) as refused:
+                if run in runs and runs[run].kind == "generator":
+                    answers = await generator_ask(kb, who.principal, question=q, run=run)
+                else:
+                    found = await candidate_search(kb, who.principal, question=q, run=run)
+            except (InvalidInput, Conflict, ModelUnavailable) as refused:
                 error = refused
-        return show_page("workbench_ask.html", request, who, error=error, runs=runs, chosen=run, q=q, found=found)
+        shown = {"runs": list(runs.values()), "chosen": run, "q": q, "found": found, "answers": answers}
+        return show_page("workbench_ask.html", request, who, error=error, **shown)

@@ -67,7 +67,7 @@ async def candidate_search(
     if found.state.status != "done":
         raise Conflict(f"Training {run} is {found.state.status}: it has no model to try yet.")
     if found.request.kind == "generator":
-        raise Conflict("A language model is tried by asking it: serve it with vLLM, and set ARGOT_MODEL.")
+        raise Conflict(f"A language model orders no passages. Ask it instead: POST /api/learn/runs/{run}/ask")
     await kb.load()
     return await kb.blocking(_compare_models, kb, principal, question.strip(), found)
 

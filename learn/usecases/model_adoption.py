@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, contextmanager
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from argot.learn.run_folder import RUN_KINDS, RunFolder, RunKind
 from argot.learn.usecases import adoption_rules as rules
 from argot.learn.usecases.adopted_copies import name_adopted_folder, put_model
 from argot.learn.usecases.adoption_rules import Gain
+from argot.learn.usecases.generator_asking import explain_serving
 from argot.learn.usecases.training_runs import RunId
 from argot.service.blocking_work import HandOver, progress_events
 from argot.service.knowledge_base import KnowledgeBase
@@ -357,15 +357,8 @@ def _describe_consequences(home: Path, kind: RunKind, stack: Sequence[AdoptedMod
         return ""
     folder = store.find_model_path(home, stack[-1])
     run = stack[-1].run
-    adapter = folder / "adapter_config.json"
-    if not adapter.is_file():
-        return f"Serve it: deploy/vllm/gpu/serve.sh {folder}; then set ARGOT_MODEL=argot"
-    # vLLM accepts adapters up to rank 16 by default.
-    rank = json.loads(adapter.read_text("utf-8"))["r"]
-    return (
-        f"Start vLLM with it: --enable-lora --max-lora-rank {rank} --lora-modules {run}={folder}; "
-        f"then set ARGOT_MODEL={run}"
-    )
+    name = run if (folder / "adapter_config.json").is_file() else "argot"
+    return f"{explain_serving(folder, name)}; then set ARGOT_MODEL={name}"
 
 
 def _hold_questions(kb: KnowledgeBase, settings: Settings) -> Callable[[], AbstractContextManager[None]]:

@@ -19,7 +19,9 @@ def _load_questions(kb: KnowledgeBase, principal: Principal, name: str, part: st
     kept = kb.open_store(PairStore).pairs(found.name, PairQuery(part=part, state="kept"))
     # A cloze question stands word for word in its passage; a pair with a passage of its own was imported.
     return [
-        PassageQuestion(one.id, one.question, one.passage_id) for one in kept if one.kind != "cloze" and not one.passage
+        PassageQuestion(one.id, one.question, one.passage_id, one.answer)
+        for one in kept
+        if one.kind != "cloze" and not one.passage
     ]
 
 

@@ -24,7 +24,11 @@ class WingData:
     folder: str = ""
 
 
-WING_DATA = (WingData("learn", "learning", layout.RUNS), WingData("ratings", "ratings"))
+WING_DATA = (
+    WingData("learn", "learning", layout.RUNS),
+    WingData("ratings", "ratings"),
+    WingData("evaluate", "evaluations"),
+)
 
 
 def list_missing_wings(holds: Callable[[str], bool], home: Path | None = None) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,7 @@ from typing import Any
 import pptx
 import pypdfium2
 import pytest
+from gold_pdfs import BROKEN, in_vera
 from PIL import Image
 from reportlab.lib.pagesizes import A4, landscape
 from reportlab.lib.utils import ImageReader
@@ -254,3 +255,26 @@ def test_a_page_that_takes_too_much_processor_time_is_refused(monkeypatch: pytes
     monkeypatch.setattr(ocr, "_BOUNDED_COMMAND", ocr._BOUNDED_COMMAND.replace("60", "1"))
     with pytest.raises(UnreadableDocument, match="a page of it took tesseract more than 60 seconds"):
         ocr.recognize_text(Image.new("RGB", (40, 40), "white"), "eng", "scan.png", 0.24)
+
+
+@needs_tesseract
+def test_both_extractions_are_aligned_on_every_page_where_that_is_set() -> None:
+    # Too few private characters for a page that counts as broken.
+    data = in_vera([(text, 9 if size == 10 else size) for text, size in BROKEN], readable=False)
+    data = data.replace(b"<0071>", b"<E071>").replace(b"<007A>", b"<E07A>").replace(b"<0076>", b"<E076>")
+    alone = read_document(data, "few.pdf", LIMITS).markdown
+    aligned = read_document(data, "few.pdf", ReadLimits(align_extractions=True)).markdown
+    assert any(mark in alone for mark in "\ue071\ue07a\ue076")
+    assert not any(mark in aligned for mark in "\ue071\ue07a\ue076") and "five newest" in aligned
+    late = read_document(two_pages(), "long.pdf", ReadLimits(align_extractions=True, ocr_pages=1))
+    assert any("page 2 not read twice" in one for one in late.warnings)
+
+
+def two_pages() -> bytes:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=A4)
+    for number in (1, 2):
+        canvas.drawString(60, 740, f"Valve V{number} opens at 12.5 bar and closes at 9 bar.")
+        canvas.showPage()
+    canvas.save()
+    return buffer.getvalue()

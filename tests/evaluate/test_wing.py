@@ -15,9 +15,10 @@ from typer.main import get_command
 from argot.service.usecases.catalogue import CASES
 from argot.ui.cli.main import app
 group = get_command(app).commands.get("evaluate")
-print(*(group.commands if group else ()), *(name for name in CASES if name.startswith("strategy_")))
+print(*(group.commands if group else ()), *(name for name in CASES if name.startswith(("strategy_", "evaluation_"))))
 """
 STRATEGY = {"strategy_choose", "strategy_start", "strategy_run"}
+STRATEGY |= {f"evaluation_{what}" for what in ("start", "run", "stop", "list", "compare", "remove")}
 SUITES = {"answers", "calibrate", "reading", "retrieval", "samples", "strategy"}
 TASKS = {"abbreviations", "disambiguate", "experiment", "identify", "questions", "quiz", "tables"}
 

@@ -35,8 +35,9 @@ async def look():
 
 reranker, documents = asyncio.run(look())
 learnt = [name for name in CASES if name.startswith(("data_", "training_", "model_"))]
-# The choice of a strategy is measuring's, whatever its address.
-addresses = [one.path for one in list_addresses() if one.path.startswith("/learn") and one.path != "/learn/strategy"]
+# The choice of a strategy and evaluations are measuring's, whatever their addresses.
+others = ("/learn/strategy", "/learn/evaluation")
+addresses = [one.path for one in list_addresses() if one.path.startswith("/learn") and not one.path.startswith(others)]
 links = [link for wing in wings() for link in wing.links if link[0] == "/workbench"]
 loaded = [name for name in sys.modules if name.startswith("argot.learn.")]
 print(json.dumps([reranker, documents, learnt + addresses + links + loaded]))

@@ -96,3 +96,23 @@ def adopt(tab: Any, picture: str = "") -> None:
 def shot(tab: Any, name: str) -> None:
     if os.environ.get("ARGOT_SCREENSHOTS"):
         tab.screenshot(path=SHOTS / f"{name}.png", full_page=True)
+
+
+def test_evaluations_are_watched_and_compared(chromium: Any, served: Served) -> None:
+    with visitors(chromium, served.url) as visit:
+        tab = visit()
+        tab.goto(f"{served.url}/workbench")
+        tab.get_by_role("navigation", name="Workbench").get_by_role("link", name="Evaluate").click()
+        expect(tab.get_by_text("Nothing was evaluated yet.")).to_be_visible()
+        for number, what in enumerate(("retrieval", "retrieval", "answers"), start=1):
+            tab.get_by_label("What is evaluated").select_option(what)
+            tab.get_by_label("Questions at most").fill("5")
+            tab.get_by_role("button", name="Start").click()
+            expect(tab.get_by_label(f"Compare e{number:04}")).to_be_visible(timeout=PATIENCE)
+        tab.get_by_label("Compare e0001").check()
+        tab.get_by_label("Compare e0002").check()
+        tab.get_by_role("button", name="Compare the selected ones").click()
+        expect(tab.get_by_role("heading", name="Compared with e0001")).to_be_visible()
+        tab.get_by_role("link", name="Back to the evaluations").click()
+        tab.get_by_role("button", name="Remove e0003").click()
+        expect(tab.get_by_label("Compare e0003")).to_have_count(0)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import pptx
 import pytest
 
 from argot.corpus.ingestion.first_page import read_first_page_date, read_first_page_fields
@@ -162,3 +163,27 @@ async def test_documents_with_the_same_title_show_their_distinguishing_field(kb:
     assert not any("disagree" in note for note in found["notes"])
     alone = await do(kb, "ask", question="How many days is annual leave?", fields={"region": ["EU"]})
     assert alone["passages"][0]["freshness"] == "owner: HR"
+
+
+async def test_named_fields_are_found_in_tables_and_on_slides(tmp_path: Path) -> None:
+    table = "| Region | Stage | Owner |\n|---|---|---|\n| EU | P2 | Mia |\n"
+    listing = "| Region | Stage |\n|---|---|\n| EU | P2 |\n| US | P3 |\n"
+    filler = " ".join(f"The door held a load of {n} kN for a whole minute." for n in range(120))
+    (tmp_path / "one.md").write_text(f"# Side test\n\n{filler}\n\n{table}\n\nStage: nine of ten doors were shut.\n")
+    (tmp_path / "many.md").write_text(f"# All tests\n\n{filler}\n\n{listing}\n\nRegion: it was named above.\n")
+    deck = pptx.Presentation()
+    for title, text in (("Side test", "What we saw"), ("Case", "Region: EU\nStage: P3"), ("Results", filler)):
+        slide = deck.slides.add_slide(deck.slide_layouts[1])
+        slide.shapes.title.text, slide.placeholders[1].text = title, text
+    deck.save(str(tmp_path / "deck.pptx"))
+    home = tmp_path / "kb"
+    async with KnowledgeBase.open(home, Settings(home=home, header_fields="region, stage"), create=True) as kb:
+        for name in ("one.md", "many.md", "deck.pptx"):
+            await catalogue.uploads.upload(kb, MIA, name=name, data=(tmp_path / name).read_bytes())
+        there = kb.document_store.documents(MIA)
+        found = {one.name: (list(one.values("region")), list(one.values("stage"))) for one in there}
+    assert found == {
+        "one.md": (["EU"], ["P2"]),
+        "many.md": ([], []),
+        "deck.pptx": (["EU"], ["P3"]),
+    }

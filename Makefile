@@ -56,7 +56,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.test: $(VENV)/.installed
 	@echo "Installing the test tools."
-	@$(PIP) install -c constraints.txt -e '.[chat,slack,sso,postgresql,traces,learn,test]'
+	@$(PIP) install -c constraints.txt -e '.[chat,slack,sso,postgresql,traces,learn,languages,test]'
 	@touch $@
 
 setup: $(VENV)/.installed

@@ -21,7 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "samples": set(),
     "tools": {"prompts", "corpus", "jargon_db"},
     "graph": {"tools", "jargon_db", "corpus"},
-    "learn": {"ui", "service", "work", "corpus", "tools", "prompts", "jargon_db"},
+    "learn": {"ui", "service", "work", "graph", "corpus", "tools", "prompts", "jargon_db"},
     "evaluate": {"ui", "service", "work", "graph", "tools", "prompts", "corpus", "jargon_db", "samples"},
     "work": {"corpus"},
     "service": {"work", "graph", "corpus", "jargon_db", "tools", "samples"},

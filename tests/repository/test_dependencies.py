@@ -46,7 +46,7 @@ def test_the_dependency_table_lists_every_package_and_no_other() -> None:
 
 @pytest.mark.parametrize("name", direct())
 def test_the_licence_of_every_package_is_permissive(name: str) -> None:
-    """Check the licence that the package itself declares.
+    """Check the licence that the package itself declares, or else the title of the one that it carries.
 
     docutils' GPL part is an editor mode, hypothesis only tests, and psycopg is a library that its own extra installs
     unchanged, which the LGPL asks for.
@@ -57,6 +57,9 @@ def test_the_licence_of_every_package_is_permissive(name: str) -> None:
         pytest.skip(f"{name} is not installed here")
     texts = [declared.get("License-Expression") or "", (declared.get("License") or "").partition("\n")[0]]
     texts += [one for one in declared.get_all("Classifier") or [] if one.startswith("License")]
+    if not any(texts):
+        files = metadata.files(name) or []
+        texts += [one.read_text("utf-8").partition("\n")[0] for one in files if one.name == "LICENSE"]
     found = set(
         re.findall(r"\b(MIT|Apache|BSD|PSF|Python Software Foundation|[AL]?GPL|MPL|SSPL|BUSL)\b", " ".join(texts))
     )

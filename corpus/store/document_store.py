@@ -31,7 +31,7 @@ from argot.corpus.vector_ids import KINDS, TABLES, VectorKind
 from argot.databases import Connection
 from argot.errors import InvalidInput, NotFound
 from argot.remedies import build_damage_error, init_command
-from argot.types import Audience, DerivedText, Document, Passage, Principal, QuestionScope, Triple, is_of_thread
+from argot.types import THREAD, Audience, DerivedText, Document, Passage, Principal, QuestionScope, Triple, is_of_thread
 
 _FETCHED = 50
 """Minimum number of passages looked up, whatever the limit: one question is searched with several limits."""
@@ -124,6 +124,12 @@ class CorpusStore:
             (json.dumps(own),),
         )
         return [document for document in map(build_document, rows) if principal.may_read(document.audience)]
+
+    def list_conversations(self) -> set[str]:
+        """Return the ids of the conversations that have documents."""
+        rows = self._connection.execute("SELECT tokens FROM audiences").fetchall()
+        every = [token for (tokens,) in rows for token in load_audience(tokens)]
+        return {token.removeprefix(THREAD) for token in every if token.startswith(THREAD)}
 
     def document(self, principal: Principal, id_or_name_or_uri: str) -> Document:
         """Return the document of this id, URI, path or name.

@@ -2,7 +2,7 @@
 
 The setting `keep_questions_days` says how long after its last use a conversation is erased: its turns, checkpoints,
 feedback and files, and the wording of its questions in the managers' queue. The counts of that queue stay.
-`keep_removed_days` says for how long removed documents stay in the dustbin.
+`keep_removed_days` says for how long removed documents stay in the dustbin. Files that no conversation has go at once.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from argot.errors import MissingWing
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.erasing import erase_documents
 from argot.service.maintenance.scrubbing import scrub_stores
+from argot.service.usecases.questions.attachments import forget_files
 from argot.service.usecases.questions.threads import delete_thread
 from argot.work.schedule import schedule_work
 
 logger = logging.getLogger(__name__)
 
+MOST_HOURS_OF_AN_ANSWER = 1
+"""The files of a question that is being answered outside any conversation are younger."""
 PAUSE_SECONDS = 0.02
 """Between two conversations, for questions to go ahead."""
 
@@ -30,6 +33,7 @@ async def keep_clean(kb: KnowledgeBase) -> None:
     """Erase what is too old."""
     await erase_old(kb)
     await erase_old_removed(kb)
+    await erase_lost_files(kb)
 
 
 async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str, int]:
@@ -69,3 +73,17 @@ async def erase_old_removed(kb: KnowledgeBase, now: datetime | None = None) -> i
         await erase_documents(kb, found)
         logger.info("removed documents erased", extra={"fields": {"documents": len(found)}})
     return len(found)
+
+
+async def erase_lost_files(kb: KnowledgeBase, now: datetime | None = None) -> int:
+    """Erase the files of conversations that do not exist, which a service that was killed during an answer has left;
+    how many conversations there were.
+    """
+    before = format_utc((now or utc_now()) - timedelta(hours=MOST_HOURS_OF_AN_ANSWER), "seconds")
+    found = await kb.blocking(kb.document_store.list_conversations)
+    lost = found - set(await (await kb.threads()).ids()) if found else set()
+    erased = [thread for thread in sorted(lost) if await forget_files(kb, thread, added_before=before)]
+    if erased:
+        await scrub_stores(kb)
+        logger.info("files of lost conversations erased", extra={"fields": {"threads": len(erased)}})
+    return len(erased)

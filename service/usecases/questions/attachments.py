@@ -108,23 +108,32 @@ async def thread_detach(kb: KnowledgeBase, principal: Principal, *, thread: Text
     return DetachedFile(found)
 
 
-async def forget_files(kb: KnowledgeBase, thread: str, documents: list[str] | None = None) -> None:
-    """Remove the files of a thread; before the thread itself, so that no file is left without one."""
+async def forget_files(
+    kb: KnowledgeBase, thread: str, documents: list[str] | None = None, *, added_before: str = ""
+) -> int:
+    """Remove the files of a thread, and return how many; before the thread itself, so that no file is left without one.
+
+    Args:
+        documents: the ids of those to remove; None: all.
+        added_before: only those added earlier; empty: at any time.
+    """
     # Only the thread's owner may read them, so the program acts as a reader of this thread alone.
     reader = read_in_thread(Principal(f"files of {thread}"), thread)
 
     def own() -> list[Document]:
         # Exactly this audience: documents open to everyone can be read in the thread as well.
         held = [one for one in kb.document_store.documents(reader) if one.audience == {f"{THREAD}{thread}"}]
-        return [one for one in held if documents is None or one.id in documents]
+        chosen = [one for one in held if documents is None or one.id in documents]
+        return [one for one in chosen if not added_before or one.added_at < added_before]
 
     found = await kb.blocking(own)
     if not found:
-        return
+        return 0
     corpus = await kb.load()
     async with kb.writing:
         for document in found:
             await kb.blocking(corpus.remove, reader, document.id)
+    return len(found)
 
 
 async def _require_room(threads: Threads, principal: Principal, thread: str, name: str) -> None:

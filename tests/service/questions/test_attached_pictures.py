@@ -4,6 +4,7 @@ import base64
 import io
 import shutil
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ import pytest
 from api_site import Site, with_readers
 from PIL import Image, ImageDraw
 
+from argot.clock import utc_now
 from argot.corpus.readers.ocr import is_installed
 from argot.errors import InvalidInput
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.operations.retention import erase_lost_files
 from argot.service.usecases import catalogue
+from argot.service.usecases.questions.attachments import add_file
 from argot.settings import Settings
 from argot.types import Principal
 
@@ -128,6 +132,17 @@ async def test_no_word_of_a_picture_stays_in_the_files_after_its_answer(kb: Know
         assert sent.status_code == 200 and "brass valve" in sent.text
     stores = [one for one in kb.home.iterdir() if one.name.startswith("corpus.db")]
     assert stores and not [one.name for one in stores if b"brass valve" in one.read_bytes()]
+
+
+async def test_files_that_a_killed_service_has_left_are_erased(kb: KnowledgeBase) -> None:
+    kept = await attach(kb, draw())
+    # As a service leaves it that is killed while it answers a program's question about a picture.
+    await add_file(kb, "c1234", "lost.png", base64.b64decode(draw()))
+    assert kb.document_store.list_conversations() == {kept, "c1234"}
+    assert await erase_lost_files(kb) == 0  # it may still be read
+    assert await erase_lost_files(kb, utc_now() + timedelta(hours=2)) == 1
+    assert kb.document_store.list_conversations() == {kept}
+    assert await erase_lost_files(kb, utc_now() + timedelta(hours=2)) == 0
 
 
 async def test_an_order_in_an_attached_picture_is_left_out(kb: KnowledgeBase, scripted_model: Any) -> None:

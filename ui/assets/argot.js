@@ -158,6 +158,17 @@ function mend() {
   });
   // The menu of a conversation is reached by keyboard, and the style sheet shows it while it has the focus.
   document.querySelectorAll('#thread-options[tabindex="-1"]').forEach((one) => one.setAttribute('tabindex', '0'));
+  document.querySelectorAll('#thread-options:not([role])').forEach((one) => one.setAttribute('role', 'button'));
+  // A link of the header is in a button: one of both is reached, as a link.
+  document.querySelectorAll('#header button:has(> a):not([role])').forEach((one) => {
+    const link = one.querySelector('a');
+    one.setAttribute('role', 'link');
+    one.setAttribute('aria-label', link.textContent.trim() || link.querySelector('img')?.alt || '');
+    link.setAttribute('tabindex', '-1');
+    link.setAttribute('aria-hidden', 'true');
+    one.addEventListener('click', (event) => event.target === one && link.click());
+  });
+  document.querySelectorAll('ul[data-sidebar="menu"] > :not(li, [role])').forEach((one) => one.setAttribute('role', 'listitem'));
   // The words beside an icon say what it is; its own would be read twice.
   document.querySelectorAll('#header img[alt], header img[alt]').forEach((one) => one.closest('a, button')?.innerText.trim() && one.setAttribute('alt', ''));
   if (document.querySelector('#argot-skip')) return;

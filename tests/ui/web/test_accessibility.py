@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from accessibility import find_violations
-from playwright.sync_api import Error
+from playwright.sync_api import Error, expect
 from serving import Served, argot
-from window import visitors
+from window import answer, ask, open_window, visitors
 
 pytestmark = pytest.mark.browser
 
@@ -75,3 +75,16 @@ def test_no_page_violates_a_rule(chromium: Any, served: Served, width: str) -> N
         found = {address: find_violations(tab) for address in walk(tab, served.url)}
     assert len(found) > 20, found.keys()
     assert {address: faults for address, faults in found.items() if faults} == {}
+
+
+def test_the_window_with_an_answer_violates_no_rule(chromium: Any, served: Served) -> None:
+    with visitors(chromium, served.url) as visit:
+        tab = visit()
+        open_window(tab, served.url)
+        # The script that mends Chainlit's own elements has run once they have a role.
+        expect(tab.locator("#header button[role=link]").first).to_be_visible()
+        empty = find_violations(tab)
+        ask(tab, "What is the WL voltage during a read?")
+        answer(tab, "4.5 V")
+        expect(tab.locator("#thread-options[role=button]").first).to_be_attached()
+        assert (empty, find_violations(tab)) == ([], [])

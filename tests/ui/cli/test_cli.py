@@ -24,12 +24,14 @@ from repository import ROOT
 
 from argot.corpus.connectors.source_store import SourceRecord
 from argot.errors import InvalidInput
+from argot.evaluate.store.evaluation_store import EvaluationStore
 from argot.results import AskResult
 from argot.service.observability.logs import JsonLines, Lines
 from argot.service.storage import home_folder as layout
 from argot.service.usecases import usecase_registry
 from argot.service.usecases.documents.sources import SyncUnderWay
 from argot.settings import Settings
+from argot.sqlite_database import SqliteStores
 from argot.ui.cli.main import app, main
 from argot.ui.cli.source_commands import describe_last_sync
 
@@ -508,6 +510,7 @@ from pathlib import Path
 from argot.service.transport.local_socket import serve_socket
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
+from argot.sqlite_database import SqliteStores
 async def main():
     async with KnowledgeBase.open(Path(sys.argv[1]), Settings()) as kb, serve_socket(kb):
         print("serving", flush=True)
@@ -608,6 +611,7 @@ def test_the_suggested_commands_repair_a_store_without_a_backup(
     argot("user", "add", "ann")
     for words in (["ratings", "list"], ["learn", "data", "list"]):
         argot(*words)  # creates the store
+    EvaluationStore(SqliteStores(home)).close()  # its pages create it
     argot("ask", "What does a late tariff filing cost?")
     if length is None:
         (home / name).unlink()

@@ -19,6 +19,7 @@ import ctypes, threading
 from pathlib import Path
 from argot.settings import Settings
 from argot.ui import server
+from argot.ui.start_report import StartReport
 
 def arenas():
     libc, text, size = ctypes.CDLL(None), ctypes.c_char_p(), ctypes.c_size_t()
@@ -28,7 +29,7 @@ def arenas():
     libc.fclose(stream)
     return text.value.count(b"<heap nr")
 
-async def work(home, settings):
+async def work(home, settings, report):
     together = threading.Barrier(9)
 
     def allocate():
@@ -44,7 +45,7 @@ async def work(home, settings):
     together.wait()
 
 server._serve = work
-server.serve(Path("kb"), Settings())
+server.serve(Path("kb"), Settings(), StartReport())
 """
 
 

@@ -999,7 +999,7 @@ def test_a_question_is_limited_by_fields_and_near_duplicates_are_listed(argot: A
     assert "is not a field with a value" in argot("ask", "x?", "--field", "region").err
     assert "Fields: language, region." in argot("ask", "x?", "--field", "regoin=EU").err
     labelled = argot("documents", "label", "leave-US.md", "--field", "region=Americas")
-    assert labelled.out == "leave-US.md: tags none, for everyone, region Americas.\n"
+    assert labelled.out == "leave-US.md: tags none, for everyone, language English, region Americas.\n"
     assert "15 days" in argot("ask", "How many days is annual leave?", "--field", "region=americas").out
 
 

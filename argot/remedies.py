@@ -36,6 +36,8 @@ damage."""
 
 UPDATE = "Bring this one up to date, in the folder it was installed from: git pull && make setup"
 """Never from the package index, which has another project by that name."""
+LIST_DOCUMENTS = "See them all with: argot list"
+"""For people at a terminal: pages and programs name another way, or none."""
 REINSTALL = "install Argot again, in the folder it was installed from: rm -rf .venv && make setup"
 
 

@@ -185,6 +185,11 @@ def run_module(module: str, *arguments: str, **environment: str) -> subprocess.C
     )
 
 
+def read_reason(outcome: subprocess.CompletedProcess[str]) -> str:
+    """Return the reason that a module gave for its failure: the last line of its standard error."""
+    return (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]
+
+
 def start_module(
     module: str, *arguments: str, environment: Mapping[str, str] | None = None, handles: Sequence[int] = ()
 ) -> subprocess.Popen[bytes]:

@@ -165,7 +165,8 @@ class OnnxEmbedder:
     def _batches(self, texts: Sequence[str], at_once: int) -> Iterator[tuple[list[int], Any, Any]]:
         """Yield texts of similar length together, so that little is padded; each with its positions in the input."""
         encodings = [
-            self._cut(text, one) for text, one in zip(texts, self._tokenizer.encode_batch(list(texts)), strict=True)
+            self._cut_encoding(text, one)
+            for text, one in zip(texts, self._tokenizer.encode_batch(list(texts)), strict=True)
         ]
         order = sorted(range(len(texts)), key=lambda n: len(encodings[n].ids))
         while order:
@@ -181,7 +182,7 @@ class OnnxEmbedder:
                 mask[row, :length] = 1
             yield positions, ids, mask
 
-    def _cut(self, text: str, encoding: tokenizers.Encoding) -> tokenizers.Encoding:
+    def _cut_encoding(self, text: str, encoding: tokenizers.Encoding) -> tokenizers.Encoding:
         """Return the encoding of a text, cut to the longest input.
 
         A second tokenizer that cuts by itself would take 290 MB where there are 250,000 word pieces.

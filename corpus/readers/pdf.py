@@ -229,22 +229,21 @@ def _repair_broken_pages(
     own text lacks.
     """
     broken = [number for number, page in enumerate(lines, start=1) if number not in scans and is_broken(page)]
-    aligned = [number for number, page in enumerate(lines, start=1) if page and number not in scans]
-    looked_at = aligned if limits.align_extractions else broken
+    whole = [n for n, page in enumerate(lines, start=1) if page and n not in scans and n not in broken]
+    # Broken pages first: others can be read without a second look.
+    looked_at = broken + whole if limits.align_extractions else broken
     if not looked_at:
         return lines, []
     if not limits.ocr_languages or not is_installed():
         said = "the characters of page {} are not those that it shows" if broken else "page {} was not read twice"
-        return lines, [f"{said.format(_list_pages(broken or looked_at))}. {INSTALL_HINT}"]
+        return lines, [f"{said.format(_list_pages(broken or whole))}. {INSTALL_HINT}"]
     mended = list(lines)
-    # Broken pages first: others can be read without a second look.
-    looked_at = sorted(looked_at, key=lambda number: number not in set(broken))
     for number in looked_at[: limits.ocr_pages]:
         seen = _recognize_page(document, number, name, limits)
         # Places tell which characters belong together.
         if seen.kind == "scanned page" and not seen.turned:
             mended[number - 1] = join_extractions(lines[number - 1], seen.lines)
-    late = sorted(set(looked_at[limits.ocr_pages :]) - set(broken))
+    late = [number for number in looked_at[limits.ocr_pages :] if number not in broken]
     warnings = [f"page {_list_pages(late)} not read twice: {limits.remedy('OCR_PAGES')}"] if late else []
     if broken:
         seen_pages = _list_pages(broken[: limits.ocr_pages])

@@ -30,7 +30,7 @@ from argot.corpus.store.row_mapping import (
 from argot.corpus.vector_ids import KINDS, TABLES, VectorKind
 from argot.databases import Connection
 from argot.errors import InvalidInput, NotFound
-from argot.remedies import build_damage_error, init_command
+from argot.remedies import LIST_DOCUMENTS, build_damage_error, init_command
 from argot.types import THREAD, Audience, DerivedText, Document, Passage, Principal, QuestionScope, Triple, is_of_thread
 
 _FETCHED = 50
@@ -149,7 +149,7 @@ class CorpusStore:
             uris = "\n".join(f"  {document.uri}" for document in named)
             raise InvalidInput(f"{len(named)} documents are called '{wanted}'. Give the URI of one:\n{uris}")
         if not named:
-            raise NotFound(f"There is no document '{wanted}'. See them all with: argot list")
+            raise NotFound(f"There is no document '{wanted}'. {LIST_DOCUMENTS}")
         return named[0]
 
     def revision(self, principal: Principal, revision_id: str) -> Revision:

@@ -7,6 +7,7 @@ from typing import Any, get_args
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, InvalidInput, NotFound
+from argot.evaluate.pages.offered_choices import list_choices
 from argot.evaluate.usecases.set_evaluations import (
     Evaluated,
     EvaluatedPart,
@@ -19,8 +20,6 @@ from argot.evaluate.usecases.set_evaluations import (
     evaluation_stop,
 )
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.question_sets import find_question_sets
-from argot.service.usecases.questions.profiles import profile_list
 from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.page_base import (
     BoundedRoute,
@@ -116,13 +115,9 @@ def build_evaluation_pages(kb: KnowledgeBase) -> APIRouter:
     async def render_form(
         request: Request, who: Visitor, given: dict[str, str], error: Exception | None = None
     ) -> Response:
-        profiles = [one.name for one in await profile_list(kb, who.principal) if not one.problem]
-        sets = find_question_sets()
         shown: dict[str, Any] = {
             **await read_changing(who),
-            "sets": await kb.blocking(sets.list_names, kb, who.principal) if sets else [],
-            "making": sets and sets.page,
-            "profiles": profiles,
+            **await list_choices(kb, who.principal),
             "kinds": KINDS,
             "parts_of_sets": PARTS,
             "has_model": kb.model_server is not None,

@@ -7,10 +7,10 @@ from typing import Any, get_args
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import Conflict, InvalidInput, InvalidSettings, NotFound
+from argot.evaluate.pages.offered_choices import list_choices
 from argot.evaluate.usecases.search_strategies import ChoicePart, StrategyQuestion, strategy_run, strategy_start
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.question_sets import find_question_sets
-from argot.service.usecases.questions.profiles import profile_list, profile_save
+from argot.service.usecases.questions.profiles import profile_save
 from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.page_base import BoundedRoute, read_form, redirect_to_address, render_part, show_page
 from argot.ui.web.authorization import Visitor, Who, needs
@@ -74,13 +74,9 @@ def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
     async def render_form(
         request: Request, who: Visitor, given: dict[str, str], error: Exception | None = None
     ) -> Response:
-        profiles = [one.name for one in await profile_list(kb, who.principal) if not one.problem]
-        sets = find_question_sets()
         shown: dict[str, Any] = {
             "run": await strategy_run(kb, who.principal),
-            "sets": await kb.blocking(sets.list_names, kb, who.principal) if sets else [],
-            "making": sets and sets.page,
-            "profiles": profiles,
+            **await list_choices(kb, who.principal),
             "measures": MEASURES,
             "choice_parts": PARTS,
             "given": {

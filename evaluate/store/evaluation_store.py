@@ -18,12 +18,11 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class StoredEvaluation:
-    """An evaluation on one part of a set of pairs.
+class EvaluationHead:
+    """What was evaluated, on which part of which set of pairs, when and how.
 
     `of`: "retrieval" or "answers". `model`: the language model; empty: none. `judge`: the model that judged; empty:
-    none. `values`: by the id of a pair, the values of each measure; None: the pair has none. `passages`: by the id of
-    a pair, its passage; questions about one passage are resampled together. `left_out`: pairs that could not be asked.
+    none.
     """
 
     id: str
@@ -35,6 +34,16 @@ class StoredEvaluation:
     judge: str
     ran_at: str
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEvaluation(EvaluationHead):
+    """An evaluation as it is kept.
+
+    `values`: by the id of a pair, the values of each measure; None: the pair has none. `passages`: by the id of a pair,
+    its passage; questions about one passage are resampled together. `left_out`: pairs that could not be asked.
+    """
+
     values: dict[str, dict[str, float | None]]
     passages: dict[str, str]
     left_out: int = 0

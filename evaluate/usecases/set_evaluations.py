@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -18,7 +18,7 @@ from pydantic import Field, TypeAdapter
 from argot.clock import timestamp
 from argot.errors import InvalidInput, InvalidSettings, NotFound
 from argot.evaluate.answer_questions import AnswerQuestion
-from argot.evaluate.store.evaluation_store import EvaluationStore, StoredEvaluation, make_absence
+from argot.evaluate.store.evaluation_store import EvaluationHead, EvaluationStore, StoredEvaluation, make_absence
 from argot.measures import bootstrap_interval, paired_difference
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
@@ -75,18 +75,9 @@ class MeasuredValue:
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluationView:
+class EvaluationView(EvaluationHead):
     """An evaluation as it is shown. `left_out`: pairs whose passage is gone or cannot be read by whoever started it."""
 
-    id: str
-    data: str
-    part: str
-    of: str
-    profile: str
-    model: str
-    judge: str
-    ran_at: str
-    seconds: float
     questions: int
     left_out: int
     figures: list[MeasuredValue]
@@ -162,10 +153,8 @@ async def evaluation_run(kb: KnowledgeBase, principal: Principal) -> EvaluationR
 
     None if none is known any more, or if its set was made from documents that the caller may not read.
     """
-    job = await kb.jobs.find_latest(EVALUATION, EVALUATION)
-    if job is None or job.label not in await kb.blocking(_list_sets, kb, principal):
-        return None
-    return _run_of(job)
+    job = await _find_latest(kb, principal)
+    return _run_of(job) if job else None
 
 
 @usecase("manager", everywhere=True)
@@ -176,10 +165,15 @@ async def evaluation_stop(kb: KnowledgeBase, principal: Principal) -> Evaluation
         Conflict: it has ended.
         NotFound: none is known, or the caller may not see it.
     """
-    job = await kb.jobs.find_latest(EVALUATION, EVALUATION)
-    if job is None or await evaluation_run(kb, principal) is None:
+    if (job := await _find_latest(kb, principal)) is None:
         raise NotFound("No evaluation is running.")
     return _run_of(await kb.jobs.cancel(job.id))
+
+
+async def _find_latest(kb: KnowledgeBase, principal: Principal) -> JobRecord | None:
+    """Return the latest job that evaluates; None if there is none, or the caller may not see its set."""
+    job = await kb.jobs.find_latest(EVALUATION, EVALUATION)
+    return job if job and job.label in await kb.blocking(_list_sets, kb, principal) else None
 
 
 def _run_of(job: JobRecord) -> EvaluationRun:
@@ -256,10 +250,8 @@ def _get_visible(visible: Mapping[str, StoredEvaluation], id_: str) -> StoredEva
 def _describe(one: StoredEvaluation) -> EvaluationView:
     measures = dict.fromkeys(name for values in one.values.values() for name in values)
     figures = [found for name in measures if (found := _measure(one, name)) is not None]
-    return EvaluationView(
-        one.id, one.data, one.part, one.of, one.profile, one.model, one.judge, one.ran_at, one.seconds,
-        len(one.values), one.left_out, figures,
-    )  # fmt: skip
+    head = {field.name: getattr(one, field.name) for field in fields(EvaluationHead)}
+    return EvaluationView(**head, questions=len(one.values), left_out=one.left_out, figures=figures)
 
 
 def _measure(one: StoredEvaluation, name: str) -> MeasuredValue | None:

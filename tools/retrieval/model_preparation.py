@@ -10,7 +10,8 @@ from argot.tools.retrieval.scorer_choice import load_scorer
 
 
 def prepare_models() -> None:
-    """Export the models that the settings name into the cache (`ARGOT_CACHE`), where they are missing.
+    """Make the re-ranker of the settings in the cache (`ARGOT_CACHE`) where it is missing, and with it the default
+    embedding model, from which it is made.
 
     Raises:
         InvalidSettings: a model is not installed, or cannot be exported.

@@ -10,7 +10,7 @@ from argot.corpus.embedding.exported_models import export_once, find_model_folde
 from argot.errors import InvalidSettings
 from argot.protocols import Scorer
 from argot.settings import Settings
-from argot.subprocesses import run_module
+from argot.subprocesses import read_reason, run_module
 from argot.tools.retrieval.cross_encoder import CrossEncoderScorer
 from argot.tools.retrieval.onnx_cross_encoder import CROSS_ENCODER_FILE, OnnxCrossEncoderScorer
 from argot.tools.retrieval.reader_export import CARD_FILE, EXPORT_VERSION
@@ -126,8 +126,7 @@ def _prepare(folder: Path, cache: Path) -> None:
     exported, _ = export_once(READER_SOURCE_MODEL, cache)
     outcome = run_module("argot.tools.retrieval.reader_export", str(exported), str(folder), READER_SOURCE_MODEL)
     if outcome.returncode != 0 or not (folder / CARD_FILE).is_file():
-        reason = (outcome.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise InvalidSettings(
-            f"The reader cannot be made in {folder}: {reason}. Until it can, the setting 'reranker' = 'lexical' "
-            "answers without it."
+            f"The reader cannot be made in {folder}: {read_reason(outcome)}. Until it can, the setting 'reranker' = "
+            "'lexical' answers without it."
         )

@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter
 
 from argot.errors import ArgotError
 from argot.locations import place
+from argot.remedies import LIST_DOCUMENTS
 from argot.results import AskResult
 from argot.service.usecases.glossary.term_results import TermEntry, TermListing
 from argot.ui.rendering.message_markdown import CHOICE_HINT, format_message, strip_footnotes
@@ -25,8 +26,6 @@ MAX_QUESTION_CHARS = 4000
 MAX_PASSAGES = 20
 MAX_SHOWN_CHARS = 40_000
 """Characters of a document in one result: more would crowd everything else out of an assistant's context."""
-_LIST_COMMAND = "See them all with: argot list"
-"""The remedy for a missing document in messages to people."""
 CHOOSE_BY_MEANING = "Ask the same question again, with `meaning` set to one of these numbers or in words."
 
 Question = Annotated[str, Field(max_length=MAX_QUESTION_CHARS, description="The question, in the asker's own words.")]
@@ -79,7 +78,7 @@ class AssistantTools:
             return await self._calls.acall(case, **parameters)
         except ArgotError as error:
             # An assistant types no commands.
-            raise ToolError(str(error).replace(_LIST_COMMAND, "Find one with the tool search.")) from error
+            raise ToolError(str(error).replace(LIST_DOCUMENTS, "Find one with the tool search.")) from error
         except Exception as error:
             logger.exception("a tool failed")
             # Only the kind: the text of an unexpected error may hold paths of this machine.

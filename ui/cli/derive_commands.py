@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from argot.errors import InvalidInput
+from argot.remedies import LIST_DOCUMENTS
 from argot.types import DerivableKind
 from argot.ui.cli.command_base import (
     Home,
@@ -92,7 +93,7 @@ def derive(
         raise typer.BadParameter("give one of --kind KIND, --status, --list and --remove KIND")
     # An empty name comes from an unset variable in a script: "$NAME".
     if documents is not None and "" in documents:
-        raise InvalidInput("An empty name of a document was given. See them all with: argot list")
+        raise InvalidInput(f"An empty name of a document was given. {LIST_DOCUMENTS}")
     named = [resolve_reference(document) for document in documents or []]
     with open_knowledge_base(home) as client:
         if list_:

@@ -18,6 +18,7 @@ from argot.ui.cli.command_base import (
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
+    from argot.settings import Settings
     from argot.ui.start_report import StartReport
 
 
@@ -52,7 +53,7 @@ def serve(
         report.show("loading the program")
         # Before the service opens the knowledge base, which only one process may have open.
         if samples:
-            add_samples(home, report)
+            add_samples(settings, report)
         from argot.ui.server import serve as serve_web
 
         serve_web(settings.home, settings, report)
@@ -63,11 +64,10 @@ def metrics(text: str, /) -> None:
     say(text.rstrip())
 
 
-def add_samples(home: Home, report: StartReport) -> None:
+def add_samples(settings: Settings, report: StartReport) -> None:
     """Build the sample knowledge base. If it is complete, nothing is done."""
     from argot.service.operations.sample_base import build
 
-    settings = read_settings(home)
     report.show("preparing the search model, once")
 
     def move(done: int, total: int, name: str) -> None:

@@ -8,6 +8,7 @@ from fastapi.responses import PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound, RetryLater, TooManyQuestions
+from argot.remedies import LIST_DOCUMENTS
 from argot.service.observability.instrumentation import request_id
 from argot.ui.web.api_errors import answer_program
 from argot.ui.web.authorization import PAGE_ROOTS, VISITOR_KEY, is_for_programs
@@ -64,7 +65,7 @@ def describe_problems(error: RequestValidationError) -> str:
 
 def _strip_command(text: str) -> str:
     """Remove the advice to run a command, which a page or a program cannot follow."""
-    return text.removesuffix(" See them all with: argot list")
+    return text.removesuffix(f" {LIST_DOCUMENTS}")
 
 
 def _show_error(request: Request, status: int, text: str) -> Response:

@@ -7,6 +7,7 @@ It is the one that Debian installs (`apt-get install postgresql`). It refuses to
 import contextlib
 import os
 import pwd
+import random
 import secrets
 import shutil
 import socket
@@ -51,7 +52,11 @@ class PostgresqlServer:
         if not self.durable:
             limits += " -c fsync=off"
         options = f"-c listen_addresses=127.0.0.1 -c port={self.port} -c unix_socket_directories='' {limits}"
-        self.run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-l", self.folder / "log", "-o", options, "start")
+        try:
+            self.run("pg_ctl", "-D", self.data, "-w", "-t", "300", "-l", self.folder / "log", "-o", options, "start")
+        except AssertionError as error:
+            error.add_note((self.folder / "log").read_text()[-3_000:])
+            raise
 
     def stop(self, manner: str = "immediate") -> None:
         """Stop the server. `immediate` is like a crash: connections are cut, and the next start replays the log."""
@@ -116,6 +121,9 @@ def _unprivileged() -> pwd.struct_passwd:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port below those that the system gives to clients, which would take it while the server restarts."""
+    for port in random.sample(range(20_000, 32_000), 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port between 20000 and 32000 is free")

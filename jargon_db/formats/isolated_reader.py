@@ -6,13 +6,14 @@ Each file has its own process. The result is JSON in many messages, so that this
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 from typing import Any
 
 from argot.errors import InvalidGlossary, RowProblem
 from argot.jargon_db.formats.column_use import ColumnUse
 from argot.jargon_db.formats.duplicates import Place
 from argot.jargon_db.formats.glossary_file import ContextInput, GlossaryFile, ReadOptions, RejectedRow, refuse
+from argot.jargon_db.store.details import list_values
 from argot.jargon_db.store.inputs import SenseInput
 from argot.subprocesses import Child, ChildFailed
 from argot.types import Label, Relation
@@ -118,8 +119,8 @@ def parse_sense_list(values: list[Any]) -> SenseInput:
 
 def list_of_sense(given: SenseInput) -> list[Any]:
     details: list[Any] = [
-        None if given.labels is None else [astuple(one) for one in given.labels],
-        None if given.relations is None else [astuple(one) for one in given.relations],
+        None if given.labels is None else [list_values(one) for one in given.labels],
+        None if given.relations is None else [list_values(one) for one in given.relations],
         given.source,
         given.example,
         given.concept,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple
 from typing import Any
 
 from argot.types import Label, Relation, Sense
@@ -12,13 +11,18 @@ TEXT_FIELDS = ("source", "example", "concept")
 _encoded = json.JSONEncoder(separators=(",", ":")).encode
 
 
+def list_values(one: Label | Relation) -> list[str]:
+    """Return the values of the fields, which are texts: `astuple`, which copies each, took a third of an import."""
+    return [getattr(one, name) for name in one.__slots__]
+
+
 def record_details(sense: Sense) -> dict[str, Any]:
     """Return the details that a sense has, as plain values."""
     found: dict[str, Any] = {name: value for name in TEXT_FIELDS if (value := getattr(sense, name))}
     if sense.labels:
-        found["labels"] = [list(astuple(one)) for one in sense.labels]
+        found["labels"] = [list_values(one) for one in sense.labels]
     if sense.relations:
-        found["relations"] = [list(astuple(one)) for one in sense.relations]
+        found["relations"] = [list_values(one) for one in sense.relations]
     return found
 
 

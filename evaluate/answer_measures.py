@@ -31,9 +31,16 @@ def answer_outcome(question: AnswerQuestion, status: str, answer: str) -> Outcom
     if not question.is_answerable:
         return "wrong"
     said = [is_said(item, answer) for item in list_required_items(question)]
-    if all(said) or any(is_said(one.quote, answer) for one in question.also):
+    is_complete = all(said) or any(is_said(one.quote, answer) for one in question.also)
+    if is_complete or _is_reference(question, answer):
         return "complete"
     return "partial" if any(said) else "wrong"
+
+
+def _is_reference(question: AnswerQuestion, answer: str) -> bool:
+    """Return whether the answer is the reference, word for word: the ideal model's need not repeat the snippets."""
+    words, wanted = (fold_words(extract_prose(text).text) for text in (answer, question.reference))
+    return bool(wanted) and words == wanted
 
 
 def list_required_items(question: AnswerQuestion) -> list[str]:

@@ -84,6 +84,13 @@ def test_gold_snippets_are_compared_where_no_list_is_given() -> None:
     assert answer_outcome(question, "answered", "The canteen opens at noon.") == "wrong"
 
 
+def test_the_reference_word_for_word_is_complete_though_it_repeats_no_snippet() -> None:
+    question = asked(gold=(GoldSnippet("m.md", "Trimming a drive takes about 40 seconds."),))
+    question = replace(question, reference="Less than a minute, usually.")
+    assert answer_outcome(question, "answered", "Less than a minute, usually.") == "complete"
+    assert answer_outcome(question, "answered", "Less than a minute.") == "wrong"
+
+
 def test_measures_have_their_extreme_values() -> None:
     gold = asked(gold=(GoldSnippet("m.md", "Trimming a drive takes about 40 seconds."),))
     assert compute_sentence_f1(gold, ["Trimming a drive takes about 40 seconds."]) == 1.0

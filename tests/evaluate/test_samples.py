@@ -266,3 +266,16 @@ def test_jargon_is_an_obstacle_in_most_questions() -> None:
             absent = any(not stands_in(term, text_of(gold)) for term in terms)
             hidden += absent and any(stands_in(term, text_of(name)) for term in terms for name in others)
     assert hidden / told >= 0.6, (hidden, told)
+
+
+def test_german_questions_quote_their_documents() -> None:
+    folder = SAMPLES / "german"
+    asked = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
+    assert len({one["id"] for one in asked}) == len(asked) == 60
+    counts = Counter(one["language"] for one in asked)
+    assert counts["de"] >= 30 and all(counts[language] >= 8 for language in ("en", "fr", "es")), counts
+    for one in asked:
+        assert bool(one.get("gold")) == (one["kind"] != "unanswerable"), one["id"]
+        for gold in one.get("gold", ()):
+            text = " ".join(plain_parts(folder / "documents" / gold["document"]))
+            assert squeeze(gold["quote"]) in squeeze(re.sub(r"[*`|]", " ", text)), (one["id"], gold["quote"])

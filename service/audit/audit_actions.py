@@ -114,7 +114,7 @@ ACTIONS: dict[str, Action] = {
     "document_change": _document("update", "", "documents", "change"),
     "document_restore": _document("restore", "document"),
     "removed_erase": _document("delete", "document"),
-    "source_add": Action(ENTITY, "create", "source", "", "name", ("kind", "audience")),
+    "source_add": Action(ENTITY, "create", "source", "", "name", ("address", "kind", "audience")),
     "source_remove": Action(ENTITY, "delete", "source", "", "name", ("with_documents",)),
     "source_sync": Action(RESOURCES, "import", "source", "", "name", ("confirm",)),
     "source_sync_start": Action(RESOURCES, "import", "source", "", "name", ("confirm",)),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from argot.service.audit.audit_actions import AUTHENTICATION, ENTITY
-from argot.service.audit.audit_events import Deed, Resource
+from argot.service.audit.audit_events import Deed, Outcome, Resource
 from argot.service.identity.keys import Key
 from argot.service.identity.people import User
 from argot.service.identity.sessions import Session
@@ -56,6 +56,12 @@ async def end_sessions(kb: KnowledgeBase, name: str, *, only: str | None = None)
         operation = "sign_out" if only else "sign_out_everywhere"
         owner = await kb.look_up(kb.principal, name if name != LOCAL_NAME else None)
         kb.audit.record(Deed(AUTHENTICATION, "logoff", operation, user=name), owner)
+
+
+def note_wrong_key(kb: KnowledgeBase, address: str) -> None:
+    """Record that a request came with a key that is not valid."""
+    if kb.audit:
+        kb.audit.record_sign_in("key", "", address, Outcome("401", "the key is not valid"))
 
 
 async def revoke_own_key(kb: KnowledgeBase, name: str, key: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from argot import errors
 from argot.errors import ArgotError, NotAllowed
-from argot.service.audit.audit_actions import ACCESS, ACCOUNT, ACTIONS, AUTHENTICATION, OTHER, READS, Action
+from argot.service.audit.audit_actions import ACCESS, ACCOUNT, ACTIONS, AUTHENTICATION, OTHER, READS, RESOURCES, Action
 from argot.service.audit.audit_events import DONE, MOST_NAMED, Deed, Outcome, Resource, describe_failure
 from argot.service.audit.audit_trail import AuditTrail
 from argot.service.identity.people import make_local_principal
@@ -17,6 +17,8 @@ from argot.types import Document, Principal
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
 
+_COUNTS = ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "failed")
+"""Fields of the reports about several documents."""
 _ABOUT_USERS = (ACCOUNT, ACCESS, AUTHENTICATION)
 
 
@@ -49,6 +51,14 @@ def note_refusal(kb: KnowledgeBase, principal: Principal, name: str, given: Mapp
         kb.audit.record(deed, principal)
 
 
+def note_sync(kb: KnowledgeBase, principal: Principal, source: str, report: object) -> None:
+    """Record that a job has synchronised a source, whether a person or the schedule started it."""
+    if kb.audit is not None:
+        about = (Resource("source", name=source),)
+        details = _count_documents(report)
+        kb.audit.record(Deed(RESOURCES, "import", "sync_job", resources=about, road="job", details=details), principal)
+
+
 class CaseAudit:
     """Records one run of a use case when it has ended."""
 
@@ -72,6 +82,7 @@ class CaseAudit:
                 return
             found = (Resource(action.kind, document.id, document.uri),)
         details = {name: self._given.get(name) for name in action.details}
+        details |= _count_documents(run.data)
         if action.kind == "document" and isinstance(kind := getattr(run.data, "kind", None), str):
             details["result"] = kind
         user = str(self._given.get(action.name) or "") if action.class_uid in _ABOUT_USERS else ""
@@ -110,8 +121,9 @@ def _find_outcome(run: Watched, outcome: str) -> Outcome:
     if not run.error:
         return DONE
     kind = getattr(errors, run.error, None)
-    known = isinstance(kind, type) and issubclass(kind, ArgotError)
-    return describe_failure(kind) if known else Outcome(run.error, "it failed")
+    if isinstance(kind, type) and issubclass(kind, ArgotError):
+        return describe_failure(kind)
+    return Outcome(run.error, "it failed")
 
 
 def _list_resources(kind: str, data: object) -> Iterator[Resource]:
@@ -123,8 +135,13 @@ def _list_resources(kind: str, data: object) -> Iterator[Resource]:
                 yield Resource(kind, str(getattr(one, "id", "")), term)
     elif kind == "document":
         yield from _list_documents(data)
-    elif kind == "key" and data is not None:
-        yield Resource(kind, str(getattr(data, "id", "")), str(getattr(data, "name", "")))
+    elif kind in ("key", "source", "context") and (name := getattr(data, "name", "")):
+        yield Resource(kind, str(getattr(data, "id", "")), name)
+
+
+def _count_documents(report: object) -> dict[str, int]:
+    counts = {name: getattr(report, name, None) for name in _COUNTS}
+    return {name: count for name, count in counts.items() if isinstance(count, int) and count}
 
 
 def _list_documents(data: object) -> Iterator[Resource]:

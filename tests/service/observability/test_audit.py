@@ -15,6 +15,9 @@ from typing import Any
 import pytest
 from otlp_receiver import receiving
 from pydantic import SecretStr
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.responses import Response
 
 from argot.errors import InvalidSettings, NotAllowed, NotFound, StoreUnavailable
 from argot.service.audit.audit_actions import ACTIONS, CLASS_NAMES, READS
@@ -29,11 +32,15 @@ from argot.service.sign_in.account import end_sessions
 from argot.service.sign_in.password_sign_in import SignIn, SignInRefused
 from argot.service.sign_in.provisioning import Provisioning
 from argot.service.usecases import catalogue
+from argot.service.usecases.audited_cases import note_sync
 from argot.service.usecases.glossary.files import glossary_export
 from argot.service.usecases.glossary.senses import SenseFields, glossary_add, glossary_approve, glossary_save
-from argot.service.usecases.usecase_registry import get_answer
+from argot.service.usecases.usecase_registry import get_answer, get_outcome
 from argot.settings import Settings
 from argot.types import Principal
+from argot.ui.web.authentication import Authenticator
+from argot.ui.web.authorization import Addresses
+from argot.ui.web.security import Guard, HostNames
 
 ADMIN = make_local_principal()
 ANN = Principal("ann")
@@ -193,6 +200,34 @@ async def test_an_event_names_the_road_the_key_and_the_request(kb: KnowledgeBase
         "session": {"issuer": "key", "credential_uid": "k0123"},
     }
     assert event["metadata"]["correlation_uid"] == "abcdef"
+
+
+async def test_a_synchronised_source_leaves_its_numbers(kb: KnowledgeBase, file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "rules"
+    await asyncio.to_thread(folder.mkdir)
+    await asyncio.to_thread((folder / "ferry.md").write_text, TEXT, "utf-8")
+    await catalogue.sources.source_add(kb, ADMIN, name="rules", address=str(folder))
+    report = await get_outcome(catalogue.sources.source_sync(kb, ADMIN, name="rules"))
+    note_sync(kb, ADMIN, "rules", report)
+    added, synced, job = read_events(file)
+    assert summarize(added)[0::5] == ("source_add", "rules")
+    assert synced["unmapped"] == {"confirm": False, "added": 1} and job["unmapped"] == {"added": 1}
+    assert synced["resources"] == [{"type": "source", "name": "rules"}]
+    assert (job["actor"]["app_name"], job["api"]["operation"]) == ("job", "sync_job")
+
+
+async def test_an_invalid_key_is_recorded_without_the_key(kb: KnowledgeBase, file: Path) -> None:
+    no_ticket: dict[str, Any] = {"ticket": str, "read_ticket": lambda _: None}
+    authenticator = Authenticator(kb, port=1, secluded=True, key=b"k", **no_ticket)
+    names, addresses = HostNames("127.0.0.1", 1), Addresses([])
+    parts: dict[str, Any] = {"inner": str, "refused": lambda *_: Response()}
+    guard = Guard(Starlette(), names=names, page="", authenticator=authenticator, addresses=addresses, **parts)
+    scope: dict[str, Any] = {"type": "http", "path": "/api/terms", "client": ("192.0.2.9", 1), "headers": []}
+    _, _, refusal = await guard._identify(scope, Headers({"authorization": "Bearer argot_canarykeycanarykey"}))
+    assert refusal and refusal[0] == 401
+    (event,) = read_events(file)
+    assert (event["src_endpoint"], event["status"]) == ({"ip": "192.0.2.9"}, "Failure")
+    assert "canarykey" not in json.dumps(event)
 
 
 async def test_a_refused_role_is_recorded_for_other_use_cases_too(kb: KnowledgeBase, file: Path) -> None:

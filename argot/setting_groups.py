@@ -5,6 +5,7 @@ The flat name is the field's alias: that of the group's `alias_generator`, its o
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
@@ -366,3 +367,22 @@ class TelemetrySettings(_Group):
     trace_contents: bool = Field(
         False, description="traces hold what was asked, found and answered; else names of stages, counts and times"
     )
+
+
+class AuditSettings(_Group, alias_generator="audit_{}".format):
+    """The record of what people did that matters to security."""
+
+    file: Path | None = Field(None, description="the file to which audit events are appended; none: no file")
+    syslog: str = Field(
+        "",
+        pattern=r"^((udp|tcp)://[^\s/?#@]+|/\S+)?$",
+        description="the syslog server for audit events, as udp://HOST:PORT, tcp://HOST:PORT or /dev/log; empty: none",
+    )
+    url: str = Field(
+        "",
+        pattern=r"^(https?://[^/\s]+\S*)?$",
+        repr=False,
+        description="the address that receives each audit event by POST, as JSON; empty: none",
+    )
+    token: SecretStr = Field(SecretStr(""), description="the bearer token for that address")
+    reads: bool = Field(False, description="audit events also say who opened which restricted document")

@@ -56,6 +56,7 @@ class Settings(BaseModel):
     jobs: groups.JobsSettings
     retention: groups.RetentionSettings
     telemetry: groups.TelemetrySettings
+    audit: groups.AuditSettings
 
     def __init__(self, **given: Any) -> None:
         """Set up settings by their flat names: those given win over the environment, which wins over the file."""

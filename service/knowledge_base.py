@@ -20,6 +20,7 @@ from argot.errors import KnowledgeBaseBusy
 from argot.profile_files import SavedProfiles
 from argot.service.admission_control import Gates
 from argot.service.answer_jobs import Answers, AnswersHere
+from argot.service.audit.audit_trail import AuditTrail, make_trail
 from argot.service.identity.people import People, make_local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
 from argot.service.observability.trace_export import TraceExport, export_of
@@ -104,6 +105,8 @@ class KnowledgeBase:
         """Metrics of all operations; None if nobody reads them."""
         self.tracing: TraceExport | None = None
         """The destination of traces of questions; None: nowhere."""
+        self.audit: AuditTrail | None = None
+        """The record of what people did; None: none is kept."""
         self.stores: Stores = stores or SqliteStores(home)
         """Stores people, ratings, training pairs and threads; on PostgreSQL, everything but the vectors."""
         self.profiles = SavedProfiles(open_kept_files(home, settings, self.stores))
@@ -174,6 +177,7 @@ class KnowledgeBase:
             settle_adopted(home, cut_off=True)
             opened = cls(home, settings, lock, stores)
             opened.tracing = export_of(settings)
+            opened.audit = make_trail(settings)
         except BaseException:
             lock.release()
             raise
@@ -197,6 +201,7 @@ class KnowledgeBase:
             opened = cls(home, settings, lock, stores)
             opened._owner = owner
             opened.tracing = export_of(settings)
+            opened.audit = make_trail(settings)
             undo.pop_all()
         return opened
 
@@ -231,6 +236,8 @@ class KnowledgeBase:
             await self._close_model()
             if self.tracing:
                 await asyncio.to_thread(self.tracing.close)
+            if self.audit:
+                await asyncio.to_thread(self.audit.close)
             if self._threads:
                 await self._threads.close()
             if self.shared:

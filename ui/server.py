@@ -147,6 +147,9 @@ async def _serve(home: Path, settings: Settings, report: StartReport) -> None:
             if not is_secluded(address) and not settings.web.public_url:
                 print(UNENCRYPTED, file=sys.stderr)
             kb.metrics = Metrics()
+            if kb.audit:
+                kb.audit.record_service("start")
+                kb.metrics.audit_lost.set_function(kb.audit.count_lost)
             async with (
                 run_answer_workers(kb),
                 serve_socket(kb),
@@ -166,6 +169,8 @@ async def _serve(home: Path, settings: Settings, report: StartReport) -> None:
                 process_memory.freeze_start_up()
                 served = RequestObserver(guard, kb, guard.authenticator)
                 await _build_server(served, kb, port, report).serve(sockets=[listener])
+            if kb.audit:
+                kb.audit.record_service("stop")
 
 
 @asynccontextmanager

@@ -26,6 +26,9 @@ from argot.disk_space import is_no_room
 from argot.errors import Conflict, DamagedStore, InvalidInput, StoreUnavailable
 from argot.files import NotAFile, replace_atomically, require_file
 from argot.remedies import UPDATE, restore_command
+from argot.service.audit.audit_actions import RESOURCES
+from argot.service.audit.audit_events import Deed, Resource
+from argot.service.audit.audit_trail import record_command
 from argot.service.identity import people
 from argot.service.knowledge_base import finish_cut_off, take_lock
 from argot.service.storage import home_folder as layout
@@ -33,6 +36,7 @@ from argot.service.storage import restore
 from argot.service.storage.damage import check_database
 from argot.service.storage.kept_members import MEMBER, list_kept_members
 from argot.service.threads import thread_store
+from argot.settings import Settings
 from argot.sqlite import convert_sqlite_errors, open_connection, open_database
 from argot.wings import wing_migrations
 
@@ -154,6 +158,12 @@ def _hash_file(path: Path) -> str:
 
 
 # -- restoring ------------------------------------------------------------------------------------------------------
+
+
+def record_restore(settings: Settings, path: Path) -> None:
+    """Record in the audit trail that a knowledge base was replaced by a backup."""
+    about = (Resource("knowledge base", name=str(path)),)
+    record_command(settings, Deed(RESOURCES, "import", "restore", resources=about))
 
 
 def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:

@@ -15,6 +15,9 @@ from argot.clock import timestamp
 from argot.corpus.index.vector_index import Generations, VectorIndex
 from argot.errors import Conflict, DamagedStore, InvalidInput, NotFound, VectorsUnavailable
 from argot.remedies import init_command, quote_shell
+from argot.service.audit.audit_actions import RESOURCES
+from argot.service.audit.audit_events import Deed, Resource
+from argot.service.audit.audit_trail import record_command
 from argot.service.knowledge_base import finish_cut_off
 from argot.service.moving.moved_stores import CORPUS, STORES
 from argot.service.moving.places import MovePlace, lock_folder, open_place, put_kept, read_kept_contents
@@ -77,7 +80,10 @@ def move_base(
             raise NotFound(f"There is no knowledge base in {here.name}. Make one with: {init_command(here.home)}")
         require_wings(here.stores.holds)
         move = _begin_move(here, there, with_vectors=with_vectors)
-        return _Move(here, there, move, progress).run()
+        moved = _Move(here, there, move, progress).run()
+    about = (Resource("knowledge base", name=moved.source), Resource("knowledge base", name=moved.target))
+    record_command(source[1], Deed(RESOURCES, "move", "move", resources=about))
+    return moved
 
 
 def copy_base(here: MovePlace, there: MovePlace) -> Moved:

@@ -26,6 +26,8 @@ logger = logging.getLogger(__name__)
 surface: ContextVar[str] = ContextVar("surface", default="command")
 """The surface of the present request: chat, pages, api, openai, slack, mcp, command, service."""
 request_id: ContextVar[str] = ContextVar("request_id", default="")
+credential: ContextVar[tuple[str, str]] = ContextVar("credential", default=("", ""))
+"""How the asker of the present request signed in (password, provider, header, key, local), and the id of a key."""
 said_now: ContextVar[tuple[str, ...]] = ContextVar("said_now", default=())
 secrets_now: ContextVar[tuple[str, ...]] = ContextVar("secrets_now", default=())
 
@@ -98,7 +100,7 @@ def _take_latest(texts: Sequence[str]) -> Iterator[str]:
 class Watched:
     """Record of one run of a use case. Seconds count from the request, including the wait for its turn.
 
-    `thread`: the conversation of the request, if one was named.
+    `thread`: the conversation of the request, if one was named. `data`: the result, as soon as there is one.
     """
 
     def __init__(self, name: str, asks: bool, surface: str, thread: str = "") -> None:
@@ -107,6 +109,7 @@ class Watched:
         self.began = time.perf_counter()
         self.first: float | None = None
         self.result: AskResult | None = None
+        self.data: object = None
         self.kinds: dict[str, int] = {}
         self.stages: list[tuple[str, float]] = []
         self.error, self.asked_amiss = "", False
@@ -123,6 +126,8 @@ class Watched:
 
     def saw(self, kind: str, *, name: str = "", seconds: float | None = None, data: object = None) -> None:
         self.kinds[kind] = self.kinds.get(kind, 0) + 1
+        if kind == "result":
+            self.data = data
         if not self.asks:
             return
         if kind == "token" and self.first is None:

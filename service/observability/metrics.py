@@ -92,6 +92,7 @@ class Metrics:
         self.connections = Gauge("argot_open_conversations", "Chat windows that are connected", **own)
         self.running = Gauge("argot_questions_running", "Questions being answered", **own)
         self.waiting = Gauge("argot_questions_waiting", "Questions waiting for their turn", **own)
+        self.audit_lost = Gauge("argot_audit_events_lost", "Audit events that a destination did not get", **own)
         self.workers = Gauge("argot_answer_workers", "Answer workers that take questions", **own)
         self.workers_bytes = Gauge("argot_answer_workers_resident_bytes", "Memory of the answer workers", **own)
         self.workers_lost = Counter("argot_answer_workers_lost", "Answer workers that ended unexpectedly", **own)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from argot.service.audit.audit_actions import AUTHENTICATION, ENTITY
+from argot.service.audit.audit_events import Deed, Outcome, Resource
 from argot.service.identity.keys import Key
 from argot.service.identity.people import User
 from argot.service.identity.sessions import Session
+from argot.types import LOCAL_NAME
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -49,6 +52,16 @@ async def begin_session(kb: KnowledgeBase, name: str, address: str, agent: str) 
 async def end_sessions(kb: KnowledgeBase, name: str, *, only: str | None = None) -> None:
     """End all sessions of a person, or only the one with this id."""
     await kb.blocking(lambda: kb.people.sessions.end(name, only=only))
+    if kb.audit:
+        operation = "sign_out" if only else "sign_out_everywhere"
+        owner = await kb.look_up(kb.principal, name if name != LOCAL_NAME else None)
+        kb.audit.record(Deed(AUTHENTICATION, "logoff", operation, user=name), owner)
+
+
+def note_wrong_key(kb: KnowledgeBase, address: str) -> None:
+    """Record that a request came with a key that is not valid."""
+    if kb.audit:
+        kb.audit.record_sign_in("key", "", address, Outcome("401", "the key is not valid"))
 
 
 async def revoke_own_key(kb: KnowledgeBase, name: str, key: str) -> None:
@@ -57,4 +70,10 @@ async def revoke_own_key(kb: KnowledgeBase, name: str, key: str) -> None:
     Raises:
         NotFound: they have no such key.
     """
-    await kb.blocking(lambda: kb.people.keys.revoke(key, user=name))
+    if kb.audit:
+        kb.audit.require_writable()
+    revoked = await kb.blocking(lambda: kb.people.keys.revoke(key, user=name))
+    if kb.audit:
+        owner = await kb.look_up(kb.principal, name if name != LOCAL_NAME else None)
+        about = (Resource("key", revoked.id, revoked.name),)
+        kb.audit.record(Deed(ENTITY, "delete", "key_revoke", resources=about), owner)

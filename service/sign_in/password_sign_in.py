@@ -7,6 +7,8 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from argot.errors import NotAllowed
+from argot.service.audit.audit_actions import ACCOUNT
+from argot.service.audit.audit_events import DONE, Deed, Outcome
 from argot.service.identity.people import User
 from argot.service.identity.sign_in_attempts import Attempts, CountedAttempts
 
@@ -18,6 +20,14 @@ AT_ONCE = 2
 MOST_WAITING = 40
 """Number of sign-ins that may wait; further ones are asked to try again."""
 UNCONFIRMED = "Type your own password too, so that nobody else can do this in your name. Nothing was done."
+_REASONS = {
+    401: "name or password is wrong",
+    403: "the account is suspended",
+    429: "too many attempts",
+    503: "too many people are signing in",
+}
+"""Why somebody was refused, as the audit says it, by the status."""
+SIGN_IN_OPERATION = "sign_in_with_password"
 WRONG = "Name or password is wrong. Check capital letters, and try again."
 
 
@@ -47,7 +57,14 @@ class SignIn:
                 the right password), too many attempts (429), too many at once (503).
         """
         name = name.strip()
-        user = await self._check(name, password, address)
+        try:
+            user = await self._check(name, password, address)
+        except SignInRefused as refusal:
+            await self._record(
+                SIGN_IN_OPERATION, name, address, Outcome(str(refusal.status), _REASONS.get(refusal.status, "refused"))
+            )
+            raise
+        await self._record(SIGN_IN_OPERATION, user.name, address, DONE)
         return await self.kb.blocking(self.kb.people.sessions.begin, user.name, address, agent)
 
     async def change_password(self, name: str, old: str, new: str, address: str) -> None:
@@ -57,8 +74,19 @@ class SignIn:
             SignInRefused: the old one is wrong, or there were too many attempts.
             InvalidInput: the new one would be guessed.
         """
+        if self.kb.audit:
+            self.kb.audit.require_writable()
         await self._check(name, old, address, wrong="The current password is wrong. Try again.")
         await self.kb.blocking(self.kb.people.set_password, name, new)
+        if self.kb.audit:
+            deed = Deed(ACCOUNT, "password change", "change_password", user=name, address=address)
+            self.kb.audit.record(deed, await self.kb.look_up(self.kb.principal, name))
+
+    async def _record(self, operation: str, name: str, address: str, outcome: Outcome) -> None:
+        if self.kb.audit:
+            # Only a name that is known here: people type their password into the field for the name.
+            known = await self.kb.look_up(self.kb.people.find, name)
+            self.kb.audit.record_sign_in(operation, known.name if known else "", address, outcome)
 
     async def confirm(self, name: str, password: str, address: str) -> None:
         """Verify the password of a signed-in person before a dangerous action.

@@ -21,6 +21,7 @@ from cachetools import LRUCache, TTLCache
 
 from argot.clock import utc_now
 from argot.errors import InvalidInput
+from argot.service.audit.audit_events import DONE, Outcome
 from argot.service.identity.people import User
 from argot.service.identity.provider_links import Confirmed, ProviderLink
 from argot.service.identity.sessions import SKEW_SECONDS
@@ -37,6 +38,7 @@ logger = logging.getLogger(__name__)
 BEGUN_SECONDS = 15 * 60
 """Time limit for signing in at the provider."""
 LEAVING_SECONDS = 60
+PROVIDER_SIGN_IN = "sign_in_at_provider"
 MOST_KEPT = 10_000
 LOOK_SECONDS = 20.0
 AT_ONCE = 4
@@ -96,11 +98,17 @@ class ProviderSignIn:
         except (ProviderRefusal, ProviderUnreachable) as error:
             # For the operator: the person sees the same, and often cannot fix it.
             logger.warning("somebody could not sign in at the provider: %s", error)
+            if self.kb.audit:
+                # The reason stands in the log: it may repeat what the provider says about a person.
+                refusal = Outcome(type(error).__name__, "not signed in by the provider, or not admitted here")
+                self.kb.audit.record_sign_in(PROVIDER_SIGN_IN, "", "", refusal)
             raise
 
     async def token(self, user: User, id_token: str, address: str, agent: str) -> str:
         """Return the token of a new session of somebody who has just returned."""
         token = await self.kb.blocking(self.kb.people.sessions.begin, user.name, address, agent)
+        if self.kb.audit:
+            self.kb.audit.record_sign_in(PROVIDER_SIGN_IN, user.name, address, DONE)
         session = await self.kb.look_up(self.kb.people.sessions.find, token)
         if session is not None:
             self._id_tokens[session.id] = id_token

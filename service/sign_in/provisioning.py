@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 from argot.clock import timestamp
 from argot.errors import InvalidInput, NotAllowed
+from argot.service.audit.audit_actions import ACCOUNT, ENTITY
+from argot.service.audit.audit_events import Deed, Resource
 from argot.service.identity.provisioned import ProvisionedGroup, ProvisionedPerson
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.provider_claims import map_groups
@@ -27,6 +29,7 @@ class Provisioning:
     def __init__(self, kb: KnowledgeBase, principal: Principal) -> None:
         self._people, self._settings, self._principal = kb.people, kb.settings, principal
         self._rows = kb.people.provisioned
+        self._audit = kb.audit
 
     def require_in(self) -> None:
         """
@@ -55,6 +58,7 @@ class Provisioning:
             InvalidInput: this can be no name here.
             Conflict: the provider has sent somebody of this name already.
         """
+        self._require_audit()
         name = unicodedata.normalize("NFC", name.strip())
         alike = [one.name for one in self._people.users() if one.name.casefold() == name.casefold()]
         here = name if name in alike else next(iter(alike), None)
@@ -65,7 +69,9 @@ class Provisioning:
                 self._people.link(name, self._settings.oidc.issuer)
         id_ = self._rows.take_person(here or name, external_id)
         self._set_active(self.person(id_), active=active)
-        return self.person(id_)
+        made = self.person(id_)
+        self._record(Deed(ACCOUNT, "create", "scim", user=made.user, road="scim", details={"active": active}))
+        return made
 
     def change_person(
         self, id_: str, name: str, external_id: str | None, display_name: str, *, active: bool
@@ -75,6 +81,7 @@ class Provisioning:
             NotFound
             InvalidInput: another name; people keep theirs here, for documents and the glossary's history name them.
         """
+        self._require_audit()
         person = self.person(id_)
         if unicodedata.normalize("NFC", name.strip()).casefold() != person.user.casefold():
             raise InvalidInput(
@@ -82,6 +89,8 @@ class Provisioning:
             )
         self._set_active(person, active=active)
         self._rows.change_person(id_, external_id, display_name)
+        activity = "update" if active == (person.inactive_at is None) else "enable" if active else "disable"
+        self._record(Deed(ACCOUNT, activity, "scim", user=person.user, road="scim"))
         return self.person(id_)
 
     def remove_person(self, id_: str) -> None:
@@ -91,9 +100,19 @@ class Provisioning:
             NotFound
             NotAllowed: it is the caller.
         """
+        self._require_audit()
         person = self.person(id_)
         self._set_active(person, active=False)
         self._rows.remove_person(id_)
+        self._record(Deed(ACCOUNT, "disable", "scim", user=person.user, road="scim"))
+
+    def _require_audit(self) -> None:
+        if self._audit:
+            self._audit.require_writable()
+
+    def _record(self, deed: Deed) -> None:
+        if self._audit:
+            self._audit.record(deed, self._principal)
 
     def _set_active(self, person: ProvisionedPerson, *, active: bool) -> None:
         since = person.inactive_at
@@ -143,12 +162,21 @@ class Provisioning:
                 f"'{display_name}' cannot be the name of a group here: give it a name in the setting 'oidc_groups', "
                 "as THEIRS=OURS."
             )
-        return self.group(self._rows.put_group(id_, display_name, min(here), external_id, members))
+        self._require_audit()
+        group = self.group(self._rows.put_group(id_, display_name, min(here), external_id, members))
+        activity = "create" if id_ is None else "update"
+        people = [user for _, user in group.members]
+        about = (Resource("group", group.id, group.group_name),)
+        self._record(Deed(ENTITY, activity, "scim", resources=about, road="scim", details={"members": people}))
+        return group
 
     def remove_group(self, id_: str) -> None:
         """
         Raises:
             NotFound
         """
-        self.group(id_)
+        self._require_audit()
+        group = self.group(id_)
         self._rows.remove_group(id_)
+        about = (Resource("group", group.id, group.group_name),)
+        self._record(Deed(ENTITY, "delete", "scim", resources=about, road="scim"))

@@ -40,6 +40,7 @@ from argot.results import AskEvent, AskResult
 from argot.service.identity.people import RANKS, Role, require_name, role_of
 from argot.service.observability.instrumentation import Watched, watch
 from argot.service.storage.damage import name_store_faults
+from argot.service.usecases.audited_cases import listen_for_audit, note_refusal
 from argot.service.usecases.case_listeners import make_listeners
 from argot.types import Principal
 
@@ -162,9 +163,14 @@ class _Declared:
     @contextmanager
     def _run(self, kb: KnowledgeBase, principal: Principal, given: Mapping[str, Any]) -> Iterator[_Run]:
         # The role first: a caller without it learns nothing of its parameters.
-        self._require_role(principal)
+        try:
+            self._require_role(principal)
+        except NotAllowed:
+            note_refusal(kb, principal, self.name, apart(given))
+            raise
         checked = self.check_parameters(given)
-        with watch(make_listeners(kb, asks=self.asks), self.name, checked, asks=self.asks) as watched:
+        listeners = [*make_listeners(kb, asks=self.asks), *listen_for_audit(kb, principal, self.name, checked)]
+        with watch(listeners, self.name, checked, asks=self.asks) as watched:
             # Checked before it takes a place: what is no valid question costs nobody's time.
             place = kb.gates.questions.place(principal) if self.asks else nullcontext()
             yield _Run(self.arguments(checked), watched, place)

@@ -81,7 +81,7 @@ def restore(
     home: Home = None,
 ) -> None:
     """Restore a backup and rebuild the vectors. Nothing is changed unless the whole file is sound."""
-    from argot.service.maintenance.backup import restore_backup
+    from argot.service.maintenance.backup import record_restore, restore_backup
     from argot.service.usecases.documents.documents import reindex
 
     settings = read_settings(home)
@@ -92,6 +92,7 @@ def restore(
         restored = restore_shared_backup(settings.home, settings, file.expanduser().absolute(), force=force)
     else:
         restored = restore_backup(settings.home, file.expanduser().absolute(), force=force)
+    record_restore(settings, file.expanduser().absolute())
     say(f"Restored {restored.files} files, {restored.bytes / 1e6:.1f} MB. Rebuilding the vectors.")
     with open_knowledge_base(home) as client:
         result = client.call(reindex)

@@ -28,6 +28,8 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argot.errors import NotAllowed, StoreUnavailable, asked_from_elsewhere
+from argot.service.observability.instrumentation import credential
+from argot.service.sign_in.account import note_wrong_key
 from argot.ui.web.api_errors import answer_program
 from argot.ui.web.asker_identity import asker
 from argot.ui.web.authentication import NOTICE_SECONDS, Authenticator, WrongKey, find_proxy_header, read_key
@@ -253,6 +255,7 @@ class Guard:
         try:
             return await self._look_up(scope, headers)
         except WrongKey as error:
+            note_wrong_key(self.authenticator.kb, self.authenticator.find_address(scope, headers))
             return None, "", (401, str(error))
         except NotAllowed as error:
             return None, "", (403, str(error))
@@ -273,6 +276,8 @@ class Guard:
         if sign and await self.authenticator.is_open():
             return None, "", (403, PROXY_REFUSAL.format(sign))
         who = await self.authenticator.identify(scope, headers)
+        if who is not None:
+            credential.set((who.auth_method, (who.session or "") if who.auth_method == "key" else ""))
         wants_page = _is_page_request(scope, headers) and not is_for_programs(scope["path"])
         if who is None and wants_page and await self.authenticator.is_open():
             ticket = self.authenticator.ticket()

@@ -27,6 +27,7 @@ from argot.service.identity.people import make_local_principal
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrub_stores
+from argot.service.usecases.audited_cases import note_sync
 from argot.service.usecases.documents.documents import forget_quotes
 from argot.service.usecases.documents.source_access import (
     drop_hidden_names,
@@ -272,6 +273,7 @@ async def sync_work(run: JobRun) -> Any:
         return None
     steps = _sync_in_steps(kb, run.principal, record, run.tell, confirm=given["confirm"], patient=given["patient"])
     report = await get_outcome(steps)
+    note_sync(kb, run.principal, record.name, report)
     told = logger.info if report.state == "synced" else logger.warning
     told("source %s: %s", record.name, report.detail or report.state)
     return convert_to_json(report)

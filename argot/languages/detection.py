@@ -107,9 +107,13 @@ def _measure_lead(words: list[str], question: str, language: LanguageData) -> in
     Words that both languages have, like "in", say nothing; letters that English lacks are a weak sign.
     """
     english = load_language(ENGLISH).stop_words
-    lead = sum(2 * (word in language.signs) + (word in language.weak_signs) for word in words if word not in english)
-    lead -= sum(2 for word in words if word in english and word not in language.stop_words)
-    return lead + any(letter in language.letters for letter in question.casefold())
+    lead = 0
+    for word in words:
+        if word in english:
+            lead -= 2 * (word not in language.stop_words)
+        else:
+            lead += 2 * (word in language.signs) + (word in language.weak_signs)
+    return lead + (not language.letters.isdisjoint(question.casefold()))
 
 
 def _is_credible(language: str, confidence: float, prose: str, least: float) -> bool:

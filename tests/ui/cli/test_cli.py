@@ -177,6 +177,12 @@ def test_the_glossary_loads_neither_index_nor_embedder_nor_graph(tiny: Path) -> 
     assert not modules & {"chromadb", "onnxruntime", "tokenizers", "langgraph"}
 
 
+def test_the_list_of_documents_loads_neither_embedder_nor_graph(tiny: Path) -> None:
+    modules = modules_after("list", "--home", tiny)
+    assert "argot.service.knowledge_base" in modules
+    assert not modules & {"chromadb", "onnxruntime", "tokenizers", "langgraph", "langchain_core", "pysbd", "torch"}
+
+
 def test_help_loads_only_the_command_line(tiny: Path) -> None:
     modules = modules_after("--help")
     assert not modules & {"pydantic", "sqlite_utils", "argot.service", "argot.settings"}

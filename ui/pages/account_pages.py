@@ -32,6 +32,7 @@ from argot.ui.pages.provider_pages import (
     let_in,
     sign_in_page,
 )
+from argot.ui.translation.page_language import LANGUAGE_COOKIE, LANGUAGE_NAMES, make_language_cookie
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import VISITOR_KEY, Visitor, Who, needs
 from argot.ui.web.page_templates import render_page
@@ -162,14 +163,23 @@ def build_account_pages(
             "sessions": sessions,
         }
         values |= {"new_key": "", "links": [link for wing in wings() for link in wing.account_links]}
-        values |= {"error": "", "done": "", **said}
+        values |= {"error": "", "done": "", "chosen_language": "", **said}
         html = load_templates().get_template("account.html").render(**values)
         return HTMLResponse(html, status_code=status, headers=HEADERS)
 
     @router.get("")
     @needs("asker")
-    async def show(who: Who, changed: bool = False) -> Response:
-        return await show_account(who, done=CHANGED_NOTICE if changed else "")
+    async def show(request: Request, who: Who, changed: bool = False) -> Response:
+        chosen = request.cookies.get(LANGUAGE_COOKIE, "")
+        return await show_account(who, done=CHANGED_NOTICE if changed else "", chosen_language=chosen)
+
+    @router.post("/language")
+    @needs("asker")
+    async def language(who: Who, language: Field = "") -> Response:
+        """Keep the language of the pages in this browser; an unknown one is like none, the browser's."""
+        kept = language if language in LANGUAGE_NAMES else ""
+        cookie = make_language_cookie(kept, secure=authenticator.secure)
+        return RedirectResponse(ACCOUNT, status_code=303, headers={"Set-Cookie": cookie})
 
     @router.get("/data")
     @needs("asker")

@@ -1,5 +1,7 @@
 """Tests of the pages' languages: the catalogues are complete, and no text of a translated page is outside them."""
 
+import importlib.util
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +16,7 @@ from repository import ROOT
 from starlette.datastructures import Headers
 
 from argot.service.sign_in import password_sign_in
+from argot.ui.chat.window_texts import CHAINLIT_LANGUAGES, INTERFACE_TEXTS, SCRIPT_TEXTS, translate_window
 from argot.ui.pages import account_pages, page_base
 from argot.ui.translation.catalogues import (
     format_local_day,
@@ -43,18 +46,20 @@ MODULE_TEXTS = {
     account_pages.CHANGED_NOTICE,
     account_pages.DIFFERENT_PASSWORDS,
     page_base.DONE_MESSAGES["link-withdrawn"],
+    "What is %(term)s?",
+    *filter(None, INTERFACE_TEXTS.values()),
+    *SCRIPT_TEXTS,
 }
 """Texts of Python modules that the pages translate when they show them."""
 STILL_ENGLISH = {
-    "accepted.html", "alias.html", "change.html", "choose.html", "conflicts.html", "contents.html", "contexts.html",
-    "dismissed.html", "document.html", "document_rows.html", "document_search.html", "documents.html",
-    "documents_base.html", "drafts.html", "dustbin.html", "effects.html", "effects_page.html",
-    "effects_together.html", "effects_together_page.html", "files.html", "history.html", "home.html", "insight.html",
-    "library_document.html", "mining.html", "miss.html", "parts.html", "password.html", "people.html", "person.html",
-    "person_fields.html", "preview.html", "proposals.html", "queue.html", "results.html", "review.html",
-    "revision.html", "sense_form.html", "side.html", "source_rows.html", "sources.html", "suggest.html",
-    "suggest_form.html", "term.html", "terms_entry.html", "text_check.html", "to_do.html", "use.html",
-    "warnings.html", "workbench_base.html", "your_password.html",
+    "accepted.html", "alias.html", "change.html", "choose.html", "conflicts.html", "contexts.html", "dismissed.html",
+    "document.html", "document_rows.html", "document_search.html", "documents.html", "documents_base.html",
+    "drafts.html", "dustbin.html", "effects.html", "effects_page.html", "effects_together.html",
+    "effects_together_page.html", "files.html", "history.html", "home.html", "insight.html", "library_document.html",
+    "mining.html", "miss.html", "parts.html", "password.html", "people.html", "person.html", "person_fields.html",
+    "preview.html", "proposals.html", "queue.html", "results.html", "review.html", "revision.html", "sense_form.html",
+    "side.html", "source_rows.html", "sources.html", "suggest.html", "suggest_form.html", "term.html",
+    "text_check.html", "to_do.html", "use.html", "warnings.html", "workbench_base.html", "your_password.html",
 }  # fmt: skip
 """The templates with text outside the catalogues, most of them of managers' pages: this list may only shrink."""
 NAMES = {"Argot", "UTC", "JSON"}
@@ -171,6 +176,23 @@ def test_dates_and_numbers_follow_the_language() -> None:
     assert format_local_moment("2027-01-31T12:00:59") == "31.01.2027 12:00" and format_local_number(12000) == "12.000"
     assert [format_local_day(one) for one in ("2027-01-31", "soon", None)] == ["31.01.2027", "soon", ""]
     page_language.reset(token)
+
+
+def test_the_script_of_the_window_uses_the_texts_that_are_translated_for_it() -> None:
+    script = (ROOT / "ui" / "assets" / "argot.js").read_text("utf-8")
+    assert set(re.findall(r"(?:label\('[^']+', |say\()'([^']+)'", script)) == set(SCRIPT_TEXTS)
+
+
+@pytest.mark.parametrize("language", LANGUAGE_NAMES)
+def test_the_window_has_chainlits_texts_with_argots_in_their_place(language: str) -> None:
+    found = importlib.util.find_spec("chainlit")
+    assert found and found.origin
+    read = (Path(found.origin).parent / "translations" / CHAINLIT_LANGUAGES[language]).read_text("utf-8")
+    words = translate_window(json.loads(read), language)
+    help_words = {"en": "Help", "de": "Hilfe", "fr": "Aide", "es": "Ayuda"}
+    assert words["navigation"]["header"]["readme"] == help_words[language]
+    assert words["chat"]["messages"]["status"]["using"] == ""
+    assert words["argot"]["language"] == language and set(words["argot"]["texts"]) == set(SCRIPT_TEXTS)
 
 
 def test_english_needs_no_catalogue_and_an_unknown_text_stays() -> None:

@@ -163,6 +163,7 @@ function mend() {
   // A link of the header is in a button: one of both is reached, as a link.
   document.querySelectorAll('#header button:has(> a):not([role])').forEach((one) => {
     const link = one.querySelector('a');
+    translateLink(link);
     one.setAttribute('role', 'link');
     one.setAttribute('aria-label', link.textContent.trim() || link.querySelector('img')?.alt || '');
     link.setAttribute('tabindex', '-1');
@@ -183,6 +184,15 @@ function mend() {
     document.querySelector('#chat-input')?.focus();
   });
   document.body.prepend(skip);
+}
+// Chainlit has one name for each link of the header, whatever the language.
+function translateLink(link) {
+  const names = { Library: say('Library'), Terms: say('Terms'), Glossary: say('Glossary'), Account: say('Account') };
+  const texts = document.createTreeWalker(link, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const name = names[texts.currentNode.data];
+    if (name && name !== texts.currentNode.data) texts.currentNode.data = name;
+  }
 }
 function label(selector, words) {
   document.querySelectorAll(selector).forEach((one) => one.hasAttribute('aria-label') || one.setAttribute('aria-label', say(words)));

@@ -34,6 +34,10 @@ INTERFACE_TEXTS = {
 }
 """Argot's texts in the place of Chainlit's, by their path in its file."""
 SCRIPT_TEXTS = (
+    "Library",
+    "Terms",
+    "Glossary",
+    "Account",
     "Argot is answering.",
     "Skip to the question",
     "Your question",

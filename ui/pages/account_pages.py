@@ -32,7 +32,7 @@ from argot.ui.pages.provider_pages import (
     let_in,
     sign_in_page,
 )
-from argot.ui.translation.page_language import LANGUAGE_COOKIE, LANGUAGE_NAMES, make_language_cookie
+from argot.ui.translation.page_language import LANGUAGE_NAMES, make_language_cookie
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import VISITOR_KEY, Visitor, Who, needs
 from argot.ui.web.page_templates import render_page
@@ -163,15 +163,14 @@ def build_account_pages(
             "sessions": sessions,
         }
         values |= {"new_key": "", "links": [link for wing in wings() for link in wing.account_links]}
-        values |= {"error": "", "done": "", "chosen_language": "", **said}
+        values |= {"error": "", "done": "", **said}
         html = load_templates().get_template("account.html").render(**values)
         return HTMLResponse(html, status_code=status, headers=HEADERS)
 
     @router.get("")
     @needs("asker")
-    async def show(request: Request, who: Who, changed: bool = False) -> Response:
-        chosen = request.cookies.get(LANGUAGE_COOKIE, "")
-        return await show_account(who, done=CHANGED_NOTICE if changed else "", chosen_language=chosen)
+    async def show(who: Who, changed: bool = False) -> Response:
+        return await show_account(who, done=CHANGED_NOTICE if changed else "")
 
     @router.post("/language")
     @needs("asker")

@@ -96,11 +96,12 @@ function asking(event) {
   const entered = event.type === 'keydown' && event.key === 'Enter' && !event.shiftKey && event.target.closest('#chat-input');
   if (!pressed && !entered) return;
   before = lastAnswer();
-  voice.textContent = 'Argot is answering.';
+  voice.textContent = say('Argot is answering.');
 }
 document.addEventListener('click', asking, true);
 document.addEventListener('keydown', asking, true);
 function listen() {
+  if (!texts) return;
   if (before !== null && !document.querySelector('#stop-button')) {
     const answer = lastAnswer();
     if (answer && answer !== before) {
@@ -162,6 +163,7 @@ function mend() {
   // A link of the header is in a button: one of both is reached, as a link.
   document.querySelectorAll('#header button:has(> a):not([role])').forEach((one) => {
     const link = one.querySelector('a');
+    translateLink(link);
     one.setAttribute('role', 'link');
     one.setAttribute('aria-label', link.textContent.trim() || link.querySelector('img')?.alt || '');
     link.setAttribute('tabindex', '-1');
@@ -176,16 +178,38 @@ function mend() {
   skip.id = 'argot-skip';
   skip.className = 'argot-skip';
   skip.href = '#chat-input';
-  skip.textContent = 'Skip to the question';
+  skip.textContent = say('Skip to the question');
   skip.addEventListener('click', (event) => {
     event.preventDefault();
     document.querySelector('#chat-input')?.focus();
   });
   document.body.prepend(skip);
 }
-function label(selector, words) {
-  document.querySelectorAll(selector).forEach((one) => one.hasAttribute('aria-label') || one.setAttribute('aria-label', words));
+// Chainlit has one name for each link of the header, whatever the language.
+function translateLink(link) {
+  const names = { Library: say('Library'), Terms: say('Terms'), Glossary: say('Glossary'), Account: say('Account') };
+  const texts = document.createTreeWalker(link, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const name = names[texts.currentNode.data];
+    if (name && name !== texts.currentNode.data) texts.currentNode.data = name;
+  }
 }
+function label(selector, words) {
+  document.querySelectorAll(selector).forEach((one) => one.hasAttribute('aria-label') || one.setAttribute('aria-label', say(words)));
+}
+// The window's texts in the language of the pages. Without them it is labelled in English.
+let texts = null;
+function say(words) {
+  return (texts && texts[words]) || words;
+}
+fetch('/project/translations?language=en-US')
+  .then((answer) => (answer.ok ? answer.json() : {}))
+  .then(({ translation }) => {
+    texts = (translation && translation.argot && translation.argot.texts) || {};
+    if (translation && translation.argot) document.documentElement.lang = translation.argot.language;
+  })
+  .catch(() => { texts = {}; })
+  .finally(listen);
 let due = 0;
 new MutationObserver(() => {
   if (due) return;

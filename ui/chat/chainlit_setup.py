@@ -23,6 +23,7 @@ from argot.service.usecases.questions.attachments import MOST_BYTES, MOST_FILES
 from argot.types import LOCAL_NAME
 from argot.ui.chat.brand import NAME, TAGLINE
 from argot.ui.chat.chat_routes import ASSETS, explain_chainlit_errors
+from argot.ui.chat.window_texts import CHAINLIT_LANGUAGES, serve_window_texts, translate_window
 from argot.ui.web.asker_identity import SECRET_FILE, get_local_display_name, load_signing_secret
 from argot.ui.web.chainlit_guard import MAX_FRAME_BYTES, Window, confine_chainlit
 from argot.ui.web.security import INNER_COOKIE
@@ -80,29 +81,6 @@ _NO_TELEMETRY = {
     "LANGSMITH_TRACING": "false",
     "LANGCHAIN_TRACING_V2": "false",
 }
-_INTERFACE_TEXTS = {
-    "chat.input.placeholder": "Ask about your documents …",
-    # The name of a step is enough; Chainlit would write "Using Searching the documents".
-    "chat.messages.status.using": "",
-    "chat.messages.status.used": "",
-    "chat.watermark": "Answers rest on your documents. Press a number to read the passage.",
-    "threadHistory.sidebar.title": "Past conversations",
-    "threadHistory.sidebar.empty": "No conversations yet",
-    "threadHistory.thread.menu.delete": "Delete",
-    "navigation.header.readme": "Help",
-    "chat.messages.feedback.dialog.title": "What was good or bad about this answer? Managers of the documents can "
-    "read your question, this answer and your words, but not your name.",
-    "chat.messages.feedback.dialog.yourFeedback": "A reason, if you like …",
-    "chat.messages.feedback.dialog.submit": "Send",
-    "chat.messages.actions.copy.button": "Copy with sources",
-    "chat.input.actions.stop": "Stop",
-    "chat.input.actions.attachFiles": "Ask about a file, only in this conversation",
-    "chat.settings.title": "How to answer",
-    "chat.settings.customize": "For this conversation",
-    "navigation.user.menu.settings": "How to answer",
-    "navigation.user.menu.logout": "Sign out",
-    "alerts.info": "Info",
-}
 
 
 def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
@@ -131,6 +109,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
     confine_chainlit()
     explain_chainlit_errors(server.app)
     limit_uploads()
+    serve_window_texts(config)
     config.ui.default_theme = "system"
     config.ui.header_links = [HeaderLink(**one) for one in (LIBRARY_LINK, TERMS_LINK, GLOSSARY_LINK, ACCOUNT_LINK)]
     server.sio.eio.max_http_buffer_size = MAX_FRAME_BYTES
@@ -241,10 +220,9 @@ def write_files(folder: Path, package: Path, origins: list[str]) -> Path:
         else:
             entry.unlink()
     _write(folder / ".chainlit" / "config.toml", format_settings(origins, _read_version(package)))
-    words = json.loads((package / "translations" / "en-US.json").read_text(encoding="utf-8"))
-    for path, text in _INTERFACE_TEXTS.items():
-        _write_file(words, path, text)
-    _write(folder / ".chainlit" / "translations" / "en-US.json", json.dumps(words))
+    for language, name in CHAINLIT_LANGUAGES.items():
+        words = translate_window(json.loads((package / "translations" / name).read_text(encoding="utf-8")), language)
+        _write(folder / ".chainlit" / "translations" / name, json.dumps(words))
     # The page's other files are served from where they were installed (`chat_routes.py`), not from a folder that this
     # process writes to.
     _write(folder / "public" / "theme.json", (ASSETS / "theme.json").read_text(encoding="utf-8"))
@@ -318,13 +296,6 @@ def format_settings(origins: list[str], version: str) -> str:
 def _read_version(package: Path) -> str:
     found = re.search(r'"(\d[^"]*)"', (package / "version.py").read_text(encoding="utf-8"))
     return found[1] if found else "2.12.0"
-
-
-def _write_file(words: dict[str, Any], path: str, text: str) -> None:
-    *groups, name = path.split(".")
-    for group in groups:
-        words = words[group]
-    words[name] = text
 
 
 def _write(path: Path, text: str) -> None:

@@ -32,6 +32,7 @@ from argot.ui.pages.provider_pages import (
     let_in,
     sign_in_page,
 )
+from argot.ui.translation.page_language import LANGUAGE_NAMES, make_language_cookie
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import VISITOR_KEY, Visitor, Who, needs
 from argot.ui.web.page_templates import render_page
@@ -170,6 +171,14 @@ def build_account_pages(
     @needs("asker")
     async def show(who: Who, changed: bool = False) -> Response:
         return await show_account(who, done=CHANGED_NOTICE if changed else "")
+
+    @router.post("/language")
+    @needs("asker")
+    async def language(who: Who, language: Field = "") -> Response:
+        """Keep the language of the pages in this browser; an unknown one is like none, the browser's."""
+        kept = language if language in LANGUAGE_NAMES else ""
+        cookie = make_language_cookie(kept, secure=authenticator.secure)
+        return RedirectResponse(ACCOUNT, status_code=303, headers={"Set-Cookie": cookie})
 
     @router.get("/data")
     @needs("asker")

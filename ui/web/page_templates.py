@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Response
 from fastapi.responses import HTMLResponse
 
+from argot.ui.translation.catalogues import install_translations, translate
 from argot.ui.web.authorization import Visitor
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_HEADINGS = {401: "Not allowed", 403: "Not allowed", 404: "Not found", 500: "Something went wrong"}
+OTHER_HEADING = "This was not done"
+HEADINGS = {401: "Not allowed", 403: "Not allowed", 404: "Not found", 500: "Something went wrong"}
 
 
 def build_environment(*packages: str) -> Environment:
@@ -28,6 +30,7 @@ def build_environment(*packages: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    install_translations(made)
     loaders = [PackageLoader(package) for package in packages]
     made.loader = DictLoader(
         {name: files.get_source(made, name)[0] for files in loaders for name in files.list_templates()}
@@ -50,5 +53,5 @@ def render_page(template: str, status: int = 200, headers: dict[str, str] | None
 
 def show_refusal(status: int, reason: str, who: Visitor | None, back: str = "") -> Response:
     """Show the page that says why another is not shown. `back`: the address of a page to continue with."""
-    heading = _HEADINGS.get(status, "This was not done")
+    heading = translate(HEADINGS.get(status, OTHER_HEADING))
     return render_page("refused.html", status, reason=reason, who=who, heading=heading, back=back)

@@ -30,6 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from argot.errors import NotAllowed, StoreUnavailable, asked_from_elsewhere
 from argot.service.observability.instrumentation import credential
 from argot.service.sign_in.account import note_wrong_key
+from argot.ui.translation.page_language import choose_language, page_language
 from argot.ui.web.api_errors import answer_program
 from argot.ui.web.asker_identity import asker
 from argot.ui.web.authentication import NOTICE_SECONDS, Authenticator, WrongKey, find_proxy_header, read_key
@@ -174,6 +175,7 @@ class Guard:
         # So that errors of the stores name no folder of this machine.
         asked_from_elsewhere.set(True)
         headers = Headers(scope=scope)
+        page_language.set(choose_language(headers))
         # Before the visitor is looked up: a foreign page gets the same refusal whether somebody is signed in or not.
         if refusal := self.find_refusal(scope, headers):
             if is_for_programs(scope["path"]):

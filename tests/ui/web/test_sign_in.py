@@ -159,6 +159,20 @@ def test_changing_the_password_ends_every_other_session(served: Served) -> None:
         assert sign_in(other, "leo", OTHER).status_code == 303
 
 
+def test_pages_are_in_the_language_of_the_browser_or_the_chosen_one(served: Served) -> None:
+    with served.browser() as browser:
+        browser.headers["Accept-Language"] = "de-AT,en;q=0.5"
+        assert '<html lang="de">' in browser.get("/sign-in").text
+        sign_in(browser)
+        kept = browser.post("/account/language", data={"csrf": csrf(browser), "language": "fr"})
+        assert "argot-language=fr; Path=/; HttpOnly" in kept.headers["set-cookie"]
+        page = browser.get("/account").text
+        assert "<h1>Votre compte</h1>" in page and '<option value="fr" lang="fr" selected>' in page
+        assert "<h1>Accès refusé</h1>" in browser.get("/people").text
+        browser.post("/account/language", data={"csrf": csrf(browser), "language": "<script>"})
+        assert "<h1>Ihr Konto</h1>" in browser.get("/account").text
+
+
 def test_the_account_page_shows_the_role_and_the_sessions(served: Served) -> None:
     with served.browser() as browser:
         sign_in(browser, "root")

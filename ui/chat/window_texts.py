@@ -1,0 +1,90 @@
+"""The texts of the chat window in every language: Chainlit's own translations, with Argot's words in their place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from argot.ui.translation.catalogues import load_translations
+from argot.ui.translation.page_language import page_language
+
+CHAINLIT_LANGUAGES = {"en": "en-US.json", "de": "de-DE.json", "fr": "fr-FR.json", "es": "es.json"}
+"""Chainlit's file of texts for each language of the pages."""
+INTERFACE_TEXTS = {
+    "chat.input.placeholder": "Ask about your documents …",
+    # The name of a step is enough; Chainlit would write "Using Searching the documents".
+    "chat.messages.status.using": "",
+    "chat.messages.status.used": "",
+    "chat.watermark": "Answers rest on your documents. Press a number to read the passage.",
+    "threadHistory.sidebar.title": "Past conversations",
+    "threadHistory.sidebar.empty": "No conversations yet",
+    "threadHistory.thread.menu.delete": "Delete",
+    "navigation.header.readme": "Help",
+    "chat.messages.feedback.dialog.title": "What was good or bad about this answer? Managers of the documents can "
+    "read your question, this answer and your words, but not your name.",
+    "chat.messages.feedback.dialog.yourFeedback": "A reason, if you like …",
+    "chat.messages.feedback.dialog.submit": "Send",
+    "chat.messages.actions.copy.button": "Copy with sources",
+    "chat.input.actions.stop": "Stop",
+    "chat.input.actions.attachFiles": "Ask about a file, only in this conversation",
+    "chat.settings.title": "How to answer",
+    "chat.settings.customize": "For this conversation",
+    "navigation.user.menu.settings": "How to answer",
+    "navigation.user.menu.logout": "Sign out",
+    "alerts.info": "Info",
+}
+"""Argot's texts in the place of Chainlit's, by their path in its file."""
+SCRIPT_TEXTS = (
+    "Library",
+    "Terms",
+    "Glossary",
+    "Account",
+    "Argot is answering.",
+    "Skip to the question",
+    "Your question",
+    "Send",
+    "Stop",
+    "Ask about a file, only in this conversation",
+    "How to answer",
+    "New conversation",
+    "Past conversations",
+    "Search conversations",
+    "Light or dark",
+    "Your account",
+    "Rename or delete",
+    "To the newest message",
+    "Copy with sources",
+    "Helpful",
+    "Not helpful",
+    "Answer again",
+    "Suggest a meaning of a term",
+    "Save this conversation",
+    "Share this conversation by a link",
+)
+"""The texts that argot.js puts into the window."""
+FORMAL_TEXTS = {"de": {"chat.fileUpload.dragDrop": "Ziehen Sie Ihre Dateien hierher"}}
+"""Texts of Chainlit's that the window shows and that address people informally."""
+
+
+def translate_window(words: dict[str, Any], language: str) -> dict[str, Any]:
+    """Put Argot's texts into Chainlit's texts of a language, and add those of argot.js under `argot`."""
+    find = load_translations(language).gettext
+    replaced = {path: find(text) if text else "" for path, text in INTERFACE_TEXTS.items()}
+    for path, text in (replaced | FORMAL_TEXTS.get(language, {})).items():
+        *groups, name = path.split(".")
+        group = words
+        for one in groups:
+            group = group[one]
+        group[name] = text
+    return {**words, "argot": {"language": language, "texts": {text: find(text) for text in SCRIPT_TEXTS}}}
+
+
+def serve_window_texts(config: Any) -> None:
+    """Make Chainlit answer with the texts in the language of the request's pages, not the one that its page names."""
+    kind = type(config)
+    load = kind.load_translation
+
+    def load_in_page_language(given: Any, _: str) -> Any:
+        return load(given, CHAINLIT_LANGUAGES[page_language.get()].removesuffix(".json"))
+
+    # On the class: Chainlit's settings accept no attribute that they do not declare.
+    kind.load_translation = load_in_page_language

@@ -1,0 +1,45 @@
+"""The language of a request's pages: the one chosen on the account page, else the browser's, else English."""
+
+from __future__ import annotations
+
+import re
+from contextvars import ContextVar
+
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+
+LANGUAGE_NAMES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
+"""The languages that have a catalogue, and English, each by its own name."""
+LANGUAGE_COOKIE = "argot-language"
+COOKIE_SECONDS = 365 * 24 * 3600
+MAX_HEADER_CHARS = 500
+MAX_LANGUAGES = 20
+_RANGE = re.compile(r"([A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*)\s*(?:;\s*q=([01](?:\.\d{0,3})?))?")
+
+page_language: ContextVar[str] = ContextVar("page_language", default="en")
+"""The language in which the current request is answered; the guard sets it."""
+
+
+def choose_language(headers: Headers) -> str:
+    """Choose the language of a request's pages from its cookie and its Accept-Language header."""
+    chosen = cookie_parser(headers.get("cookie", "")).get(LANGUAGE_COOKIE, "")
+    return chosen if chosen in LANGUAGE_NAMES else negotiate_language(headers.get("accept-language", ""))
+
+
+def negotiate_language(accepted: str) -> str:
+    """Return the first language of an Accept-Language header that the pages have, in the order of its weights."""
+    # Imported for the first page: most commands show none.
+    from babel import negotiate_locale
+
+    ranges = [_RANGE.fullmatch(one.strip()) for one in accepted[:MAX_HEADER_CHARS].split(",")[:MAX_LANGUAGES]]
+    weighted = [(float(one[2] or 1), one[1]) for one in ranges if one]
+    # The sort is stable: of equal weights, the first counts.
+    preferred = [name for weight, name in sorted(weighted, key=lambda one: -one[0]) if weight > 0]
+    return negotiate_locale(preferred, list(LANGUAGE_NAMES), sep="-") or "en"
+
+
+def make_language_cookie(language: str, *, secure: bool) -> str:
+    """Build the Set-Cookie line that keeps the chosen language; an empty one removes it."""
+    seconds = COOKIE_SECONDS if language else 0
+    secured = "; Secure" if secure else ""
+    return f"{LANGUAGE_COOKIE}={language}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secured}"

@@ -102,7 +102,11 @@ def parse_mapping(text: str) -> dict[str, str]:
         InvalidInput: a part is not NAME=FIELD, or there is no such field.
     """
     found: dict[str, str] = {}
-    for part in next(csv.reader([text], skipinitialspace=True), []):
+    try:
+        parts = next(csv.reader([text], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise InvalidInput(f"'{text[:80]}' cannot be read: put a name with a line break in quotes.") from error
+    for part in parts:
         name, between, field = (one.strip() for one in part.rpartition("="))
         if not between or not name:
             raise InvalidInput(f"'{part[:80]}' maps no column. Write COLUMN=FIELD, such as Meaning=expansion.")

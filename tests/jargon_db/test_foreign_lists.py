@@ -106,6 +106,8 @@ def test_columns_that_fit_nothing_are_shown_and_can_be_mapped(glossary):
         glossary.files.import_file(ADMIN, text, "other.csv")
     with pytest.raises(InvalidInput, match=r"no field 'word'.*term"):
         parse_mapping("x=word")
+    with pytest.raises(InvalidInput, match="line break"):
+        parse_mapping("a\rb=term")
 
 
 def test_terms_of_two_languages_are_names_of_one_sense():

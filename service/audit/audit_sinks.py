@@ -6,6 +6,7 @@ is slow or down delays nobody; what does not fit, or cannot be sent in time, is 
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import queue
@@ -98,7 +99,7 @@ class QueueSink:
         self._queue: queue.Queue[str | None] = queue.Queue(MOST_WAITING)
         self._ending = threading.Event()
         self._deadline = float("inf")
-        self._thread = threading.Thread(target=self._run, name=f"audit-{name}", daemon=True)
+        self._thread = threading.Thread(target=self._send_lines, name=f"audit-{name}", daemon=True)
         self._thread.start()
 
     def write(self, line: str) -> None:
@@ -122,7 +123,7 @@ class QueueSink:
         if self.lost:
             logger.error("%d audit events for %s are lost", self.lost, self.name)
 
-    def _run(self) -> None:
+    def _send_lines(self) -> None:
         while (line := self._queue.get()) is not None:
             if not self._deliver(line):
                 self.lost += 1
@@ -130,7 +131,7 @@ class QueueSink:
 
     def _deliver(self, line: str) -> bool:
         """Send this line, again and again; return False when the time for it is over."""
-        for attempt in range(1_000_000_000):
+        for attempt in itertools.count():
             try:
                 self._send(line)
                 if attempt:
@@ -144,7 +145,7 @@ class QueueSink:
                 time.sleep(min(wait, 0.2))
             if time.monotonic() > self._deadline:
                 return False
-        return False
+        raise AssertionError("the attempts have no end")
 
 
 class _RaisingHandler(SysLogHandler):

@@ -10,7 +10,7 @@ from argot.service.audit.audit_events import Deed, Outcome, Resource
 from argot.service.identity.keys import Key
 from argot.service.identity.people import User
 from argot.service.identity.sessions import Session
-from argot.types import LOCAL_NAME
+from argot.types import LOCAL_NAME, Principal
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -54,8 +54,12 @@ async def end_sessions(kb: KnowledgeBase, name: str, *, only: str | None = None)
     await kb.blocking(lambda: kb.people.sessions.end(name, only=only))
     if kb.audit:
         operation = "sign_out" if only else "sign_out_everywhere"
-        owner = await kb.look_up(kb.principal, name if name != LOCAL_NAME else None)
+        owner = await _find_owner(kb, name)
         kb.audit.record(Deed(AUTHENTICATION, "logoff", operation, user=name), owner)
+
+
+async def _find_owner(kb: KnowledgeBase, name: str) -> Principal:
+    return await kb.look_up(kb.principal, name if name != LOCAL_NAME else None)
 
 
 def note_wrong_key(kb: KnowledgeBase, address: str) -> None:
@@ -74,6 +78,6 @@ async def revoke_own_key(kb: KnowledgeBase, name: str, key: str) -> None:
         kb.audit.require_writable()
     revoked = await kb.blocking(lambda: kb.people.keys.revoke(key, user=name))
     if kb.audit:
-        owner = await kb.look_up(kb.principal, name if name != LOCAL_NAME else None)
+        owner = await _find_owner(kb, name)
         about = (Resource("key", revoked.id, revoked.name),)
         kb.audit.record(Deed(ENTITY, "delete", "key_revoke", resources=about), owner)

@@ -44,8 +44,7 @@ def note_refusal(kb: KnowledgeBase, principal: Principal, name: str, given: Mapp
     """Record that somebody's role is not sufficient for a use case. `given`: its parameters, not yet checked."""
     if kb.audit is not None:
         action = ACTIONS.get(name) or READS.get(name) or OTHER
-        uid, label = (given.get(one) if one else None for one in (action.uid, action.name))
-        about = Resource(action.kind, _read_plain(uid), name if action is OTHER else _read_plain(label))
+        about = Resource(action.kind, name=name) if action is OTHER else _name_given(action, given)
         user = about.name if action.class_uid in _ABOUT_USERS else ""
         deed = Deed(action.class_uid, action.activity, name, describe_failure(NotAllowed), (about,), user)
         kb.audit.record(deed, principal)
@@ -75,7 +74,7 @@ class CaseAudit:
 
     def case_ended(self, run: Watched, outcome: str) -> None:
         action = self._action
-        found = tuple(_list_resources(action.kind, run.data))[:MOST_NAMED] or self._name_given()
+        found = tuple(_list_resources(action.kind, run.data))[:MOST_NAMED] or (_name_given(action, self._given),)
         if run.name in READS:
             document = self._find_read_document()
             if document is None:
@@ -91,12 +90,6 @@ class CaseAudit:
         )
         self._trail.record(deed, self._principal)
 
-    def _name_given(self) -> tuple[Resource, ...]:
-        """Return the resource as the parameters name it."""
-        action = self._action
-        uid, name = (self._given.get(one) if one else None for one in (action.uid, action.name))
-        return (Resource(action.kind, _read_plain(uid), _read_plain(name)),)
-
     def _find_read_document(self) -> Document | None:
         """Return the document that was read, or was to be read; None if it is for everyone, or there is none."""
         store, everyone = self._kb.document_store, make_local_principal()
@@ -108,6 +101,12 @@ class CaseAudit:
         except (ArgotError, KeyError):
             return None
         return document if document.audience else None
+
+
+def _name_given(action: Action, given: Mapping[str, Any]) -> Resource:
+    """Return the resource as the parameters name it."""
+    uid, name = (given.get(one) if one else None for one in (action.uid, action.name))
+    return Resource(action.kind, _read_plain(uid), _read_plain(name))
 
 
 def _read_plain(value: object) -> str:

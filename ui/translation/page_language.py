@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextvars import ContextVar
+from functools import lru_cache
 
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
@@ -26,6 +27,7 @@ def choose_language(headers: Headers) -> str:
     return chosen if chosen in LANGUAGE_NAMES else negotiate_language(headers.get("accept-language", ""))
 
 
+@lru_cache(maxsize=500)
 def negotiate_language(accepted: str) -> str:
     """Return the first language of an Accept-Language header that the pages have, in the order of its weights."""
     # Imported for the first page: most commands show none.

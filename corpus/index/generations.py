@@ -113,10 +113,11 @@ def blank_unsaved(root: Path, generation: str) -> None:
     Chroma allocates space for 100 vectors on the disk uninitialised, and fills it when it saves the graph for the first
     time (after 1,000); until then nobody reads it.
     """
-    for level in (root / generation).glob("*/data_level0.bin"):
-        if not (level.parent / "index_metadata.pickle").exists():
-            with level.open("r+b") as file:
-                file.write(bytes(level.stat().st_size))
+    for name in ("data_level0.bin", "length.bin"):
+        for allocated in (root / generation).glob(f"*/{name}"):
+            if not (allocated.parent / "index_metadata.pickle").exists():
+                with allocated.open("r+b") as file:
+                    file.write(bytes(allocated.stat().st_size))
 
 
 def name_next_generation(root: Path) -> str:

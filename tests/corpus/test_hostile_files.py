@@ -520,7 +520,9 @@ def test_a_reader_that_hangs_is_killed_and_the_next_file_is_read(corpus: Corpus)
     assert read(b"text", "a.txt").markdown == "text"
 
 
-def test_files_that_need_too_much_memory_or_time_fail_alone(tmp_path: Path) -> None:
+def test_files_that_need_too_much_memory_or_time_fail_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Readers yield to all other processes: on a machine that is busy with tests the third file would wait too long.
+    monkeypatch.setattr("argot.corpus.readers.reader_process._PATIENCE_FACTOR", 60)
     corpus = Corpus.open(tmp_path / "kb", Settings(threads=1, parse_seconds=1))
     greedy = Source("test:///m.html", "m.html", lambda: b"<p>some text</p>" * 55_000)
     slow = Source("test:///s.html", "s.html", lambda: b"<div><p>text" * 20_000)
@@ -528,6 +530,6 @@ def test_files_that_need_too_much_memory_or_time_fail_alone(tmp_path: Path) -> N
     found = {one.name: one for one in add(corpus, greedy, slow, fine)}
     assert "took longer than 1 seconds" in found["m.html"].detail
     assert found["s.html"].kind == "failed"
-    assert found["a.md"].kind == "added"
+    assert found["a.md"].kind == "added", found["a.md"].detail
     assert corpus.store.phrase_count(ROOT, "12 bar") == 1 and corpus.check() == []
     corpus.close()

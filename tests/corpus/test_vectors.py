@@ -17,6 +17,7 @@ from chromadb.errors import InternalError
 from argot.corpus.index import chroma_index
 from argot.corpus.index.embedded_index import EmbeddedIndex, FolderGenerations
 from argot.corpus.index.generations import (
+    blank_unsaved,
     check_pages,
     convert_errors,
     make_current,
@@ -87,6 +88,29 @@ def test_names_of_readers_are_not_stored_in_the_folder(tmp_path: Path, index: Em
     index.close()
     for file in filter(Path.is_file, tmp_path.rglob("*")):
         assert b"merger-team" not in file.read_bytes()
+
+
+def test_files_of_an_unsaved_graph_are_zeroed_without_harm(tmp_path: Path) -> None:
+    """Check every file in which Chroma allocates space: it holds earlier contents of the process's memory."""
+    index = EmbeddedIndex(tmp_path, "g000001", "f")
+    vectors = random_vectors(1100)
+    name = index.collection_name("passage", EVERYONE)
+    index.upsert(name, dict(list(vectors.items())[:50]))
+    assert index.search("passage", vectors["p7:0"], [EVERYONE], 1)[0][0] == "p7"  # the first search makes the files
+    allocated = {file.name: file for file in tmp_path.rglob("*.bin") if file.name != "header.bin"}
+    for file in allocated.values():
+        file.write_bytes(b"valve" * 20 + file.read_bytes()[100:] if file.stat().st_size else b"")
+    blank_unsaved(tmp_path, "g000001")
+    assert {name: file.read_bytes().strip(b"\0") for name, file in allocated.items()} == {
+        "data_level0.bin": b"", "length.bin": b"", "link_lists.bin": b""
+    }  # fmt: skip
+    index.upsert(name, dict(list(vectors.items())[50:]))  # enough to be saved
+    index.close()
+    check_graphs(tmp_path, "g000001")
+    reopened = FolderGenerations(tmp_path).open("g000001", "f")
+    assert reopened.search("passage", vectors["p7:0"], [EVERYONE], 1)[0][0] == "p7"
+    assert next(tmp_path.rglob("index_metadata.pickle")).is_file()
+    reopened.close()
 
 
 def test_generations_are_numbered_and_old_ones_removed(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from argot.evaluate.answer_measures import is_said
 from argot.evaluate.answer_questions import AnswerQuestion
+from argot.languages.question_words import join_verdicts
 from argot.tools.answering.support import is_quoted, support
 from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.words import content_stems
@@ -31,7 +32,7 @@ _TOPIC_SHARE = 0.5
 """The same share for any other unit that serves the question."""
 _MIN_STEMS = 4
 """The least number of stems of a unit that repeats another; "Click on Save." may be two steps."""
-_VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
+_VERDICT = re.compile(rf"\W*(?:{join_verdicts()})\W*", re.IGNORECASE)
 _ROW = re.compile(r"\s*\|.*\|\s*$", re.DOTALL)
 
 

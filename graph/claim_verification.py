@@ -5,8 +5,8 @@ objection is never put to the model, since a model that changed a number would a
 Nor is a sentence for which neither words nor similarity find a passage (`tools.retrieval.claim_support`). The model is
 shown the passages that the sentences cite, and others only for a sentence that cites none. It is asked whether a
 passage says the same in other words (Trustworthy Answers 3.4 and figure 17; AccurateRAG 3 asks TRUE or FALSE). If it
-gives no usable reply, the reader decides, which tells apart less. A number of the question ("three weeks are more than
-80 hours") is for the model alone.
+gives no usable reply, the reader decides, which tells apart less. The model alone decides about a number of the
+question ("three weeks are more than 80 hours"), and about a sentence in another language than the passages.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ from argot.tools.answering.cited_support import find_claim_objection, weigh_cite
 from argot.tools.answering.embedded_instructions import keep_support
 from argot.tools.answering.objections import is_soft
 from argot.tools.answering.premises import remove_asked_amounts
+from argot.tools.answering.translated_claims import is_translated, may_be_translation
 from argot.tools.llm.judge import match_by_model
 from argot.tools.retrieval.claim_support import score_claim
+from argot.tools.retrieval.meaning_reader import load_meaning_reader
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.text.sentences import split_sentences
 from argot.types import Hit, MatchedSegment, Passage
@@ -52,6 +54,11 @@ MIN_LIKENESS = 0.45
 """Similarity of a clause with a sentence of the passages from which they may say the same in other words. Of 121
 invented clauses in answers to the training questions 4 reach it, each joined to a clause of the answer.
 """
+MIN_TRANSLATION_LIKENESS = 0.28
+"""Similarity of a sentence with the nearest one of passages in another language, below which the model is not asked:
+statements from nowhere stay below it, every right one of the German samples is above."""
+MIN_TRANSLATED_WORDS = 4
+"""A shorter sentence ("26 hours.") is like none; its numbers have been compared."""
 MAX_PASSAGES = 6
 """Number of passages shown with the sentences, those first that they cite. It keeps the call short."""
 MAX_SENTENCES = 12  # sentences in one call
@@ -141,9 +148,21 @@ def _find_doubts(
             continue
         if chances := _find_chances(sentence["text"], places, shown, run, asked):
             doubts.append(_Doubt(sentence, chances))
+        elif _is_possible_translation(sentence["text"], [shown[place].passage for place in places], asked, run):
+            doubts.append(_Doubt(sentence, dict.fromkeys(places, 0.0), for_model=True))
         elif chances := _find_chances_without_amounts(sentence["text"], places, shown, run, asked):
             doubts.append(_Doubt(sentence, chances, for_model=True))
     return shown, doubts[:MAX_SENTENCES]
+
+
+def _is_possible_translation(sentence: str, cited: Sequence[Passage], asked: str, run: RunContext) -> bool:
+    """Return whether a sentence may say what the passages it cites say in their language."""
+    if not is_translated(sentence, cited, asked) or not may_be_translation(sentence, [*map(join_source_text, cited)]):
+        return False
+    meaning = load_meaning_reader(run.corpus.embedder)
+    if not meaning.is_multilingual or len(sentence.split()) < MIN_TRANSLATED_WORDS:
+        return True
+    return meaning.measure_likeness(sentence, cited) >= MIN_TRANSLATION_LIKENESS
 
 
 def _find_chances(

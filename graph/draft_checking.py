@@ -10,6 +10,7 @@ from itertools import pairwise, takewhile
 from argot.graph.run_context import RunContext
 from argot.graph.state import CitationRecord, SentenceRecord
 from argot.graph.table_cells import expand_rows, read_named
+from argot.languages.question_words import join_verdicts
 from argot.tools.answering.citation_marks import CUT_SHORT, strip_marks
 from argot.tools.answering.citations import join_source_text, locate
 from argot.tools.answering.citations import match_references as matched
@@ -23,7 +24,7 @@ from argot.tools.answering.objections import is_contradiction
 from argot.tools.text.sentences import split_sentences
 from argot.types import Hit
 
-_VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
+_VERDICT = re.compile(rf"\W*(?:{join_verdicts()})\W*", re.IGNORECASE)
 
 
 def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:

@@ -19,6 +19,7 @@ from argot.tools.reading.abbreviated_wording import replace_expansions, shorten_
 from argot.tools.reading.context_classifier import ContextSignatures
 from argot.tools.reading.extractive_reader import ExtractiveReader, get_signatures
 from argot.tools.reading.lay_words import get_meanings, replace_lay_words
+from argot.tools.retrieval.meaning_reader import load_meaning_reader
 from argot.tools.retrieval.passage_reader import load_passage_reader
 from argot.tools.retrieval.scorer_choice import choose_scorer
 from argot.types import ALL_DOCUMENTS, Principal, QuestionScope
@@ -150,7 +151,7 @@ def build_extractive_context(  # noqa: PLR0917
         principal=principal,
         profile=profile,
         reader=ExtractiveReader(glossary.lookup.matcher(principal), corpus.store, principal, corpus.embedder, approved),
-        writer=ExtractiveWriter(corpus.embedder, load_passage_reader(scorer)),
+        writer=ExtractiveWriter(corpus.embedder, load_passage_reader(scorer), load_meaning_reader(corpus.embedder)),
         scorer=scorer,
         support=SupportScorer(),
         asker_context=asker_context,

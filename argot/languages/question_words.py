@@ -57,6 +57,12 @@ def find_question_words(text: str) -> QuestionWords:
 
 
 @cache
+def join_verdicts() -> str:
+    """Join the words for yes and no of all languages, as alternatives of a pattern."""
+    return "|".join(read_language_file(code)["verdicts"] for code in LISTED_LANGUAGES)
+
+
+@cache
 def load_small_talk(kind: str) -> Pattern:
     """Return the pattern of all phrases of a kind of small talk, or of `fillers`, in any of the languages."""
     rows = [read_language_file(code)["small_talk"] for code in LISTED_LANGUAGES]

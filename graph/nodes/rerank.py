@@ -15,8 +15,10 @@ from argot.graph.supported_senses import drop_other_senses
 from argot.protocols import Scorer
 from argot.tools.answering.succession import put_successors_first
 from argot.tools.reading.comparisons import find_sides
+from argot.tools.reading.passage_languages import is_beyond_english, is_in_other_language
 from argot.tools.reading.question_splitting import split_questions
 from argot.tools.retrieval.hybrid_search import WeightedQuery
+from argot.tools.retrieval.meaning_reader import MeaningReader, load_meaning_reader, rank_by_meaning
 from argot.tools.retrieval.missing_subjects import (
     find_unknown_part_numbers,
     find_unspoken_terms,
@@ -136,7 +138,11 @@ def _find_lacking(state: State, hits: list[Hit], evidence: float, run: RunContex
     # Only the glossary names "KX-200", and says what it is.
     unnamed = [name for name in named if not any(name in term.mention.surface for term in terms)]
     query = _list_judged_queries(state, run)[0].text
-    lacking = has_only_numbers(query) or lacks_words(run.abbreviate(query), hits, evidence, terms, run)
+    # Words of another language are always missing.
+    lacking = has_only_numbers(query) or (
+        not is_in_other_language(query, hits[0].passage)
+        and lacks_words(run.abbreviate(query), hits, evidence, terms, run)
+    )
     return unnamed, find_unspoken_terms(terms, hits, store, run.principal), lacking
 
 
@@ -154,12 +160,24 @@ def _rerank(state: State, run: RunContext, subject: SubjectRecord | None) -> tup
     hits = keep_subject(drop_other_senses(load_hits(state["hits"], run), state, run), subject, run)
     if not hits or not run.profile.rerank:
         return hits, float(bool(hits))
+    meaning = load_meaning_reader(run.corpus.embedder)
+    if is_beyond_english(state["stand_alone_question"], hits) and meaning.is_multilingual:
+        return _rank_by_meaning(meaning, hits, state, run, subject)
     found = _rank_by(run.scorer, hits, state, run, subject)
     by_words = get_scorer_of_words(run.scorer, state["stand_alone_question"])
     if by_words is None or found[1] >= run.profile.abstain_below:
         return found
     other = _rank_by(by_words, hits, state, run, subject)
     return other if other[1] > found[1] else found
+
+
+def _rank_by_meaning(
+    reader: MeaningReader, hits: list[Hit], state: State, run: RunContext, subject: SubjectRecord | None
+) -> tuple[list[Hit], float]:
+    question = _list_judged_queries(state, run)[0].text
+    nearest = put_subject_first(rank_by_meaning(question, hits, reader), subject, run)
+    ordered = put_successors_first(nearest, state["stand_alone_question"])
+    return ordered, ordered[0].score
 
 
 def _rank_by(

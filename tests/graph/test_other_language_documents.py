@@ -6,9 +6,16 @@ from pathlib import Path
 import pytest
 
 from argot.corpus.corpus import Source
-from argot.evaluate.temporary_base import TemporaryBase
+from argot.corpus.embedding.embedder import load_embedder
+from argot.evaluate.answer_questions import AnswerQuestion, GoldSnippet
+from argot.evaluate.known_answers import KnownAnswers
+from argot.evaluate.known_models import IdealModel
+from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
 from argot.profile import Profile
+from argot.results import AskResult
 from argot.settings import Settings
+from argot.tools.llm.model_server import ModelServer
+from argot.tools.retrieval.meaning_reader import MeaningReader
 
 pytestmark = pytest.mark.slow
 
@@ -51,3 +58,87 @@ async def test_a_question_finds_documents_of_another_language(
     searching = Profile().model_copy(update={"misses": "lenient", "choose_sense": False, "generate_answer": False})
     found = await base.make_asker(searching)(question)
     assert found.passages[0].document == document
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted", "language"),
+    [
+        ("Wie viele PTO-Tage habe ich?", "28 days of paid time off", "English"),
+        ("¿Dónde está el tóner?", "Toner is in the cupboard", "English"),
+        ("How much may a hotel cost?", "120 Euro", "German"),
+    ],
+)
+async def test_passages_of_another_language_are_quoted_with_a_note(
+    base: TemporaryBase, question: str, quoted: str, language: str
+) -> None:
+    found = await base.make_asker(Profile())(question)
+    assert found.status == "answered" and quoted in found.answer.splitlines()[0]
+    assert f"Quoted as written, in {language}." in found.notes
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Wer hat die Weltmeisterschaft gewonnen?", "¿Cuál es la contraseña del wifi?", "Wie hoch ist das Weihnachtsgeld?"],
+)
+async def test_a_question_that_no_document_answers_is_refused(base: TemporaryBase, question: str) -> None:
+    assert (await base.make_asker(Profile())(question)).status == "abstained"
+
+
+def test_an_embedder_of_one_language_judges_nothing(base: TemporaryBase) -> None:
+    passages = base.corpus.store.passages_of(EVALUATOR, base.corpus.store.documents(EVALUATOR)[0].id)
+    english = MeaningReader(load_embedder(Settings()))
+    assert MeaningReader(base.corpus.embedder).is_multilingual and not english.is_multilingual
+    assert [one.relevance for one in english.read_passages("Wie viele Tage?", passages)] == [0.0] * len(passages)
+
+
+# -- with a language model, which answers in the asker's language ------------------------------------------------------
+
+
+async def ask_ideal_model(base: TemporaryBase, question: str, reference: str, gold: tuple[str, str]) -> AskResult:
+    model = IdealModel()
+    model.expect(AnswerQuestion("q", "fact", question, gold=(GoldSnippet(*gold),), reference=reference), 0)
+    with KnownAnswers(model) as running:
+        server = ModelServer.from_settings(Settings(model_url=running.url, model="ideal"))
+        assert server
+        result = await base.make_asker(Profile(), server)(question)
+        await server.aclose()
+    return result
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "gold"),
+    [
+        (
+            "Wie viele PTO-Tage habe ich?",
+            "Sie haben 28 Tage bezahlten Urlaub im Jahr.",
+            ("leave.md", "28 days of paid"),
+        ),
+        ("How much may a hotel cost?", "A hotel may cost at most 120 euros a night.", ("reisen.md", "120 Euro")),
+        (
+            "¿Quién revisa los extintores?",
+            "Los extintores se revisan una vez al año.",
+            ("brandschutz.md", "prüft die Feuer"),
+        ),
+    ],
+)
+async def test_an_answer_in_the_askers_language_is_confirmed_by_the_model(
+    base: TemporaryBase, question: str, answer: str, gold: tuple[str, str]
+) -> None:
+    found = await ask_ideal_model(base, question, answer, gold)
+    assert (found.answered_by, [one.supported for one in found.sentences]) == ("model", [True]), found.answer
+    assert found.sentences[0].citations[0].document == gold[0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "A hotel may cost at most 190 euros a night.",
+        "A hotel may cost at most 120 dollars a night.",
+        "A hotel may cost at most 120 euros a night by order EB-3010.",
+        "The head of the department received an award for this in spring.",
+    ],
+)
+async def test_a_model_cannot_confirm_other_numbers_units_and_subjects(base: TemporaryBase, answer: str) -> None:
+    """Check an answer that the model itself calls supported: rules decide about what does not change by translation."""
+    found = await ask_ideal_model(base, "How much may a hotel cost?", answer, ("reisen.md", "120 Euro"))
+    assert found.answered_by == "extractive" and answer.rstrip(".") not in found.answer

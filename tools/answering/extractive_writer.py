@@ -42,6 +42,7 @@ from argot.tools.answering.unit_completion import (
     is_repeating,
 )
 from argot.tools.reading.answer_types import is_decisive
+from argot.tools.reading.passage_languages import is_beyond_english
 from argot.tools.reading.question_splitting import split_questions
 from argot.tools.text.rarity import compute_floored_idf
 from argot.tools.text.words import content_stems
@@ -83,11 +84,20 @@ class _Candidate:
 class ExtractiveWriter:
     """An `AnswerWriter` that quotes. If a trained reader is loaded, it chooses what is quoted; without an embedder the
     rules use words alone.
+
+    Args:
+        beyond_english: chooses what is quoted where the question or the passages are not in English.
     """
 
-    def __init__(self, embedder: Embedder | None = None, reader: PassageReader | None = None) -> None:
+    def __init__(
+        self,
+        embedder: Embedder | None = None,
+        reader: PassageReader | None = None,
+        beyond_english: PassageReader | None = None,
+    ) -> None:
         self.embedder = embedder
         self.reader = reader
+        self.beyond_english = beyond_english
 
     async def write(self, request: AnswerRequest) -> AsyncIterator[str]:
         """Yield one piece for each passage quoted, best passage first; none if nothing clearly answers.
@@ -139,9 +149,9 @@ class ExtractiveWriter:
         about wages?", "What does it say about trimming a drive?"), quote what has every word of it, or is headed by it.
         """
         best = hits[:MAX_PASSAGES]
-        readings = read_wordings(question, best, self.reader) if self.reader and best else []
-        if chosen := choose_units(question, best, readings):
-            return quote_units(question, best, chosen)
+        for reader in self._list_readers(question, best):
+            if chosen := choose_units(question, best, read_wordings(question, best, reader)):
+                return quote_units(question, best, chosen)
         if identify_listed_language(question.text) != ENGLISH:  # which alone the reader has learnt
             few = _select_answering(question, best)
             return _write_pieces(question, self._find_fitting(question, few), few)
@@ -152,6 +162,12 @@ class ExtractiveWriter:
             if of_hit[0].covered >= _HEADING_CREDIT or _names_heading(question, best[of_hit[0].hit])
         ]
         return _write_pieces(question, about, best)
+
+    def _list_readers(self, question: QuotedQuestion, hits: Sequence[Hit]) -> list[PassageReader]:
+        if not hits:
+            return []
+        first = self.beyond_english if is_beyond_english(question.text, hits) else None
+        return [one for one in (first, self.reader) if one is not None]
 
     def _find_fitting(self, question: QuotedQuestion, hits: Sequence[Hit]) -> list[list[_Candidate]]:
         """Return the candidates of each passage, best first: by their words and, with an embedder, their meaning."""

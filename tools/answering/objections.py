@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
+from argot.languages.question_words import join_verdicts
 from argot.tools.answering.bounds import find_bound_objection
 from argot.tools.answering.denial import (
     CLAUSE,
@@ -49,7 +50,7 @@ from argot.tools.text.totals import strip_counts, strip_totals
 from argot.tools.text.units import is_unit
 from argot.tools.text.words import find_identifiers, fold_words, stem
 
-_VERDICT = re.compile(r"^(?:yes|no)\b[,.:;]\s+", re.IGNORECASE)
+_VERDICT = re.compile(rf"^(?:{join_verdicts()})\b[,.:;]\s+", re.IGNORECASE)
 """The answer to the question, not a negation of the following text: "No, scaffolding of less than 90 days is
 exempt"."""
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
@@ -126,9 +127,23 @@ def is_contradiction(reason: str) -> bool:
     return bool(reason) and not reason.startswith(_MISSING_KINDS)
 
 
+def find_missing(said: str, source: str) -> str:
+    """Return a number, identifier or name that the source does not contain, as `find_objection`; both as people read
+    them.
+    """
+    if number := find_missing_quantity(strip_totals(said), source):
+        return f"number {number}"
+    if counted := find_other_noun(said, source):
+        return f"{_OTHER_NOUN}{counted}"
+    if identifier := _find_missing_identifier(said, source):
+        return f"identifier {identifier}"
+    name = _find_missing_name(said, source)
+    return f"name {name}" if name else ""
+
+
 def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     """Yield all reasons, including empty ones; the quickest checks come first."""
-    yield _find_missing(strip_counts(said, passage), source)
+    yield find_missing(strip_counts(said, passage), source)
     statement = _VERDICT.sub("", said)
     yield _find_opposed(statement, passage, source)
     yield "negation" if has_denied_clause(statement, passage) else ""
@@ -208,18 +223,6 @@ def _find_opposed_by(said: str, nearest: str, source: str) -> str:
         else ""
     )
     return found if is_soft(bound) and found else bound
-
-
-def _find_missing(said: str, source: str) -> str:
-    """Return a number or name that the source does not contain."""
-    if number := find_missing_quantity(strip_totals(said), source):
-        return f"number {number}"
-    if counted := find_other_noun(said, source):
-        return f"{_OTHER_NOUN}{counted}"
-    if identifier := _find_missing_identifier(said, source):
-        return f"identifier {identifier}"
-    name = _find_missing_name(said, source)
-    return f"name {name}" if name else ""
 
 
 # -- identifiers and names --------------------------------------------------------------------------------------------

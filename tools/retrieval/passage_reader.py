@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from cachetools import LRUCache
 
 from argot.errors import InvalidSettings
 from argot.protocols import PassageReader, PassageReading, Scorer
@@ -26,6 +24,7 @@ from argot.tools.answering.quoting import is_head, read_units
 from argot.tools.reading.passage_readings import to_chance, to_log_odds
 from argot.tools.retrieval.pair_reader import PAIR_READER_FILE, PairReader, PairReading
 from argot.tools.retrieval.reader_scorer import ReaderScorer
+from argot.tools.retrieval.reading_cache import ReadingCache
 from argot.tools.retrieval.token_vectors import Floats, TokenVectors
 from argot.tools.retrieval.unit_features import add_summary, compare_tokens, measure_passage, measure_units
 from argot.types import Passage
@@ -36,8 +35,6 @@ WEIGHTS_FILE = Path(__file__).with_name("passage_reader.json")
 PAIR_UNIT_WEIGHT, PAIR_RELEVANCE_WEIGHT = 0.25, 1.0
 """Weights of the pair reader's log-odds beside 1 for those of the quick reading. Chosen on the validation questions:
 with more weight for units the pair reader's errors are too sure (bench/laboratory/retrieval.md)."""
-_MAX_REMEMBERED = 200
-"""Readings of passages that are kept, enough for the latest questions."""
 
 Bools = np.ndarray[tuple[int], np.dtype[np.bool_]]
 
@@ -96,8 +93,7 @@ class TrainedPassageReader:
         self.scorer = scorer
         self.weights = weights
         self.pairs = pairs
-        # Re-ranking and writing ask for the same readings.
-        self._quick, self._close = _ReadingCache(), _ReadingCache()
+        self._quick, self._close = ReadingCache(), ReadingCache()
 
     def read_passages(self, question: str, passages: Sequence[Passage]) -> list[PassageReading]:
         return self._quick.all_of(question, passages, self._read_quickly)
@@ -119,29 +115,6 @@ class TrainedPassageReader:
         if measured.whole is None:
             return PassageReading(0.0, (0.0,) * len(measured.units))
         return self.weights.judge_passage(measured.units, measured.may_answer, measured.whole)
-
-
-class _ReadingCache:
-    """The readings of the latest questions. Safe to use from several threads."""
-
-    def __init__(self) -> None:
-        self._readings: LRUCache[tuple[str, str, str], PassageReading] = LRUCache(_MAX_REMEMBERED)
-        self._lock = threading.Lock()
-
-    def all_of(self, question: str, passages: Sequence[Passage], read: _Read) -> list[PassageReading]:
-        """Return the reading of each passage; `read` reads those that are not known."""
-        keys = [(question, one.header, one.text) for one in passages]
-        with self._lock:
-            known = {key: self._readings[key] for key in keys if key in self._readings}
-        missing = {key: one for key, one in zip(keys, passages, strict=True) if key not in known}
-        if missing:
-            known |= zip(missing, read(question, [*missing.values()]), strict=True)
-        with self._lock:
-            self._readings.update(known)
-        return [known[key] for key in keys]
-
-
-_Read = Callable[[str, Sequence[Passage]], list[PassageReading]]
 
 
 def combine_readings(quick: PassageReading, pair: PairReading | None) -> PassageReading:

@@ -55,10 +55,16 @@ _NUMBER = re.compile(
     r"(?:[ \u00a0-]?(?P<scale>(?:thousand|million|billion|mn|bn)s?\b))?(?: US(?= dollars?\b))?"
     r"(?P<gap>[ \u00a0-]?(?P<unit>[%°][CF]?|[€$£¥₹]|(?<=[ \u00a0-])(?:US\$|[A-Za-zµμΩω]+)))?(?=(?P<slash>/[A-Za-z])?)"
 )
+_NUMBERS_BY_WORD = NUMBER_WORDS | {
+    word: str(value)
+    for code in LISTED_LANGUAGES
+    for value, word in enumerate(read_language_file(code)["numbers"].split(), start=2)
+    if word != "-"
+}
 _NUMBER_WORD = re.compile(
     # "one" is usually a pronoun ("the one that ...").
-    rf"\b(?P<number>{'|'.join(word for word in NUMBER_WORDS if word not in ('one', 'zero'))})\b"
-    r"(?:[ \u00a0-](?P<unit>[A-Za-z]+))?",
+    rf"\b(?P<number>{'|'.join(word for word in _NUMBERS_BY_WORD if word not in ('one', 'zero'))})\b"
+    r"(?:[ \u00a0-](?P<unit>[^\W\d_]+))?",
     re.IGNORECASE,
 )
 _ISO_DATE = re.compile(r"(?<![\w.-])(?P<year>\d{4})-(?P<month>0[1-9]|1[0-2])-(?P<day>\d{2})(?![\w-])")
@@ -210,7 +216,7 @@ def _read_numbers(text: str) -> frozenset[_NumberReading]:
     return frozenset([*found, *_find_figures(rest), *_find_number_words(rest)])
 
 
-_MAY_COUNT = re.compile(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)})\b|{_WEEKDAY.pattern}|{_MONTH.pattern}", re.IGNORECASE)
+_MAY_COUNT = re.compile(rf"\d|\b(?:{'|'.join(_NUMBERS_BY_WORD)})\b|{_WEEKDAY.pattern}|{_MONTH.pattern}", re.IGNORECASE)
 
 
 def _make_reading(number: str, unit: str = "") -> _NumberReading:
@@ -276,7 +282,7 @@ def _find_figures(text: str) -> Iterator[_NumberReading]:
 
 def _find_number_words(text: str) -> Iterator[_NumberReading]:
     for match in _NUMBER_WORD.finditer(text):
-        number = NUMBER_WORDS[match["number"].lower()]
+        number = _NUMBERS_BY_WORD[match["number"].lower()]
         scale = (match["unit"] or "").casefold()
         if scale in _SCALES:
             yield _NumberReading(number, _apply_scale(number, scale), "", scale)

@@ -11,22 +11,11 @@ from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.languages.detection import identify_listed_language
-from argot.languages.language_data import load_language
+from argot.languages.language_data import ENGLISH, load_language, read_language_file
 from argot.languages.stemming import has_stemmer, stem_word
 
-
-def _split_words(words: str) -> list[str]:
-    return words.split()
-
-
-NUMBER_WORDS = {
-    word: str(value)
-    for value, word in enumerate(
-        _split_words(
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-            "seventeen eighteen nineteen twenty"
-        )
-    )
+NUMBER_WORDS = {"zero": "0", "one": "1"} | {
+    word: str(value) for value, word in enumerate(read_language_file(ENGLISH)["numbers"].split(), start=2)
 }
 
 # A decimal or grouped number ("3.5", "40,000") is one word, so is "boss's", and "C++" and "C#" keep their marks.

@@ -14,6 +14,7 @@ from gettext import NullTranslations
 from importlib.resources import files
 from io import BytesIO
 from typing import TYPE_CHECKING
+from unicodedata import bidirectional
 
 from argot.languages.detection import find_question_language
 from argot.languages.language_data import ENGLISH
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from babel.messages.catalog import Catalog
 
+ISOLATE, END_ISOLATE = "\u2068", "\u2069"
+"""Around a text whose direction is its own, whatever stands beside it (Unicode Standard Annex 9)."""
 LANGUAGE_NAMES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 """The languages that have a catalogue, and English, each by its own name."""
 
@@ -75,7 +78,7 @@ def load_translations(language: str) -> NullTranslations:
     return Translations(compiled)
 
 
-def translate(text: str, **values: object) -> str:
+def translate(text: str, /, **values: object) -> str:
     """Translate a text into the language of `page_language`; one without a translation stays English.
 
     Args:
@@ -86,7 +89,7 @@ def translate(text: str, **values: object) -> str:
     return found % values if values else found
 
 
-def translate_number(one: str, many: str, number: int, **values: object) -> str:
+def translate_number(one: str, many: str, number: int, /, **values: object) -> str:
     """Translate a text into the plural form that the language has for a number, and put it into "%(number)s"."""
     return load_translations(page_language.get()).ngettext(one, many, number) % {"number": number, **values}
 
@@ -107,8 +110,12 @@ def join_with_or(names: list[str] | tuple[str, ...]) -> str:
 
 
 def quote_name(name: object) -> str:
-    """Put a name or word into the language's quotation marks."""
-    return translate("“%(name)s”", name=name)
+    """Put a name or a quotation into the language's quotation marks. One that begins from right to left is isolated, so
+    that its signs and the marks stay where they belong.
+    """
+    text = str(name)
+    first = next((kind for kind in map(bidirectional, text) if kind in ("L", "R", "AL")), "L")
+    return translate("“%(name)s”", name=text if first == "L" else f"{ISOLATE}{text}{END_ISOLATE}")
 
 
 def _join_names(names: list[str] | tuple[str, ...], form: str) -> str:

@@ -16,8 +16,8 @@ from argot.service.sign_in.account import (
     begin_session,
     end_sessions,
     get_account,
-    keep_language,
     has_password,
+    keep_language,
     revoke_own_key,
 )
 from argot.service.sign_in.password_sign_in import SignIn, SignInRefused

@@ -68,6 +68,8 @@ MODULE_TEXTS = {
     *(words for words, _ in document_list.AGES.values()),
     *(one for one in [*FILE_KINDS.values(), "picture"] if one not in FORMAT_NAMES),
     *get_args(PageKind),
+    *("approved", "draft", "retired"),
+    *("added", "updated", "unchanged", "duplicate", "failed", "skipped"),
     NO_ANSWER,
     STOPPED_MESSAGE,
     WEAK_MATCH,
@@ -82,13 +84,11 @@ MODULE_TEXTS = {
 """Texts of Python modules that the pages translate when they show them."""
 STILL_ENGLISH = {
     "accepted.html", "alias.html", "change.html", "choose.html", "conflicts.html", "contexts.html", "dismissed.html",
-    "document.html", "documents.html", "documents_base.html",
-    "drafts.html", "dustbin.html", "effects.html", "effects_page.html", "effects_together.html",
-    "effects_together_page.html", "files.html", "history.html", "home.html", "insight.html", "library_document.html",
-    "mining.html", "miss.html", "parts.html", "people.html", "person.html", "person_fields.html",
-    "preview.html", "proposals.html", "queue.html", "results.html", "review.html", "revision.html", "sense_form.html",
-    "side.html", "source_rows.html", "sources.html", "term.html",
-    "to_do.html", "use.html", "warnings.html", "workbench_base.html",
+    "document.html", "drafts.html", "dustbin.html", "effects.html", "effects_page.html", "effects_together.html",
+    "effects_together_page.html", "files.html", "history.html", "insight.html", "mining.html", "miss.html",
+    "parts.html", "people.html", "person.html", "person_fields.html", "preview.html", "proposals.html", "review.html",
+    "revision.html", "sense_form.html", "side.html", "source_rows.html", "sources.html", "term.html", "use.html",
+    "warnings.html", "workbench_base.html",
 }  # fmt: skip
 """The templates with text outside the catalogues, most of them of managers' pages: this list may only shrink."""
 WINDOW_MODULES = [

@@ -181,7 +181,7 @@ def test_the_chosen_language_is_kept_by_the_account_and_holds_in_another_browser
         other.headers["Accept-Language"] = "de"
         other.cookies.set("argot-language", "fr")  # of whoever used this browser before
         assert '<html lang="es">' in other.get("/terms").text
-        assert other.get("/account/data").json()["tables"]["users"][0]["language"] == "es"
+        assert other.get("/account/data").json()["people"]["users"][0]["language"] == "es"
         other.post("/account/language", data={"csrf": csrf(other), "language": ""})
         other.cookies.delete("argot-language")
         assert '<html lang="de">' in other.get("/terms").text

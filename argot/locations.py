@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
+from argot.languages.catalogues import translate
+
 _KINDS = {".pptx": "slide", ".xlsx": "sheet"}
 
 
@@ -15,7 +17,7 @@ def place(document: str, page: int | None, page_kind: str | None = None) -> str:
     name.
     """
     kind = page_kind or _KINDS.get(PurePosixPath(document).suffix.casefold(), "page")
-    return f", {kind} {page}" if page else ""
+    return f", {translate(kind)} {page}" if page else ""
 
 
 def link_picture(document: str, number: int) -> str:

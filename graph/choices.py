@@ -14,6 +14,7 @@ from rapidfuzz import fuzz
 
 from argot.errors import Conflict, InvalidInput
 from argot.language import AUXILIARIES, INTERROGATIVES
+from argot.languages.catalogues import translate, translate_to_all
 from argot.results import Choice
 from argot.tools.retrieval.sibling_documents import Sibling
 from argot.tools.text.words import bare
@@ -81,7 +82,7 @@ def parse_choice(reply: str, choices: Sequence[Choice]) -> str | None:
         return text
     # People type "none" and "anyway" as words; the other two shapes come only from a button in an older message.
     if _BUTTON.fullmatch(text) and text not in {NONE_OF_THESE, ANSWER_ANYWAY}:
-        raise Conflict(f"The choice '{text}' is no longer open. {_list_choices(choices)}")
+        raise Conflict(translate("The choice '%(choice)s' is no longer open.", choice=text) + _list_choices(choices))
     plain = " ".join(text.casefold().rstrip(".!").replace(",", " ").split())
     # The most certain reading first: "2" is a number even where a choice has a 2 in its expansion.
     return _match_number(plain, choices) or _match_phrase(plain, offered) or _match_words(text, plain, choices)
@@ -110,17 +111,17 @@ def make_document_choice(one: Sibling) -> Choice:
 
 def _list_choices(choices: Sequence[Choice]) -> str:
     lines = "; ".join(f"{number}: {describe_choice(choice)}" for number, choice in enumerate(choices, 1))
-    return f"You can choose {lines}. Or ask something else."
+    return " " + translate("You can choose %(lines)s. Or ask something else.", lines=lines)
 
 
 def describe_choice(choice: Choice) -> str:
     """Return a choice as the text that people read."""
     if choice.answer == NONE_OF_THESE:
-        return "none of these"
+        return translate("none of these")
     if choice.answer == ANSWER_ANYWAY:
-        return "answer anyway"
+        return translate("answer anyway")
     if choice.answer.startswith(TERM):
-        return f"{choice.term} (did you mean this?)"
+        return f"{choice.term} ({translate('did you mean this?')})"
     meaning = choice.expansion or choice.description or choice.term
     return f"{meaning} ({choice.context})" if choice.context else meaning
 
@@ -134,13 +135,14 @@ def _match_number(plain: str, choices: Sequence[Choice]) -> str | None:
     else:
         return None
     if not 1 <= number <= len(choices):
-        raise InvalidInput(f"There is no choice {number}. {_list_choices(choices)}")
+        raise InvalidInput(translate("There is no choice %(number)s.", number=number) + _list_choices(choices))
     return choices[number - 1].answer
 
 
 def _match_phrase(plain: str, offered: set[str]) -> str | None:
     for phrases, answer in ((_NONE_PHRASES, NONE_OF_THESE), (_ANYWAY_PHRASES, ANSWER_ANYWAY)):
-        if plain in phrases and answer in offered:
+        said = translate_to_all("none of these" if answer == NONE_OF_THESE else "answer anyway")
+        if plain in phrases | said and answer in offered:
             return answer
     return None
 
@@ -165,7 +167,8 @@ def _match_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None
         if len(fitting) == 1:
             return fitting[0].answer
         if fitting:
-            raise InvalidInput(f"'{text[:60]}' fits {len(fitting)} of the choices. {_list_choices(choices)}")
+            said = translate("'%(reply)s' fits %(number)s of the choices.", reply=text[:60], number=len(fitting))
+            raise InvalidInput(said + _list_choices(choices))
     return None
 
 

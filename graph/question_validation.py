@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from argot.errors import InvalidInput
+from argot.languages.catalogues import format_local_number, translate
 
 # Line ends stay: a list of questions keeps its lines.
 _SPACES = re.compile(r"[^\S\n]+")
@@ -19,16 +20,19 @@ def check_question(question: str, max_chars: int) -> str:
     """
     # Checked first: cleaning takes time for each character.
     if len(question) > max_chars:
-        raise InvalidInput(
-            f"The question has {len(question):,} characters; at most {max_chars:,} can be asked at once. "
+        text = (
+            "The question has %(number)s characters; at most %(most)s can be asked at once. "
             "Shorten it, or add the long text as a document and ask about that."
+        )
+        raise InvalidInput(
+            translate(text, number=format_local_number(len(question)), most=format_local_number(max_chars))
         )
     text = _SPACES.sub(" ", "".join(map(_clean_char, question))).strip()
     if not text:
-        raise InvalidInput("The question is empty. Write what you want to know.")
+        raise InvalidInput(translate("The question is empty. Write what you want to know."))
     # Letters and digits of any script, so that a question in Japanese or a single number is accepted.
     if not any(unicodedata.category(char)[0] in "LN" for char in text):
-        raise InvalidInput(f"'{text[:40]}' holds no words. Write what you want to know.")
+        raise InvalidInput(translate("'%(text)s' holds no words. Write what you want to know.", text=text[:40]))
     return text
 
 

@@ -11,6 +11,7 @@ from argot.graph.checkpoints.thread_history import iter_latest_turns
 from argot.graph.run_context import RunContext
 from argot.graph.state import MAX_QUESTIONS_BACK, State, SubjectRecord
 from argot.graph.state_records import MIN_CLEAR_CONTEXT_SCORE
+from argot.languages.catalogues import translate
 from argot.tools.retrieval.sibling_documents import Sibling, find_siblings, is_left_open, is_singled_out
 from argot.tools.text.words import fold_words
 from argot.types import Hit
@@ -76,7 +77,8 @@ def write_subject_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
     offered = load_offered(subject, run)
     meant = offered.get(subject["chosen"])
     named = meant and is_singled_out(turn["stand_alone_question"], meant, offered.values())
-    return [f"“{subject['noun']}” was taken to mean {meant.name}, as before."] if meant and not named else []
+    text = "“%(noun)s” was taken to mean %(name)s, as before."
+    return [translate(text, noun=subject["noun"], name=meant.name)] if meant and not named else []
 
 
 def keep_subject(hits: Sequence[Hit], subject: SubjectRecord | None, run: RunContext) -> list[Hit]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from argot.corpus.store.revision_reads import read_documents
 from argot.graph.run_context import RunContext
+from argot.languages.catalogues import translate, translate_number
 from argot.tools.answering.file_outline import select_overview
 from argot.tools.reading.file_kinds import filter_by_kind
 from argot.tools.reading.file_questions import FileQuestion, parse_file_question
@@ -116,6 +117,6 @@ def write_scope_notes(turn: Mapping[str, Any], run: RunContext) -> list[str]:
     wanted = turn.get("scope", [])
     names = [one.name for one in read_documents(run.corpus.store, run.principal, wanted)] if wanted else []
     if wanted and not names:
-        return ["What alone was to be searched is not there any more, or not for you."]
-    were = "were" if len(names) > 1 else "was"
-    return [f"Only {' and '.join(names)} {were} searched, as you asked."] if names else []
+        return [translate("What alone was to be searched is not there any more, or not for you.")]
+    one, many = "Only %(names)s was searched, as you asked.", "Only %(names)s were searched, as you asked."
+    return [translate_number(one, many, len(names), names=translate(" and ").join(names))] if names else []

@@ -23,6 +23,7 @@ from math import ceil
 from typing import Protocol
 
 from argot.errors import ServiceStopping, TooManyQuestions
+from argot.languages.catalogues import translate
 from argot.service.leaky_buckets import LeakyBuckets
 from argot.settings import Settings
 from argot.types import LOCAL_NAME, Principal
@@ -53,8 +54,8 @@ class Limits:
     at_once: int
     running: int
     waiting: int
-    crowded: str = "Many people are asking just now: {} questions wait. Ask again in a moment."
-    busy: str = "{} of your questions are being answered already. Ask again when one of them is done."
+    crowded: str = "Many people are asking just now: %(number)s questions wait. Ask again in a moment."
+    busy: str = "%(number)s of your questions are being answered already. Ask again when one of them is done."
 
     @classmethod
     def limit_questions(cls, settings: Settings) -> Limits:
@@ -72,8 +73,8 @@ class Limits:
             at_once=settings.limits.attachments_at_once,
             running=RUNNING_ATTACHMENTS,
             waiting=WAITING_ATTACHMENTS,
-            crowded="Many people are sending files just now: {} files wait. Send it again in a moment.",
-            busy="{} of your files are being read already. Send this one when one of them is done.",
+            crowded="Many people are sending files just now: %(number)s files wait. Send it again in a moment.",
+            busy="%(number)s of your files are being read already. Send this one when one of them is done.",
         )
 
     @classmethod
@@ -83,8 +84,8 @@ class Limits:
             at_once=ARCHIVES_PER_PERSON,
             running=RUNNING_ARCHIVES,
             waiting=WAITING_ARCHIVES,
-            crowded="Many people are sending archives just now: {} archives wait. Send it again in a moment.",
-            busy="{} of your archives are being unpacked already. Send this one when one of them is done.",
+            crowded="Many people are sending archives just now: %(number)s archives wait. Send it again in a moment.",
+            busy="%(number)s of your archives are being unpacked already. Send this one when one of them is done.",
         )
 
 
@@ -213,7 +214,7 @@ class Gate:
         limits = self._limits
         # The queue is bounded for everybody, even for those without limits of their own.
         if limits.waiting and self._full and len(self._queue) >= limits.waiting:
-            raise TooManyQuestions(limits.crowded.format(len(self._queue)), BUSY_WAIT)
+            raise TooManyQuestions(translate(limits.crowded, number=len(self._queue)), BUSY_WAIT)
         if free:
             return
         if limits.at_once and self._here[person] >= limits.at_once:
@@ -296,18 +297,23 @@ def _decrease(counted: Counter[str], person: str) -> None:
 
 
 def _busy(limits: Limits) -> TooManyQuestions:
-    return TooManyQuestions(limits.busy.format(limits.at_once), 5)
+    return TooManyQuestions(translate(limits.busy, number=limits.at_once), 5)
 
 
 def _too_fast(per_minute: int, seconds: float) -> TooManyQuestions:
     wait = ceil(seconds)
     return TooManyQuestions(
-        f"You have asked {per_minute} questions within a minute. Ask again in {wait} seconds.", wait
+        translate(
+            "You have asked %(number)s questions within a minute. Ask again in %(seconds)s seconds.",
+            number=per_minute,
+            seconds=wait,
+        ),
+        wait,
     )
 
 
 def _stopping() -> ServiceStopping:
-    return ServiceStopping("Argot is being restarted and starts no new answers. Ask again in a minute.", 30)
+    return ServiceStopping(translate("Argot is being restarted and starts no new answers. Ask again in a minute."), 30)
 
 
 class Gates:

@@ -88,6 +88,14 @@ def identify_question_language(question: str) -> str:
     return found if confidence >= MIN_CONFIDENCE and found != _NO_LANGUAGE else ENGLISH
 
 
+@lru_cache(maxsize=1_000)
+def find_question_language(question: str) -> str:
+    """Return the language of a question (ISO 639-1); empty if nothing shows it, as with a name alone."""
+    found = identify_question_language(question)
+    words = {word.casefold() for word in _WORD.findall(question)}
+    return found if found != ENGLISH or words & load_language(ENGLISH).signs else UNKNOWN
+
+
 @lru_cache(maxsize=20_000)
 def identify_listed_language(text: str) -> str:
     """Return the language of a question or sentence among those with a file of words; English if nothing shows

@@ -8,6 +8,7 @@ from argot.graph.presentation.document_notes import write_disagreement_note, wri
 from argot.graph.presentation.language_wording import write_language_notes
 from argot.graph.presentation.turn_reading import TurnReading, join_text
 from argot.graph.presentation.wording import write_notes, write_selection_note
+from argot.languages.catalogues import translate
 from argot.results import FoundPassage
 from argot.tools.answering.disagreements import find_disagreements
 from argot.tools.answering.selections import count_quoted
@@ -36,7 +37,8 @@ def _write_unit_notes(reading: TurnReading) -> list[str]:
     if turn["status"] != "answered" or turn.get("answered_by") == "model":
         return []
     unit = find_missing_unit(turn["stand_alone_question"], join_text(reading))
-    return [f"The answer is not in {unit}: Argot quotes, and converts nothing."] if unit else []
+    text = "The answer is not in %(unit)s: Argot quotes, and converts nothing."
+    return [translate(text, unit=unit)] if unit else []
 
 
 def _write_disagreements(reading: TurnReading) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from itertools import permutations
 
+from argot.languages.catalogues import quote_name, translate
 from argot.tools.answering.disagreements import Disagreement
 from argot.tools.answering.freshness import freshness
 from argot.tools.answering.succession import find_successors
@@ -32,12 +33,12 @@ def describe_places(documents: Iterable[Document]) -> dict[str, str]:
 def write_disagreement_note(found: Disagreement) -> str:
     """Return both sentences side by side, each with its document and that document's date."""
     said, other = _quote_sentence(found.said, found.held[1]), _quote_sentence(found.other, found.other_held[1])
-    return f"Two documents disagree: {said}; {other}."
+    return translate("Two documents disagree: %(said)s; %(other)s.", said=said, other=other)
 
 
 def _quote_sentence(sentence: str, document: Document) -> str:
     fresh = freshness(document)
-    return f"“{sentence}” ({document.name}{f', {fresh}' if fresh else ''})"
+    return f"{quote_name(sentence)} ({document.name}{f', {fresh}' if fresh else ''})"
 
 
 def write_succession_notes(documents: Iterable[Document], cited: Collection[str]) -> list[str]:
@@ -49,7 +50,7 @@ def write_succession_notes(documents: Iterable[Document], cited: Collection[str]
     """
     held = list({document.id: document for document in documents}.values())
     return [
-        f"{old.name} says that it is superseded by {new.name}, which counts first."
+        translate("%(old)s says that it is superseded by %(new)s, which counts first.", old=old.name, new=new.name)
         for old, new in find_successors(held)
         if old.id in cited
     ]

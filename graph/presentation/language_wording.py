@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from argot.graph.presentation.turn_reading import TurnReading
 from argot.graph.run_context import RunContext
+from argot.languages.catalogues import join_with_and, translate, translate_language_name
 from argot.languages.detection import identify_question_language, name_language
 from argot.languages.language_data import LISTED_LANGUAGES, load_listed_languages
 from argot.types import LANGUAGE, Passage
@@ -25,11 +26,11 @@ def find_other_languages(question: str, run: RunContext) -> list[str]:
 
 def write_other_languages(question: str, languages: Sequence[str]) -> str:
     """Write what Argot can say of a question if all documents are in other languages: not that they lack an answer."""
-    asked = name_language(identify_question_language(question))
-    there = join_languages(languages)
-    return (
-        f"The question is in {asked}, and there are only documents in {there}. Argot does not translate, so they may "
-        f"well answer it: ask again in {there}."
+    return translate(
+        "The question is in %(asked)s, and there are only documents in %(there)s. Argot does not translate, so they "
+        "may well answer it: ask again in %(there)s.",
+        asked=translate_language_name(name_language(identify_question_language(question))),
+        there=_join_languages(languages),
     )
 
 
@@ -40,16 +41,19 @@ def write_language_notes(reading: TurnReading, cited: Collection[Passage]) -> li
     language = identify_question_language(reading.turn["stand_alone_question"])
     notes = []
     if language not in LISTED_LANGUAGES:
-        known = join_languages([one.name for one in load_listed_languages()])
         notes.append(
-            f"The question seems to be in {name_language(language)}. Argot knows the question words of {known}; in "
-            "other languages it searches all words, and cannot tell what kind of answer is wanted."
+            translate(
+                "The question seems to be in %(language)s. Argot knows the question words of %(known)s; in other "
+                "languages it searches all words, and cannot tell what kind of answer is wanted.",
+                language=translate_language_name(name_language(language)),
+                known=_join_languages([one.name for one in load_listed_languages()]),
+            )
         )
     others = sorted({name_language(one.language) for one in cited if one.language and one.language != language})
     if others and reading.turn.get("answered_by") != "model":
-        notes.append(f"Quoted as written, in {join_languages(others)}.")
+        notes.append(translate("Quoted as written, in %(languages)s.", languages=_join_languages(others)))
     return notes
 
 
-def join_languages(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _join_languages(names: Sequence[str]) -> str:
+    return join_with_and([translate_language_name(name) for name in names])

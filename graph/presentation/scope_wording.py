@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from argot.graph.run_context import RunContext
+from argot.languages.catalogues import format_local_day, join_with_or, quote_name, translate
 from argot.types import Document, DocumentField, QuestionScope
 
 MAX_VALUES = 8
@@ -34,7 +35,9 @@ def group_values_by_name(scope: QuestionScope) -> dict[str, list[str]]:
 
 def write_searched_note(scope: QuestionScope) -> list[str]:
     """Return the note that names the documents searched, if not all were."""
-    return [f"Only documents {_describe_scope(scope)} were searched."] if scope else []
+    if not scope:
+        return []
+    return [translate("Only documents %(conditions)s were searched.", conditions=_describe_scope(scope))]
 
 
 def describe_empty_scope(scope: QuestionScope, run: RunContext) -> str:
@@ -42,32 +45,30 @@ def describe_empty_scope(scope: QuestionScope, run: RunContext) -> str:
     store, principal = run.corpus.store, run.principal
     if not scope or store.documents_within(principal, scope):
         return ""
-    told = [f"None of the documents that you may read {_describe_lack(scope)}, so nothing was searched."]
+    text = "You may read no document %(conditions)s, so nothing was searched."
+    told = [translate(text, conditions=_describe_scope(scope))]
     for name, wanted in group_values_by_name(scope).items():
         only = QuestionScope(fields=tuple(DocumentField(name, value) for value in wanted))
         # An existing value fails only together with the other conditions.
         if not store.documents_within(principal, only):
             values = store.field_values(principal, name, MAX_VALUES + 1)
-            end = " and others." if len(values) > MAX_VALUES else "."
-            told.append(f"Values of {name}: {', '.join(values[:MAX_VALUES])}{end}")
+            listed = ", ".join(values[:MAX_VALUES])
+            more = len(values) > MAX_VALUES
+            text = "Values of %(name)s: %(values)s and others." if more else "Values of %(name)s: %(values)s."
+            told.append(translate(text, name=name, values=listed))
     return " ".join(told)
 
 
 def _describe_scope(scope: QuestionScope) -> str:
-    with_fields = (f"with {name} {_join_with_or(values)}" for name, values in group_values_by_name(scope).items())
-    return " and ".join([*_describe_tags_and_date(scope), *with_fields])
+    """Return the conditions of a scope in words, as in "tagged “HR” and dated 2025-01-01 or later"."""
+    told = [translate("tagged %(tags)s", tags=_join_quoted(scope.tags))] if scope.tags else []
+    told += [translate("dated %(day)s or later", day=format_local_day(scope.since))] if scope.since else []
+    told += [
+        translate("with %(name)s %(values)s", name=name, values=_join_quoted(values))
+        for name, values in group_values_by_name(scope).items()
+    ]
+    return translate(" and ").join(told)
 
 
-def _describe_lack(scope: QuestionScope) -> str:
-    be = " and ".join(_describe_tags_and_date(scope))
-    have = " and ".join(f"{name} {_join_with_or(values)}" for name, values in group_values_by_name(scope).items())
-    return " and ".join(filter(None, [be and f"is {be}", have and f"has {have}"]))
-
-
-def _describe_tags_and_date(scope: QuestionScope) -> list[str]:
-    tagged = [f"tagged {_join_with_or(scope.tags)}"] if scope.tags else []
-    return [*tagged, *([f"dated {scope.since} or later"] if scope.since else [])]
-
-
-def _join_with_or(names: Sequence[str]) -> str:
-    return " or ".join(f"“{name}”" for name in names)
+def _join_quoted(names: Sequence[str]) -> str:
+    return join_with_or([quote_name(name) for name in names])

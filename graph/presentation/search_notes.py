@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from argot.graph.presentation.wording import join_quoted, join_with_and
+from argot.graph.presentation.wording import join_quoted
 from argot.graph.run_context import RunContext
+from argot.languages.catalogues import join_with_and, translate
 from argot.results import ToolCall
 from argot.tools.reading.comparisons import find_sides
 from argot.tools.reading.question_splitting import split_questions
@@ -86,12 +87,16 @@ def _write_search_notes(
         visible: the asker may see what the texts of the tools' calls rest on.
     """
     queries = [query for some in searched_again for query in some]
-    notes = [f"Searched again for {join_quoted(queries)}."] if queries else []
+    notes = [translate("Searched again for %(queries)s.", queries=join_quoted(queries))] if queries else []
     notes += _write_research_note(turn, visible=visible)
     notes += _write_comparison_note(turn)
-    missing = "The search by meaning is out of order: passages were found by the words of the question alone."
     if turn.get("by_words_alone"):
-        notes.append(f"{missing} Whoever runs Argot sees why with: argot doctor")
+        notes.append(
+            translate(
+                "The search by meaning is out of order: passages were found by the words of the question alone. "
+                "Whoever runs Argot sees why with: argot doctor"
+            )
+        )
     return notes
 
 
@@ -100,14 +105,19 @@ def _write_research_note(turn: Mapping[str, Any], *, visible: bool) -> list[str]
         return []
     if not turn.get("plan"):
         done = turn["status"] in {"answered", "abstained"} and not turn.get("whole") and not turn.get("unnamed")
-        why = "The language model made no plan" if turn.get("model") else "A thorough answer needs a language model"
-        return [f"{why}: this answer was made with normal effort."] if done else []
+        why = (
+            "The language model made no plan: this answer was made with normal effort."
+            if turn.get("model")
+            else "A thorough answer needs a language model: this answer was made with normal effort."
+        )
+        return [translate(why)] if done else []
     calls = turn.get("tool_calls", []) if visible else []
     texts = list(dict.fromkeys(_join_texts(call) for call in calls if call.get("is_told") and _join_texts(call)))
     # A text with other names may be what a document dictates: of these calls only the tool is named.
     others = dict.fromkeys(call["tool"] for call in calls if not call.get("is_told"))
-    notes = [f"Looked up {join_quoted(texts)}."] if texts else []
-    return [*notes, f"The model {'also ' if texts else ''}called {join_with_and([*others])}."] if others else notes
+    notes = [translate("Looked up %(texts)s.", texts=join_quoted(texts))] if texts else []
+    called = "The model also called %(tools)s." if texts else "The model called %(tools)s."
+    return [*notes, translate(called, tools=join_with_and([*others]))] if others else notes
 
 
 def _join_texts(call: Mapping[str, Any]) -> str:
@@ -120,8 +130,10 @@ def _write_comparison_note(turn: Mapping[str, Any]) -> list[str]:
     if not sides or turn.get("answered_by") == "model" or turn.get("unwritten"):
         return []
     if turn["status"] == "answered" and turn["sentences"]:
-        return [f"The documents are quoted on {join_quoted(sides)}, in this order. Nothing is concluded from that."]
+        text = "The documents are quoted on %(sides)s, in this order. Nothing is concluded from that."
+        return [translate(text, sides=join_quoted(sides))]
     parts = dict(zip(split_questions(question), sides, strict=True))
     missing = [parts[one] for one in turn.get("unanswered", []) if one in parts]
     told = turn["status"] == "abstained" and missing
-    return [f"Nothing was found about {join_quoted(missing)}, so there is nothing to compare."] if told else []
+    text = "Nothing was found about %(missing)s, so there is nothing to compare."
+    return [translate(text, missing=join_quoted(missing))] if told else []

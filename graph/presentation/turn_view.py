@@ -51,6 +51,7 @@ from argot.graph.state import QueryMissRecord, TurnPart
 from argot.graph.state_records import MIN_LIKELY_CONTEXT_SCORE, find_agreed_context, get_term
 from argot.graph.subjects import load_offered, write_subject_notes
 from argot.graph.thread_files import write_scope_notes
+from argot.languages.catalogues import speak_as_asked, translate
 from argot.results import (
     MAX_NEAREST_PASSAGES,
     STOPPED_MESSAGE,
@@ -71,7 +72,7 @@ from argot.tools.retrieval.suggested_questions import write_question
 def assemble(
     turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: bool = False, withheld: str = ""
 ) -> AskResult:
-    """Return the result of a turn as this principal may see it now.
+    """Return the result of a turn as this principal may see it now, with all texts in the language of its question.
 
     Args:
         turn: the state of the thread, or one of its `read_past_turns`.
@@ -80,6 +81,11 @@ def assemble(
         waiting: the turn is at an interrupt, and its choices are open.
         withheld: the text in place of sentences that the principal may not see; empty: they are left out.
     """
+    with speak_as_asked(turn["question"]):
+        return _assemble(turn, run, thread, waiting=waiting, withheld=withheld and translate(withheld))
+
+
+def _assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting: bool, withheld: str) -> AskResult:
     reading = read_turn(cast(TurnPart, turn), run, withheld)
     choices = _build_choices(reading, run) if waiting else []
     status = _find_status(reading.turn, waiting)

@@ -8,6 +8,13 @@ from typing import Any
 
 from argot.graph.state import DoubtRecord, TurnPart
 from argot.graph.state_records import DEFINED_BY_DOCUMENTS, MIN_CLEAR_CONTEXT_SCORE, get_term
+from argot.languages.catalogues import (
+    join_with_and,
+    join_with_or,
+    quote_name,
+    translate,
+    translate_number,
+)
 from argot.locations import place
 from argot.results import NO_ANSWER, FoundPassage, MissedTerm
 from argot.tools.reading.chitchat import SmallTalk
@@ -35,6 +42,28 @@ _OPENINGS: dict[SmallTalk, str] = {
     "library": "There are no documents yet that I could answer from.",
     "recall": "Nothing has been asked in this conversation yet, or I no longer have that part of it.",
 }
+_OWN_DOCUMENTS = (
+    "I answer from %(number)s document in this conversation:",
+    "I answer from %(number)s documents in this conversation:",
+)
+_SHARED_DOCUMENTS = (
+    "I answer from %(number)s document that you may read:",
+    "I answer from %(number)s documents that you may read:",
+)
+_MORE_DOCUMENTS = (
+    "And from %(number)s document that you may read:",
+    "And from %(number)s documents that you may read:",
+)
+_WITHHELD = (
+    "%(number)s sentence is withheld: no passage supports what was written.",
+    "%(number)s sentences are withheld: no passage supports what was written.",
+)
+_HIDDEN = (
+    "%(number)s sentence is not shown: the documents changed, or you may no longer read them.",
+    "%(number)s sentences are not shown: the documents changed, or you may no longer read them.",
+)
+_READ_AS = "“%(term)s” was read as “%(meaning)s”."
+_UNKNOWN = "“%(term)s” is neither in the glossary nor in the documents."
 _WHAT_IT_DOES = (
     "I cite the passages that support an answer. I read abbreviations as your organisation uses them, "
     "and I ask if one can have several meanings. If I find no answer in the documents, I say so."
@@ -79,36 +108,49 @@ def write_query_miss(misses: Sequence[MissedTerm], *, waiting: bool = False) -> 
 
     `waiting`: the asker may still have the question answered without the terms.
     """
-    one = len(misses) == 1
-    names = join_with_and([f"“{miss.term}”" for miss in misses])
+    number = len(misses)
+    names = join_quoted([miss.term for miss in misses])
+    suggestions = _write_suggestions(misses)
     lines = [
-        f"I cannot answer this reliably: {names} {'is' if one else 'are'} not in the glossary. "
-        f"Please check the spelling of {'the term' if one else 'these terms'}{_write_suggestions(misses)}."
+        translate_number(
+            "I cannot answer this reliably: %(names)s is not in the glossary. "
+            "Please check the spelling of the term%(suggestions)s.",
+            "I cannot answer this reliably: %(names)s are not in the glossary. "
+            "Please check the spelling of these terms%(suggestions)s.",
+            number,
+            names=names,
+            suggestions=suggestions,
+        )
     ]
     contacts = sorted({miss.contact for miss in misses if miss.contact})
     # Without a contact nobody is named: the wrong person is worse than none, and the managers' queue has the term.
-    them = "it" if one else "them"
-    told = f"those who look after the glossary see that people ask for {them}"
     if contacts:
-        told = f"contact {join_with_and(contacts)} to have {them} added"
-    lines.append(f"If {'it is' if one else 'they are'} right, {told}.")
+        one, many = (
+            "If it is right, contact %(contacts)s to have it added.",
+            "If they are right, contact %(contacts)s to have them added.",
+        )
+        lines.append(translate_number(one, many, number, contacts=join_with_and(contacts)))
+    else:
+        one = "If it is right, those who look after the glossary see that people ask for it."
+        many = "If they are right, those who look after the glossary see that people ask for them."
+        lines.append(translate_number(one, many, number))
     if waiting:
-        lines.append("Or say “answer anyway”, and I answer from the documents as well as I can.")
+        lines.append(translate("Or say “answer anyway”, and I answer from the documents as well as I can."))
     return " ".join(lines)
 
 
 def write_sense_choice(term: str, choices: Sequence[str]) -> str:
-    return _number_lines(f"“{term}” means several things here. Which one do you mean?", choices)
+    return _number_lines(translate("“%(term)s” means several things here. Which one do you mean?", term=term), choices)
 
 
 def write_document_choice(phrase: str, choices: Sequence[str]) -> str:
-    return _number_lines(f"“{phrase}” fits several documents. Which one do you mean?", choices)
+    asked = translate("“%(phrase)s” fits several documents. Which one do you mean?", phrase=phrase)
+    return _number_lines(asked, choices)
 
 
 def write_unknown_term(term: str, choices: Sequence[str]) -> str:
-    return _number_lines(
-        f"“{term}” is neither in the glossary nor in the documents. Did you mean something else?", choices
-    )
+    asked = "“%(term)s” is neither in the glossary nor in the documents. Did you mean something else?"
+    return _number_lines(translate(asked, term=term), choices)
 
 
 def write_abstention(
@@ -123,23 +165,26 @@ def write_abstention(
         untold: the reason why Argot cannot tell whether the documents answer; empty: it can.
     """
     if unwritten:
-        said = "No answer was asked for (generate_answer is off)."
+        said = translate("No answer was asked for (generate_answer is off).")
     elif untold:
         said = untold
     elif repeated:
-        said = f"No passage says more about “{repeated}” than the answer above."
+        said = translate("No passage says more about “%(words)s” than the answer above.", words=repeated)
     else:
-        said = NO_ANSWER if nearest else "No passage comes close enough to answer this."
+        said = translate(NO_ANSWER) if nearest else translate("No passage comes close enough to answer this.")
     if not nearest:
         return said
     shown = "\n".join(map(_format_passage, nearest))
-    return f"{said} The closest passages are:\n{shown}"
+    return f"{said} {translate('The closest passages are:')}\n{shown}"
 
 
 def write_definition(sense: Sense) -> str:
     """Return the glossary's definition of a term, as one line that names its source."""
-    where = f"In the glossary ({sense.context})" if sense.context else "In the glossary"
-    meaning = f"“{sense.term}” means {sense.expansion}" if sense.expansion else f"“{sense.term}”"
+    where = translate("In the glossary")
+    where = f"{where} ({sense.context})" if sense.context else where
+    meaning = quote_name(sense.term)
+    if sense.expansion:
+        meaning = translate("“%(term)s” means %(expansion)s", term=sense.term, expansion=sense.expansion)
     # Glossaries often repeat the expansion in the description column.
     more = sense.description if bare(sense.description) != bare(sense.expansion) else ""
     between = ". " if sense.expansion else ": "
@@ -153,27 +198,23 @@ def write_small_talk(kind: SmallTalk, contexts: Sequence[str], examples: Sequenc
     answer.
     """
     if empty and kind not in ("thanks", "farewell", "no_file"):
-        return f"{_OPENINGS[kind]} There are no documents yet that I could answer from."
-    lines = [_OPENINGS[kind]]
+        return f"{translate(_OPENINGS[kind])} {translate(_OPENINGS['library'])}"
+    lines = [translate(_OPENINGS[kind])]
     if kind == "about":
-        some = contexts if len(contexts) <= MAX_CONTEXTS else [*contexts[:MAX_CONTEXTS], "others"]
-        known = f" I know the terms of {join_with_and(some)}." if contexts else ""
-        lines = [f"{_OPENINGS[kind]} {_WHAT_IT_DOES}{known}"]
+        some = contexts if len(contexts) <= MAX_CONTEXTS else [*contexts[:MAX_CONTEXTS], translate("others")]
+        known = translate("I know the terms of %(contexts)s.", contexts=join_with_and(some)) if contexts else ""
+        lines = [f"{lines[0]} {translate(_WHAT_IT_DOES)} {known}".rstrip()]
     if examples:
-        lines += ["You could ask:", *(f"- {example}" for example in examples)]
+        lines += [translate("You could ask:"), *(f"- {example}" for example in examples)]
     return "\n".join(lines)
 
 
 def write_recalled(questions: Sequence[str]) -> str:
     """Return the questions of the conversation, in one line."""
-    quoted = [f"“{question}”" for question in questions]
-    if not quoted:
-        return _OPENINGS["recall"]
-    return (
-        f"The question was {quoted[0]}"
-        if len(quoted) == 1
-        else f"The questions were, in this order: {join_with_and(quoted)}"
-    )
+    if not questions:
+        return translate(_OPENINGS["recall"])
+    one, many = "The question was %(quoted)s", "The questions were, in this order: %(quoted)s"
+    return translate_number(one, many, len(questions), quoted=join_quoted(questions))
 
 
 def write_library(documents: Sequence[Document]) -> str:
@@ -181,22 +222,15 @@ def write_library(documents: Sequence[Document]) -> str:
     own = [document for document in documents if is_of_thread(document.audience)]
     shared = [one for one in documents if one not in own]
     lines: list[str] = []
-    for some, where in ((own, "in this conversation"), (shared, "that you may read")):
+    for some, head in ((own, _OWN_DOCUMENTS), (shared, _MORE_DOCUMENTS if own else _SHARED_DOCUMENTS)):
         if some:
-            lines.append(
-                f"I answer from {_count_documents(some)} {where}:"
-                if not lines
-                else f"And from {_count_documents(some)} {where}:"
-            )
+            lines.append(translate_number(*head, len(some)))
             ordered = sorted(some, key=lambda one: one.name.casefold())
             lines += [f"- {_name_document(one)}" for one in ordered[:MAX_DOCUMENTS]]
             if len(some) > MAX_DOCUMENTS:
-                lines.append(f"and {len(some) - MAX_DOCUMENTS} others; these are the first by name.")
-    return "\n".join(lines) or _OPENINGS["library"]
-
-
-def _count_documents(documents: Sequence[Document]) -> str:
-    return "1 document" if len(documents) == 1 else f"{len(documents)} documents"
+                more = len(some) - MAX_DOCUMENTS
+                lines.append(translate("and %(number)s others; these are the first by name.", number=more))
+    return "\n".join(lines) or translate(_OPENINGS["library"])
 
 
 def _name_document(document: Document) -> str:
@@ -214,78 +248,88 @@ def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, 
         if get_term(term.mention) not in still_open
         for note in _write_term_notes(term, turn, senses)
     ]
-    notes = [f"“{word}” was read as “{meant}”." for word, meant in turn.get("corrected", [])] + notes
+    notes = [translate(_READ_AS, term=word, meaning=meant) for word, meant in turn.get("corrected", [])] + notes
     missed = [miss["term"] for miss in turn["misses"]]
     # In that case the answer itself names them.
     if turn["status"] != "query_miss":
-        notes += [f"“{term}” is neither in the glossary nor in the documents." for term in missed]
+        notes += [translate(_UNKNOWN, term=term) for term in missed]
     set_aside = [term for term in turn["let_be"] if term not in missed]
-    notes += [f"“{term}” was used as written, in none of its known senses." for term in set_aside]
+    unread = "“%(term)s” was used as written, in none of its known senses."
+    notes += [translate(unread, term=term) for term in set_aside]
     notes += [_write_doubt(doubt, senses) for doubt in turn.get("doubted", []) if doubt["term"] not in set_aside]
-    notes += [f"No document that you may read names “{name}”." for name in turn.get("unnamed", [])]
-    notes += [f"The documents nearest to the question have no “{name}”." for name in turn.get("missing_parts", [])]
+    unnamed, lacking = turn.get("unnamed", []), turn.get("missing_parts", [])
+    notes += [translate("No document that you may read names “%(name)s”.", name=name) for name in unnamed]
+    notes += [translate("The documents nearest to the question have no “%(name)s”.", name=name) for name in lacking]
     # If nothing is answered at all, the answer says so.
     if turn["status"] == "answered":
-        notes += [f"The documents do not seem to answer “{part}”" for part in turn.get("unanswered", [])]
+        open_parts = turn.get("unanswered", [])
+        notes += [translate("The documents do not seem to answer “%(part)s”", part=part) for part in open_parts]
     if turn.get("whole") and turn["status"] == "answered" and turn.get("answered_by") != "model":
-        notes.append("This is not a summary: it quotes the first words of each part of the file.")
+        notes.append(translate("This is not a summary: it quotes the first words of each part of the file."))
     if turn.get("unchecked") and turn["sentences"]:
-        notes.append("No sentence was checked against the passages (match_references is off).")
+        notes.append(translate("No sentence was checked against the passages (match_references is off)."))
     if turn["withheld"]:
-        notes.append(f"{_count_sentences(turn['withheld'])} withheld: no passage supports what was written.")
+        notes.append(translate_number(*_WITHHELD, turn["withheld"]))
     if hidden:
-        notes.append(f"{_count_sentences(hidden)} not shown: the documents changed, or you may no longer read them.")
+        notes.append(translate_number(*_HIDDEN, hidden))
     # A term that occurs twice in the question makes the same note twice.
     return list(dict.fromkeys(notes))
 
 
 def write_selection_note(quoted: int, there: int, document: str) -> str:
     """Return the note about a list or table quoted in part."""
-    return f"This is a selection: {quoted} of {there} entries of a list or table in {document}."
+    text = "This is a selection: %(quoted)s of %(there)s entries of a list or table in %(document)s."
+    return translate(text, quoted=quoted, there=there, document=document)
 
 
 def write_model_notes(turn: Mapping[str, Any]) -> list[str]:
     """Return a note if the language model should have helped in this turn and did not."""
     quoted = turn["status"] == "answered" and turn.get("answered_by") != "model" and bool(turn["sentences"])
     if turn.get("trouble"):
-        rest = "this answer quotes the documents instead" if quoted else "what it would have done was done without it"
-        return [f"The language model server {turn['trouble']}; {rest}."]
+        text = (
+            "The language model server %(trouble)s; this answer quotes the documents instead."
+            if quoted
+            else "The language model server %(trouble)s; what it would have done was done without it."
+        )
+        return [translate(text, trouble=turn["trouble"])]
     if turn.get("replaced") and quoted:
-        return ["The documents support nothing that the language model wrote; this answer quotes them instead."]
+        return [
+            translate("The documents support nothing that the language model wrote; this answer quotes them instead.")
+        ]
     return []
 
 
 def _write_term_notes(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense]) -> list[str]:
     mention, sense = term.mention, term.sense
     meaning = sense.expansion or sense.term
-    notes = [f"“{mention.surface}” was read as “{sense.term}”."] if mention.match == "misspelt" else []
+    misspelt = mention.match == "misspelt"
+    notes = [translate(_READ_AS, term=mention.surface, meaning=sense.term)] if misspelt else []
     context = _find_named_context(turn)
     theirs = {other.context for other in senses.values() if other.term == sense.term}
     settled = all(one["settled"] for one in turn["readings"] if one["sense"] == sense.id)
     if not settled:
-        notes.append(f"“{mention.surface}” has several senses that fit; it was read as {meaning} ({sense.context}).")
+        text = "“%(term)s” has several senses that fit; it was read as %(meaning)s (%(context)s)."
+        notes.append(translate(text, term=mention.surface, meaning=meaning, context=sense.context))
     # An asker who chose the sense ("your choice") knows its context.
     elif context and sense.context and not term.chosen_by.startswith("your ") and context not in theirs:
-        notes.append(f"“{mention.surface}” has no sense in {context}; it was read as in {sense.context}: {meaning}.")
+        text = "“%(term)s” has no sense in %(context)s; it was read as in %(other)s: %(meaning)s."
+        notes.append(translate(text, term=mention.surface, context=context, other=sense.context, meaning=meaning))
     return notes
 
 
 def _write_doubt(doubt: DoubtRecord, senses: Mapping[int, Sense]) -> str:
     term, known = doubt["surface"], [senses[one] for one in doubt["senses"] if one in senses]
     if not known:
-        return f"“{term}” is neither in the glossary nor in the documents."
-    meanings = _join_with_or(list(dict.fromkeys(sense.expansion or sense.term for sense in known)))
-    return f"“{term}” was searched as written: no document speaks of the glossary's meaning, {meanings}."
+        return translate(_UNKNOWN, term=term)
+    meanings = join_with_or(list(dict.fromkeys(sense.expansion or sense.term for sense in known)))
+    text = "“%(term)s” was searched as written: no document speaks of the glossary's meaning, %(meanings)s."
+    return translate(text, term=term, meanings=meanings)
 
 
 def _find_named_context(turn: TurnPart) -> str:
     """Return the context that the question names, if it is clear; a guessed context is never named to the asker."""
     clear = next((name for name, score in turn["contexts"] if score >= MIN_CLEAR_CONTEXT_SCORE), "")
     return clear if set(content_stems(clear)) & set(content_stems(turn["question"])) else ""
-
-
-def _count_sentences(count: int) -> str:
-    return "1 sentence is" if count == 1 else f"{count} sentences are"
 
 
 def _number_lines(head: str, labels: Sequence[str]) -> str:
@@ -326,11 +370,11 @@ def _write_replacement(term: ReadTerm) -> str:
 
 def _write_suggestions(misses: Sequence[MissedTerm]) -> str:
     names = [name for miss in misses for name in miss.suggestions]
-    return f" (did you mean {_join_with_or(names)}?)" if names else ""
+    return f" ({translate('did you mean %(names)s?', names=join_with_or(names))})" if names else ""
 
 
 def _format_passage(passage: FoundPassage) -> str:
-    excerpt = f"\n    “{passage.excerpt}”" if passage.excerpt else ""
+    excerpt = f"\n    {quote_name(passage.excerpt)}" if passage.excerpt else ""
     return f"[{passage.n}] {_format_place(passage)}{excerpt}"
 
 
@@ -342,16 +386,4 @@ def _format_place(passage: FoundPassage) -> str:
 
 def join_quoted(texts: Sequence[str]) -> str:
     """Return the texts in quotation marks, as one list."""
-    return join_with_and([f"“{text}”" for text in texts])
-
-
-def join_with_and(names: Sequence[str]) -> str:
-    return _join_names(names, "and")
-
-
-def _join_with_or(names: Sequence[str]) -> str:
-    return _join_names(names, "or")
-
-
-def _join_names(names: Sequence[str], word: str) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+    return join_with_and([quote_name(text) for text in texts])

@@ -30,6 +30,7 @@ from argot.jargon_db.store.proposal_rows import (
     put,
 )
 from argot.jargon_db.store.rows import Row, encode_list, next_number, readable, select
+from argot.languages.catalogues import format_local_number, quote_name, translate
 from argot.types import Audience, Context, Principal
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ _OF_PERSON = """
 SELECT DISTINCT proposal FROM proposal_voices WHERE person = :person AND kind = 'suggest'
 ORDER BY proposal DESC LIMIT :most
 """
+_TOO_MANY_A_MINUTE = "One person may suggest, confirm or comment %(number)s times a minute. Wait."
+_TOO_MANY_A_DAY = "One person may suggest, confirm or comment %(number)s times a day. Wait."
 _SINCE = "SELECT DISTINCT proposal FROM proposal_voices WHERE at > :since AND kind IN ('suggest', 'confirm')"
 _MEANT = "SELECT * FROM sense_rows WHERE key = :key AND status <> 'retired'"
 _REVIEWER = "UPDATE proposals SET reviewer = ? WHERE id = ?"
@@ -128,7 +131,7 @@ class Suggestions:
             _require_open(connection, by, proposal_id)
             spoken = _find_spoken(connection, proposal_id, by)
             if spoken == "suggest":
-                raise Conflict("You suggested this meaning yourself. Others confirm it.")
+                raise Conflict(translate("You suggested this meaning yourself. Others confirm it."))
             if spoken is None:
                 _require_moderation(connection, by)
                 _add_voice(connection, proposal_id, by, "confirm", "")
@@ -143,7 +146,9 @@ class Suggestions:
         """
         said = words.strip()
         if not said or len(said) > MAX_COMMENT_CHARS or not is_storable(said):
-            raise InvalidInput(f"A comment has 1 to {MAX_COMMENT_CHARS:,} characters; this one has {len(said):,}.")
+            text = "A comment has 1 to %(most)s characters; this one has %(number)s."
+            most, number = format_local_number(MAX_COMMENT_CHARS), format_local_number(len(said))
+            raise InvalidInput(translate(text, most=most, number=number))
         with self._connections.writing() as connection:
             _require_open(connection, by, proposal_id)
             _require_moderation(connection, by)
@@ -194,16 +199,18 @@ class Suggestions:
     ) -> tuple[SenseInput, Context | None]:
         """Check the texts as those of a sense, and find the context."""
         if not expansion.strip() and not description.strip():
-            raise InvalidInput(f"Say what {term.strip()!r} stands for, or describe it.")
+            raise InvalidInput(translate("Say what '%(term)s' stands for, or describe it.", term=term.strip()))
         if len(description) > MAX_DESCRIPTION_CHARS:
-            raise InvalidInput(
-                f"The description has {len(description):,} characters; shorten it to {MAX_DESCRIPTION_CHARS:,}."
-            )
+            text = "The description has %(number)s characters; shorten it to %(most)s."
+            most, number = format_local_number(MAX_DESCRIPTION_CHARS), format_local_number(len(description))
+            raise InvalidInput(translate(text, number=number, most=most))
         named = context.strip()
         home = next((one for one in self._contexts.all(by) if normalise(one.name) == normalise(named)), None)
         # One that exists but is hidden from this person is reported in the same words.
         if named and home is None:
-            raise InvalidInput(f"There is no context {named!r}. Choose one of the list, or none.")
+            raise InvalidInput(
+                translate("There is no context '%(name)s'. Choose one of the list, or none.", name=named)
+            )
         shown = expansion.strip() or NO_EXPANSION
         return check_input(SenseInput(term, home.name if home else "general", shown, description.strip())), home
 
@@ -263,11 +270,14 @@ def _has_same_home(connection: Connection, by: Principal, found: Row, said: Prop
 
 
 def _explain_decision(found: Proposal) -> str:
-    what = f"“{found.term}: {found.expansion or found.description}”"
-    if found.status == "dismissed":
-        because = f", because: {found.why}" if found.why else ", without a reason"
-        return f"{what} was suggested before, and rejected{because}."
-    return f"{what} was suggested before, and is in the glossary or waits for approval."
+    what = quote_name(f"{found.term}: {found.expansion or found.description}")
+    if found.status != "dismissed":
+        text = "%(what)s was suggested before, and is in the glossary or waits for approval."
+    elif found.why:
+        text = "%(what)s was suggested before, and rejected, because: %(why)s."
+    else:
+        text = "%(what)s was suggested before, and rejected, without a reason."
+    return translate(text, what=what, why=found.why)
 
 
 def _require_open(connection: Connection, by: Principal, proposal_id: int) -> Proposal:
@@ -284,14 +294,14 @@ def _find_spoken(connection: Connection, proposal_id: int, by: Principal) -> str
 
 def _require_moderation(connection: Connection, by: Principal) -> None:
     now = utc_now()
-    for most, period, name in (
-        (MAX_PER_MINUTE, timedelta(minutes=1), "minute"),
-        (MAX_PER_DAY, timedelta(days=1), "day"),
+    for most, period, text in (
+        (MAX_PER_MINUTE, timedelta(minutes=1), translate(_TOO_MANY_A_MINUTE, number=MAX_PER_MINUTE)),
+        (MAX_PER_DAY, timedelta(days=1), translate(_TOO_MANY_A_DAY, number=MAX_PER_DAY)),
     ):
         since = format_utc(now - period, "seconds")
         if connection.execute(_COUNT, (by.name, since)).fetchone()[0] >= most:
             wait = int(period.total_seconds())
-            raise TooManyQuestions(f"One person may suggest, confirm or comment {most} times a {name}. Wait.", wait)
+            raise TooManyQuestions(text, wait)
 
 
 def _add_voice(connection: Connection, number: int, by: Principal, kind: VoiceKind, words: str) -> None:

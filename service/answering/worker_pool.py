@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import cast
 
 from argot.errors import AnswerLost, RetryLater
+from argot.languages.catalogues import translate
 from argot.results import AskEvent
 from argot.service.answer_jobs import AnswerJob, AnswersHere
 from argot.service.answering.messages import Job
@@ -154,8 +155,10 @@ class WorkerPool:
                 yield AskEvent("retract", "answer")
                 told = False
         raise AnswerLost(
-            "The process that answered this question ended unexpectedly, twice, so the question was given up. Ask "
-            "it in other words, or only a part of it. An administrator finds more in the log."
+            translate(
+                "The process that answered this question ended unexpectedly, twice, so the question was given up. Ask "
+                "it in other words, or only a part of it. An administrator finds more in the log."
+            )
         )
 
     async def warm(self) -> None:

@@ -62,10 +62,11 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     keys.ENDS,
     provider_links.TABLES,
     provisioned.TABLES,
+    "ALTER TABLE users ADD COLUMN language TEXT NOT NULL DEFAULT ''",
 )
 
 _USERS = """
-    SELECT name, display_name, created_at, admin, suspended_at, password IS NOT NULL AS has_password,
+    SELECT name, display_name, created_at, admin, suspended_at, language, password IS NOT NULL AS has_password,
         (SELECT coalesce({groups}, '') FROM memberships WHERE user = name) AS groups,
         (SELECT coalesce({contexts}, '') FROM managed WHERE user = name) AS managed,
         EXISTS (SELECT 1 FROM provider_links WHERE user = name) AS linked,
@@ -79,7 +80,7 @@ class User:
     """`manages` names contexts, `*` all of them. `suspended_at` is None for people who may sign in.
 
     `linked`: they sign in at the OpenID Connect provider, and nowhere else. `lapsed_at`: since then it has not
-    confirmed them, and they have to sign in there again.
+    confirmed them, and they have to sign in there again. `language`: of the pages (ISO 639-1); empty: their browser's.
     """
 
     name: str
@@ -92,6 +93,7 @@ class User:
     suspended_at: str | None = None
     linked: bool = False
     lapsed_at: str | None = None
+    language: str = ""
 
     @property
     def shut_out(self) -> bool:
@@ -258,6 +260,10 @@ class People:
         self.database.write("UPDATE users SET suspended_at = NULL WHERE name = ?", name)
         return self.user(name)
 
+    def set_language(self, name: str, language: str) -> None:
+        """Set the language of a person's pages (ISO 639-1); empty: the browser's."""
+        self.database.write("UPDATE users SET language = ? WHERE name = ?", language, name)
+
     # -- passwords -----------------------------------------------------------------------------------------------------
 
     def set_password(self, name: str, password: str) -> User:
@@ -385,6 +391,7 @@ def _read_user(row: Row) -> User:
         row["suspended_at"],
         bool(row["linked"]),
         row["lapsed_at"],
+        row["language"],
     )
 
 

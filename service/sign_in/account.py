@@ -49,6 +49,12 @@ async def begin_session(kb: KnowledgeBase, name: str, address: str, agent: str) 
     return await kb.blocking(kb.people.sessions.begin, name, address, agent)
 
 
+async def keep_language(kb: KnowledgeBase, name: str, language: str) -> None:
+    """Keep the language of a person's pages with the account; the local user has none."""
+    if name != LOCAL_NAME:
+        await kb.blocking(kb.people.set_language, name, language)
+
+
 async def end_sessions(kb: KnowledgeBase, name: str, *, only: str | None = None) -> None:
     """End all sessions of a person, or only the one with this id."""
     await kb.blocking(lambda: kb.people.sessions.end(name, only=only))

@@ -10,6 +10,7 @@ from typing import Any
 
 from argot.clock import timestamp
 from argot.errors import NotFound
+from argot.languages.catalogues import translate
 from argot.service.threads.thread_database import ThreadDatabase
 
 SECRET_BYTES = 32
@@ -78,7 +79,9 @@ class SharedLinks:
         # The digest is looked up and the secret never compared, so that no time tells how much of a guess is right.
         rows = await self._database.rows(f"{_SELECT} WHERE links.digest = ?", (_digest(secret),))
         if not rows:
-            raise NotFound("This link leads nowhere: it was withdrawn, or is misspelt. Ask its sender for another.")
+            raise NotFound(
+                translate("This link leads nowhere: it was withdrawn, or is misspelt. Ask its sender for another.")
+            )
         return _read_link(rows[0])
 
     async def withdraw(self, owner: str, link: str) -> SharedLink:

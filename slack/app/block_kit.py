@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+from argot.languages.catalogues import quote_name, speak_as_asked, translate
 from argot.locations import place
 from argot.results import NO_ANSWER, AskResult, Choice, FoundPassage, FoundPicture, Sentence
 from argot.slack.app.job_contents import NewsToTell
@@ -70,9 +71,12 @@ class MessageContext:
 
 
 def render_messages(result: AskResult, context: MessageContext) -> list[Message]:
-    """Return the messages that show a result, within Slack's limits. The last one has the buttons."""
-    blocks = [*_render_body(result, context), *_choose_buttons(result, context), *_render_feedback(result, context)]
-    return [{"text": _compose_fallback(result), "blocks": part} for part in _split_blocks(blocks)]
+    """Return the messages that show a result, within Slack's limits and in the language of its question. The last one
+    has the buttons.
+    """
+    with speak_as_asked(result.question):
+        blocks = [*_render_body(result, context), *_choose_buttons(result, context), *_render_feedback(result, context)]
+        return [{"text": _compose_fallback(result), "blocks": part} for part in _split_blocks(blocks)]
 
 
 def render_notice(text: str) -> Message:
@@ -83,8 +87,11 @@ def render_notice(text: str) -> Message:
 def render_news(news: NewsToTell, thread: str) -> Message:
     """Render the news that a term somebody asked for now has a meaning, with a button that asks again."""
     meanings = "; ".join(f"*{plain(one.expansion)}* ({plain(one.context)})" for one in news.senses)
-    said = render_notice(f"You asked about “{plain(news.term)}”. It has a meaning now: {meanings}.")
-    again = _render_button(f"{AGAIN}_1", "Ask again", {"t": thread, "q": news.question}) if news.question else None
+    with speak_as_asked(news.question):
+        wording = "You asked about “%(term)s”. It has a meaning now: %(meanings)s."
+        said = render_notice(translate(wording, term=plain(news.term), meanings=meanings))
+        value = {"t": thread, "q": news.question}
+        again = _render_button(f"{AGAIN}_1", translate("Ask again"), value) if news.question else None
     return {**said, "blocks": [*said["blocks"], *_render_rows([again])]}
 
 
@@ -99,13 +106,13 @@ def replace_native_feedback(message: Message) -> Message:
 def _render_body(result: AskResult, context: MessageContext) -> list[Block]:
     match result.status:
         case "answered":
-            caution = _render_context(f"_{result.caution}_") if result.caution else []
+            caution = _render_context(f"_{translate(result.caution)}_") if result.caution else []
             parts = [*caution, *_render_sections(_answer(result, context.web)), *_list_meanings(result)]
-            parts += _list_sources(result, result.cited_passages, context.web, "*Sources*")
+            parts += _list_sources(result, result.cited_passages, context.web, f"*{translate('Sources')}*")
             # Slack folds a long message: what surrounds the answer comes last.
             return [*parts, *_render_notes(result), *_name_writer(result), *_render_surroundings(result)]
         case "abstained":
-            head = plain(get_first_line(result.answer) or NO_ANSWER)
+            head = plain(translate(get_first_line(result.answer) or NO_ANSWER))
             nearest = _list_sources(result, result.nearest_passages, context.web)
             return [*_render_sections(head), *nearest, *_list_meanings(result), *_render_notes(result)]
         case "needs_choice":
@@ -150,7 +157,7 @@ def _render_surroundings(result: AskResult) -> list[Block]:
     return [
         block
         for one in result.answer_context
-        for block in _render_context(f"In context [{one.n}]\n{quote_markdown(one.text)}")
+        for block in _render_context(f"{translate('In context')} [{one.n}]\n{quote_markdown(one.text)}")
     ]
 
 
@@ -159,7 +166,7 @@ def _list_meanings(result: AskResult) -> list[Block]:
     for term in result.jargon:
         context = f" · {plain(term.context)}" if term.context else ""
         lines.append(f"• *{plain(term.label)}*: {plain(term.meaning)}{context}")
-    return _render_context("\n".join(["Understood as", *dict.fromkeys(lines)])) if lines else []
+    return _render_context("\n".join([translate("Understood as"), *dict.fromkeys(lines)])) if lines else []
 
 
 def _list_sources(result: AskResult, passages: Iterable[FoundPassage], web: str, title: str = "") -> list[Block]:
@@ -174,7 +181,7 @@ def _render_source(passage: FoundPassage, sentences: Sequence[Sentence], web: st
         where = f", {link(original, where.removeprefix(', '))}"
     fresh = f", {plain(passage.freshness)}" if passage.freshness else ""
     heading = f" · {plain(passage.heading)}" if passage.heading else ""
-    excerpt = f"\n“{plain(passage.excerpt)}”" if passage.excerpt else ""
+    excerpt = f"\n{quote_name(plain(passage.excerpt))}" if passage.excerpt else ""
     pictures = "".join(f" · {_link_picture(one, web)}" for one in passage.pictures[:MAX_SHOWN_PICTURES])
     return f"{_mark(passage, sentences, web)} *{plain(passage.document)}*{where}{fresh}{heading}{pictures}{excerpt}"
 
@@ -202,9 +209,8 @@ def _render_notes(result: AskResult) -> list[Block]:
 def _name_writer(result: AskResult) -> list[Block]:
     if result.answered_by != "model":
         return []
-    return _render_context(
-        f"_Written by the language model {plain(result.model)}; each mark was found in the documents._"
-    )
+    wording = "Written by the language model %(model)s; each mark was found in the documents."
+    return _render_context(f"_{translate(wording, model=plain(result.model))}_")
 
 
 # -- buttons -----------------------------------------------------------------------------------------------------------
@@ -220,27 +226,32 @@ def _choose_buttons(result: AskResult, context: MessageContext) -> list[Block]:
         others = [(miss, other) for miss in result.misses for other in miss.suggestions]
         for number, (miss, other) in enumerate(others, 1):
             again = {**thread, "q": replace_spelling(result, miss, other)}
-            rows.append(_render_button(f"{AGAIN}_{number}", f"Ask with “{clean_text(other)}”", again))
+            rows.append(
+                _render_button(f"{AGAIN}_{number}", translate("Ask with “%(term)s”", term=clean_text(other)), again)
+            )
     for number, example in enumerate(result.examples, 1):
         rows.append(_render_button(f"{AGAIN}_{number}", clean_text(example), {**thread, "q": example}))
     blocks = _render_rows(rows)
     below: list[Block | None] = []
     # While a choice is open it comes first: a person is offered with the answer.
     if not result.choices and result.status != "small_talk":
-        below.append(_render_button(PERSON, "Ask a person", {**thread, "x": result.context or ""}))
+        below.append(_render_button(PERSON, translate("Ask a person"), {**thread, "x": result.context or ""}))
     if any(term.sense_id for term in result.jargon):
-        below.append(_render_button(MEANT, "Not what I meant", thread, "Choose another meaning of a term"))
+        below.append(
+            _render_button(MEANT, translate("Not what I meant"), thread, translate("Choose another meaning of a term"))
+        )
     if result.misses:
         named = {**thread, "m": result.misses[0].term[:MAX_TERM_CHARS]}
-        below.append(_render_button(SUGGEST, "Suggest a meaning", named))
-        below.append(_render_button(SHARE, "Let the glossary's managers read this", thread))
+        below.append(_render_button(SUGGEST, translate("Suggest a meaning"), named))
+        below.append(_render_button(SHARE, translate("Let the glossary's managers read this"), thread))
     if context.public:
-        below.append(_render_button(ALONE, "Only for me", thread, "Answered for you alone, from all that you may read"))
+        spoken = translate("Answered for you alone, from all that you may read")
+        below.append(_render_button(ALONE, translate("Only for me"), thread, spoken))
     # A private thread opens only for its owner, who must be able to sign in; a public one is copied for each visitor.
     if context.web and (context.public or context.known):
         path = "slack/threads" if context.public else "thread"
         url = f"{context.web}/{path}/{quote(result.thread, safe='')}"
-        below.append({**_render_plain_button(WEB, "Go on in the web window"), "url": url})
+        below.append({**_render_plain_button(WEB, translate("Go on in the web window")), "url": url})
     return [*blocks, *_render_rows(below)]
 
 
@@ -251,8 +262,8 @@ def _render_feedback(result: AskResult, context: MessageContext) -> list[Block]:
     buttons = {
         "type": "feedback_buttons",
         "action_id": FEEDBACK,
-        "positive_button": _render_feedback_button("Good answer", good),
-        "negative_button": _render_feedback_button("Bad answer", bad),
+        "positive_button": _render_feedback_button(translate("Good answer"), good),
+        "negative_button": _render_feedback_button(translate("Bad answer"), bad),
     }
     block: Block = {"type": "context_actions", "elements": [buttons]}
     return [block if context.native else _replace_feedback(block)]
@@ -347,4 +358,4 @@ def _count_chars(block: Block) -> int:
 def _compose_fallback(result: AskResult) -> str:
     """Return the text for notifications and screen readers: the answer without mark-up."""
     text = " ".join(quote_markdown(result.answer).split())
-    return split_text(text, MAX_FALLBACK_CHARS)[0] if text else "Argot has an answer."
+    return split_text(text, MAX_FALLBACK_CHARS)[0] if text else translate("Argot has an answer.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argot.document_status import is_notable
+from argot.languages.catalogues import format_local_day, translate
 from argot.tools.answering.succession import list_named_successors
 from argot.types import Document
 
@@ -15,9 +16,9 @@ def freshness(document: Document) -> str:
 
     "In force" is not shown, since readers expect it of every cited document.
     """
-    said = [f"rev. {document.date}"] if document.date else []
+    said = [translate("rev. %(day)s", day=format_local_day(document.date))] if document.date else []
     said += describe_validity(document)
-    said += [f"owner: {value[:_MAX_VALUE_CHARS]}" for value in document.values("owner")[:1]]
+    said += [translate("owner: %(name)s", name=value[:_MAX_VALUE_CHARS]) for value in document.values("owner")[:1]]
     return ", ".join(said)
 
 
@@ -26,4 +27,5 @@ def describe_validity(document: Document) -> list[str]:
     it is.
     """
     said = [value[:1].lower() + value[1:_MAX_VALUE_CHARS] for value in document.values("status") if is_notable(value)]
-    return said + [f"superseded by {value[:_MAX_VALUE_CHARS]}" for value in list_named_successors(document)]
+    successors = list_named_successors(document)
+    return said + [translate("superseded by %(name)s", name=value[:_MAX_VALUE_CHARS]) for value in successors]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from argot.jargon_db.lookup.normalise import guess_singulars, normalise
 from argot.jargon_db.lookup.span_mask import SpanMask
 from argot.jargon_db.mining import Span, find_definitions, find_forms
+from argot.languages.catalogues import translate
 from argot.tools.checking.checked_blocks import CheckedText
 from argot.tools.checking.exempt_forms import is_exempt, is_introduced
 from argot.tools.checking.findings import Finding
@@ -160,8 +161,12 @@ def _report_undefined(text: CheckedText, uses: Sequence[Span]) -> Finding:
         name,
         span.start,
         span.end,
-        f"“{name}” is explained neither in this text nor in the glossary.",
-        f"Spell it out where it is first used, as in “full name ({name})”, or propose its meaning for the glossary.",
+        translate("“%(name)s” is explained neither in this text nor in the glossary.", name=name),
+        translate(
+            "Spell it out where it is first used, as in “full name (%(name)s)”, or propose its meaning for the "
+            "glossary.",
+            name=name,
+        ),
         len(uses),
     )
 
@@ -174,7 +179,7 @@ def _report_late(text: CheckedText, found: _Abbreviation, late: Sequence[Span]) 
         name,
         span.start,
         span.end,
-        f"“{name}” is used before the text explains it as “{found.long_form}”.",
-        f"Write “{found.long_form} ({name})” here, and “{name}” from then on.",
+        translate("“%(name)s” is used before the text explains it as “%(long)s”.", name=name, long=found.long_form),
+        translate("Write “%(long)s (%(name)s)” here, and “%(name)s” from then on.", name=name, long=found.long_form),
         len(late),
     )

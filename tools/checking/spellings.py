@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from argot.jargon_db.lookup.normalise import fold_characters, guess_singulars
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_function_word
 from argot.jargon_db.lookup.spelling import is_coded
+from argot.languages.catalogues import format_local_number, translate
 from argot.tools.checking.checked_blocks import CheckedText
 from argot.tools.checking.findings import Finding
 from argot.tools.checking.used_terms import TermUse
@@ -153,7 +154,15 @@ def _report(text: CheckedText, name: _Name, spellings: Sequence[_Spelling], coun
     first = {one.shape: one for one in reversed(spellings)}
     best = own if name.in_glossary and own in counts else counts.most_common(1)[0][0]
     to_use = name.spelling if best == own else _fold_gaps(text.markdown[first[best].start : first[best].end])
-    where = "the glossary spells it" if name.in_glossary and best == own else f"the text has it {counts[best]:,} times"
+    remedy = (
+        translate("Write “%(name)s”: the glossary spells it so.", name=to_use)
+        if name.in_glossary and best == own
+        else translate(
+            "Write “%(name)s”: the text has it %(number)s times.",
+            name=to_use,
+            number=format_local_number(counts[best]),
+        )
+    )
     for shape, one in first.items():
         if shape == best:
             continue
@@ -163,7 +172,9 @@ def _report(text: CheckedText, name: _Name, spellings: Sequence[_Spelling], coun
             name.spelling,
             one.start,
             one.end,
-            f"“{_fold_gaps(surface)}” and “{to_use}” are one term in two spellings.",
-            f"Write “{to_use}”: {where}{' so' if name.in_glossary and best == own else ''}.",
+            translate(
+                "“%(one)s” and “%(other)s” are one term in two spellings.", one=_fold_gaps(surface), other=to_use
+            ),
+            remedy,
             counts[shape],
         )

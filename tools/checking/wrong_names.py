@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from argot.jargon_db.lookup.normalise import list_variants, normalise
+from argot.languages.catalogues import join_with_and, join_with_or, quote_name, translate
 from argot.tools.checking.findings import Finding, FindingKind
 from argot.tools.checking.used_terms import TermUse
 from argot.types import Label, Sense
+
+_DEPRECATED = "“%(name)s” is a deprecated name of %(term)s in %(contexts)s."
+_FORBIDDEN = "“%(name)s” is a forbidden name of %(term)s in %(contexts)s."
 
 
 def find_wrong_names(uses: Iterable[TermUse]) -> Iterator[Finding]:
@@ -27,9 +31,9 @@ def find_wrong_names(uses: Iterable[TermUse]) -> Iterator[Finding]:
         # The milder judgement counts where meanings disagree.
         deprecated = any(label.status == "deprecated" for _, label in named)
         kind: FindingKind = "deprecated-name" if deprecated else "forbidden-name"
-        contexts = " and ".join(dict.fromkeys(sense.context for sense, _ in named))
-        status = "deprecated" if deprecated else "forbidden"
-        reason = f"“{use.surface}” is a {status} name of {_name_term(named)} in {contexts}."
+        contexts = join_with_and(list(dict.fromkeys(sense.context for sense, _ in named)))
+        text = _DEPRECATED if deprecated else _FORBIDDEN
+        reason = translate(text, name=use.surface, term=_name_term(named), contexts=contexts)
         remedy = _advise((sense for sense, _ in named), use.surface)
         yield Finding(kind, use.term, use.start, use.end, reason, remedy, counts[normalise(use.surface)])
 
@@ -53,14 +57,14 @@ def list_labels(sense: Sense) -> Sequence[Label]:
 def _name_term(named: Sequence[tuple[Sense, Label]]) -> str:
     sense, label = named[0]
     shown = next((one for one in (sense.expansion, sense.term) if one and one != label.text), "")
-    return f"“{shown}”" if shown else "a term"
+    return quote_name(shown) if shown else translate("a term")
 
 
 def _advise(senses: Iterable[Sense], surface: str) -> str:
     names = list(dict.fromkeys(name for sense in senses if (name := _choose_name(sense, surface))))
     if not names:
-        return "Use another word: the glossary has no name for it that may be used."
-    return "Say " + " or ".join(f"“{name}”" for name in names[:3]) + "."
+        return translate("Use another word: the glossary has no name for it that may be used.")
+    return translate("Say %(names)s.", names=join_with_or([quote_name(name) for name in names[:3]]))
 
 
 def _choose_name(sense: Sense, surface: str) -> str:

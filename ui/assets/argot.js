@@ -62,8 +62,8 @@ URL.createObjectURL = (what) => (what instanceof File && what.type.startsWith('i
 // the marks of Markdown and without addresses that only work here.
 function pasteable(markdown) {
   return markdown
-    .replace(/ · \[Not what I meant\]\(\/argot\/terms\/[^)]*\)/g, '')
-    .replace(/^Do you know it\? \[.*\]\(\/terms\/suggest[^)]*\)\n*/gm, '')
+    .replace(/ · \[[^\]]*\]\(\/argot\/terms\/[^)]*\)/g, '')
+    .replace(/^.*\[.*\]\(\/terms\/suggest[^)]*\)\n*/gm, '')
     .replace(/\[((?:\\.|[^\]\\])*)\]\(\/argot\/[^)]*\)/g, '$1')
     .replace(/^#{1,6} (.*)$/gm, '$1:')
     .replace(/\*\*/g, '')
@@ -206,6 +206,9 @@ fetch('/project/translations?language=en-US')
   .then((answer) => (answer.ok ? answer.json() : {}))
   .then(({ translation }) => {
     texts = (translation && translation.argot && translation.argot.texts) || {};
+    window.argotTexts = texts; // for the other scripts
+    document.documentElement.style.setProperty('--argot-tagline', JSON.stringify(say('Answers from your organisation’s own documents, in its own language. It knows what your terms mean to each team, cites a passage behind every sentence, and says so when the documents do not know.')));
+    window.dispatchEvent(new Event('argot-texts'));
     if (translation && translation.argot) document.documentElement.lang = translation.argot.language;
   })
   .catch(() => { texts = {}; })

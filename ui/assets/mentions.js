@@ -8,10 +8,14 @@ let active = 0;
 let asked = 0; // the number of the last request: an older answer that comes later is dropped
 let due = 0;
 
+// A text in the language of the window, with these values in its places ("%(name)s").
+function say(text, values = {}) {
+  return ((window.argotTexts && window.argotTexts[text]) || text).replace(/%\((\w+)\)s/g, (place, name) => values[name] ?? place);
+}
+
 const box = document.createElement('ul');
 box.id = 'argot-choices';
 box.setAttribute('role', 'listbox');
-box.setAttribute('aria-label', 'Documents and tags to ask');
 box.hidden = true;
 document.body.append(box);
 const told = document.createElement('div');
@@ -21,7 +25,12 @@ document.body.append(told);
 const chips = document.createElement('div');
 chips.id = 'argot-scope';
 chips.setAttribute('role', 'group');
-chips.setAttribute('aria-label', 'Only these are asked');
+function nameParts() {
+  box.setAttribute('aria-label', say('Documents and tags to ask'));
+  chips.setAttribute('aria-label', say('Only these are asked'));
+}
+nameParts();
+window.addEventListener('argot-texts', () => { nameParts(); show(); });
 
 const send = (address, taken) => window.postMessage({ open: `${address}choose=${taken ? 1 : 0}` }, window.location.origin);
 const documentAddress = (id) => `/library/${id}?`;
@@ -61,12 +70,12 @@ async function ask(words) {
   if (number !== asked || !typed()) return;
   const chosen = new Set(scope.documents.map((one) => one.id));
   listed = [
-    ...found.tags.filter((tag) => !scope.tags.includes(tag)).map((tag) => ({ address: tagAddress(tag), name: tag, aside: 'tag' })),
+    ...found.tags.filter((tag) => !scope.tags.includes(tag)).map((tag) => ({ address: tagAddress(tag), name: tag, aside: say('tag') })),
     ...found.documents.filter((one) => !chosen.has(one.id)).map((one) => ({ address: documentAddress(one.id), name: one.name, aside: one.title === one.name ? '' : one.title })),
   ];
   active = 0;
   draw();
-  if (listed.length) told.textContent = `${listed.length} to choose from: ${listed[0].name}. Arrows choose, Enter takes.`;
+  if (listed.length) told.textContent = say('%(number)s to choose from: %(name)s. Arrows choose, Enter takes.', { number: listed.length, name: listed[0].name });
 }
 
 // -- the list -------------------------------------------------------------------------------------------------------
@@ -113,7 +122,7 @@ function take(place) {
   now.select();
   document.execCommand('delete'); // as if it were typed, so that the page notices it and "undo" works
   send(one.address, true);
-  told.textContent = `${one.name} is asked.`;
+  told.textContent = say('%(name)s is asked.', { name: one.name });
   close();
 }
 
@@ -139,7 +148,7 @@ document.addEventListener('keydown', (event) => {
 function chip(name, address) {
   const one = document.createElement('button');
   one.type = 'button';
-  one.setAttribute('aria-label', `No longer ask ${name}`);
+  one.setAttribute('aria-label', say('No longer ask %(name)s', { name }));
   const words = document.createElement('bdi');
   words.textContent = name;
   one.append(words, ' ×');
@@ -149,7 +158,7 @@ function chip(name, address) {
 
 function show() {
   chips.replaceChildren(
-    'Asking only ',
+    `${say('Asking only')} `,
     ...scope.tags.map((tag) => chip(tag, tagAddress(tag))),
     ...scope.documents.map((one) => chip(one.name, documentAddress(one.id))),
   );

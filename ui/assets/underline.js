@@ -9,6 +9,9 @@
   const SKIPPED = 'a, button, input, textarea, select, option, code, pre, kbd, samp, tt, h1, h2, h3, h4, h5, h6, summary, label, nav, script, style, noscript, template, iframe, object, svg, math, audio, video, canvas, [contenteditable]:not([contenteditable="false"]), [role="button"], [role="heading"], [role="link"], [aria-hidden="true"], .argot-term, .argot-box, [data-argot-skip]';
   const HEADINGS = 'h1, h2, h3, h4, h5, h6, [role="heading"]';
   const BLOCK = /^(?:address|article|aside|blockquote|body|caption|center|dd|details|dialog|div|dl|dt|fieldset|figcaption|figure|footer|form|header|hr|li|main|ol|p|section|table|tbody|td|tfoot|th|thead|tr|ul)$/;
+  // A text in the language of the page, where it has one, with these values in its places ("%(name)s").
+  const pageTexts = () => window.argotTexts || JSON.parse((document.querySelector('[data-argot-texts]') || { dataset: {} }).dataset.argotTexts || '{}');
+  const say = (text, values = {}) => (pageTexts()[text] || text).replace(/%\((\w+)\)s/g, (place, name) => values[name] ?? place);
   const GAP = '\uFFFC'; // in place of what is not searched, so that the words around it are not joined
   const MOST_CHARS = 200000; // of one page; the service takes 300,000 at a time
   const OPEN_MS = 150;
@@ -165,7 +168,7 @@
     box.className = 'argot-box';
     box.id = 'argot-box';
     box.setAttribute('role', 'dialog');
-    box.setAttribute('aria-label', `What ${term.term} means`);
+    box.setAttribute('aria-label', say('What %(term)s means', { term: term.term }));
     box.tabIndex = -1;
     fill(box, term, describe);
     box.addEventListener('pointerenter', () => window.clearTimeout(timer));
@@ -184,21 +187,21 @@
     const list = make('div', '');
     list.id = 'argot-box-meanings';
     into.append(make('div', 'font-weight: 700; margin-bottom: 4px;', term.term), list);
-    if (term.meanings.length > 1) list.append(make('div', 'margin-bottom: 4px; font-size: 13px; opacity: 0.8;', 'It has several meanings; the text does not say which one is meant here.'));
+    if (term.meanings.length > 1) list.append(make('div', 'margin-bottom: 4px; font-size: 13px; opacity: 0.8;', say('It has several meanings; the text does not say which one is meant here.')));
     for (const meaning of term.meanings) {
       const row = make('div', 'margin: 6px 0;');
       row.append(make('span', 'font-weight: 600;', meaning.expansion || meaning.description), make('span', 'opacity: 0.8;', ` · ${meaning.context}`));
       if (meaning.expansion && meaning.description) row.append(make('div', '', shorten(meaning.description)));
-      if (meaning.contact) row.append(make('div', 'font-size: 13px; opacity: 0.8;', `Looked after by ${meaning.contact}`));
+      if (meaning.contact) row.append(make('div', 'font-size: 13px; opacity: 0.8;', say('Looked after by %(name)s', { name: meaning.contact })));
       list.append(row);
     }
     const actions = make('div', 'display: flex; flex-wrap: wrap; gap: 8px; align-items: center; margin-top: 8px;');
-    const link = make('a', 'all: revert; font-size: 13px; padding: 5px 0;', 'In the glossary');
+    const link = make('a', 'all: revert; font-size: 13px; padding: 5px 0;', say('In the glossary'));
     link.href = describe.link(term.term);
     link.rel = 'noopener';
     actions.append(link);
     if (describe.report) {
-      const wrong = make('button', BUTTON, term.meanings.length > 1 ? 'It means something else here' : 'Not what it means here');
+      const wrong = make('button', BUTTON, term.meanings.length > 1 ? say('It means something else here') : say('Not what it means here'));
       wrong.type = 'button';
       wrong.addEventListener('click', () => askWhat(into, actions, term, describe));
       actions.append(wrong);
@@ -211,11 +214,11 @@
   // The report, with what the reader would like to say, which may be nothing.
   function askWhat(into, actions, term, describe) {
     const form = make('form', 'all: revert; margin: 8px 0 0;');
-    const name = make('label', 'display: block; font-size: 13px;', 'What does it mean here? (optional; managers of the glossary read it)');
+    const name = make('label', 'display: block; font-size: 13px;', say('What does it mean here? (optional; managers of the glossary read it)'));
     const input = make('input', 'all: revert; box-sizing: border-box; width: 100%; font: inherit; padding: 5px; margin: 4px 0 8px;');
     input.maxLength = 500;
     name.append(input);
-    const send = make('button', BUTTON, 'Send');
+    const send = make('button', BUTTON, say('Send'));
     form.append(name, send);
     form.addEventListener('submit', async (event) => {
       event.preventDefault();
@@ -226,11 +229,11 @@
       const scope = describe.scope || {};
       try {
         const done = await describe.report({ sense_id: term.meanings[0].sense, of_several: term.meanings.length > 1, term: term.term, document: scope.document || '', page: scope.page || '', said: input.value });
-        said.textContent = done.recorded ? 'Thank you. It is in the queue of those who look after the glossary.' : `Only some people may read this meaning, so it is not in the queue. Tell ${done.contact || 'who looks after it'}.`;
+        said.textContent = done.recorded ? say('Thank you. It is in the queue of those who look after the glossary.') : say('Only some people may read this meaning, so it is not in the queue. Tell %(name)s.', { name: done.contact || say('who looks after it') });
         form.remove();
         into.focus();
       } catch (error) {
-        said.textContent = `It could not be sent. ${error.message || ''}`;
+        said.textContent = `${say('It could not be sent.')} ${error.message || ''}`;
         send.disabled = false;
       }
     });

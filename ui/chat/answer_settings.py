@@ -10,6 +10,7 @@ from chainlit.context import context
 from chainlit.input_widget import InputWidget, MultiSelect, Select
 
 from argot.errors import NotFound
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.documents import list_documents
 from argot.service.usecases.glossary.contexts import context_list
@@ -122,17 +123,17 @@ class AnswerSettingsPanel:
         inputs: list[InputWidget] = [
             Select(
                 id=PROFILE,
-                label="How to answer",
+                label=translate("How to answer"),
                 items=profiles,
                 initial_value=kept.profile if kept.profile in profiles.values() else DEFAULT_VALUE,
-                description="Strict shows a sentence only once a passage supports it.",
+                description=translate("Strict shows a sentence only once a passage supports it."),
             ),
             Select(
                 id=EFFORT,
-                label="Effort",
-                items=EFFORTS,
+                label=translate("Effort"),
+                items={translate(name): value for name, value in EFFORTS.items()},
                 initial_value=kept.effort or DEFAULT_VALUE,
-                description="Thorough takes longer and needs a language model; you see its plan.",
+                description=translate("Thorough takes longer and needs a language model; you see its plan."),
             ),
         ]
         contexts = [one.name for one in await context_list(self.kb, await get_current_principal(self.kb))]
@@ -140,35 +141,37 @@ class AnswerSettingsPanel:
             inputs.append(
                 Select(
                     id=CONTEXT,
-                    label="Your own context",
+                    label=translate("Your own context"),
                     # A context that is itself called "-" could not be told from no choice.
                     items={
-                        "None in particular": DEFAULT_VALUE,
+                        translate("None in particular"): DEFAULT_VALUE,
                         **{name: name for name in contexts if name != DEFAULT_VALUE},
                     },
                     # Since the conversation, the context may have been deleted or hidden from this person; so may tags.
                     initial_value=kept.context if kept.context in contexts else DEFAULT_VALUE,
-                    description="A term with several senses is read as this team uses it, if nothing else decides.",
+                    description=translate(
+                        "A term with several senses is read as this team uses it, if nothing else decides."
+                    ),
                 )
             )
         if tags := await self._list_tags():
             inputs.append(
                 MultiSelect(
                     id=TAGS,
-                    label="Only documents tagged",
+                    label=translate("Only documents tagged"),
                     values=tags,
                     initial=[tag for tag in kept.tags if tag in tags],
-                    description="None: all documents that you may read.",
+                    description=translate("None: all documents that you may read."),
                 )
             )
         if names := await self._map_names(kept.documents):
             inputs.append(
                 MultiSelect(
                     id=DOCUMENTS,
-                    label="Only these documents",
+                    label=translate("Only these documents"),
                     items=names,
                     initial=list(names.values()),
-                    description="Remove it to ask all documents that you may read.",
+                    description=translate("Remove it to ask all documents that you may read."),
                 )
             )
         await cl.ChatSettings(inputs).send()
@@ -187,7 +190,9 @@ class AnswerSettingsPanel:
     async def _list_profiles(self) -> dict[str, str]:
         """List the profiles for people, and those saved in this knowledge base, under their names."""
         found = await profile_list(self.kb, await get_current_principal(self.kb))
-        return PROFILES | {one.name: one.name for one in found if one.origin == "saved" and not one.problem}
+        return {translate(name): value for name, value in PROFILES.items()} | {
+            one.name: one.name for one in found if one.origin == "saved" and not one.problem
+        }
 
     async def _map_names(self, documents: tuple[str, ...]) -> dict[str, str]:
         """Map names to ids, for those of these documents that still exist."""

@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from argot.errors import MissingExtra
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions.attachments import MOST_BYTES, MOST_FILES
 from argot.types import LOCAL_NAME
 from argot.ui.chat.brand import NAME, TAGLINE
 from argot.ui.chat.chat_routes import ASSETS, explain_chainlit_errors
-from argot.ui.chat.window_texts import CHAINLIT_LANGUAGES, serve_window_texts, translate_window
+from argot.ui.chat.window_texts import CHAINLIT_LANGUAGES, serve_help, serve_window_texts, translate_window
 from argot.ui.web.asker_identity import SECRET_FILE, get_local_display_name, load_signing_secret
 from argot.ui.web.chainlit_guard import MAX_FRAME_BYTES, Window, confine_chainlit
 from argot.ui.web.security import INNER_COOKIE
@@ -110,6 +111,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
     explain_chainlit_errors(server.app)
     limit_uploads()
     serve_window_texts(config)
+    serve_help(server)
     config.ui.default_theme = "system"
     config.ui.header_links = [HeaderLink(**one) for one in (LIBRARY_LINK, TERMS_LINK, GLOSSARY_LINK, ACCOUNT_LINK)]
     server.sio.eio.max_http_buffer_size = MAX_FRAME_BYTES
@@ -136,13 +138,17 @@ def limit_uploads() -> None:
     async def persist_file(self: Any, *arguments: Any, **named: Any) -> Any:
         # Chainlit would raise a ValueError, which the window sees as status 500.
         if not (arguments or named.get("path") or named.get("content")):
-            raise HTTPException(400, "This file is empty.")
+            raise HTTPException(400, translate("This file is empty."))
         # Counted over all windows of this person: else every new window would add as much room again.
         own = [size for session in _list_sessions(self.user) for size in _list_sizes(session.files_dir)]
         if len(own) >= MAX_WAITING_FILES or sum(own) > MAX_WAITING_BYTES_EACH:
-            raise HTTPException(413, "Too many of your files are waiting to be sent. Send them, or reload the page.")
+            raise HTTPException(
+                413, translate("Too many of your files are waiting to be sent. Send them, or reload the page.")
+            )
         if sum(_list_sizes(self.files_dir.parent)) > MAX_WAITING_BYTES:
-            raise HTTPException(507, "Too many files are waiting to be sent. Send yours, or try again later.")
+            raise HTTPException(
+                507, translate("Too many files are waiting to be sent. Send yours, or try again later.")
+            )
         return await keep(self, *arguments, **named)
 
     WebsocketSession.persist_file = persist_file
@@ -223,10 +229,11 @@ def write_files(folder: Path, package: Path, origins: list[str]) -> Path:
     for language, name in CHAINLIT_LANGUAGES.items():
         words = translate_window(json.loads((package / "translations" / name).read_text(encoding="utf-8")), language)
         _write(folder / ".chainlit" / "translations" / name, json.dumps(words))
+        helped = (ASSETS / "help" / f"{language}.md").read_text(encoding="utf-8")
+        _write(folder / f"chainlit_{name.removesuffix('.json')}.md", helped)
     # The page's other files are served from where they were installed (`chat_routes.py`), not from a folder that this
     # process writes to.
     _write(folder / "public" / "theme.json", (ASSETS / "theme.json").read_text(encoding="utf-8"))
-    _write(folder / "chainlit_en-US.md", (ASSETS / "help.md").read_text(encoding="utf-8"))
     dist = package / "frontend" / "dist"
     _write(folder / "build" / "index.html", rewrite_page((dist / "index.html").read_text(encoding="utf-8")))
     (folder / "build" / "assets").symlink_to(dist / "assets", target_is_directory=True)

@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from argot.errors import ArgotError
+from argot.languages.catalogues import translate
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.chainlit_guard import FILE_PATH, MAX_JSON_BYTES, SessionId, Words, find_session
 from argot.ui.web.error_pages import describe_problems, get_status
@@ -104,7 +105,7 @@ class WindowRoute(APIRoute):
 
 def send_window_error(status: int, text: str) -> Response:
     # Chainlit's page shows the text under "detail"; errors of our own pages are plain text.
-    return JSONResponse({"detail": text}, status, {"Cache-Control": "no-store"})
+    return JSONResponse({"detail": translate(text)}, status, {"Cache-Control": "no-store"})
 
 
 def explain_chainlit_errors(app: FastAPI) -> None:
@@ -197,7 +198,7 @@ def _add_session_routes(router: APIRouter) -> None:
 
         session = _find_own_session(given.sessionId, who)
         if given.action.name not in config.code.action_callbacks:
-            raise HTTPException(404, NO_ACTION)
+            raise HTTPException(404, translate(NO_ACTION))
         pressed = CallActionRequest(action=given.action.model_dump(), sessionId=given.sessionId)
         answer: Response = await call_action(pressed, session.user)
         return answer
@@ -218,5 +219,5 @@ def _add_session_routes(router: APIRouter) -> None:
 def _find_own_session(session_id: str, who: Visitor) -> Any:
     session = find_session(session_id, who)
     if session is None:
-        raise HTTPException(404, CLOSED_WINDOW)
+        raise HTTPException(404, translate(CLOSED_WINDOW))
     return session

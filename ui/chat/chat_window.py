@@ -17,6 +17,7 @@ from chainlit.context import context
 from chainlit.utils import wrap_user_function
 
 from argot.errors import ArgotError
+from argot.languages.catalogues import translate
 from argot.results import AskEvent, AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
@@ -243,10 +244,9 @@ class ChatWindow:
         if turn.begun:
             return ""
         if self.kb.gates.questions.waiting:
-            return "Waiting for its turn"
-        return (
-            "Waiting until the previous question is answered" if len(self.windows.list_turns(turn.thread)) > 1 else ""
-        )
+            return translate("Waiting for its turn")
+        behind = len(self.windows.list_turns(turn.thread)) > 1
+        return translate("Waiting until the previous question is answered") if behind else ""
 
     async def _show_event(self, event: AskEvent, turn: SharedTurn, stages: Stages) -> None:
         match event.kind:
@@ -311,7 +311,7 @@ class ChatWindow:
             await report_term(
                 self.kb, await get_current_principal(self.kb), thread=context.session.thread_id, turn=turn, term=term
             )
-            text = (
+            text = translate(
                 "The glossary's managers can now read your question. You are notified here when the term has a meaning."
             )
             await cl.Message(content=text, author=NAME).send()

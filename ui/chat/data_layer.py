@@ -16,6 +16,7 @@ from chainlit.types import Feedback, PageInfo, PaginatedResponse, Pagination, Th
 from chainlit.user import PersistedUser, User
 
 from argot.errors import NotFound
+from argot.languages.catalogues import translate
 from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions.threads import Feedback as Given
@@ -172,7 +173,7 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
             NotFound
         """
         if not is_thread_id(thread_id):
-            raise NotFound("There is no such conversation.")
+            raise NotFound(translate("There is no such conversation."))
         return await get_own_thread(self.kb, await get_current_principal(self.kb), thread_id)
 
     def _head(self, thread: Thread) -> dict[str, Any]:
@@ -235,7 +236,7 @@ def _build_steps(thread: Thread, result: AskResult, said: Given | None) -> list[
 def _turn_in(identifier: str) -> tuple[str, int]:
     thread, _, turn = identifier.rpartition(".")
     if not thread or parse_integer(turn) < 0:
-        raise NotFound("This answer is no longer known. Reload the page and try again.")
+        raise NotFound(translate("This answer is no longer known. Reload the page and try again."))
     return thread, parse_integer(turn)
 
 

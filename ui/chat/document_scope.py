@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import chainlit as cl
 from chainlit.context import context
 
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.listing import freshness
 from argot.service.usecases.documents.passages import document_contents
@@ -78,9 +79,9 @@ class DocumentScope:
             found = await document_contents(self.kb, await get_current_principal(self.kb), document=document)
             await self.settings.ask_only((document,), context.session.thread_id)
             name = escape_markdown(found.document.title or found.document.name)
-            text = f"Your questions here are answered from **{name}** alone."
+            text = translate("Your questions here are answered from **%(name)s** alone.", name=name)
             if fresh := freshness(found.document):
-                text += f" It describes itself as: {escape_markdown(fresh)}."
+                text += " " + translate("It describes itself as: %(state)s.", state=escape_markdown(fresh))
             await cl.Message(content=text, author=NAME, actions=make_actions((make_leave_button(),), "tool")).send()
 
     async def choose(self, choice: Choice) -> None:
@@ -104,6 +105,5 @@ class DocumentScope:
         await action.remove()
         async with report_errors():
             await self.settings.ask_only((), context.session.thread_id)
-            await cl.Message(
-                content="From now on, answers come from all documents that you may read.", author=NAME
-            ).send()
+            text = translate("From now on, answers come from all documents that you may read.")
+            await cl.Message(content=text, author=NAME).send()

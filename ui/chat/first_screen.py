@@ -6,6 +6,7 @@ from typing import Any
 
 import chainlit as cl
 
+from argot.languages.catalogues import join_with_or, translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.sample_base import BASE_URI
 from argot.service.usecases.documents.documents import list_documents
@@ -28,7 +29,7 @@ MANAGERS_HINT = (
     " folder or a web site under [Sources](/documents/sources). You can also put a file into this conversation."
 )
 ASKERS_HINT = (
-    "There are no documents yet that you may read, and answers come only from documents. Please ask {whom} to add"
+    "There are no documents yet that you may read, and answers come only from documents. Please ask %(whom)s to add"
     " some. You can put a file of your own into this conversation and ask about that."
 )
 MAX_CONTACTS = 5
@@ -52,13 +53,14 @@ class FirstScreen:
         principal = await get_current_principal(self.kb)
         if not (await document_find(self.kb, principal, wanted=DocumentFilter(), limit=1)).total:
             text = (
-                MANAGERS_HINT
+                translate(MANAGERS_HINT)
                 if principal.manages_all
-                else ASKERS_HINT.format(whom=await self._name_contacts(principal))
+                else translate(ASKERS_HINT, whom=await self._name_contacts(principal))
             )
             await cl.Message(content=text, author=NAME).send()
 
     async def _name_contacts(self, principal: Principal) -> str:
         """Name the contacts of the contexts."""
         found = dict.fromkeys(one.contact for one in await context_list(self.kb, principal) if one.contact)
-        return " or ".join(map(escape_markdown, list(found)[:MAX_CONTACTS])) or "your administrator"
+        names = list(map(escape_markdown, list(found)[:MAX_CONTACTS]))
+        return join_with_or(names) if names else translate("your administrator")

@@ -11,6 +11,7 @@ from typing import Any
 import chainlit as cl
 
 from argot.errors import ArgotError, NotFound
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions.attachments import thread_attach
 from argot.service.usecases.questions.threads import ThreadFile
@@ -43,15 +44,18 @@ class MessageFiles:
             principal = await get_current_principal(self.kb)
             await thread_attach(self.kb, principal, thread=thread, name=element.name, content=content)
         except ArgotError as error:
-            return escape_markdown(error)
-        can = "can now be asked about, in this conversation and by you only. It is deleted with the conversation."
-        return f"**{escape_markdown(element.name)}** {can}"
+            return escape_markdown(translate(str(error)))
+        text = (
+            "**%(name)s** can now be asked about, in this conversation and by you only. "
+            "It is deleted with the conversation."
+        )
+        return translate(text, name=escape_markdown(element.name))
 
     def tell_resumed(self, thread: Any, files: Sequence[ThreadFile]) -> None:
         """Name the files of a conversation that is being reopened, as one of the `steps` that Chainlit shows."""
         if files:
             names = ", ".join(f"**{escape_markdown(one.name)}**" for one in files)
-            message = cl.Message(content=f"Files of this conversation: {names}.", author=NAME)
+            message = cl.Message(content=translate("Files of this conversation: %(names)s.", names=names), author=NAME)
             message.created_at = thread["createdAt"]
             thread["steps"].insert(0, message.to_dict())
 
@@ -65,6 +69,6 @@ def _take_file(path: Path) -> str:
     try:
         return base64.b64encode(path.read_bytes()).decode("ascii")
     except FileNotFoundError as error:
-        raise NotFound("This file was sent before. Pick it again to send it again.") from error
+        raise NotFound(translate("This file was sent before. Pick it again to send it again.")) from error
     finally:
         path.unlink(missing_ok=True)

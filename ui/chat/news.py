@@ -12,6 +12,7 @@ from chainlit.context import local_steps
 from chainlit.utils import utc_now
 
 from argot.errors import ArgotError
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.history import glossary_version
 from argot.service.usecases.glossary.impact import TermNews, thread_news
@@ -102,9 +103,10 @@ def format_news(news: TermNews) -> str:
     meanings = "; ".join(
         f"**{escape_markdown(one.expansion)}** ({escape_markdown(one.context)})" for one in news.senses
     )
-    return f"You asked about “{escape_markdown(news.term)}”. It has a meaning now: {meanings}."
+    text = "You asked about “%(term)s”. It has a meaning now: %(meanings)s."
+    return translate(text, term=escape_markdown(news.term), meanings=meanings)
 
 
 def _build_ask_again(news: TermNews) -> cl.Action:
-    button = Button(ASK_INSTEAD, "Ask again", {"question": news.question}, news.question)
+    button = Button(ASK_INSTEAD, translate("Ask again"), {"question": news.question}, news.question)
     return cl.Action(name=button.action, payload=button.payload, label=button.label, tooltip=button.tooltip)

@@ -18,6 +18,7 @@ from chainlit.context import context, init_ws_context, local_steps
 from chainlit.utils import utc_now
 
 from argot.errors import ArgotError
+from argot.languages.catalogues import translate
 from argot.results import STOPPED_MESSAGE, AskResult
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.streaming import give_buttons_back
@@ -56,7 +57,7 @@ class SharedTurn:
         question = {**common, "id": self.asked.id, "type": "user_message", "name": asker.get(), "output": said}
         run = {**common, "id": self.run, "type": "run", "name": "on_message", "output": ""}
         answer = {"id": self.message.id, "parentId": self.run, "type": "assistant_message", "name": NAME}
-        answer = {**common, **answer, "output": self.message.content or STILL_WRITING}
+        answer = {**common, **answer, "output": self.message.content or translate(STILL_WRITING)}
         return [run, answer] if said is None else [question, {**run, "parentId": self.asked.id}, answer]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import chainlit as cl
 from chainlit.context import context
 
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.impact import thread_share
 from argot.service.usecases.questions.shared_conversations import thread_link_add, thread_link_withdraw
@@ -33,7 +34,7 @@ class Sharing:
         await action.remove()
         async with report_errors():
             await thread_share(self.kb, await get_current_principal(self.kb), thread=context.session.thread_id)
-            await _say("The glossary's managers can now read your question.")
+            await _say(translate("The glossary's managers can now read your question."))
 
     async def make_link(self, action: cl.Action) -> None:
         """Make a link to this conversation, and show it: it cannot be shown again."""
@@ -48,7 +49,7 @@ class Sharing:
         async with report_errors():
             link = str(action.payload.get("link", ""))
             await thread_link_withdraw(self.kb, await get_current_principal(self.kb), link=link)
-            await _say("Withdrawn. Nobody reads this conversation by that link any more.")
+            await _say(translate("Withdrawn. Nobody reads this conversation by that link any more."))
 
 
 async def _say(text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from argot.errors import ArgotError
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.documents import read_passage
 from argot.service.usecases.documents.pictures import PictureShown, passage_pictures
@@ -28,7 +29,7 @@ async def build_elements(kb: KnowledgeBase, source: CitedSource, thread: str) ->
         pictures = await passage_pictures(kb, principal, passage_id=source.passage_id)
     except ArgotError:
         # The same title for a passage that is gone and one that may not be read; the text below explains it.
-        title = "No longer there"
+        title = translate("No longer there")
     common = {"name": title, "display": "side", "thread_id": thread}
     if source.original:
         return title, [cl.Pdf(page=source.page, url=source.address, **common).to_dict()]

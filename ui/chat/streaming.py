@@ -12,6 +12,7 @@ import chainlit as cl
 from chainlit.utils import utc_now
 
 from argot.errors import ArgotError
+from argot.languages.catalogues import speak_as_asked, translate
 from argot.results import AskEvent, AskResult
 from argot.ui.chat.brand import NAME
 from argot.ui.rendering.answer_path import describe_path
@@ -36,12 +37,12 @@ async def report_errors() -> AsyncIterator[None]:
     try:
         yield
     except ArgotError as error:
-        await cl.ErrorMessage(content=escape_markdown(error), author=NAME).send()
+        await cl.ErrorMessage(content=escape_markdown(translate(str(error))), author=NAME).send()
         await give_buttons_back()
     # An unexpected error is described in the log alone: its text may hold names of folders or passages.
     except Exception:
         logger.exception("a question could not be answered")
-        text = "Something went wrong while answering. The service's log has the details. Please ask again."
+        text = translate("Something went wrong while answering. The service's log has the details. Please ask again.")
         await cl.ErrorMessage(content=text, author=NAME).send()
 
 
@@ -80,7 +81,7 @@ class Stages:
             # The line is taken away once the question is answered.
             if self.frame:
                 self.frame.end = utc_now()
-                await self._name(UNANSWERED_LABEL)
+                await self._name(translate(UNANSWERED_LABEL))
 
     async def _wait(self, for_what: Callable[[], str]) -> None:
         while True:
@@ -112,7 +113,8 @@ class Stages:
         lines = describe_path(result)
         if not lines:
             return
-        head = _make_step(PATH_TITLE, self.run)
+        with speak_as_asked(result.question):
+            head = _make_step(translate(PATH_TITLE), self.run)
         self.path = [head, *(_make_step(line, head.id) for line in lines)]
         for step in self.path:
             step.end = step.start

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from argot.ui.translation.catalogues import load_translations
-from argot.ui.translation.page_language import page_language
+from argot.languages.catalogues import load_translations, page_language
+from argot.ui.translation.template_texts import UNDERLINE_TEXTS
 
 CHAINLIT_LANGUAGES = {"en": "en-US.json", "de": "de-DE.json", "fr": "fr-FR.json", "es": "es.json"}
 """Chainlit's file of texts for each language of the pages."""
@@ -59,8 +59,17 @@ SCRIPT_TEXTS = (
     "Suggest a meaning of a term",
     "Save this conversation",
     "Share this conversation by a link",
+    "Answers from your organisation’s own documents, in its own language. It knows what your terms mean to each team, "
+    "cites a passage behind every sentence, and says so when the documents do not know.",
+    "Documents and tags to ask",
+    "Only these are asked",
+    "tag",
+    "%(number)s to choose from: %(name)s. Arrows choose, Enter takes.",
+    "%(name)s is asked.",
+    "No longer ask %(name)s",
+    "Asking only",
 )
-"""The texts that argot.js puts into the window."""
+"""The texts that the window's own scripts (argot.js, mentions.js) put into it."""
 FORMAL_TEXTS = {"de": {"chat.fileUpload.dragDrop": "Ziehen Sie Ihre Dateien hierher"}}
 """Texts of Chainlit's that the window shows and that address people informally."""
 
@@ -75,7 +84,8 @@ def translate_window(words: dict[str, Any], language: str) -> dict[str, Any]:
         for one in groups:
             group = group[one]
         group[name] = text
-    return {**words, "argot": {"language": language, "texts": {text: find(text) for text in SCRIPT_TEXTS}}}
+    texts = {text: find(text) for text in (*SCRIPT_TEXTS, *UNDERLINE_TEXTS)}
+    return {**words, "argot": {"language": language, "texts": texts}}
 
 
 def serve_window_texts(config: Any) -> None:
@@ -88,3 +98,14 @@ def serve_window_texts(config: Any) -> None:
 
     # On the class: Chainlit's settings accept no attribute that they do not declare.
     kind.load_translation = load_in_page_language
+
+
+def serve_help(server: Any) -> None:
+    """Make Chainlit answer with the help in the language of the request's pages."""
+    read = server.get_markdown_str
+
+    def read_in_page_language(root: str, _: str) -> str | None:
+        help_text: str | None = read(root, CHAINLIT_LANGUAGES[page_language.get()].removesuffix(".json"))
+        return help_text
+
+    server.get_markdown_str = read_in_page_language

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Form, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 
 from argot.errors import InvalidInput
+from argot.languages.catalogues import LANGUAGE_NAMES
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import (
@@ -16,6 +17,7 @@ from argot.service.sign_in.account import (
     end_sessions,
     get_account,
     has_password,
+    keep_language,
     revoke_own_key,
 )
 from argot.service.sign_in.password_sign_in import SignIn, SignInRefused
@@ -32,7 +34,7 @@ from argot.ui.pages.provider_pages import (
     let_in,
     sign_in_page,
 )
-from argot.ui.translation.page_language import LANGUAGE_NAMES, make_language_cookie
+from argot.ui.translation.page_language import make_language_cookie
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import VISITOR_KEY, Visitor, Who, needs
 from argot.ui.web.page_templates import render_page
@@ -175,8 +177,11 @@ def build_account_pages(
     @router.post("/language")
     @needs("asker")
     async def language(who: Who, language: Field = "") -> Response:
-        """Keep the language of the pages in this browser; an unknown one is like none, the browser's."""
+        """Keep the language of the pages with the account, and in this browser, where the pages for signing in are to
+        have it, too. An unknown one is like none, the browser's.
+        """
         kept = language if language in LANGUAGE_NAMES else ""
+        await keep_language(kb, who.name, kept)
         cookie = make_language_cookie(kept, secure=authenticator.secure)
         return RedirectResponse(ACCOUNT, status_code=303, headers={"Set-Cookie": cookie})
 

@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from argot.clock import format_time_left
 from argot.errors import Conflict, NotAllowed
+from argot.languages.catalogues import join_with_or, translate
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.listing import describe_validity
@@ -144,6 +145,7 @@ def load_templates() -> Environment:
         place_of=page_filters.format_place,
         group_relations=group_relations,
         validity=describe_validity,
+        join_with_or=join_with_or,
     )
     made.filters.update(
         moment=page_filters.format_moment,
@@ -171,7 +173,10 @@ def show_page(
     """Show a whole page, with the message that `done` in its address names, or with an `error`, which also sets its
     status.
     """
-    shown = {"done": DONE_MESSAGES.get(request.query_params.get("done", ""), ""), "error": str(error) if error else ""}
+    shown = {
+        "done": DONE_MESSAGES.get(request.query_params.get("done", ""), ""),
+        "error": translate(str(error)) if error else "",
+    }
     html = load_templates().get_template(template).render(who=who, path=request.url.path, **shown, **values)
     return HTMLResponse(html, status_code=code if error is None else _get_status(error), headers=HEADERS)
 

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import UploadFile
 
 from argot.errors import InvalidInput, NotFound, TooManyQuestions
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.contexts import context_list
 from argot.service.usecases.glossary.text_checks import terms_check
@@ -62,5 +63,5 @@ async def _read_text(request: Request, typed: str) -> tuple[str, bytes]:
     if isinstance(file, UploadFile) and file.filename:
         return read_sent_name(file)[-200:], await file.read()
     if not typed.strip():
-        raise InvalidInput("There is no text. Paste one, or choose a file.")
+        raise InvalidInput(translate("There is no text. Paste one, or choose a file."))
     return TYPED_NAME, typed.encode()

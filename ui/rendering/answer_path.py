@@ -5,49 +5,60 @@ Times and figures of the single stages are for developers; they are in the resul
 
 from __future__ import annotations
 
+from argot.languages.catalogues import quote_name, speak_as_asked, translate, translate_number
 from argot.results import AskResult
 from argot.ui.rendering.safe_markdown import clean_text
 
 MAX_SHOWN_QUERIES = 3
+_PASSAGES_READ = (
+    "%(number)s passage of %(documents)s came closest",
+    "%(number)s passages of %(documents)s came closest",
+)
+_DOCUMENTS = ("%(number)s document", "%(number)s documents")
+_WRITTEN_FROM = (
+    "the language model wrote the answer from %(number)s of them",
+    "the language model wrote the answer from %(number)s of them",
+)
+_QUOTED_FROM = ("the answer quotes %(number)s of them", "the answer quotes %(number)s of them")
 
 
 def describe_path(result: AskResult) -> list[str]:
     """Return one line of literal text for each thing that was done; none for small talk, where nothing was."""
     if result.status == "small_talk":
         return []
-    lines = [*_describe_reading(result), *_describe_searches(result), *_describe_passages(result)]
+    with speak_as_asked(result.question):
+        lines = [*_describe_reading(result), *_describe_searches(result), *_describe_passages(result)]
     return [clean_text(line) for line in lines]
 
 
 def _describe_reading(result: AskResult) -> list[str]:
     rewritten = result.stand_alone_question != result.question
-    read = [f"Your question was read as “{result.stand_alone_question}”"] if rewritten else []
+    text = "Your question was read as “%(question)s”"
+    read = [translate(text, question=result.stand_alone_question)] if rewritten else []
     terms = list(dict.fromkeys(f"{term.label} ({term.meaning})" for term in result.jargon))
-    return [*read, *([f"Terms of the glossary in it: {', '.join(terms)}"] if terms else [])]
+    found = [translate("Terms of the glossary in it: %(terms)s", terms=", ".join(terms))] if terms else []
+    return [*read, *found]
 
 
 def _describe_searches(result: AskResult) -> list[str]:
     queries = list(dict.fromkeys(result.search_queries))[:MAX_SHOWN_QUERIES]
-    searched = [f"The documents were searched for {_join_quoted(queries)}"] if queries else []
-    again = [f"Then for {_join_quoted(some[:MAX_SHOWN_QUERIES])}" for some in result.searched_again if some]
-    return [*searched, *again]
+    text = "The documents were searched for %(queries)s"
+    searched = [translate(text, queries=_join_quoted(queries))] if queries else []
+    again = [some[:MAX_SHOWN_QUERIES] for some in result.searched_again if some]
+    return [*searched, *(translate("Then for %(queries)s", queries=_join_quoted(some)) for some in again)]
 
 
 def _describe_passages(result: AskResult) -> list[str]:
     if not result.passages:
         return []
     documents = len({passage.document for passage in result.passages})
-    read = f"{_count(len(result.passages), 'passage')} of {_count(documents, 'document')} came closest"
-    if result.status != "answered":
+    read = translate_number(*_PASSAGES_READ, len(result.passages), documents=translate_number(*_DOCUMENTS, documents))
+    cited = len(result.cited_passages)
+    if result.status != "answered" or not cited:
         return [read]
-    cited = result.cited_passages
-    wrote = "the language model wrote the answer from" if result.answered_by == "model" else "the answer quotes"
-    return [f"{read}; {wrote} {_count(len(cited), 'of them', 'of them')}" if cited else read]
-
-
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    by_model = result.answered_by == "model"
+    return [f"{read}; {translate_number(*(_WRITTEN_FROM if by_model else _QUOTED_FROM), cited)}"]
 
 
 def _join_quoted(texts: list[str]) -> str:
-    return ", ".join(f"“{text}”" for text in texts)
+    return ", ".join(map(quote_name, texts))

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from argot.languages.catalogues import quote_name, speak_as_asked, translate
 from argot.locations import place
 from argot.results import (
     NO_ANSWER,
@@ -104,23 +105,24 @@ class AnswerView:
 
 
 def view_result(result: AskResult) -> AnswerView:
-    """Build the message that shows a result."""
-    match result.status:
-        case "answered":
-            return _view_answer(result)
-        case "needs_choice":
-            return _view_choice(result)
-        case "query_miss":
-            return _view_miss(result)
-        case "abstained":
-            return _view_abstention(result)
-        case "small_talk":
-            return AnswerView(_format_talk(result), make_next_buttons(result.examples))
+    """Build the message that shows a result, in the language of its question."""
+    with speak_as_asked(result.question):
+        match result.status:
+            case "answered":
+                return _view_answer(result)
+            case "needs_choice":
+                return _view_choice(result)
+            case "query_miss":
+                return _view_miss(result)
+            case "abstained":
+                return _view_abstention(result)
+            case "small_talk":
+                return AnswerView(_format_talk(result), make_next_buttons(result.examples))
 
 
 def label_stage(name: str) -> str:
     """Return the words for a stage of the journey."""
-    return STAGE_LABELS.get(name, name.replace("_", " ").capitalize())
+    return translate(STAGE_LABELS.get(name, name.replace("_", " ").capitalize()))
 
 
 def format_passage(
@@ -143,15 +145,17 @@ def format_passage(
     heading = [f"###### {escape_markdown(passage.heading)}"] if passage.heading else []
     parts = [*heading, *(f"> {words}".replace("\n", "\n> ") for words in elsewhere), text]
     parts += [
-        f"*{escape_markdown(one.place)}, described by a model:* {escape_markdown(one.description)}"
+        f"*{translate('%(place)s, described by a model:', place=escape_markdown(one.place))}*"
+        f" {escape_markdown(one.description)}"
         for one in pictures
         if one.description
     ]
     if is_pdf(passage):
         address = f"{PASSAGES}/{quote(passage.id, safe='')}/original#page={passage.page}"
-        parts.append(f"[Open the document at page {passage.page}]({address})")
+        parts.append(f"[{translate('Open the document at page %(page)s', page=passage.page)}]({address})")
     if in_library:
-        parts.append(f"[Read it in the document]({link_library(passage.document_id, passage.id, spans)})")
+        address = link_library(passage.document_id, passage.id, spans)
+        parts.append(f"[{translate('Read it in the document')}]({address})")
     return "\n\n".join(parts)
 
 
@@ -169,7 +173,7 @@ def is_pdf(passage: PassageShown) -> bool:
 
 def format_title(passage: PassageShown) -> str:
     """Format the title of the side panel: the document, and the page in it."""
-    page = f", {passage.page_kind or 'page'} {passage.page}" if passage.page else ""
+    page = f", {translate(passage.page_kind or 'page')} {passage.page}" if passage.page else ""
     fresh = f", {clean_text(passage.freshness)}" if passage.freshness else ""
     return f"{clean_text(passage.document)}{page}{fresh}"
 
@@ -179,15 +183,13 @@ def format_other_meanings(offer: OtherSenses, turn: int) -> AnswerView:
     read, term = offer.read, offer.term
     meaning = escape_markdown(read.expansion or read.description or read.term)
     context = f" ({escape_markdown(read.context)})" if read.context else ""
-    head = f"“{escape_markdown(term)}” was read as **{meaning}**{context}."
+    head = translate("“%(term)s” was read as **%(meaning)s**.", term=escape_markdown(term), meaning=meaning + context)
     ask = "What did you mean?" if offer.senses else "The glossary knows no other meaning that you may read."
     given = {"turn": turn, "term": term, "question": offer.question}
     buttons = [_make_sense_button(number, sense, given) for number, sense in enumerate(offer.senses, 1)]
-    tell = "Something else: tell the glossary's managers"
-    report = Button(
-        REPORT, tell, given, "They can then read this question, and you are notified when the term has a meaning."
-    )
-    return AnswerView(f"{head} {ask}", (*buttons, report))
+    tell = translate("Something else: tell the glossary's managers")
+    hint = translate("They can then read this question, and you are notified when the term has a meaning.")
+    return AnswerView(f"{head} {translate(ask)}", (*buttons, Button(REPORT, tell, given, hint)))
 
 
 def _make_sense_button(number: int, sense: Sense, given: dict[str, Any]) -> Button:
@@ -204,34 +206,38 @@ def make_next_buttons(questions: Sequence[str]) -> tuple[Button, ...]:
 def make_answer_buttons(*, may_share: bool = False) -> tuple[Button, ...]:
     """Make the buttons for the last answer of a conversation, shown as icons beside the thumbs."""
     made = (
-        Button(AGAIN, "", {}, "Answer again", "refresh-cw"),
-        Button(SUGGEST, "", {}, "Suggest a meaning of a term", "lightbulb"),
-        Button(EXPORT, "", {}, "Save this conversation", "download"),
+        Button(AGAIN, "", {}, translate("Answer again"), "refresh-cw"),
+        Button(SUGGEST, "", {}, translate("Suggest a meaning of a term"), "lightbulb"),
+        Button(EXPORT, "", {}, translate("Save this conversation"), "download"),
     )
-    return (*made, Button(LINK, "", {}, "Share this conversation by a link", "link")) if may_share else made
+    link = Button(LINK, "", {}, translate("Share this conversation by a link"), "link")
+    return (*made, link) if may_share else made
 
 
 def view_link(link: NewSharedLink) -> AnswerView:
     """Tell the address of a new link to a conversation, with a button that withdraws it."""
-    text = (
-        f"[Open the shared conversation]({link.address}) and copy its address. Whoever has it and signs in reads your"
-        " questions up to here, and of the answers what they may read. [Your links](/shared)"
+    text = translate(
+        "[Open the shared conversation](%(address)s) and copy its address. Whoever has it and signs in reads your"
+        " questions up to here, and of the answers what they may read. [Your links](/shared)",
+        address=link.address,
     )
-    return AnswerView(text, (Button(WITHDRAW, "Withdraw this link", {"link": link.id}),))
+    return AnswerView(text, (Button(WITHDRAW, translate("Withdraw this link"), {"link": link.id}),))
 
 
 def share_button(thread: str) -> Button:
-    return Button(SHARE, "Let the glossary's managers read this question", {"thread": thread})
+    return Button(SHARE, translate("Let the glossary's managers read this question"), {"thread": thread})
 
 
 def make_leave_button() -> Button:
-    return Button(LEAVE_DOCUMENT, "Ask all documents", {})
+    return Button(LEAVE_DOCUMENT, translate("Ask all documents"), {})
 
 
 def export_text(thread: str) -> str:
     address = f"{THREADS}/{quote(thread, safe='')}/export"
-    return (
-        f"This conversation as a file: [Markdown with sources]({address}.md) or [everything as JSON]({address}.json)."
+    return translate(
+        "This conversation as a file: [Markdown with sources](%(address)s.md) or"
+        " [everything as JSON](%(address)s.json).",
+        address=address,
     )
 
 
@@ -239,11 +245,11 @@ def export_text(thread: str) -> str:
 
 
 def _view_answer(result: AskResult) -> AnswerView:
-    caution = f"*{result.caution}*" if result.caution else ""
+    caution = f"*{translate(result.caution)}*" if result.caution else ""
     addresses = {one.n: _make_marked_address(one, result.sentences) for one in result.cited_passages}
     around = [format_context(one, addresses[one.n]) for one in result.answer_context if one.n in addresses]
     answer = [caution, _format_answer(result), *around]
-    sources = _format_sources(result, result.cited_passages, "Sources")
+    sources = _format_sources(result, result.cited_passages, translate("Sources"))
     pictures = format_pictures([one for passage in result.cited_passages for one in passage.pictures])
     below = [pictures, _format_understood(result), sources, _format_notes(result), _name_writer(result)]
     return AnswerView(_join_parts([*answer, *below]))
@@ -261,14 +267,14 @@ def _format_talk(result: AskResult) -> str:
 
 
 def _view_abstention(result: AskResult) -> AnswerView:
-    head = escape_markdown(get_first_line(result.answer) or NO_ANSWER)
+    head = escape_markdown(translate(get_first_line(result.answer) or NO_ANSWER))
     nearest = _format_sources(result, result.nearest_passages)
     return AnswerView(_join_parts([head, nearest, _format_understood(result), _format_notes(result)]))
 
 
 def _view_choice(result: AskResult) -> AnswerView:
     lines = [f"{number}. {_format_choice(choice)}" for number, choice in enumerate(result.choices, 1)]
-    hint = "Press a button, type its number, or just ask something else." if lines else ""
+    hint = translate("Press a button, type its number, or just ask something else.") if lines else ""
     parts = [
         escape_markdown(get_first_line(result.answer)),
         "\n".join(lines),
@@ -284,17 +290,18 @@ def _view_miss(result: AskResult) -> AnswerView:
     buttons = tuple(
         Button(
             ASK_INSTEAD,
-            _shorten(f"Ask with “{clean_text(other)}”"),
+            _shorten(translate("Ask with “%(term)s”", term=clean_text(other))),
             {"question": replace_spelling(result, miss, other)},
         )
         for miss in result.misses
         for other in miss.suggestions
     )
     # Only where the answer's text offers it: the graph decides whether it is possible.
-    if f"“{ANYWAY}”" in result.answer:
-        buttons = (*buttons, Button(ASK_INSTEAD, ANYWAY.capitalize(), {"question": ANYWAY}))
+    anyway = translate(ANYWAY)
+    if anyway in result.answer:
+        buttons = (*buttons, Button(ASK_INSTEAD, anyway[:1].upper() + anyway[1:], {"question": anyway}))
     terms = [miss.term for miss in result.misses]
-    offer = f"Do you know it? {link_suggestions(terms)}" if terms else ""
+    offer = f"{translate('Do you know it?')} {link_suggestions(terms)}" if terms else ""
     return AnswerView(
         _join_parts([escape_markdown(result.answer), offer, _format_understood(result), _format_notes(result)]),
         buttons=buttons,
@@ -332,14 +339,15 @@ def format_pictures(pictures: Sequence[FoundPicture]) -> str:
 def add_marks(sentence: Sentence, numbers: Sequence[int], links: Mapping[int, str]) -> str:
     """Add marks to a sentence: behind it, in the last cell of a table row, or below a block of several lines."""
     text = quote_markdown(sentence.text)
-    marks = UNSUPPORTED if sentence.lacks_support else " ".join(links[n] for n in numbers if n in links)
+    unsupported = translate(UNSUPPORTED)
+    marks = unsupported if sentence.lacks_support else " ".join(links[n] for n in numbers if n in links)
     bare = text.rstrip()
     if not marks:
         return bare
     # A mark behind a code block's closing fence would undo the fence.
     if "\n" in bare:
         return f"{bare}\n\n{marks}\n\n"
-    if row := mark_cells(bare, sentence, lambda cited: " ".join(links[n] for n in cited if n in links), UNSUPPORTED):
+    if row := mark_cells(bare, sentence, lambda cited: " ".join(links[n] for n in cited if n in links), unsupported):
         return row
     # A mark behind the last bar of a row would add a cell.
     if bare.startswith("|") and bare.endswith("|") and len(bare) > 1:
@@ -351,11 +359,12 @@ def _format_understood(result: AskResult) -> str:
     """Format how each term was read, one line a term."""
     lines = []
     for term in result.jargon:
-        other = f" · [{NOT_MEANT}]({_make_term_address(result, term)})" if term.sense_id else ""
+        other = f" · [{translate(NOT_MEANT)}]({_make_term_address(result, term)})" if term.sense_id else ""
         context = f" · {escape_markdown(term.context)}" if term.context else ""
         lines.append(f"**{escape_markdown(term.label)}**: {escape_markdown(term.meaning)}{context}{other}")
     # A term that occurs twice in a question gets one line.
-    return f"###### Understood as\n{format_list(list(dict.fromkeys(lines)))}" if lines else ""
+    head = translate("Understood as")
+    return f"###### {head}\n{format_list(list(dict.fromkeys(lines)))}" if lines else ""
 
 
 def _format_sources(result: AskResult, passages: Sequence[FoundPassage], title: str = "") -> str:
@@ -368,10 +377,10 @@ def _format_source(passage: FoundPassage) -> str:
     """Format the place of a passage. The page of a PDF links to the original at that page."""
     where = place(passage.document, passage.page, passage.page_kind)
     if where and PurePosixPath(passage.document).suffix.casefold() == ".pdf":
-        where = f", [page {passage.page}]({_make_address(passage)}/original#page={passage.page})"
+        where = f", [{translate('page')} {passage.page}]({_make_address(passage)}/original#page={passage.page})"
     heading = f" · {escape_markdown(passage.heading)}" if passage.heading else ""
     # On a line of its own, within the list item.
-    excerpt = f"\\\n  “{escape_markdown(passage.excerpt)}”" if passage.excerpt else ""
+    excerpt = f"\\\n  {quote_name(escape_markdown(passage.excerpt))}" if passage.excerpt else ""
     fresh = f", {escape_markdown(passage.freshness)}" if passage.freshness else ""
     return f"**{escape_markdown(passage.document)}**{where}{fresh}{heading}{excerpt}"
 
@@ -406,7 +415,8 @@ def _format_notes(result: AskResult) -> str:
 def _name_writer(result: AskResult) -> str:
     if result.answered_by != "model":
         return ""
-    return f"*Written by the language model {escape_markdown(result.model)}; each mark was found in the documents.*"
+    text = "Written by the language model %(model)s; each mark was found in the documents."
+    return f"*{translate(text, model=escape_markdown(result.model))}*"
 
 
 def _format_choice(choice: Choice) -> str:
@@ -426,11 +436,13 @@ def _make_choice_button(number: int, choice: Choice) -> Button:
 def label_choice(choice: Choice) -> str:
     match choice.answer:
         case "none":
-            return "None of these"
+            return translate("None of these")
         case "anyway":
-            return f"Go on with “{clean_text(choice.term)}” as it stands" if choice.term else "Answer anyway"
+            if not choice.term:
+                return translate("Answer anyway")
+            return translate("Go on with “%(term)s” as it stands", term=clean_text(choice.term))
     if not (choice.expansion or choice.context):
-        return f"Did you mean “{clean_text(choice.term)}”?"
+        return translate("Did you mean “%(term)s”?", term=clean_text(choice.term))
     context = f" ({clean_text(choice.context)})" if choice.context else ""
     return f"{clean_text(choice.expansion or choice.term)}{context}"
 

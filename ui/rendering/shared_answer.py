@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
+from argot.languages.catalogues import translate
 from argot.results import AskResult, FoundPassage
 from argot.ui.rendering.chat_markdown import PASSAGES, add_marks
 from argot.ui.rendering.page_filters import load_renderer
@@ -55,5 +56,5 @@ def _link_source(turn: AskResult, passage: FoundPassage) -> str:
 
 
 def _render_mark(source: SourceShown) -> str:
-    title = f"Read it in {source.passage.document}"
+    title = translate("Read it in %(document)s", document=source.passage.document)
     return f'<a class="cite" href="{escape(source.address)}" aria-label="{escape(title)}">{source.passage.n}</a>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote
 
+from argot.languages.catalogues import translate
 from argot.ui.rendering.safe_markdown import escape_markdown
 
 SUGGEST_PAGE = "/terms/suggest"
@@ -15,10 +16,10 @@ MAX_TERM_CHARS = 200
 def link_suggestions(terms: Sequence[str]) -> str:
     """Format links to the form: one for each of these terms, or one for any term."""
     links = [
-        f"[Suggest a meaning of “{escape_markdown(one)}”]({address_suggestion(one)})"
+        f"[{translate('Suggest a meaning of “%(term)s”', term=escape_markdown(one))}]({address_suggestion(one)})"
         for one in dict.fromkeys(terms[:MAX_LINKS])
     ]
-    return " · ".join(links) or f"[Suggest a meaning of a term]({SUGGEST_PAGE})"
+    return " · ".join(links) or f"[{translate('Suggest a meaning of a term')}]({SUGGEST_PAGE})"
 
 
 def address_suggestion(term: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argot.languages.catalogues import translate
 from argot.results import AnswerContext
 from argot.ui.rendering.safe_markdown import highlight
 
@@ -13,7 +14,7 @@ def format_context(context: AnswerContext, address: str) -> str:
         address: of the passage, where the link leads if nothing unfolds the quotation.
     """
     text, _ = highlight(context.text, context.spans)
-    return f"###### [In context \\[{context.n}\\]]({address})\n{quote_lines(text)}"
+    return f"###### [{translate('In context')} \\[{context.n}\\]]({address})\n{quote_lines(text)}"
 
 
 def quote_lines(markdown: str) -> str:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-from contextvars import ContextVar
 from functools import lru_cache
 
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 
-LANGUAGE_NAMES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
-"""The languages that have a catalogue, and English, each by its own name."""
+from argot.languages.catalogues import LANGUAGE_NAMES
+
 LANGUAGE_COOKIE = "argot-language"
 COOKIE_SECONDS = 365 * 24 * 3600
 MAX_HEADER_CHARS = 500
 MAX_LANGUAGES = 20
 _RANGE = re.compile(r"([A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*)\s*(?:;\s*q=([01](?:\.\d{0,3})?))?")
-
-page_language: ContextVar[str] = ContextVar("page_language", default="en")
-"""The language in which the current request is answered; the guard sets it."""
 
 
 def choose_language(headers: Headers) -> str:

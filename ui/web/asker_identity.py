@@ -9,6 +9,7 @@ from pathlib import Path
 
 from argot.errors import NotAllowed
 from argot.files import write_atomically
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
 from argot.types import LOCAL_NAME, Principal
@@ -29,7 +30,7 @@ async def get_current_principal(kb: KnowledgeBase) -> Principal:
     name = asker.get()
     # The first password ends this: a window that was open before it no longer acts for the person at this machine.
     if name is None or (name == LOCAL_NAME and await kb.look_up(sign_in_required, kb)):
-        raise NotAllowed("You are not signed in. Reload the page.")
+        raise NotAllowed(translate("You are not signed in. Reload the page."))
     return await kb.blocking(kb.principal, None if name == LOCAL_NAME else name)
 
 

@@ -24,6 +24,7 @@ from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from argot.errors import InvalidInput, InvalidSettings, NotAllowed, StoreUnavailable
+from argot.languages.catalogues import translate
 from argot.service.identity.keys import PREFIX, Key
 from argot.service.identity.people import Ended, User, make_local_principal
 from argot.service.identity.sessions import Session
@@ -210,7 +211,8 @@ class Authenticator:
         if self.kb.people.sessions.due(session):
             await self._record_use(self.kb.people.sessions.note, session)
         method: Literal["provider", "password"] = "provider" if user.linked else "password"
-        return Visitor(user.name, user.display_name or user.name, user.principal, self._csrf(token), method, session.id)
+        name, csrf = user.display_name or user.name, self._csrf(token)
+        return Visitor(user.name, name, user.principal, csrf, method, session.id, user.language)
 
     def _find_key(self, token: str) -> tuple[Key | None, User | None]:
         key = self.kb.people.keys.find(token)
@@ -241,11 +243,14 @@ class Authenticator:
 
     def _admit_header(self, user: User) -> Visitor:
         if user.lapsed_at:
-            raise NotAllowed("Your organisation's provider no longer confirms who you are. Ask an administrator.")
+            raise NotAllowed(
+                translate("Your organisation's provider no longer confirms who you are. Ask an administrator.")
+            )
         if user.suspended_at:
-            raise NotAllowed("Your account is suspended. Ask an administrator to restore it.")
+            raise NotAllowed(translate("Your account is suspended. Ask an administrator to restore it."))
         csrf = self._csrf(f"header:{user.name}")
-        return Visitor(user.name, user.display_name or user.name, user.principal, csrf, "header")
+        name = user.display_name or user.name
+        return Visitor(user.name, name, user.principal, csrf, "header", language=user.language)
 
     async def _find_named_user(self, values: list[str]) -> User:
         """Find the user of this name; if a setting says so, create the user as an asker."""

@@ -33,6 +33,7 @@ from fastapi import Depends
 from starlette.requests import HTTPConnection, Request  # FastAPI reads the annotations of dependencies
 
 from argot.errors import NotAllowed
+from argot.languages.catalogues import translate
 from argot.service.identity.people import RANKS, Role, role_of
 from argot.types import Principal
 
@@ -79,7 +80,10 @@ WRONG_KEY = (
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """The person or program that asks. `session` is the id of the session or key they came in by, if any."""
+    """The person or program that asks. `session` is the id of the session or key they came in by, if any.
+
+    `language`: that of the pages, as the account keeps it; empty: the browser's.
+    """
 
     name: str
     display_name: str
@@ -87,6 +91,7 @@ class Visitor:
     csrf: str
     auth_method: Literal["local", "password", "provider", "header", "key"]
     session: str | None = None
+    language: str = ""
 
     @property
     def role(self) -> Role:
@@ -114,7 +119,7 @@ def get_visitor(connection: HTTPConnection) -> Visitor:
     """
     found = connection.scope.get(VISITOR_KEY)
     if not isinstance(found, Visitor):
-        raise NotAllowed("You are not signed in. Reload the page.")
+        raise NotAllowed(translate("You are not signed in. Reload the page."))
     return found
 
 
@@ -250,7 +255,7 @@ def check_access(entry: AddressRule | None, who: Visitor | None) -> tuple[int, s
     if entry.access == "anonymous" or (who is not None and RANKS[who.role] >= RANKS[entry.access]):
         return None
     if who is None:
-        return 401, NO_KEY if entry.program else "You are not signed in. Reload the page."
+        return 401, NO_KEY if entry.program else translate("You are not signed in. Reload the page.")
     of = "documents" if "/documents" in entry.path else "the glossary"
     takes = "an administrator" if entry.access == "admin" else f"a manager of {of}"
     what = "address" if is_for_programs(entry.path) else "page"

@@ -8,6 +8,7 @@ from fastapi.responses import PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound, RetryLater, TooManyQuestions
+from argot.languages.catalogues import translate
 from argot.remedies import LIST_DOCUMENTS
 from argot.service.observability.instrumentation import request_id
 from argot.ui.web.api_errors import answer_program
@@ -16,7 +17,7 @@ from argot.ui.web.form_recovery import OutdatedForm
 from argot.ui.web.kept_forms import show_kept_form
 from argot.ui.web.page_templates import show_refusal
 
-UNEXPECTED_ERROR = "Something went wrong in Argot. An administrator can find it in the log"
+UNEXPECTED_ERROR = "Something went wrong in Argot. An administrator can find it in the log as %(number)s."
 # The first match counts, so the root of all errors stands last.
 _STATUS: tuple[tuple[type[ArgotError], int], ...] = (
     (NotFound, 404),
@@ -49,7 +50,7 @@ def explain_errors(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     async def explain_unexpected(request: Request, error: Exception) -> Response:
         """Explain an internal error. It is raised again behind this response, and logged under the request's number."""
-        return _show_error(request, 500, f"{UNEXPECTED_ERROR} as {request_id.get()}.")
+        return _show_error(request, 500, translate(UNEXPECTED_ERROR, number=request_id.get()))
 
 
 def get_status(error: ArgotError) -> int:
@@ -76,5 +77,5 @@ def _show_error(request: Request, status: int, text: str) -> Response:
         # Among related pages, the first is the most likely to work when another does not.
         head = f"/{request.url.path.split('/')[1]}"
         back = head if status == 500 and head in PAGE_ROOTS else ""
-        return show_refusal(status, text, request.scope.get(VISITOR_KEY), back)
-    return PlainTextResponse(text, status_code=status, headers={"Cache-Control": "no-store"})
+        return show_refusal(status, translate(text), request.scope.get(VISITOR_KEY), back)
+    return PlainTextResponse(translate(text), status_code=status, headers={"Cache-Control": "no-store"})

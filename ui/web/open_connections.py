@@ -15,6 +15,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from argot.languages.catalogues import translate
 from argot.service.identity.people import Ended
 from argot.ui.web.api_errors import answer_program, build_error_body
 from argot.ui.web.authorization import Visitor
@@ -221,7 +222,7 @@ def limit_receive(receive: Receive, most: int) -> Receive:
         # Counted as it arrives: a body in chunks does not announce its length.
         left -= len(message.get("body", b""))
         if left < 0:
-            raise HTTPException(413, "That is too large.")
+            raise HTTPException(413, translate("That is too large."))
         return message
 
     return receive_limited

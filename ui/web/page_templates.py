@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Response
 from fastapi.responses import HTMLResponse
 
-from argot.ui.translation.catalogues import install_translations, translate
+from argot.languages.catalogues import translate
+from argot.ui.translation.template_texts import install_translations
 from argot.ui.web.authorization import Visitor
 
 if TYPE_CHECKING:

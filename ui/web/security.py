@@ -28,9 +28,10 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argot.errors import NotAllowed, StoreUnavailable, asked_from_elsewhere
+from argot.languages.catalogues import page_language
 from argot.service.observability.instrumentation import credential
 from argot.service.sign_in.account import note_wrong_key
-from argot.ui.translation.page_language import choose_language, page_language
+from argot.ui.translation.page_language import choose_language
 from argot.ui.web.api_errors import answer_program
 from argot.ui.web.asker_identity import asker
 from argot.ui.web.authentication import NOTICE_SECONDS, Authenticator, WrongKey, find_proxy_header, read_key
@@ -185,6 +186,8 @@ class Guard:
             return
         entry = self._find_entry(scope)
         who, ticket, unwelcome = await self._identify(scope, headers)
+        if who and who.language:
+            page_language.set(who.language)
         # The order of refusals: a wrong key, an unknown address, an address that this visitor may not use.
         if (
             refusal := refuse_unwelcome(entry, unwelcome)

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
 from argot.jargon_db.lookup.normalise import normalise
+from argot.languages.catalogues import format_local_number, translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.uploads import Data
 from argot.service.usecases.glossary.senses import Word
@@ -111,8 +112,9 @@ def _check_file(kb: KnowledgeBase, principal: Principal, name: str, data: bytes,
     last = PurePosixPath(name.replace("\\", "/")).name or name
     read = read_in_child(data, last, limits, _PASSAGE_CHARS)
     if len(read.markdown) > MAX_CHECKED_CHARS:
-        size = f"{len(read.markdown):,} characters; at most {MAX_CHECKED_CHARS:,} can be checked at once"
-        raise InvalidInput(f"{last} has {size}. Split it.")
+        text = "%(name)s has %(number)s characters; at most %(most)s can be checked at once. Split it."
+        number, most = format_local_number(len(read.markdown)), format_local_number(MAX_CHECKED_CHARS)
+        raise InvalidInput(translate(text, name=last, number=number, most=most))
 
     def look_up(terms: Sequence[str]) -> Mapping[str, list[Sense]]:
         found = kb.glossary.lookup.senses(principal, terms)

@@ -19,6 +19,7 @@ from pydantic import Field
 
 from argot.clock import timestamp
 from argot.errors import InvalidInput, NotFound
+from argot.languages.catalogues import translate
 from argot.service.blocking_work import stream
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrub_stores
@@ -75,7 +76,8 @@ async def thread_attach(
         data = decode_content(content, name)
         if len(data) > MOST_BYTES:
             size = f"{len(data) / 1e6:.1f} MB"
-            raise InvalidInput(f"{name} has {size}; at most {MOST_BYTES / 1e6:g} MB can be asked about.")
+            text = "%(name)s has %(size)s; at most %(most)s MB can be asked about."
+            raise InvalidInput(translate(text, name=name, size=size, most=f"{MOST_BYTES / 1e6:g}"))
         document = await add_file(kb, thread, name, data)
         file = ThreadFile(document.id, name, len(data), timestamp())
         try:  # meanwhile the conversation may be deleted, or full
@@ -139,7 +141,8 @@ async def forget_files(
 async def _require_room(threads: Threads, principal: Principal, thread: str, name: str) -> None:
     held = await threads.files(principal.name, thread)
     if len(held) >= MOST_FILES and all(one.name != name for one in held):
-        raise InvalidInput(f"This conversation holds {len(held)} files already. Start another one, or remove a file.")
+        text = "This conversation holds %(number)s files already. Start another one, or remove a file."
+        raise InvalidInput(translate(text, number=len(held)))
 
 
 async def add_file(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Document:
@@ -163,8 +166,9 @@ async def add_file(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Do
                 return event.document
             if event.kind in {"failed", "skipped"}:
                 remedy = explain_unread(kb) if is_picture(name) else ""
-                raise InvalidInput(f"{name} cannot be asked about: {event.detail}{'.' * bool(remedy)}{remedy}")
-    raise InvalidInput(f"{name} cannot be asked about: nothing was read from it.")
+                detail = f"{event.detail}{'.' * bool(remedy)}{remedy}"
+                raise InvalidInput(translate("%(name)s cannot be asked about: %(detail)s", name=name, detail=detail))
+    raise InvalidInput(translate("%(name)s cannot be asked about: nothing was read from it.", name=name))
 
 
 def _clean_file_name(name: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from argot.errors import AnswerLost, Conflict, InvalidInput, NotFound
+from argot.languages.catalogues import page_language, translate
 from argot.profile import Profile, change_profile
 from argot.results import AskEvent, AskResult, Jargon
 from argot.service.glossary_review.miss_loop import record_learned
@@ -41,6 +42,7 @@ class TurnJob:
 
     `text`: the question, or with `kind` "choice" the reply to Argot's question; "again": the answer replaces that of
     the last turn. `senses`: ids by term, chosen beforehand. `id`: identifies a turn that was begun before.
+    `language`: that of the asker's pages, for a question in none that Argot speaks.
     """
 
     principal: Principal
@@ -52,11 +54,13 @@ class TurnJob:
     manner: AnswerSettings = field(default_factory=AnswerSettings)
     switches: Switches | None = None
     id: str = field(default_factory=lambda: secrets.token_hex(8))
+    language: str = field(default_factory=page_language.get)
 
     async def events(self, kb: KnowledgeBase) -> AsyncGenerator[AskEvent]:
         from argot.graph.run import answer_choice
         from argot.graph.run import ask as ask_graph
 
+        page_language.set(self.language)  # another process may answer
         kb.warm_model()
         threads, graph = await kb.threads(), await kb.graph()
         kept = await threads.own(self.principal.name, self.thread)
@@ -151,7 +155,7 @@ def ask_again(kb: KnowledgeBase, principal: Principal, *, thread: Text) -> Async
 
         last = await read_last_turn(await kb.graph(), run, thread)
         if last is None:
-            raise Conflict(f"Nothing was asked in thread '{thread}' yet. Ask a question.")
+            raise Conflict(translate("Nothing was asked in thread '%(thread)s' yet. Ask a question.", thread=thread))
         await require_forgetting(kb, principal.name, thread, last.result.turn)
         await (await kb.threads()).forget_feedback(principal.name, thread, last.result.turn)
         await forget_shared(kb, thread, last.result.turn)
@@ -177,7 +181,8 @@ def ask_in_sense(
         asked, read = await find_reading(kb, run, thread, turn, term)
         offered = await kb.blocking(kb.glossary.lookup.senses, principal, [read.term, read.surface])
         if all(one.id != sense for senses in offered.values() for one in senses):
-            raise NotFound(f"“{read.surface}” no longer has this sense. Ask again, and choose one of its senses.")
+            text = "“%(term)s” no longer has this sense. Ask again, and choose one of its senses."
+            raise NotFound(translate(text, term=read.surface))
         # Under both spellings: the glossary's, and the one that the question has.
         chosen = dict.fromkeys((read.term, read.surface), sense)
         # The conversation may have continued since: asked again, the question has to stand alone.
@@ -343,7 +348,8 @@ async def find_reading(
     for read in found.jargon if found else ():
         if found and term in {read.surface, read.term}:
             return found, read
-    raise NotFound(f"“{term}” is not a term of that question. Reload the page and try again.")
+    text = "“%(term)s” is not a term of that question. Reload the page and try again."
+    raise NotFound(translate(text, term=term))
 
 
 async def _choose_context(kb: KnowledgeBase, principal: Principal, named: str | None, kept: str | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from argot.errors import InvalidInput, NotAllowed, NotFound
+from argot.languages.catalogues import translate
 from argot.results import AskResult
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
@@ -51,12 +52,14 @@ async def thread_link_add(kb: KnowledgeBase, principal: Principal, *, thread: Te
     from argot.graph.run import read_last_turn
 
     if not kb.settings.web.share_conversations:
-        raise NotAllowed("Conversations are not shared by links here: the setting 'share_conversations' is off.")
+        raise NotAllowed(
+            translate("Conversations are not shared by links here: the setting 'share_conversations' is off.")
+        )
     threads = await kb.threads()
     found = await threads.own(principal.name, thread)
     last = await read_last_turn(await kb.graph(), await run_context(kb, principal, thread=found), found.id)
     if last is None:
-        raise InvalidInput("Nothing was asked in this conversation yet, so there is nothing to share.")
+        raise InvalidInput(translate("Nothing was asked in this conversation yet, so there is nothing to share."))
     if len(await threads.links.of(principal.name)) >= MAX_LINKS:
         raise InvalidInput(f"You have {MAX_LINKS:,} links already. Withdraw some: argot threads unlink LINK")
     made, secret = await threads.links.make(found.id, last.result.turn)
@@ -93,7 +96,9 @@ async def shared_read(kb: KnowledgeBase, principal: Principal, *, secret: Text) 
     opened = await threads.links.find(secret)
     owner = await kb.blocking(kb.people.find, opened.owner)
     if not kb.settings.web.share_conversations or (owner and owner.suspended_at):
-        raise NotFound("This link leads nowhere: it was withdrawn, or is misspelt. Ask its sender for another.")
+        raise NotFound(
+            translate("This link leads nowhere: it was withdrawn, or is misspelt. Ask its sender for another.")
+        )
     # Without the thread: its files and settings are its owner's.
     run = await run_context(kb, principal)
     state = await read_thread(await kb.graph(), run, opened.link.thread, withheld=WITHHELD)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
+from argot.languages.catalogues import translate
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrub_stores
@@ -78,7 +79,7 @@ async def thread_list(kb: KnowledgeBase, principal: Principal) -> list[Thread]:
 async def thread_rename(kb: KnowledgeBase, principal: Principal, *, thread: Text, title: Title) -> Thread:
     """Rename a thread."""
     if not title.strip():
-        raise InvalidInput("The title is empty. Give one of at least one letter.")
+        raise InvalidInput(translate("The title is empty. Give one of at least one letter."))
     return await (await kb.threads()).rename(principal.name, thread, title)
 
 

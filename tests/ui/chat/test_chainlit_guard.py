@@ -532,7 +532,7 @@ async def test_the_verdict_holds_for_every_user(site: Site, name: str) -> None:
 
 TRICKS = (
     "..%2f..%2fpeople.db", "%2e%2e/%2e%2e/people.db", "..%5c..%5cpeople.db", "%2fetc%2fpasswd", "//etc/passwd",
-    "argot.js%00.svg", "%00", "argot.js%2f..%2f..%2fsecret", "theme.json", "help.md", "avatars/argot.svg",
+    "argot.js%00.svg", "%00", "argot.js%2f..%2f..%2fsecret", "theme.json", "help/en.md", "avatars/argot.svg",
     "elements/x.jsx", "..%2f.files", "..%2fsecret", "x" * 5000, "%ff%fe", "..;/secret", "*", "argot.*", "index.html",
 )  # fmt: skip
 

@@ -1,42 +1,53 @@
 """Tests of the pages' languages: the catalogues are complete, and no text of a translated page is outside them."""
 
+import ast
 import importlib.util
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from bs4 import BeautifulSoup
 from jinja2 import Environment, nodes
-from jinja2.ext import babel_extract
 from repository import ROOT
 from starlette.datastructures import Headers
+from translated_texts import Message, extract_from_module, extract_from_templates, list_modules, list_templates
 
-from argot.service.sign_in import password_sign_in
-from argot.ui.chat.window_texts import CHAINLIT_LANGUAGES, INTERFACE_TEXTS, SCRIPT_TEXTS, translate_window
-from argot.ui.pages import account_pages, page_base
-from argot.ui.translation.catalogues import (
+from argot.graph.presentation.wording import write_abstention
+from argot.languages.catalogues import (
+    LANGUAGE_NAMES,
     format_local_day,
     format_local_moment,
     format_local_number,
     load_translations,
-    read_catalogue,
-    translate,
-)
-from argot.ui.translation.page_language import (
-    LANGUAGE_NAMES,
-    choose_language,
-    make_language_cookie,
-    negotiate_language,
     page_language,
+    read_catalogue,
+    speak_as_asked,
+    translate,
+    translate_language_name,
 )
+from argot.results import NO_ANSWER, STOPPED_MESSAGE, WEAK_MATCH
+from argot.service.admission_control import Limits
+from argot.service.sign_in import password_sign_in
+from argot.service.usecases.questions.shared_conversations import WITHHELD
+from argot.settings import Settings
+from argot.types import PageKind
+from argot.ui.chat.answer_settings import EFFORTS, PROFILES
+from argot.ui.chat.brand import TAGLINE
+from argot.ui.chat.first_screen import SAMPLE_QUESTIONS
+from argot.ui.chat.window_texts import CHAINLIT_LANGUAGES, FORMAL_TEXTS, INTERFACE_TEXTS, SCRIPT_TEXTS, translate_window
+from argot.ui.pages import account_pages, document_list, page_base
+from argot.ui.rendering.page_filters import FILE_KINDS
+from argot.ui.translation.page_language import choose_language, make_language_cookie, negotiate_language
+from argot.ui.translation.template_texts import UNDERLINE_TEXTS
 from argot.ui.web.page_templates import HEADINGS, OTHER_HEADING, render_page, show_refusal
+from argot.wings import wings
 
-FOLDERS = (ROOT / "ui" / "templates", ROOT / "ui" / "pages" / "templates")
 TRANSLATED = ["de", "fr", "es"]
+FORMAT_NAMES = {"Markdown", "reStructuredText", "PDF", "Word", "JSON", "XML"}
 MODULE_TEXTS = {
     *HEADINGS.values(),
     OTHER_HEADING,
@@ -45,23 +56,55 @@ MODULE_TEXTS = {
     password_sign_in.UNCONFIRMED,
     account_pages.CHANGED_NOTICE,
     account_pages.DIFFERENT_PASSWORDS,
-    page_base.DONE_MESSAGES["link-withdrawn"],
+    *(page_base.DONE_MESSAGES[one] for one in ("link-withdrawn", "suggested", "confirmed", "commented")),
     "What is %(term)s?",
     *filter(None, INTERFACE_TEXTS.values()),
     *SCRIPT_TEXTS,
+    *UNDERLINE_TEXTS,
+    *PROFILES,
+    *EFFORTS,
+    *document_list.ORDERS.values(),
+    *document_list.STATES.values(),
+    *(words for words, _ in document_list.AGES.values()),
+    *(one for one in [*FILE_KINDS.values(), "picture"] if one not in FORMAT_NAMES),
+    *get_args(PageKind),
+    *("approved", "draft", "retired"),
+    *("added", "updated", "unchanged", "duplicate", "failed", "skipped"),
+    NO_ANSWER,
+    STOPPED_MESSAGE,
+    WEAK_MATCH,
+    WITHHELD,
+    *(
+        one
+        for limits in (Limits(1, 1, 1, 1), Limits.of_attachments(Settings()))
+        for one in (limits.crowded, limits.busy)
+    ),
+    *(name for wing in wings() for _, name, *_ in (*wing.links, *wing.account_links)),
 }
 """Texts of Python modules that the pages translate when they show them."""
 STILL_ENGLISH = {
     "accepted.html", "alias.html", "change.html", "choose.html", "conflicts.html", "contexts.html", "dismissed.html",
-    "document.html", "document_rows.html", "document_search.html", "documents.html", "documents_base.html",
-    "drafts.html", "dustbin.html", "effects.html", "effects_page.html", "effects_together.html",
-    "effects_together_page.html", "files.html", "history.html", "home.html", "insight.html", "library_document.html",
-    "mining.html", "miss.html", "parts.html", "password.html", "people.html", "person.html", "person_fields.html",
-    "preview.html", "proposals.html", "queue.html", "results.html", "review.html", "revision.html", "sense_form.html",
-    "side.html", "source_rows.html", "sources.html", "suggest.html", "suggest_form.html", "term.html",
-    "text_check.html", "to_do.html", "use.html", "warnings.html", "workbench_base.html", "your_password.html",
+    "document.html", "drafts.html", "dustbin.html", "effects.html", "effects_page.html", "effects_together.html",
+    "effects_together_page.html", "files.html", "history.html", "insight.html", "mining.html", "miss.html",
+    "parts.html", "people.html", "person.html", "person_fields.html", "preview.html", "proposals.html", "review.html",
+    "revision.html", "sense_form.html", "side.html", "source_rows.html", "sources.html", "term.html", "use.html",
+    "warnings.html", "workbench_base.html",
 }  # fmt: skip
 """The templates with text outside the catalogues, most of them of managers' pages: this list may only shrink."""
+WINDOW_MODULES = [
+    *sorted((ROOT / "ui" / "chat").glob("*.py")),
+    *sorted((ROOT / "graph" / "presentation").glob("*.py")),
+    *(ROOT / "ui" / "rendering" / f"{name}.py" for name in ("answer_path", "chat_markdown", "suggestion_links")),
+]
+NOT_SHOWN = {
+    TAGLINE,
+    *SAMPLE_QUESTIONS,
+    *(text for texts in FORMAL_TEXTS.values() for text in texts.values()),
+    "The chat window",
+    "There is one process.",
+    "a question could not be answered",
+}
+"""Texts of these modules that nobody sees, or only in a log, or that belong to documents or one language."""
 NAMES = {"Argot", "UTC", "JSON"}
 SHOWN_ATTRIBUTES = ("aria-label", "title", "placeholder", "alt")
 HOSTILE = "<script>alert(1)</script> %s %(name)s"
@@ -74,20 +117,10 @@ def language(request: pytest.FixtureRequest) -> Iterator[str]:
     page_language.reset(token)
 
 
-def list_templates() -> list[Path]:
-    return sorted(path for folder in FOLDERS for path in folder.glob("*.html"))
-
-
-def extract_messages() -> set[str | tuple[str, str]]:
-    """Extract the messages of the templates with Babel; those with a plural as pairs."""
-    options = {"trim_blocks": "true", "lstrip_blocks": "true", "newstyle_gettext": "true", "silent": "false"}
-    found: set[str | tuple[str, str]] = set(MODULE_TEXTS)
-    for path in list_templates():
-        with path.open("rb") as file:
-            for _, function, message, _ in babel_extract(file, ["_", "gettext", "ngettext"], [], options):
-                parts = [one for one in message if one] if isinstance(message, tuple) else [message]
-                found.add((parts[0], parts[1]) if function == "ngettext" else parts[0])
-    return found
+def extract_messages() -> set[Message]:
+    """Extract the messages of the templates and modules; those with a plural as pairs."""
+    in_modules = (extract_from_module(path.read_text("utf-8")) for path in list_modules())
+    return extract_from_templates().union(MODULE_TEXTS, *in_modules)
 
 
 def list_marks(text: str) -> list[str]:
@@ -115,6 +148,23 @@ def list_constants(shown: nodes.Node) -> Iterator[str]:
         for branch in (shown.expr1, shown.expr2):
             if isinstance(branch, nodes.Const) and not str(branch.value).startswith(("/", "?")):
                 yield str(branch.value)
+
+
+def list_sentences(source: str) -> list[str]:
+    """List the texts of a module that look like words for people: several words, and no docstring."""
+    tree = ast.parse(source)
+    told = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
+    parts = {id(one) for joined in ast.walk(tree) if isinstance(joined, ast.JoinedStr) for one in joined.values}
+    texts = [
+        one.value
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Constant) and isinstance(one.value, str) and id(one) not in told | parts
+    ]
+    for joined in ast.walk(tree):
+        if isinstance(joined, ast.JoinedStr):
+            texts.append("".join(str(one.value) for one in joined.values if isinstance(one, ast.Constant)))
+    # Not HTML: the head of Chainlit's page.
+    return [text for text in texts if re.search(r"[^\W\d_]{2,} +[^\W\d_]{2,}", text) and not text.startswith("<")]
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
@@ -178,9 +228,47 @@ def test_dates_and_numbers_follow_the_language() -> None:
     page_language.reset(token)
 
 
-def test_the_script_of_the_window_uses_the_texts_that_are_translated_for_it() -> None:
-    script = (ROOT / "ui" / "assets" / "argot.js").read_text("utf-8")
-    assert set(re.findall(r"(?:label\('[^']+', |say\()'([^']+)'", script)) == set(SCRIPT_TEXTS)
+@pytest.mark.parametrize(
+    ("scripts", "texts"), [(("argot.js", "mentions.js"), SCRIPT_TEXTS), (("underline.js",), UNDERLINE_TEXTS)]
+)
+def test_the_scripts_of_the_window_use_the_texts_that_are_translated_for_them(
+    scripts: tuple[str, ...], texts: tuple[str, ...]
+) -> None:
+    source = "".join((ROOT / "ui" / "assets" / name).read_text("utf-8") for name in scripts)
+    assert set(re.findall(r"(?:label\('[^']+', |say\()'([^']+)'", source)) == set(texts)
+
+
+def test_no_text_of_the_window_stands_outside_the_catalogues() -> None:
+    known = {text for one in extract_messages() for text in ([one] if isinstance(one, str) else one)}
+    outside = {
+        path.name: texts
+        for path in WINDOW_MODULES
+        if (texts := [one for one in list_sentences(path.read_text("utf-8")) if one not in known | NOT_SHOWN])
+    }
+    assert outside == {}
+
+
+def test_a_sentence_outside_the_catalogues_is_found() -> None:
+    source = '''"""A docstring."""\nsay(f"Read {name} again.", "one two", "argot-x")\nraise KeyError("Not the key")'''
+    assert sorted(list_sentences(source)) == ["Not the key", "Read  again.", "one two"]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Wie hoch ist die Grenze?", "Keine Textstelle kommt nahe genug, um das zu beantworten."),
+        ("Quelle est la limite ?", "Aucun passage n’est assez proche pour y répondre."),
+        ("¿Cuál es el límite?", "Ningún pasaje se acerca lo suficiente para responder a esto."),
+        ("What is the limit?", "No passage comes close enough to answer this."),
+        ("PLP", "Ningún pasaje se acerca lo suficiente para responder a esto."),
+    ],
+)
+def test_an_answer_is_in_the_language_of_its_question_and_else_of_the_window(question: str, answer: str) -> None:
+    token = page_language.set("es")
+    with speak_as_asked(question):
+        assert write_abstention([]) == answer
+    assert page_language.get() == "es" and translate_language_name("German") == "alemán"
+    page_language.reset(token)
 
 
 @pytest.mark.parametrize("language", LANGUAGE_NAMES)
@@ -192,7 +280,7 @@ def test_the_window_has_chainlits_texts_with_argots_in_their_place(language: str
     help_words = {"en": "Help", "de": "Hilfe", "fr": "Aide", "es": "Ayuda"}
     assert words["navigation"]["header"]["readme"] == help_words[language]
     assert words["chat"]["messages"]["status"]["using"] == ""
-    assert words["argot"]["language"] == language and set(words["argot"]["texts"]) == set(SCRIPT_TEXTS)
+    assert words["argot"]["language"] == language and set(words["argot"]["texts"]) == {*SCRIPT_TEXTS, *UNDERLINE_TEXTS}
 
 
 def test_english_needs_no_catalogue_and_an_unknown_text_stays() -> None:

@@ -173,6 +173,20 @@ def test_pages_are_in_the_language_of_the_browser_or_the_chosen_one(served: Serv
         assert "<h1>Ihr Konto</h1>" in browser.get("/account").text
 
 
+def test_the_chosen_language_is_kept_by_the_account_and_holds_in_another_browser(served: Served) -> None:
+    with served.browser() as browser, served.browser() as other:
+        sign_in(browser)
+        browser.post("/account/language", data={"csrf": csrf(browser), "language": "es"})
+        sign_in(other)
+        other.headers["Accept-Language"] = "de"
+        other.cookies.set("argot-language", "fr")  # of whoever used this browser before
+        assert '<html lang="es">' in other.get("/terms").text
+        assert other.get("/account/data").json()["people"]["users"][0]["language"] == "es"
+        other.post("/account/language", data={"csrf": csrf(other), "language": ""})
+        other.cookies.delete("argot-language")
+        assert '<html lang="de">' in other.get("/terms").text
+
+
 def test_the_account_page_shows_the_role_and_the_sessions(served: Served) -> None:
     with served.browser() as browser:
         sign_in(browser, "root")

@@ -125,7 +125,7 @@ async def _require_free(kb: KnowledgeBase, principal: Principal, name: str, reci
     """
     if await is_being_made(kb, name):
         raise await kb.blocking(_describe_conflict, kb, principal, name)
-    await kb.blocking(_begin_set, kb, principal, name, recipe)
+    await kb.blocking(begin_set, kb, principal, name, recipe)
 
 
 def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Conflict:
@@ -147,7 +147,9 @@ def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Co
 )
 async def make_pairs(run: JobRun) -> None:
     """Make a set that is begun, to its end."""
-    found = await run.kb.blocking(_begin_set, run.kb, run.principal, run.parameters["name"], DataRecipe())
+    from argot.learn.usecases.pair_making import run_to_end
+
+    found = await run_to_end(run.kb, begin_set, run.kb, run.principal, run.parameters["name"], DataRecipe())
     async with aclosing(_run_steps(run.kb, run.principal, found)) as events:
         async for event in events:
             run.tell(event["done"], event["total"], event["name"])
@@ -155,7 +157,7 @@ async def make_pairs(run: JobRun) -> None:
 
 async def _run_steps(kb: KnowledgeBase, principal: Principal, found: PairSet) -> AsyncGenerator[Event]:
     from argot.learn.questions.model_questions import MODEL_KINDS, ModelQuestions
-    from argot.learn.usecases.pair_making import PairMaking
+    from argot.learn.usecases.pair_making import PairMaking, run_to_end
 
     kinds = found.made["kinds"]
     server = kb.model_server if set(kinds) & set(MODEL_KINDS) else None
@@ -163,7 +165,7 @@ async def _run_steps(kb: KnowledgeBase, principal: Principal, found: PairSet) ->
         kb,
         principal,
         found,
-        await kb.blocking(_list_spellings, kb, principal) if "twins" in kinds else (),
+        await run_to_end(kb, _list_spellings, kb, principal) if "twins" in kinds else (),
         await _list_asked_before(kb, principal) if "asked" in kinds else {},
         ModelQuestions(server) if server else None,
     )
@@ -175,7 +177,7 @@ async def _run_steps(kb: KnowledgeBase, principal: Principal, found: PairSet) ->
         raise ModelUnavailable(f"{error} What was made is kept; the same command goes on there.") from error
 
 
-def _begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecipe) -> PairSet:
+def begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecipe) -> PairSet:
     """Begin a set, or find the one that is begun.
 
     Raises:

@@ -69,7 +69,8 @@ slack_continue slack_people_list source_list source_progress strategy_choose str
 term_show term_suggestions terms_check terms_list terms_mark thread_attach thread_detach thread_files
 thread_follow_ups thread_link_list thread_list thread_news thread_read thread_rename thread_settings thread_share
 training_compare training_list training_recipe training_remove training_resume training_sets training_show
-training_start training_stop user_list user_sessions
+training_start training_stop tuning_list tuning_prepare tuning_remove tuning_resume tuning_show tuning_start tuning_stop
+user_list user_sessions
 """
 UNRECORDED = set(_UNRECORDED.split())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 
 from argot.clock import format_time_left
 from argot.learn.commands.learn_commands import Kind, is_served, learn, parse_changes, show_progress
-from argot.learn.commands.learn_data_commands import KINDS
+from argot.learn.commands.learn_data_commands import KINDS, PerPassage
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -74,6 +75,7 @@ def start(
         typer.Option("--kind", help=f"{KINDS}. Repeatable; none: all that need no model.", metavar="KIND"),
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="No more pairs than this.", metavar="N")] = None,
+    per_passage: PerPassage = None,
     base: Annotated[
         list[str] | None,
         typer.Option("--base", help="The model to start from; else the one in use.", metavar="MODEL=FOLDER"),
@@ -95,7 +97,7 @@ def start(
     from argot.learn.usecases.tunings import tuning_start
 
     tuned = _parse_models(model or ["embedder"], base or [], changes or [], seed)
-    recipe = _parse_data(kind or [], limit, tag or [], seed)
+    recipe = replace(_parse_data(kind or [], limit, tag or [], seed), per_passage=per_passage)
     _go_on(
         lambda client: client.call(tuning_start, name=name, tuned=tuned, recipe=recipe),
         detach=detach,

@@ -84,7 +84,7 @@ def _add_start_routes(router: APIRouter, kb: KnowledgeBase) -> None:
             "sets": await training_sets(kb, who.principal),
             "tunings": await tuning_list(kb, who.principal),
             "has_model": has_model,
-            "given": {"name": "", "tags": "", "limit": "", "seed": "7", **(typed or {})},
+            "given": {"name": "", "tags": "", "limit": "", "per_passage": "", "seed": "7", **(typed or {})},
         }
         return show_page("workbench_tune.html", request, who, error=error, RECIPE=RECIPE, NAMES=NAMES, **shown)
 
@@ -113,7 +113,13 @@ def _read_recipe(given: FormData) -> DataRecipe:
     kinds = [find_choice(DATA_KINDS, str(one), "the kind") for one in given.getlist("kind")]
     limit = str(given.get("limit", "")).strip()
     tags = split_commas(str(given.get("tags", "")))
-    return DataRecipe(kinds=kinds or None, limit=parse_integer(limit) if limit else None, tags=tags or None)
+    most = str(given.get("per_passage", "")).strip()
+    return DataRecipe(
+        kinds=kinds or None,
+        limit=parse_integer(limit) if limit else None,
+        tags=tags or None,
+        per_passage=parse_integer(most) if most else None,
+    )
 
 
 def _add_tuning_routes(router: APIRouter, kb: KnowledgeBase) -> None:

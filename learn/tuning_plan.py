@@ -118,4 +118,4 @@ def _read(path: Path) -> TuningPlan | None:
 
 def _check_kinds(given: Sequence[str]) -> Iterator[RunKind]:
     for one in given:
-        yield RUN_KINDS[RUN_KINDS.index(one)]  # type: ignore[arg-type]  # a ValueError if there is no such kind
+        yield RUN_KINDS[RUN_KINDS.index(one)]  # a ValueError if there is no such kind

@@ -104,7 +104,7 @@ class Deriver(Protocol):
         ...
 
     async def derived_texts(self, passages: Sequence[Passage]) -> list[DerivedText]:
-        """Return summaries and questions that represent the passages in search (RAIDD 3)."""
+        """Return summaries and questions that represent the passages in search (RAIDD 2.1)."""
         ...
 
 

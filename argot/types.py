@@ -296,8 +296,9 @@ themselves; U: all three."""
 
 @dataclass(frozen=True, slots=True)
 class DerivedText:
-    """A text derived from passages and searched instead of them (RAIDD 3; Golden-Retriever 3.1). `picture`: the number
-    of the picture in the document that it describes.
+    """A text derived from passages and searched instead of them (RAIDD 2.1; Golden-Retriever 3.1).
+
+    `picture`: the number of the picture in the document that it describes.
     """
 
     id: str

@@ -2,7 +2,7 @@
 
     python bench/cross_encoders.py --work FOLDER [--ways neither both] [epochs=3 rate=1e-4 ...]
 
-Training starts from Argot's embedder (*Trustworthy Answers* 3.2.3), on the same pairs: those that bench/tuning.py makes
+Training starts from Argot's embedder (*Trustworthy Answers* 3.2), on the same pairs: those that bench/tuning.py makes
 from the documents of all its sets together. The measure is each model's order of the embedder's first ten passages: for
 generated pairs that were not trained on, and for the sets' own questions (their reporting halves), none of which is
 trained on. The recipe may be chosen by the validation part; the results are those of the test part and of the sets' own

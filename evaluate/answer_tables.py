@@ -11,6 +11,7 @@ from argot.evaluate.answer_summary import build_summary
 from argot.evaluate.judging import SCORES
 from argot.evaluate.reference_precision import PrecisionAt
 from argot.evaluate.reports import Table, format_difference_cells, format_percent
+from argot.evaluate.score_distributions import build_distribution_tables
 from argot.measures import Difference
 
 _COLUMNS = (
@@ -128,6 +129,7 @@ def build_judge_tables(report: JudgeReport) -> Iterator[Table]:
         body.append([profile, *counts, *values])
     columns = ("profile", "n", "judged", "malformed", "server failed", *_format_matching(scores))
     yield Table(f"Judge {report.judge}{by}", columns, body)
+    yield from build_distribution_tables(report)
     for pair, changes in report.compared.items():
         rows = [
             [score, str(one.questions), *format_difference_cells(one)]

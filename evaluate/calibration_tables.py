@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from argot.evaluate.calibration import Calibration
 from argot.evaluate.judge_agreement import Agreement
 from argot.evaluate.reports import Table, format_percent
+from argot.evaluate.score_distributions import build_people_tables
 
 
 def build_calibration_tables(found: Sequence[Calibration]) -> list[Table]:
@@ -26,7 +27,7 @@ def build_calibration_tables(found: Sequence[Calibration]) -> list[Table]:
         for one in found
         if not any(one.agreements.values())
     ]
-    tables = [Table("Agreement with people", columns, rows), *_build_measures_table(found)]
+    tables = [Table("Agreement with people", columns, rows), *_build_measures_table(found), *build_people_tables(found)]
     for one in found:
         for score, kinds in one.agreements.items():
             if "all" in kinds:

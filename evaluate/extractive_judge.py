@@ -27,7 +27,7 @@ class Judge(Protocol):
     """A judge that compares an answer with a reference answer."""
 
     async def is_correct(self, question: str, answer: str, reference: str) -> bool:
-        """Judge whether the answer is correct (AccurateRAG 3.1, figure 4)."""
+        """Judge whether the answer is correct (AccurateRAG 2.4.2, figure 4)."""
         ...
 
 

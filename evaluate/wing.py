@@ -11,7 +11,11 @@ _EXPERIMENTS = find_spec("argot.evaluate.experiments") is not None
 
 WING = Wing(
     name="evaluate",
-    use_cases=("argot.evaluate.usecases.search_strategies", "argot.evaluate.usecases.set_evaluations"),
+    use_cases=(
+        "argot.evaluate.usecases.awaited_evaluations",
+        "argot.evaluate.usecases.search_strategies",
+        "argot.evaluate.usecases.set_evaluations",
+    ),
     commands=(
         "argot.evaluate.commands.evaluate_commands:register",
         *(("argot.evaluate.experiments.task_commands:register",) if _EXPERIMENTS else ()),

@@ -49,6 +49,7 @@ class RunRequest:
             them may see the run.
         documents: the ids of those from which its pairs were made: their readers may change.
         askers: the ids of the pairs that are questions of people, by their names: an erased person takes them along.
+        plan: the tuning that began it (`argot.learn.tuning_plan`); empty: a person did.
     """
 
     kind: RunKind
@@ -62,6 +63,7 @@ class RunRequest:
     askers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     asked_by: str = ""
     created: str = ""
+    plan: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,14 +192,20 @@ def close(
         "argot ratings export spring > spring.jsonl",
         "argot ratings export spring --csv > spring.csv",
         "argot ratings export sources --annotated > annotated.jsonl",
+        "argot ratings export spring --labels > labels.jsonl    # then: argot evaluate calibrate --judge aspects",
     ),
 )
 def export(
     study: Study,
+    *,
     csv: Annotated[bool, typer.Option("--csv", help="A line for each answer that somebody rated.")] = False,
     annotated: Annotated[
         bool,
         typer.Option("--annotated", help="Of references: as the experiment trustworthy-7 reads it."),
+    ] = False,
+    labels: Annotated[
+        bool,
+        typer.Option("--labels", help="Of answers: as 'argot evaluate calibrate' reads it, to compare a judge."),
     ] = False,
     as_user: AsUser = None,
     home: Home = None,
@@ -207,9 +213,9 @@ def export(
     """Print every saved rating with the names of the systems, as JSON lines or CSV."""
     from argot.ratings.usecases.studies import RatingForm, rating_export
 
-    if csv and annotated:
-        raise InvalidInput("Give one of --csv and --annotated.")
-    form: RatingForm = "csv" if csv else "annotated" if annotated else "jsonl"
+    if csv + annotated + labels > 1:
+        raise InvalidInput("Give one of --csv, --annotated and --labels.")
+    form: RatingForm = "csv" if csv else "annotated" if annotated else "labels" if labels else "jsonl"
     with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(rating_export, study=study, form=form)
     if found.text:
@@ -275,3 +281,6 @@ def _print_results(one: AspectResults, head: str) -> None:
         rows.append([system.system, f"{system.mean:.2f}", low_high, *system.counts])
     lowest, most = one.scale
     print_table([head, "mean", "95 %", *map(str, range(lowest, most + 1))], rows)
+    if one.pairs:
+        pairs: list[list[object]] = [[pair.first, pair.second, pair.wins, pair.ties, pair.losses] for pair in one.pairs]
+        print_table(["first", "second", "first better", "same", "second better"], pairs)

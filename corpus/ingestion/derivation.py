@@ -156,7 +156,7 @@ def read_stock(connection: Connection) -> list[DerivedStock]:
 
 
 def read_previous_summary(connection: Connection, passage: Passage) -> str:
-    """Return the summary of the nearest passage before this one that has one (RAIDD 3, S); empty at a document's
+    """Return the summary of the nearest passage before this one that has one (RAIDD 2.2, S); empty at a document's
     start.
     """
     row = connection.execute(

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from argot.evaluate.commands import calibrate_commands, strategy_command
+from argot.evaluate.commands import calibrate_commands, set_commands, strategy_command
 from argot.evaluate.commands.options import (
     AsJson,
     Base,
@@ -31,7 +31,7 @@ app = typer.Typer(
     help="Measure retrieval and answers on questions whose answers are known.",
 )
 
-for _part in (strategy_command, calibrate_commands):
+for _part in (strategy_command, calibrate_commands, set_commands):
     _part.register(app)
 
 

@@ -36,6 +36,7 @@ QUIZ = Experiment(
         'Golden-Retriever: searched by the augmented question (3.5). "Argot as it is": by the question with its terms '
         "spelt out. The gain over each row is that of Golden-Retriever.",
         "The option's letter decides; the paper's answers were graded by a person.",
+        "One model a run; the paper has three.",
         "Each trial (five by default) has its own order of the options; a row's score is the mean over all.",
     ),
     public_notes=("The questions are those of the samples.",),
@@ -57,6 +58,7 @@ ABBREVIATIONS = Experiment(
     published_with=f"{_MODELS}; 13 question templates filled with random abbreviations",
     notes=(
         "The paper prints its figures as a picture; its text gives none.",
+        "The 13 templates have as many abbreviations as the paper's, beside the same signs, in other words.",
         "Ten abbreviations of each length are drawn; the paper draws from the 30 that it prints.",
     ),
 )

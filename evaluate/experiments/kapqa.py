@@ -68,6 +68,7 @@ _STAND_IN = (
 )
 _NOTES = (
     "DPR: semantic search with the embedder set here. The model gets the best three passages.",
+    "A document is found if any of its passages is; the paper's are sections of web pages, without pictures and links.",
     "G-Eval (1 to 5) is shown from 0 to 1. Without a model answers are quotations, and the judge's column stays empty.",
 )
 
@@ -139,6 +140,7 @@ NDCG = Experiment(
     notes=(
         "The paper names neither the rank of its cut-off nor which of its two sets this was; here the cut-off is 10.",
         "DPR: semantic search with the embedder set here.",
+        _NOTES[1],
     ),
     public_notes=_STAND_IN,
 )

@@ -90,6 +90,8 @@ RANKING = Experiment(
         "A question whose gold document was not retrieved counts as 0, as in the paper.",
         "A tuned re-ranker orders by its score alone, as in the paper (rerank_weight=1). The service mixes it with the "
         "search's score (0.57 parts of it), and Argot's reader reads what words and search put first.",
+        "TS+TCL, as 'argot learn reranker' trains it: the control layer reads the selected tokens' states in the whole "
+        "pair, as RRADistill does; the paper's equations read question and selected tokens again (term_control=false).",
     ),
 )
 

@@ -139,12 +139,15 @@ async def evaluation_start(kb: KnowledgeBase, principal: Principal, *, asked: Ev
         InvalidInput: no question of this part has a passage in the documents, or retrieval is to be judged.
         InvalidSettings: there is no such profile, or answers are to be judged and no model is named.
     """
+    return _run_of(await kb.jobs.begin(await build_evaluation_job(kb, principal, asked)))
+
+
+async def build_evaluation_job(kb: KnowledgeBase, principal: Principal, asked: EvaluationQuestion) -> JobWanted:
+    """Build the job of an evaluation, after the checks of `evaluation_start`, whose errors it raises."""
     await _load_questions(kb, principal, asked)
     await get_profile(kb.profiles, asked.profile or kb.settings.profile)
     _require_judge(kb, asked)
-    return _run_of(
-        await kb.jobs.begin(JobWanted(EVALUATION, principal, convert_to_json(asked), asked.data, EVALUATION))
-    )
+    return JobWanted(EVALUATION, principal, convert_to_json(asked), asked.data, EVALUATION)
 
 
 @usecase("manager", everywhere=True)

@@ -157,10 +157,10 @@ def _train(  # noqa: PLR0917
             data=data,
             name=name,
             base=base,
-            recipe=_parse_changes(changes),
+            recipe=parse_changes(changes),
             seed=seed,
         )
-        served = _is_served(client)
+        served = is_served(client)
         if detach or served:
             _print_waiting(begun, served=served, detach=detach)
         if served and not detach:
@@ -169,7 +169,7 @@ def _train(  # noqa: PLR0917
         _follow_here(begun.id, home)
 
 
-def _parse_changes(changes: list[str]) -> dict[str, str]:
+def parse_changes(changes: list[str]) -> dict[str, str]:
     """Parse `["epochs=3"]` into values by name."""
     from argot.errors import InvalidInput
 
@@ -189,7 +189,7 @@ def _print_waiting(begun: RunSummary, *, served: bool, detach: bool) -> None:
         say_aside(f"{who} See how far it is: argot learn show {begun.id}")
 
 
-def _is_served(client: Client) -> bool:
+def is_served(client: Client) -> bool:
     from argot.service.transport.knowledge_base_client import SocketClient
 
     return isinstance(client, SocketClient)
@@ -199,7 +199,7 @@ def _follow_service(client: Client, run: str) -> None:
     """Follow a training of the service: Ctrl+C ends the watching alone."""
     from argot.learn.usecases.training_runs import training_show
 
-    with _show_progress() as tell:
+    with show_progress() as tell:
         try:
             while (found := client.call(training_show, run=run)).run.status in ("waiting", "running"):
                 last = found.curve[-1] if found.curve else {}
@@ -217,7 +217,7 @@ def _follow_here(run: str, home: Path | None) -> None:
     from argot.learn.usecases.training_runs import training_show
 
     settings = read_settings(home)
-    with _show_progress() as tell:
+    with show_progress() as tell:
         train_here(get_runs_folder(settings.home), settings, run, lambda one: tell(_describe_progress(one, one.losses)))
     with open_knowledge_base(home) as client:
         found = client.call(training_show, run=run).run
@@ -239,7 +239,7 @@ def _print_end(run: str, status: str, error: str, gain: Gain | None) -> None:
 
 
 @contextmanager
-def _show_progress() -> Iterator[Callable[[str], None]]:
+def show_progress() -> Iterator[Callable[[str], None]]:
     """Show one changing line on a terminal; elsewhere a line whenever another stage begins."""
     console = open_error_console()
     if console.is_terminal:
@@ -275,7 +275,7 @@ def resume(run: Run, detach: Detach = False, as_user: AsUser = None, home: Home 
 
     with open_knowledge_base(home) as client:
         begun = client.as_user(as_user).call(training_resume, run=run)
-        served = _is_served(client)
+        served = is_served(client)
         _print_waiting(begun, served=served, detach=detach)
         if served and not detach:
             _follow_service(client.as_user(as_user), run)

@@ -40,6 +40,16 @@ data_command = UseCaseCommands(data, "argot.learn.usecases", as_user=True)
 
 KINDS = "heading, definition, cloze, asked, twins; with a model: standard, alternative, simple, complex"
 SetName = Annotated[str, typer.Argument(help="The set's name: small letters, digits, hyphens.", metavar="NAME")]
+PerPassage = Annotated[
+    int | None,
+    typer.Option(
+        "--per-passage",
+        min=1,
+        max=30,
+        help="The most standard and alternative pairs of a passage (12 and 8); Trustworthy Answers has 30.",
+        metavar="N",
+    ),
+]
 PairId = Annotated[str, typer.Argument(help="The pair's id, as 'show' lists it.", metavar="PAIR")]
 
 
@@ -64,6 +74,7 @@ def make(
     tag: Annotated[
         list[str] | None, typer.Option("--tag", help="Only documents with this tag; repeatable.", metavar="TAG")
     ] = None,
+    per_passage: PerPassage = None,
     json_: Json = False,
     as_user: AsUser = None,
     home: Home = None,
@@ -79,7 +90,7 @@ def make(
     from argot.service.usecases.usecase_registry import find_choice
 
     kinds = [find_choice(DATA_KINDS, one, "the kind") for one in kind or []]
-    recipe = DataRecipe(kinds=kinds or None, limit=limit, seed=seed, tags=tag or None)
+    recipe = DataRecipe(kinds=kinds or None, limit=limit, seed=seed, tags=tag or None, per_passage=per_passage)
     columns = (make_text_column(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     console = open_error_console()
     shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

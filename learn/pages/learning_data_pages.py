@@ -113,7 +113,12 @@ def _add_list_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         try:
             kinds = [find_choice(DATA_KINDS, one, "the kind") for one in (await request.form()).getlist("kind")]
             limit = parse_integer(form.get("limit")) if form.get("limit", "").strip() else None
-            recipe = DataRecipe(kinds=kinds or None, limit=limit, tags=split_commas(form.get("tags", "")) or None)
+            recipe = DataRecipe(
+                kinds=kinds or None,
+                limit=limit,
+                tags=split_commas(form.get("tags", "")) or None,
+                per_passage=parse_integer(form["per_passage"]) if form.get("per_passage", "").strip() else None,
+            )
             await data_start(kb, who.principal, name=name, recipe=recipe)
         except (InvalidInput, InvalidSettings, Conflict) as error:
             return await sets_page(request, who, error, form)
@@ -124,10 +129,11 @@ def _add_list_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     ) -> Response:
         found = await data_list(kb, who.principal)
         offered = DATA_KINDS if kb.settings.model_server.url else WITHOUT_MODEL
-        given = {"name": "", "limit": "", "tags": "", **(typed or {})}
+        given = {"name": "", "limit": "", "tags": "", "per_passage": "", **(typed or {})}
         chosen = (await request.form()).getlist("kind") if typed else WITHOUT_MODEL
         kinds = [(kind, KINDS[kind], kind in chosen) for kind in offered]
-        return show_page("data_sets.html", request, who, sets=found, kinds=kinds, given=given, error=error)
+        asked = {"has_model": bool(kb.settings.model_server.url)}
+        return show_page("data_sets.html", request, who, sets=found, kinds=kinds, given=given, error=error, **asked)
 
 
 def _add_set_routes(router: APIRouter, kb: KnowledgeBase) -> None:

@@ -10,7 +10,7 @@ The model's output is checked against the passages, and is never an instruction.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -29,6 +29,10 @@ MAX_CONSECUTIVE_PASSAGES = 3
 """Number of passages from which a simple or complex question is made."""
 MAX_CHARS = 6_000
 QUESTIONS = {"simple": 4, "complex": 2}
+IN_ONE_REPLY = {"standard": 12, "alternative": 8}
+"""Pairs that a reply may have; more are asked for by further calls, so that a small model's context holds each."""
+STANDARD_SHARE = 0.6
+"""The share of the standard form where a number of pairs is to be divided between the two."""
 MIN_SHARED = 0.4
 """Share of an answer's content words that its passage has."""
 UNUSABLE, NOT_BORNE_OUT = "unusable replies", "not answered by the passage"
@@ -36,9 +40,12 @@ UNUSABLE, NOT_BORNE_OUT = "unusable replies", "not answered by the passage"
 
 @dataclass
 class ModelQuestions:
-    """Asks a model for questions. `left_out` counts, by reason, the model's outputs that are in no pair."""
+    """Asks a model for questions. `left_out` counts, by reason, the model's outputs that are in no pair. `most`: by
+    kind, the most pairs of a passage, as `divide_pairs` gives them.
+    """
 
     server: ModelServer
+    most: Mapping[str, int] = field(default_factory=lambda: dict(IN_ONE_REPLY))
     calls: list[ModelCall] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
 
@@ -55,16 +62,29 @@ class ModelQuestions:
         shown = _select_fitting(passages) if kind in QUESTIONS else passages[:1]
         text = "\n\n".join(one.text for one in shown)
         if kind in QUESTIONS:
-            given = {"title": about, "passage": text, "count": str(QUESTIONS[kind])}
+            reply = await self._ask(f"qa_{kind}", title=about, passage=text, count=str(QUESTIONS[kind]))
+            pairs = reply.get("pairs", [])
         else:
-            given = {"about": about, "passage": text}
-        reply = await self._ask(f"qa_{kind}", **given)
+            pairs = await self._ask_for_all(kind, about, text)
         found: list[tuple[MadeQuestion, Passage]] = []
-        for said in reply.get("pairs", []):
+        for said in pairs:
             candidate, passage = self._check_plausible(kind, said, shown)
             if candidate is not None and await self._is_borne_out(candidate, text):
                 found.append((candidate, passage))
         return found
+
+    async def _ask_for_all(self, kind: ModelKind, about: str, text: str) -> list[dict[str, str]]:
+        """Ask for pairs of a passage until it gives no more, or as many as are wanted."""
+        found: dict[str, dict[str, str]] = {}
+        while True:
+            before = {"asked": "\n".join(one["question"] for one in found.values())} if found else {}
+            reply = await self._ask(f"qa_{kind}", about=about, passage=text, **before)
+            pairs, known = reply.get("pairs", []), len(found)
+            for one in pairs:
+                found.setdefault(" ".join(one["question"].casefold().split()), one)
+            # A reply that could have had more pairs says that the passage holds no more.
+            if len(pairs) < IN_ONE_REPLY[kind] or len(found) == known or len(found) >= self.most[kind]:
+                return list(found.values())[: self.most[kind]]
 
     async def _ask(self, prompt: str, **inputs: str) -> dict[str, Any]:
         session = self.server.session(self.calls)
@@ -97,6 +117,17 @@ class ModelQuestions:
         if reply and not borne_out:
             self.left_out[NOT_BORNE_OUT] += 1
         return borne_out
+
+
+def divide_pairs(per_passage: int, kinds: Sequence[str]) -> dict[str, int]:
+    """Divide the most pairs of a passage between the forms that are asked for; 0: as many as one reply may have."""
+    forms = [kind for kind in IN_ONE_REPLY if kind in kinds]
+    if not per_passage or not forms:
+        return dict(IN_ONE_REPLY)
+    if len(forms) == 1:
+        return {forms[0]: per_passage}
+    standard = max(1, round(STANDARD_SHARE * per_passage))
+    return {"standard": standard, "alternative": per_passage - standard}
 
 
 def _select_fitting(passages: Sequence[Passage]) -> list[Passage]:

@@ -115,14 +115,15 @@ def _read_part(part: str, of: str, found: Any) -> Iterator[MeasuredChange]:
                 yield MeasuredChange(part, of, str(ways), str(measure), was, now, change, low, high, questions)
 
 
-def find_gain(kind: RunKind, card: Mapping[str, Any]) -> Gain | None:
+def find_gain(kind: RunKind, card: Mapping[str, Any], part: str = PART) -> Gain | None:
     """Find the gain by the main measure, against the model it started from; None where the card does not say it.
 
-    The card may name the measure (`main`) and the comparison (`compared`).
+    The card may name the measure (`main`) and the comparison (`compared`). `part`: any but the one that decides is only
+    shown.
     """
     measure, ways = str(card.get("main", MAIN_MEASURE[kind])), card.get("compared", STARTED_FROM)
     for one in read_changes(card):
-        if (one.part, one.measure, one.ways) == (PART, measure, ways):
+        if (one.part, one.measure, one.ways) == (part, measure, ways):
             return Gain(measure, one.before, one.after, one.gain, one.low, one.high, one.questions, one.of)
     return None
 

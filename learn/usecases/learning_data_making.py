@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
 
 from argot.clock import timestamp
 from argot.errors import Conflict, InvalidInput, InvalidSettings, ModelUnavailable, NotFound
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from argot.learn.store.pair_store import PairSet
     from argot.learn.usecases.pair_making import AskedBefore
 
+MAX_PER_PASSAGE = 30
+"""As in *Trustworthy Answers* (figure 13, item 9)."""
 SHOWN_TAGS = 10
 """Tags that the refusal of an unknown one lists."""
 
@@ -44,6 +48,8 @@ SHOWN_TAGS = 10
 class DataRecipe(ParameterGroup):
     """The recipe of a set. `kinds`: of questions; by default those that need no language model. `limit`: the maximum
     number of pairs. `tags`: only documents with one of these. `seed`: decides the order of passages, and their parts.
+    `per_passage`: the most `standard` and `alternative` pairs of a passage together; by default 12 and 8.
+
     When a set is continued, missing options are those with which it was begun.
     """
 
@@ -51,6 +57,7 @@ class DataRecipe(ParameterGroup):
     limit: Count | None = None
     seed: Count | None = None
     tags: list[Text] | None = None
+    per_passage: Annotated[int, Field(ge=1, le=MAX_PER_PASSAGE)] | None = None
 
 
 @usecase("manager", everywhere=True)
@@ -125,7 +132,7 @@ async def _require_free(kb: KnowledgeBase, principal: Principal, name: str, reci
     """
     if await is_being_made(kb, name):
         raise await kb.blocking(_describe_conflict, kb, principal, name)
-    await kb.blocking(_begin_set, kb, principal, name, recipe)
+    await kb.blocking(begin_set, kb, principal, name, recipe)
 
 
 def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Conflict:
@@ -147,15 +154,17 @@ def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Co
 )
 async def make_pairs(run: JobRun) -> None:
     """Make a set that is begun, to its end."""
-    found = await run.kb.blocking(_begin_set, run.kb, run.principal, run.parameters["name"], DataRecipe())
+    from argot.learn.usecases.pair_making import run_to_end
+
+    found = await run_to_end(run.kb, begin_set, run.kb, run.principal, run.parameters["name"], DataRecipe())
     async with aclosing(_run_steps(run.kb, run.principal, found)) as events:
         async for event in events:
             run.tell(event["done"], event["total"], event["name"])
 
 
 async def _run_steps(kb: KnowledgeBase, principal: Principal, found: PairSet) -> AsyncGenerator[Event]:
-    from argot.learn.questions.model_questions import MODEL_KINDS, ModelQuestions
-    from argot.learn.usecases.pair_making import PairMaking
+    from argot.learn.questions.model_questions import MODEL_KINDS, ModelQuestions, divide_pairs
+    from argot.learn.usecases.pair_making import PairMaking, run_to_end
 
     kinds = found.made["kinds"]
     server = kb.model_server if set(kinds) & set(MODEL_KINDS) else None
@@ -163,9 +172,9 @@ async def _run_steps(kb: KnowledgeBase, principal: Principal, found: PairSet) ->
         kb,
         principal,
         found,
-        await kb.blocking(_list_spellings, kb, principal) if "twins" in kinds else (),
+        await run_to_end(kb, _list_spellings, kb, principal) if "twins" in kinds else (),
         await _list_asked_before(kb, principal) if "asked" in kinds else {},
-        ModelQuestions(server) if server else None,
+        ModelQuestions(server, divide_pairs(found.made.get("per_passage", 0), kinds)) if server else None,
     )
     try:
         async with aclosing(making.make_pairs()) as events:
@@ -175,7 +184,7 @@ async def _run_steps(kb: KnowledgeBase, principal: Principal, found: PairSet) ->
         raise ModelUnavailable(f"{error} What was made is kept; the same command goes on there.") from error
 
 
-def _begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecipe) -> PairSet:
+def begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecipe) -> PairSet:
     """Begin a set, or find the one that is begun.
 
     Raises:
@@ -183,10 +192,11 @@ def _begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataR
     """
     from argot.learn.store.pair_store import PairSet
 
-    given = {"kinds": recipe.kinds, "limit": recipe.limit, "seed": recipe.seed, "tags": recipe.tags}
+    given = asdict(recipe)
     kinds = list(dict.fromkeys(recipe.kinds or WITHOUT_MODEL))
     wanted: dict[str, Any] = {"kinds": kinds, "limit": recipe.limit or 0}
     wanted["tags"] = sorted(set(recipe.tags or ()))
+    wanted["per_passage"] = recipe.per_passage or 0
     try:
         found = find_visible_set(kb, principal, name)
     except NotFound:
@@ -199,7 +209,7 @@ def _begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataR
         return found
     if found.status == "done":
         raise Conflict(f"There is a set of pairs '{name}' already. Give another name, or remove it first.")
-    began = {**found.made, "seed": found.seed}
+    began = {"per_passage": 0, **found.made, "seed": found.seed}
     differs = [
         key for key, value in given.items() if value is not None and {**wanted, "seed": value}[key] != began[key]
     ]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from argot.learn.questions.duplicate_questions import AskedQuestions, make_passage_key
 from argot.learn.questions.glossary_twins import ShortForm, make_twins
@@ -31,6 +31,15 @@ AT_ONCE = 4
 TWIN_KINDS = ("abbreviated", "spelt out")
 
 Event = dict[str, Any]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+async def run_to_end(kb: KnowledgeBase, function: Callable[P, T], *args: P.args, **given: P.kwargs) -> T:
+    """Call a store's function in a thread, and wait for its end even if the making is stopped meanwhile: the stores are
+    closed next when the process ends, and a thread that still reads then would crash it.
+    """
+    return await to_its_end(asyncio.ensure_future(kb.blocking(function, *args, **given)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +78,7 @@ class PairMaking:
         Raises:
             ModelUnavailable: the server does not answer, or no longer; pairs made before are kept.
         """
-        steps = await self.kb.blocking(self._prepare)
+        steps = await run_to_end(self.kb, self._prepare)
         done, total = self.made.done, self.made.done + len(steps)
         yield self._report_progress("", done, total)
         size = AT_ONCE if self.model else TOGETHER_WITHOUT_MODEL
@@ -81,10 +90,10 @@ class PairMaking:
                 await asyncio.gather(*(self._ask_model(one) for one in some)) if self.model else [[] for _ in some]
             )
             # If it was stopped meanwhile, the making resumes from the stored state: this is stored first.
-            await to_its_end(asyncio.ensure_future(self.kb.blocking(self._keep, some, of_model, total)))
+            await run_to_end(self.kb, self._keep, some, of_model, total)
             done += len(some)
             yield self._report_progress(self._documents[self._places[some[-1]][0]].name, done, total)
-        await self.kb.blocking(self.kb.open_store(PairStore).finish, self.made.name)
+        await run_to_end(self.kb, self.kb.open_store(PairStore).finish, self.made.name)
 
     # -- preparation --------------------------------------------------------------------------------------------------
 
@@ -124,7 +133,7 @@ class PairMaking:
     # -- one passage --------------------------------------------------------------------------------------------------
 
     async def _ask_model(self, id_: str) -> list[tuple[MadeQuestion, Passage]]:
-        passages = await self.kb.blocking(self._read_following, id_)
+        passages = await run_to_end(self.kb, self._read_following, id_)
         kinds: list[ModelKind] = [kind for kind in MODEL_KINDS if kind in self._kinds]
         if self.model is None or not passages:
             return []

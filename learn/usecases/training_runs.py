@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 import shutil
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -129,27 +130,51 @@ async def training_start(
         NotFound: there is no such set of pairs, or the training to start from is not visible to the caller.
         InvalidInput: there are too few pairs, or the recipe or the model to start from is not valid.
     """
-    given = await kb.blocking(parse_recipe, kind, recipe or {})
-    inputs = await load_training_inputs(kb, principal, data)
+    order = TrainingOrder(kind, data, name, base, recipe or {}, seed)
+    return await kb.blocking(describe_run, kb, await create_run(kb, principal, order))
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingOrder:
+    """What a training is begun with: see `training_start`. `plan`: the tuning that begins it."""
+
+    kind: RunKind
+    data: str
+    name: str = ""
+    base: str = ""
+    recipe: Mapping[str, str] = field(default_factory=dict)
+    seed: int = 7
+    plan: str = ""
+
+
+async def create_run(kb: KnowledgeBase, principal: Principal, order: TrainingOrder) -> RunFolder:
+    """Create a waiting training, after all checks.
+
+    Raises:
+        NotFound, InvalidInput: as `training_start`.
+    """
+    kind, runs = order.kind, get_runs_folder(kb.home)
+    given = await kb.blocking(parse_recipe, kind, order.recipe)
+    inputs = await load_training_inputs(kb, principal, order.data)
     require_trainable(inputs.pairs, kind)
     if kind == "generator":
-        given = await kb.blocking(name_context_embedder, given, kb.settings, get_runs_folder(kb.home))
+        given = await kb.blocking(name_context_embedder, given, kb.settings, runs)
     request = RunRequest(
         kind=kind,
-        name=name.strip() or f"{kind} on {data}",
-        base=await kb.blocking(choose_base, kind, base.strip(), given, kb.settings, get_runs_folder(kb.home)),
-        data=data,
-        seed=seed,
+        name=order.name.strip() or f"{kind} on {order.data}",
+        base=await kb.blocking(choose_base, kind, order.base.strip(), given, kb.settings, runs),
+        data=order.data,
+        seed=order.seed,
         recipe=given,
         askers=inputs.askers,
         asked_by=principal.name,
+        plan=order.plan,
     )
     before = await kb.blocking(list_starting_runs, kb, principal, request)
     readers = {*inputs.readers, *(one for earlier in before for one in earlier.readers)}
     documents = {*inputs.documents, *(one for earlier in before for one in earlier.documents)}
     request = replace(request, readers=tuple(sorted(readers)), documents=tuple(sorted(documents)))
-    run = await kb.blocking(RunFolder.create, get_runs_folder(kb.home), request, inputs.pairs, inputs.passages)
-    return await kb.blocking(_describe_run, kb, run)
+    return await kb.blocking(RunFolder.create, runs, request, inputs.pairs, inputs.passages)
 
 
 # -- looking ----------------------------------------------------------------------------------------------------------
@@ -163,7 +188,7 @@ async def training_list(kb: KnowledgeBase, principal: Principal) -> list[RunSumm
 
 def _list_runs(kb: KnowledgeBase, principal: Principal) -> list[RunSummary]:
     return [
-        _describe_run(kb, run)
+        describe_run(kb, run)
         for run in list_run_folders(get_runs_folder(kb.home))
         if may_see(kb, principal, run.request)
     ]
@@ -184,7 +209,7 @@ def _describe_details(kb: KnowledgeBase, principal: Principal, name: str) -> Run
     curve, card = run.curve(), run.card
     thinned = curve[:: max(1, -(-len(curve) // MAX_POINTS))]
     seconds, peak = (_number(card.get(name)) for name in ("seconds", "peak_megabytes"))
-    return RunDetails(_describe_run(kb, run), thinned, list(read_changes(card)), card, seconds, peak)
+    return RunDetails(describe_run(kb, run), thinned, list(read_changes(card)), card, seconds, peak)
 
 
 def _number(value: object) -> float | None:
@@ -218,7 +243,7 @@ async def training_stop(kb: KnowledgeBase, principal: Principal, *, run: RunId) 
     if (status := found.state.status) not in ("running", "waiting"):
         raise Conflict(f"Training {found.id} is {status} already.")
     await kb.blocking(found.stop)
-    return await kb.blocking(_describe_run, kb, found)
+    return await kb.blocking(describe_run, kb, found)
 
 
 @usecase("manager", everywhere=True)
@@ -230,7 +255,7 @@ async def training_resume(kb: KnowledgeBase, principal: Principal, *, run: RunId
     """
     found = await kb.blocking(find_visible_run, kb, principal, run)
     await kb.blocking(found.resume)
-    return await kb.blocking(_describe_run, kb, found)
+    return await kb.blocking(describe_run, kb, found)
 
 
 @usecase("manager", everywhere=True)
@@ -263,7 +288,7 @@ def _remove(run: RunFolder) -> None:
 # -- shared -----------------------------------------------------------------------------------------------------------
 
 
-def _describe_run(kb: KnowledgeBase, run: RunFolder) -> RunSummary:
+def describe_run(kb: KnowledgeBase, run: RunFolder) -> RunSummary:
     request, state = run.request, run.state
     # Nobody stopped it: it resumes at the next training.
     if run.is_cut_off:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
 from argot.jargon_db.store.privacy import ERASED
+from argot.ratings.label_files import require_labels, write_labels
 from argot.ratings.passage_files import (
     read_passage_questions,
     read_reference_answers,
@@ -41,7 +42,7 @@ from argot.types import LOCAL_NAME, Principal
 __all__ = ["ASPECTS", "Aspect", "AspectResults", "StudyKind"]
 
 Name = Annotated[Text, Field(min_length=1, max_length=200)]
-RatingForm = Literal["jsonl", "csv", "annotated"]
+RatingForm = Literal["jsonl", "csv", "annotated", "labels"]
 Lines = Annotated[Text, Field(max_length=64 * 2**20)]
 People = Annotated[list[Text], Field(min_length=1, max_length=1000)]
 
@@ -263,16 +264,19 @@ async def rating_export(
     JSONL has a line for each question and rater. CSV has a line for each answer or passage that somebody rated, or for
     each sentence in a study of references. "annotated", for a study of references, is JSONL with a line for each
     answer, as the experiment trustworthy-7 reads it: for each sentence the passages that more than half of its raters
-    marked. Passages that the caller may not read are in no export.
+    marked. "labels", for answers rated for the three aspects of the paper, is JSONL with a line for each answer, as
+    `argot evaluate calibrate` reads it. Passages that the caller may not read are in no export.
 
     Raises:
-        InvalidInput: "annotated" for another kind of study.
+        InvalidInput: "annotated" or "labels" for another kind of study.
     """
 
     def export() -> RatingsFile:
         found = kb.open_store(RatingStore).get_study(study)
         if form == "annotated" and found.kind != "references":
             raise InvalidInput(f"In study '{found.name}' no references are annotated. Export it as jsonl or csv.")
+        if form == "labels":
+            require_labels(found)
         items = _select_exported_items(kb, principal, found)
         there = {one.id for one in items}
         ratings = [one for one in kb.open_store(RatingStore).list_ratings(found) if one.item in there]
@@ -284,9 +288,12 @@ async def rating_export(
                 else write_ratings_csv(found, items, ratings)
             )
             return RatingsFile(name, "text/csv", table)
-        annotated = form == "annotated"
-        text = write_annotated_answers(items, ratings) if annotated else write_ratings_jsonl(found, items, ratings)
-        return RatingsFile(name, "application/jsonl", text)
+        if form == "annotated":
+            return RatingsFile(name, "application/jsonl", write_annotated_answers(items, ratings))
+        write = write_labels if form == "labels" else write_ratings_jsonl
+        # Of a question that the caller may not read there are scores alone: no judge could read its answers.
+        shown = [one for one in items if one.question] if form == "labels" else items
+        return RatingsFile(name, "application/jsonl", write(found, shown, ratings))
 
     return await kb.blocking(export)
 

@@ -34,6 +34,8 @@ RESTORING, RESTORED = ".restoring", ".restored"
 """A backup that is being restored, and one that has been (`argot.service.storage.restore`)."""
 RUNS = f"{LEARNING_FOLDER}/runs"
 """The trainings, each a folder (`argot.learn.run_folder`)."""
+TUNINGS = f"{LEARNING_FOLDER}/tunings"
+"""The tunings, each a file (`argot.learn.tuning_plan`)."""
 
 
 def is_knowledge_base(home: Path) -> bool:

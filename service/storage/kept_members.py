@@ -13,6 +13,7 @@ MEMBER = (
     # Models in use, and the trainings' records and results; not their pairs, checkpoints and models, which are large.
     r"|learning/adopted\.json|learning/models/[A-Za-z0-9_-]{1,60}(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}){1,4}"
     r"|learning/runs/r[0-9]{1,9}/(?:request|state|card)\.json|learning/runs/r[0-9]{1,9}/progress\.jsonl"
+    r"|learning/tunings/t[0-9]{1,9}\.json"
 )
 _MEMBER = re.compile(MEMBER)
 

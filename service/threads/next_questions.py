@@ -1,7 +1,7 @@
 """Suggested next questions, made from the documents near an answer: never invented, and tested before.
 
-A suggestion is a question that a model once derived from a passage (RAIDD 3.2), a heading near the answer that is one
-("How to reset a key"), or a glossary term in the cited passages. It is offered only if a search for it returns its
+A suggestion is a question that a model once derived from a passage (RAIDD 2.2, Q), a heading near the answer that is
+one ("How to reset a key"), or a glossary term in the cited passages. It is offered only if a search for it returns its
 source on top. Other headings make no question that a person would ask.
 """
 

@@ -1,6 +1,7 @@
 """Tests of judges against people: kappa by hand, files of labels, and the whole calibration with a scripted model."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from sklearn.metrics import cohen_kappa_score
 from typer.testing import CliRunner
 
 from argot.errors import InvalidInput
-from argot.evaluate.calibration import _is_in_first_half
+from argot.evaluate.answer_judging import JudgeReport, JudgeRow
+from argot.evaluate.calibration import Calibration, _is_in_first_half
 from argot.evaluate.human_labels import load_financebench_labels, load_labels
 from argot.evaluate.judge_agreement import (
     compute_cohen_kappa,
@@ -19,6 +21,7 @@ from argot.evaluate.judge_agreement import (
     count_confusion,
     measure_agreement,
 )
+from argot.evaluate.score_distributions import build_distribution_tables, build_people_tables
 from argot.evaluate.usecases.judge_calibration import calibrate
 from argot.evaluate.usecases.measured_models import JudgeChoice
 from argot.settings import Settings
@@ -43,6 +46,27 @@ def test_weighted_kappa_agrees_with_a_value_by_hand() -> None:
     # Row sums 2, 0, 2; column sums 1, 1, 2; expected in row 0: .5, .5, 1, and the same in row 2.
     by_chance = 0.5 * 1 + 1 * 4 + 0.5 * 4 + 0.5 * 1
     assert compute_cohen_kappa(table, weighted=True) == pytest.approx(1 - 1 / by_chance)
+
+
+def test_people_and_judge_are_compared_by_how_often_each_score_is_given() -> None:
+    found = measure_agreement([5, 5, 1, 1], [4.0, 5.0, 2.0, 1.0], (1, 2, 3, 4, 5), [1, 2, 3, 4])
+    one = Calibration("aspects", "m", 4, 4, 0, 0, 0, {"accuracy": {"all": found}}, {})
+    (table,) = build_people_tables([one])
+    assert table.rows == [["accuracy", "all", "+25.0", "-25.0", "+0.0", "-25.0", "+25.0", "3.00", "3.00"]]
+
+
+def test_ranks_of_a_judge_are_counted_and_compared_in_pairs() -> None:
+    ranks = {"a": (1, 1, 2), "b": (2, 1, 1)}
+    each = [
+        {"profile": name, "id": str(n), "scores": {"rank": float(rank), "ranked first": 0.0}, "fault": ""}
+        for name, given in ranks.items()
+        for n, rank in enumerate(given)
+    ]
+    report = JudgeReport("ranking", "m", {name: JudgeRow(3, 3, 0, 0) for name in ranks}, {}, each)
+    counts, wins = build_distribution_tables(report)
+    assert counts.rows == [["rank", "a", "2", "1", "0", "0"], ["rank", "b", "2", "1", "0", "0"]]
+    assert wins.rows == [["rank", "b against a", "1 (33 %)", "1 (33 %)", "1 (33 %)"]]
+    assert list(build_distribution_tables(replace(report, judge="correct"))) == []
 
 
 @pytest.mark.parametrize(("size", "weighted"), [(2, False), (5, True), (5, False)])
@@ -174,7 +198,8 @@ def test_judges_that_give_scores_are_calibrated_on_scores(scripted_model: Any, t
     good = {"accuracy": 5, "helpfulness": 4, "informativeness": 3}
     scripted_model.reply("judge_aspects", {"a": good, "b": good})
     path = labelled(tmp_path, line_of(label=4), line_of(label=good))
-    report, _ = measured(path, ["geval", "aspects"], scripted_model.settings(model_seconds=60))
+    report, titles = measured(path, ["geval", "aspects"], scripted_model.settings(model_seconds=60))
+    assert "People minus aspects: how often each score was given, in percentage points" in titles
     likeness, aspects = report["judges"]
     assert likeness["agreements"]["similarity"]["all"]["weighted"] and likeness["undecided"] == 1
     assert [aspects["agreements"][name]["all"]["agreement"] for name in good] == [1.0, 1.0, 1.0]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from repository import ROOT
 
 from argot.errors import InvalidInput, ModelUnavailable, NotFound
 from argot.evaluate.answer_questions import AnswerQuestion
@@ -521,6 +522,10 @@ SAID: dict[str, tuple[Callable[[Experiment, PaperRow, Profile], bool], str]] = {
     "derived texts": (lambda e, row, p: row.way == "ask" and e.form == "raidd", "heading"),
     "self-score": (lambda e, row, p: row.way == "s-icl", "scores its own answers"),
     "the re-ranker scores": (lambda e, row, p: row.variant.startswith("paper"), "scored by the re-ranker in use"),
+    "reworded templates": (lambda e, row, p: row.way == "abbreviations", "in other words"),
+    "passages of documents": (lambda e, row, p: e.paper == "KaPQA", "any of its passages"),
+    "the control layer": (lambda e, row, p: e.name == "trustworthy-3", "whole pair"),
+    "no neighbours": (lambda e, row, p: e.name == "accurate-rag-1", "no cut of their neighbours"),
     "augmented search": (lambda e, row, p: p.search_augmented, "searched by the augmented question"),
 }
 """What a row does -> words of its experiment's notes that say so."""
@@ -541,6 +546,14 @@ def test_the_notes_of_an_experiment_say_what_its_profiles_do(name: str) -> None:
             assert profile.passages_for_model == 3, row.label
         if row.tuned and row.way == "rerank":
             assert profile.rerank_weight == 1.0
+
+
+def test_the_page_on_the_papers_names_every_experiment_that_it_may() -> None:
+    page = (ROOT / "docs" / "papers.md").read_text("utf-8")
+    named = set(re.findall(r"`((?:golden-retriever|kapqa|raidd|trustworthy)-[a-z0-9-]+)`", page))
+    assert named and named <= set(EXPERIMENTS)
+    for experiment in EXPERIMENTS.values():
+        assert f"## {experiment.paper}" in page, experiment.paper
 
 
 def test_a_limit_leaves_out_documents_from_which_texts_would_be_derived(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from argot.errors import Conflict, InvalidInput, InvalidSettings, NotAllowed, NotFound
+from argot.learn.questions.model_questions import IN_ONE_REPLY, divide_pairs
 from argot.learn.usecases import pair_making
 from argot.learn.usecases.learning_data import (
     data_correct,
@@ -27,6 +28,7 @@ from argot.learn.usecases.learning_data import (
 from argot.learn.usecases.learning_data_making import DataRecipe, build_pairs_job, data_make, data_start, data_stop
 from argot.learn.usecases.learning_data_results import DataFound, DataSet
 from argot.learn.usecases.set_inputs import load_training_inputs
+from argot.prompts.loader import prompt
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.documents import add
 from argot.service.usecases.glossary.senses import glossary_add
@@ -326,6 +328,35 @@ async def test_the_model_is_told_the_header_fields_with_every_passage(tmp_path: 
     assert len(asked) >= 4
     assert all("Side test; Region: EU; Stage: P2" in one for one in asked)
     assert any("Region: EU\n" not in one.split("</about>")[-1] for one in asked)
+
+
+async def test_a_rich_passage_is_asked_for_as_many_pairs_as_are_wanted(
+    asking: KnowledgeBase, scripted_model: Any
+) -> None:
+    def reply(request: Any) -> dict[str, Any]:
+        # Fifteen in all, twelve at a time, after those that were asked before.
+        start = request.user.split("</passage>")[-1].count("?")
+        numbers = range(start, min(start + 12, 15)) if "boiler" in request.user else ()
+        return {"pairs": [{**GOOD, "question": f"How often is sentinel valve {n} tested?"} for n in numbers]}
+
+    scripted_model.reply("qa_standard", reply)
+    for wanted, made_of_one in ((None, 12), (30, 15), (3, 3)):
+        scripted_model.requests.clear()
+        report = await made(asking, name=f"set{wanted}".lower(), kinds=["standard"], per_passage=wanted)
+        most = max(report.pairs + sum(report.left_out.values()), 1) / report.total
+        assert most == made_of_one
+        # A passage that gave as many as a reply may have is asked again, and told what was asked before.
+        again = [one for one in scripted_model.asked("qa_standard") if "<asked>" in one.user]
+        assert bool(again) == (wanted == 30)
+    with pytest.raises(InvalidInput):
+        await made(asking, name="too-many", kinds=["standard"], per_passage=31)
+
+
+def test_pairs_of_a_passage_are_divided_between_the_forms() -> None:
+    assert divide_pairs(30, ["standard", "alternative", "heading"]) == {"standard": 18, "alternative": 12}
+    assert divide_pairs(30, ["alternative"]) == {"alternative": 30} and divide_pairs(0, ["standard"]) == IN_ONE_REPLY
+    for kind, most in IN_ONE_REPLY.items():
+        assert prompt(f"qa_{kind}").properties["pairs"]["maxItems"] == most
 
 
 async def test_invalid_replies_of_the_model_cost_only_their_pairs(asking: KnowledgeBase, scripted_model: Any) -> None:

@@ -87,6 +87,6 @@ def test_studies_of_passages_and_of_references_are_created(ratings: Ratings, tmp
     assert json.loads(ratings("ratings", "show", "sources", "--json")[1])["kind"] == "references"
     assert ratings("ratings", "export", "sources", "--annotated") == (0, "", "")
     code, _, told = ratings("ratings", "export", "sources", "--annotated", "--csv")
-    assert code == 1 and "Give one of --csv and --annotated" in told
+    assert code == 1 and "Give one of --csv, --annotated and --labels" in told
     code, _, told = ratings("ratings", "create", "x", "--kind", "quality", "--questions", file)
     assert code == 1 and "it should be 'answers', 'passages' or 'references'" in told

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from argot.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from argot.evaluate.human_labels import load_labels
 from argot.ratings.answer_order import draw_blind_order
 from argot.ratings.study import Answer
 from argot.service.identity.people import make_local_principal
@@ -291,6 +292,30 @@ async def test_an_export_leaves_out_texts_its_reader_may_not_read(kb: KnowledgeB
         assert len(text.splitlines()) == len(exported[form].splitlines()) and "Zebra-7B" in text
     whole = (await do(kb, LOCAL, "rating_export", study="Autumn"))["text"]
     assert whole == exported["jsonl"]
+
+
+async def test_ratings_become_labels_that_a_judge_is_compared_with(kb: KnowledgeBase, tmp_path: Path) -> None:
+    name = (await do(kb, LOCAL, "list_documents"))[0]["name"]
+    with_reference = file_of(2, documents=[name], reference="The secret one.")
+    await made(kb, "ann", "ben", data=f"{with_reference}\n{file_of(1)}")
+    for rater in ("ann", "ben"):
+        for place in (1, 3):
+            task = await do(kb, Principal(rater), "rating_task", study="Autumn", place=place)
+            await do(kb, Principal(rater), "rating_save", study="Autumn", **by_quality(task))
+    exported = await do(kb, MIA, "rating_export", study="Autumn", form="labels")
+    file = tmp_path / "labels.jsonl"
+    file.write_text(exported["text"])
+    labels = load_labels(file)
+    # Question 3 has no reference, and nobody rated question 2.
+    assert [(one.kind, one.answer) for one in labels] == list(
+        zip(SYSTEMS, ("answer of 1-0", "answer of 1-1", "answer of 1-2"), strict=True)
+    )
+    assert [(len(one.labels), one.decide_label("accuracy")) for one in labels] == [(2, 5), (2, 4), (2, 3)]
+    await do(kb, LOCAL, "document_label", document=name, audience=["hr"])
+    assert (await do(kb, MIA, "rating_export", study="Autumn", form="labels"))["text"] == ""
+    await made(kb, name="Tone", aspects=[{"name": "Tone", "wording": "polite?"}])
+    with pytest.raises(InvalidInput, match="no labels for a judge"):
+        await do(kb, MIA, "rating_export", study="Tone", form="labels")
 
 
 async def test_a_stopped_study_of_asked_questions_is_continued(kb: KnowledgeBase) -> None:

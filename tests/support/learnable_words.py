@@ -48,7 +48,8 @@ def word_pairs(home: Path, passages: dict[str, tuple[str, str]], name: str = "wo
             question = " ".join(ASKED[place] for place in chance.sample(places, 4)) + " ?"
             pairs.append(StoredPair(make_pair_id(question, passage), question, "", passage, document, "heading", part))
     store = PairStore(SqliteStores(home))
-    store.create(PairSet(name, "2026-11-23T20:00:00+00:00", "mia", 7))
+    made = {"kinds": ["heading"], "limit": 0, "tags": [], "model": ""}
+    store.create(PairSet(name, "2026-11-23T20:00:00+00:00", "mia", 7, made))
     store.add(name, pairs, documents)
     store.finish(name)
     store.close()

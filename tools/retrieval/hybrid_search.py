@@ -237,7 +237,7 @@ def _find_kinds(
 
 
 def _fold_derived(found: Iterable[tuple[DerivedText, float]]) -> list[tuple[str, float]]:
-    """Return the passages of the derived texts found (RAIDD 3), each at the position of its best derived text."""
+    """Return the passages of the derived texts found (RAIDD 2.1), each at the position of its best derived text."""
     passages: dict[str, float] = {}
     for text, score in found:
         for passage in text.passage_ids:

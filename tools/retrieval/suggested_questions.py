@@ -56,7 +56,7 @@ def read_as_question(heading: str) -> str:
 
 
 def write_question(passage: Passage, document: Document, store: CorpusStore, principal: Principal) -> str:
-    """Return a question that a model derived from the passage (RAIDD 3.2), else its heading if that is a question;
+    """Return a question that a model derived from the passage (RAIDD 2.2, Q), else its heading if that is a question;
     empty: neither is.
     """
     derived = [" ".join(text.text.split()) for text in store.list_questions(principal, [passage.id])]

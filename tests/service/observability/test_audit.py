@@ -55,7 +55,8 @@ _UNRECORDED = """
 answer ask ask_again ask_in_sense candidate_search check context_list context_since converse data_correct data_list
 data_make data_restore data_show data_start data_stop data_strike derivation_status derive derived_list derived_remove
 doctor_findings document_find document_near document_revisions document_use embed evaluation_compare evaluation_list
-evaluation_remove evaluation_run evaluation_start evaluation_stop feedback feedback_list generator_ask
+evaluation_measure evaluation_remove evaluation_run evaluation_start evaluation_stop feedback feedback_list
+generator_ask
 glossary_changes glossary_conflicts glossary_digest glossary_edit_effects glossary_effects glossary_effects_together
 glossary_history glossary_likely_context glossary_list glossary_mine glossary_mine_start glossary_mine_stop
 glossary_mined glossary_misses glossary_occurrences glossary_offers glossary_passage glossary_preview
@@ -69,7 +70,8 @@ slack_continue slack_people_list source_list source_progress strategy_choose str
 term_show term_suggestions terms_check terms_list terms_mark thread_attach thread_detach thread_files
 thread_follow_ups thread_link_list thread_list thread_news thread_read thread_rename thread_settings thread_share
 training_compare training_list training_recipe training_remove training_resume training_sets training_show
-training_start training_stop user_list user_sessions
+training_start training_stop tuning_list tuning_prepare tuning_remove tuning_resume tuning_show tuning_start tuning_stop
+user_list user_sessions
 """
 UNRECORDED = set(_UNRECORDED.split())
 

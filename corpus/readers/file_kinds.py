@@ -13,6 +13,9 @@ _OLD_OFFICE_STREAMS = {
 }
 """Streams of the files that Office wrote before 2007, to the program and the suffix of today."""
 _OPEN_DOCUMENT = re.compile(rb"mimetypeapplication/vnd\.(?:oasis\.opendocument|sun\.xml)\.")
+BINARY_WORKBOOK_KIND = "binary workbook"
+OPEN_DOCUMENT_KIND = "OpenDocument file"
+"""Kinds that readers of other archives expect."""
 _ZIP_MAGIC = b"PK"
 _WEB_PAGE_REFUSAL = ("a web page", "Give it a name that ends in .html.")
 _KINDS_BY_BEGINNING = {
@@ -40,9 +43,9 @@ def name_other_kind(data: bytes, kind: str) -> tuple[str, str] | None:
 
 
 def _name_other_archive(data: bytes, kind: str) -> tuple[str, str] | None:
-    if _OPEN_DOCUMENT.search(data[30:120]):
+    if kind != OPEN_DOCUMENT_KIND and _OPEN_DOCUMENT.search(data[30:120]):
         return (f"no {kind} but an OpenDocument file", "Save it as .docx, .xlsx or .pptx.")
-    if b"xl/workbook.bin" in data:
+    if kind != BINARY_WORKBOOK_KIND and b"xl/workbook.bin" in data:
         return ("a binary workbook (.xlsb)", "Save it as .xlsx.")
     return None
 

@@ -7,11 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-ROW, CELL_RK, CELL_ERROR, CELL_BOOL, CELL_REAL, CELL_TEXT, CELL_SHARED, CELL_RICH = 0, 2, 3, 4, 5, 6, 7, 62
-FORMULA_TEXT, FORMULA_REAL, FORMULA_BOOL, FORMULA_ERROR = 8, 9, 10, 11
+ROW, CELL_SHORT, CELL_SHARED, CELL_RICH, LAST_CELL = 0, 2, 7, 62, 11
+_ERROR_CODES, _BOOL_CODES, _REAL_CODES, _TEXT_CODES = (3, 11), (4, 10), (5, 9), (6, 8)
+"""Of cells with a value, and of those with a formula."""
 SHARED_ITEM, FORMAT, CELL_STYLE, COLUMNS, SHEET_ENTRY, MERGED, BOOK_PROPERTIES = 19, 44, 47, 60, 156, 176, 153
-CELL_STYLES_BEGIN, CELL_STYLES_END, COMMENT_AUTHOR, COMMENT, COMMENT_TEXT, HEADER_FOOTER = 617, 618, 632, 635, 637, 479
-_ERRORS = {0: "#NULL!", 7: "#DIV/0!", 15: "#VALUE!", 23: "#REF!", 29: "#NAME?", 36: "#NUM!", 42: "#N/A", 43: "#GETTING_DATA"}
+CELL_STYLES_BEGIN, CELL_STYLES_END, HEADER_FOOTER = 617, 618, 479
+COMMENT_AUTHOR, COMMENT, COMMENT_TEXT = 632, 635, 637
+_ERRORS = {
+    0: "#NULL!",
+    7: "#DIV/0!",
+    15: "#VALUE!",
+    23: "#REF!",
+    29: "#NAME?",
+    36: "#NUM!",
+    42: "#N/A",
+    43: "#GETTING_DATA",
+}
 _MAX_STRINGS = 10_000_000
 
 
@@ -134,7 +145,7 @@ def iter_cells(data: bytes, strings: list[str]) -> Iterator[tuple[int, int, Any,
     for code, content in iter_records(data):
         if code == ROW and len(content) >= 4:
             (row,) = struct.unpack_from("<I", content)
-        elif (code <= FORMULA_ERROR or code == CELL_RICH) and len(content) > 8:
+        elif (code <= LAST_CELL or code == CELL_RICH) and len(content) > 8:
             column, style = struct.unpack_from("<II", content)
             try:
                 value = _read_value(code, content, strings)
@@ -145,23 +156,23 @@ def iter_cells(data: bytes, strings: list[str]) -> Iterator[tuple[int, int, Any,
 
 
 def _read_value(code: int, content: bytes, strings: list[str]) -> Any:
-    match code:
-        case 2:
-            return _read_short_number(content)
-        case 5 | 9:
-            return _shorten(struct.unpack_from("<d", content, 8)[0])
-        case 4 | 10:
-            return bool(content[8])
-        case 3 | 11:
-            return _ERRORS.get(content[8], "#ERROR")
-        case 6 | 8:
-            return read_text(content, 8)[0]
-        case 62:
-            return read_rich_text(content, 8)
-        case 7:
-            (number,) = struct.unpack_from("<I", content, 8)
-            return strings[number] if number < len(strings) else None
-    return None
+    value: Any = None
+    if code == CELL_SHORT:
+        value = _read_short_number(content)
+    elif code in _REAL_CODES:
+        value = _shorten(struct.unpack_from("<d", content, 8)[0])
+    elif code in _BOOL_CODES:
+        value = bool(content[8])
+    elif code in _ERROR_CODES:
+        value = _ERRORS.get(content[8], "#ERROR")
+    elif code in _TEXT_CODES:
+        value = read_text(content, 8)[0]
+    elif code == CELL_RICH:
+        value = read_rich_text(content, 8)
+    elif code == CELL_SHARED:
+        (number,) = struct.unpack_from("<I", content, 8)
+        value = strings[number] if number < len(strings) else None
+    return value
 
 
 def _read_short_number(content: bytes) -> float:
@@ -174,7 +185,7 @@ def _read_short_number(content: bytes) -> float:
 
 
 def _shorten(value: float) -> float:
-    return int(value) if value == value and abs(value) < 1e15 and float(value).is_integer() else value
+    return int(value) if abs(value) < 1e15 and float(value).is_integer() else value
 
 
 def read_notes(data: bytes) -> list[tuple[int, int, str, str]]:

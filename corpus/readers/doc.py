@@ -8,6 +8,7 @@ from html import escape
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.docx_symbols import name_symbol
 from argot.corpus.readers.file_fields import build_fields
+from argot.corpus.readers.file_kinds import name_other_kind
 from argot.corpus.readers.furniture_fields import read_labelled_fields
 from argot.corpus.readers.html import ELEMENTS_PER_SECOND, convert_tree, parse_body
 from argot.corpus.readers.ole_files import OLE_MAGIC, OleFile
@@ -34,7 +35,8 @@ def read_doc(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     Hidden text and text deleted by tracked changes are left out. Macros are not run.
     """
     if not data.startswith(OLE_MAGIC):
-        raise UnreadableDocument(name, "no Word file before 2007, and of no other kind that Argot reads", REMEDY)
+        other = name_other_kind(data, "Word file")
+        raise UnreadableDocument(name, *(other or ("no Word file, and of no other kind that Argot reads", REMEDY)))
     ole = OleFile(data, name, limits)
     word, omissions = WordBinary(ole, name), Omissions()
     limits.check_markup(word.stories["header box"][1], _CHARACTERS_PER_SECOND, "text", name)
@@ -46,6 +48,9 @@ def read_doc(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     markdown = convert_tree(parse_body(f"<html><body>{write_blocks(blocks)}</body></html>"), omissions)
     running = [one.html for one in _Story(word, Omissions()).read("header") if isinstance(one, TextParagraph)]
     found = ole.read_properties()
+    omissions.add(
+        "embedded file", len({one.split("/")[1] for one in ole.list_streams() if one.startswith("ObjectPool/")})
+    )
     hidden = ("hidden text was left out",) if story.has_hidden else ()
     deleted = ("text deleted by tracked changes was left out",) if story.has_deleted else ()
     macros = ("its macros are left out and were not run",) if ole.has("Macros") else ()
@@ -183,7 +188,8 @@ class _Story:
             self._pieces.append(escape(name_symbol(self._word.find_font(font), code, self._omissions)))
         elif character in ("\x01", "\x08"):
             if about.special:
-                self._omissions.add("embedded file" if about.is_object else "picture")
+                # Embedded files are counted by their storages.
+                self._omissions.add("picture", not about.is_object)
         elif character in _PLAIN_SIGNS:
             self._pieces.append(_PLAIN_SIGNS[character])
         elif character >= " ":

@@ -45,7 +45,7 @@ def _write_characters(text: Any, omissions: Omissions) -> str:
 
 
 def name_symbol(font: str, code: int, omissions: Omissions) -> str:
-    """Return the character that a font shows for a code; a sign of an unread symbol, and counted, if it is not known."""
+    """Return the character that a font shows for a code; one that is not known is counted."""
     from mammoth.docx.dingbats import dingbats
 
     low = code - _FIRST_PRIVATE_CODE if _FIRST_PRIVATE_CODE <= code < _FIRST_PRIVATE_CODE + 0x100 else code

@@ -52,9 +52,14 @@ _OPEN_DOCUMENT_TYPES = {
     b"text": ODT_TYPE, b"writer": ODT_TYPE, b"spreadsheet": ODS_TYPE, b"calc": ODS_TYPE, b"presentation": ODP_TYPE,
     b"impress": ODP_TYPE,
 }  # fmt: skip
-_WEB_PAGE = re.compile(rb"(?:<\?xml[^>]{0,200}\?>|<!--.{0,2000}?-->|\s)*<(?:!doctype html|html|table|head|body|meta)\b", re.I | re.S)
-_MIME_HEADER = re.compile(rb"(?:[\w-]{1,60}:[^\r\n]{0,500}\r?\n(?:[ \t][^\r\n]{0,500}\r?\n)*){0,20}?MIME-Version:", re.I)
-_OLDEST_WORKBOOKS = (b"\x09\x00\x04\x00", b"\x09\x02\x06\x00", b"\x09\x04\x06\x00", b"\x09\x08\x08\x00", b"\x09\x08\x10\x00")
+_WEB_PAGE = re.compile(
+    rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype html|html|table|head|body|meta)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_MIME_HEADER = re.compile(rb"(?:[\w-]{1,60}:[^\n]{0,500}\n(?:[^\n]{0,500}\n){0,30}?)?MIME-Version:", re.IGNORECASE)
+_OLDEST_WORKBOOKS = (b"\x09\0\4\0", b"\x09\2\6\0", b"\x09\4\6\0", b"\x09\x08\x08\0", b"\x09\x08\x10\0")
+"""First bytes of workbooks that are nothing but records."""
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _SAMPLE_BYTES = 4096
 
 
@@ -123,5 +128,6 @@ def _is_text(data: bytes) -> bool:
     head = data[:_SAMPLE_BYTES]
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     # XML that Office 2003 wrote is no table and no text.
-    return bool(head.strip()) and not head.lstrip(b"\xef\xbb\xbf \r\n").startswith(b"<?xml") and not re.search(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]", head)
+    return bool(start) and not start.startswith(b"<?xml") and not _CONTROL.search(head)

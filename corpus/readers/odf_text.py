@@ -1,7 +1,8 @@
-"""The text of OpenDocument files as HTML, which `html` turns into Markdown: headings, lists, tables, notes, comments."""
+"""The text of OpenDocument files as HTML, which `html` turns into Markdown."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from html import escape
 from typing import Any
@@ -18,11 +19,14 @@ _MAX_REPEATED_CELLS = 500
 _SKIPPED = frozenset({
     f"{TEXT}tracked-changes", f"{TEXT}sequence-decls", f"{TEXT}variable-decls", f"{TEXT}user-field-decls",
     f"{OFFICE}forms", f"{TEXT}table-of-content-source", f"{TEXT}alphabetical-index-source", f"{SVG}title",
-    f"{SVG}desc", f"{TEXT}hidden-paragraph", f"{TEXT}meta-field-source", f"{TEXT}ruby-text", f"{TEXT}bibliography-source",
-    f"{TEXT}illustration-index-source", f"{TEXT}table-index-source", f"{TEXT}object-index-source",
-    f"{TEXT}user-index-source", f"{TABLE}table-source", f"{OFFICE}event-listeners", f"{TEXT}note-citation",
+    f"{SVG}desc", f"{TEXT}hidden-paragraph", f"{TEXT}meta-field-source", f"{TEXT}ruby-text",
+    f"{TEXT}bibliography-source", f"{TEXT}illustration-index-source", f"{TEXT}table-index-source",
+    f"{TEXT}object-index-source", f"{TEXT}user-index-source", f"{TABLE}table-source",
+    f"{OFFICE}event-listeners", f"{TEXT}note-citation",
 })  # fmt: skip
 """Elements without text of the document."""
+_HEADING_ITEM = re.compile(r'<li(?: value="\d+")?><h\d>')
+_SPACES = frozenset({f"{TEXT}s", f"{TEXT}tab", f"{TEXT}line-break"})
 _PAGE_FIELDS = frozenset({f"{TEXT}page-number", f"{TEXT}page-count"})
 
 
@@ -38,6 +42,14 @@ class TextRenderer:
         self._notes = self._objects = self._depth = 0
         self._marked: dict[str, list[str]] = {}
         self.has_hidden = False
+        self._inline_writers: dict[str, Callable[[Any], str]] = {
+            f"{TEXT}note": self._keep_note,
+            f"{TEXT}ruby": self._write_ruby,
+            f"{OFFICE}annotation": self._keep_comment,
+            f"{OFFICE}annotation-end": self._finish_comment,
+            f"{DRAW}frame": self._write_frame,
+            f"{TABLE}table": self._write_table,
+        }
         self._writers: dict[str, Callable[[Any], str]] = {
             f"{TEXT}h": self._write_heading,
             f"{TEXT}p": self._write_paragraph,
@@ -113,8 +125,7 @@ class TextRenderer:
                 said = said.replace("<p>", "", 1).replace("</p>", "", 1)
             items.append(f"<li{value}>{said}</li>" if item.tag == f"{TEXT}list-item" else said)
         self._depth -= 1
-        only_headings = items and all(item.startswith(("<li><h", '<li value="')) and "<h" in item[:40] for item in items)
-        if only_headings:
+        if items and all(_HEADING_ITEM.match(item) for item in items):
             # A list around headings gives them their numbers, and is no list to a reader.
             return "".join(item.partition(">")[2].removesuffix("</li>") for item in items)
         return f"{numbering.opening}{''.join(items)}{numbering.closing}\n"
@@ -168,26 +179,24 @@ class TextRenderer:
         tag = element.tag
         if tag in _SKIPPED or tag in _PAGE_FIELDS:
             return ""
-        if tag == f"{TEXT}s":
-            return self._keep_text(" " * min(_parse_number(element.get(f"{TEXT}c"), 1), _MAX_SPACES))
-        if tag in (f"{TEXT}tab", f"{TEXT}line-break"):
-            self._keep_text(" ")
-            return " " if tag.endswith("tab") else "<br/>"
-        if tag == f"{TEXT}note":
-            return self._keep_note(element)
-        if tag == f"{TEXT}ruby":
-            reading = element.findtext(f"{TEXT}ruby-text") or ""
-            return f"{self._write_inline(element)}{f' ({escape(reading)})' if reading.strip() else ''}"
-        if tag == f"{OFFICE}annotation-end":
-            self._finish_comment(str(element.get(f"{OFFICE}name") or ""))
-            return ""
-        if tag in (f"{OFFICE}annotation", f"{DRAW}frame", f"{TABLE}table"):
-            return self._writers[tag](element)
-        if element.tag.startswith(DRAW) and tag not in (f"{DRAW}a",):
+        if tag in _SPACES:
+            return self._write_space(element)
+        if tag in self._inline_writers:
+            return self._inline_writers[tag](element)
+        if tag.startswith(DRAW) and tag != f"{DRAW}a":
             # A shape: its text stands apart from the line that holds its anchor.
             self._after.append(self._write_blocks(element))
             return ""
         return self._write_marked_text(element)
+
+    def _write_space(self, element: Any) -> str:
+        count = min(_parse_number(element.get(f"{TEXT}c"), 1), _MAX_SPACES)
+        spaces = self._keep_text(" " * count)
+        return "<br/>" if element.tag == f"{TEXT}line-break" else spaces
+
+    def _write_ruby(self, element: Any) -> str:
+        reading = element.findtext(f"{TEXT}ruby-text") or ""
+        return f"{self._write_inline(element)}{f' ({escape(reading)})' if reading.strip() else ''}"
 
     def _write_marked_text(self, element: Any) -> str:
         look = self.looks.find(element.get(f"{TEXT}style-name"))
@@ -221,16 +230,20 @@ class TextRenderer:
         resolved = any(key.endswith("}resolved") and value == "true" for key, value in comment.attrib.items())
         if text:
             by = f" by {author}" if author else ""
-            self._after.append(f"<p>Comment{escape(by)}\0{escape(name)}\0: {escape(text)}{' (resolved)' * resolved}</p>\n")
+            self._after.append(
+                f"<p>Comment{escape(by)}\0{escape(name)}\0: {escape(text)}{' (resolved)' * resolved}</p>\n"
+            )
             if name and len(self._marked) < _MAX_OPEN_COMMENTS:
                 self._marked[name] = []
         return ""
 
-    def _finish_comment(self, name: str) -> None:
+    def _finish_comment(self, end: Any) -> str:
+        name = str(end.get(f"{OFFICE}name") or "")
         words = " ".join("".join(self._marked.pop(name, [])).split())
         words = words if len(words) <= _MAX_MARKED_CHARS else f"{words[:_MAX_MARKED_CHARS].rstrip()} ..."
         on = f' on "{escape(words)}"' if words else ""
         self._after = [block.replace(f"\0{escape(name)}\0", on) for block in self._after]
+        return ""
 
     # -- frames -------------------------------------------------------------------------------------------------------
 
@@ -271,7 +284,11 @@ class TextRenderer:
             return ""
         if root.tag.endswith("}math"):
             return _write_mathml(root)
-        titles = [" ".join("".join(one.itertext()).split()) for one in root.iter("{*}title") if one.tag.endswith("chart:1.0}title")]
+        titles = [
+            " ".join("".join(one.itertext()).split())
+            for one in root.iter("{*}title")
+            if one.tag.endswith("chart:1.0}title")
+        ]
         tables = "".join(self._write_table(table) for table in root.iter(f"{TABLE}table"))
         text = "" if tables else "".join(self._write_block(one) for one in root.iter(f"{OFFICE}text"))
         return "".join(f"<p>{escape(title)}</p>\n" for title in titles if title) + tables + text

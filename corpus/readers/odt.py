@@ -102,9 +102,7 @@ def read_odp(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     )
 
 
-def _read_slide(
-    slide: Any, renderer: TextRenderer, document: OpenDocument, omissions: Omissions
-) -> tuple[str, str]:
+def _read_slide(slide: Any, renderer: TextRenderer, document: OpenDocument, omissions: Omissions) -> tuple[str, str]:
     """Return the title of a slide, and its other text as Markdown."""
     title, notes = "", slide.find(f"{PRESENTATION}notes")
     for frame in list(slide.iter(f"{DRAW}frame", f"{DRAW}custom-shape")):

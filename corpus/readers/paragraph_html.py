@@ -32,7 +32,10 @@ class TextParagraph:
 
 @dataclass(slots=True)
 class TableRow:
-    """One row. `edges`: the right edge of each cell in twips, empty if unknown. `below`: cells merged with those above."""
+    """One row. `edges`: the right edge of each cell in twips, empty if unknown.
+
+    `below`: the cells that are merged with those above them.
+    """
 
     cells: list[str]
     edges: Sequence[int] = ()

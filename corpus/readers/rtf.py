@@ -5,8 +5,6 @@ The control words are those of the Rich Text Format (RTF) Specification 1.9.1. N
 
 from __future__ import annotations
 
-from typing import Any
-
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.file_fields import build_fields
 from argot.corpus.readers.furniture_fields import read_labelled_fields
@@ -58,7 +56,7 @@ def convert_rich_text(text: RichText, omissions: Omissions) -> str:
     return convert_tree(parse_body(html), omissions, text.pictures.get)
 
 
-def read_rich_text_part(data: bytes) -> Any:
+def read_rich_text_part(data: bytes) -> str:
     """Return rich text within another file as Markdown."""
     omissions = Omissions()
     text = RichText(omissions)

@@ -31,14 +31,15 @@ _KEPT_STARRED = frozenset({
     "mmath", "cs", "ts", "sp", "footnote", "stylesheet",
 })  # fmt: skip
 _CAPTURED = frozenset({
-    "title", "author", "keywords", "category", "subject", "atnauthor", "atnid", "listtext", "pntext", "header", "headerl",
-    "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "stylesheet", "fonttbl", "revtim",
+    "title", "author", "keywords", "category", "subject", "atnauthor", "atnid", "listtext", "pntext", "header",
+    "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "stylesheet", "fonttbl", "revtim",
 })  # fmt: skip
 """Destinations whose text is kept for another use."""
 _BOX_DESTINATIONS = ("shptxt", "dptxbxtext")
 _HEADING_NAME = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop|rubrik|nagłówek|заголовок) ?(\d)", re.I)
 _TITLE_NAMES = ("title", "titel", "titre", "título")
 _MAX_PICTURES = 300
+_SYMBOL_CHARSET = 2
 
 
 @dataclass(slots=True)
@@ -311,13 +312,18 @@ class RichText:
             case "deleted":
                 state.deleted = is_on
             case "super" | "sub":
-                state.raised = word[:3] if is_on else ""
+                state.raised = {"super": "sup"}.get(word, word) if is_on else ""
             case "nosupersub":
                 state.raised = ""
-            case "f":
-                state.font = self._font_key = number or 0
             case "uc":
                 state.unicode_skip = min(max(number or 0, 0), 10)
+            case _:
+                self._read_font_word(word, number)
+
+    def _read_font_word(self, word: str, number: int | None) -> None:
+        match word:
+            case "f":
+                self._state.font = self._font_key = number or 0
             case "ansicpg":
                 self._code_page = number or 1252
             case "mac" | "pc" | "pca":
@@ -327,7 +333,7 @@ class RichText:
             case "pngblip" | "jpegblip":
                 self._picture_kind = word
             case "yr" | "mo" | "dy":
-                if state.use == "revtim":
+                if self._state.use == "revtim":
                     self._date[("yr", "mo", "dy").index(word)] = number or 0
 
     # -- text ---------------------------------------------------------------------------------------------------------
@@ -358,7 +364,9 @@ class RichText:
         data, self._bytes = bytes(self._bytes), bytearray()
         charset, font = self._fonts.get(self._state.font, (0, ""))
         if charset == 2 and not self._state.use:
-            self._add_text("".join(name_symbol(font, byte, self._omissions) if byte > 32 else chr(byte) for byte in data))
+            self._add_text(
+                "".join(name_symbol(font, byte, self._omissions) if byte > 32 else chr(byte) for byte in data)
+            )
             return
         if self._state.use == "fonttbl":
             key = self._font_key

@@ -9,6 +9,7 @@ import struct
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from argot.corpus.readers import word_properties as properties
 from argot.corpus.readers.ole_files import OleFile, decode_code_page
@@ -76,12 +77,12 @@ class WordBinary:
         self._fonts = self._read_fonts()
         self.lists = WordLists(self._read_table(_LISTS_AT, to_end=True), self._read_table(_OVERRIDES_AT))
         self._paragraphs = properties.read_runs(
-            self._read_table(_PARAGRAPHS_AT), self._main, 13, properties.cut_paragraph, properties.parse_paragraph,
-            properties.ParagraphProperties(),
+            self._read_table(_PARAGRAPHS_AT), self._main, properties.parse_paragraph, properties.ParagraphProperties(),
+            entry_bytes=13, cut=properties.cut_paragraph,
         )  # fmt: skip
         self._characters = properties.read_runs(
-            self._read_table(_CHARACTERS_AT), self._main, 1, properties.cut_characters, properties.parse_characters,
-            properties.CharacterProperties(),
+            self._read_table(_CHARACTERS_AT), self._main, properties.parse_characters,
+            properties.CharacterProperties(), entry_bytes=1, cut=properties.cut_characters,
         )  # fmt: skip
 
     # -- text ---------------------------------------------------------------------------------------------------------
@@ -143,7 +144,7 @@ class WordBinary:
         at, size = _NOTE_TABLES[kind]
         marks, places = self._read_places(at, size), self._read_places(at + 8, 0)
         first = self.stories[kind][0]
-        spans = zip(places, places[1:], strict=False)
+        spans = pairwise(places)
         return [(mark, first + start, first + end) for mark, (start, end) in zip(marks[:-1], spans, strict=False)]
 
     def list_comment_authors(self) -> list[str]:

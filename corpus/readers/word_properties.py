@@ -1,4 +1,4 @@
-"""Properties of paragraphs and characters in Word files before 2007 (MS-DOC 2.6): those that change what a text says."""
+"""Properties of paragraphs and characters in Word files before 2007 (MS-DOC 2.6) that change what a text says."""
 
 from __future__ import annotations
 
@@ -73,10 +73,11 @@ class PropertyRuns(Generic[Properties]):
 def read_runs(
     table: bytes,
     main: bytes,
-    entry_bytes: int,
-    cut: Callable[[bytes, int], bytes],
     parse: Callable[[bytes], Properties],
     default: Properties,
+    *,
+    entry_bytes: int,
+    cut: Callable[[bytes, int], bytes],
 ) -> PropertyRuns[Properties]:
     """Return the properties in the pages that a bin table lists.
 

@@ -11,9 +11,11 @@ from typing import Any
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.biff_records import SheetDrawings, list_sheet_starts, read_drawings
 from argot.corpus.readers.file_fields import build_fields
+from argot.corpus.readers.file_kinds import name_other_kind
 from argot.corpus.readers.furniture_fields import read_labelled_fields
 from argot.corpus.readers.grid_sheets import GridCell, GridSheet, place_cells, write_note
 from argot.corpus.readers.ole_files import OLE_MAGIC, OleFile
+from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.plain_text import name_without_suffix
 from argot.corpus.readers.sheet_xml import MergedArea, SheetExtras
 from argot.corpus.readers.sheets import SheetTexts
@@ -46,6 +48,8 @@ def read_xls(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     finally:
         book.release_resources()
     macros = ("its macros are left out and were not run",) if properties.get("macros") else ()
+    omissions = Omissions()
+    omissions.add("embedded file", properties.get("embedded", 0))
     named = ((key, str(properties.get(key) or "")) for key in ("creator", "keywords", "category"))
     running = _read_running_fields(drawings, sheets)
     return ParsedDocument(
@@ -54,7 +58,7 @@ def read_xls(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         MEDIA_TYPE,
         pages=tuple(texts.pages),
         date=properties.get("date"),
-        warnings=(*texts.warnings, *macros),
+        warnings=(*texts.warnings, *omissions.warnings(), *macros),
         fields=tuple(dict.fromkeys([*build_fields(named), *running])),
     )
 
@@ -63,12 +67,15 @@ def _open_streams(data: bytes, name: str, limits: ReadLimits) -> tuple[dict[str,
     """Return the properties and the stream of cells; the oldest workbooks are nothing but that stream."""
     limits.check_markup(len(data), _BYTES_PER_SECOND, "cells", name)
     if not data.startswith(OLE_MAGIC):
+        if other := name_other_kind(data, "workbook"):
+            raise UnreadableDocument(name, *other)
         return {}, data
     ole = OleFile(data, name, limits)
     stream = ole.read("Workbook") or ole.read("Book")
     if stream is None:
         raise UnreadableDocument(name, "damaged: it holds no workbook", "Open it in its program and save it again.")
-    return {**ole.read_properties(), "macros": ole.has("_VBA_PROJECT_CUR")}, stream
+    embedded = {one.partition("/")[0] for one in ole.list_streams() if one.startswith("MBD")}
+    return {**ole.read_properties(), "macros": ole.has("_VBA_PROJECT_CUR"), "embedded": len(embedded)}, stream
 
 
 def _open_book(data: bytes, name: str) -> Any:
@@ -150,9 +157,7 @@ def _find_format(book: Any, cell: Any) -> str:
     return str(found.format_str)
 
 
-def _read_running_fields(
-    drawings: list[SheetDrawings], sheets: list[WorkbookSheet]
-) -> tuple[DocumentField, ...]:
+def _read_running_fields(drawings: list[SheetDrawings], sheets: list[WorkbookSheet]) -> tuple[DocumentField, ...]:
     """Return the properties in the headers and footers of the sheets that are shown."""
     shown = (one for one, sheet in zip(drawings, sheets, strict=True) if not sheet.is_hidden)
     lines = (line for one in shown for text in one.headers for line in re.split(r"&[LCR](?![a-z])", text))

@@ -35,9 +35,7 @@ def read_xlsb(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
     Hidden sheets, rows and columns are left out, as in other workbooks. Macros are not run.
     """
-    checked = check_archive(
-        data, name, limits, elements_a_second=_ELEMENTS_PER_SECOND, kind=BINARY_WORKBOOK_KIND
-    )
+    checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_PER_SECOND, kind=BINARY_WORKBOOK_KIND)
     package, omissions = OfficePackage(checked.data), Omissions()
     book = _BinaryWorkbook(package, name, limits, omissions)
     texts = SheetTexts(book.make_sheets(), name, limits)
@@ -118,7 +116,9 @@ class _BinaryWorkbook:
             for _ in range(expected, row):
                 yield []
             expected = row + 1
-            yield place_cells(((column, *self._convert(value, style)) for _, column, value, style in cells), _MAX_COLUMNS)
+            yield place_cells(
+                ((column, *self._convert(value, style)) for _, column, value, style in cells), _MAX_COLUMNS
+            )
 
     def _convert(self, value: Any, style: int) -> tuple[Any, str]:
         """Return the value as openpyxl gives it, and its number format."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-_KINDS = {".pptx": "slide", ".xlsx": "sheet"}
+_KINDS = {
+    **dict.fromkeys((".pptx", ".odp"), "slide"),
+    **dict.fromkeys((".xlsx", ".xlsb", ".xls", ".ods"), "sheet"),
+}
 
 
 def place(document: str, page: int | None, page_kind: str | None = None) -> str:

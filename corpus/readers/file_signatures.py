@@ -47,7 +47,7 @@ _ZIP_PARTS = (
     ("word/document.xml", DOCX_TYPE), ("ppt/presentation.xml", PPTX_TYPE), ("xl/workbook.xml", XLSX_TYPE),
     ("xl/workbook.bin", XLSB_TYPE), ("visio/document.xml", VSDX_TYPE),
 )  # fmt: skip
-_OPEN_DOCUMENT = re.compile(rb"mimetypeapplication/vnd\.(?:oasis\.opendocument|sun\.xml)\.(\w+)")
+_OPEN_DOCUMENT = re.compile(rb"mimetypeapplication/vnd\.(?:oasis\.opendocument|sun\.xml)\.([a-z]+)")
 _OPEN_DOCUMENT_TYPES = {
     b"text": ODT_TYPE, b"writer": ODT_TYPE, b"spreadsheet": ODS_TYPE, b"calc": ODS_TYPE, b"presentation": ODP_TYPE,
     b"impress": ODP_TYPE,

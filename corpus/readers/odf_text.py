@@ -14,6 +14,7 @@ from argot.corpus.readers.omissions import Omissions
 _MAX_SPACES = 100
 _MAX_MARKED_CHARS = 100
 _MAX_OBJECTS = 200
+_MAX_OBJECT_DEPTH = 2
 _MAX_OPEN_COMMENTS = 50
 _MAX_REPEATED_CELLS = 500
 _SKIPPED = frozenset({
@@ -39,7 +40,7 @@ class TextRenderer:
         self._lists = ListNumbers(document)
         self._outline = read_outline_numbers(document)
         self._after: list[str] = []
-        self._notes = self._objects = self._depth = 0
+        self._notes = self._objects = self._object_depth = self._depth = 0
         self._marked: dict[str, list[str]] = {}
         self.has_hidden = False
         self._inline_writers: dict[str, Callable[[Any], str]] = {
@@ -276,6 +277,13 @@ class TextRenderer:
     def _write_object(self, element: Any) -> str:
         """Return a formula as MathML, and a chart as the table of its numbers."""
         self._objects += 1
+        self._object_depth += 1
+        try:
+            return self._read_object(element) if self._object_depth <= _MAX_OBJECT_DEPTH else ""
+        finally:
+            self._object_depth -= 1
+
+    def _read_object(self, element: Any) -> str:
         address = str(element.get(f"{XLINK}href") or "").rstrip("/")
         inner = element[0] if len(element) else None
         root = inner if inner is not None else self._document.parse(f"{address}/content.xml" if address else "")

@@ -28,6 +28,7 @@ from argot.types import ParsedDocument
 
 MEDIA_TYPE = "application/vnd.oasis.opendocument.spreadsheet"
 _ELEMENTS_PER_SECOND = 60_000
+_ROWS_PER_SECOND = 100_000
 _MAX_CELLS_A_ROW = 501
 """One more than is read of a row, so that the reader of sheets sees that there are more."""
 _MAX_SPACES = 100
@@ -43,9 +44,12 @@ def read_ods(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     document = open_document(data, name, limits, "spreadsheet", _ELEMENTS_PER_SECOND)
     omissions = Omissions()
     renderer = TextRenderer(document, omissions)
-    sheets = []
+    sheets, total = [], 0
     for table in document.body.iterchildren(f"{TABLE}table"):
         is_hidden = renderer.looks.find_visibility(table.get(f"{TABLE}style-name"), "table") == "false"
+        rows = 0 if is_hidden else _SheetTable.count_rows(table)
+        total += rows
+        limits.check_elements(total, _ROWS_PER_SECOND, "row", name)
         cells = None if is_hidden else _SheetTable(table, document, renderer, omissions).make_grid()
         sheets.append(WorkbookSheet(str(table.get(f"{TABLE}name") or ""), "", is_hidden, cells))
     texts = SheetTexts(sheets, name, limits)
@@ -70,6 +74,15 @@ class _SheetTable:
         self._merged: list[MergedArea] = []
         self._hidden_rows: set[int] = set()
         self._notes: list[str] = []
+
+    @staticmethod
+    def count_rows(table: Any) -> int:
+        """Return how many rows the cells and repetitions of a sheet make; blank ones at its end do not count."""
+        number = last = 0
+        for row in table.iter(f"{TABLE}table-row"):
+            number += min(_parse_number(row.get(f"{TABLE}number-rows-repeated")), MAX_ROWS)
+            last = number if next(row.iter(f"{TEXT}p"), None) is not None else last
+        return last
 
     def make_grid(self) -> GridSheet:
         """Return the sheet as a grid."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
@@ -52,13 +53,11 @@ def read_odt(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 def _warn(renderer: TextRenderer, body: Any) -> tuple[str, ...]:
     hidden = ("hidden text was left out",) if renderer.has_hidden else ()
-    changes = sum(1 for _ in body.iter(f"{TEXT}deletion"))
-    return (*hidden, *((f"{changes:,} deleted by tracked changes were left out",) if changes else ()))
+    has_changes = next(body.iter(f"{TEXT}deletion"), None) is not None
+    return (*hidden, *(("text deleted by tracked changes was left out",) if has_changes else ()))
 
 
 def _convert(html: str, document: OpenDocument, omissions: Omissions) -> str:
-    import re
-
     # The place of a comment that marks no words.
     cleaned = re.sub("\0[^\0]*\0", "", html)
     return convert_tree(parse_body(f"<html><body>{cleaned}</body></html>"), omissions, document.read)

@@ -65,8 +65,9 @@ class RowBuilder:
 
     def end_row(self, blocks: list[Block]) -> None:
         """Add the row to the blocks, if it has any cell."""
-        if self._text:
+        if "".join(self._text).strip():
             self.end_cell()
+        self._text = []
         if self._cells:
             kept = [number for number in range(len(self._cells)) if number not in self._beside or self._cells[number]]
             edges = self._edges if len(self._edges) >= len(self._cells) else []

@@ -61,7 +61,8 @@ def write_ole(streams: Mapping[str, bytes]) -> bytes:
         entries[0][3:] = [add_sectors(bytes(small)), len(small)]
     directory = b"".join(
         name.encode("utf-16-le").ljust(64, b"\0") + struct.pack(
-            "<HBBIII16xI16xIII", 2 * len(name) + 2, kind, 1, _NONE, siblings.get(number, _NONE), child, 0, start, size, 0
+            "<HBBIII16xI16xIII", 2 * len(name) + 2, kind, 1, _NONE, siblings.get(number, _NONE), child, 0, start, size,
+            0,
         )
         for number, (name, kind, child, start, size) in enumerate(entries)
     )  # fmt: skip
@@ -74,8 +75,8 @@ def write_ole(streams: Mapping[str, bytes]) -> bytes:
     fat += [_FAT] * count
     table = struct.pack(f"<{len(fat)}I", *fat).ljust(count * _SECTOR, b"\xff")
     head = struct.pack(
-        "<8s16xHHHHH6xIIIIIIIII", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0x3E, 3, 0xFFFE, 9, 6, 0, count, first_directory, 0,
-        _CUTOFF, first_small, -(-len(small_fat) // 128), _END, 0,
+        "<8s16xHHHHH6xIIIIIIIII", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", 0x3E, 3, 0xFFFE, 9, 6, 0, count, first_directory,
+        0, _CUTOFF, first_small, -(-len(small_fat) // 128), _END, 0,
     )  # fmt: skip
     head += struct.pack("<109I", *places, *[_FREE] * (109 - count))
     return head + b"".join(sectors) + table

@@ -139,13 +139,14 @@ def read_doc_texts(data: bytes, budget: Budget) -> Iterator[SourceText]:
             pieces[rule].append(character if looks.symbol is None else " ")
         for rule, characters in pieces.items():
             text = "".join(characters).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-            text = re.sub("[\x00-\x1d\x1f]", " ", text.replace("\x1f", "").replace("\x1e", "-"))
+            text = re.sub("[\x13-\x15\x1f]", "", text).replace("\x1e", "-")
+            text = re.sub("[\x00-\x1d]", " ", text)
             yield SourceText(story, _STORY_KINDS.get(story, story), text, _STORY_RULES.get(story) or rule)
 
 
 def read_msg_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
     """Give the text of a message of Outlook, with that of its attachments."""
-    from argot.corpus.readers.msg import convert_message
+    from argot.corpus.readers.msg_conversion import convert_message
 
     yield from read_mail_texts(convert_message(data, "a message", ReadLimits()), nesting)
 

@@ -64,7 +64,7 @@ def read_rich_text(content: bytes, at: int = 0) -> str:
 
 def read_shared_strings(data: bytes) -> list[str]:
     """Return the strings that cells refer to by number."""
-    found = []
+    found: list[str] = []
     for code, content in iter_records(data):
         if code == SHARED_ITEM and len(found) < _MAX_STRINGS:
             found.append(read_rich_text(content))

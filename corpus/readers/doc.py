@@ -91,7 +91,7 @@ class _Story:
     def _list_notes(self) -> dict[int, tuple[str, int, int]]:
         """Return kind, first and last character of each note by the place of its mark."""
         authors = self._word.list_comment_authors()
-        found = {}
+        found: dict[int, tuple[str, int, int]] = {}
         for kind in ("footnote", "endnote"):
             found |= {mark: (kind, start, end) for mark, start, end in self._word.list_notes(kind)}
         for number, (mark, start, end) in enumerate(self._word.list_notes("comment")):

@@ -12,6 +12,7 @@ from email.mime.message import MIMEMessage
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 from email.utils import format_datetime, formataddr
+from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import mapi_properties as mapi
@@ -55,9 +56,11 @@ class _MessageMaker:
         """Return one message with its attachments."""
         self._count()
         message = MIMEMultipart("mixed")
+        # Its own headers are text that is already encoded, or that has to be.
+        headers: Any = message
         for field, text in self._list_headers(bag):
             if text:
-                message[field] = text
+                headers[field] = text
         forms = list(self._read_forms(bag))
         if len(forms) > 1:
             alternative = MIMEMultipart("alternative")

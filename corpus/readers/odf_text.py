@@ -105,7 +105,7 @@ class TextRenderer:
         return "" if self._is_hidden_section(element) else self._write_blocks(element)
 
     def _is_hidden_section(self, element: Any) -> bool:
-        is_hidden = element.tag == f"{TEXT}section" and element.get(f"{TEXT}display") == "none"
+        is_hidden: bool = element.tag == f"{TEXT}section" and element.get(f"{TEXT}display") == "none"
         if is_hidden:
             self._note_hidden(element)
         return is_hidden
@@ -309,7 +309,7 @@ def _write_mathml(root: Any) -> str:
         if isinstance(element.tag, str):
             element.tag = element.tag.rpartition("}")[2]
             element.attrib.clear()
-    from lxml import etree
+    from lxml import etree  # type: ignore[import-untyped]
 
     for annotation in list(root.iter("annotation")):
         annotation.getparent().remove(annotation)

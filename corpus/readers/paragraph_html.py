@@ -104,7 +104,7 @@ def _write_list(items: Sequence[TextParagraph]) -> Iterator[str]:
 
 def _write_table(rows: Sequence[TableRow]) -> str:
     edges = _join_edges(rows)
-    head, body = [], []
+    head, body = list[str](), list[str]()
     above: dict[int, str] = {}
     for row in rows:
         cells = []

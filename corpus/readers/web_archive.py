@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from email import message_from_bytes, policy
-from email.message import EmailMessage
-from typing import cast
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.html import decode_html, read_html
@@ -24,7 +22,7 @@ def read_web_archive(data: bytes, name: str, limits: ReadLimits) -> ParsedDocume
     Raises:
         UnreadableDocument: it holds neither a page nor a mail.
     """
-    message = cast("EmailMessage", message_from_bytes(data.lstrip(), policy=policy.default))
+    message = message_from_bytes(data.lstrip(), policy=policy.default)
     parts = list(message.walk())
     limits.check_elements(len(parts), PARTS_PER_SECOND, "mail", name)
     page = next((one for one in parts if one.get_content_type() == "text/html"), None)

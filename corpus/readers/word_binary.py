@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from argot.corpus.readers import word_properties as properties
@@ -111,7 +111,7 @@ class WordBinary:
         found = self._paragraphs.find(offset)
         style = self._resolve_style(found.style)
         if found.list_id is None and style.list_id is not None:
-            return properties.replace(found, list_id=style.list_id, list_level=found.list_level or style.list_level)
+            return replace(found, list_id=style.list_id, list_level=found.list_level or style.list_level)
         return found
 
     def find_heading(self, paragraph: properties.ParagraphProperties) -> int:

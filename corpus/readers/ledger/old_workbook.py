@@ -179,7 +179,7 @@ def read_xlsb_texts(data: bytes, budget: Budget) -> Iterator[SourceText]:
 
 
 def _find_target(relations: bytes, identity: str) -> str:
-    from lxml import etree
+    from lxml import etree  # type: ignore[import-untyped]
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True)
     root = etree.fromstring(relations, parser) if relations else None

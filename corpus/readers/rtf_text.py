@@ -13,28 +13,17 @@ from argot.corpus.readers.ole_files import decode_code_page
 from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.paragraph_html import Block, TextParagraph, write_blocks
 from argot.corpus.readers.rtf_tables import RowBuilder
-from argot.corpus.readers.rtf_tokens import CODE_PAGES_BY_CHARSET, SIGNS, Token, iter_tokens
+from argot.corpus.readers.rtf_tokens import (
+    CAPTURED_DESTINATIONS,
+    CODE_PAGES_BY_CHARSET,
+    KEPT_STARRED_DESTINATIONS,
+    SIGNS,
+    SKIPPED_DESTINATIONS,
+    Token,
+    iter_tokens,
+)
 
 _MAX_DEPTH = 2_000
-_SKIPPED = frozenset({
-    "colortbl", "filetbl", "revtbl", "template", "nonshppict", "xe", "tc", "rxe", "txe", "private", "fldinst",
-    "objdata", "bkmkstart", "bkmkend", "ftnsep", "ftnsepc", "ftncn", "aftnsep", "aftnsepc", "aftncn", "mmathPict",
-    "nonesttables", "pntxtb", "pntxta", "sn", "sv", "operator", "company", "comment", "doccomm", "hlinkbase",
-    "creatim", "printim", "buptim", "manager", "objclass", "objname", "objalias", "listname", "levelnumbers",
-    "fname", "falt", "panose", "pgdsctbl", "background", "ffname", "ffdeftext", "ffhelptext", "ffstattext", "ffl",
-    "userprops", "datafield", "datastore", "themedata", "colorschememapping", "latentstyles", "picprop", "upr",
-    "atnref", "atndate", "atntime", "atnparent", "generator",
-})  # fmt: skip
-"""Destinations without text of the document. All others behind `\\*` that are not named below are skipped, too."""
-_KEPT_STARRED = frozenset({
-    "shppict", "shpinst", "shptxt", "do", "dptxbxtext", "ud", "annotation", "atnauthor", "pn", "moMath", "moMathPara",
-    "mmath", "cs", "ts", "sp", "footnote", "stylesheet",
-})  # fmt: skip
-_CAPTURED = frozenset({
-    "title", "author", "keywords", "category", "subject", "atnauthor", "atnid", "listtext", "pntext", "header",
-    "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "stylesheet", "fonttbl", "revtim",
-})  # fmt: skip
-"""Destinations whose text is kept for another use."""
 _BOX_DESTINATIONS = ("shptxt", "dptxbxtext")
 _HEADING_NAME = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop|rubrik|nagłówek|заголовок) ?(\d)", re.I)
 _TITLE_NAMES = ("title", "titel", "titre", "título")
@@ -174,11 +163,11 @@ class RichText:
         elif word in ("object", "objemb"):
             if word == "object":
                 self._omissions.add("embedded file")
-        elif word in _CAPTURED:
+        elif word in CAPTURED_DESTINATIONS:
             state.use = word
             self._captured = []
             self._at_end(lambda: self._keep_captured(word))
-        elif word in _SKIPPED or (is_starred and word not in _KEPT_STARRED):
+        elif word in SKIPPED_DESTINATIONS or (is_starred and word not in KEPT_STARRED_DESTINATIONS):
             state.use = "skip"
         else:
             return False

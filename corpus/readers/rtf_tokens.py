@@ -21,6 +21,26 @@ SIGNS = {
 }  # fmt: skip
 """Control words that stand for characters."""
 
+SKIPPED_DESTINATIONS = frozenset({
+    "colortbl", "filetbl", "revtbl", "template", "nonshppict", "xe", "tc", "rxe", "txe", "private", "fldinst",
+    "objdata", "bkmkstart", "bkmkend", "ftnsep", "ftnsepc", "ftncn", "aftnsep", "aftnsepc", "aftncn", "mmathPict",
+    "nonesttables", "pntxtb", "pntxta", "sn", "sv", "operator", "company", "comment", "doccomm", "hlinkbase",
+    "creatim", "printim", "buptim", "manager", "objclass", "objname", "objalias", "listname", "levelnumbers",
+    "fname", "falt", "panose", "pgdsctbl", "background", "ffname", "ffdeftext", "ffhelptext", "ffstattext", "ffl",
+    "userprops", "datafield", "datastore", "themedata", "colorschememapping", "latentstyles", "picprop", "upr",
+    "atnref", "atndate", "atntime", "atnparent", "generator",
+})  # fmt: skip
+"""Destinations without text of the document. All others behind `\\*` that are not named below are skipped, too."""
+KEPT_STARRED_DESTINATIONS = frozenset({
+    "shppict", "shpinst", "shptxt", "do", "dptxbxtext", "ud", "annotation", "atnauthor", "pn", "moMath", "moMathPara",
+    "mmath", "cs", "ts", "sp", "footnote", "stylesheet",
+})  # fmt: skip
+CAPTURED_DESTINATIONS = frozenset({
+    "title", "author", "keywords", "category", "subject", "atnauthor", "atnid", "listtext", "pntext", "header",
+    "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "stylesheet", "fonttbl", "revtim",
+})  # fmt: skip
+"""Destinations whose text is kept for another use."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:

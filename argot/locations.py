@@ -7,7 +7,10 @@ from urllib.parse import quote
 
 from argot.languages.catalogues import translate
 
-_KINDS = {".pptx": "slide", ".xlsx": "sheet"}
+_KINDS = {
+    **dict.fromkeys((".pptx", ".odp"), "slide"),
+    **dict.fromkeys((".xlsx", ".xlsb", ".xls", ".ods"), "sheet"),
+}
 
 
 def place(document: str, page: int | None, page_kind: str | None = None) -> str:

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers import file_signatures as kinds
 from argot.corpus.readers.pictures import PictureShelf, get_shelf, strip_marks, use_shelf
 from argot.corpus.readers.plain_text import decode_text
 from argot.corpus.readers.source_languages import SOURCE_SUFFIXES
@@ -31,11 +32,7 @@ __all__ = ["SUFFIXES", "ReadLimits", "is_readable", "media_type_of", "read_docum
 
 Reader = Callable[[bytes, str, ReadLimits], ParsedDocument]
 
-_DOCX_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-_PPTX_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-_EPUB_MEDIA_TYPE = "application/epub+zip"
 _XML_MEDIA_TYPE = "application/xml"
-_XLSX_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 SUFFIXES: Mapping[str, str] = MappingProxyType(
     {
@@ -48,17 +45,12 @@ SUFFIXES: Mapping[str, str] = MappingProxyType(
         ".xhtml": "text/html",
         ".rst": "text/x-rst",
         ".pdf": "application/pdf",
-        ".docx": _DOCX_MEDIA_TYPE,
-        ".docm": _DOCX_MEDIA_TYPE,
-        ".pptx": _PPTX_MEDIA_TYPE,
-        ".pptm": _PPTX_MEDIA_TYPE,
+        **kinds.OFFICE_SUFFIXES,
         ".csv": "text/csv",
         ".tsv": "text/csv",
-        ".xlsx": _XLSX_MEDIA_TYPE,
-        ".xlsm": _XLSX_MEDIA_TYPE,
         ".eml": "message/rfc822",
         ".mbox": "application/mbox",
-        ".epub": _EPUB_MEDIA_TYPE,
+        ".epub": kinds.EPUB_TYPE,
         ".json": "application/json",
         ".jsonl": "application/jsonl",
         ".ndjson": "application/jsonl",
@@ -98,13 +90,23 @@ _READERS: Mapping[str, tuple[str, str]] = {
     "text/html": ("html", "read_html"),
     "text/x-rst": ("rst", "read_rst"),
     "application/pdf": ("pdf", "read_pdf"),
-    _DOCX_MEDIA_TYPE: ("docx", "read_docx"),
-    _PPTX_MEDIA_TYPE: ("pptx", "read_pptx"),
+    kinds.DOCX_TYPE: ("docx", "read_docx"),
+    kinds.DOC_TYPE: ("doc", "read_doc"),
+    kinds.RTF_TYPE: ("rtf", "read_rtf"),
+    kinds.ODT_TYPE: ("odt", "read_odt"),
+    kinds.PPTX_TYPE: ("pptx", "read_pptx"),
+    kinds.ODP_TYPE: ("odt", "read_odp"),
+    kinds.VSDX_TYPE: ("vsdx", "read_vsdx"),
     "text/csv": ("sheets", "read_csv"),
-    _XLSX_MEDIA_TYPE: ("sheets", "read_xlsx"),
+    kinds.XLSX_TYPE: ("sheets", "read_xlsx"),
+    kinds.XLSB_TYPE: ("xlsb", "read_xlsb"),
+    kinds.XLS_TYPE: ("xls", "read_xls"),
+    kinds.ODS_TYPE: ("ods", "read_ods"),
     "message/rfc822": ("mail", "read_mail"),
+    kinds.MSG_TYPE: ("msg", "read_msg"),
+    kinds.WEB_ARCHIVE_TYPE: ("web_archive", "read_web_archive"),
     "application/mbox": ("mail", "read_mailbox"),
-    _EPUB_MEDIA_TYPE: ("epub", "read_epub"),
+    kinds.EPUB_TYPE: ("epub", "read_epub"),
     "application/json": ("json_records", "read_json"),
     "application/jsonl": ("json_records", "read_json_lines"),
     "application/x-ipynb+json": ("notebook", "read_notebook"),
@@ -229,7 +231,8 @@ def _replace_unstorable(text: str) -> str:
 
 
 def media_type_of(data: bytes, name: str) -> str:
-    """Return the media type by the suffix, else by the first bytes, which also reveal HTML in a file named `.txt`.
+    """Return the media type by the suffix, else by the first bytes, which also reveal HTML in a file named `.txt`, and
+    the actual kind of a file with the name of an Office file.
 
     A file without any suffix is text, unless its first bytes say otherwise.
 
@@ -239,7 +242,7 @@ def media_type_of(data: bytes, name: str) -> str:
     suffix = PurePosixPath(name.replace("\\", "/")).suffix.lower()
     known = SUFFIXES.get(suffix)
     if known and known != "text/plain":
-        return known
+        return kinds.find_actual_type(data, known)
     sniffed = _detect_media_type(data)
     if known:
         return sniffed if sniffed == "text/html" else known
@@ -267,16 +270,8 @@ def _detect_media_type(data: bytes) -> str | None:
     # PDF readers accept up to 1,024 other bytes before the mark.
     if b"%PDF-" in head[:1024]:
         return "application/pdf"
-    if head.startswith(_ZIP_MAGIC):
-        parts = {
-            b"word/document.xml": _DOCX_MEDIA_TYPE,
-            b"ppt/presentation.xml": _PPTX_MEDIA_TYPE,
-            b"xl/workbook.xml": _XLSX_MEDIA_TYPE,
-        }
-        # Neither is compressed: an e-book's first member, and the names of all members.
-        if data[30:70].startswith(b"mimetype" + _EPUB_MEDIA_TYPE.encode()):
-            return _EPUB_MEDIA_TYPE
-        return next((media_type for part, media_type in parts.items() if part in data), None)
+    if (office := kinds.detect_office_type(data)) is not None:
+        return office
     lowered = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if lowered.startswith((b"<!doctype html", b"<html")):
         return "text/html"

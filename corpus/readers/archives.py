@@ -28,7 +28,7 @@ _NEEDED_PARTS = frozenset(
     {
         *("[Content_Types].xml", "_rels/.rels", "word/document.xml", "ppt/presentation.xml", "xl/workbook.xml"),
         *("ppt/_rels/presentation.xml.rels", "xl/_rels/workbook.xml.rels"),
-        *("META-INF/container.xml", "META-INF/encryption.xml"),
+        *("META-INF/container.xml", "META-INF/encryption.xml", "content.xml", "xl/workbook.bin"),
     }
 )
 _MAX_NAMED_PARTS = 5

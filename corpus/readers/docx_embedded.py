@@ -19,7 +19,20 @@ from argot.errors import UnreadableDocument
 _BUTTON_CLASS = b"{D7053240-CE69-11CD-A777-00DD01143C57}"
 """The class of a button, which has no content."""
 _OLE_OBJECT = "{urn:schemas-microsoft-com:office:office}OLEObject"
-_OFFICE_SUFFIXES = (".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".pptm")
+_OFFICE_SUFFIXES = (
+    ".docx",
+    ".docm",
+    ".doc",
+    ".odt",
+    ".xlsx",
+    ".xlsm",
+    ".xlsb",
+    ".xls",
+    ".ods",
+    ".pptx",
+    ".pptm",
+    ".odp",
+)
 _PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
 _MAX_NESTED_FILES = 2
 _MAX_FILES = 50
@@ -111,7 +124,6 @@ def _read_web_archive(content: bytes) -> str:
 
 
 def _read_rich_text(content: bytes) -> str:
-    from striprtf.striprtf import rtf_to_text
+    from argot.corpus.readers.rtf import read_rich_text_part
 
-    text = str(rtf_to_text(content.decode("cp1252", "replace"), errors="ignore"))
-    return "\n\n".join(line.strip() for line in text.splitlines() if line.strip())
+    return read_rich_text_part(content).strip()

@@ -26,7 +26,7 @@ def write_symbol_characters(root: Any, omissions: Omissions) -> None:
     for symbol in list(root.iter(f"{W}sym")):
         code = _parse_code(str(symbol.get(f"{W}char") or ""))
         text = symbol.makeelement(f"{W}t")
-        text.text = _name_symbol(str(symbol.get(f"{W}font") or ""), code, omissions)
+        text.text = name_symbol(str(symbol.get(f"{W}font") or ""), code, omissions)
         text.tail = symbol.tail
         symbol.getparent().replace(symbol, text)
     for text in root.iter(f"{W}t"):
@@ -41,10 +41,11 @@ def _write_characters(text: Any, omissions: Omissions) -> str:
     fonts = text.getparent().find(f"{W}rPr/{W}rFonts")
     names = [str(fonts.get(f"{W}{name}") or "") for name in ("ascii", "hAnsi")] if fonts is not None else []
     font = next((name for name in names if name), "Symbol")
-    return _PRIVATE_CHARACTER.sub(lambda found: _name_symbol(font, ord(found.group()), omissions), boxed)
+    return _PRIVATE_CHARACTER.sub(lambda found: name_symbol(font, ord(found.group()), omissions), boxed)
 
 
-def _name_symbol(font: str, code: int, omissions: Omissions) -> str:
+def name_symbol(font: str, code: int, omissions: Omissions) -> str:
+    """Return the character that a font shows for a code; one that is not known is counted."""
     from mammoth.docx.dingbats import dingbats
 
     low = code - _FIRST_PRIVATE_CODE if _FIRST_PRIVATE_CODE <= code < _FIRST_PRIVATE_CODE + 0x100 else code

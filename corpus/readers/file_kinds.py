@@ -13,10 +13,13 @@ _OLD_OFFICE_STREAMS = {
 }
 """Streams of the files that Office wrote before 2007, to the program and the suffix of today."""
 _OPEN_DOCUMENT = re.compile(rb"mimetypeapplication/vnd\.(?:oasis\.opendocument|sun\.xml)\.")
+BINARY_WORKBOOK_KIND = "binary workbook"
+OPEN_DOCUMENT_KIND = "OpenDocument file"
+"""Kinds that readers of other archives expect."""
 _ZIP_MAGIC = b"PK"
 _WEB_PAGE_REFUSAL = ("a web page", "Give it a name that ends in .html.")
 _KINDS_BY_BEGINNING = {
-    b"{\\rtf": ("rich text (RTF)", "Save it as .docx."),
+    b"{\\rtf": ("rich text (RTF)", "Give it a name that ends in .rtf."),
     b"<!doctype html": _WEB_PAGE_REFUSAL,
     b"<html": _WEB_PAGE_REFUSAL,
     b"<?xml": ("a single XML file, as Office 2003 wrote", "Save it as .docx or .xlsx."),
@@ -40,10 +43,10 @@ def name_other_kind(data: bytes, kind: str) -> tuple[str, str] | None:
 
 
 def _name_other_archive(data: bytes, kind: str) -> tuple[str, str] | None:
-    if _OPEN_DOCUMENT.search(data[30:120]):
-        return (f"no {kind} but an OpenDocument file", "Save it as .docx, .xlsx or .pptx.")
-    if b"xl/workbook.bin" in data:
-        return ("a binary workbook (.xlsb)", "Save it as .xlsx.")
+    if kind != OPEN_DOCUMENT_KIND and _OPEN_DOCUMENT.search(data[30:120]):
+        return (f"no {kind} but an OpenDocument file", "Give it a name that ends in .odt, .ods or .odp.")
+    if kind != BINARY_WORKBOOK_KIND and b"xl/workbook.bin" in data:
+        return ("a binary workbook", "Give it a name that ends in .xlsb.")
     return None
 
 

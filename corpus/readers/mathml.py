@@ -6,7 +6,7 @@ If a page contains its formula as TeX, as KaTeX, MathJax and Wikipedia do, that 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from bs4 import Tag
 from bs4.element import NavigableString, PreformattedString
@@ -49,8 +49,12 @@ def parse_image_tex(alt: str) -> str:
 
 
 def _convert_children(element: Tag) -> str:
+    return _join_parts(map(_convert_part, _list_parts(element)))
+
+
+def _join_parts(parts: Iterable[str]) -> str:
     text = ""
-    for part in map(_convert_part, _list_parts(element)):
+    for part in parts:
         # A command ends where no letter follows: `\alpha x`.
         text += f" {part}" if re.search(r"\\[A-Za-z]+$", text) and part[:1].isalpha() else part
     return text
@@ -83,7 +87,7 @@ def _convert_special(name: str, part: Tag, args: Sequence[str]) -> str:
     made = ""
     match name:
         case "msqrt":
-            made = rf"\sqrt{{{_convert_children(part)}}}"
+            made = rf"\sqrt{{{_join_parts(args)}}}"
         case "mfenced":
             separator = str(part.get("separators", ",")).strip()[:1]
             made = f"{part.get('open', '(')}{separator.join(args)}{part.get('close', ')')}"
@@ -95,15 +99,16 @@ def _convert_special(name: str, part: Tag, args: Sequence[str]) -> str:
         case "mlabeledtr":  # the number of the equation comes first
             made = " & ".join([*args[1:], *(rf"\text{{{number}}}" for number in args[:1])])
         case "mmultiscripts":
-            made = _write_multiscripts(part)
+            made = _write_multiscripts(part, args)
         case "mspace":
             made = " "
         case _:
-            made = _convert_children(part)
+            # Converting the children once more would double the work with each level.
+            made = _join_parts(args)
     return made
 
 
-def _write_multiscripts(part: Tag) -> str:
+def _write_multiscripts(part: Tag, args: Sequence[str]) -> str:
     base, before, after, in_front = "", "", "", False
     scripts: list[str] = []
 
@@ -111,13 +116,13 @@ def _write_multiscripts(part: Tag) -> str:
         lower, upper = "".join(scripts[0::2]), "".join(scripts[1::2])
         return (f"_{{{lower}}}" if lower else "") + (f"^{{{upper}}}" if upper else "")
 
-    for number, one in enumerate(_list_parts(part)):
+    for number, (one, written) in enumerate(zip(_list_parts(part), args, strict=True)):
         if isinstance(one, Tag) and one.name == "mprescripts":
             after, scripts, in_front = pairs(), [], True
         elif number == 0:
-            base = _convert_part(one)
+            base = written
         else:
-            scripts.append(_convert_part(one))
+            scripts.append(written)
     before, after = (pairs(), after) if in_front else ("", pairs())
     return (f"{{}}{before}" if before else "") + base + after
 

@@ -142,6 +142,11 @@ def drop_dangling_relationships(data: bytes, blanks: Mapping[str, bytes]) -> tup
     return _rewrite(data, changed.get, added), tuple(missing)
 
 
+def find_reference_id(element: Any) -> str:
+    """Return the id of the relationship that an element refers to; "" for none."""
+    return next((str(value) for name, value in element.attrib.items() if name.endswith("}id")), "")
+
+
 def has_text(kind: str) -> bool:
     """Return whether parts of this kind can contain text by a person."""
     return kind not in _KINDS_WITHOUT_TEXT

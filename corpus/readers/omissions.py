@@ -9,6 +9,7 @@ _PLURALS = {
     "text box": "text boxes",
     "check box": "check boxes",
     "end of a long printout": "ends of long printouts",
+    "page of a frame": "pages of frames",
 }
 
 

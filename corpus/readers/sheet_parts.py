@@ -51,6 +51,8 @@ class SheetParts:
             ("threadedComment", "thread of comments", self._read_threads),
         ):
             for part in self._package.find_related(self._path, kind):
+                if part.endswith(".bin"):
+                    continue  # the notes of a binary workbook: `xlsb` reads them
                 try:
                     yield from list(read(part))
                 except (KeyError, ValueError, AttributeError, TypeError):

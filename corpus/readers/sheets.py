@@ -12,14 +12,16 @@ from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.archives import check_archive, read_core_properties
+from argot.corpus.readers.grid_sheets import GridSheet
 from argot.corpus.readers.moment_formats import format_moment
 from argot.corpus.readers.number_formats import format_number
+from argot.corpus.readers.office_package import OfficePackage
 from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.pipe_tables import join_headers, render_pipe_table
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.corpus.readers.sheet_parts import SheetParts
 from argot.corpus.readers.sheet_xml import MergedArea, SheetExtras, read_sheet_extras
-from argot.corpus.readers.workbooks import OpenedWorkbook, WorkbookSheet, open_workbook
+from argot.corpus.readers.workbooks import WorkbookSheet, open_workbook
 from argot.errors import UnreadableDocument
 from argot.types import DocumentField, PageMark, ParsedDocument
 
@@ -63,7 +65,7 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """
     checked = check_archive(data, name, limits, elements_a_second=_ELEMENTS_PER_SECOND)
     opened = open_workbook(checked)
-    sheets = _Sheets(opened, name, limits)
+    sheets = SheetTexts(opened.sheets, name, limits, opened.package, opened.book)
     sheets.read()
     core = read_core_properties(opened.data)
     return ParsedDocument(
@@ -77,11 +79,22 @@ def read_xlsx(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     )
 
 
-class _Sheets:
-    """The sheets of a workbook as Markdown, and the content found in them but not read."""
+class SheetTexts:
+    """The sheets of a workbook as Markdown, and the content found in them but not read.
 
-    def __init__(self, opened: OpenedWorkbook, name: str, limits: ReadLimits) -> None:
-        self._opened, self._name, self._limits = opened, name, limits
+    Without a package the cells of each sheet are a `GridSheet`, as the readers of other spreadsheets make it.
+    """
+
+    def __init__(
+        self,
+        sheets: Sequence[WorkbookSheet],
+        name: str,
+        limits: ReadLimits,
+        package: OfficePackage | None = None,
+        book: Any = None,
+    ) -> None:
+        self._sheets, self._name, self._limits = sheets, name, limits
+        self._package, self._book = package, book
         self._length = 0
         self.omissions = Omissions()
         self.parts: list[str] = []
@@ -91,10 +104,10 @@ class _Sheets:
 
     def read(self) -> None:
         """Read every sheet that is not hidden."""
-        hidden = [sheet.title for sheet in self._opened.sheets if sheet.is_hidden]
+        hidden = [sheet.title for sheet in self._sheets if sheet.is_hidden]
         self.warnings += [f"hidden sheets were left out: {_join_names(hidden)}"] if hidden else []
         failed: list[str] = []
-        for number, sheet in enumerate(self._opened.sheets, start=1):
+        for number, sheet in enumerate(self._sheets, start=1):
             if sheet.is_hidden:
                 continue
             try:
@@ -115,12 +128,17 @@ class _Sheets:
 
     def _read_sheet(self, sheet: WorkbookSheet) -> Iterator[str]:
         hides: Callable[[str], bool] | None = None
+        if isinstance(sheet.cells, GridSheet):
+            yield from self._read_tables(sheet, sheet.cells.extras)
+            yield from sheet.cells.notes
+            return
         if sheet.cells is not None:
-            extras = read_sheet_extras(self._opened.book, sheet.cells)
+            extras = read_sheet_extras(self._book, sheet.cells)
             yield from self._read_tables(sheet, extras)
             self.fields += [field for field in extras.fields if field not in self.fields]
             hides = extras.is_hidden
-        yield from SheetParts(self._opened.package, sheet.path, self.omissions, hides).read_blocks()
+        if self._package is not None:
+            yield from SheetParts(self._package, sheet.path, self.omissions, hides).read_blocks()
 
     def _read_tables(self, sheet: WorkbookSheet, extras: SheetExtras) -> list[str]:
         cells = _Cells(sheet.cells, extras, self._length, self._name, self._limits)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import gold_offices
+import gold_old_offices
+import gold_open_documents
 import gold_pdfs
 import pytest
 from markdown_likeness import likeness
@@ -44,6 +46,15 @@ DOCUMENTS: dict[str, Callable[[], bytes]] = {
     "slides.pptx": gold_offices.slides,
     "slides_with_charts.pptx": gold_offices.slides_with_charts,
     "workbook.xlsx": gold_offices.workbook,
+    "letter.odt": gold_open_documents.letter,
+    "spreadsheet.ods": gold_open_documents.spreadsheet,
+    "open_slides.odp": gold_open_documents.open_slides,
+    "drawing.vsdx": gold_open_documents.drawing,
+    "old_workbook.xls": gold_old_offices.old_workbook,
+    "binary_workbook.xlsb": gold_old_offices.binary_workbook,
+    "rich_text.rtf": gold_old_offices.rich_text,
+    "old_word_file.doc": gold_old_offices.old_word_file,
+    "outlook_message.msg": gold_old_offices.outlook_message,
     "web_page.html": gold_offices.web_page,
     "book.epub": gold_offices.book,
 }

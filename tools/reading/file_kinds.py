@@ -8,13 +8,18 @@ from pathlib import PurePosixPath
 
 from argot.types import Document
 
-_SHEETS = frozenset({".xlsx", ".csv", ".tsv"})
+_SHEETS = frozenset({".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".csv", ".tsv"})
+_TEXTS = frozenset({".docx", ".docm", ".doc", ".odt", ".rtf"})
+_SLIDES = frozenset({".pptx", ".pptm", ".odp"})
 _KINDS = (
     (r"pdf", frozenset({".pdf"})),
-    (r"word (?:file|document|doc)|docx", frozenset({".docx"})),
+    (r"word (?:file|document|doc)|docx?|odt", _TEXTS),
+    (r"rtf|rich text", frozenset({".rtf"})),
     (r"csv", frozenset({".csv", ".tsv"})),
-    (r"excel|xlsx|(?:spread)?sheet|workbook|table", _SHEETS),
-    (r"powerpoint|pptx|presentation|(?:slide )?deck|slide", frozenset({".pptx"})),
+    (r"excel|xls[xb]?|ods|(?:spread)?sheet|workbook|table", _SHEETS),
+    (r"powerpoint|pptx|odp|presentation|(?:slide )?deck|slide", _SLIDES),
+    (r"e-?mail|mail|outlook message|msg|eml", frozenset({".msg", ".eml", ".mbox"})),
+    (r"visio (?:file|drawing|diagram)|vsdx", frozenset({".vsdx", ".vsdm"})),
     (r"markdown", frozenset({".md", ".markdown"})),
     (r"html|web page", frozenset({".html", ".htm", ".xhtml"})),
     (r"text file", frozenset({".txt", ".text"})),

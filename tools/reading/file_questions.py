@@ -16,8 +16,8 @@ from argot.tools.reading.whole_file_questions import MAX_CHARS, Pointer
 
 _SENT = r"(?:attached|uploaded|sent|added|shared|gave you)"
 _PLAIN = (
-    r"(?:pdf|word|excel|powerpoint|text|markdown|csv)? ?(?:file|document|doc|docx|pdf|attachment|upload|xlsx|pptx|csv"
-    r"|spreadsheet|presentation|slide deck)"
+    r"(?:pdf|word|excel|powerpoint|text|markdown|csv)? ?(?:file|document|doc|docx|pdf|attachment|upload|xlsx?|pptx|csv"
+    r"|spreadsheet|presentation|slide deck|odt|ods|odp|rtf|msg|vsdx)"
 )
 # Such a word may mean any document; only with "this", "my" or "attached" it is a file of the conversation.
 _OWN = (

@@ -20,8 +20,9 @@ Pointer = Literal["it", "file", "files"]
 
 _KIND = (
     r"(?:(?:pdf|word|excel|powerpoint|text|markdown|csv|html|office) )?"
-    r"(?:file|document|doc|docx|pdf|paper|text|attachment|upload|spreadsheet|sheet|workbook|xlsx|table|presentation"
-    r"|powerpoint|pptx|deck|slide deck|slide|report|article|letter|memo|note|manual|guide|contract|agreement|invoice"
+    r"(?:file|document|doc|docx|pdf|paper|text|attachment|upload|spreadsheet|sheet|workbook|xlsx?|ods|odt|rtf|msg|vsdx"
+    r"|table|presentation|powerpoint|pptx|odp|deck|slide deck|slide|report|article|letter|memo|note|manual|guide"
+    r"|contract|agreement|invoice"
     r"|markdown|csv|page)"
 )
 _SENT = r"(?:attached|uploaded|sent|added|shared|dropped|given|provided|gave you|enclosed|put in)"

@@ -5,13 +5,23 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers import file_signatures as kinds
 from argot.corpus.readers.ledger.book import read_book_texts
 from argot.corpus.readers.ledger.budget import Budget, CensusOver
 from argot.corpus.readers.ledger.mail_parts import read_mail_texts, read_mailbox_texts
 from argot.corpus.readers.ledger.nesting import Nesting
 from argot.corpus.readers.ledger.office import read_office_texts
+from argot.corpus.readers.ledger.old_texts import (
+    read_doc_texts,
+    read_msg_texts,
+    read_rtf_texts,
+    read_vsdx_texts,
+)
+from argot.corpus.readers.ledger.old_workbook import read_xls_texts, read_xlsb_texts
+from argot.corpus.readers.ledger.open_document import read_open_document_texts
 from argot.corpus.readers.ledger.page import read_page_texts
 from argot.corpus.readers.ledger.pdf_pages import read_pdf_texts
 from argot.corpus.readers.ledger.plain import (
@@ -28,12 +38,11 @@ from argot.corpus.readers.source_languages import SOURCE_SUFFIXES
 
 _OFFICE_MEDIA_TYPE = "application/vnd.openxmlformats-officedocument."
 _KINDS_BY_SUFFIX = {
-    **dict.fromkeys((".docx", ".docm", ".pptx", ".pptm", ".xlsx", ".xlsm"), _OFFICE_MEDIA_TYPE),
+    **kinds.OFFICE_SUFFIXES,
     **dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"),
     **dict.fromkeys((".md", ".markdown"), "text/markdown"),
     **dict.fromkeys((".csv", ".tsv"), "text/csv"),
     **dict.fromkeys((".txt", ".text"), "text/plain"),
-    **dict.fromkeys((".mht", ".mhtml"), "multipart/related"),
     ".pdf": "application/pdf",
     ".eml": "message/rfc822",
     ".mbox": "application/mbox",
@@ -43,10 +52,8 @@ _KINDS_BY_SUFFIX = {
     ".jsonl": "application/jsonl",
     ".ndjson": "application/jsonl",
     ".ipynb": "application/x-ipynb+json",
-    ".rtf": "application/rtf",
 }
 _COLOUR_CODE = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
-_RTF_WORDS = re.compile(rb"\\'[0-9a-fA-F]{2}|\\[a-zA-Z]+-?\d* ?|[{}]")
 
 
 def take_census(
@@ -66,7 +73,8 @@ def take_census(
 
 def _take_inner_census(data: bytes, name: str, nesting: Nesting) -> Iterator[SourceText]:
     """Yield the text of a file inside another; an unreadable one loses only itself."""
-    media_type = _KINDS_BY_SUFFIX.get(posixpath.splitext(name.lower())[1], "")
+    named = _KINDS_BY_SUFFIX.get(posixpath.splitext(name.lower())[1], "")
+    media_type = kinds.find_actual_type(data, named)
     try:
         yield from _read_texts(data, name, media_type, nesting)
     except (CensusOver, MemoryError):
@@ -83,17 +91,12 @@ def _read_texts(data: bytes, name: str, media_type: str, nesting: Nesting) -> It
     return texts(data, nesting) if texts else iter(())
 
 
-def _read_rtf_texts(data: bytes) -> Iterator[SourceText]:
-    """Give the words of rich text; only parts of Word files are in this form."""
-    yield SourceText("rich text", "text", _RTF_WORDS.sub(b" ", data).decode("cp1252", "replace"))
-
-
 _CENSUSES: dict[str, Callable[[bytes, Nesting], Iterator[SourceText]]] = {
     "application/pdf": lambda data, nesting: read_pdf_texts(data, nesting.budget),
     "text/html": lambda data, nesting: read_page_texts(data, "page", nesting.budget),
     "application/epub+zip": lambda data, nesting: read_book_texts(data, nesting.budget),
     "message/rfc822": read_mail_texts,
-    "multipart/related": read_mail_texts,
+    kinds.WEB_ARCHIVE_TYPE: read_mail_texts,
     "application/mbox": read_mailbox_texts,
     "text/markdown": lambda data, _: read_markdown_texts(data, "text"),
     "text/plain": lambda data, _: read_plain_texts(data, "text"),
@@ -102,7 +105,18 @@ _CENSUSES: dict[str, Callable[[bytes, Nesting], Iterator[SourceText]]] = {
     "application/json": lambda data, nesting: read_json_texts(data, "records", nesting.budget),
     "application/jsonl": lambda data, nesting: read_json_texts(data, "records", nesting.budget),
     "application/x-ipynb+json": lambda data, nesting: read_notebook_texts(data, "notebook", nesting.budget),
-    "application/rtf": lambda data, _: _read_rtf_texts(data),
+    kinds.RTF_TYPE: lambda data, nesting: read_rtf_texts(data, nesting.budget),
+    kinds.DOC_TYPE: lambda data, nesting: read_doc_texts(data, nesting.budget),
+    kinds.XLS_TYPE: lambda data, nesting: read_xls_texts(data, nesting.budget),
+    kinds.XLSB_TYPE: lambda data, nesting: chain(
+        read_xlsb_texts(data, nesting.budget), read_office_texts(data, nesting)
+    ),
+    **dict.fromkeys(
+        (kinds.ODT_TYPE, kinds.ODS_TYPE, kinds.ODP_TYPE),
+        lambda data, nesting: read_open_document_texts(data, nesting.budget),
+    ),
+    kinds.MSG_TYPE: read_msg_texts,
+    kinds.VSDX_TYPE: lambda data, nesting: read_vsdx_texts(data, nesting.budget),
     "application/xml": lambda data, nesting: read_xml_texts(data, nesting.budget),
     "text/x-systemrdl": lambda data, _: read_systemrdl_texts(data),
     **dict.fromkeys(("text/x-tex", "text/x-asciidoc", "text/x-org"), lambda data, _: read_written_markup_texts(data)),

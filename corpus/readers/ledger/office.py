@@ -50,7 +50,20 @@ _PART_RULES: list[tuple[str, str, str]] = [
 ]  # fmt: skip
 _PART_PATTERNS = [(re.compile(begins, re.IGNORECASE), kind, rule) for begins, kind, rule in _PART_RULES]
 _SHOWN_SUFFIXES = (".htm", ".html", ".xhtml", ".mht", ".mhtml", ".rtf", ".txt", ".docx", ".docm", ".xml")
-_OFFICE_SUFFIXES = (".docx", ".docm", ".xlsx", ".xlsm", ".pptx", ".pptm")
+_OFFICE_SUFFIXES = (
+    ".docx",
+    ".docm",
+    ".doc",
+    ".odt",
+    ".xlsx",
+    ".xlsm",
+    ".xlsb",
+    ".xls",
+    ".ods",
+    ".pptx",
+    ".pptm",
+    ".odp",
+)
 
 
 def read_office_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:

@@ -202,7 +202,7 @@ def write_small_talk(kind: SmallTalk, contexts: Sequence[str], examples: Sequenc
     lines = [translate(_OPENINGS[kind])]
     if kind == "about":
         some = contexts if len(contexts) <= MAX_CONTEXTS else [*contexts[:MAX_CONTEXTS], translate("others")]
-        known = translate("I know the terms of %(contexts)s.", contexts=join_with_and(some)) if contexts else ""
+        known = translate("I know the terms of %(contexts)s.", contexts=join_with_and([*some])) if contexts else ""
         lines = [f"{lines[0]} {translate(_WHAT_IT_DOES)} {known}".rstrip()]
     if examples:
         lines += [translate("You could ask:"), *(f"- {example}" for example in examples)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from typing import Any, cast
 
 import numpy as np
 
@@ -99,9 +100,13 @@ def _build_reading(chances: dict[int, float], passage: Passage) -> PassageReadin
     return PassageReading(max(units, default=0.0), units)
 
 
-@lru_cache(maxsize=4)
 def load_meaning_reader(embedder: Embedder) -> MeaningReader:
     """Return the reader over this embedder, always the same one, so that its readings are kept."""
+    return _get_meaning_reader(cast(Any, embedder))
+
+
+@lru_cache(maxsize=4)
+def _get_meaning_reader(embedder: Embedder) -> MeaningReader:
     return MeaningReader(embedder)
 
 

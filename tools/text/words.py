@@ -14,7 +14,7 @@ from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH, load_language, read_language_file
 from argot.languages.stemming import has_stemmer, stem_word
 
-NUMBER_WORDS = {"zero": "0", "one": "1"} | {
+NUMBER_WORDS: dict[str, str] = {"zero": "0", "one": "1"} | {
     word: str(value) for value, word in enumerate(read_language_file(ENGLISH)["numbers"].split(), start=2)
 }
 

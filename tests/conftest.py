@@ -16,6 +16,7 @@ from urllib.request import getproxies
 import hypothesis
 import pytest
 from _pytest.tmpdir import tmppath_result_key
+from shared_models import share_sessions
 from tiny_base import TinyBase, close_base, make_tiny, open_base
 
 from argot.corpus.ingestion.compaction import release_memory
@@ -63,6 +64,7 @@ if os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1") != "1":
 
 # Hundreds of knowledge bases are opened and closed in one process. What each frees would stay in the heaps of threads.
 bound_arenas()
+share_sessions()
 
 # Where the tests run in the background, Ctrl+C is ignored, and would be by every process they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -28,6 +28,7 @@ from argot.service.usecases import catalogue
 from argot.types import DerivedText, Label, Principal
 from argot.ui.pages.source_pages import build_source_pages
 from argot.ui.web.asker_identity import asker
+from argot.ui.web.routers import add_routes
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -414,7 +415,7 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 async def window(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[httpx.AsyncClient]:
     """Serve the addresses of a citation to a browser in which this person has signed in."""
     app = FastAPI()
-    app.include_router(build_source_pages(kb))
+    add_routes(app, build_source_pages(kb))
 
     async def signed_in(scope: Any, receive: Any, send: Any) -> None:
         token = asker.set(principal.name)

@@ -33,6 +33,7 @@ from argot.ui.pages.page_routes import build_pages
 from argot.ui.pages.source_pages import build_source_pages
 from argot.ui.rendering.chat_markdown import view_result
 from argot.ui.web.asker_identity import asker
+from argot.ui.web.routers import add_routes
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason="tesseract is not installed")
 
@@ -120,7 +121,7 @@ async def _(kb: KnowledgeBase, who: Principal) -> Any:
 @road("side panel", CAPTION, WORDS, DESCRIPTION)
 async def _(kb: KnowledgeBase, who: Principal) -> Any:
     app = FastAPI()
-    app.include_router(build_source_pages(kb))
+    add_routes(app, build_source_pages(kb))
     token = asker.set(who.name)
     try:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as browser:

@@ -1,5 +1,6 @@
 """Runs axe-core, the checker of the WCAG rules, in an open page."""
 
+import time
 from importlib import resources
 from typing import Any
 
@@ -20,3 +21,14 @@ def find_violations(tab: Any, *, without: tuple[str, ...] = ()) -> list[str]:
     """
     tab.evaluate(AXE + "; undefined")
     return list(tab.evaluate(RUN, [RULES, [[one] for one in without]]))
+
+
+def find_lasting_violations(tab: Any, seconds: float = 30) -> list[str]:
+    """Return the violations that a page still has when its script has had time to name what was drawn before.
+
+    The window's script mends Chainlit's elements 150 ms after they are drawn, and later on a busy machine.
+    """
+    end = time.monotonic() + seconds
+    while (found := find_violations(tab)) and time.monotonic() < end:
+        tab.wait_for_timeout(500)
+    return found

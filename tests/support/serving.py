@@ -5,6 +5,9 @@
 
 Its output is read all the time (a full pipe would stop it) and kept in `said`. A service that does not start or stop
 within `PATIENCE` prints the stack of each of its threads, and the test fails with that.
+
+Services and commands are forked from a server that has imported Argot (`fork_server.py`), which saves half of their
+start. With another `COMMAND` in place they are begun by that command line.
 """
 
 import os
@@ -13,12 +16,16 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
+from typing import IO
 
 import pytest
+from fork_server import ForkedProcess, can_fork, start_forked
 
 COMMAND = [sys.executable, "-c", "from argot.ui.cli.main import main; main()"]
+_FORKED_COMMAND = COMMAND
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
 LEFT_OPEN = {"socket", "owner.json", "corpus.db-wal", "threads.db-wal"}
 PATIENCE = 300
@@ -51,16 +58,11 @@ class Served:
         return self.process.poll() is None
 
     def start(self, *options: str) -> None:
-        self.process = subprocess.Popen(
-            [*COMMAND, "serve", "--home", str(self.home), "--port", str(self.port), *options],
-            stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            text=True,
-            cwd=self.home.parent,
-            env=environment(**self.settings),
+        self.process, output = self._start_process(
+            ["serve", "--home", str(self.home), "--port", str(self.port), *options], environment(**self.settings)
         )
         told, self._open = threading.Event(), False
-        self._reader = threading.Thread(target=self._read, args=(self.process, told), daemon=True)
+        self._reader = threading.Thread(target=self._read, args=(output, told), daemon=True)
         self._reader.start()
         if not told.wait(PATIENCE):
             self._abort("did not start")
@@ -86,11 +88,25 @@ class Served:
     def __exit__(self, *error: object) -> None:
         self.stop()
 
-    def _read(self, process: "subprocess.Popen[str]", told: threading.Event) -> None:
+    def _start_process(
+        self, arguments: list[str], variables: dict[str, str]
+    ) -> "tuple[subprocess.Popen[bytes] | ForkedProcess, IO[str]]":
+        ours, theirs = os.pipe()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        streams = {"stdin": nothing, "stdout": nothing, "stderr": theirs}
+        try:
+            if COMMAND is _FORKED_COMMAND and can_fork(variables):
+                return start_forked(arguments, variables, cwd=self.home.parent, **streams), os.fdopen(ours)
+            process = subprocess.Popen([*COMMAND, *arguments], cwd=self.home.parent, env=variables, **streams)
+            return process, os.fdopen(ours)
+        finally:
+            os.close(theirs)
+            os.close(nothing)
+
+    def _read(self, output: IO[str], told: threading.Event) -> None:
         """Read the output to its end; set `told` when the service says that it is open, or ends."""
-        assert process.stderr
-        with process.stderr:
-            for line in process.stderr:
+        with output:
+            for line in output:
                 self.said.append(line)
                 if "is open at" in line:
                     found = re.search(r"is open at http://\S*?:(\d+) ", line)
@@ -111,10 +127,22 @@ def run(*arguments: object, typed: str = "", **settings: str) -> "subprocess.Com
 
     Also where Playwright runs an event loop, which a command in this process would not stand.
     """
-    command = [*COMMAND, *map(str, arguments)]
-    return subprocess.run(
-        command, check=False, capture_output=True, text=True, input=typed, env=environment(**settings)
-    )
+    words, variables = [str(word) for word in arguments], environment(**settings)
+    if COMMAND is not _FORKED_COMMAND or not can_fork(variables):
+        command = [*COMMAND, *words]
+        return subprocess.run(command, check=False, capture_output=True, text=True, input=typed, env=variables)
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        stdin.write(typed.encode())
+        stdin.seek(0)
+        process = start_forked(words, variables, stdin=stdin.fileno(), stdout=stdout.fileno(), stderr=stderr.fileno())
+        code = process.wait()
+        said, complained = (_read_text(file) for file in (stdout, stderr))
+    return subprocess.CompletedProcess([*COMMAND, *words], code, said, complained)
+
+
+def _read_text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode().replace("\r\n", "\n")
 
 
 def argot(*arguments: object, typed: str = "") -> str:

@@ -11,8 +11,6 @@ import httpx
 import httpx2
 import pytest
 from api_site import URL, Site
-from scim2_client.engines.httpx2 import SyncSCIMClient
-from scim2_tester import Status, check_server
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
@@ -78,6 +76,10 @@ class FromThread(httpx2.BaseTransport):
 
 
 async def test_the_scim_protocol_tester_finds_no_fault(site: Site) -> None:
+    # Imported here, because every process that shares the tests collects this file, and these take three seconds.
+    from scim2_client.engines.httpx2 import SyncSCIMClient
+    from scim2_tester import Status, check_server
+
     headers = {"Authorization": f"Bearer {site.key('root')}"}
     http = httpx2.Client(transport=FromThread(site), base_url=f"{URL}/scim/v2", headers=headers)
     results = await asyncio.to_thread(check_server, SyncSCIMClient(http))

@@ -26,6 +26,7 @@ from argot.ui.pages.page_routes import build_pages
 from argot.ui.pages.source_pages import build_source_pages
 from argot.ui.rendering.document_text import render_document_text
 from argot.ui.web.asker_identity import asker
+from argot.ui.web.routers import add_routes
 
 ADMIN = Principal("ada", sees_all=True)
 MIA = Principal("mia", frozenset({"managers"}))
@@ -344,7 +345,7 @@ async def test_the_cited_passage_is_marked_where_it_is_read(kb: KnowledgeBase) -
         assert saved.headers["content-disposition"].startswith("attachment; filename*=UTF-8''nand-layout.md")
         assert "sandbox" in saved.headers["content-security-policy"] and b"# NAND layout guide" in saved.content
     app = FastAPI()
-    app.include_router(build_source_pages(kb))
+    add_routes(app, build_source_pages(kb))
     token = asker.set("ann")
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as tab:
         opened = await tab.get(f"/argot/passages/{one.id}?span={span}", headers={"accept": "text/html,*/*"})

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from argot.graph.presentation.turn_reading import TurnReading
 from argot.graph.run_context import RunContext
-from argot.languages.catalogues import join_with_and, translate, translate_language_name
+from argot.languages.catalogues import join_with_and, join_with_or, translate, translate_language_name
 from argot.languages.detection import identify_question_language, name_language
 from argot.languages.language_data import LISTED_LANGUAGES, load_listed_languages
 from argot.types import LANGUAGE, Passage
@@ -28,9 +28,10 @@ def write_other_languages(question: str, languages: Sequence[str]) -> str:
     """Write what Argot can say of a question if all documents are in other languages: not that they lack an answer."""
     return translate(
         "The question is in %(asked)s, and there are only documents in %(there)s. Argot does not translate, so they "
-        "may well answer it: ask again in %(there)s.",
+        "may well answer it: ask again in %(either)s.",
         asked=translate_language_name(name_language(identify_question_language(question))),
         there=_join_languages(languages),
+        either=join_with_or([translate_language_name(name) for name in languages]),
     )
 
 

@@ -18,8 +18,8 @@ group = get_command(app).commands.get("evaluate")
 print(*(group.commands if group else ()), *(name for name in CASES if name.startswith(("strategy_", "evaluation_"))))
 """
 STRATEGY = {"strategy_choose", "strategy_start", "strategy_run"}
-STRATEGY |= {f"evaluation_{what}" for what in ("start", "run", "stop", "list", "compare", "remove")}
-SUITES = {"answers", "calibrate", "reading", "retrieval", "samples", "strategy"}
+STRATEGY |= {f"evaluation_{what}" for what in ("measure", "start", "run", "stop", "list", "compare", "remove")}
+SUITES = {"answers", "calibrate", "reading", "retrieval", "samples", "set", "strategy"}
 TASKS = {"abbreviations", "disambiguate", "experiment", "identify", "questions", "quiz", "tables"}
 
 

@@ -25,6 +25,7 @@ from argot.service.storage.opened_stores import describe_place
 from argot.service.usecases.documents.dustbin import removed_list
 from argot.service.usecases.operations.job_queue import JobShown, job_list
 from argot.service.usecases.usecase_registry import Text, usecase
+from argot.sqlite_database import SqliteStores
 from argot.types import Principal
 from argot.work.job_types import UNDER_WAY
 
@@ -173,7 +174,7 @@ async def _check_readiness(kb: KnowledgeBase) -> Finding:
 
 
 def _list_processes(kb: KnowledgeBase) -> list[str]:
-    return cast("PostgresqlStores", kb.stores).list_processes() if kb.settings.storage.database else []
+    return [] if isinstance(kb.stores, SqliteStores) else cast("PostgresqlStores", kb.stores).list_processes()
 
 
 # -- models -----------------------------------------------------------------------------------------------------------
@@ -245,7 +246,7 @@ async def _measure_storage(kb: KnowledgeBase, principal: Principal, findings: li
 
 def _measure_sizes(kb: KnowledgeBase) -> list[StoreSize]:
     found = list(measure_stores(kb.home))
-    if kb.settings.storage.database:
+    if not isinstance(kb.stores, SqliteStores):
         from argot.service.maintenance.postgresql_checks import measure_schema
 
         found.insert(0, StoreSize("PostgreSQL", measure_schema(cast("PostgresqlStores", kb.stores))))

@@ -104,8 +104,8 @@ SETTING_FIELDS: dict[str, FieldInfo] = {
 
 
 def describe_group(group: str) -> str:
-    """Return what the settings of a group are about; for those of no group, what all of them are."""
-    return (_GROUPS[group] if group else Settings).__doc__ or ""
+    """Return what the settings of a group are about; empty for those of no group."""
+    return (_GROUPS[group].__doc__ or "") if group else ""
 
 
 def _read_file() -> dict[str, Any]:

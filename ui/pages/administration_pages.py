@@ -25,7 +25,7 @@ def build_administration_pages(kb: KnowledgeBase) -> APIRouter:
         text = q.strip()[:200]
         found = await administration(kb, who.principal, search=text, changed=bool(changed))
         groups = [
-            (name.replace("_", " "), describe_group(name).strip().splitlines()[0], list(settings))
+            (name.replace("_", " "), describe_group(name).partition("\n")[0], list(settings))
             for name, settings in groupby(found.settings, lambda one: one.group)
         ]
         # A search is to be seen at once; otherwise the page would be very long.

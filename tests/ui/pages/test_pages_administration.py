@@ -28,6 +28,7 @@ from argot.service.usecases.operations.administration import administration
 from argot.service.usecases.operations.maintenance import backup
 from argot.settings import SETTING_FIELDS, Settings
 from argot.types import Principal
+from argot.ui.api import usecase_routes
 from argot.ui.pages.administration_pages import build_administration_pages
 from argot.ui.pages.page_base import load_templates
 from argot.work.job_kinds import KINDS, job_kind
@@ -63,7 +64,8 @@ async def kb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[K
     # Each would wait for the servers of the settings; they have tests of their own.
     monkeypatch.delitem(process_checks.PROCESS_CHECKS, "other servers")  # type: ignore[arg-type]
     home = tmp_path / "kb"
-    async with KnowledgeBase.open(home, Settings(home=home, job_retry_seconds=0.01), create=True) as opened:
+    settings = Settings(home=home, job_retry_seconds=0.01, audit_file=tmp_path / "audit.jsonl")
+    async with KnowledgeBase.open(home, settings, create=True) as opened:
         yield opened
 
 
@@ -79,7 +81,7 @@ async def show(client: httpx.AsyncClient, query: str = "") -> str:
     return answer.text
 
 
-async def test_no_secret_is_in_the_page_or_the_json(kb: KnowledgeBase, ada: httpx.AsyncClient) -> None:
+async def test_no_secret_is_in_the_page_or_the_json(kb: KnowledgeBase, ada: httpx.AsyncClient, tmp_path: Path) -> None:
     kb.settings = kb.settings.replace(**SECRETS, **ADDRESSES, product=HOSTILE)
     html = await show(ada)
     sent = json.dumps(await catalogue.get_result(kb, ADA, "administration"))
@@ -87,6 +89,12 @@ async def test_no_secret_is_in_the_page_or_the_json(kb: KnowledgeBase, ada: http
     assert HOSTILE not in html and "&lt;script&gt;" in html and "127.0.0.1:9" in html
     shown = {one.name: one for one in (await administration(kb, ADA)).settings}
     assert {shown[name].value for name in (*SECRETS, "audit_url")} == {"set"}
+    events = (tmp_path / "audit.jsonl").read_text("utf-8")
+    assert CANARY not in events
+    reads = [json.loads(line) for line in events.splitlines()]
+    assert {(one["api"]["operation"], one["activity_name"], one["actor"]["user"]["name"]) for one in reads} == {
+        ("administration", "Read", "ada")
+    }
     assert shown["store"].value == "not set" and list(shown) == list(SETTING_FIELDS)
 
 
@@ -108,6 +116,21 @@ async def test_only_administrators_may_read_it(kb: KnowledgeBase) -> None:
             assert refused.status_code == 403 and "Not allowed" in refused.text and "passage_chars" not in refused.text
         with pytest.raises(NotAllowed):
             await catalogue.get_result(kb, who, "administration")
+
+
+async def test_the_api_gives_the_same_to_administrators_alone(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (address,) = [one for one in usecase_routes.ADDRESSES if one.case == "administration"]
+    monkeypatch.setattr(usecase_routes, "list_addresses", lambda: [address])
+    routes = usecase_routes.build_usecase_routes(kb)
+    async with at_desk(routes, MIA) as mia:
+        assert (await mia.get("/api/administration")).status_code == 403
+    async with at_desk(routes, ADA) as ada:
+        sent = (await ada.get("/api/administration?search=passage_chars&changed=false")).json()
+        assert [one["name"] for one in sent["settings"]] == ["passage_chars"]
+        assert {"health", "models", "jobs", "storage", "licences"} <= set(sent)
+        assert (await ada.get("/api/administration?sort=name")).status_code in (400, 422)
 
 
 @pytest.mark.parametrize(("role", "is_linked"), [("admin", True), ("manager", False), ("asker", False)])

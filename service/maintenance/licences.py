@@ -55,11 +55,15 @@ def _list_needs(requirements: list[str], extras: frozenset[str] | None) -> Itera
 
 def _read_licence(package: metadata.Distribution) -> str:
     """Return the licence: its expression (PEP 639), else its classifiers, else the first line of the older field."""
-    stated = package.metadata
-    if expression := stated.get("License-Expression"):
-        return str(expression)
-    kinds = [one.rpartition(" :: ")[2] for one in stated.get_all("Classifier") or [] if one.startswith("License ::")]
+    if expression := _read_field(package, "License-Expression"):
+        return expression
+    classifiers = package.metadata.get_all("Classifier") or []
+    kinds = [str(one).rpartition(" :: ")[2] for one in classifiers if str(one).startswith("License ::")]
     if kinds := [one for one in kinds if one != "OSI Approved"]:
         return ", ".join(kinds)
-    lines = str(stated.get("License") or "").strip().splitlines()
+    lines = _read_field(package, "License").strip().splitlines()
     return lines[0][:MAX_LICENCE_CHARS] if lines else NOT_STATED
+
+
+def _read_field(package: metadata.Distribution, name: str) -> str:
+    return str((package.metadata.get_all(name) or [""])[0])

@@ -62,7 +62,7 @@ MORE_ADDRESSES = {
 @pytest.fixture
 async def kb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[KnowledgeBase]:
     # Each would wait for the servers of the settings; they have tests of their own.
-    monkeypatch.delitem(process_checks.PROCESS_CHECKS, "other servers")  # type: ignore[arg-type]
+    monkeypatch.delitem(process_checks.PROCESS_CHECKS, "other servers")
     home = tmp_path / "kb"
     settings = Settings(home=home, job_retry_seconds=0.01, audit_file=tmp_path / "audit.jsonl")
     async with KnowledgeBase.open(home, settings, create=True) as opened:
@@ -144,7 +144,7 @@ async def test_settings_are_searched_and_limited_to_changed_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ARGOT_PASSAGE_CHARS", "900")
-    monkeypatch.delitem(process_checks.PROCESS_CHECKS, "other servers")  # type: ignore[arg-type]
+    monkeypatch.delitem(process_checks.PROCESS_CHECKS, "other servers")
     settings = Settings(home=tmp_path / "kb", share_conversations=False)
     async with KnowledgeBase.open(settings.home, settings, create=True) as kb:
         found = await administration(kb, ADA, changed=True)

@@ -94,11 +94,18 @@ _PLACES = {name: ("", name) for name in Settings.model_fields if name not in _GR
     for attribute, field in model.model_fields.items()
 }
 """For each flat name its group, none for what stands on `Settings` itself, and its attribute."""
+SETTING_GROUPS: dict[str, str] = {name: group for name, (group, _) in _PLACES.items()}
+"""The group of each setting, by its flat name; empty for one that belongs to none."""
 SETTING_FIELDS: dict[str, FieldInfo] = {
     name: (_GROUPS[group] if group else Settings).model_fields[attribute]
     for name, (group, attribute) in _PLACES.items()
 }
 """Each setting by its flat name, as it is written in argot.toml and, in capitals after ARGOT_, in the environment."""
+
+
+def describe_group(group: str) -> str:
+    """Return what the settings of a group are about; empty for those of no group."""
+    return (_GROUPS[group].__doc__ or "") if group else ""
 
 
 def _read_file() -> dict[str, Any]:

@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
+from argot.clock import timestamp
 from argot.databases import Stores
 from argot.errors import KnowledgeBaseBusy
 from argot.profile_files import SavedProfiles
@@ -93,6 +94,7 @@ class KnowledgeBase:
 
     def __init__(self, home: Path, settings: Settings, lock: HomeLock | None, stores: Stores | None = None) -> None:
         self.home = home
+        self.opened_at = timestamp("seconds")
         self.given = settings
         """The original settings, without the models that the knowledge base has adopted."""
         self.settings = apply_adopted(home, settings)

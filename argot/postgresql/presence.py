@@ -57,15 +57,19 @@ def take_exclusively(connection: psycopg.Connection[Any], number: int, name: str
             time.sleep(0.1)
 
 
+def list_holders(connection: psycopg.Connection[Any], number: int) -> list[str]:
+    """List the programs that have the knowledge base open, each with its machine, connections and their beginning."""
+    return [
+        f"'{one['program']}' on {one['address']}, {one['connections']} connection(s) since {one['since']}"
+        for one in connection.execute(_HOLDERS, (number,)).fetchall()
+    ]
+
+
 def _take(connection: psycopg.Connection[Any], lock: str, number: int, name: str) -> None:
     row = connection.execute(f"SELECT {lock}($1::bigint) AS taken", (number,)).fetchone()
     if row and row["taken"]:
         return
-    holders = connection.execute(_HOLDERS, (number,)).fetchall()
-    who = "; ".join(
-        f"'{one['program']}' on {one['address']}, {one['connections']} connection(s) since {one['since']}"
-        for one in holders
-    )
+    who = "; ".join(list_holders(connection, number))
     raise KnowledgeBaseBusy(
         f"The knowledge base in {name} is in use by {who or 'another program'}. Wait until that is done, or stop it "
         "(argot serve, argot work), and try again."

@@ -21,7 +21,7 @@ from argot.databases import POSTGRESQL, AdditiveMigration, PerEngine, Postgresql
 from argot.errors import DamagedStore, InvalidSettings, StoreUnavailable
 from argot.postgresql.connection import PostgresqlConnection, build_connection_options
 from argot.postgresql.errors import convert_postgresql_errors, is_lost
-from argot.postgresql.presence import declare_open, take_exclusively
+from argot.postgresql.presence import declare_open, list_holders, take_exclusively
 from argot.postgresql.translation import translate
 from argot.remedies import UPDATE
 
@@ -137,6 +137,15 @@ class PostgresqlStores:
         """Return the number by which PostgreSQL locks this store, in any process."""
         digest = hashlib.blake2b(f"{self.schema}/{name}".encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big", signed=True)
+
+    def list_processes(self) -> list[str]:
+        """List the programs that have the knowledge base open, each with its machine.
+
+        Raises:
+            StoreUnavailable
+        """
+        with convert_postgresql_errors(self.name), self.connection() as connection:
+            return list_holders(connection, self.lock_number(_PRESENT))
 
     def close(self) -> None:
         self._pool.close()

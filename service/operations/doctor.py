@@ -5,7 +5,6 @@ It never needs the knowledge base to open: a damaged one is what it is for.
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from argot.remedies import init_command, quote_shell, reindex_command
 from argot.service.knowledge_base import finish_cut_off
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
 from argot.service.maintenance.process_checks import EMBEDDER, check_process
+from argot.service.maintenance.storage_sizes import check_free_space
 from argot.service.maintenance.wing_checks import check_wings_of_folder
 from argot.service.storage import home_folder as layout
 from argot.service.storage.adopted_models import (
@@ -35,8 +35,6 @@ from argot.wings import load_parts
 
 _KEEP_IT_SHUT = {layout.MARKER, *layout.DATABASES, "PostgreSQL", "knowledge base"}
 """Findings with which a knowledge base does not open."""
-FREE_GB = 1.0
-"""Less free space than this is a problem: an index is built beside the old one."""
 
 
 def diagnose(home: Path, settings: Settings) -> list[Finding]:
@@ -49,7 +47,7 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
         *_check_adopted(home, settings),
     ]
     in_force = apply_adopted(home, settings) if all(one["ok"] for one in learnt) else settings
-    findings = [*(_ask_service(home) or check_process(in_force)), _check_free_space(home), *restored, *learnt]
+    findings = [*(_ask_service(home) or check_process(in_force)), check_free_space(home), *restored, *learnt]
     if not settings.storage.database and not layout.is_knowledge_base(home):
         return [*findings, make_bad_finding("knowledge base", f"none in {home}", init_command(home))]
     stores = [*_on_postgresql(settings, home)] if settings.storage.database else [*_check_stores(home)]
@@ -87,17 +85,6 @@ def _ask_service(home: Path) -> list[Finding]:
         return [running, *SocketClient(Path(owner.socket)).call(doctor_findings)]
     except (OSError, ArgotError):
         return []
-
-
-def _check_free_space(home: Path) -> Finding:
-    # The home may not exist yet; its nearest folder is on the same disk.
-    place = next((folder for folder in (home, *home.parents) if folder.is_dir()), Path("/"))
-    free = shutil.disk_usage(place).free / 1e9
-    if free < FREE_GB:
-        return make_bad_finding(
-            "free space", f"{free:.1f} GB on the disk of {place}", f"free at least {FREE_GB:.0f} GB"
-        )
-    return make_good_finding("free space", f"{free:.1f} GB on the disk of {place}")
 
 
 def _restore(home: Path) -> Iterator[Finding]:

@@ -122,6 +122,17 @@ def note_place(home: Path, place: str) -> None:
         write_atomically(home / MARKER, json.dumps({**made, **_read_marker(home), "kept_by": place}) + "\n")
 
 
+def read_noted_backup(home: Path) -> str:
+    """Return when the last backup was written; empty if none is known of."""
+    return str(_read_marker(home).get("backed_up", ""))
+
+
+def note_backup(home: Path) -> None:
+    """Record that a backup was written just now."""
+    made = {"format": FORMAT, "created": timestamp(), "argot": __version__}
+    write_atomically(home / MARKER, json.dumps({**made, **_read_marker(home), "backed_up": timestamp()}) + "\n")
+
+
 def _read_marker(home: Path) -> dict[str, Any]:
     """Return the marker's content; empty if it is missing, or unreadable (which `_check_format` reports)."""
     try:

@@ -41,7 +41,7 @@ from argot.service.usecases.glossary import (
     terms,
     text_checks,
 )
-from argot.service.usecases.operations import job_queue, maintenance, monitoring
+from argot.service.usecases.operations import administration, job_queue, maintenance, monitoring
 from argot.service.usecases.people import api_keys, personal_data, reader_groups, users
 from argot.service.usecases.questions import (
     attachments,
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CASES",
+    "administration",
     "api_keys",
     "attachments",
     "automatic_derivation",

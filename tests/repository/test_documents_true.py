@@ -284,7 +284,7 @@ def test_every_address_that_is_named_is_served() -> None:
 
 OURS = {
     "/health", "/ready", "/metrics", "/account", "/people", "/glossary", "/documents", "/library", "/insight",
-    "/slack/events", "/api/openapi.json",
+    "/administration", "/slack/events", "/api/openapi.json",
 }  # fmt: skip
 
 

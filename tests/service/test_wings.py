@@ -22,7 +22,9 @@ WITHOUT = "import sys; sys.modules.update(dict.fromkeys({absent!r})); "
 """Python then takes these folders for ones that are not there."""
 INSTALLED = [wing.name for wing in wings.wings()]
 ABSENT = pytest.mark.parametrize("absent", [*([one] for one in INSTALLED), INSTALLED], ids="-".join)
-PAGES = ("/documents", "/documents/sources", "/library", "/glossary", "/insight", "/people", "/account")
+PAGES = (
+    "/documents", "/documents/sources", "/library", "/glossary", "/insight", "/administration", "/people", "/account",
+)  # fmt: skip
 PASSWORD = "tilted copper llama 9"
 WITHOUT_REFERENCES = ("links", "account_links", "workbench", "templates")
 """Fields of a wing that name no part of a module."""

@@ -111,6 +111,7 @@ ADDRESSES = (
     Address("POST", "/jobs/{job}/retry", "job_retry", "Jobs", JobShown),
     Address("POST", "/jobs/{job}/cancel", "job_cancel", "Jobs", JobShown),
     Address("GET", "/insight", "insight", "Insight"),
+    Address("GET", "/administration", "administration", "Administration"),
     Address("GET", "/profiles", "profile_list", "Profiles", list[Shown]),
     Address("GET", "/profiles/{name}", "profile_show", "Profiles"),
     Address("POST", "/profiles", "profile_save", "Profiles"),

@@ -8,6 +8,7 @@ from fastapi import APIRouter, HTTPException
 from fastapi.responses import FileResponse, Response
 
 from argot.service.knowledge_base import KnowledgeBase
+from argot.ui.pages.administration_pages import build_administration_pages
 from argot.ui.pages.context_pages import build_context_pages
 from argot.ui.pages.document_pages import build_document_pages
 from argot.ui.pages.document_source_pages import build_document_source_pages
@@ -70,6 +71,7 @@ def build_pages(kb: KnowledgeBase) -> APIRouter:
         build_shared_pages,
         build_suggestion_pages,
         build_insight_pages,
+        build_administration_pages,
     )
     for made in (*glossary, *documents, *beside, *load_parts("pages")):
         add_routes(router, made(kb))

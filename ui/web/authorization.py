@@ -62,6 +62,7 @@ PAGE_ROOTS = (
     "/ratings",
     "/insight",
     "/workbench",
+    "/administration",
     "/people",
     "/account",
     "/shared",

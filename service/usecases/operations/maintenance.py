@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,8 +11,11 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance import backup as archive
 from argot.service.maintenance.backup import Backup
 from argot.service.maintenance.language_advice import advise_on_languages
+from argot.service.storage.home_folder import note_backup
 from argot.service.usecases.usecase_registry import usecase
 from argot.types import Principal
+
+logger = logging.getLogger(__name__)
 
 READ_TERMS = 500
 """Terms whose labels are looked at for their languages: the first ones of a glossary in two languages have both."""
@@ -61,5 +65,11 @@ async def backup(kb: KnowledgeBase, principal: Principal, *, path: str) -> Backu
         if kb.settings.storage.database:
             from argot.service.maintenance.shared_backup import write_shared_backup
 
-            return await kb.blocking(write_shared_backup, kb.home, kb.settings, kb.stores, Path(path))
-        return await kb.blocking(archive.write_backup, kb.home, Path(path))
+            made = await kb.blocking(write_shared_backup, kb.home, kb.settings, kb.stores, Path(path))
+        else:
+            made = await kb.blocking(archive.write_backup, kb.home, Path(path))
+    try:
+        await kb.blocking(note_backup, kb.home)
+    except OSError as error:  # the backup is complete all the same
+        logger.warning("the time of the backup could not be noted in %s: %s", kb.home, error)
+    return made

@@ -62,6 +62,9 @@ async def test_a_persons_data_is_stored_and_erased_on_postgresql(kb: KnowledgeBa
     assert [turn["question"] for turn in read["turns"]][1] == "Who has to file it?" and len(read["turns"]) == 2
     found = await do(kb, LOCAL, "insight")
     assert found["counts"]["questions"] == 2 and found["thumbs"]["down"] == 1
+    state = await do(kb, LOCAL, "administration")
+    assert state["storage"]["stores"][0]["name"] == "PostgreSQL" and state["storage"]["stores"][0]["bytes"] > 100_000
+    assert len(state["health"]["processes"]) == 1 and "connection(s) since" in state["health"]["processes"][0]
     exported = await do(kb, ann, "my_data")
     assert len(exported["asked"]) == 2 and CANARY in json.dumps(exported) and "argon2" not in json.dumps(exported)
     assert CANARY in kept_on(postgresql_url) and kb.people.sessions.find(token)

@@ -22,6 +22,7 @@ BEGINNINGS = (
     "/insight",
     "/workbench",
     "/ratings",
+    "/administration",
     "/people",
     "/account",
 )

@@ -103,12 +103,12 @@ async def test_vectors_deleted_meanwhile_do_not_stop_a_scoped_search(kb: Knowled
 async def test_the_answer_says_that_a_scope_is_empty(kb: KnowledgeBase) -> None:
     found = await do(kb, MIA, "ask", question=ASKED, since="2026-01-01", tags=["hr"])
     told = (
-        "None of the documents that you may read is tagged “hr” and dated 2026-01-01 or later, so nothing was searched."
+        "You may read no document tagged “hr” and dated 2026-01-01 or later, so nothing was searched."
     )
     assert (found["status"], found["answer"], found["notes"]) == ("abstained", told, [])
     none = await do(kb, MIA, "ask", question=ASKED, fields={"region": ["Asia"]}, tags=["hr"])
     assert (none["answer"], none["notes"]) == (
-        "None of the documents that you may read is tagged “hr” and has region “Asia”, so nothing was searched. "
+        "You may read no document tagged “hr” and with region “Asia”, so nothing was searched. "
         "Values of region: EU, US.",
         [],
     )
@@ -123,7 +123,7 @@ async def test_possible_values_are_offered_as_far_as_the_asker_may_know_them(kb:
     assert (await do(kb, ANN, "ask", question=ASKED, fields={"region": ["x"]}))["answer"].endswith("region: EU, US.")
     # The value exists, but no document has both it and the date.
     dated = await do(kb, ANN, "ask", question=ASKED, fields={"region": ["eu"]}, since="2026")
-    assert dated["answer"].endswith("is dated 2026 or later and has region “eu”, so nothing was searched.")
+    assert dated["answer"].endswith("dated 2026 or later and with region “eu”, so nothing was searched.")
 
 
 async def test_invalid_dates_and_unknown_fields_are_named_in_the_error(kb: KnowledgeBase) -> None:

@@ -129,7 +129,7 @@ async def test_tags_limit_the_search_and_the_answer_says_so(kb: KnowledgeBase, t
     assert narrow["tags"] == ["no"] and any("tagged “no”" in note for note in narrow["notes"])
     nothing = await call(kb, "ann", "ask", question=TARIFF, tags=["nobody has this"])
     assert (nothing["status"], nothing["passages"]) == ("abstained", [])
-    assert nothing["answer"].startswith("None of the documents that you may read is tagged “nobody has this”")
+    assert nothing["answer"].startswith("You may read no document tagged “nobody has this”")
 
 
 async def test_settings_are_kept_for_one_conversation_only(kb: KnowledgeBase, tmp_path: Path) -> None:

@@ -42,10 +42,10 @@ def iter_sheet_records(stream: bytes, start: int) -> Iterator[tuple[int, bytes]]
 
 
 def list_sheet_starts(stream: bytes) -> list[int]:
-    """Return where the records of each sheet begin, in the order of the sheets."""
+    """Return where the records of each sheet of cells begin, in order; a sheet may also be a chart or macros."""
     starts = []
     for code, content in iter_sheet_records(stream, 0):
-        if code == BOUND_SHEET and len(content) >= 4:
+        if code == BOUND_SHEET and len(content) >= 6 and content[5] == 0:
             starts.append(int.from_bytes(content[:4], "little"))
     return starts
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from argot.graph.presentation.turn_reading import TurnReading
 from argot.graph.run_context import RunContext
 from argot.languages.catalogues import join_with_and, join_with_or, translate, translate_language_name
-from argot.languages.detection import identify_question_language, name_language
+from argot.languages.detection import find_question_language, identify_question_language, name_language
 from argot.languages.language_data import LISTED_LANGUAGES, load_listed_languages
 from argot.types import LANGUAGE, Passage
 
@@ -17,11 +17,11 @@ MAX_LANGUAGES = 20
 
 def find_other_languages(question: str, run: RunContext) -> list[str]:
     """Return the names of the languages of the documents that this asker may read, if none of them is the question's;
-    else nothing. Documents whose language is unknown may be in any.
+    else nothing. Documents whose language is unknown may be in any, and so may a question of a name or a few words.
     """
-    asked = name_language(identify_question_language(question))
+    asked = find_question_language(question)
     there = run.corpus.store.field_values(run.principal, LANGUAGE, MAX_LANGUAGES)
-    return [] if asked in there else there
+    return [] if not asked or name_language(asked) in there else there
 
 
 def write_other_languages(question: str, languages: Sequence[str]) -> str:

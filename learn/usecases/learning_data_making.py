@@ -131,11 +131,11 @@ async def _require_free(kb: KnowledgeBase, principal: Principal, name: str, reci
         Conflict, InvalidInput, InvalidSettings: it cannot be made, or is being made.
     """
     if await is_being_made(kb, name):
-        raise await kb.blocking(_describe_conflict, kb, principal, name)
+        raise await kb.blocking(describe_conflict, kb, principal, name)
     await kb.blocking(begin_set, kb, principal, name, recipe)
 
 
-def _describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Conflict:
+def describe_conflict(kb: KnowledgeBase, principal: Principal, name: str) -> Conflict:
     """Describe the conflict over a set that is being made; for a hidden one only its name."""
     try:
         find_visible_set(kb, principal, name)

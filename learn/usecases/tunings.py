@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from argot.errors import Conflict, InvalidInput, NotFound
-from argot.learn.run_folder import RunKind
+from argot.learn.run_folder import RunKind, RunRequest
 from argot.learn.store.pair_store import PairSet
 from argot.learn.trainable_pairs import require_trainable
 from argot.learn.tuning_plan import (
@@ -28,11 +28,16 @@ from argot.learn.tuning_plan import (
     remove_plan,
     save_plan,
 )
-from argot.learn.usecases.learning_data_making import DataRecipe, begin_set, build_pairs_job
+from argot.learn.usecases.learning_data_making import (
+    DataRecipe,
+    begin_set,
+    build_pairs_job,
+    describe_conflict,
+)
 from argot.learn.usecases.learning_data_results import WITHOUT_MODEL, is_being_made, list_making_jobs
 from argot.learn.usecases.pair_sets import find_visible_set
 from argot.learn.usecases.set_inputs import load_training_inputs
-from argot.learn.usecases.starting_models import choose_base, name_context_embedder
+from argot.learn.usecases.starting_models import choose_base, list_starting_runs, name_context_embedder
 from argot.learn.usecases.training_queue import get_runs_folder
 from argot.learn.usecases.training_recipes import parse_recipe
 from argot.learn.usecases.tuning_progress import advance_plan, find_pairs_job, find_requester, follow_pairs, hold_plan
@@ -83,35 +88,42 @@ async def tuning_start(
             no kind of question has answers for a language model.
         InvalidSettings: a kind of question needs a language model, and the settings name none.
         MissingExtra: a package for tuning a language model is not installed.
+        NotFound: a training to start from is not visible to the caller.
     """
     kinds = order_kinds(tuned.models)
     for kind in kinds:
-        await kb.blocking(_require_possible, kb, kind, kinds, tuned)
-    if any(one.data == name and one.is_running for one in await kb.blocking(list_plans, kb.home.absolute())):
-        raise Conflict(f"A tuning on '{name}' is running already. Wait until it is done, or stop it.")
-    found = await _choose_set(kb, principal, name, recipe, kinds)
-    plan = TuningPlan(
-        "",
-        name,
-        found.created,
-        kinds,
-        bases={kind: base for kind, base in (tuned.bases or {}).items() if kind in kinds},
-        recipes={kind: values for kind, values in (tuned.recipes or {}).items() if kind in kinds},
-        seed=tuned.training_seed,
-        asked_by=principal.name,
-    )
-    plan = await kb.blocking(create_plan, kb.home.absolute(), plan)
+        await kb.blocking(_require_possible, kb, principal, kind, kinds, tuned)
+    # One after the other: two at once would get the same number, or both begin on one set.
+    async with hold_plan(kb, "new"):
+        found = await _choose_set(kb, principal, name, recipe, kinds)
+        # After the set was found visible: the refusal tells of it.
+        if any(one.data == name and one.is_running for one in await kb.blocking(list_plans, kb.home.absolute())):
+            raise Conflict(f"A tuning on '{name}' is running already. Wait until it is done, or stop it.")
+        plan = TuningPlan(
+            "",
+            name,
+            found.created,
+            kinds,
+            bases={kind: base for kind, base in (tuned.bases or {}).items() if kind in kinds},
+            recipes={kind: values for kind, values in (tuned.recipes or {}).items() if kind in kinds},
+            seed=tuned.training_seed,
+            asked_by=principal.name,
+        )
+        plan = await kb.blocking(create_plan, kb.home.absolute(), plan)
     await advance_plan(kb, plan.id)
     return await _show(kb, principal, plan.id)
 
 
-def _require_possible(kb: KnowledgeBase, kind: RunKind, kinds: Sequence[RunKind], tuned: ModelsToTune) -> None:
+def _require_possible(
+    kb: KnowledgeBase, principal: Principal, kind: RunKind, kinds: Sequence[RunKind], tuned: ModelsToTune
+) -> None:
     """
     Raises:
-        InvalidInput, MissingExtra: the training of this kind could not begin.
+        InvalidInput, MissingExtra, NotFound: the training of this kind could not begin.
     """
     runs, base = get_runs_folder(kb.home), (tuned.bases or {}).get(kind, "").strip()
     given = parse_recipe(kind, (tuned.recipes or {}).get(kind, {}))
+    list_starting_runs(kb, principal, RunRequest(kind, "", base, "", recipe=given))
     if kind == "generator":
         from argot.learn.generator.base_models import require_adapter_package
         from argot.learn.generator.generator_recipe import build_generator_recipe
@@ -140,7 +152,7 @@ async def _choose_set(
             "'asked'; or, with a language model to make them, 'standard', 'alternative', 'simple' or 'complex'."
         )
     if await is_being_made(kb, name):
-        raise Conflict(f"The set '{name}' is being made. Wait until that is done, or give another name.")
+        raise await kb.blocking(describe_conflict, kb, principal, name)
     return await kb.blocking(begin_set, kb, principal, name, recipe)
 
 

@@ -243,3 +243,22 @@ def test_a_meeting_and_compressed_rich_text_are_read() -> None:
 def test_formulas_nested_in_formulas_take_no_longer_with_each_level() -> None:
     math = f"<math>{'<semantics><mrow>' * 40}<mi>a</mi>{'</mrow></semantics>' * 40}</math>"
     assert "$a$" in read_document(f"<html><body><p>So {math}.</p>".encode(), "a.html", LIMITS).markdown
+
+
+def test_a_chart_among_the_sheets_gives_no_sheet_the_header_of_a_hidden_one() -> None:
+    import xlwt
+
+    book = xlwt.Workbook()
+    for title, revision in (("Plot", 1), ("Off", 7), ("On", 3)):
+        sheet = book.add_sheet(title)
+        sheet.header_str = f"&LRevision: {revision}".encode()
+        sheet.write(0, 0, "Bowls")
+    book.get_sheet(1).visibility = 1
+    buffer = io.BytesIO()
+    book.save(buffer)
+    data = buffer.getvalue()
+    # The first sheet becomes a chart: the byte of its kind is behind its place and its visibility.
+    at = data.index(b"\x04\0Plot")
+    parsed = read_document(data[: at - 1] + b"\x02" + data[at:], "a.xls", LIMITS)
+    assert parsed.markdown.count("# ") == 1 and parsed.markdown.startswith("# On")
+    assert [(one.name.casefold(), one.value) for one in parsed.fields] == [("revision", "3")]

@@ -208,7 +208,19 @@ async def test_a_tuning_is_visible_to_readers_of_its_documents_alone(kb: Knowled
     for call in (tuning_show, tuning_stop, tuning_resume, tuning_remove):
         with pytest.raises(NotFound):
             await call(kb, MIA, tuning=begun.id)
+    with pytest.raises(NotFound, match="no training 'r0001'"):
+        await tuning_start(kb, MIA, name="theirs", tuned=ModelsToTune(models=["embedder"], bases={"embedder": "r0001"}))
+    # Neither the tuning nor the making of its pairs shows in the refusal of the same name.
+    with pytest.raises(Conflict, match="There is a set of pairs 'ours' already"):
+        await start(kb, model, who=MIA)
     assert await tuning_list(kb, MIA) == [] and (await tuning_show(kb, ADMIN, tuning=begun.id)).status == "running"
+
+
+async def test_of_two_starts_at_once_on_one_name_only_one_begins(kb: KnowledgeBase, model: Path) -> None:
+    begun = await asyncio.gather(*(start(kb, model) for _ in range(2)), return_exceptions=True)
+    assert sum(isinstance(one, Conflict) for one in begun) == 1
+    assert [one.id for one in await tuning_list(kb, ADMIN)] == ["t0001"]
+    await tuning_stop(kb, ADMIN, tuning="t0001")
 
 
 async def test_pages_lead_from_one_start_to_a_model_to_adopt(kb: KnowledgeBase, model: Path) -> None:

@@ -146,3 +146,12 @@ def test_dates_amounts_and_times_are_the_same_in_every_language(code: str) -> No
         assert find_missing_quantity(texts[code], texts["en"]) == ""
     assert find_missing_quantity(TIMES[code], "within 5 weeks")
     assert find_missing_quantity(AMOUNTS[code], "1,234.60 EUR")
+
+
+@pytest.mark.parametrize(
+    "text", ["Un appareil neuf est contrôlé avant sa mise en service.", "Das darf nicht außer Acht gelassen werden."]
+)
+def test_words_that_are_numbers_only_before_a_unit(text: str) -> None:
+    assert find_missing_quantity(text, "A new device must not be disregarded.") == ""
+    for time, same in (("neuf jours", "within 9 days"), ("acht Tage", "within 8 days")):
+        assert find_missing_quantity(time, same) == "" and find_missing_quantity(time, "within 7 days")

@@ -61,6 +61,8 @@ _NUMBERS_BY_WORD = NUMBER_WORDS | {
     for value, word in enumerate(read_language_file(code)["numbers"].split(), start=2)
     if word != "-"
 }
+_COUNTS_ONLY_UNITS = frozenset({"neuf", "acht"})
+"""Number words that are other words, too: "un appareil neuf" is new, "außer Acht lassen" is to disregard."""
 _NUMBER_WORD = re.compile(
     # "one" is usually a pronoun ("the one that ...").
     rf"\b(?P<number>{'|'.join(word for word in _NUMBERS_BY_WORD if word not in ('one', 'zero'))})\b"
@@ -282,12 +284,12 @@ def _find_figures(text: str) -> Iterator[_NumberReading]:
 
 def _find_number_words(text: str) -> Iterator[_NumberReading]:
     for match in _NUMBER_WORD.finditer(text):
-        number = _NUMBERS_BY_WORD[match["number"].lower()]
-        scale = (match["unit"] or "").casefold()
+        word, unit = match["number"].lower(), find_unit(match["unit"] or "")
+        number, scale = _NUMBERS_BY_WORD[word], (match["unit"] or "").casefold()
         if scale in _SCALES:
             yield _NumberReading(number, _apply_scale(number, scale), "", scale)
-        else:
-            yield _make_reading(number, find_unit(match["unit"] or ""))
+        elif unit or word not in _COUNTS_ONLY_UNITS:
+            yield _make_reading(number, unit)
 
 
 _DECIMAL_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d+,\d{1,2}")

@@ -50,7 +50,7 @@ class TuningPlan:
 
 def create_plan(home: Path, plan: TuningPlan) -> TuningPlan:
     """Keep a new plan under the next free id, which no training names."""
-    numbers = [int(one.id[1:]) for one in list_plans(home)]
+    numbers = [int(one.id[1:]) for one in list_plans(home) if one.id[1:].isdecimal()]
     numbers += [int(run.request.plan[1:]) for run in list_run_folders(home / RUNS) if run.request.plan[1:].isdecimal()]
     new = replace(plan, id=f"t{1 + max(numbers, default=0):04}", created=timestamp())
     save_plan(home, new)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 
+from argot.evaluate.store.evaluation_store import make_absence
 from argot.evaluate.usecases.set_evaluations import (
     EvaluationQuestion,
     EvaluationView,
@@ -34,4 +35,7 @@ async def evaluation_measure(
                 kept = event.data
             else:
                 yield event
-    yield Finished(next(one for one in await evaluation_list(kb, principal) if one.id == kept))
+    found = next((one for one in await evaluation_list(kb, principal) if one.id == kept), None)
+    if found is None:  # its set was removed meanwhile
+        raise make_absence(kept)
+    yield Finished(found)

@@ -105,7 +105,8 @@ def load_meaning_reader(embedder: Embedder) -> MeaningReader:
     return _get_meaning_reader(cast(Any, embedder))
 
 
-@lru_cache(maxsize=4)
+# One alone: the last one keeps its model in memory.
+@lru_cache(maxsize=1)
 def _get_meaning_reader(embedder: Embedder) -> MeaningReader:
     return MeaningReader(embedder)
 

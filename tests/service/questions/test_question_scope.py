@@ -102,9 +102,7 @@ async def test_vectors_deleted_meanwhile_do_not_stop_a_scoped_search(kb: Knowled
 
 async def test_the_answer_says_that_a_scope_is_empty(kb: KnowledgeBase) -> None:
     found = await do(kb, MIA, "ask", question=ASKED, since="2026-01-01", tags=["hr"])
-    told = (
-        "You may read no document tagged “hr” and dated 2026-01-01 or later, so nothing was searched."
-    )
+    told = "You may read no document tagged “hr” and dated 2026-01-01 or later, so nothing was searched."
     assert (found["status"], found["answer"], found["notes"]) == ("abstained", told, [])
     none = await do(kb, MIA, "ask", question=ASKED, fields={"region": ["Asia"]}, tags=["hr"])
     assert (none["answer"], none["notes"]) == (

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from argot.evaluate.answer_measures import is_said
 from argot.evaluate.answer_questions import AnswerQuestion
-from argot.languages.question_words import join_verdicts
+from argot.languages.question_words import is_verdict
 from argot.tools.answering.support import is_quoted, support
 from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.words import content_stems
@@ -32,7 +32,6 @@ _TOPIC_SHARE = 0.5
 """The same share for any other unit that serves the question."""
 _MIN_STEMS = 4
 """The least number of stems of a unit that repeats another; "Click on Save." may be two steps."""
-_VERDICT = re.compile(rf"\W*(?:{join_verdicts()})\W*", re.IGNORECASE)
 _ROW = re.compile(r"\s*\|.*\|\s*$", re.DOTALL)
 
 
@@ -139,7 +138,7 @@ def _is_repeated(text: str, earlier: Sequence[str]) -> bool:
 def _leads(texts: Sequence[str], place: int) -> bool:
     """Return whether a unit only introduces the next: "To trim a drive:", "No.", the header of a table."""
     text = extract_prose(texts[place]).text.strip()
-    if text.endswith(":") or _VERDICT.fullmatch(text):
+    if text.endswith(":") or is_verdict(text):
         return True
     return _is_row(texts, place) and not _is_row(texts, place - 1) and _is_row(texts, place + 1)
 

@@ -18,9 +18,10 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from argot.errors import ModelUnavailable
-from argot.graph.draft_checking import cite, is_verdict
+from argot.graph.draft_checking import cite
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord
+from argot.languages.question_words import is_verdict
 from argot.protocols import Scorer
 from argot.tools.answering.citation_marks import CUT_SHORT
 from argot.tools.answering.citations import join_source_text

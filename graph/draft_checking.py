@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise, takewhile
@@ -10,7 +9,7 @@ from itertools import pairwise, takewhile
 from argot.graph.run_context import RunContext
 from argot.graph.state import CitationRecord, SentenceRecord
 from argot.graph.table_cells import expand_rows, read_named
-from argot.languages.question_words import join_verdicts
+from argot.languages.question_words import is_verdict
 from argot.tools.answering.citation_marks import CUT_SHORT, strip_marks
 from argot.tools.answering.citations import join_source_text, locate
 from argot.tools.answering.citations import match_references as matched
@@ -23,8 +22,6 @@ from argot.tools.answering.named_sources import LIST_ENTRY, find_named_sources, 
 from argot.tools.answering.objections import is_contradiction
 from argot.tools.text.sentences import split_sentences
 from argot.types import Hit
-
-_VERDICT = re.compile(rf"\W*(?:{join_verdicts()})\W*", re.IGNORECASE)
 
 
 def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:
@@ -180,11 +177,6 @@ def accept_unsourced(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], a
             sentence["citations"] = [cited[0]]
         elif is_missing_answer(sentence["text"], asked, shown):
             sentence["remark"] = True
-
-
-def is_verdict(text: str) -> bool:
-    """Return whether a sentence is a bare "Yes." or "No.": it has no words to compare."""
-    return _VERDICT.fullmatch(text) is not None
 
 
 def cite_verdicts(sentences: Sequence[SentenceRecord]) -> None:

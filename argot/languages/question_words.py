@@ -62,6 +62,16 @@ def join_verdicts() -> str:
     return "|".join(read_language_file(code)["verdicts"] for code in LISTED_LANGUAGES)
 
 
+def is_verdict(text: str) -> bool:
+    """Return whether a sentence is a bare "Yes." or "No." in any of the languages: it has no words to compare."""
+    return _compile_verdict().fullmatch(text) is not None
+
+
+@cache
+def _compile_verdict() -> Pattern:
+    return _compile(rf"\W*(?:{join_verdicts()})\W*")
+
+
 @cache
 def load_small_talk(kind: str) -> Pattern:
     """Return the pattern of all phrases of a kind of small talk, or of `fillers`, in any of the languages."""

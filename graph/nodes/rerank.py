@@ -175,8 +175,7 @@ def _rank_by_meaning(
     reader: MeaningReader, hits: list[Hit], state: State, run: RunContext, subject: SubjectRecord | None
 ) -> tuple[list[Hit], float]:
     question = _list_judged_queries(state, run)[0].text
-    nearest = put_subject_first(rank_by_meaning(question, hits, reader), subject, run)
-    ordered = put_successors_first(nearest, state["stand_alone_question"])
+    ordered = _put_named_first(rank_by_meaning(question, hits, reader), state, run, subject)
     return ordered, ordered[0].score
 
 
@@ -185,6 +184,10 @@ def _rank_by(
 ) -> tuple[list[Hit], float]:
     queries = _list_judged_queries(state, run)
     read = READ_PASSAGES if run.model is None else READ_PASSAGES_FOR_MODEL
-    nearest = put_subject_first(reranked(queries, hits, scorer, run.profile, read), subject, run)
-    ordered = put_successors_first(nearest, state["stand_alone_question"])
+    ordered = _put_named_first(reranked(queries, hits, scorer, run.profile, read), state, run, subject)
     return ordered, float(measure_evidence(run.abbreviate(queries[0].text), ordered, scorer))
+
+
+def _put_named_first(hits: list[Hit], state: State, run: RunContext, subject: SubjectRecord | None) -> list[Hit]:
+    """Put passages of the chosen document first, and those of superseded documents behind their successors."""
+    return put_successors_first(put_subject_first(hits, subject, run), state["stand_alone_question"])

@@ -14,7 +14,6 @@ import importlib
 import io
 import json
 import os
-import runpy
 import selectors
 import signal
 import socket
@@ -108,18 +107,16 @@ def start_forked(
     environment: Mapping[str, str],
     *,
     cwd: Path | None = None,
-    script: str = "",
     stdin: int,
     stdout: int,
     stderr: int,
 ) -> ForkedProcess:
-    """Start `argot` with these arguments, or a script that runs it, and return its process."""
+    """Start `argot` with these arguments, and return its process."""
     return _open_server().start(
         {
             "arguments": list(arguments),
             "environment": dict(environment),
             "cwd": str(cwd or Path.cwd()),
-            "script": script,
         },
         [stdin, stdout, stderr],
     )
@@ -215,15 +212,11 @@ def _become(request: dict[str, Any], streams: list[int]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["cwd"])
-    sys.argv = [request["script"] or "-c", *request["arguments"]]
+    sys.argv = ["-c", *request["arguments"]]
     sys.path.remove(str(Path(__file__).parent))
-    if request["script"]:
-        sys.path[0] = str(Path(request["script"]).parent)
-        runpy.run_path(request["script"], run_name="__main__")
-    else:
-        from argot.ui.cli.main import main
+    from argot.ui.cli.main import main
 
-        main()
+    main()
 
 
 def _open_output(number: int) -> IO[str]:

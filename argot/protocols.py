@@ -137,7 +137,9 @@ class PassageReader(Protocol):
         ...
 
     def read_closely(self, question: str, passages: Sequence[Passage]) -> list[PassageReading]:
-        """Return a better reading of each passage, in their order, which takes some ten times as long."""
+        """Return a better reading, which takes some ten times as long, of each passage that can compete with the best;
+        a quick one of the others. In their order.
+        """
         ...
 
 

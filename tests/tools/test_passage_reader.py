@@ -79,6 +79,16 @@ def test_a_passage_is_read_once_for_a_question(reader: PassageReader) -> None:
     assert load_passage_reader(choose_scorer(Settings(threads=1))) is reader
 
 
+def test_a_passage_that_cannot_compete_is_not_read_closely(reader: PassageReader) -> None:
+    question = "How long may I keep a bicycle?"
+    answers, other = make_passage(BICYCLES), make_passage(CANTEEN, "Handbook > Canteen")
+    quick = reader.read_passages(question, [other, answers])
+    close = reader.read_closely(question, [other, answers])
+    assert close[0] == quick[0]
+    assert close[1] != quick[1]
+    assert reader.read_closely("When does the canteen open?", [other, answers])[0] != quick[0]
+
+
 def test_a_heading_is_no_answer(reader: PassageReader) -> None:
     (reading,) = reader.read_passages("company bicycles", [make_passage(BICYCLES)])
     assert reading.units[0] == 0 and all(chance > 0 for chance in reading.units[1:])

@@ -16,9 +16,9 @@ from argot.tools.llm.research import ASK_SERVER, ToolRequest
 from argot.tools.tool_servers.server_session import ServerFault
 from argot.tools.tool_servers.tool_calls import OfferedTool, call_tool, list_offered, split_result
 
-LASTING_FAULTS = frozenset({"unreachable", "timeout", "too large", "malformed"})
+LASTING_FAULTS = frozenset({"unreachable", "timeout", "oversized", "malformed"})
 """Faults of a server after which it is not asked again in the same turn; the others are those of one call or tool."""
-NO_SUCH_TOOL = "no such tool"
+NO_SUCH_TOOL = "unknown"
 
 
 class ServerReply(NamedTuple):

@@ -17,7 +17,7 @@ from argot.tools.reading.question_splitting import split_questions
 _FAULTS = {
     "unreachable": "The server %(server)s could not be reached, and the answer was made without it.",
     "timeout": "The server %(server)s did not answer in time, and the answer was made without it.",
-    "too large": "The server %(server)s sent too much, and the answer was made without it.",
+    "oversized": "The server %(server)s sent too much, and the answer was made without it.",
     "malformed": "The server %(server)s sent what cannot be read, and the answer was made without it.",
     "refused": "The tool %(tool)s of %(server)s refused a call.",
     "gone": "The server %(server)s no longer has the tool %(tool)s. Administrators see this with: argot doctor",

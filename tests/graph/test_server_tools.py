@@ -207,7 +207,7 @@ async def test_arguments_with_words_of_documents_are_not_sent(kb: Any, model: An
 async def test_a_tool_that_is_not_allowed_is_never_called(kb: Any, model: Any, tickets: ToolServerScript) -> None:
     model.replies("research", call("ask_server", "tickets.refuse", ""), call("answered"))
     result = await asked(run_with(kb, model, await allow(tickets)))
-    assert [(made.server, made.fault) for made in result.tool_calls] == [("", "no such tool")]
+    assert [(made.server, made.fault) for made in result.tool_calls] == [("", "unknown")]
 
 
 async def test_a_number_that_no_document_has_is_asked_of_a_server(

@@ -180,7 +180,7 @@ async def test_a_tool_that_changed_is_not_called(script: ToolServerScript) -> No
     assert await find_fault(gone) == "gone"
 
 
-@pytest.mark.parametrize(("name", "kind"), [("hang", "timeout"), ("flood", "too large"), ("refuse", "refused")])
+@pytest.mark.parametrize(("name", "kind"), [("hang", "timeout"), ("flood", "oversized"), ("refuse", "refused")])
 async def test_a_bad_answer_costs_at_most_the_time_limit(script: ToolServerScript, name: str, kind: str) -> None:
     tool = await offer(ToolServer(url=script.url, seconds=60), name)
     server = tool.server.model_copy(update={"seconds": 1 if name == "hang" else 60})
@@ -231,7 +231,7 @@ async def test_a_command_gets_its_key_and_nothing_of_our_environment(monkeypatch
     ("program", "kind"),
     [
         ("pass", "unreachable"),
-        (f"print('x' * {2 * MAX_ANSWER_BYTES})", "too large"),
+        (f"print('x' * {2 * MAX_ANSWER_BYTES})", "oversized"),
         ("print('{no json', flush=True); input(); input()", "malformed"),
     ],
 )

@@ -53,7 +53,7 @@ class _Meter:
     async def check(self, response: httpx.Response) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
             # A compressed answer may be thousands of times larger than what was counted.
-            self._fail("too large")
+            self._fail("oversized")
         # A server need not offer a stream of its own (GET), or an end of the session (DELETE).
         if response.request.method == "POST" and response.status_code >= 400:
             self._fail("refused")
@@ -62,7 +62,7 @@ class _Meter:
     def count(self, size: int) -> None:
         self._left -= size
         if self._left < 0:
-            self._fail("too large")
+            self._fail("oversized")
 
 
 class _MeteredStream(httpx.AsyncByteStream):

@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-FaultKind = Literal["unreachable", "timeout", "too large", "malformed", "refused", "gone", "changed", "unsendable"]
+FaultKind = Literal["unreachable", "timeout", "oversized", "malformed", "refused", "gone", "changed", "unsendable"]
 """Why a call failed: "gone" and "changed" are said of the tool, "unsendable" of the arguments."""
 MAX_ANSWER_BYTES = 4_000_000
 """Bytes that a server may send in one connection, its list of tools among them."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 
 Fail = Callable[[str], None]
-"""Ends a connection, for the reason given: "unreachable", "refused", "malformed" or "too large"."""
+"""Ends a connection, for the reason given: "unreachable", "refused", "malformed" or "oversized"."""
 EXIT_SECONDS = 1.0
 """Time that a server has to end by itself after its input was closed."""
 
@@ -33,7 +33,7 @@ async def run_server(
         command: the program and its arguments, without a shell.
         variables: environment variables beside the harmless ones (`PATH`, `HOME`, ...).
         most: bytes of all its messages together.
-        fail: is called when the server sends more ("too large"), or ends ("unreachable").
+        fail: is called when the server sends more ("oversized"), or ends ("unreachable").
 
     Raises:
         OSError: the program cannot be started.
@@ -89,7 +89,7 @@ async def _read_messages(
                 message = error
             await into.send(message)
     except anyio.DelimiterNotFound:
-        fail("too large")
+        fail("oversized")
     except (anyio.IncompleteRead, anyio.EndOfStream):
         fail("unreachable")
     except (anyio.ClosedResourceError, anyio.BrokenResourceError):

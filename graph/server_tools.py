@@ -49,8 +49,8 @@ async def ask_server(
     """Call a tool of another server for the sub-question at index `part`."""
     if tool is None:
         return ServerReply(_record(request, part, fault=NO_SUCH_TOOL))
-    if fault := _find_lasting_fault(tool, state):
-        return ServerReply(_record(request, part, fault=fault))
+    if before := _find_lasting_fault(tool, state):
+        return ServerReply(_record(request, part, fault=before))
     at = datetime.now(UTC).isoformat(timespec="seconds")
     try:
         text = await call_tool(tool, request.second, [state["question"], state["stand_alone_question"]])

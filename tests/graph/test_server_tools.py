@@ -139,6 +139,19 @@ async def test_a_sentence_that_a_result_does_not_bear_out_is_not_supported(
     assert not any(one.supported and "Friday" in one.text for one in result.sentences)
 
 
+async def test_a_sentence_may_rest_on_a_result_in_json(kb: Any, model: Any, tickets: ToolServerScript) -> None:
+    tickets.reply = '{"tickets": [{"id": "T-12", "title": "Boiler leaks", "state": "open", "since": "Monday"}]}'
+    model.reply("research", lambda request: (
+        call("answered", "", "", find_number(request, "{"))
+        if count_asked(request)
+        else call("ask_server", "tickets.find_ticket", ARGUMENTS)
+    ))  # fmt: skip
+    said = "The ticket T-12, Boiler leaks, is open since Monday."
+    model.reply("cited_answer", lambda request: f"{said[:-1]} [{find_number(request, '{')}].")
+    result = await asked(run_with(kb, model, await allow(tickets)))
+    assert result.answer == said and result.sentences[0].supported
+
+
 async def test_without_a_server_nothing_of_it_is_offered(kb: Any, model: Any, tickets: ToolServerScript) -> None:
     servers = await allow(tickets)
     scoped = replace(run_with(kb, model, servers), scope=QuestionScope(since="2001"))

@@ -30,7 +30,7 @@ class ToolServerScript:
 
 def build_server(script: ToolServerScript) -> FastMCP[None]:
     # Stateless: a test that ends in the middle of a call leaves no session behind.
-    server: FastMCP[None] = FastMCP("tickets", stateless_http=True, json_response=True, log_level="ERROR")
+    server: FastMCP[None] = FastMCP("tickets", stateless_http=True, json_response=False, log_level="ERROR")
 
     def find_ticket(query: str, state: Literal["open", "closed"] = "open") -> str:
         script.calls.append((query, state))

@@ -223,7 +223,12 @@ async def test_a_command_gets_its_key_and_nothing_of_our_environment(monkeypatch
         secret_variable="TICKETS_REPLY",
         seconds=60,
     )
-    tool = await offer(server, arguments="query: string")
+    # What it says of itself in this process: starting the program twice would take seconds.
+    (said,) = [
+        one for one in await tool_server.build_server(ToolServerScript()).list_tools() if one.name == "find_ticket"
+    ]
+    allowed = AllowedTool(digest=make_digest(said), arguments="query: string")
+    tool = OfferedTool("tickets", server, "find_ticket", allowed)
     assert await call_tool(tool, '{"query": "boiler"}', [QUESTION]) == "boiler 12"
 
 

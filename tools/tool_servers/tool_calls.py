@@ -76,17 +76,17 @@ async def call_tool(tool: OfferedTool, arguments: str, questions: Sequence[str])
     result = await with_session(tool.server_name, tool.server, work)
     if result.isError:
         raise ServerFault("refused")
-    return _read_text(result)[: tool.server.max_result_chars]
+    most = tool.server.max_result_chars
+    # Cut twice: cleaning megabytes, of which a little is kept, would hold others up.
+    return strip_unprintable(_read_text(result)[: 4 * most]).strip()[:most]
 
 
 def _read_text(result: CallToolResult) -> str:
-    """Return the texts of a result, without control characters; JSON with a line for each value. Pictures and sound
-    are left out.
-    """
+    """Return the texts of a result, JSON with a line for each value. Pictures and sound are left out."""
     texts = [*_list_texts(result)]
     if not texts and result.structuredContent is not None:
         texts = [json.dumps(result.structuredContent, ensure_ascii=False)]
-    return strip_unprintable("\n\n".join(map(_spread_json, texts))).strip()
+    return "\n\n".join(map(_spread_json, texts))
 
 
 def _list_texts(result: CallToolResult) -> Iterator[str]:
@@ -110,7 +110,7 @@ def _spread_json(text: str) -> str:
 
 def split_result(text: str) -> list[str]:
     """Return the text in pieces of at most `PIECE_CHARS`, divided between paragraphs, lines or words if possible."""
-    pieces = []
+    pieces: list[str] = []
     while text := text.strip():
         if len(text) <= PIECE_CHARS:
             return [*pieces, text]

@@ -17,8 +17,8 @@ from argot.service.usecases.documents.documents import read_passage
 from argot.service.usecases.documents.pictures import passage_pictures
 from argot.service.usecases.questions.questions import ask
 from argot.service.usecases.usecase_registry import get_answer
-from argot.slack.app.block_kit import MessageContext, render_messages
 from argot.settings import Settings
+from argot.slack.app.block_kit import MessageContext, render_messages
 from argot.types import Principal
 from argot.ui.rendering.chat_markdown import view_result
 from argot.ui.rendering.message_markdown import format_message

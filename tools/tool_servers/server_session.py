@@ -6,9 +6,11 @@ and is offered nothing (no model, no files, no questions to people).
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from argot import __version__
@@ -55,6 +57,8 @@ async def with_session(name: str, server: ToolServer, work: Callable[[ClientSess
     fault: list[FaultKind] = []
     found: list[T] = []
     try:
+        # It takes a second the first time, for which other answers must not wait.
+        await asyncio.to_thread(import_module, "mcp.client.streamable_http")
         with anyio.move_on_after(server.seconds) as scope:
 
             def fail(kind: Any) -> None:

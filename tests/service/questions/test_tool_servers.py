@@ -20,8 +20,9 @@ from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings
 from argot.slack.app.block_kit import MessageContext, render_messages
 from argot.types import Principal
-from argot.ui.rendering.chat_markdown import view_result
+from argot.ui.rendering.chat_markdown import PASSAGES, view_result
 from argot.ui.rendering.message_markdown import format_message
+from argot.ui.rendering.source_addresses import parse_source
 
 ANN, EVE = Principal("ann", frozenset({"support"})), Principal("eve", frozenset({"support"}))
 QUESTION = "What is the state of the boiler ticket?"
@@ -82,6 +83,8 @@ async def test_a_result_is_opened_by_its_asker_alone_and_recorded_by_name(kb: Kn
     (source,) = result.cited_passages
     shown = await read_passage(kb, ANN, passage_id=source.passage_id)
     assert shown.text == OPEN and shown.document.startswith(LABEL)
+    opened = parse_source(f"{PASSAGES}/{source.passage_id}?span=0-12")
+    assert opened and opened.passage_id == source.passage_id  # the window's side panel accepts the address
     assert await passage_pictures(kb, ANN, passage_id=source.passage_id) == []
     for other in (EVE, Principal("ann"), Principal("root", sees_all=True)):
         with pytest.raises(NotFound):

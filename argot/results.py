@@ -136,6 +136,18 @@ class FoundPicture(_Frozen):
     description: str = Field("", description="by a vision model, where one has described it")
 
 
+TOOL_RESULT = "mcp:"
+"""Prefix of the URI of a tool's result, which no document has."""
+
+
+class ToolSource(_Frozen):
+    """The tool of another server whose result is a source, and when it was called (an ISO time)."""
+
+    server: str
+    tool: str
+    at: str
+
+
 class FoundPassage(_Frozen):
     """A passage the answer could use. The list is best first; `n` follows the order of citation."""
 
@@ -156,6 +168,9 @@ class FoundPassage(_Frozen):
     )
     excerpt: str = Field("", description="its words nearest to the question, where it is shown instead of an answer")
     pictures: list[FoundPicture] = Field([], description="the pictures that stand in it")
+    tool: ToolSource | None = Field(
+        None, description="another server's tool, if this is of its result; then `document` names no document"
+    )
 
 
 def select_nearest(passages: Sequence[FoundPassage]) -> list[FoundPassage]:
@@ -169,6 +184,8 @@ class ToolCall(_Frozen):
     tool: str
     text: str = Field(description="what it searched for, opened or looked up; empty if the asker may not see it")
     found: int = Field(0, description="passages, documents or senses")
+    server: str = Field("", description="the other server whose tool was called; empty: it is a tool of Argot")
+    fault: str = Field("", description="why the other server gave no result, such as timeout; empty: it did")
 
 
 class ModelCall(_Frozen):

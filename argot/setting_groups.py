@@ -164,6 +164,17 @@ class RemoteSettings(_Group, alias_generator="service_{}".format):
     key: SecretStr = Field(SecretStr(""), description="the key for that service, from 'argot key add'")
 
 
+class ToolServerSettings(_Group):
+    """Other MCP servers, whose tools a thorough answer may call."""
+
+    file: Path | None = Field(
+        None,
+        alias="mcp_servers",
+        description="the TOML file that names other MCP servers and allows tools of theirs; none: no other server is "
+        "asked",
+    )
+
+
 class SignInSettings(_Group):
     """Sign-in by a proxy, and how long a session lasts."""
 

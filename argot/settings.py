@@ -47,6 +47,7 @@ class Settings(BaseModel):
     derivation: groups.DerivationSettings
     web: groups.WebSettings
     remote: groups.RemoteSettings
+    tool_servers: groups.ToolServerSettings
     sign_in: groups.SignInSettings
     oidc: groups.OidcSettings
     slack: groups.SlackSettings

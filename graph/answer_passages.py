@@ -26,7 +26,7 @@ class AnswerPassages(NamedTuple):
 
 def load_answer_passages(state: State, run: RunContext) -> AnswerPassages:
     """Return the best passages that the principal may read now; without a model unchanged, since they are quoted."""
-    hits = load_hits(select_answer_hits(state, run), run)
+    hits = load_hits(select_answer_hits(state, run), run, state.get("tool_results", []))
     # Only the extreme row of a table has to be known from the whole of it.
     if run.model is None and not asks_for_extreme(state["stand_alone_question"]):
         return AnswerPassages(hits, {})

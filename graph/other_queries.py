@@ -126,7 +126,8 @@ def join_new_passages(ranked: Sequence[Hit], state: State, run: RunContext) -> l
     with those read before, of which the draft's sources come first: they hold that part. If it found nothing, it reads
     on, with only the best few of those read before.
     """
-    before, most = load_hits(state.get("read", []), run), count_kept_passages(run)
+    before = load_hits(state.get("read", []), run, state.get("tool_results", []))
+    most = count_kept_passages(run)
     read = {hit.passage.id for hit in before}
     nearest = _rank_for_other_queries(ranked, state, run)[:MAX_NEAREST]
     rest = ranked[: count_answer_passages(run)] if state["draft"] else _put_nearest_by_meaning_first(ranked)

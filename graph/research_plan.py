@@ -9,6 +9,7 @@ from itertools import chain, zip_longest
 from argot.graph.other_queries import get_query
 from argot.graph.research_tools import PASSAGE_TOOLS, describe_call
 from argot.graph.run_context import RunContext, count_kept_passages
+from argot.graph.server_tools import describe_offered
 from argot.graph.state import HitRecord, PlanPart, State, ToolCallRecord
 from argot.graph.state_records import get_definitions, load_hits, to_hit_record
 from argot.tools.llm.passage_fences import wrap_passages
@@ -36,9 +37,11 @@ def find_open_part(state: State) -> int | None:
 def is_to_research(state: State) -> bool:
     """Return whether the turn asks for a thorough answer and has no plan yet.
 
-    A file that is read as a whole, or a part number that no document names, needs no research.
+    A file that is read as a whole needs no research, nor does a part number that no document names, unless another
+    server may know it.
     """
-    done = state.get("plan") or state.get("searched_again") or state.get("unnamed")
+    is_unknown = bool(state.get("unnamed")) and not state.get("may_ask_servers")
+    done = state.get("plan") or state.get("searched_again") or is_unknown
     return state.get("effort") == "thorough" and not (done or state.get("whole"))
 
 
@@ -63,7 +66,7 @@ def describe_step(state: State, at: int, run: RunContext) -> ResearchStep:
     latest = [id_ for call in reversed(calls) if call["tool"] in PASSAGE_TOOLS for id_ in call["found"]]
     wanted = list(dict.fromkeys([*latest, *numbers]))[:MAX_SHOWN_PASSAGES]
     records = {hit["id"]: hit for hit in state["read"]}
-    hits = load_hits([records[id_] for id_ in wanted if id_ in records], run)
+    hits = load_hits([records[id_] for id_ in wanted if id_ in records], run, state.get("tool_results", []))
     return ResearchStep(
         question=state["stand_alone_question"],
         now=state["plan"][at]["question"],
@@ -72,6 +75,7 @@ def describe_step(state: State, at: int, run: RunContext) -> ResearchStep:
         passages=wrap_passages(hits, numbers=[numbers[hit.passage.id] for hit in hits]),
         left=count_calls_left(state, run),
         definitions=get_definitions(state),
+        others=describe_offered(run),
     )
 
 
@@ -114,7 +118,8 @@ def select_hits(plan: Sequence[PlanPart], state: State, run: RunContext) -> list
     records, most = {hit["id"]: hit for hit in state["read"]}, count_kept_passages(run)
     in_turn = [id_ for id_ in chain.from_iterable(zip_longest(*(part["passages"] for part in plan))) if id_]
     ids = dict.fromkeys([*in_turn, *records])
-    hits = {hit.passage.id: hit for hit in load_hits([records[id_] for id_ in ids if id_ in records], run)}
+    results = state.get("tool_results", [])
+    hits = {hit.passage.id: hit for hit in load_hits([records[id_] for id_ in ids if id_ in records], run, results)}
     # One sentence may answer for two things, each under its own heading: what was chosen is never a repeat.
     chosen = [hits[id_] for id_ in dict.fromkeys(in_turn) if id_ in hits]
     others = drop_repeats(hits.values(), most + len(chosen))

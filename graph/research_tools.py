@@ -17,7 +17,7 @@ from argot.graph.state import State, ToolCallRecord
 from argot.graph.state_records import get_definitions, load_senses
 from argot.graph.subjects import find_subject, keep_subject
 from argot.graph.supported_senses import drop_other_senses
-from argot.tools.llm.research import ToolName, ToolRequest
+from argot.tools.llm.research import ASK_SERVER, ToolName, ToolRequest
 from argot.tools.llm.rewording import clean_rewording, has_foreign_names
 from argot.tools.retrieval.hybrid_search import WeightedQuery, select_documents
 from argot.tools.retrieval.reranker import rerank
@@ -122,7 +122,7 @@ TOOLS: dict[ToolName, Tool] = {
     "look_up_term": look_up_term,
     "list_documents": list_documents,
 }
-PASSAGE_TOOLS = frozenset({"search", "open_section", "find_identifier"})
+PASSAGE_TOOLS = frozenset({"search", "open_section", "find_identifier", ASK_SERVER})
 """The tools that find passages."""
 
 
@@ -134,7 +134,9 @@ def describe_call(record: ToolCallRecord, numbers: Sequence[int], run: RunContex
         numbers: the numbers of the passages that it found.
     """
     given = ", ".join(f'"{text}"' for text in (record["first"], record["second"]) if text)
-    if record["tool"] in PASSAGE_TOOLS:
+    if record.get("fault"):
+        found = f"failed ({record['fault']})"
+    elif record["tool"] in PASSAGE_TOOLS:
         found = f"passages {', '.join(map(str, numbers))}" if numbers else ""
     elif record["tool"] == "look_up_term":
         senses = load_senses(_list_terms(record["first"], run), run)

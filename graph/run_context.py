@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from argot.types import ALL_DOCUMENTS, Principal, QuestionScope
 if TYPE_CHECKING:
     from argot.tools.llm.model_server import ModelServer
     from argot.tools.llm.session import Model
+    from argot.tools.tool_servers.server_file import ToolServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ class RunContext:
     `asker_context` is the asker's own context, if known; `heard` holds other people's messages just before the
     question, in a group conversation; only documents in the `scope` are searched, or only `documents` (ids) with the
     files added to the conversation. Without `records_misses` unknown terms are not recorded in the managers' queue,
-    because no person asks.
+    because no person asks. `tool_servers`: other servers, by name, whose tools a thorough answer may call if the asker
+    may use them.
 
     With a language model, `reader_and_writer` makes a new reader, writer and `model` for each turn: a session gives its
     server up at the first failure, and the next turn tries again. `quoting` then writes if the model cannot.
@@ -71,6 +73,7 @@ class RunContext:
     thread: str = ""
     max_question_chars: int = 4000
     records_misses: bool = True
+    tool_servers: Mapping[str, ToolServer] = field(default_factory=dict)
     model_calls: list[ModelCall] = field(default_factory=list)
     reader_and_writer: ReaderAndWriterSource | None = None
     model: Model | None = None

@@ -1,8 +1,9 @@
 """State of a thread and of one turn: ids and short texts, in plain types only.
 
-Passages, senses and triples are kept by id and read through the stores, which check access, whenever they are shown. A
-person who loses access therefore loses it in resumed threads too. The few texts made from them (the augmented question,
-the queries, the sentences of the answer) are shown only while the reader may see everything they rest on
+Passages, senses and triples are kept by id and read through the stores, which check access, whenever they are shown
+(only what a tool of another server said is kept as text, for its asker alone: `argot.graph.tool_results`). A person
+who loses access therefore loses it in resumed threads too. The few texts made from them (the augmented question, the
+queries, the sentences of the answer) are shown only while the reader may see everything they rest on
 (`argot.graph.presentation.turn_view`).
 
 The asker's words arrive as `asked`. The first node moves the finished turn into `turns` and begins an empty one, so
@@ -141,7 +142,8 @@ class PlanPart(TypedDict):
 class ToolCallRecord(TypedDict):
     """A call of a tool for the sub-question `part`, with what it found by id: passages, documents or senses.
 
-    `is_told`: the asker is told its texts in a note, which have no other names than the question and its plan.
+    `is_told`: the asker is told its texts in a note, which have no other names than the question and its plan. `fault`:
+    why another server gave no result; empty: it did.
     """
 
     part: int
@@ -150,6 +152,23 @@ class ToolCallRecord(TypedDict):
     second: str
     found: list[str]
     is_told: NotRequired[bool]
+    fault: NotRequired[str]
+
+
+class ToolResultRecord(TypedDict):
+    """The result of a tool of another server, called at `at` (an ISO time). No store has it, so its text is kept here.
+
+    Each of its `pieces` counts as a passage. Only the `asker` may see them, while they are in one of the `groups` that
+    may use the server (empty: everybody).
+    """
+
+    id: str
+    server: str
+    tool: str
+    at: str
+    pieces: list[str]
+    asker: str
+    groups: list[str]
 
 
 # Not total, because a node writes some of its keys (`node_frame.StateUpdate`); `make_empty_turn` has them all.
@@ -161,7 +180,8 @@ class TurnPart(TypedDict, total=False):
     `quotable`, `unnamed`, `numbered_parts`, `missing_parts`, `unanswered`, `repeated`, `defined`, `small_talk`,
     `examples`, `recalled`, `files`, `whole`, `scope`, `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`,
     `by_words_alone`, `other_queries`, `searched_again`, `titled`, `read`, `is_written`, `lacking`, `effort`, `plan`,
-    `compared`, `tool_calls` and `tool_tokens`, and `model` and `trouble` beside them, are read with a default.
+    `compared`, `may_ask_servers`, `tool_calls`, `tool_results` and `tool_tokens`, and `model` and `trouble` beside
+    them, are read with a default.
     `corrected`: misspelt words of the question, each with the word that it was read as. `replaced`: no sentence of the
     model was supported, and a quotation replaced them. `unchecked`: the sentences were not matched with passages;
     `unwritten`: no answer was to be written; the profile decides both. `quotable`: the evidence is enough for an answer
@@ -180,8 +200,9 @@ class TurnPart(TypedDict, total=False):
     `searched_again`: those of each such search so far; `titled`: the documents (ids) whose titles a model was given for
     them. `read`: the passages that were found before the last of them; `is_written`: an answer was written, or refused,
     from these. `lacking`: the sentences of the draft that say what the passages do not tell. `effort`: as in the
-    profile. `plan`, `tool_calls`: of a thorough answer, whose gathered passages are in `read`; `tool_tokens`: the
-    model's tokens for them; `compared`: the things that the question compares.
+    profile. `plan`, `tool_calls`: of a thorough answer, whose gathered passages are in `read`; `tool_results`: those of
+    other servers, which `may_ask_servers` allows; `tool_tokens`: the model's tokens for them; `compared`: the things
+    that the question compares.
     """
 
     number: int
@@ -241,7 +262,9 @@ class TurnPart(TypedDict, total=False):
     effort: Effort
     plan: list[PlanPart]
     compared: list[str]
+    may_ask_servers: bool
     tool_calls: list[ToolCallRecord]
+    tool_results: list[ToolResultRecord]
     tool_tokens: int
     status: Status | Literal[""]
 
@@ -352,7 +375,9 @@ def make_empty_turn(question: str, number: int = 0) -> TurnPart:
         effort="normal",
         plan=[],
         compared=[],
+        may_ask_servers=False,
         tool_calls=[],
+        tool_results=[],
         tool_tokens=0,
         status="",
     )

@@ -9,7 +9,8 @@ from dataclasses import asdict
 from typing import cast
 
 from argot.graph.run_context import RunContext
-from argot.graph.state import HitRecord, MentionRecord, ReadingRecord, TurnPart
+from argot.graph.state import HitRecord, MentionRecord, ReadingRecord, ToolResultRecord, TurnPart
+from argot.graph.tool_results import load_results
 from argot.types import ContextScore, Document, Hit, Mention, Passage, ReadTerm, Sense
 
 EXPLAINED_SENSE = 0
@@ -56,11 +57,15 @@ def to_hit_record(hit: Hit) -> HitRecord:
     return HitRecord(id=hit.passage.id, score=float(hit.score), found_by=dict(hit.found_by))
 
 
-def load_hits(records: Sequence[HitRecord], run: RunContext) -> list[Hit]:
-    """Return the passages of these records that the principal may read now, in their order."""
-    found: Mapping[str, tuple[Passage, Document]] = run.corpus.store.passages(
-        run.principal, [record["id"] for record in records]
-    )
+def load_hits(records: Sequence[HitRecord], run: RunContext, results: Sequence[ToolResultRecord] = ()) -> list[Hit]:
+    """Return the passages of these records that the principal may read now, in their order.
+
+    `results`: those of other servers, of whose pieces some may be among them.
+    """
+    found: Mapping[str, tuple[Passage, Document]] = {
+        **run.corpus.store.passages(run.principal, [record["id"] for record in records]),
+        **load_results(results, run.principal),
+    }
     return [
         Hit(*found[record["id"]], score=record["score"], found_by=record["found_by"])
         for record in records

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from argot.graph.checkpoints.thread_history import StoredTurn, pack_turn, unpack_turn
+from argot.tools.llm.research import ASK_SERVER
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -34,7 +35,11 @@ def erase_from_turn(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone)
         # An unsupported sentence may repeat any of the passages.
         return any(map(is_gone, cited)) or (found and not cited) or is_quoted(sentence["text"])
 
-    erased = [is_erased(one) for one in sentences]
+    results = turn.get("tool_results") or []
+    # The model may have sent the words to another server, whose result then repeats them.
+    asked = [call for call in calls if call["tool"] == ASK_SERVER] if found or named else []
+    repeating = {id_ for call in asked for id_ in call["found"]}
+    erased = [is_erased(one) or any(cited["passage"] in repeating for cited in one["citations"]) for one in sentences]
     if not (found or named or any(erased) or is_quoted(turn.get("draft") or "")):
         return {}
     changed: dict[str, Any] = {
@@ -46,6 +51,7 @@ def erase_from_turn(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone)
         "plan": [{**one, "question": ""} for one in turn.get("plan") or []],
         "compared": [],
         "tool_calls": [{**one, "first": "", "second": ""} for one in calls],
+        "tool_results": [] if repeating else results,
         "readings": [{**one, "meaning": ""} if "meaning" in one else one for one in turn.get("readings") or []],
     }
     return {name: value for name, value in changed.items() if turn.get(name) and turn[name] != value}

@@ -17,17 +17,19 @@ from argot.graph.research_plan import (
 )
 from argot.graph.research_tools import call_tool
 from argot.graph.run_context import RunContext
+from argot.graph.server_tools import ask_server, find_offered
 from argot.graph.state import PlanPart, State
 from argot.graph.state_records import get_definitions, load_hits
 from argot.tools.llm.passage_fences import describe_source
-from argot.tools.llm.research import ToolRequest, choose_tools, estimate_step_tokens, make_plan
+from argot.tools.llm.research import ASK_SERVER, ToolRequest, choose_tools, estimate_step_tokens, make_plan
 
 
 async def research(state: State, run: RunContext) -> Step:
     """Gather the passages of a thorough answer: first make a plan of sub-questions, then call tools for each of them in
     turn. Each run of this node takes one reply of the model.
 
-    The tools only read, within the asker's rights and the question's scope. The profile bounds the number of calls and
+    Argot's tools only read, within the asker's rights and the question's scope; those of other servers are the ones
+    that an administrator allows. The profile bounds the number of calls and
     of the model's tokens, whatever a passage says. If the model fails or gives no valid reply, or a turn goes on
     without one, the answer is written from the passages found so far.
     """
@@ -74,13 +76,30 @@ async def _follow(requests: Sequence[ToolRequest], at: int, state: State, run: R
     asked = [one for one in requests if one.tool != "answered"][: count_calls_left(state, run)]
     if not asked:
         return await _settle(state, at, chosen[0] if chosen else None, run)
-    calls = [await asyncio.to_thread(call_tool, one, at, state, run) for one in asked]
+    before = len(state.get("tool_calls", []))
+    for one in asked:  # each sees what the calls before it did
+        state = await _call(one, at, state, run)
+    calls = state["tool_calls"][before:]
     update: StateUpdate = {
-        "tool_calls": [*state.get("tool_calls", []), *calls],
+        "tool_calls": state["tool_calls"],
+        "tool_results": state.get("tool_results", []),
         "read": add_gathered(state["read"], calls),
         "tool_tokens": state["tool_tokens"],
     }
     return Step(update, "; ".join(f"{call['tool']} “{call['first']}”: {len(call['found'])}" for call in calls))
+
+
+async def _call(request: ToolRequest, at: int, state: State, run: RunContext) -> State:
+    """Call a tool, and return the state with the call and its result."""
+    calls = state.get("tool_calls", [])
+    if request.tool != ASK_SERVER:
+        call = await asyncio.to_thread(call_tool, request, at, state, run)
+        return {**state, "tool_calls": [*calls, call]}
+    if tool := find_offered(request, run):
+        tell_step(at + 1, f"{state['plan'][at]['question']} · asking {tool.server_name} for {tool.name}")
+    call, result = await ask_server(request, tool, at, state, run)
+    results = [*state.get("tool_results", []), *([result] if result else [])]
+    return {**state, "tool_calls": [*calls, call], "tool_results": results}
 
 
 async def _settle(state: State, at: int, numbers: Sequence[int] | None, run: RunContext) -> Step:

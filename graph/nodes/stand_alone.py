@@ -10,6 +10,7 @@ from argot.graph.checkpoints.thread_history import iter_latest_turns, read_past_
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.presentation.turn_view import read_visible_answer
 from argot.graph.run_context import RunContext
+from argot.graph.server_tools import describe_offered
 from argot.graph.state import State, TurnPart, finish_turn, make_empty_turn
 from argot.graph.subjects import find_other_subject
 from argot.graph.thread_files import add_file_names, find_inside_files, find_whole_files, list_files
@@ -41,6 +42,7 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     turn = make_empty_turn(state["asked"], before["number"] + 1 if before else 0)
     turn["profile"], turn["tags"], turn["since"] = run.profile.name, list(run.scope.tags), run.scope.since
     turn["effort"] = run.profile.effort
+    turn["may_ask_servers"] = bool(describe_offered(run))
     turn["fields"] = [(one.name, one.value) for one in run.scope.fields]
     files = await asyncio.to_thread(list_files, run)
     turn["files"] = [file.revision_id for file in files]

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from argot.corpus.store.picture_rows import PassagePicture
 from argot.graph.presentation.document_notes import describe_places
-from argot.graph.state import CitationRecord, TurnPart
+from argot.graph.state import CitationRecord, ToolResultRecord, TurnPart
+from argot.graph.tool_results import find_results, make_source, name_result
 from argot.locations import link_picture
 from argot.results import Citation, FoundPassage, FoundPicture
 from argot.tools.answering.freshness import freshness
@@ -23,12 +24,16 @@ def number_passages(turn: TurnPart) -> dict[str, int]:
     return {id_: n for n, id_ in enumerate(dict.fromkeys([*cited, *(hit["id"] for hit in turn["hits"])]), 1)}
 
 
-def build_citation(record: CitationRecord, n: int, passages: Visible) -> Citation:
+def build_citation(
+    record: CitationRecord, n: int, passages: Visible, results: Sequence[ToolResultRecord] = ()
+) -> Citation:
+    """Build the citation of a passage, or of a piece of one of these results."""
     passage, document = passages[record["passage"]]
+    result = find_results(results).get(passage.id)
     return Citation(
         n=n,
         passage_id=passage.id,
-        document=document.name,
+        document=name_result(result) if result else document.name,
         revision=passage.revision_id,
         page=passage.page,
         page_kind=passage.page_kind,
@@ -47,15 +52,17 @@ def build_found_passages(
     """
     found = []
     numbers = number_passages(turn)
+    results = find_results(turn.get("tool_results", []))
     places = describe_places([passages[hit["id"]][1] for hit in turn["hits"] if hit["id"] in passages])
     for hit in turn["hits"]:
         if hit["id"] in passages:
             passage, document = passages[hit["id"]]
+            result = results.get(passage.id)
             found.append(
                 FoundPassage(
                     n=numbers[hit["id"]],
                     passage_id=passage.id,
-                    document=document.name,
+                    document=name_result(result) if result else document.name,
                     uri=document.uri,
                     page=passage.page,
                     page_kind=passage.page_kind,
@@ -66,6 +73,7 @@ def build_found_passages(
                     date=document.date,
                     freshness=", ".join(filter(None, [places.get(document.id, ""), freshness(document)])),
                     pictures=[_show_picture(one) for one in pictures if one.passage == passage.id],
+                    tool=make_source(result) if result else None,
                 )
             )
     return found

@@ -7,10 +7,24 @@ from typing import Any, NamedTuple
 
 from argot.graph.presentation.wording import join_quoted
 from argot.graph.run_context import RunContext
+from argot.graph.server_tools import NO_SUCH_TOOL
 from argot.languages.catalogues import join_with_and, translate
 from argot.results import ToolCall
+from argot.tools.llm.research import ASK_SERVER
 from argot.tools.reading.comparisons import find_sides
 from argot.tools.reading.question_splitting import split_questions
+
+_FAULTS = {
+    "unreachable": "The server %(server)s could not be reached, and the answer was made without it.",
+    "timeout": "The server %(server)s did not answer in time, and the answer was made without it.",
+    "oversized": "The server %(server)s sent too much, and the answer was made without it.",
+    "malformed": "The server %(server)s sent what cannot be read, and the answer was made without it.",
+    "refused": "The tool %(tool)s of %(server)s refused a call.",
+    "gone": "The server %(server)s no longer has the tool %(tool)s. Administrators see this with: argot doctor",
+    "changed": "The tool %(tool)s of %(server)s changed since it was allowed, and was not called. "
+    "Administrators see this with: argot doctor",
+    "unsendable": "A call of the tool %(tool)s of %(server)s was not made: it would have sent what may not be sent.",
+}
 
 
 class SearchView(NamedTuple):
@@ -57,9 +71,11 @@ def _list_tool_calls(turn: Mapping[str, Any], *, visible: bool) -> list[ToolCall
     """
     return [
         ToolCall(
-            tool=call["tool"],
-            text=_join_texts(call) if visible else "",
+            tool=call["first"].partition(".")[2] if _read_server(call) else call["tool"],
+            text=(call["second"] if _read_server(call) else _join_texts(call)) if visible else "",
             found=len(call["found"]),
+            server=_read_server(call),
+            fault=call.get("fault", ""),
         )
         for call in turn.get("tool_calls", [])
     ]
@@ -111,13 +127,30 @@ def _write_research_note(turn: Mapping[str, Any], *, visible: bool) -> list[str]
             else "A thorough answer needs a language model: this answer was made with normal effort."
         )
         return [translate(why)] if done else []
-    calls = turn.get("tool_calls", []) if visible else []
+    made = turn.get("tool_calls", []) if visible else []
+    calls = [call for call in made if call["tool"] != ASK_SERVER]
     texts = list(dict.fromkeys(_join_texts(call) for call in calls if call.get("is_told") and _join_texts(call)))
     # A text with other names may be what a document dictates: of these calls only the tool is named.
     others = dict.fromkeys(call["tool"] for call in calls if not call.get("is_told"))
     notes = [translate("Looked up %(texts)s.", texts=join_quoted(texts))] if texts else []
+    notes += _write_server_notes([call for call in made if _read_server(call)])
     called = "The model also called %(tools)s." if texts else "The model called %(tools)s."
     return [*notes, translate(called, tools=join_with_and([*others]))] if others else notes
+
+
+def _read_server(call: Mapping[str, Any]) -> str:
+    """Return the name of the server that a call asked; empty for a tool of Argot, and for one that is not offered."""
+    is_asked = call["tool"] == ASK_SERVER and call.get("fault") != NO_SUCH_TOOL
+    return str(call["first"]).partition(".")[0] if is_asked else ""
+
+
+def _write_server_notes(calls: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return notes about the tools of other servers: those that were asked, and those that gave no result."""
+    parts = [(call["first"].partition("."), call.get("fault", "")) for call in calls]
+    asked = dict.fromkeys(f"{tool} ({server})" for (server, _, tool), fault in parts if not fault)
+    notes = [translate("Asked other servers by %(tools)s.", tools=join_with_and([*asked]))] if asked else []
+    faults = (translate(_FAULTS[fault], server=server, tool=tool) for (server, _, tool), fault in parts if fault)
+    return [*notes, *dict.fromkeys(faults)]
 
 
 def _join_texts(call: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from argot.graph.presentation.wording import write_definition
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord, TurnPart
 from argot.graph.state_records import EXPLAINED_SENSE, load_senses, read_terms
+from argot.graph.tool_results import load_results
 from argot.types import ReadTerm, Sense
 
 
@@ -90,6 +91,7 @@ def read_turn(turn: TurnPart, run: RunContext, withheld: str = "") -> TurnReadin
     found = [hit["id"] for hit in [*turn["hits"], *turn.get("read", [])]]
     ids = list(dict.fromkeys([*found, *cited, *turn.get("examples", [])]))
     passages = run.corpus.store.passages(run.principal, ids) if ids else {}
+    visible = {**passages, **load_results(turn.get("tool_results", []), run.principal)}
     terms = {reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED_SENSE}
     asked = {item["term"] for item in (*turn["open_terms"], *turn.get("doubted", ()))}
     senses = load_senses(terms | asked, run)
@@ -101,7 +103,7 @@ def read_turn(turn: TurnPart, run: RunContext, withheld: str = "") -> TurnReadin
     terms_read = read_terms(turn, run)
     pictures = list_passage_pictures(run.corpus.store, run.principal, list(passages)) if passages else []
     return TurnReading(
-        {**turn, "contexts": contexts}, passages, senses, terms_read, all_contexts, named, withheld, pictures
+        {**turn, "contexts": contexts}, visible, senses, terms_read, all_contexts, named, withheld, pictures
     )
 
 

@@ -238,14 +238,16 @@ def _ask_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
 
 
 def _build_sentences(reading: TurnReading) -> list[Sentence]:
-    numbers = number_passages(reading.turn)
+    numbers, results = number_passages(reading.turn), reading.turn.get("tool_results", [])
     told = [Sentence(text=text, supported=True, sense_id=sense) for text, sense in reading.definitions]
     return told + [
         Sentence(
             text=sentence["text"],
             supported=(bool(sentence["citations"]) and not sentence.get("partly")) or sentence.get("remark", False),
             checked=not reading.turn.get("unchecked", False),
-            citations=[build_citation(one, numbers[one["passage"]], reading.passages) for one in sentence["citations"]],
+            citations=[
+                build_citation(one, numbers[one["passage"]], reading.passages, results) for one in sentence["citations"]
+            ],
         )
         for sentence in reading.sentences
     ]

@@ -21,6 +21,7 @@ from argot.service.maintenance.model_checks import check_model_server, check_vis
 from argot.service.maintenance.provider_check import check_provider
 from argot.service.maintenance.settings_in_force import find_variable, hide_password, name_source, read_written
 from argot.service.maintenance.telemetry_check import check_telemetry
+from argot.service.maintenance.tool_server_check import check_tool_servers
 from argot.service.maintenance.vector_server_check import check_vector_server
 from argot.settings import ENV_PREFIX, SETTING_FIELDS, SETTINGS_FILE, Settings
 from argot.tools.retrieval.scorer_choice import describe_scorer
@@ -58,6 +59,7 @@ def check_other_servers(settings: Settings) -> list[Finding]:
         *check_vector_server(settings),
         *check_provider(settings),
         *check_telemetry(settings),
+        *check_tool_servers(settings),
         *(finding for check in load_parts("doctor_checks") for finding in check(settings)),
     ]
 

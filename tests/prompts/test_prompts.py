@@ -30,7 +30,7 @@ MEASURING = """
     judge_correct judge_aspects judge_ranking judge_geval judge_raidd_accuracy match_references solution_score
     quiz_option quiz_closed_book closed_book
 """
-CHOICES = {"contexts": ["NAND", "Legal"], "options": ["A", "B", "C", "D"]}
+CHOICES = {"contexts": ["NAND", "Legal"], "options": ["A", "B", "C", "D"], "others": ["ask_server"]}
 LONGEST = 300  # words of a system message, examples and all
 
 every_prompt = pytest.mark.parametrize("name", list_prompt_names())

@@ -209,6 +209,7 @@ BESIDE_THE_USE_CASES = {
     "service.observability": "the logs, metrics and memory of the process that serves",
     "service.operations.file_handles": "how many connections the process may hold",
     "service.operations.job_work": "what the server does beside its answers, for nobody; a worker without a service",
+    "service.tool_servers": "what other servers offer to an administrator who allows it, before anybody asks",
     "service.operations.doctor": "works where the knowledge base does not open",
     "service.operations.sample_base": "makes a knowledge base",
 }

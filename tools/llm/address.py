@@ -46,7 +46,7 @@ def parse_address(url: str) -> ModelAddress:
         path = path.removesuffix(endpoint)
     path = path.removesuffix("/v1").rstrip("/")
     root = f"{parts.scheme}://{parts.netloc}{path}"
-    return ModelAddress(f"{root}/v1", root, parts.netloc, _is_local(parts.hostname))
+    return ModelAddress(f"{root}/v1", root, parts.netloc, is_local(parts.hostname))
 
 
 def _refuse(what: str) -> InvalidSettings:
@@ -56,7 +56,8 @@ def _refuse(what: str) -> InvalidSettings:
     )
 
 
-def _is_local(host: str) -> bool:
+def is_local(host: str) -> bool:
+    """Return whether a host is this machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 PLAN_PROMPT = "plan_research"
 PROMPT = "research"
 MAX_SUB_QUESTIONS = 4
-ToolName = Literal["search", "open_section", "look_up_term", "find_identifier", "list_documents", "answered"]
+ASK_SERVER: Literal["ask_server"] = "ask_server"
+"""Calls a tool of another server: `first` names it, `second` is its arguments in JSON."""
+ToolName = Literal[
+    "search", "open_section", "look_up_term", "find_identifier", "list_documents", "ask_server", "answered"
+]
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class ResearchStep:
     """The inputs of the prompt by which the model calls tools. `passages`: in their fences, the latest found first.
 
     `now`: the sub-question; `plan`: all sub-questions, each with the passages found for it; `called`: the calls so far;
-    `left`: the number of calls that it may still make.
+    `left`: the number of calls that it may still make; `others`: the tools of other servers, if there are any.
     """
 
     question: str
@@ -57,6 +61,7 @@ class ResearchStep:
     passages: Sequence[str]
     left: int
     definitions: str = ""
+    others: Sequence[str] = ()
 
 
 async def make_plan(model: Model, question: str, found: Sequence[str], definitions: str) -> Plan:
@@ -87,7 +92,8 @@ async def choose_tools(model: Model, step: ResearchStep) -> list[ToolRequest]:
     """
     inputs = _list_inputs(step)
     passages = await model.fit(PROMPT, "passages", step.passages, **inputs) if step.passages else ""
-    said = await model.json(PROMPT, choices=None, passages=passages, **inputs)
+    choices = {"others": [ASK_SERVER] if step.others else []}
+    said = await model.json(PROMPT, choices=choices, passages=passages, **inputs)
     return [
         ToolRequest(
             one["tool"],
@@ -114,4 +120,5 @@ def _list_inputs(step: ResearchStep) -> dict[str, str]:
         "called": number_lines(step.called),
         "left": str(step.left),
         "definitions": step.definitions,
+        "others": number_lines(step.others),
     }

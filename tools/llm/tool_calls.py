@@ -16,9 +16,11 @@ MAX_CALLS = 3
 
 
 def build_tools(tools: Mapping[str, Mapping[str, str]], schema: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the tools of a prompt as a request of OpenAI's interface has them; the bounds are those of the schema."""
+    """Return the tools of a prompt that its schema allows as a request of OpenAI's interface has them; the bounds are
+    those of the schema.
+    """
     bounds = schema["properties"]["calls"]["items"]["properties"]
-    return [_build_tool(name, tool, bounds) for name, tool in tools.items()]
+    return [_build_tool(name, tool, bounds) for name, tool in tools.items() if name in bounds["tool"]["enum"]]
 
 
 def _build_tool(name: str, tool: Mapping[str, str], bounds: Mapping[str, Any]) -> dict[str, Any]:
@@ -47,7 +49,12 @@ def _write_call(name: str, arguments: str, properties: Mapping[str, Any]) -> dic
     # Without the name of a tool the call does not fit the schema, and the reply counts as invalid.
     if not isinstance(given, dict) or not properties.keys() >= given.keys():
         return {"tool": ""}
-    texts = [given.get(one, "") for one, part in properties.items() if part["type"] == "string"]
+    texts = [_join_object(given.get(one, "")) for one, part in properties.items() if part["type"] == "string"]
     numbers = [given.get(one, []) for one, part in properties.items() if part["type"] == "array"]
     first, second = [*texts, "", ""][:2]
     return {"tool": name, "first": first, "second": second, "passages": [*numbers, []][0]}
+
+
+def _join_object(text: Any) -> Any:
+    """Return an object, which a model may write in place of its JSON, as that JSON."""
+    return json.dumps(text, ensure_ascii=False) if isinstance(text, dict) else text

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 
 from argot.errors import ArgotError, NotFound
+from argot.results import TOOL_RESULT
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.documents import PassageShown, page_picture, read_original, read_passage
 from argot.service.usecases.documents.pictures import passage_pictures
@@ -67,8 +68,8 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
         spans = parse_spans(request.query_params.getlist("span"))
         try:
             found = await _load_passage(kb, passage_id)
-            # A file put into a conversation has no page there.
-            in_library = not found.uri.startswith(THREAD)
+            # A file put into a conversation has no page there, nor has a tool's result.
+            in_library = not found.uri.startswith((THREAD, TOOL_RESULT))
             if in_library and "text/html" in request.headers.get("accept", ""):
                 address = link_library(found.document_id, found.id, spans)
                 return RedirectResponse(address, status_code=303, headers=INERT_HEADERS)

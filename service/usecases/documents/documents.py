@@ -19,6 +19,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.erasing import erase_documents, require_erasing
 from argot.service.maintenance.language_advice import advise_on_languages
 from argot.service.maintenance.scrubbing import scrub_stores
+from argot.service.usecases.documents.tool_results import find_tool_result
 from argot.service.usecases.operations.queued_work import follow_job
 from argot.service.usecases.people.unknown_readers import list_reader_notices
 from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
@@ -216,11 +217,14 @@ async def show(kb: KnowledgeBase, principal: Principal, *, document: Text) -> Do
 
 @usecase("asker")
 async def read_passage(kb: KnowledgeBase, principal: Principal, *, passage_id: Text) -> PassageShown:
-    """Return a passage with its document and some of the surrounding text.
+    """Return a passage with its document and some of the surrounding text; also of a tool's result, which is no
+    document, if the caller asked for it.
 
     Raises:
         NotFound: its revision was replaced, or the caller may not read it.
     """
+    if shown := await find_tool_result(kb, principal, passage_id):
+        return shown
     found, document = await _find_passage(kb, principal, passage_id)
     reader = await make_document_reader(kb, principal)
     return show_passage(found, document, await kb.blocking(kb.document_store.markdown, reader, found.revision_id))

@@ -20,6 +20,7 @@ from argot.results import AskEvent, AskResult, Choice, FoundPassage, Jargon
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.threads.thread_store import AnswerSettings
+from argot.service.tool_servers import note_tool_calls
 from argot.service.usecases.questions.attachments import (
     MOST_FILES,
     Base64,
@@ -201,6 +202,7 @@ async def converse(
             yield _forget_thread(event)
             note_learned(kb, principal, job.name, event)
             note_cited(kb, event)
+            note_tool_calls(kb, principal, event)
 
 
 @asynccontextmanager

@@ -18,6 +18,7 @@ from argot.service.glossary_review.miss_loop import record_learned
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.replicas.turns import LOST
 from argot.service.threads.thread_store import AnswerSettings, Thread
+from argot.service.tool_servers import load_tool_servers, note_tool_calls
 from argot.service.usecases.moments import is_partial_date
 from argot.service.usecases.questions.asked_documents import add_tagged_documents, find_named_documents
 from argot.service.usecases.questions.profiles import Switches, change_switches, choose_profile
@@ -274,7 +275,8 @@ async def run_context(
         build_run_context, await kb.load(), kb.glossary, principal, chosen.profile, kb.settings, chosen.context,
         kb.model_server,
     )  # fmt: skip
-    return replace(run, scope=chosen.scope, documents=chosen.documents)
+    servers = await kb.blocking(load_tool_servers, kb.settings) if chosen.profile.effort == "thorough" else {}
+    return replace(run, scope=chosen.scope, documents=chosen.documents, tool_servers=servers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,3 +404,4 @@ async def _turn_events(
                     # In `finally`: also if the asker leaves as soon as the result is out.
                     note_learned(kb, principal, job.thread, event)
                     note_cited(kb, event)
+                    note_tool_calls(kb, principal, event)

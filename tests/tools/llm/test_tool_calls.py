@@ -11,11 +11,12 @@ from argot.tools.llm.chunks import CallPiece, Chunk, read_chunk
 from argot.tools.llm.completion import ModelCompletion
 from argot.tools.llm.limits import BodyTooLarge
 from argot.tools.llm.model_server import ModelServer
+from argot.tools.llm.research import ASK_SERVER
 from argot.tools.llm.tool_calls import build_tools, write_form
 from argot.tools.llm.writing_systems import MAX_CHARS_PER_TOKEN
 
 RESEARCH = prompt("research")
-SCHEMA: Any = RESEARCH.schema()
+SCHEMA: Any = RESEARCH.schema(others=[])
 TOOLS = build_tools(RESEARCH.tools, SCHEMA)
 INPUTS = {"question": "What is open when?", "now": "When is the hall open?"}
 
@@ -32,9 +33,18 @@ def model_of(server: Any) -> Any:
 
 def test_every_tool_of_the_schema_is_offered_with_its_arguments() -> None:
     named = SCHEMA["properties"]["calls"]["items"]["properties"]["tool"]["enum"]
-    assert [tool["function"]["name"] for tool in TOOLS] == named == list(RESEARCH.tools)
+    assert [tool["function"]["name"] for tool in TOOLS] == named == [one for one in RESEARCH.tools if one != ASK_SERVER]
     assert all(tool["function"]["parameters"]["required"] or tool["function"]["name"] == "" for tool in TOOLS)
     assert all(f"{name}(" in RESEARCH.system for name in named)
+    (offered,) = build_tools(RESEARCH.tools, RESEARCH.schema(others=[ASK_SERVER]) or {})[len(TOOLS) :]
+    assert list(offered["function"]["parameters"]["properties"]) == ["tool", "arguments"]
+    assert f"{ASK_SERVER}(" in RESEARCH.rules["others"]
+
+
+def test_arguments_may_be_an_object_in_place_of_its_json() -> None:
+    tools = build_tools(RESEARCH.tools, RESEARCH.schema(others=[ASK_SERVER]) or {})
+    (call,) = json.loads(write_form([(ASK_SERVER, '{"tool": "a.b", "arguments": {"q": "é"}}')], tools))["calls"]
+    assert (call["first"], call["second"]) == ("a.b", '{"q": "é"}')
 
 
 def test_a_call_becomes_the_form_of_the_reply() -> None:
@@ -75,7 +85,7 @@ async def ask_thrice(server: Any) -> list[bool]:
     assert connection
     for _ in range(3):
         # A turn each: what a server refuses is learnt for all of them.
-        assert await connection.session([]).json("research", **INPUTS) == REPLY
+        assert await connection.session([]).json("research", choices={"others": []}, **INPUTS) == REPLY
     return ["tools" in one.body for one in server.asked("research")]
 
 
@@ -120,4 +130,4 @@ async def test_an_invalid_call_in_the_form_is_an_invalid_reply(scripted_model: A
     scripted_model.reply("research", '{"calls": [{"tool": "remove", "first": "", "second": "", "passages": []}]}')
     scripted_model.fault("no_tools")
     with pytest.raises(ModelUnavailable, match="JSON"):
-        await model_of(scripted_model).json("research", **INPUTS)
+        await model_of(scripted_model).json("research", choices={"others": []}, **INPUTS)

@@ -49,6 +49,7 @@ class Settings(BaseModel):
     remote: groups.RemoteSettings
     sign_in: groups.SignInSettings
     oidc: groups.OidcSettings
+    embed: groups.EmbedSettings
     slack: groups.SlackSettings
     mail: groups.MailSettings
     reading: groups.ReadingSettings

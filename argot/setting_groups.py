@@ -236,8 +236,8 @@ class EmbedSettings(_Group, alias_generator="embed_{}".format):
     token_key: str = Field(
         "",
         max_length=2000,
-        description="the public key of the tokens with which these pages sign people in: a file (PEM or JWKS), or the "
-        "https address of a JWKS; empty: no tokens",
+        description="the public key of the tokens with which these pages sign people in: a file (PEM or JWKS), the "
+        "PEM text itself, or the https address of a JWKS; empty: no tokens",
     )
     token_issuer: str = Field("", max_length=500, description="the issuer ('iss') of these tokens")
     token_audience: str = Field(

@@ -7,6 +7,7 @@ with an id that was not used before. Groups in it are not read: rights come from
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from argot.errors import InvalidSettings, MissingExtra, NotAllowed
-from argot.service.sign_in.openid_connect import request_json
+from argot.service.sign_in.openid_connect import DOWN_SECONDS, ProviderUnreachable, request_json
 from argot.settings import Settings
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ KEPT_SECONDS = 3600.0
 """The keys are read again after this time."""
 RETRY_SECONDS = 30.0
 """Keys that fit no token are read again at once, but not more often than this: anybody can send a wrong token."""
+PEM_BEGINNING = "-----BEGIN "
 _KEY_TYPES = ("RSA", "EC", "OKP")
 _CLAIMS = ("iss", "aud", "sub", "jti", "iat", "exp")
 
@@ -55,6 +57,8 @@ class PageTokens:
         self._embed = settings.embed
         self._clock = clock
         self._keys: tuple[float, PublicKeys] | None = None
+        self._down_until = 0.0
+        self._loading = asyncio.Lock()
 
     async def read_claims(self, text: str) -> Mapping[str, Any]:
         """Return the claims of a valid token.
@@ -108,22 +112,33 @@ class PageTokens:
             return jwt.decode(text, await self._load_keys(RETRY_SECONDS), algorithms=ALGORITHMS)
 
     async def _load_keys(self, kept_seconds: float) -> PublicKeys:
-        if self._keys is None or time.monotonic() - self._keys[0] > kept_seconds:
-            place = self._embed.token_key
-            if urlsplit(place).scheme in ("https", "http"):
-                loaded = parse_keys(json.dumps(await request_json("GET", place)).encode(), place)
-            else:
-                loaded = load_key_file(place)
-            self._keys = (time.monotonic(), loaded)
-        return self._keys[1]
+        # One loads them, the others wait.
+        async with self._loading:
+            if self._keys is None or time.monotonic() - self._keys[0] > kept_seconds:
+                self._keys = (time.monotonic(), await self._load_keys_now())
+            return self._keys[1]
+
+    async def _load_keys_now(self) -> PublicKeys:
+        place = self._embed.token_key
+        if urlsplit(place).scheme not in ("https", "http"):
+            return load_key_file(place)
+        # While they cannot be fetched, not every token, which anybody can send, makes another attempt.
+        if time.monotonic() < self._down_until:
+            raise ProviderUnreachable("the keys cannot be fetched ('embed_token_key')")
+        self._down_until = time.monotonic() + DOWN_SECONDS
+        found = parse_keys(json.dumps(await request_json("GET", place)).encode(), place)
+        self._down_until = 0.0
+        return found
 
 
 def load_key_file(place: str) -> PublicKeys:
-    """Load the public keys of a file.
+    """Load the public keys of a file, or of the text of one in PEM, as containers get it.
 
     Raises:
         InvalidSettings: it cannot be read, or holds no public key.
     """
+    if place.lstrip().startswith(PEM_BEGINNING):
+        return parse_keys(place.encode(), f"{place.strip():.30} ...")
     try:
         data = Path(place).expanduser().read_bytes()
     except OSError as error:

@@ -40,7 +40,8 @@
   section.append(panel, button);
   root.append(section);
   let frame = null;
-  let focusing = false; // whoever opened the window waits to type in it
+  let shown = false; // the window is in the frame, and listens
+  let focusing = false; // whoever opened it waits to type in it
 
   const tell = (message) => frame.contentWindow.postMessage(message, service);
   function remember(state) {
@@ -60,7 +61,7 @@
     focusing = focus;
     if (!focus) return;
     frame.focus();
-    tell({ argot: 'focus' });
+    if (shown) tell({ argot: 'focus' });
   }
   function close() {
     panel.hidden = true;
@@ -89,9 +90,10 @@
     if (!frame || event.source !== frame.contentWindow || event.origin !== service || !event.data) return;
     if (event.data.argot === 'ready') sendToken();
     else if (event.data.argot === 'close') close();
-    else if (event.data.argot === 'shown' && focusing) {
+    else if (event.data.argot === 'shown') {
+      shown = true;
+      if (focusing && root.activeElement === frame) tell({ argot: 'focus' });
       focusing = false;
-      if (root.activeElement === frame) tell({ argot: 'focus' });
     }
   });
   const begin = () => {

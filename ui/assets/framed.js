@@ -15,7 +15,8 @@ document.addEventListener('click', (event) => {
 // Escape closes what is open here first, then the window as a whole. Before Chainlit hears of the key, to see what is open.
 window.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape' || event.isComposing) return;
-  if (!document.querySelector('[role="dialog"], [role="menu"], [role="listbox"], [role="alertdialog"]')) tell('close');
+  const open = document.querySelectorAll('[role="dialog"], [role="menu"], [role="listbox"], [role="alertdialog"]');
+  if (![...open].some((one) => one.checkVisibility({ visibilityProperty: true }))) tell('close');
 }, true);
 
 // Whoever opens the window by the button goes on typing in it.

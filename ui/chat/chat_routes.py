@@ -37,6 +37,7 @@ MEDIA_TYPES = {
     "mentions.js": "text/javascript",
     "embedded.js": "text/javascript",
     "framed.js": "text/javascript",
+    "storage.js": "text/javascript",
     "door.css": "text/css",
     **dict.fromkeys(
         ("account.svg", "favicon.svg", "glossary.svg", "library.svg", "picture.svg", "terms.svg"), "image/svg+xml"

@@ -373,6 +373,7 @@ def test_settings_with_which_no_page_could_show_the_window_are_refused(tmp_path:
         ({**token, "embed_token_key": str(empty)}, "no public key"),
         ({**token, "embed_token_key": "http://keys.example.com/jwks"}, "begin with https"),
     ]
+    assert isinstance(page_tokens.load_key_file(signing_key().as_pem(private=False).decode()), RSAKey)
     for given, words in wrong:
         with pytest.raises(InvalidSettings, match=re.escape(words)):
             require_consistent(Settings(**given), signing_in=True)

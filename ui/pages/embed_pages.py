@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
@@ -14,7 +15,6 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.embedding import parse_origins
 from argot.service.sign_in.page_sign_in import PageRefusal, PageSignIn
 from argot.service.sign_in.page_tokens import MAX_TOKEN_CHARS
-from argot.ui.chat.chat_routes import ASSETS
 from argot.ui.pages.provider_pages import end_session
 from argot.ui.translation.page_language import make_frame_language_cookie
 from argot.ui.web.authentication import Authenticator
@@ -23,6 +23,7 @@ from argot.ui.web.frames import EMBED_PATH, OWN_WINDOW_PATH, SCRIPT_PATH
 from argot.ui.web.page_templates import render_page
 from argot.ui.web.routers import make_router
 
+SCRIPT_FILE = Path(__file__).parent.parent / "assets" / "embed.js"
 SCRIPT_SECONDS = 300
 """The time for which a browser keeps the script."""
 SCRIPT_TEXTS = ("Ask Argot", "Argot, a window to ask questions in")
@@ -122,4 +123,4 @@ def format_script() -> str:
         language: {text: load_translations(language).gettext(text) for text in SCRIPT_TEXTS}
         for language in LANGUAGE_NAMES
     }
-    return (ASSETS / "embed.js").read_text(encoding="utf-8").replace("{/* texts */}", json.dumps(texts))
+    return SCRIPT_FILE.read_text(encoding="utf-8").replace("{/* texts */}", json.dumps(texts))

@@ -70,7 +70,7 @@ class PageTokens:
         from joserfc.errors import JoseError
 
         try:
-            claims = (await self._decode(text)).claims
+            claims: Mapping[str, Any] = (await self._decode(text)).claims
             self._require_claims(claims)
         # ValueError, TypeError: claims or headers of other types than in the specification.
         except (JoseError, ValueError, TypeError, KeyError) as error:
@@ -82,12 +82,9 @@ class PageTokens:
         from joserfc.jwt import JWTClaimsRegistry
 
         embed, now = self._embed, self._clock()
-        registry = JWTClaimsRegistry(
-            now=int(now),
-            leeway=SKEW_SECONDS,
-            iss={"essential": True, "value": embed.token_issuer},
-            **{name: {"essential": True} for name in _CLAIMS[1:]},
-        )
+        required: dict[str, Any] = {name: {"essential": True} for name in _CLAIMS}
+        required["iss"]["value"] = embed.token_issuer
+        registry = JWTClaimsRegistry(now=int(now), leeway=SKEW_SECONDS, **required)
         registry.validate(dict(claims))
         # One for several services could be used here by each of the others.
         if claims["aud"] not in (embed.token_audience, [embed.token_audience]):

@@ -235,6 +235,33 @@ class OidcSettings(_Group, alias_generator="oidc_{}".format):
     )
 
 
+class EmbedSettings(_Group, alias_generator="embed_{}".format):
+    """The chat window in pages of other sites."""
+
+    origins: str = Field(
+        "",
+        max_length=8000,
+        description="the sites whose pages may show the chat window in a frame, as https://HOST, between commas; "
+        "empty: none",
+    )
+    token_key: str = Field(
+        "",
+        max_length=2000,
+        description="the public key of the tokens with which these pages sign people in: a file (PEM or JWKS), the "
+        "PEM text itself, or the https address of a JWKS; empty: no tokens",
+    )
+    token_issuer: str = Field("", max_length=500, description="the issuer ('iss') of these tokens")
+    token_audience: str = Field(
+        "argot",
+        min_length=1,
+        max_length=500,
+        description="whom these tokens are for ('aud'): this Argot alone",
+    )
+    token_name_claim: str = Field(
+        "sub", min_length=1, max_length=200, description="the claim of these tokens with the person's name in Argot"
+    )
+
+
 class SlackSettings(_Group, alias_generator="slack_{}".format):
     """The Slack app."""
 

@@ -50,6 +50,7 @@ class Settings(BaseModel):
     tool_servers: groups.ToolServerSettings
     sign_in: groups.SignInSettings
     oidc: groups.OidcSettings
+    embed: groups.EmbedSettings
     slack: groups.SlackSettings
     mail: groups.MailSettings
     reading: groups.ReadingSettings

@@ -28,6 +28,10 @@ SKEW_SECONDS = 60
 KEPT_SECONDS = 7 * DAY
 """Expired sessions are deleted this much later, because the clock may be wrong today."""
 MAX_AGENT = 200
+FRAME_PREFIX = "frame."
+"""The beginning of the token of a session in a frame of another site: it is hashed with the rest, so that no such token
+becomes one of an ordinary session.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,9 @@ class Sessions:
         self.clock = clock
         self._ended = ended
 
-    def begin(self, user: str, address: str = "", agent: str = "") -> str:
+    def begin(self, user: str, address: str = "", agent: str = "", *, framed: bool = False) -> str:
         """Begin a new session of this person; return its token, which is shown only once."""
-        token, at = make_token(), int(self.clock())
+        token, at = f"{FRAME_PREFIX * framed}{make_token()}", int(self.clock())
         with self._database.transaction() as connection:
             self._forget(connection, user, at)
             connection.execute(

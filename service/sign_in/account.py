@@ -26,8 +26,9 @@ class Account:
 
 
 def sign_in_required(kb: KnowledgeBase) -> bool:
-    """Return whether people sign in by name: when anybody has a password, or a proxy or provider signs them in."""
-    return bool(kb.settings.sign_in.header or kb.settings.oidc.issuer) or has_passwords(kb)
+    """Return whether people sign in by name: if anybody has a password, or a proxy, provider or page signs them in."""
+    settings = kb.settings
+    return bool(settings.sign_in.header or settings.oidc.issuer or settings.embed.token_key) or has_passwords(kb)
 
 
 def has_passwords(kb: KnowledgeBase) -> bool:

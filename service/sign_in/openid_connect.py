@@ -98,7 +98,7 @@ class OpenIdProvider:
         if time.monotonic() < self._down_until:
             raise ProviderUnreachable(f"The provider {self.issuer} does not answer.")
         self._down_until = time.monotonic() + DOWN_SECONDS
-        found = await self._request_json("GET", self.issuer.rstrip("/") + DISCOVERY)
+        found = await request_json("GET", self.issuer.rstrip("/") + DISCOVERY)
         self._down_until = 0.0
         if missing := [name for name in _REQUIRED if not isinstance(found.get(name), str)]:
             raise ProviderUnreachable(f"The provider {self.issuer} does not publish its {missing[0]}.")
@@ -175,7 +175,7 @@ class OpenIdProvider:
         if self._groups_claim not in claims and isinstance(where, str) and isinstance(answer.get("access_token"), str):
             _require_encrypted(where, self.issuer)
             bearer = {"Authorization": f"Bearer {answer['access_token']}"}
-            more = await self._request_json("GET", where, headers=bearer)
+            more = await request_json("GET", where, headers=bearer)
             # Core, 5.3.2: the answer may be another person's, through a swapped token.
             _require_subject(more, str(claims.get("sub") or subject))
             claims = {**more, **claims}
@@ -246,7 +246,7 @@ class OpenIdProvider:
 
         if self._keys is None or time.monotonic() - self._keys[0] > KEPT_SECONDS:
             where = (await self.fetch_description())["jwks_uri"]
-            given = (await self._request_json("GET", where)).get("keys")
+            given = (await request_json("GET", where)).get("keys")
             keys = []
             for one in given if isinstance(given, list) else []:
                 # A secret (`oct`) is no key to check signatures with; unknown kinds may be present as well.
@@ -274,49 +274,49 @@ class OpenIdProvider:
         if "client_secret_basic" in ways:
             # RFC 6749, 2.3.1: each is form-encoded before the two are joined.
             basic = httpx.BasicAuth(quote(self.client_id, ""), quote(self._secret, ""))
-            return await self._request_json("POST", found["token_endpoint"], auth=basic, data=given)
+            return await request_json("POST", found["token_endpoint"], auth=basic, data=given)
         posted = {**given, "client_id": self.client_id, "client_secret": self._secret}
-        return await self._request_json("POST", found["token_endpoint"], data=posted)
-
-    async def _request_json(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        data: dict[str, str] | None = None,
-        auth: httpx.Auth | None = None,
-    ) -> dict[str, Any]:
-        """Return the JSON object at this address; no redirect is followed."""
-        where = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
-        try:
-            async with (
-                httpx.AsyncClient(timeout=SECONDS, verify=_make_tls_context()) as client,
-                client.stream(
-                    method, url, headers={"Accept": "application/json", **(headers or {})}, data=data, auth=auth
-                ) as got,
-            ):
-                body = bytearray()
-                async for piece in got.aiter_bytes():
-                    body += piece
-                    if len(body) > MOST_BYTES:
-                        raise ProviderUnreachable(f"The provider's answer is too long ({where}).")
-                answer = _parse_object(bytes(body))
-        # InvalidURL is no HTTPError.
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise ProviderUnreachable(f"The provider at {where} does not answer ({type(error).__name__}).") from error
-        if answer is not None and answer.get("error") == "invalid_grant":
-            raise ProviderRefusal("The provider no longer accepts this sign-in. Sign in again.")
-        if answer is None or got.status_code != httpx.codes.OK:
-            code = f", {answer['error']:.60}" if answer and isinstance(answer.get("error"), str) else ""
-            raise ProviderUnreachable(f"The provider at {where} answers with status {got.status_code}{code}.")
-        return answer
+        return await request_json("POST", found["token_endpoint"], data=posted)
 
 
 CLOCKS = (
     "The provider's token has ended already, or is not valid yet. Sign in again; if that does not help, the clock of"
     " this machine or the provider's is wrong by minutes."
 )
+
+
+async def request_json(
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    data: dict[str, str] | None = None,
+    auth: httpx.Auth | None = None,
+) -> dict[str, Any]:
+    """Return the JSON object at this address; no redirect is followed."""
+    where = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
+    try:
+        async with (
+            httpx.AsyncClient(timeout=SECONDS, verify=_make_tls_context()) as client,
+            client.stream(
+                method, url, headers={"Accept": "application/json", **(headers or {})}, data=data, auth=auth
+            ) as got,
+        ):
+            body = bytearray()
+            async for piece in got.aiter_bytes():
+                body += piece
+                if len(body) > MOST_BYTES:
+                    raise ProviderUnreachable(f"The provider's answer is too long ({where}).")
+            answer = _parse_object(bytes(body))
+    # InvalidURL is no HTTPError.
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise ProviderUnreachable(f"The provider at {where} does not answer ({type(error).__name__}).") from error
+    if answer is not None and answer.get("error") == "invalid_grant":
+        raise ProviderRefusal("The provider no longer accepts this sign-in. Sign in again.")
+    if answer is None or got.status_code != httpx.codes.OK:
+        code = f", {answer['error']:.60}" if answer and isinstance(answer.get("error"), str) else ""
+        raise ProviderUnreachable(f"The provider at {where} answers with status {got.status_code}{code}.")
+    return answer
 
 
 def require_extra() -> None:

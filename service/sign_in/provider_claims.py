@@ -53,11 +53,11 @@ def require_provider(settings: Settings) -> None:
     require_extra()
 
 
-def read_name(claims: Mapping[str, Any], settings: Settings) -> str:
-    """The name for somebody new; empty: the claim is missing or none, or an address that nobody has verified."""
-    name = claims.get(settings.oidc.name_claim)
+def read_name(claims: Mapping[str, Any], claim: str) -> str:
+    """Read a person's name from this claim; empty: it is missing or none, or an address that nobody has verified."""
+    name = claims.get(claim)
     # Whoever enters somebody else's address there would be called by it here.
-    if settings.oidc.name_claim == "email" and claims.get("email_verified") is False:
+    if claim == "email" and claims.get("email_verified") is False:
         return ""
     return unicodedata.normalize("NFC", name.strip()) if isinstance(name, str) and name.isprintable() else ""
 

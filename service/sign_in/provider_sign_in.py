@@ -164,7 +164,7 @@ class ProviderSignIn:
         people, issuer, subject = self.kb.people, self.provider.issuer, str(told.claims["sub"])
         if found := people.links.find(issuer, subject):
             return found
-        name = read_name(told.claims, self.kb.settings)
+        name = read_name(told.claims, self.kb.settings.oidc.name_claim)
         if not name:
             raise ProviderRefusal(f"The provider does not give your name ('{self.kb.settings.oidc.name_claim}').")
         # In any case: nobody is to be taken for somebody else whose name differs in capitals alone.

@@ -141,7 +141,7 @@ def _build_document_routes(kb: KnowledgeBase) -> APIRouter:
     @router.get(
         "/documents/{document}/pictures/{number}", response_model=None, response_class=Response, responses=drawn
     )
-    @needs("asker", program=True)
+    @needs("asker", program=True, framed=True)
     async def read_picture(
         request: Request, who: Who, document: Annotated[Text, Path()], number: Annotated[int, Path(ge=1, le=10_000)]
     ) -> Response:

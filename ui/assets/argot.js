@@ -1,4 +1,5 @@
 import('/public/mentions.js').catch(() => undefined); // "@" in the field
+if (window.parent !== window) import('/public/framed.js').catch(() => undefined); // in a page of another site
 // A mark in an answer opens its passage in the side panel; "not what I meant" asks for another sense. With a modifier
 // key, or without this script, a mark is a plain link to the same passage. The message goes to Chainlit's own
 // window-message channel and from there to the service, which checks what may be read.

@@ -248,6 +248,7 @@ def rewrite_page(html: str) -> str:
         '<link rel="icon" href="/favicon" />',
         f'<meta name="description" content="{TAGLINE}" />',
         '<meta property="og:root_path" content="" />',
+        '<script src="/public/storage.js"></script>',  # before Chainlit's own, which need storage
     )
     return html.replace("<!-- TAG INJECTION PLACEHOLDER -->", "\n    ".join(head))
 

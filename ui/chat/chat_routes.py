@@ -35,6 +35,9 @@ MEDIA_TYPES = {
     "argot.js": "text/javascript",
     "underline.js": "text/javascript",
     "mentions.js": "text/javascript",
+    "embedded.js": "text/javascript",
+    "framed.js": "text/javascript",
+    "storage.js": "text/javascript",
     "door.css": "text/css",
     **dict.fromkeys(
         ("account.svg", "favicon.svg", "glossary.svg", "library.svg", "picture.svg", "terms.svg"), "image/svg+xml"
@@ -161,7 +164,7 @@ def _send_asset(name: str) -> Response:
 def _add_feedback_routes(router: APIRouter) -> None:
     # Chainlit's script sends no token against forgery, so the guard checks the origin of all these requests.
     @router.put("/feedback")
-    @needs("asker", csrf=False)
+    @needs("asker", csrf=False, framed=True)
     async def give(given: NewFeedback) -> Response:
         from chainlit.types import Feedback
 
@@ -170,7 +173,7 @@ def _add_feedback_routes(router: APIRouter) -> None:
         return JSONResponse({"success": True, "feedbackId": await _get_data_layer().upsert_feedback(feedback)})
 
     @router.delete("/feedback")
-    @needs("asker", csrf=False)
+    @needs("asker", csrf=False, framed=True)
     async def take(given: FeedbackRemoval) -> Response:
         await _get_data_layer().delete_feedback(given.feedbackId)
         return JSONResponse({"success": True})
@@ -184,13 +187,13 @@ def _get_data_layer() -> Any:
 
 def _add_session_routes(router: APIRouter) -> None:
     @router.post("/set-session-cookie")
-    @needs("asker", csrf=False)
+    @needs("asker", csrf=False, framed=True)
     async def sticky(given: SessionReference) -> Response:
         # Chainlit's cookie is for several processes behind a load balancer. There is only one process, so none is set.
         return JSONResponse({"message": "There is one process."})
 
     @router.post("/project/action")
-    @needs("asker", csrf=False)
+    @needs("asker", csrf=False, framed=True)
     async def action(who: Who, given: WindowButtonPress) -> Response:
         from chainlit.config import config
         from chainlit.server import call_action
@@ -204,7 +207,7 @@ def _add_session_routes(router: APIRouter) -> None:
         return answer
 
     @router.post(FILE_PATH)
-    @needs("asker", csrf=False)
+    @needs("asker", csrf=False, framed=True)
     async def upload(
         who: Who, session_id: Annotated[SessionId, Query()], file: Annotated[UploadFile, File()]
     ) -> Response:

@@ -25,6 +25,7 @@ from argot.service.sign_in.provider_sign_in import LEAVING_SECONDS, ProviderSign
 from argot.service.usecases.people.api_keys import key_add
 from argot.service.usecases.people.personal_data import my_data
 from argot.service.usecases.people.users import show_session
+from argot.ui.pages.embed_pages import build_embed_pages
 from argot.ui.pages.page_base import HEADERS, load_templates
 from argot.ui.pages.provider_pages import (
     build_provider_pages,
@@ -115,13 +116,13 @@ def sign_in_pages(
         return let_in(authenticator, token, choose_own_page(next))
 
     @router.get("/login")
-    @needs("anonymous")
+    @needs("anonymous", framed=True)
     async def window_login() -> Response:
         # Chainlit's page goes here when nobody is signed in; the guard leads from / to our sign-in page.
         return RedirectResponse("/", status_code=303)
 
     @router.post("/logout")
-    @needs("anonymous", csrf=False)
+    @needs("anonymous", csrf=False, framed=True)
     async def window_logout(request: Request) -> Response:
         # The sign-out of the chat window, whose script sends no token.
         await end_session(kb, request.scope.get(VISITOR_KEY))
@@ -135,6 +136,9 @@ def sign_in_pages(
 
     def show_out(answer: Response, who: object) -> Response:
         """Make the browser forget the session, and send it on to sign out at the provider."""
+        if isinstance(who, Visitor) and who.framed:
+            answer.headers.append("Set-Cookie", authenticator.set_frame_cookie(""))
+            return answer
         answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0))
         if provider and isinstance(who, Visitor) and who.auth_method == "provider":
             ticket = provider.make_leaving_ticket(who.session)
@@ -145,6 +149,8 @@ def sign_in_pages(
 
     if provider:
         add_routes(router, build_provider_pages(kb, authenticator, provider))
+    if kb.settings.embed.origins:
+        add_routes(router, build_embed_pages(kb, authenticator))
     add_routes(router, build_account_pages(kb, authenticator, sign_in, confirmation))
     return router
 

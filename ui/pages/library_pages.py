@@ -57,7 +57,7 @@ def build_library_pages(kb: KnowledgeBase) -> APIRouter:
         return show_page("library.html", request, who, listed=found, contacts=contacts, **CHOICES)
 
     @router.get("/choices")
-    @needs("asker")
+    @needs("asker", framed=True)
     async def choices(request: Request, who: Who) -> Response:
         """List the documents and tags that fit what somebody types after "@" in the field of the chat window."""
         text = request.query_params.get("q", "").strip()[:MAX_TYPED_CHARS]

@@ -38,7 +38,7 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
     router = make_router()
 
     @router.get(f"{THREADS}/{{thread}}/export.{{ending}}")
-    @needs("asker")
+    @needs("asker", framed=True)
     async def export(thread: str, ending: str) -> Response:
         """Return one's own conversation as a file."""
         try:
@@ -51,7 +51,7 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
         return Response(file.text, media_type=f"{file.media_type}; charset=utf-8", headers=headers)
 
     @router.get(f"{PASSAGES}/{{passage_id}}/page.png")
-    @needs("asker")
+    @needs("asker", framed=True)
     async def page_image(request: Request, passage_id: str) -> Response:
         """Return the page of a PDF with the place marked."""
         spans = parse_spans(request.query_params.getlist("span"))
@@ -62,7 +62,7 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
         return Response(base64.b64decode(drawn.base64), media_type="image/png", headers=INERT_HEADERS)
 
     @router.get(f"{PASSAGES}/{{passage_id}}")
-    @needs("asker")
+    @needs("asker", framed=True)
     async def passage(request: Request, passage_id: str) -> Response:
         """Return a passage for the side panel; a tab of its own is led to the page of the document."""
         spans = parse_spans(request.query_params.getlist("span"))
@@ -81,7 +81,7 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
         return PlainTextResponse(text, headers=INERT_HEADERS)
 
     @router.get(f"{PASSAGES}/{{passage_id}}/original")
-    @needs("asker")
+    @needs("asker", framed=True)
     async def original(passage_id: str) -> Response:
         try:
             found = await _load_passage(kb, passage_id)

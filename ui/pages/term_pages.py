@@ -83,7 +83,7 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
         return render_part("to_do.html", todo=await glossary_to_do(pages.kb, who.principal), who=who)
 
     @router.get("/me")
-    @needs("asker")
+    @needs("asker", framed=True)
     async def me(who: Who) -> dict[str, bool]:
         """Tell the chat window whether to link to these pages."""
         return {"manages": who.principal.is_manager}

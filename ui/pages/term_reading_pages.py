@@ -78,13 +78,13 @@ def build_term_reading_pages(kb: KnowledgeBase) -> APIRouter:
 
     # The chat window's page has no token against forgery, so the guard checks the origin of these two.
     @router.post("/marks")
-    @needs("asker", csrf=False)
+    @needs("asker", csrf=False, framed=True)
     async def marks(who: Who, given: TextsShown) -> Response:
         found = await terms_mark(kb, who.principal, **given.model_dump())
         return JSONResponse(convert_to_json(found), headers={"Cache-Control": "no-store"})
 
     @router.post("/reports")
-    @needs("asker", csrf=False)
+    @needs("asker", csrf=False, framed=True)
     async def report(who: Who, given: WrongMeaning) -> Response:
         done = await meaning_report(kb, who.principal, **given.model_dump())
         return JSONResponse(convert_to_json(done), headers={"Cache-Control": "no-store"})

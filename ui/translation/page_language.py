@@ -11,6 +11,8 @@ from starlette.requests import cookie_parser
 from argot.languages.catalogues import LANGUAGE_NAMES
 
 LANGUAGE_COOKIE = "argot-language"
+FRAME_LANGUAGE_COOKIE = "argot-frame-language"
+"""The cookie with the language of a page of another site around the window."""
 COOKIE_SECONDS = 365 * 24 * 3600
 MAX_HEADER_CHARS = 500
 MAX_LANGUAGES = 20
@@ -18,9 +20,11 @@ _RANGE = re.compile(r"([A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*)\s*(?:;\s*q=([01](?:\
 
 
 def choose_language(headers: Headers) -> str:
-    """Choose the language of a request's pages from its cookie and its Accept-Language header."""
-    chosen = cookie_parser(headers.get("cookie", "")).get(LANGUAGE_COOKIE, "")
-    return chosen if chosen in LANGUAGE_NAMES else negotiate_language(headers.get("accept-language", ""))
+    """Choose the language of a request's pages from its cookies and its Accept-Language header."""
+    cookies = cookie_parser(headers.get("cookie", ""))
+    given = (cookies.get(name, "") for name in (LANGUAGE_COOKIE, FRAME_LANGUAGE_COOKIE))
+    chosen = next((one for one in given if one in LANGUAGE_NAMES), "")
+    return chosen or negotiate_language(headers.get("accept-language", ""))
 
 
 @lru_cache(maxsize=500)
@@ -41,3 +45,8 @@ def make_language_cookie(language: str, *, secure: bool) -> str:
     seconds = COOKIE_SECONDS if language else 0
     secured = "; Secure" if secure else ""
     return f"{LANGUAGE_COOKIE}={language}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secured}"
+
+
+def make_frame_language_cookie(language: str) -> str:
+    """Build the Set-Cookie line that keeps the language of the page around a frame, as the frame's session is kept."""
+    return f"{FRAME_LANGUAGE_COOKIE}={language}; Path=/; HttpOnly; SameSite=None; Secure; Partitioned"

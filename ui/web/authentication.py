@@ -1,8 +1,8 @@
 """Authentication: finds out for every request who is asking.
 
-There are four ways in: the key of a program, the session of somebody who signed in with a password or at a provider,
-the name in a header of a trusted proxy, and sitting at this machine, as long as nobody has a password and only this
-machine can reach the window.
+There are four ways in: the key of a program, the session of somebody who signed in (with a password, at a provider, or
+in a frame of another site), the name in a header of a trusted proxy, and sitting at this machine, as long as nobody has
+a password and only this machine can reach the window.
 
 A program on this machine needs a key too. Without one it could not be told from a stranger's page that is open in a
 browser here: only headers tell them apart, and old browsers do not send those.
@@ -27,7 +27,7 @@ from argot.errors import InvalidInput, InvalidSettings, NotAllowed, StoreUnavail
 from argot.languages.catalogues import translate
 from argot.service.identity.keys import PREFIX, Key
 from argot.service.identity.people import Ended, User, make_local_principal
-from argot.service.identity.sessions import Session
+from argot.service.identity.sessions import FRAME_PREFIX, Session
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import sign_in_required
 from argot.service.sign_in.provider_claims import map_groups
@@ -42,6 +42,8 @@ logger = logging.getLogger(__name__)
 
 NOTICE_SECONDS = 60.0
 """Seconds between two log entries about a fault that every request meets."""
+FRAME_SUFFIX = "_frame"
+"""The suffix of the cookie of a session in a frame of another site."""
 FORWARDED_HEADER = "x-forwarded-for"
 PROXY_HEADER_PATTERN = re.compile(
     r"forward|client-?ip|^via$|(?:real|connecting)-ip|original-(?:for|host|url)|^x-host$|proxy-?user", re.IGNORECASE
@@ -91,6 +93,7 @@ class Authenticator:
         self._read_ticket = read_ticket
         self._header = kb.settings.sign_in.header.lower()
         self._groups_header = kb.settings.sign_in.groups_header.lower()
+        self._embedding = bool(kb.settings.embed.origins)
         self.key = key
         self._told_again = 0.0
 
@@ -126,10 +129,14 @@ class Authenticator:
         if self._header and self._header in headers and self.from_proxy(scope):
             user = await self._find_named_user(headers.getlist(self._header))
             return self._admit_header(await self._update_groups(user, headers))
-        token = self.read_cookie(headers)
-        if not token:
-            return None
-        # The same cookie holds a session or, before anybody has a password, the signed ticket of this machine.
+        if (token := self.read_cookie(headers)) and (found := await self._identify_by_cookie(token)):
+            return found
+        # Second: where both come, because the page around the frame is of the same site, the ordinary one opens more.
+        framed = self.read_cookie(headers, FRAME_SUFFIX) if self._embedding else ""
+        return await self._identify_by_cookie(framed) if framed else None
+
+    async def _identify_by_cookie(self, token: str) -> Visitor | None:
+        # A cookie holds a session or, before anybody has a password, the signed ticket of this machine.
         session, holder = await self.kb.look_up(self._find_session, token)
         if session is not None:
             return await self._admit_session(session, holder, token)
@@ -191,6 +198,16 @@ class Authenticator:
         site = "Strict" if strict else "Lax"
         return f"{self.cookie}{more}={token}; Path=/; HttpOnly; SameSite={site}{age}{'; Secure' if self.secure else ''}"
 
+    def set_frame_cookie(self, token: str) -> str:
+        """Build a Set-Cookie line for a session in a frame of another site, until the browser is closed; an empty token
+        removes the cookie.
+
+        Browsers send only SameSite=None from such a frame. Partitioned: and only below the site of the page around it.
+        """
+        age = "" if token else "; Max-Age=0"
+        attributes = "Path=/; HttpOnly; SameSite=None; Secure; Partitioned"
+        return f"{self.cookie}{FRAME_SUFFIX}={token}; {attributes}{age}"
+
     async def _record_use(self, note: Callable[[T], None], used: T) -> None:
         """Record a use. Where nothing can be written (a full disk), people can still get in and read."""
         try:
@@ -206,13 +223,14 @@ class Authenticator:
         return session, user
 
     async def _admit_session(self, session: Session, user: User | None, token: str) -> Visitor | None:
-        if user is None or user.shut_out:
+        framed = token.startswith(FRAME_PREFIX)
+        if user is None or user.shut_out or (framed and not self._embedding):
             return None
         if self.kb.people.sessions.due(session):
             await self._record_use(self.kb.people.sessions.note, session)
         method: Literal["provider", "password"] = "provider" if user.linked else "password"
         name, csrf = user.display_name or user.name, self._csrf(token)
-        return Visitor(user.name, name, user.principal, csrf, method, session.id, user.language)
+        return Visitor(user.name, name, user.principal, csrf, method, session.id, user.language, framed)
 
     def _find_key(self, token: str) -> tuple[Key | None, User | None]:
         key = self.kb.people.keys.find(token)

@@ -83,7 +83,8 @@ WRONG_KEY = (
 class Visitor:
     """The person or program that asks. `session` is the id of the session or key they came in by, if any.
 
-    `language`: that of the pages, as the account keeps it; empty: the browser's.
+    `language`: that of the pages, as the account keeps it; empty: the browser's. `framed`: they are signed in in a
+    frame of another site, which opens the chat window alone.
     """
 
     name: str
@@ -93,20 +94,22 @@ class Visitor:
     auth_method: Literal["local", "password", "provider", "header", "key"]
     session: str | None = None
     language: str = ""
+    framed: bool = False
 
     @property
     def role(self) -> Role:
         return role_of(self.principal)
 
 
-def needs(access: Access, *, csrf: bool = True, program: bool = False) -> Callable[[F], F]:
+def needs(access: Access, *, csrf: bool = True, program: bool = False, framed: bool = False) -> Callable[[F], F]:
     """Declare the role an endpoint requires. Without `csrf` only the origin of a request is checked, not its token.
 
-    `program`: programs may use it with a key.
+    `program`: programs may use it with a key. `framed`: the chat window needs it, also in a frame of another site
+    (`web/frames.py`).
     """
 
     def declare(function: F) -> F:
-        setattr(function, _ACCESS_KEY, (access, csrf, program))
+        setattr(function, _ACCESS_KEY, (access, csrf, program, framed))
         return function
 
     return declare
@@ -163,7 +166,8 @@ async def refuse_forgery(request: Request) -> None:
 class AddressRule:
     """One address. `access` is None where no role was declared. `own` tells our addresses from the chat window's.
 
-    `program`: keys open it. `bounded`: its route limits the size of bodies itself.
+    `program`: keys open it. `bounded`: its route limits the size of bodies itself. `framed`: it belongs to the chat
+    window, which sites of the settings may show in a frame.
     """
 
     method: str
@@ -173,6 +177,7 @@ class AddressRule:
     csrf: bool = True
     program: bool = False
     bounded: bool = False
+    framed: bool = False
 
     @property
     def name(self) -> str:
@@ -219,11 +224,11 @@ def _list_entries(app: FastAPI) -> Iterator[AddressRule]:
             yield from _list_window_entries(route.original_route.app)
             continue
         # Without a declared role `access` is `None`, which is answered with 404: a forgotten role closes an address.
-        access, csrf, program = getattr(route.endpoint, _ACCESS_KEY, (None, True, False))
+        access, csrf, program, framed = getattr(route.endpoint, _ACCESS_KEY, (None, True, False, False))
         bounded = getattr(route.original_route, "bounds_bodies", False)
         # A websocket's route has no methods.
         for method in sorted(route.methods or {"WEBSOCKET"}):
-            yield AddressRule(method, str(route.path), access, own=True, csrf=csrf, program=program, bounded=bounded)
+            yield AddressRule(method, str(route.path), access, True, csrf, program, bounded, framed)
 
 
 def _list_window_entries(window: Any) -> Iterator[AddressRule]:
@@ -237,7 +242,7 @@ def _list_window_entries(window: Any) -> Iterator[AddressRule]:
         for method in ("WEBSOCKET",) if mounted else sorted(route.methods or {"WEBSOCKET"}):
             name = f"{method} {route.path}"
             path = f"{route.path}/{{rest:path}}" if mounted else str(route.path)
-            yield AddressRule(method, path, access.get(name), own=False)
+            yield AddressRule(method, path, access.get(name), own=False, framed=True)
 
 
 def is_for_programs(path: str) -> bool:

@@ -31,6 +31,7 @@ from argot.errors import NotAllowed, StoreUnavailable, asked_from_elsewhere
 from argot.languages.catalogues import page_language
 from argot.service.observability.instrumentation import credential
 from argot.service.sign_in.account import note_wrong_key
+from argot.service.sign_in.embedding import parse_origins
 from argot.ui.translation.page_language import choose_language
 from argot.ui.web.api_errors import answer_program
 from argot.ui.web.asker_identity import asker
@@ -46,6 +47,7 @@ from argot.ui.web.authorization import (
     is_for_programs,
 )
 from argot.ui.web.chainlit_guard import FILE_PATH, MAX_JSON_BYTES
+from argot.ui.web.frames import EMBED_PATH, NO_ANCESTORS, Frames
 from argot.ui.web.kept_forms import answer_signed_out
 from argot.ui.web.open_connections import (
     INERT_POLICY,
@@ -162,8 +164,9 @@ class Guard:
         self.inner = inner
         self.refused = refused
         self.connections = OpenConnections()
+        self.frames = Frames(parse_origins(authenticator.kb.settings.embed.origins))
         # One policy for each Host header, which the sender chooses, so the cache is bounded.
-        self.policy = lru_cache(64)(lambda host: build_content_policy(page, host))
+        self.policy = lru_cache(64)(lambda host, ancestors: build_content_policy(page, host, ancestors))
         self._told_again = 0.0
         authenticator.watch(
             self.connections.close_ended, lambda: self.connections.close_shut_out(authenticator.may_stay)
@@ -186,6 +189,8 @@ class Guard:
             return
         entry = self._find_entry(scope)
         who, ticket, unwelcome = await self._identify(scope, headers)
+        # A session in a frame opens the chat window alone: elsewhere, nobody is signed in.
+        who = None if who and who.framed and not self.frames.may_show(entry) else who
         if who and who.language:
             page_language.set(who.language)
         # The order of refusals: a wrong key, an unknown address, an address that this visitor may not use.
@@ -206,25 +211,20 @@ class Guard:
                 body = receive if most is None else limit_receive(receive, most)
                 # A key can be revoked while a long answer to its program is in progress.
                 app = self.connections.serve_program(self.app, who) if who and who.auth_method == "key" else self.app
-                await app(scope, body, self._add_headers(send, entry, headers, ticket))
+                await app(scope, body, self._add_headers(send, scope, entry, headers, ticket))
         finally:
             asker.reset(token)
 
     def find_refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         """Return status and reason if this request does not come from a page or program of ours, else None."""
-        host = headers.get("host", "")
-        if len(headers.getlist("host")) > 1:  # a proxy before us may have used the other
-            return 400, "The request names two hosts."
-        if not self.names.is_own(host):
-            return (
-                # Misdirected Request: the name leads to the wrong server.
-                421,
-                "Argot does not answer under this name. Open it as localhost, or as the address it is served on.",
-            )
+        if refusal := self._refuse_host(headers):
+            return refusal
+        if self.frames.is_script(scope):
+            return None
         # Browsers send it with each websocket and each request that changes something.
         origin = headers.get("origin")
         extension = _is_extension(origin, scope, headers)
-        if origin is not None and not extension and not self.names.is_own_origin(origin, host):
+        if origin is not None and not extension and not self.names.is_own_origin(origin, headers.get("host", "")):
             return 403, "Argot answers its own pages only."
         # Another port of this machine is the "same site": browsers send it our cookie, and no Origin with a plain GET.
         site = headers.get("sec-fetch-site")
@@ -235,6 +235,17 @@ class Guard:
         proven = "cookie" not in headers and (scope["path"] == SIGNED_PATH or is_for_programs(scope["path"]))
         if changes and origin is None and site != "same-origin" and not proven and not read_key(headers):
             return 403, "Argot answers its own pages only: the request does not say which page sent it."
+        return None
+
+    def _refuse_host(self, headers: Headers) -> Refusal | None:
+        if len(headers.getlist("host")) > 1:  # a proxy before us may have used the other
+            return 400, "The request names two hosts."
+        if not self.names.is_own(headers.get("host", "")):
+            return (
+                # Misdirected Request: the name leads to the wrong server.
+                421,
+                "Argot does not answer under this name. Open it as localhost, or as the address it is served on.",
+            )
         return None
 
     def _find_entry(self, scope: Scope) -> AddressRule | None:
@@ -326,6 +337,8 @@ class Guard:
                 await refuse_connection(refusal, scope, receive, send)
                 return
             sign_in = f"{SIGN_IN_PATH}?next={quote(_find_page(scope, headers), safe='')}"
+            if self.frames.is_framed(headers):  # the page with the form for passwords is not shown in a frame
+                sign_in = EMBED_PATH
             said: Response = PlainTextResponse(reason, status_code=status)
             if is_for_programs(scope["path"]):
                 said = answer_program(status, reason, path=scope["path"])
@@ -338,7 +351,7 @@ class Guard:
                 said.headers["HX-Redirect"] = sign_in
             elif _is_page_request(scope, headers):
                 said = RedirectResponse(sign_in, 303) if status == 401 else self.refused(status, reason, who)
-            await said(scope, receive, self._add_headers(send, None, headers, ""))
+            await said(scope, receive, self._add_headers(send, scope, None, headers, ""))
 
         return answer
 
@@ -348,22 +361,27 @@ class Guard:
             return None
         return await answer_signed_out(Request(scope, limit_receive(receive, MAX_ANONYMOUS_BYTES)))
 
-    def _add_headers(self, send: Send, entry: AddressRule | None, asked: Headers, ticket: str) -> Send:
+    def _add_headers(self, send: Send, scope: Scope, entry: AddressRule | None, asked: Headers, ticket: str) -> Send:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 if entry is None or not entry.own:
                     # Chainlit sets cookies of its own, with the identity that would let their holder in.
                     del headers["Set-Cookie"]
-                policy = self.policy(asked.get("host", "").casefold())
                 saved = headers.get("content-disposition", "").startswith("attachment")
+                # Only what has no policy of its own: of files that people uploaded, none is shown in a frame.
+                shown = self.frames.may_show(entry) and not saved and "Content-Security-Policy" not in headers
+                ancestors = self.frames.ancestors if shown else NO_ANCESTORS
+                policy = self.policy(asked.get("host", "").casefold(), ancestors)
                 # `setdefault`: an address may set a policy of its own.
                 headers.setdefault("Content-Security-Policy", INERT_POLICY if saved else policy)
                 # A page shown to a signed-in person must not come out of the browser's cache after they signed out.
                 if entry is None or entry.access != "anonymous":
                     headers.setdefault("Cache-Control", "no-store")
-                for name, value in SECURITY_HEADERS.items():
+                for name, value in {**SECURITY_HEADERS, **self.frames.list_exceptions(scope)}.items():
                     headers[name] = value
+                if shown:
+                    del headers["X-Frame-Options"]  # it cannot name sites
                 if ticket:
                     headers.append("Set-Cookie", self.authenticator.set_cookie(ticket, strict=True))
             await send(message)
@@ -407,8 +425,10 @@ def _is_extension(origin: str | None, scope: Scope, headers: Headers) -> bool:
     return own and scheme in EXTENSION_SCHEMES and bool(read_key(headers))
 
 
-def build_content_policy(page: str, host: str) -> str:
+def build_content_policy(page: str, host: str, ancestors: str = NO_ANCESTORS) -> str:
     """Build a Content-Security-Policy under which a page of this host reaches only its own origin.
+
+    `ancestors`: the sites whose pages may show it in a frame.
 
     Inline styles are allowed, because Chainlit's components set them. Scripts are our own files and the page's own
     inline scripts, by their digests.
@@ -426,7 +446,7 @@ def build_content_policy(page: str, host: str) -> str:
             "font-src 'self' data:",
             f"connect-src 'self'{sockets}",
             "worker-src 'self' blob:",
-            "frame-ancestors 'none'",
+            f"frame-ancestors {ancestors}",
             "base-uri 'none'",
             "form-action 'self'",
             "object-src 'none'",

@@ -31,7 +31,7 @@ from argot.languages.catalogues import (
 )
 from argot.results import NO_ANSWER, STOPPED_MESSAGE, WEAK_MATCH
 from argot.service.admission_control import Limits
-from argot.service.sign_in import password_sign_in
+from argot.service.sign_in import page_sign_in, password_sign_in
 from argot.service.usecases.questions.shared_conversations import WITHHELD
 from argot.settings import Settings
 from argot.types import PageKind
@@ -39,7 +39,7 @@ from argot.ui.chat.answer_settings import EFFORTS, PROFILES
 from argot.ui.chat.brand import TAGLINE
 from argot.ui.chat.first_screen import SAMPLE_QUESTIONS
 from argot.ui.chat.window_texts import CHAINLIT_LANGUAGES, FORMAL_TEXTS, INTERFACE_TEXTS, SCRIPT_TEXTS, translate_window
-from argot.ui.pages import account_pages, document_list, page_base
+from argot.ui.pages import account_pages, document_list, embed_pages, page_base
 from argot.ui.rendering.page_filters import FILE_KINDS
 from argot.ui.translation.page_language import choose_language, make_language_cookie, negotiate_language
 from argot.ui.translation.template_texts import UNDERLINE_TEXTS
@@ -54,6 +54,13 @@ MODULE_TEXTS = {
     "There is nothing here.",
     password_sign_in.WRONG,
     password_sign_in.UNCONFIRMED,
+    page_sign_in.INVALID,
+    page_sign_in.UNKNOWN,
+    page_sign_in.SUSPENDED,
+    page_sign_in.LAPSED,
+    page_sign_in.OTHER_PERSON,
+    page_sign_in.OLD_CODE,
+    *embed_pages.SCRIPT_TEXTS,
     account_pages.CHANGED_NOTICE,
     account_pages.DIFFERENT_PASSWORDS,
     *(page_base.DONE_MESSAGES[one] for one in ("link-withdrawn", "suggested", "confirmed", "commented")),

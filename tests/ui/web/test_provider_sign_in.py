@@ -1,7 +1,6 @@
 """Tests of signing in at an OpenID Connect provider: the real application against a real provider, and attacks."""
 
 import base64
-import hmac
 import json
 import re
 import time
@@ -15,6 +14,7 @@ from urllib.parse import parse_qs, parse_qsl, quote, urlsplit
 import httpx
 import pytest
 from api_site import URL, VAULT, Site, with_readers
+from forged_tokens import make_unsigned_token, sign_with_public_key
 from identity_provider import CLIENT, Account, IdentityProvider, identity_provider
 from joserfc import jwt
 from joserfc.jwk import RSAKey
@@ -202,25 +202,11 @@ async def test_a_token_with_a_wrong_claim_is_refused(door: Door) -> None:
     assert door.kb.people.find("zoe") is None
 
 
-def part(what: bytes) -> str:
-    return base64.urlsafe_b64encode(what).rstrip(b"=").decode()
-
-
-def unsigned(claims: dict[str, Any], alg: str = "none", **header: Any) -> str:
-    return ".".join(part(json.dumps(one).encode()) for one in ({"alg": alg, **header}, claims)) + "."
-
-
-def signed_with_the_public_key(claims: dict[str, Any], key: RSAKey) -> str:
-    """Sign by hand with the public key, because libraries refuse to."""
-    told = unsigned(claims, "HS256", kid=key.kid).rstrip(".")
-    return f"{told}.{part(hmac.digest(key.as_pem(private=False), told.encode(), 'sha256'))}"
-
-
 async def test_a_token_that_the_provider_did_not_sign_is_refused(door: Door) -> None:
     key, stranger = door.provider.keys[0], RSAKey.generate_key(2048)
     forgers: list[Callable[[dict[str, Any]], str]] = [
-        unsigned,
-        lambda claims: signed_with_the_public_key(claims, key),
+        make_unsigned_token,
+        lambda claims: sign_with_public_key(claims, key),
         lambda claims: jwt.encode({"alg": "RS256", "kid": "unknown"}, claims, stranger),
         lambda claims: jwt.encode({"alg": "RS256", "kid": key.kid}, claims, stranger),
         lambda claims: jwt.encode({"alg": "RS256", "jwk": stranger.as_dict(private=False)}, claims, stranger),

@@ -24,6 +24,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any
 
 PRELOADED = (
@@ -53,6 +54,7 @@ server's is begun afresh. What Argot itself sets when it is imported (`LANGSMITH
 _SERVER_ENVIRONMENT = {**os.environ, "PYTHONFAULTHANDLER": "1", "OPENBLAS_NUM_THREADS": "1"}
 """As it is when the tests are collected: a test that changes it gets processes that are begun afresh."""
 _REQUEST_BYTES = 1 << 20
+ARGOT = "from argot.ui.cli.main import main; main()"
 
 
 class ForkedProcess:
@@ -107,16 +109,25 @@ def start_forked(
     arguments: Sequence[str],
     environment: Mapping[str, str],
     *,
+    code: str = ARGOT,
+    afresh: bool = False,
     cwd: Path | None = None,
     stdin: int,
     stdout: int,
     stderr: int,
 ) -> ForkedProcess:
-    """Start `argot` with these arguments, and return its process."""
+    """Start `argot` with these arguments, and return its process.
+
+    Args:
+        code: run in the place of `argot`.
+        afresh: the process imports Argot's own modules itself.
+    """
     return _open_server().start(
         {
             "arguments": list(arguments),
             "environment": dict(environment),
+            "code": code,
+            "afresh": afresh,
             "cwd": str(cwd or Path.cwd()),
         },
         [stdin, stdout, stderr],
@@ -217,9 +228,11 @@ def _become(request: dict[str, Any], streams: list[int], set_by_imports: Mapping
     os.chdir(request["cwd"])
     sys.argv = ["-c", *request["arguments"]]
     sys.path.remove(str(Path(__file__).parent))
-    from argot.ui.cli.main import main
-
-    main()
+    if request["afresh"]:
+        for name in [one for one in sys.modules if one.split(".")[0] == "argot"]:
+            del sys.modules[name]
+    sys.modules["__main__"] = program = ModuleType("__main__")
+    exec(request["code"], program.__dict__)
 
 
 def _open_output(number: int) -> IO[str]:

@@ -14,8 +14,8 @@ export PIP_NO_INDEX := 1
 export PIP_FIND_LINKS := $(abspath $(WHEELS))
 endif
 
-# Processes that share the tests, file by file; they wait for others half of the time. One of them: make test WORKERS=0 TESTS=tests/graph/test_graph.py
-WORKERS ?= 6
+# Processes that share the tests, file by file; they wait for others a third of the time. One of them: make test WORKERS=0 TESTS=tests/graph/test_graph.py
+WORKERS ?= 5
 TESTS   ?=
 
 # What `make changed` compares with, and over how many importers it looks for tests.

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score
 from typer.testing import CliRunner
 
 from argot.errors import InvalidInput
@@ -71,6 +70,8 @@ def test_ranks_of_a_judge_are_counted_and_compared_in_pairs() -> None:
 
 @pytest.mark.parametrize(("size", "weighted"), [(2, False), (5, True), (5, False)])
 def test_cohens_kappa_agrees_with_scikit_learn(size: int, weighted: bool) -> None:
+    from sklearn.metrics import cohen_kappa_score  # two seconds, of which each process that collects would take them
+
     draw = np.random.default_rng(5)
     people, judge = draw.integers(0, size, 200), draw.integers(0, size, 200)
     judge[:120] = people[:120]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import resource
 import shutil
 import signal
@@ -64,32 +65,42 @@ def test_an_embedder_is_trained_measured_and_loaded(tmp_path: Path, model: Path)
 
 
 DIES = """
-import os, sys
+import json, os, sys
 from pathlib import Path
+import sentence_transformers, argot.learn.embedder.embedder_run  # once for the processes that are forked
 from argot.learn import run_process
 from argot.learn.run_folder import RunFolder
-doing, at = sys.argv[2], int(sys.argv[3])
-noted = run_process.Reporter.doing, run_process.Reporter.step
-def said(report, what):
-    noted[0](report, what)
-    if what == doing and not at:
-        os.kill(os.getpid(), 9)
-def stepped(report, step, *more):
-    noted[1](report, step, *more)
-    if report.state.doing == doing and step == at:
-        os.kill(os.getpid(), 9)
-run_process.Reporter.doing, run_process.Reporter.step = said, stepped
-run_process.run_training(RunFolder(Path(sys.argv[1])))
+
+def train(run, dies_doing, at):
+    noted = run_process.Reporter.doing, run_process.Reporter.step
+    def doing(report, what):
+        noted[0](report, what)
+        if what == dies_doing and not at:
+            os.kill(os.getpid(), 9)
+    def step(report, number, *more):
+        noted[1](report, number, *more)
+        if report.state.doing == dies_doing and number == at:
+            os.kill(os.getpid(), 9)
+    run_process.Reporter.doing, run_process.Reporter.step = doing, step
+    run_process.run_training(run)
+
+run = RunFolder(Path(sys.argv[1]))
+for place in json.loads(sys.argv[2]):
+    child = os.fork()
+    if not child:
+        train(run, *place)
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), run.state.status, flush=True)
 """
+PLACES = (("measuring before", 32), ("training", 5), ("training", 13), ("writing the model", 0))
 
 
 def test_a_training_killed_at_any_point_gives_the_same_figures(tmp_path: Path, model: Path) -> None:
     whole, pieced = made(tmp_path, model), made(tmp_path, model)
     assert run_training(whole).status == "done"
-    for doing, at in (("measuring before", 32), ("training", 5), ("training", 13), ("writing the model", 0)):
-        ended = subprocess.run([sys.executable, "-c", DIES, str(pieced.path), doing, str(at)], check=False)
-        assert ended.returncode == -signal.SIGKILL, doing
-        assert pieced.state.status == "stopped"
+    command = [sys.executable, "-c", DIES, str(pieced.path), json.dumps(PLACES)]
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert told.splitlines() == [f"{-signal.SIGKILL} stopped"] * len(PLACES)
     assert read_checkpoint(pieced.path / CHECKPOINT).step == 21
     assert run_training(pieced).status == "done"
     assert pieced.card["figures"] == whole.card["figures"]

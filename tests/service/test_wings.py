@@ -1,15 +1,13 @@
 """Tests of wings: Argot works without each of them and without all, and each part that a wing names exists."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
-from unittest.mock import patch
 
 import httpx
 import pytest
 import serving
-from serving import COMMAND, Served
+from fork_server import ARGOT
+from serving import Served
 
 from argot import wings
 from argot.service.knowledge_base import KnowledgeBase
@@ -30,16 +28,23 @@ WITHOUT_REFERENCES = ("links", "account_links", "workbench", "templates")
 """Fields of a wing that name no part of a module."""
 
 
-def command_without(absent: list[str]) -> list[str]:
-    """Return the command `argot` in a process where these wings are not installed."""
-    hidden = WITHOUT.format(absent=[f"argot.{one}" for one in absent])
-    return [*COMMAND[:2], hidden + COMMAND[2]]
+class ServedWithout(Served):
+    """A service in whose process these wings are not installed."""
+
+    def __init__(self, absent: list[str], home: Path) -> None:
+        self.code = hide(absent) + ARGOT
+        super().__init__(home)
+
+    def start_process(self, arguments: list[str], variables: dict[str, str]) -> serving.Started:
+        return serving.start_process(arguments, variables, cwd=self.home.parent, code=self.code, afresh=True)
+
+
+def hide(absent: list[str]) -> str:
+    return WITHOUT.format(absent=[f"argot.{one}" for one in absent])
 
 
 def run_without(absent: list[str], code: str, *arguments: str | Path) -> str:
-    hidden = WITHOUT.format(absent=[f"argot.{one}" for one in absent])
-    command = [sys.executable, "-c", hidden + code, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=serving.environment())
+    done = serving.run_code(hide(absent) + code, *arguments, afresh=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -54,7 +59,7 @@ def test_the_service_answers_without_wings(absent: list[str], tiny_home: Path, t
     with LocalClient(KnowledgeBase.open(home, Settings(home=home))) as client:
         client.call(user_add, name="ann", password=PASSWORD, role="admin")  # type: ignore[arg-type]
         key = client.call(key_add, name="test", user="ann").key
-    with patch.object(serving, "COMMAND", command_without(absent)), Served(home) as service:
+    with ServedWithout(absent, home) as service:
         headers = {"Authorization": f"Bearer {key}"}
         asked = {"question": "What does a late tariff filing cost?"}
         answer = httpx.post(f"{service.url}/api/ask", json=asked, headers=headers, timeout=120)
@@ -73,11 +78,13 @@ def test_the_service_answers_without_wings(absent: list[str], tiny_home: Path, t
 
 @ABSENT
 def test_the_command_line_works_without_wings(absent: list[str], tiny_home: Path) -> None:
-    code = COMMAND[2]
-    assert "serve" in run_without(absent, code, "--help")
-    assert "sound" in run_without(absent, code, "doctor", "--home", tiny_home)
-    loaded = "import argot.service.usecases.catalogue, argot.ui.cli.main, argot.ui.server; print(*sys.modules)"
-    names = run_without(absent, loaded).split()
+    assert "serve" in run_without(absent, ARGOT, "--help")
+    loaded = "import argot.service.usecases.catalogue, argot.ui.server; print(*sys.modules)"
+    code = f"import atexit; atexit.register(lambda: exec({loaded!r})); {ARGOT}"
+    *said, modules = run_without(absent, code, "doctor", "--home", tiny_home).splitlines()
+    assert any("sound" in line for line in said)
+    names = modules.split()
+    assert "argot.ui.server" in names
     assert not [one for one in names if one.startswith(tuple(f"argot.{wing}." for wing in absent))]
 
 

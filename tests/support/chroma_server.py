@@ -16,8 +16,10 @@ from pathlib import Path
 from types import TracebackType
 
 import httpx
+from fork_server import ForkedProcess, can_fork, start_forked
+from serving import environment
 
-COMMAND = [sys.executable, "-c", "from chromadb.cli.cli import app; app()", "run", "--host", "127.0.0.1"]
+CODE = "from chromadb.cli.cli import app; app()"
 PATIENCE = 300
 """Seconds; no measure of anything, as in `serving`."""
 
@@ -41,17 +43,20 @@ class ChromaRun:
         while True:
             # Another process may take the port before Chroma does; Chroma then ends.
             self.port = self.port or _free_port()
-            self._process = subprocess.Popen(
-                [*COMMAND, "--path", str(self.folder / "data"), "--port", str(self.port)],
-                stdout=(self.folder / "chroma.log").open("a"),
-                stderr=subprocess.STDOUT,
-                cwd=self.folder,
-                env={**os.environ, "ANONYMIZED_TELEMETRY": "False"},
-            )
+            self._process = self._start_process()
             if self._answers(deadline):
                 return
             assert time.monotonic() < deadline, (self.folder / "chroma.log").read_text()
             self.port = 0
+
+    def _start_process(self) -> "subprocess.Popen[bytes] | ForkedProcess":
+        words = ["run", "--host", "127.0.0.1", "--path", str(self.folder / "data"), "--port", str(self.port)]
+        variables = environment(ANONYMIZED_TELEMETRY="False")
+        with (self.folder / "chroma.log").open("a") as log, Path(os.devnull).open() as nothing:
+            streams = {"stdin": nothing.fileno(), "stdout": log.fileno(), "stderr": log.fileno()}
+            if can_fork(variables):
+                return start_forked(words, variables, code=CODE, cwd=self.folder, **streams)
+            return subprocess.Popen([sys.executable, "-c", CODE, *words], cwd=self.folder, env=variables, **streams)
 
     def stop(self, how: signal.Signals = signal.SIGKILL) -> None:
         self._process.send_signal(signal.SIGCONT)

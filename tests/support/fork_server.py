@@ -14,6 +14,7 @@ import importlib
 import io
 import json
 import os
+import re
 import selectors
 import signal
 import socket
@@ -23,6 +24,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any
 
 PRELOADED = (
@@ -46,12 +48,13 @@ PRELOADED = (
     "socketio",
     "tokenizers",
 )
-LIBRARY_VARIABLES = ("PYTHON", "LANG", "LC_", "LD_", "OMP_", "MALLOC_", "GLIBC_", "OTEL_", "TRACELOOP_")
+LIBRARY_VARIABLES = re.compile(r"(PYTHON|LANG(UAGE)?$|LC_|LD_|OMP_|MALLOC_|GLIBC_|OTEL_|TRACELOOP_)")
 """Beginnings of names that Python and its libraries read when they start: a process for which these differ from the
-server's is begun afresh."""
+server's is begun afresh. What Argot itself sets when it is imported (`LANGSMITH_TRACING`) is not among them."""
 _SERVER_ENVIRONMENT = {**os.environ, "PYTHONFAULTHANDLER": "1", "OPENBLAS_NUM_THREADS": "1"}
 """As it is when the tests are collected: a test that changes it gets processes that are begun afresh."""
 _REQUEST_BYTES = 1 << 20
+ARGOT = "from argot.ui.cli.main import main; main()"
 
 
 class ForkedProcess:
@@ -106,16 +109,25 @@ def start_forked(
     arguments: Sequence[str],
     environment: Mapping[str, str],
     *,
+    code: str = ARGOT,
+    afresh: bool = False,
     cwd: Path | None = None,
     stdin: int,
     stdout: int,
     stderr: int,
 ) -> ForkedProcess:
-    """Start `argot` with these arguments, and return its process."""
+    """Start `argot` with these arguments, and return its process.
+
+    Args:
+        code: run in the place of `argot`.
+        afresh: the process imports Argot's own modules itself.
+    """
     return _open_server().start(
         {
             "arguments": list(arguments),
             "environment": dict(environment),
+            "code": code,
+            "afresh": afresh,
             "cwd": str(cwd or Path.cwd()),
         },
         [stdin, stdout, stderr],
@@ -123,7 +135,7 @@ def start_forked(
 
 
 def _select_library_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name.startswith(LIBRARY_VARIABLES)}
+    return {name: value for name, value in environment.items() if LIBRARY_VARIABLES.match(name)}
 
 
 class _Server:
@@ -161,8 +173,10 @@ def _open_server() -> _Server:
 
 def serve(descriptor: int) -> None:
     """Fork a process for each request, until the other side is closed. Returns in no process but the server's own."""
+    before = dict(os.environ)
     for name in PRELOADED:
         importlib.import_module(name)
+    set_by_imports = {name: value for name, value in os.environ.items() if before.get(name) != value}
     threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208
     assert threads == 1, f"{threads} threads, after importing what is preloaded: it cannot be forked"
     gc.collect()
@@ -186,7 +200,7 @@ def serve(descriptor: int) -> None:
                     requests.close()
                     for number in [*running, *(tell for _, tell in running.values()), handles.pop()]:
                         os.close(number)
-                    _become(json.loads(message), handles)
+                    _become(json.loads(message), handles, set_by_imports)
                     return
                 for stream in handles[:3]:
                     os.close(stream)
@@ -203,20 +217,22 @@ def _report_end(watch: int, pid: int, tell: int) -> None:
     os.close(watch)
 
 
-def _become(request: dict[str, Any], streams: list[int]) -> None:
+def _become(request: dict[str, Any], streams: list[int], set_by_imports: Mapping[str, str]) -> None:
     """Run what was asked for, in a process that was just forked."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
     sys.stdin, sys.stdout, sys.stderr = os.fdopen(0, closefd=False), _open_output(1), _open_output(2)
     os.environ.clear()
-    os.environ.update(request["environment"])
+    os.environ.update({**request["environment"], **set_by_imports})
     os.chdir(request["cwd"])
     sys.argv = ["-c", *request["arguments"]]
     sys.path.remove(str(Path(__file__).parent))
-    from argot.ui.cli.main import main
-
-    main()
+    if request["afresh"]:
+        for name in [one for one in sys.modules if one.split(".")[0] == "argot"]:
+            del sys.modules[name]
+    sys.modules["__main__"] = program = ModuleType("__main__")
+    exec(request["code"], program.__dict__)
 
 
 def _open_output(number: int) -> IO[str]:

@@ -3,23 +3,24 @@
     with Working(home, ARGOT_STORE=url, ARGOT_CHROMA_URL=chroma) as worker:
         worker.kill()
 
-As a program it is `argot` with those kinds: `log` writes when it begins and ends, `poison` ends its process.
+Of those kinds, `log` writes when it begins and ends, and `poison` ends its process.
 """
 
 import asyncio
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
-from serving import PATIENCE, environment
+from fork_server import ARGOT
+from serving import PATIENCE, environment, start_process
 
 from argot.work.job_kinds import job_kind
 from argot.work.job_types import JobRun
+
+CODE = f"import sys; sys.path.insert(1, {str(Path(__file__).parent)!r}); import job_workers; {ARGOT}"
 
 
 @job_kind("log", busy="'{label}' is under way.")
@@ -51,14 +52,8 @@ class Working:
 
     def __init__(self, home: Path, *options: str, **settings: str) -> None:
         self.said: list[str] = []
-        self.process = subprocess.Popen(
-            [sys.executable, __file__, "work", "--home", str(home), *options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            cwd=home.parent,
-            env=environment(**settings),
-        )
+        words = ["work", "--home", str(home), *options]
+        self.process, self._output = start_process(words, environment(**settings), cwd=home.parent, code=CODE)
         self._ready = threading.Event()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -87,16 +82,9 @@ class Working:
             self.kill()
 
     def _read(self) -> None:
-        assert self.process.stdout
-        with self.process.stdout:
-            for line in self.process.stdout:
+        with self._output:
+            for line in self._output:
                 self.said.append(line)
                 if line.startswith("Taking jobs"):
                     self._ready.set()
         self._ready.set()
-
-
-if __name__ == "__main__":
-    from argot.ui.cli.main import main
-
-    main()

@@ -22,14 +22,16 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from fork_server import ForkedProcess, can_fork, start_forked
+from fork_server import ARGOT, ForkedProcess, can_fork, start_forked
 
-COMMAND = [sys.executable, "-c", "from argot.ui.cli.main import main; main()"]
+COMMAND = [sys.executable, "-c", ARGOT]
 _FORKED_COMMAND = COMMAND
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
 LEFT_OPEN = {"socket", "owner.json", "corpus.db-wal", "threads.db-wal"}
 PATIENCE = 300
 """Seconds; no measure of anything: how long a hanging service may hold up the tests, on however busy a machine."""
+
+Started = tuple["subprocess.Popen[bytes] | ForkedProcess", IO[str]]
 
 
 def environment(**settings: str) -> dict[str, str]:
@@ -58,9 +60,8 @@ class Served:
         return self.process.poll() is None
 
     def start(self, *options: str) -> None:
-        self.process, output = self._start_process(
-            ["serve", "--home", str(self.home), "--port", str(self.port), *options], environment(**self.settings)
-        )
+        arguments = ["serve", "--home", str(self.home), "--port", str(self.port), *options]
+        self.process, output = self.start_process(arguments, environment(**self.settings))
         told, self._open = threading.Event(), False
         self._reader = threading.Thread(target=self._read, args=(output, told), daemon=True)
         self._reader.start()
@@ -88,20 +89,8 @@ class Served:
     def __exit__(self, *error: object) -> None:
         self.stop()
 
-    def _start_process(
-        self, arguments: list[str], variables: dict[str, str]
-    ) -> "tuple[subprocess.Popen[bytes] | ForkedProcess, IO[str]]":
-        ours, theirs = os.pipe()
-        nothing = os.open(os.devnull, os.O_RDWR)
-        streams = {"stdin": nothing, "stdout": nothing, "stderr": theirs}
-        try:
-            if COMMAND is _FORKED_COMMAND and can_fork(variables):
-                return start_forked(arguments, variables, cwd=self.home.parent, **streams), os.fdopen(ours)
-            process = subprocess.Popen([*COMMAND, *arguments], cwd=self.home.parent, env=variables, **streams)
-            return process, os.fdopen(ours)
-        finally:
-            os.close(theirs)
-            os.close(nothing)
+    def start_process(self, arguments: list[str], variables: dict[str, str]) -> "Started":
+        return start_process(arguments, variables, cwd=self.home.parent)
 
     def _read(self, output: IO[str], told: threading.Event) -> None:
         """Read the output to its end; set `told` when the service says that it is open, or ends."""
@@ -122,22 +111,48 @@ class Served:
         pytest.fail(f"the service {why}; it said:\n{''.join(self.said)}")
 
 
+def start_process(
+    arguments: list[str], variables: dict[str, str], *, cwd: Path, code: str = ARGOT, afresh: bool = False
+) -> Started:
+    """Start `argot`, or this code, and return its process and what it writes; see `start_forked`."""
+    ours, theirs = os.pipe()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    streams = {"stdin": nothing, "stdout": nothing, "stderr": theirs}
+    try:
+        if COMMAND is _FORKED_COMMAND and can_fork(variables):
+            process = start_forked(arguments, variables, code=code, afresh=afresh, cwd=cwd, **streams)
+            return process, os.fdopen(ours)
+        command = COMMAND if code is ARGOT else [sys.executable, "-c", code]
+        return subprocess.Popen([*command, *arguments], cwd=cwd, env=variables, **streams), os.fdopen(ours)
+    finally:
+        os.close(theirs)
+        os.close(nothing)
+
+
 def run(*arguments: object, typed: str = "", **settings: str) -> "subprocess.CompletedProcess[str]":
     """Runs a command as a user does, in a process of its own.
 
     Also where Playwright runs an event loop, which a command in this process would not stand.
     """
+    return run_code(ARGOT, *arguments, typed=typed, **settings)
+
+
+def run_code(
+    code: str, *arguments: object, typed: str = "", afresh: bool = False, **settings: str
+) -> "subprocess.CompletedProcess[str]":
+    """Runs code in a process of its own; see `start_forked`."""
     words, variables = [str(word) for word in arguments], environment(**settings)
+    command = [*(COMMAND if code is ARGOT else [sys.executable, "-c", code]), *words]
     if COMMAND is not _FORKED_COMMAND or not can_fork(variables):
-        command = [*COMMAND, *words]
         return subprocess.run(command, check=False, capture_output=True, text=True, input=typed, env=variables)
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         stdin.write(typed.encode())
         stdin.seek(0)
-        process = start_forked(words, variables, stdin=stdin.fileno(), stdout=stdout.fileno(), stderr=stderr.fileno())
-        code = process.wait()
+        streams = {"stdin": stdin.fileno(), "stdout": stdout.fileno(), "stderr": stderr.fileno()}
+        process = start_forked(words, variables, code=code, afresh=afresh, **streams)
+        returned = process.wait()
         said, complained = (_read_text(file) for file in (stdout, stderr))
-    return subprocess.CompletedProcess([*COMMAND, *words], code, said, complained)
+    return subprocess.CompletedProcess(command, returned, said, complained)
 
 
 def _read_text(file: IO[bytes]) -> str:

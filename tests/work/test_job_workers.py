@@ -142,6 +142,7 @@ async def test_another_worker_continues_the_job_of_a_killed_worker(
     # The first progress report comes at once, while many documents are still to come.
     while not job.done:
         assert job.is_under_way
+        await asyncio.sleep(0.01)
         job = await kb.jobs.job(job.id)
     assert [one.source for one in await source_progress(kb, ME)] == ["docs"]
     await asyncio.to_thread(first.kill)

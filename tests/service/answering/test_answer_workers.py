@@ -10,12 +10,14 @@ import signal
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import httpx
 import pytest
+import pytest_asyncio
 from scripted_server import ScriptedServer
 from serving import Served, argot
 
@@ -183,7 +185,7 @@ def test_a_client_that_disconnects_stops_its_answer(running: Running) -> None:
 
 
 def test_workers_end_when_the_service_is_stopped_or_killed(running: Running) -> None:
-    """Restart the service at the end for the tests that follow."""
+    """Kill the service, so that this is the last test with it."""
     workers = running.workers
     running.served.stop()
     assert not any(Path(f"/proc/{one}").exists() for one in workers)
@@ -192,18 +194,37 @@ def test_workers_end_when_the_service_is_stopped_or_killed(running: Running) -> 
     workers = running.workers
     running.served.stop(signal.SIGKILL)
     until(lambda: not any(Path(f"/proc/{one}").exists() for one in workers), "workers without a service end")
-    running.served.start()
 
 
 # -- in the process of the test ---------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
-    """Provide a knowledge base with one answer worker."""
-    home = shutil.copytree(tiny_home, tmp_path / "kb")
+@asynccontextmanager
+async def open_with_worker(home: Path) -> AsyncIterator[KnowledgeBase]:
     async with KnowledgeBase.open(home, Settings(home=home, workers=1)) as opened, run_answer_workers(opened):
         await opened.warm()
+        yield opened
+
+
+@pytest.fixture
+async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    """Provide a knowledge base with one answer worker, which the test may spoil."""
+    async with open_with_worker(shutil.copytree(tiny_home, tmp_path / "kb")) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_kb(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[KnowledgeBase]:
+    """Provide a knowledge base with one answer worker that tests share."""
+    async with open_with_worker(shutil.copytree(tiny_home, tmp_path_factory.mktemp("shared") / "kb")) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def idle_kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
+    """Provide a knowledge base without answer workers."""
+    home = shutil.copytree(tiny_home, tmp_path / "kb")
+    async with KnowledgeBase.open(home, Settings(home=home, workers=0)) as opened:
         yield opened
 
 
@@ -212,22 +233,23 @@ def pool_of(kb: KnowledgeBase) -> WorkerPool:
     return kb.answers
 
 
-async def test_every_way_of_asking_uses_a_worker(kb: KnowledgeBase) -> None:
-    who, pool = make_local_principal(), pool_of(kb)
-    back = await get_answer(ask(kb, who, question="What does the PUC do?", switches={"sense_margin": 1.0}))
+@pytest.mark.asyncio(loop_scope="module")
+async def test_every_way_of_asking_uses_a_worker(shared_kb: KnowledgeBase) -> None:
+    who, pool = make_local_principal(), pool_of(shared_kb)
+    back = await get_answer(ask(shared_kb, who, question="What does the PUC do?", switches={"sense_margin": 1.0}))
     assert back.status == "needs_choice"
     # The next worker knows the question back.
     await kill(pool)
     legal = next(one.answer for one in back.choices if one.context == "Legal")
-    chosen = await get_answer(answer(kb, who, thread=back.thread, choice=legal))
+    chosen = await get_answer(answer(shared_kb, who, thread=back.thread, choice=legal))
     assert chosen.status == "answered" and [one.context for one in chosen.jargon] == ["Legal"]
-    again = await get_answer(ask_again(kb, who, thread=back.thread))
+    again = await get_answer(ask_again(shared_kb, who, thread=back.thread))
     assert again.turn == chosen.turn
-    spoken = await get_answer(converse(kb, who, messages=[Message("user", QUESTION)]))
+    spoken = await get_answer(converse(shared_kb, who, messages=[Message("user", QUESTION)]))
     assert spoken.status == "answered" and not spoken.thread
-    assert (await search(kb, who, query=QUESTION)).passages
+    assert (await search(shared_kb, who, query=QUESTION)).passages
     with pytest.raises(InvalidInput, match="not a date"):
-        await get_answer(ask(kb, who, question=QUESTION, since="yesterday"))
+        await get_answer(ask(shared_kb, who, question=QUESTION, since="yesterday"))
 
 
 async def kill(pool: WorkerPool) -> None:
@@ -236,28 +258,31 @@ async def kill(pool: WorkerPool) -> None:
     await worker.ended.wait()
 
 
-async def test_a_turn_already_stored_is_not_asked_again(kb: KnowledgeBase) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_turn_already_stored_is_not_asked_again(shared_kb: KnowledgeBase) -> None:
     """Check a worker that ended after its last step was stored and before the client was told."""
     who = make_local_principal()
-    thread = (await (await kb.threads()).start(who.name, QUESTION)).id
+    thread = (await (await shared_kb.threads()).start(who.name, QUESTION)).id
     job = TurnJob(who, thread, QUESTION)
-    first = [event async for event in kb.answers.events(job)]
-    second = [event async for event in kb.answers.events(job)]
+    first = [event async for event in shared_kb.answers.events(job)]
+    second = [event async for event in shared_kb.answers.events(job)]
     assert [event.kind for event in second] == ["result"]
     assert isinstance(first[-1].data, AskResult) and isinstance(second[-1].data, AskResult)
     assert second[-1].data.answer == first[-1].data.answer
-    assert len((await thread_read(kb, who, thread=thread)).turns) == 1
+    assert len((await thread_read(shared_kb, who, thread=thread)).turns) == 1
 
 
-async def test_doctor_lists_the_answer_workers(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_doctor_lists_the_answer_workers(shared_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(monitoring, "check_process", lambda settings: [])
-    (found,) = await doctor_findings(kb, make_local_principal())
-    assert f"1 of 1 answer workers: {pool_of(kb)._workers[0].pid} (" in found["detail"]
+    (found,) = await doctor_findings(shared_kb, make_local_principal())
+    assert f"1 of 1 answer workers: {pool_of(shared_kb)._workers[0].pid} (" in found["detail"]
 
 
-async def test_a_trace_contains_the_steps_of_the_worker(kb: KnowledgeBase) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_trace_contains_the_steps_of_the_worker(shared_kb: KnowledgeBase) -> None:
     trace = begin_trace(contents=False)
-    await get_answer(ask(kb, make_local_principal(), question=QUESTION))
+    await get_answer(ask(shared_kb, make_local_principal(), question=QUESTION))
     steps = trace.close()
     assert {"retrieve", "generate_answer"} <= {step.name for step in steps if step.kind == "stage"}
     search = next(step for step in steps if step.kind == "search")
@@ -354,7 +379,7 @@ def test_messages_are_unchanged_after_encoding_and_decoding() -> None:
 
 
 async def test_a_worker_that_sends_an_unreadable_message_is_replaced(
-    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+    idle_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = asyncio.Event()
     lives: list[int] = []
@@ -368,7 +393,7 @@ async def test_a_worker_that_sends_an_unreadable_message_is_replaced(
 
     monkeypatch.setattr(worker_pool, "WorkerProcess", Broken)
     monkeypatch.setattr(worker_pool, "PAUSES", (0.0,))
-    pool = WorkerPool(kb, 1)
+    pool = WorkerPool(idle_kb, 1)
     pool.start()
     async with asyncio.timeout(PATIENCE):
         await started.wait()
@@ -377,12 +402,12 @@ async def test_a_worker_that_sends_an_unreadable_message_is_replaced(
     assert pool.lost
 
 
-async def test_a_question_that_cannot_be_sent_does_not_count_as_load(kb: KnowledgeBase) -> None:
+async def test_a_question_that_cannot_be_sent_does_not_count_as_load(idle_kb: KnowledgeBase) -> None:
     class Refusing:
         def put(self, message: object) -> None:
             raise ValueError("no UTF-8")
 
-    worker = WorkerProcess(kb)
+    worker = WorkerProcess(idle_kb)
     worker._link = cast(Any, Refusing())
     with pytest.raises(ValueError, match="no UTF-8"):
         async for _ in worker.events(cast(Any, None)):

@@ -50,7 +50,7 @@ class RunContext:
     `asker_context` is the asker's own context, if known; `heard` holds other people's messages just before the
     question, in a group conversation; only documents in the `scope` are searched, or only `documents` (ids) with the
     files added to the conversation. Without `records_misses` unknown terms are not recorded in the managers' queue,
-    because no person asks.
+    and no verified answer is given, because no person asks.
 
     With a language model, `reader_and_writer` makes a new reader, writer and `model` for each turn: a session gives its
     server up at the first failure, and the next turn tries again. `quoting` then writes if the model cannot.

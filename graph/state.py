@@ -152,6 +152,13 @@ class ToolCallRecord(TypedDict):
     is_told: NotRequired[bool]
 
 
+class VerifiedRecord(TypedDict):
+    """A verified answer, as it was at a moment (ISO, UTC): it may be verified again later, with other words."""
+
+    id: int
+    at: str
+
+
 # Not total, because a node writes some of its keys (`node_frame.StateUpdate`); `make_empty_turn` has them all.
 class TurnPart(TypedDict, total=False):
     """The values gathered for one question. Begins empty at START.
@@ -161,7 +168,8 @@ class TurnPart(TypedDict, total=False):
     `quotable`, `unnamed`, `numbered_parts`, `missing_parts`, `unanswered`, `repeated`, `defined`, `small_talk`,
     `examples`, `recalled`, `files`, `whole`, `scope`, `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`,
     `by_words_alone`, `other_queries`, `searched_again`, `titled`, `read`, `is_written`, `lacking`, `effort`, `plan`,
-    `compared`, `tool_calls` and `tool_tokens`, and `model` and `trouble` beside them, are read with a default.
+    `compared`, `tool_calls`, `tool_tokens` and `verified`, and `model` and `trouble` beside them, are read with a
+    default.
     `corrected`: misspelt words of the question, each with the word that it was read as. `replaced`: no sentence of the
     model was supported, and a quotation replaced them. `unchecked`: the sentences were not matched with passages;
     `unwritten`: no answer was to be written; the profile decides both. `quotable`: the evidence is enough for an answer
@@ -181,7 +189,8 @@ class TurnPart(TypedDict, total=False):
     them. `read`: the passages that were found before the last of them; `is_written`: an answer was written, or refused,
     from these. `lacking`: the sentences of the draft that say what the passages do not tell. `effort`: as in the
     profile. `plan`, `tool_calls`: of a thorough answer, whose gathered passages are in `read`; `tool_tokens`: the
-    model's tokens for them; `compared`: the things that the question compares.
+    model's tokens for them; `compared`: the things that the question compares. `verified`: the verified answer that was
+    given, if one was.
     """
 
     number: int
@@ -243,6 +252,7 @@ class TurnPart(TypedDict, total=False):
     compared: list[str]
     tool_calls: list[ToolCallRecord]
     tool_tokens: int
+    verified: VerifiedRecord | None
     status: Status | Literal[""]
 
 
@@ -354,6 +364,7 @@ def make_empty_turn(question: str, number: int = 0) -> TurnPart:
         compared=[],
         tool_calls=[],
         tool_tokens=0,
+        verified=None,
         status="",
     )
 

@@ -56,7 +56,10 @@ MODULE_TEXTS = {
     password_sign_in.UNCONFIRMED,
     account_pages.CHANGED_NOTICE,
     account_pages.DIFFERENT_PASSWORDS,
-    *(page_base.DONE_MESSAGES[one] for one in ("link-withdrawn", "suggested", "confirmed", "commented")),
+    *(
+        page_base.DONE_MESSAGES[one]
+        for one in ("link-withdrawn", "suggested", "confirmed", "commented", "verified", "verified-dropped")
+    ),
     "What is %(term)s?",
     *filter(None, INTERFACE_TEXTS.values()),
     *SCRIPT_TEXTS,

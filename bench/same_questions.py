@@ -2,9 +2,10 @@
 
 `same_questions.jsonl` holds questions, each with a rewording that differs in form alone, one in other words, and one
 that asks something else, all written by hand. With `ARGOT_DATASETS` the validation questions of `lay_train` are
-compared with each other (no two ask the same of one organisation), and with themselves after one change of a number, unit, word
-into its opposite, negation or name, or with a clause added. `MIN_LIKENESS` was chosen on these figures. A row shows the
-rules of `tools.reading.same_questions`, and beside them what an embedder would do alone at several thresholds.
+compared with each other (no two ask the same of one organisation), and with themselves after one change of a number,
+unit, word into its opposite, negation or name, or with a clause added. `MIN_LIKENESS` was chosen on these figures. A
+row shows the rules of `tools.reading.same_questions`, and beside them what an embedder would do alone at several
+thresholds.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def build_verified_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("/new")
     @needs("manager")
     async def form(request: Request, who: Who, thread: str = "", turn: str = "") -> Response:
-        place = {"thread": thread[:MAX_THREAD_CHARS], "turn": max(parse_integer(turn), 0)}
+        place: dict[str, Any] = {"thread": thread[:MAX_THREAD_CHARS], "turn": max(parse_integer(turn), 0)}
         return show_page("verify.html", request, who, **place, draft=await verified_draft(kb, who.principal, **place))
 
     @router.post("/new")

@@ -71,9 +71,7 @@ def test_names_of_a_term_are_one() -> None:
     assert make_question_key(spelt, [found]) == make_question_key("What is the FTL cache size?")
 
 
-@pytest.mark.parametrize(
-    "question", ["", "what?", "Size?", "Wie lange dauert das Trimmen eines Laufwerks?", "???"]
-)
+@pytest.mark.parametrize("question", ["", "what?", "Size?", "Wie lange dauert das Trimmen eines Laufwerks?", "???"])
 def test_too_few_words_or_another_language_has_no_key(question: str) -> None:
     assert make_question_key(question) == ""
 

@@ -257,3 +257,24 @@ async def test_no_measurement_gets_it(kb: KnowledgeBase) -> None:
     run = await run_context(kb, OLGA)
     (measured,) = [await SingleQuestions().ask([(replace(run, records_misses=False), TRIM)])]
     assert "40 seconds" in json.dumps(convert_to_json(measured)) and "Mona" not in json.dumps(convert_to_json(measured))
+
+
+async def test_a_models_answer_is_verified_and_given_without_the_model(
+    tiny_home: Path, tmp_path: Path, scripted_model: Any
+) -> None:
+    question = "How do I trim a drive?"
+    said = "To trim a drive, open the Media panel and click on Trim [1]."
+    home = Path(shutil.copytree(tiny_home, tmp_path / "with-model"))
+    async with KnowledgeBase.open(home, scripted_model.settings(home=home)) as kb:
+        scripted_model.reply("cited_answer", f"{said} The moon is made of green cheese and shines at night [2].")
+        first = await asked(kb, MONA, question)
+        place = {"thread": first.thread, "turn": first.turn}
+        assert first.answered_by == "model"
+        with pytest.raises(InvalidInput, match="green cheese"):
+            await verified_add(kb, MONA, **place)
+        await verified_add(kb, MONA, **place, text=said)
+        written = len(scripted_model.asked("cited_answer"))
+        given = await asked(kb, OLGA, "how can I trim the drive")
+        assert given.verified is not None and (given.answered_by, given.model) == ("person", "")
+        assert given.answer == "To trim a drive, open the Media panel and click on Trim."
+        assert given.sentences[0].supported and len(scripted_model.asked("cited_answer")) == written

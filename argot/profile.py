@@ -32,6 +32,7 @@ class Profile(BaseModel):
     # Stages
     stand_alone: bool = Field(True, description="make follow-ups readable alone; off: every question as it is")
     small_talk: bool = Field(True, description="off: a greeting is searched for like any question")
+    find_verified: bool = Field(True, description="give the answer that an owner verified first; off: a new one")
     identify_jargon: bool = Field(True, description="find the question's terms (Golden-Retriever 3.2)")
     identify_context: bool = Field(True, description="score contexts (Golden-Retriever 3.3); off: senses without them")
     look_up_jargon: bool = Field(True, description="read terms in the glossary (Golden-Retriever 3.4)")
@@ -177,9 +178,12 @@ PROFILES: dict[str, Profile] = {
             one_index=True,
             choose_document=False,
             search_again=False,
+            find_verified=False,
         ),
         Profile(name="extractive", about="Quotes the documents; asks no language model.", use_model=False),
-        _drop_jargon(Profile(name="no_jargon", about="For measuring: everything but the glossary.")),
+        _drop_jargon(
+            Profile(name="no_jargon", about="For measuring: everything but the glossary.", find_verified=False)
+        ),
         _drop_jargon(
             # The baseline for Argot: one retrieval without jargon or rewriting, and one call.
             Profile(
@@ -191,6 +195,7 @@ PROFILES: dict[str, Profile] = {
                 choose_document=False,
                 rerank=False,
                 search_again=False,
+                find_verified=False,
             )
         ),
     )

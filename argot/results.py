@@ -14,7 +14,9 @@ Status = Literal["answered", "abstained", "query_miss", "needs_choice", "small_t
 """`small_talk`: the message asked nothing of the documents (a greeting, thanks, "who are you?"), and nothing was
 searched."""
 
-AnsweredBy = Literal["model", "extractive"]
+AnsweredBy = Literal["model", "extractive", "person"]
+WRITTEN_BY: tuple[AnsweredBy, ...] = ("model", "person")
+"""Those who write an answer in words of their own, instead of quoting."""
 
 STOPPED_MESSAGE = "This question was stopped before it was answered. Ask it again to have it answered."
 """The answer of a turn that never ended. Its status is "abstained"."""
@@ -199,6 +201,14 @@ class ModelCall(_Frozen):
     failed: str = Field("", description="what went wrong, in one clause; empty: nothing")
 
 
+class Verification(_Frozen):
+    """Who verified an answer, and when. `id`: its number among the verified answers."""
+
+    id: int
+    by: str = Field(description="the person's name; empty: they have none")
+    at: str = Field(description="ISO, UTC")
+
+
 class AskResult(_Frozen):
     """The complete result of one question."""
 
@@ -209,7 +219,10 @@ class AskResult(_Frozen):
     turn: int = Field(0, description="its place in the thread, from 0")
     answer: str
     is_weak: bool = Field(False, description="the evidence of a quoted answer is weak: it may be about something else")
-    answered_by: AnsweredBy = Field("extractive", description="who wrote it: a language model, or nobody (quotations)")
+    answered_by: AnsweredBy = Field(
+        "extractive", description="a language model, a person who verified it, or nobody (quotations)"
+    )
+    verified: Verification | None = Field(None, description="an owner of its documents or terms verified this answer")
     model: str = Field("", description="the language model that was asked, as its server calls it; empty: none was")
     sentences: list[Sentence] = []
     answer_context: list[AnswerContext] = Field([], description="what surrounds a quoted answer in its passages")

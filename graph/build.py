@@ -13,6 +13,7 @@ from argot.graph.nodes.abstain import abstain
 from argot.graph.nodes.augment_question import augment_question
 from argot.graph.nodes.choose_document import choose_document
 from argot.graph.nodes.choose_sense import choose_sense
+from argot.graph.nodes.find_verified import find_verified
 from argot.graph.nodes.generate_answer import generate_answer
 from argot.graph.nodes.identify_context import identify_context
 from argot.graph.nodes.identify_jargon import identify_jargon
@@ -52,6 +53,7 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     add(identify_context, switched=True)
     add(look_up_jargon, switched=True)
     add(choose_sense)
+    add(find_verified, switched=True)
     add(query_miss)
     add(augment_question, switched=True)
     add(reformulate_query, switched=True)
@@ -74,6 +76,7 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     # first line, earlier questions included.
     graph.add_conditional_edges("look_up_jargon", select_after_look_up)
     graph.add_conditional_edges("choose_sense", select_after_look_up)
+    graph.add_conditional_edges("find_verified", select_after_verified)
     graph.add_conditional_edges("query_miss", select_after_miss)
     graph.add_edge("augment_question", "reformulate_query")
     graph.add_edge("reformulate_query", "retrieve")
@@ -98,10 +101,15 @@ async def select_after_stand_alone(state: State) -> list[str]:
     return ["retrieve"] if state.get("whole") else [*SIDE_BY_SIDE]
 
 
-async def select_after_look_up(state: State) -> Literal["choose_sense", "query_miss", "augment_question"]:
-    """Ask about open terms one by one, then about unknown ones; without either, augment the question."""
-    if state["open_terms"]:
-        return "choose_sense"
+async def select_after_look_up(state: State) -> Literal["choose_sense", "find_verified"]:
+    """Ask about open terms one by one; once it is settled what all terms mean, look for a verified answer."""
+    return "choose_sense" if state["open_terms"] else "find_verified"
+
+
+async def select_after_verified(state: State) -> Literal["__end__", "query_miss", "augment_question"]:
+    """End with the verified answer; without one ask about unknown terms, then augment the question."""
+    if state["status"]:
+        return "__end__"
     return "query_miss" if state["unknown"] else "augment_question"
 
 

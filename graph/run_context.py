@@ -51,8 +51,8 @@ class RunContext:
     `asker_context` is the asker's own context, if known; `heard` holds other people's messages just before the
     question, in a group conversation; only documents in the `scope` are searched, or only `documents` (ids) with the
     files added to the conversation. Without `records_misses` unknown terms are not recorded in the managers' queue,
-    because no person asks. `tool_servers`: other servers, by name, whose tools a thorough answer may call if the asker
-    may use them.
+    and no verified answer is given, because no person asks. `tool_servers`: other servers, by name, whose tools a
+    thorough answer may call if the asker may use them.
 
     With a language model, `reader_and_writer` makes a new reader, writer and `model` for each turn: a session gives its
     server up at the first failure, and the next turn tries again. `quoting` then writes if the model cannot.

@@ -171,6 +171,13 @@ class ToolResultRecord(TypedDict):
     groups: list[str]
 
 
+class VerifiedRecord(TypedDict):
+    """A verified answer, as it was at a moment (ISO, UTC): it may be verified again later, with other words."""
+
+    id: int
+    at: str
+
+
 # Not total, because a node writes some of its keys (`node_frame.StateUpdate`); `make_empty_turn` has them all.
 class TurnPart(TypedDict, total=False):
     """The values gathered for one question. Begins empty at START.
@@ -180,8 +187,8 @@ class TurnPart(TypedDict, total=False):
     `quotable`, `unnamed`, `numbered_parts`, `missing_parts`, `unanswered`, `repeated`, `defined`, `small_talk`,
     `examples`, `recalled`, `files`, `whole`, `scope`, `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`,
     `by_words_alone`, `other_queries`, `searched_again`, `titled`, `read`, `is_written`, `lacking`, `effort`, `plan`,
-    `compared`, `may_ask_servers`, `tool_calls`, `tool_results` and `tool_tokens`, and `model` and `trouble` beside
-    them, are read with a default.
+    `compared`, `may_ask_servers`, `tool_calls`, `tool_results`, `tool_tokens` and `verified`, and `model` and `trouble`
+    beside them, are read with a default.
     `corrected`: misspelt words of the question, each with the word that it was read as. `replaced`: no sentence of the
     model was supported, and a quotation replaced them. `unchecked`: the sentences were not matched with passages;
     `unwritten`: no answer was to be written; the profile decides both. `quotable`: the evidence is enough for an answer
@@ -202,7 +209,7 @@ class TurnPart(TypedDict, total=False):
     from these. `lacking`: the sentences of the draft that say what the passages do not tell. `effort`: as in the
     profile. `plan`, `tool_calls`: of a thorough answer, whose gathered passages are in `read`; `tool_results`: those of
     other servers, which `may_ask_servers` allows; `tool_tokens`: the model's tokens for them; `compared`: the things
-    that the question compares.
+    that the question compares. `verified`: the verified answer that was given, if one was.
     """
 
     number: int
@@ -266,6 +273,7 @@ class TurnPart(TypedDict, total=False):
     tool_calls: list[ToolCallRecord]
     tool_results: list[ToolResultRecord]
     tool_tokens: int
+    verified: VerifiedRecord | None
     status: Status | Literal[""]
 
 
@@ -379,6 +387,7 @@ def make_empty_turn(question: str, number: int = 0) -> TurnPart:
         tool_calls=[],
         tool_results=[],
         tool_tokens=0,
+        verified=None,
         status="",
     )
 

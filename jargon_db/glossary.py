@@ -23,6 +23,7 @@ from argot.jargon_db.store.term_list import TermList
 from argot.jargon_db.store.term_lookup import TermLookup
 from argot.jargon_db.store.term_source import StoredTerms
 from argot.jargon_db.store.usage import SenseUsage
+from argot.jargon_db.store.verified_answers import VerifiedAnswers
 
 if TYPE_CHECKING:
     from argot.postgresql.stores import PostgresqlStores
@@ -46,6 +47,7 @@ class Glossary:
         self.conflicts = Conflicts(self._connections, self.history, self._views)
         self.proposals = Proposals(self._connections)
         self.suggestions = Suggestions(self._connections, self.contexts)
+        self.verified = VerifiedAnswers(self._connections)
         self.misses = Misses(self._connections)
         self.usage = SenseUsage(self._connections)
         self.mining = MiningLedger(self._connections)

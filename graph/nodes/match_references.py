@@ -1,19 +1,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 
 from argot.graph.answer_passages import load_answer_passages
-from argot.graph.claim_verification import cite_by_model
 from argot.graph.definitions import find_definitions, has_more_than_meaning
-from argot.graph.draft_checking import (
-    accept_unsourced,
-    check_draft,
-    cite_verdicts,
-    find_named,
-    select_checked,
-    select_cited,
-)
+from argot.graph.draft_checking import check_draft, select_checked, select_cited
 from argot.graph.node_frame import StateUpdate, Step, tell_piece, tell_retract
 from argot.graph.nodes.generate_answer import (
     build_answer_request,
@@ -24,8 +15,8 @@ from argot.graph.nodes.generate_answer import (
 from argot.graph.repeated_answers import find_unanswered_words
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord, State, TurnPart
-from argot.graph.table_cells import join_cells, keep_dividers
-from argot.types import Hit
+from argot.graph.table_cells import keep_dividers
+from argot.graph.written_checks import check_written
 
 
 async def match_references(state: State, run: RunContext) -> Step:
@@ -41,15 +32,10 @@ async def match_references(state: State, run: RunContext) -> Step:
     by_model = state.get("answered_by") == "model"
     # The question is passed only for a model's draft: it tells apart a sentence that obeys a passage and one that
     # answers.
-    sentences = await asyncio.to_thread(
-        check_draft, state["draft"], hits, run, get_asked_question(state) if by_model else None
-    )
-    if by_model and run.profile.match_references:
-        named, asked = find_named(state["draft"], sentences, hits), get_asked_question(state)
-        _accept_by_rules(sentences, hits, asked)  # about these the model need not be asked
-        await cite_by_model(sentences, named, hits, run, asked)
-        _accept_by_rules(sentences, hits, asked)  # these rest on what it confirmed
-        sentences = join_cells(sentences)
+    if by_model:
+        sentences = await check_written(state["draft"], hits, run, get_asked_question(state))
+    else:
+        sentences = await asyncio.to_thread(check_draft, state["draft"], hits, run)
     update: StateUpdate = {"draft": "", "unchecked": not run.profile.match_references}
     if run.profile.match_references and not select_cited(sentences):
         if not run.profile.withhold_unsupported:
@@ -78,11 +64,6 @@ async def match_references(state: State, run: RunContext) -> Step:
             tell_retract()
     found = f"{len(supported)} of {len(sentences) + update.get('withheld', 0)} sentences supported"
     return Step({**update, "sentences": sentences, "status": "answered"}, found)
-
-
-def _accept_by_rules(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], asked: str) -> None:
-    accept_unsourced(sentences, hits, asked)
-    cite_verdicts(sentences)
 
 
 def _add_meanings(

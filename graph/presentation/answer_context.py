@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from argot.graph.presentation.found_passages import Visible
 from argot.graph.state import TurnPart
-from argot.results import AnswerContext, Citation, Sentence
+from argot.results import WRITTEN_BY, AnswerContext, Citation, Sentence
 from argot.tools.answering.surroundings import find_surroundings
 
 
 def build_answer_context(turn: TurnPart, sentences: Sequence[Sentence], passages: Visible) -> list[AnswerContext]:
     """Return the text around the answer in each passage that it quotes; none for a model's answer or an outline."""
-    if turn["status"] != "answered" or turn.get("answered_by") == "model" or turn.get("whole"):
+    if turn["status"] != "answered" or turn.get("answered_by") in WRITTEN_BY or turn.get("whole"):
         return []
     cited: dict[str, list[Citation]] = {}
     for sentence in sentences:

@@ -9,7 +9,7 @@ from argot.graph.presentation.language_wording import write_language_notes
 from argot.graph.presentation.turn_reading import TurnReading, join_text
 from argot.graph.presentation.wording import write_notes, write_selection_note
 from argot.languages.catalogues import translate
-from argot.results import FoundPassage
+from argot.results import WRITTEN_BY, FoundPassage
 from argot.tools.answering.disagreements import find_disagreements
 from argot.tools.answering.selections import count_quoted
 from argot.tools.reading.answer_types import asks_for_several
@@ -34,7 +34,7 @@ def write_reading_notes(reading: TurnReading, passages: Sequence[FoundPassage]) 
 def _write_unit_notes(reading: TurnReading) -> list[str]:
     """Return a note if the question wants a unit that the quoted answer does not give: nothing is converted."""
     turn = reading.turn
-    if turn["status"] != "answered" or turn.get("answered_by") == "model":
+    if turn["status"] != "answered" or turn.get("answered_by") in WRITTEN_BY:
         return []
     unit = find_missing_unit(turn["stand_alone_question"], join_text(reading))
     text = "The answer is not in %(unit)s: Argot quotes, and converts nothing."
@@ -61,7 +61,7 @@ def _list_cited(reading: TurnReading) -> list[tuple[str, tuple[Passage, Document
 def _write_selections(reading: TurnReading) -> list[str]:
     """Return notes about lists and tables quoted in part, if the question asked for several things."""
     turn = reading.turn
-    question, quotes = turn["stand_alone_question"], turn.get("answered_by") != "model"
+    question, quotes = turn["stand_alone_question"], turn.get("answered_by") not in WRITTEN_BY
     if turn["status"] != "answered" or not quotes or turn.get("whole"):
         return []
     if not asks_for_several(question):

@@ -35,6 +35,7 @@ from argot.graph.presentation.scope_wording import (
 )
 from argot.graph.presentation.search_notes import describe_searches, list_queries, list_triples
 from argot.graph.presentation.turn_reading import TurnReading, join_text, read_turn
+from argot.graph.presentation.verification import read_verification, write_verification_note
 from argot.graph.presentation.wording import (
     write_abstention,
     write_document_choice,
@@ -96,6 +97,7 @@ def _assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting:
     misses = _build_misses(reading, run, waiting=waiting or _has_open_question(turn))
     examples, scope = _write_examples(reading, run), read_scope(turn)
     searches = describe_searches(turn, visible=reading.all_senses and reading.all_searched)
+    verified = read_verification(reading, run)
     empty = describe_empty_scope(scope, run) if status == "abstained" and not passages else ""
     searched = [] if empty else write_searched_note(scope)
     return AskResult(
@@ -111,6 +113,7 @@ def _assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting:
         or _write_small_talk(reading, run, examples),
         is_weak=status == "answered" and _is_weak(reading.turn, run),
         answered_by=turn.get("answered_by", "extractive"),
+        verified=verified,
         # The state holds the configured model's name even if the turn did not call it.
         model=turn.get("model", "") if turn.get("model_calls") else "",
         sentences=sentences,
@@ -120,6 +123,7 @@ def _assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting:
         misses=misses,
         choices=choices,
         notes=[
+            *write_verification_note(verified),
             *searched,
             *write_scope_notes(turn, run),
             *write_subject_notes(turn, run),

@@ -1,7 +1,8 @@
 """The data that the glossary stores about one person, to be exported or erased.
 
 Questions that met an unknown term belong to their asker, and are deleted. The history is append-only and stays: its
-person's name becomes `ERASED`, also on senses and proposals they owned, made or decided.
+person's name becomes `ERASED`, also on senses and proposals they owned, made or decided, and on answers that they
+verified.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ SELECT proposals.term, proposal_voices.kind, proposal_voices.words, proposal_voi
 FROM proposal_voices JOIN proposals ON proposals.id = proposal_voices.proposal
 WHERE proposal_voices.person = :name ORDER BY proposal_voices.id
 """
+_VERIFIED = "SELECT id, question, at FROM verified_answers WHERE owner = :name ORDER BY id"
 _COMMENTED = "DELETE FROM proposal_voices WHERE person = :name AND kind = 'comment'"
 _NAMES = (
     "UPDATE changes SET who = :erased WHERE who = :name",
@@ -42,6 +44,8 @@ _NAMES = (
     "UPDATE proposals SET decided_by = :erased WHERE decided_by = :name",
     "UPDATE proposals SET reviewer = :erased WHERE reviewer = :name",
     "UPDATE proposal_voices SET person = :erased, words = '' WHERE person = :name",
+    # Nobody vouches for these any more, so they are given to nobody (`argot.graph.verified_answers`).
+    "UPDATE verified_answers SET owner = :erased, owner_name = '' WHERE owner = :name",
     "UPDATE misses SET dismissed_by = :erased WHERE dismissed_by = :name",
 )
 _TRIGGERS = (("changes", "changes_are_not_updated"), ("history", "history_is_not_updated"))
@@ -58,8 +62,8 @@ class Privacy:
         self._connections = connections
 
     def kept_of(self, name: str) -> dict[str, list[dict[str, Any]]]:
-        """Return questions that met unknown terms, changes, senses owned, meanings proposed, and what was said about
-        proposals under this name.
+        """Return questions that met unknown terms, changes, senses owned, meanings proposed, what was said about
+        proposals, and answers verified under this name.
         """
         asked = {
             "questions": _ASKED,
@@ -67,6 +71,7 @@ class Privacy:
             "owned_senses": _OWNED,
             "proposals": _PROPOSED,
             "voices": _VOICES,
+            "verified_answers": _VERIFIED,
         }
         found = {key: [dict(row) for row in self._connections.select(sql, name=name)] for key, sql in asked.items()}
         return {key: rows for key, rows in found.items() if rows}

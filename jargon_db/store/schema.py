@@ -10,6 +10,7 @@ import sqlite3
 from argot.databases import PerEngine, StoreMigration
 from argot.jargon_db.store.baseline import record_baseline
 from argot.jargon_db.store.postgresql_tables import POSTGRESQL_DETAILS, POSTGRESQL_TABLES
+from argot.jargon_db.store.verified_answers import VERIFIED_ANSWERS
 from argot.sqlite import MigrationNames, run_script
 
 _TABLES = """
@@ -276,6 +277,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
     *(PerEngine(step, "") for step in (_govern, _MINING, _CONTEXT_VERSIONS, _ACCEPTED_CONFLICTS)),
     PerEngine(_DETAILS, POSTGRESQL_DETAILS),
     _VOICES,
+    VERIFIED_ANSWERS,
 )
 NAMES = MigrationNames(
     "argot.jargon_db",

@@ -76,11 +76,12 @@ async def _erase_answers(kb: KnowledgeBase, erasure: Erasure) -> None:
             await threads.erase_passages(thread, erasure.is_gone, erasure.is_quoted)
 
 
-async def _erase_proposals(kb: KnowledgeBase, erasure: Erasure) -> None:
+async def _erase_quotations(kb: KnowledgeBase, erasure: Erasure) -> None:
     def forget() -> None:
         proposals, store = kb.glossary.proposals, kb.document_store
         quoted = proposals.quoted_passages()
         proposals.forget_evidence(quoted - store.live(quoted))
+        kb.glossary.verified.erase(erasure.is_gone, erasure.is_quoted)
 
     await kb.blocking(forget)
 
@@ -118,7 +119,7 @@ KEEPERS: Sequence[TextKeeper] = (
     ),
     TextKeeper(
         "glossary",
-        "quotations in proposed meanings",
+        "quotations in proposed meanings, and verified answers",
         tables=(
             *(
                 "accepted_conflicts",
@@ -134,9 +135,10 @@ KEEPERS: Sequence[TextKeeper] = (
                 "proposal_voices",
             ),
             *("miss_questions", "misses", "proposals", "sense_rows", "sense_search*", "senses", "terms", "uses"),
+            "verified_answers",
         ),
         folders=(layout.GLOSSARY,),
-        erase=_erase_proposals,
+        erase=_erase_quotations,
     ),
     TextKeeper(
         "jobs",

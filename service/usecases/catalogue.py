@@ -52,6 +52,7 @@ from argot.service.usecases.questions import (
     questions,
     shared_conversations,
     threads,
+    verified_answers,
 )
 from argot.service.usecases.usecase_registry import CASES, Event, UseCase
 from argot.types import Principal
@@ -105,6 +106,7 @@ __all__ = [
     "threads",
     "uploads",
     "users",
+    "verified_answers",
 ]
 
 WING_CASES = tuple(load_parts("use_cases"))

@@ -15,6 +15,7 @@ from argot.postgresql.stores import PostgresqlStores
 
 ENGINES = ("sqlite", "postgresql")
 _TABLES = (
+    "verified_answers",
     "contexts", "terms", "senses", "aliases", "sense_search", "changes", "history", "accepted_conflicts", "misses",
     "miss_questions", "proposals", "proposal_voices", "digests", "uses", "mined",
 )  # fmt: skip

@@ -377,6 +377,7 @@ def build_metadata(result: AskResult) -> dict[str, Any]:
         "choices": result.choices,
         "notes": result.notes,
         "answered_by": result.answered_by,
+        "verified": result.verified,
         "model": result.model,
         "passages": shown,
     }

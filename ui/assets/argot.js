@@ -129,6 +129,7 @@ function listen() {
   label('button[id^="tool-"]:has(.lucide-lightbulb)', 'Suggest a meaning of a term');
   label('button[id^="tool-"]:has(.lucide-download)', 'Save this conversation');
   label('button[id^="tool-"]:has(.lucide-link)', 'Share this conversation by a link');
+  label('button[id^="tool-"]:has(.lucide-badge-check)', 'Verify this answer');
   mend();
   showLastQuestion();
   const choices = document.querySelectorAll('button[id^="choice-"]');

@@ -58,6 +58,7 @@ from argot.ui.rendering.chat_markdown import (
     SENSE,
     SHARE,
     SUGGEST,
+    VERIFY,
     WITHDRAW,
     AnswerView,
     format_other_meanings,
@@ -105,6 +106,7 @@ class ChatWindow:
             SHARE: self._wait_for_rest(self.sharing.tell_managers),
             LINK: self._wait_for_rest(self.sharing.make_link),
             WITHDRAW: self._wait_for_rest(self.sharing.withdraw),
+            VERIFY: self._wait_for_rest(self.sharing.offer_verification),
             SUGGEST: self._wait_for_rest(TermSuggestions(self.kb).offer_form),
             LEAVE_DOCUMENT: self._wait_for_rest(self.document_scope.leave),
         }
@@ -279,9 +281,10 @@ class ChatWindow:
 
     async def _offer_next(self, answer: str, result: AskResult) -> None:
         """Offer the actions for the last answer, and questions to continue with."""
-        await offer(self.sharing.make_buttons(), answer)
+        principal = await get_current_principal(self.kb)
+        await offer(self.sharing.make_buttons(principal, result), answer)
         if result.status == "answered":
-            following = await thread_follow_ups(self.kb, await get_current_principal(self.kb), thread=result.thread)
+            following = await thread_follow_ups(self.kb, principal, thread=result.thread)
             await offer(make_actions(make_next_buttons(following), "next"), answer)
 
     async def _add_share_button(self, shown: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:

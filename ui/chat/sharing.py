@@ -1,4 +1,4 @@
-"""Saving and sharing of a conversation: as a file, by a link, and with the glossary's managers."""
+"""Saving and sharing of a conversation: as a file, by a link, with the managers, and as a verified answer."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import chainlit as cl
 from chainlit.context import context
 
 from argot.languages.catalogues import translate
+from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.impact import thread_share
 from argot.service.usecases.questions.shared_conversations import thread_link_add, thread_link_withdraw
+from argot.types import Principal
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.streaming import make_actions, report_errors
 from argot.ui.rendering.chat_markdown import export_text, make_answer_buttons, view_link
+from argot.ui.rendering.verified_links import link_verification
 from argot.ui.web.asker_identity import get_current_principal
 
 
@@ -21,9 +24,16 @@ class Sharing:
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
 
-    def make_buttons(self) -> list[cl.Action]:
+    def make_buttons(self, principal: Principal, result: AskResult) -> list[cl.Action]:
         """Make the buttons for the last answer."""
-        return make_actions(make_answer_buttons(may_share=self.kb.settings.web.share_conversations), "tool")
+        verifiable = result.turn if principal.is_manager and result.status == "answered" else None
+        may_share = self.kb.settings.web.share_conversations
+        return make_actions(make_answer_buttons(may_share=may_share, verifiable=verifiable), "tool")
+
+    async def offer_verification(self, action: cl.Action) -> None:
+        """Link the form in which a manager verifies the answer whose button was pressed."""
+        turn = action.payload.get("turn")
+        await _say(link_verification(context.session.thread_id, turn if isinstance(turn, int) else 0))
 
     async def export(self, action: cl.Action) -> None:
         """Offer the conversation as a file: Markdown to read, JSON with everything."""

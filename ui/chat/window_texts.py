@@ -59,6 +59,7 @@ SCRIPT_TEXTS = (
     "Suggest a meaning of a term",
     "Save this conversation",
     "Share this conversation by a link",
+    "Verify this answer",
     "Answers from your organisation’s own documents, in its own language. It knows what your terms mean to each team, "
     "cites a passage behind every sentence, and says so when the documents do not know.",
     "Documents and tags to ask",

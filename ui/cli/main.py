@@ -17,6 +17,7 @@ from argot.disk_space import is_no_room
 from argot.errors import ArgotError
 from argot.remedies import find_remedy
 from argot.ui.cli import (
+    answer_commands,
     derive_commands,
     document_commands,
     glossary_commands,
@@ -67,6 +68,7 @@ for _part in (
     user_commands,
     privacy_commands,
     thread_commands,
+    answer_commands,
 ):
     _part.register(app)
 for _register in load_parts("commands"):

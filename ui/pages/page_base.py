@@ -99,6 +99,8 @@ DONE_MESSAGES = {
     "all-remove": "Removed. Answers no longer use them. They can be brought back under Removed.",
     "profile-saved": "Saved. Ask with it: argot ask --profile NAME, or choose it in the settings of a conversation.",
     "link-withdrawn": "Withdrawn. Nobody reads the conversation by this link any more.",
+    "verified": "Verified. It is given first to the same question from now on.",
+    "verified-dropped": "Dropped. Its question is answered like any other from now on.",
     "all-approved": "Approved. Answers use them from now on.",
 }
 """The message of a page after a redirect, by the value of `done` in its address."""

@@ -26,6 +26,7 @@ from argot.ui.pages.suggestion_pages import build_suggestion_pages
 from argot.ui.pages.term_pages import build_term_pages
 from argot.ui.pages.term_reading_pages import build_term_reading_pages
 from argot.ui.pages.text_check_pages import build_text_check_pages
+from argot.ui.pages.verified_pages import build_verified_pages
 from argot.ui.web.authorization import needs
 from argot.ui.web.routers import add_routes, make_router
 from argot.wings import load_parts
@@ -70,6 +71,7 @@ def build_pages(kb: KnowledgeBase) -> APIRouter:
         build_text_check_pages,
         build_shared_pages,
         build_suggestion_pages,
+        build_verified_pages,
         build_insight_pages,
         build_administration_pages,
     )

@@ -49,7 +49,7 @@ def _describe_searches(result: AskResult) -> list[str]:
 
 
 def _describe_passages(result: AskResult) -> list[str]:
-    if not result.passages:
+    if not result.passages or result.answered_by == "person":
         return []
     documents = len({passage.document for passage in result.passages})
     read = translate_number(*_PASSAGES_READ, len(result.passages), documents=translate_number(*_DOCUMENTS, documents))

@@ -52,6 +52,7 @@ SENSE = "sense"
 SHARE = "share"
 REPORT = "report"
 SUGGEST = "suggest"
+VERIFY = "verify"
 PASSAGES = "/argot/passages"
 TERMS = "/argot/terms"
 THREADS = "/argot/threads"
@@ -73,6 +74,7 @@ STAGE_LABELS = {
     "identify_jargon": "Looking for jargon",
     "identify_context": "Recognising the context",
     "look_up_jargon": "Looking terms up in the glossary",
+    "find_verified": "Looking for a verified answer",
     "choose_sense": "Settling what a term means",
     "choose_document": "Settling which document is meant",
     "query_miss": "Dealing with unknown terms",
@@ -203,15 +205,18 @@ def make_next_buttons(questions: Sequence[str]) -> tuple[Button, ...]:
     return tuple(Button(ASK_INSTEAD, clean_text(one), {"question": one}, icon="corner-down-right") for one in questions)
 
 
-def make_answer_buttons(*, may_share: bool = False) -> tuple[Button, ...]:
-    """Make the buttons for the last answer of a conversation, shown as icons beside the thumbs."""
+def make_answer_buttons(*, may_share: bool = False, verifiable: int | None = None) -> tuple[Button, ...]:
+    """Make the buttons for the last answer of a conversation, shown as icons beside the thumbs. `verifiable`: the turn
+    of an answer that the reader may verify.
+    """
     made = (
         Button(AGAIN, "", {}, translate("Answer again"), "refresh-cw"),
         Button(SUGGEST, "", {}, translate("Suggest a meaning of a term"), "lightbulb"),
         Button(EXPORT, "", {}, translate("Save this conversation"), "download"),
     )
     link = Button(LINK, "", {}, translate("Share this conversation by a link"), "link")
-    return (*made, link) if may_share else made
+    verify = Button(VERIFY, "", {"turn": verifiable}, translate("Verify this answer"), "badge-check")
+    return (*made, *([link] if may_share else []), *([verify] if verifiable is not None else []))
 
 
 def view_link(link: NewSharedLink) -> AnswerView:

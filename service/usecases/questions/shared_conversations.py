@@ -119,6 +119,7 @@ def _reduce_turn(turn: AskResult) -> AskResult:
         answer=turn.answer,
         is_weak=turn.is_weak,
         answered_by=turn.answered_by,
+        verified=turn.verified,
         sentences=turn.sentences,
         jargon=[one for one in turn.jargon if one.sense_id],
         passages=turn.cited_passages or turn.nearest_passages,

@@ -71,7 +71,7 @@ term_show term_suggestions terms_check terms_list terms_mark thread_attach threa
 thread_follow_ups thread_link_list thread_list thread_news thread_read thread_rename thread_settings thread_share
 training_compare training_list training_recipe training_remove training_resume training_sets training_show
 training_start training_stop tuning_list tuning_prepare tuning_remove tuning_resume tuning_show tuning_start tuning_stop
-user_list user_sessions
+user_list user_sessions verified_draft verified_list
 """
 UNRECORDED = set(_UNRECORDED.split())
 

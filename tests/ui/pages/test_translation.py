@@ -63,7 +63,10 @@ MODULE_TEXTS = {
     *embed_pages.SCRIPT_TEXTS,
     account_pages.CHANGED_NOTICE,
     account_pages.DIFFERENT_PASSWORDS,
-    *(page_base.DONE_MESSAGES[one] for one in ("link-withdrawn", "suggested", "confirmed", "commented")),
+    *(
+        page_base.DONE_MESSAGES[one]
+        for one in ("link-withdrawn", "suggested", "confirmed", "commented", "verified", "verified-dropped")
+    ),
     "What is %(term)s?",
     *filter(None, INTERFACE_TEXTS.values()),
     *SCRIPT_TEXTS,

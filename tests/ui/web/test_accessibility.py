@@ -20,6 +20,7 @@ BEGINNINGS = (
     "/documents",
     "/glossary",
     "/insight",
+    "/verified",
     "/workbench",
     "/ratings",
     "/administration",

@@ -1,0 +1,32 @@
+"""Check of a text that a model or a person wrote, against the passages that it may rest on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from argot.graph.claim_verification import cite_by_model
+from argot.graph.draft_checking import accept_unsourced, check_draft, cite_verdicts, find_named
+from argot.graph.run_context import RunContext
+from argot.graph.state import SentenceRecord
+from argot.graph.table_cells import join_cells
+from argot.types import Hit
+
+
+async def check_written(draft: str, hits: Sequence[Hit], run: RunContext, asked: str) -> list[SentenceRecord]:
+    """Return the sentences of a written text with the places that support them; a model is asked where words alone
+    decide nothing. `asked`: the question, with the meanings of its terms.
+    """
+    sentences = await asyncio.to_thread(check_draft, draft, hits, run, asked)
+    if not run.profile.match_references:
+        return sentences
+    named = find_named(draft, sentences, hits)
+    _accept_by_rules(sentences, hits, asked)  # about these the model need not be asked
+    await cite_by_model(sentences, named, hits, run, asked)
+    _accept_by_rules(sentences, hits, asked)  # these rest on what it confirmed
+    return join_cells(sentences)
+
+
+def _accept_by_rules(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], asked: str) -> None:
+    accept_unsourced(sentences, hits, asked)
+    cite_verdicts(sentences)

@@ -74,7 +74,7 @@ INPUTS = {
 }
 LONG_SLIDES = ["Voltages\n" + "\n".join(f"- step {n}: {n * by} V" for n in range(40)) for by in (3, 7, 5, 9)]
 """The small model copies them, for as many tokens as it may; of some, on some processors, only a little."""
-CHOICES = {"contexts": ("NAND", "Legal"), "options": ("A", "B", "C", "D")}
+CHOICES = {"contexts": ("NAND", "Legal"), "options": ("A", "B", "C", "D"), "others": ("ask_server",)}
 
 
 class Served:
@@ -248,8 +248,11 @@ def choices_of(name: str) -> dict[str, tuple[str, ...]]:
 
 
 def test_every_prompt_has_its_inputs_here() -> None:
-    """Needs no vLLM: a new prompt's input is missed on every machine, not only where a vLLM is built."""
-    lacking = {name: set(prompt(name).inputs) - set(INPUTS) for name in list_prompt_names()}
+    """Needs no vLLM: what a new prompt needs is missed on every machine, not only where a vLLM is built."""
+    lacking = {
+        name: {*prompt(name).inputs} - {*INPUTS} | {*prompt(name).choices()} - {*CHOICES}
+        for name in list_prompt_names()
+    }
     assert not any(lacking.values()), lacking
 
 

@@ -64,6 +64,7 @@ def test_wordings_of_one_question_share_a_key(one: str, other: str) -> None:
         ("How many days off do I get after 5+ years?", "How many days off do I get after 5 years?"),
         ("Is the rule a != b in force?", "Is the rule a = b in force?"),
         ("Is ~5 V allowed on the pin?", "Is 5 V allowed on the pin?"),
+        ("Who reads the audit report?", "Who read the audit report?"),
         ("Who writes the May report?", "Who writes the can report?"),
     ],
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.languages.detection import identify_listed_language
@@ -143,7 +144,9 @@ def _turn_genitives(text: str) -> str:
 
 
 def _list_words(text: str) -> Iterator[str]:
-    return (_fold_number(word) for word in text.split() if word not in _LEFT_OUT)
+    words = [word for word in text.split() if word not in _LEFT_OUT]
+    # Behind "who" is a verb: "Who reads it?" is not "Who read it?".
+    return (word if before == "who" else _fold_number(word) for before, word in pairwise(["", *words]))
 
 
 def _fold_number(word: str) -> str:

@@ -64,6 +64,8 @@ def test_wordings_of_one_question_share_a_key(one: str, other: str) -> None:
         ("How many days off do I get after 5+ years?", "How many days off do I get after 5 years?"),
         ("Is the rule a != b in force?", "Is the rule a = b in force?"),
         ("Is ~5 V allowed on the pin?", "Is 5 V allowed on the pin?"),
+        ("What does the safety board do?", "What is the safety board?"),
+        ("Do managers do audits?", "Are managers audits?"),
         ("Who reads the audit report?", "Who read the audit report?"),
         ("Who writes the May report?", "Who writes the can report?"),
     ],

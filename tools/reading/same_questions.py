@@ -77,7 +77,7 @@ _FRAMES = (
 )
 _FRAME_PATTERNS = tuple((re.compile(pattern), new) for pattern, new in _FRAMES)
 _WHETHER = re.compile(r"^(?:is|are|am|do|does|can|should|would|will|must|past|have|shall|might)\b")
-_LEFT_OUT = frozenset(["a", "an", "the", "is", "are", "am", "do", "does", "my", "our", "there"])
+_LEFT_OUT = frozenset(["a", "an", "the", "is", "are", "am", "my", "our", "there"])
 """Words that say nothing of what is asked. All others have to agree; "be" too: "Can it reset?", "Can it be reset?"."""
 _OF = re.compile(
     # Only behind an article, or as "what share of": a verb could otherwise be taken for a part of the name.
@@ -144,7 +144,10 @@ def _turn_genitives(text: str) -> str:
 
 
 def _list_words(text: str) -> Iterator[str]:
-    words = [word for word in text.split() if word not in _LEFT_OUT]
+    given = text.split()
+    # The first one only forms the question. Another, or one at the end, is asked about: "What does the board do?"
+    auxiliary = next((place for place, word in enumerate(given[:-1]) if word in ("do", "does")), None)
+    words = [word for place, word in enumerate(given) if word not in _LEFT_OUT and place != auxiliary]
     # Behind "who" is a verb: "Who reads it?" is not "Who read it?".
     return (word if before == "who" else _fold_number(word) for before, word in pairwise(["", *words]))
 

@@ -57,6 +57,17 @@ def test_wordings_of_one_question_share_a_key(one: str, other: str) -> None:
         ("Who reports to the board?", "Who reports the board?"),
         ("What imports does the plan list?", "What importance does the plan list?"),
         ("How do I open port 22?", "How do I open port 22 for contractors?"),
+        ("Which port does HTTP use?", "Which port does HTTPS use?"),
+        ("Can the watchdog reset after a crash?", "Can the watchdog be reset after a crash?"),
+        ("What is the news policy for staff?", "What is the new policy for staff?"),
+        ("What are the customs rules for exports?", "What are the custom rules for exports?"),
+        ("How many days off do I get after 5+ years?", "How many days off do I get after 5 years?"),
+        ("Is the rule a != b in force?", "Is the rule a = b in force?"),
+        ("Is ~5 V allowed on the pin?", "Is 5 V allowed on the pin?"),
+        ("What does the safety board do?", "What is the safety board?"),
+        ("Do managers do audits?", "Are managers audits?"),
+        ("Who reads the audit report?", "Who read the audit report?"),
+        ("Who writes the May report?", "Who writes the can report?"),
     ],
 )
 def test_no_other_question_has_its_key(one: str, other: str) -> None:

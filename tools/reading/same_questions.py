@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.languages.detection import identify_listed_language
@@ -25,14 +26,19 @@ _MIN_WORDS = 2
 
 _MIN_PLURAL = 4
 """Letters of the shortest word that can be a plural: "this" and "gas" are none."""
+_NO_PLURALS = frozenset(["news", "customs", "goods", "means", "ldaps", "imaps", "pop3s"])
+"""Words that mean something else without their s; so do those without a vowel, as "https"."""
+_VOWEL = re.compile(r"[aeiouy]")
 _NAME = "\ue000"
-"""Marks a name that is spelt like a word: "IT", "US", "CAN"."""
-_CAPITALS = re.compile(r"\b[A-Z]{2,}\b|(?<=\w )A\b")
+"""Marks a name that is spelt like a word: "IT", "US", "CAN", "May"."""
+_CAPITALS = re.compile(r"\b[A-Z]{2,}\b|(?<=\w )(?:A|May)\b")
 _SIGNS = {
+    "!=": "unequal", "<=": "upto", ">=": "atleast", "≠": "unequal", "~": "about", "≈": "about", "^": "power",
     "<": "below", ">": "above", "≤": "upto", "≥": "atleast", "=": "equals", "%": "percent", "€": "euro", "$": "dollar",
     "£": "pound", "±": "plusminus", "°": "degree", "&": "and", "@": "at",
 }  # fmt: skip
 _MINUS = re.compile(r"(?<![\w)])[-−–](?=\d)")
+_PLUS = re.compile(r"(?<=\d)\+|(?<![\w+])\+(?=\d)")
 _CONTRACTIONS = (
     (re.compile(r"\bcan(?:not|['’]t)\b"), "can not"),
     (re.compile(r"\bwon['’]t\b"), "will not"),
@@ -71,8 +77,8 @@ _FRAMES = (
 )
 _FRAME_PATTERNS = tuple((re.compile(pattern), new) for pattern, new in _FRAMES)
 _WHETHER = re.compile(r"^(?:is|are|am|do|does|can|should|would|will|must|past|have|shall|might)\b")
-_LEFT_OUT = frozenset(["a", "an", "the", "is", "are", "am", "be", "been", "being", "do", "does", "my", "our", "there"])
-"""Words that say nothing of what is asked. All others have to agree."""
+_LEFT_OUT = frozenset(["a", "an", "the", "is", "are", "am", "my", "our", "there"])
+"""Words that say nothing of what is asked. All others have to agree; "be" too: "Can it reset?", "Can it be reset?"."""
 _OF = re.compile(
     # Only behind an article, or as "what share of": a verb could otherwise be taken for a part of the name.
     r"(?P<before>\b(?:the|a|an|my|our) |\bwhat (?=\w+ of))(?P<part>\w+(?: \w+)?) of (?:(?:a|an|the|my|our) )?"
@@ -110,7 +116,7 @@ def _spell_terms(question: str, mentions: Sequence[Mention]) -> str:
 def _fold_form(question: str) -> str:
     """Return the question in small letters, with signs as words and its forms of politeness left out."""
     text = _mark_names(" ".join(question.split()))
-    text = _MINUS.sub(" minus ", text.casefold())
+    text = _PLUS.sub(" plus ", _MINUS.sub(" minus ", text.casefold()))
     for pattern, new in _CONTRACTIONS:
         text = pattern.sub(new, text)
     if fronted := _FRONTED.match(text):
@@ -138,7 +144,12 @@ def _turn_genitives(text: str) -> str:
 
 
 def _list_words(text: str) -> Iterator[str]:
-    return (_fold_number(word) for word in text.split() if word not in _LEFT_OUT)
+    given = text.split()
+    # The first one only forms the question. Another, or one at the end, is asked about: "What does the board do?"
+    auxiliary = next((place for place, word in enumerate(given[:-1]) if word in ("do", "does")), None)
+    words = [word for place, word in enumerate(given) if word not in _LEFT_OUT and place != auxiliary]
+    # Behind "who" is a verb: "Who reads it?" is not "Who read it?".
+    return (word if before == "who" else _fold_number(word) for before, word in pairwise(["", *words]))
 
 
 def _fold_number(word: str) -> str:
@@ -148,5 +159,7 @@ def _fold_number(word: str) -> str:
     if word in NUMBER_WORDS:
         return NUMBER_WORDS[word]
     if len(word) < _MIN_PLURAL or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return word
+    if word in _NO_PLURALS or not _VOWEL.search(word):
         return word
     return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]

@@ -140,6 +140,9 @@ def sign_in_pages(
             answer.headers.append("Set-Cookie", authenticator.set_frame_cookie(""))
             return answer
         answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0))
+        if kb.settings.embed.origins:
+            # Below one site, browsers send a frame's cookie here, too: without the ordinary one it would let them in.
+            answer.headers.append("Set-Cookie", authenticator.set_frame_cookie(""))
         if provider and isinstance(who, Visitor) and who.auth_method == "provider":
             ticket = provider.make_leaving_ticket(who.session)
             answer.headers.append(

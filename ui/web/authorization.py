@@ -60,6 +60,7 @@ PAGE_ROOTS = (
     "/terms",
     "/glossary",
     "/ratings",
+    "/verified",
     "/insight",
     "/workbench",
     "/administration",

@@ -123,6 +123,7 @@ async def verified_renew(
 
     Raises:
         NotFound: there is no such answer, or not for the caller.
+        NotAllowed: the caller looks after nothing that it rests on any more.
         InvalidInput: a sentence rests on no passage of the documents any more.
     """
     from argot.graph.written_checks import check_written
@@ -130,6 +131,8 @@ async def verified_renew(
     old = await kb.blocking(_get_answer, kb, principal, answer)
     run = (await run_context(kb, principal)).begin_turn("")
     senses = await kb.blocking(_read_senses, kb, principal, [one.id for one in old.content.senses])
+    # Who verified it may still drop it; to vouch for it once more they have to look after it today.
+    _require_owner(principal, senses)
     meanings = _write_meanings(senses, old.content.defined)
     said, defined = _split_meanings(text.strip() or _join_answer(old.content, meanings), meanings)
     hits = await kb.blocking(_find_hits, kb, principal, old, said)

@@ -152,7 +152,13 @@ async def test_who_may_verify(kb: KnowledgeBase) -> None:
                 await refused(kb, who, thread=found.thread, turn=found.turn)
     with pytest.raises(NotFound):  # a conversation is its owner's
         await verified_add(kb, ROOT, thread=found.thread, turn=found.turn)
-    assert [one.by for one in await verified_list(kb, NINA)] == ["nina"]
+    (made,) = await verified_list(kb, NINA)
+    assert made.by == "nina"
+    # Who looks after another context now may drop it, and not vouch for it once more.
+    moved = replace(NINA, manages=frozenset({"Legal"}))
+    with pytest.raises(NotAllowed):
+        await verified_renew(kb, moved, answer=made.id)
+    assert (await verified_remove(kb, moved, answer=made.id)).id == made.id
 
 
 async def test_edited_sentences_have_to_rest_on_passages(kb: KnowledgeBase) -> None:

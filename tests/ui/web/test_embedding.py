@@ -306,6 +306,11 @@ async def test_another_person_replaces_the_first_and_nobody_ends_the_session(emb
         out = await client.post("/logout")
     assert [line.partition("=")[0] for line in out.headers.get_list("set-cookie")] == ["argot_8123_frame"]
     assert sessions.of("ann") == []
+    # Below one site the browser sends both cookies: signing out removes both, or the frame's would let it in again.
+    async with embedded.browser(Cookie=f"{ordinary}; {await embedded.enter()}") as client:
+        out = await client.post("/logout")
+    emptied = [line.partition(";")[0] for line in out.headers.get_list("set-cookie")]
+    assert emptied == ["argot_8123=", "argot_8123_frame="]
 
 
 # -- by a window of its own -------------------------------------------------------------------------------------------

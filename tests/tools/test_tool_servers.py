@@ -198,14 +198,17 @@ async def test_a_bad_answer_costs_at_most_the_time_limit(script: ToolServerScrip
     assert time.monotonic() - started < 30
 
 
-async def test_a_dead_or_broken_server_is_a_fault(script: ToolServerScript) -> None:
+async def test_a_dead_or_broken_server_is_a_fault(script: ToolServerScript, caplog: pytest.LogCaptureFixture) -> None:
     allowed = AllowedTool(digest=NO_DIGEST)
     for url, kind in (
         ("http://127.0.0.1:9/mcp", "unreachable"),
         (script.url.replace("/mcp", "/broken"), "malformed"),
         (script.url.replace("/mcp", "/none"), "refused"),
+        (script.url.replace("/mcp", "/packed"), "oversized"),
+        (script.url.replace("/mcp", "/again"), "oversized"),
     ):
         assert await find_fault(OfferedTool("a", ToolServer(url=url), "find_ticket", allowed)) == kind, url
+    assert "no json" not in caplog.text
 
 
 async def test_no_redirect_leads_to_another_host(script: ToolServerScript) -> None:
@@ -252,6 +255,44 @@ async def test_a_command_gets_its_key_and_nothing_of_our_environment(monkeypatch
 async def test_a_program_that_is_no_server_is_a_fault(program: str, kind: str) -> None:
     server = ToolServer(command=(sys.executable, "-c", program))
     assert await find_fault(OfferedTool("a", server, "t", AllowedTool(digest=NO_DIGEST))) == kind
+
+
+NOISY = """
+import json, subprocess, sys
+left = subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL)
+def say(**parts): print(json.dumps({"jsonrpc": "2.0", **parts}), flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        about = {"name": str(left.pid), "version": "1"}
+        version = asked["params"]["protocolVersion"]
+        say(id=asked["id"], result={"protocolVersion": version, "capabilities": {}, "serverInfo": about})
+    elif asked["method"] == "tools/list":
+        say(method="notifications/canary", params={"text": "canary"})
+        say(id=7, method="sampling/createMessage", params={"text": "canary"})
+        tool = {"name": str(left.pid), "inputSchema": {}}
+        say(id=asked["id"], result={"tools": [tool]})
+    elif asked.get("id") == 7:
+        say(id="canary", result={})
+"""
+
+
+def is_running(process: str) -> bool:
+    state = Path(f"/proc/{process}/stat")
+    return state.exists() and state.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+async def test_notices_and_requests_of_a_server_are_dropped_and_its_children_end(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server = ToolServer(command=(sys.executable, "-c", NOISY), seconds=60)
+    (tool,) = await with_session("a", server, list_tools)
+    assert "canary" not in caplog.text
+    for _ in range(100):
+        if not is_running(tool.name):
+            return
+        await asyncio.sleep(0.05)
+    pytest.fail("the server's child still runs")
 
 
 async def test_a_program_that_does_not_exist_is_a_fault() -> None:

@@ -39,7 +39,7 @@ def format_server_tools(settings: Settings, name: str) -> str:
     """Return the tools that servers have now, as tables for the file of servers: those of one server, or of all.
 
     Raises:
-        InvalidSettings: the file cannot be used, or does not name the server.
+        InvalidSettings: the file cannot be used, or does not name the server, whose key may be missing.
         InvalidInput: a server gives no list.
     """
     from argot.tools.tool_servers.server_file import read_server_file
@@ -59,6 +59,7 @@ async def _format_tools(servers: Mapping[str, ToolServer]) -> str:
 
     shown = []
     for name, server in servers.items():
+        server.read_secret()  # without its key a server only seems to be out of reach
         try:
             shown.append(format_allowances(name, await with_session(name, server, list_tools)))
         except ServerFault as fault:

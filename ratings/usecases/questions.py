@@ -181,7 +181,8 @@ async def _ask_profile(
         # There can be no more passages than candidates.
         candidates = max(run.profile.candidates, RETRIEVED)
         wanted |= {"generate_answer": False, "passages": RETRIEVED, "candidates": candidates}
-    run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False)
+    # What another server says is its asker's alone: nobody could rate an answer from it.
+    run = replace(run, profile=run.profile.model_copy(update=wanted), records_misses=False, tool_servers={})
     while True:
         try:
             async with kb.gates.questions.place(principal):

@@ -36,7 +36,10 @@ async def _check_all(servers: dict[str, ToolServer]) -> list[Finding]:
 async def _check_server(name: str, server: ToolServer) -> list[Finding]:
     label, remedy = f"server {name}", f"see that it runs, and its settings, with: argot mcp-tools {name}"
     try:
+        server.read_secret()
         there = {tool.name: make_digest(tool) for tool in await with_session(name, server, list_tools)}
+    except InvalidSettings as error:
+        return [make_bad_finding(label, str(error), "see the message")]
     except ServerFault as fault:
         return [make_bad_finding(label, f"it gives no list of its tools: {fault.kind}", remedy)]
     gone = [tool for tool in server.tools if tool not in there]

@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -54,9 +55,11 @@ def build_server(script: ToolServerScript) -> FastMCP[None]:
 
 @contextmanager
 def serving_tools() -> Iterator[ToolServerScript]:
-    """Serve at `url`; `/moved` redirects to another host, and `/broken` answers with no JSON."""
+    """Serve at `url`; `/moved` redirects to another host, `/broken` answers with no JSON, `/packed` compresses, and
+    `/again` has the client reconnect without end.
+    """
     import uvicorn
-    from starlette.responses import PlainTextResponse, RedirectResponse
+    from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
     script = ToolServerScript()
     server = build_server(script)
@@ -68,6 +71,15 @@ def serving_tools() -> Iterator[ToolServerScript]:
     async def broken(_: Any) -> PlainTextResponse:
         return PlainTextResponse("{no json", media_type="application/json")
 
+    async def packed(_: Any) -> Response:
+        headers = {"Content-Encoding": "deflate"}
+        return Response(zlib.compress(bytes(FLOOD_BYTES), 1), media_type="application/json", headers=headers)
+
+    async def again(_: Any) -> Response:
+        return Response("retry: 0\nid: 1\ndata:\n\n", media_type="text/event-stream")
+
+    app.add_route("/packed", packed, methods=["POST"])
+    app.add_route("/again", again, methods=["GET", "POST"])
     app.add_route("/moved", moved, methods=["POST"])
     app.add_route("/broken", broken, methods=["POST"])
 

@@ -87,6 +87,8 @@ def test_a_passage_that_cannot_compete_is_not_read_closely(reader: PassageReader
     assert close[0] == quick[0]
     assert close[1] != quick[1]
     assert reader.read_closely("When does the canteen open?", [other, answers])[0] != quick[0]
+    # Nor does it hang on what was asked before: somebody else may not read the passage that was better.
+    assert reader.read_closely(question, [other])[0] != quick[0]
 
 
 def test_a_heading_is_no_answer(reader: PassageReader) -> None:

@@ -107,21 +107,22 @@ class TrainedPassageReader:
         return [self._judge(one) for one in measure_passages(self.scorer, question, passages)]
 
     def read_closely(self, question: str, passages: Sequence[Passage]) -> list[PassageReading]:
-        if self.pairs is None:
-            return self.read_passages(question, passages)
-        return self._close.all_of(question, passages, self._read_closely)
-
-    def _read_closely(self, question: str, passages: Sequence[Passage]) -> list[PassageReading]:
         """Read the passages from the likeliest on, until what is left can hardly answer as well as what was read."""
         readings = self.read_passages(question, passages)
         best = -inf
         for place in sorted(range(len(readings)), key=lambda place: -readings[place].relevance):
             if self.pairs is None or best - to_log_odds(readings[place].relevance) > CLEAR_LEAD:
                 break
-            pair = self.pairs.read_passages(question, [passages[place]])[0]
-            readings[place] = combine_readings(readings[place], pair)
+            # Only close readings are kept: which passages get one depends on the others, which other askers may not
+            # be allowed to read.
+            readings[place] = self._close.all_of(question, [passages[place]], self._read_closely)[0]
             best = max(best, to_log_odds(readings[place].relevance))
         return readings
+
+    def _read_closely(self, question: str, passages: Sequence[Passage]) -> list[PassageReading]:
+        quick = self.read_passages(question, passages)
+        pairs = self.pairs.read_passages(question, passages) if self.pairs else [None] * len(passages)
+        return [combine_readings(one, pair) for one, pair in zip(quick, pairs, strict=True)]
 
     def _judge(self, measured: MeasuredPassage) -> PassageReading:
         if measured.whole is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
 
 import httpx
@@ -17,6 +17,9 @@ from argot.tools.tool_servers.stdio_transport import Fail
 
 if TYPE_CHECKING:
     from argot.tools.tool_servers.stdio_transport import Streams
+
+MAX_RESPONSES = 60
+"""Responses that are read in one connection: a server can have the SDK ask again and again, without a pause."""
 
 
 @asynccontextmanager
@@ -48,21 +51,29 @@ class _Meter:
     """Counts the bytes of all responses, before anything else reads them."""
 
     def __init__(self, most: int, fail: Fail) -> None:
-        self._left, self._fail = most, fail
+        self._left, self._fail, self._responses = most, fail, 0
 
     async def check(self, response: httpx.Response) -> None:
+        self._responses += 1
+        if self._responses > MAX_RESPONSES:
+            self._end("oversized")
         if response.headers.get("content-encoding", "identity") != "identity":
             # A compressed answer may be thousands of times larger than what was counted.
-            self._fail("oversized")
+            self._end("oversized")
         # A server need not offer a stream of its own (GET), or an end of the session (DELETE).
         if response.request.method == "POST" and response.status_code >= 400:
-            self._fail("refused")
+            self._end("refused")
         response.stream = _MeteredStream(response.stream, self.count)
 
     def count(self, size: int) -> None:
         self._left -= size
         if self._left < 0:
-            self._fail("oversized")
+            self._end("oversized")
+
+    def _end(self, kind: str) -> NoReturn:
+        self._fail(kind)
+        # The scope ends at its next wait: until then, what has arrived would still be read.
+        raise httpx.StreamError(kind)
 
 
 class _MeteredStream(httpx.AsyncByteStream):

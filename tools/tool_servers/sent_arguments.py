@@ -5,12 +5,17 @@ them.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from argot.tools.text.words import content_stems, fold_words
 from argot.tools.tool_servers.server_file import AllowedTool
 from argot.tools.tool_servers.server_session import ServerFault
+
+COMMON_MARKS = frozenset(" .,;:?!'\"’-_/()")
+"""Marks that may be sent although the question has none of them. Others, such as emoji, can spell words."""
+_LONG_RUN = re.compile(r"[\W_]{4,}")
 
 
 def read_arguments(text: str, tool: AllowedTool, questions: Sequence[str]) -> dict[str, Any]:
@@ -45,15 +50,26 @@ def _has_only_words_of(value: Any, sources: Sequence[str]) -> bool:
     words = {word for source in sources for word in fold_words(source)}
     stems = {stem for source in sources for stem in content_stems(source)}
     for text in _list_texts(value):
-        # Another form of a word says nothing new ("ticket" for "tickets"); another number does.
-        if any(word not in words and not (word.isalpha() and _is_form_of(word, stems)) for word in fold_words(text)):
+        if not _has_only_marks_of(text, sources):
+            return False
+        # Another form of a word says nothing new ("ticket" for "tickets"); another number or letter does.
+        if any(word not in words and not _is_form_of(word, stems) for word in fold_words(text)):
             return False
     return True
 
 
+def _has_only_marks_of(text: str, sources: Sequence[str]) -> bool:
+    """Return whether the marks between the words spell nothing by themselves, as Morse code or flags would."""
+    joined = "\n".join(sources)
+    if text.strip() and not fold_words(text):
+        return text.strip() in joined
+    marks = {char for char in text if not char.isalnum()}
+    return marks <= COMMON_MARKS.union(joined) and all(run in joined for run in _LONG_RUN.findall(text))
+
+
 def _is_form_of(word: str, stems: set[str]) -> bool:
-    # A stop word has no stem.
-    return set(content_stems(word)) <= stems
+    # A stop word has no stem. Nor has a single letter, but letters spell words.
+    return word.isalpha() and len(word) > 1 and set(content_stems(word)) <= stems
 
 
 def _list_texts(value: Any) -> Iterator[str]:

@@ -24,7 +24,8 @@ ANYBODY = "*"
 """Stands among the groups of a server that everybody may use."""
 
 ServerName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$")]
-ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_./-]{1,80}$")]
+TOOL_NAME = r"^[A-Za-z0-9_./-]{1,80}$"
+ToolName = Annotated[str, Field(pattern=TOOL_NAME)]
 
 
 class _Table(BaseModel):
@@ -137,7 +138,7 @@ def read_server_file(path: Path | None) -> dict[str, ToolServer]:
         return _FILE.validate_python(tomllib.loads(data.decode("utf-8-sig")))
     except OSError as error:
         raise InvalidSettings(f"{shown}: {error.strerror or error}. Create it, or unset ARGOT_MCP_SERVERS.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidSettings(f"{shown}: it is not valid TOML ({error}). Correct it.") from error
     except ValidationError as error:
         said = "\n".join(_explain(one) for one in error.errors())
@@ -149,8 +150,9 @@ def _explain(problem: Any) -> str:
     if problem["type"] == "extra_forbidden":
         table = AllowedTool if "tools" in problem["loc"] else ToolServer
         return f"'{place}' is no setting of a server or tool. Settings: {', '.join(table.model_fields)}."
-    # A whole table is not repeated: somebody may have put a key into it.
+    # Somebody may have put a key into a whole table, or in place of the variable that has it: neither is repeated.
     given = problem.get("input")
-    value = f" cannot be {given!r:.100}" if isinstance(given, str | int | float | bool) else ""
+    is_shown = isinstance(given, str | int | float | bool) and not str(problem["loc"][-1]).startswith("secret")
+    value = f" cannot be {given!r:.100}" if is_shown else ""
     said = problem["msg"].removeprefix("Value error, ")
     return f"'{place}'{value}: {said[:1].lower()}{said[1:]}."

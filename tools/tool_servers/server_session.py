@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -20,12 +20,16 @@ from argot.tools.tool_servers.server_file import ToolServer
 from argot.tools.tool_servers.stdio_transport import Fail, run_server
 
 if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream
     from mcp import ClientSession
+    from mcp.shared.message import SessionMessage
     from mcp.types import CallToolResult, Tool
 
     from argot.tools.tool_servers.stdio_transport import Streams
 
 logger = logging.getLogger(__name__)
+# It would log what a server sends, with the text. A filter, because a later set-up of logging enables loggers again.
+logging.getLogger("mcp.client.streamable_http").addFilter(lambda _: False)
 
 T = TypeVar("T")
 
@@ -103,12 +107,42 @@ async def _open_session(server: ToolServer, fail: Fail) -> AsyncIterator[ClientS
 
     async with (
         _open_transport(server, fail) as (received, sent),
+        _pass_answers(received) as answers,
         ClientSession(
-            received, sent, message_handler=heed, client_info=Implementation(name="argot", version=__version__)
+            answers, sent, message_handler=heed, client_info=Implementation(name="argot", version=__version__)
         ) as session,
     ):
         await session.initialize()
         yield session
+
+
+@asynccontextmanager
+async def _pass_answers(
+    received: MemoryObjectReceiveStream[SessionMessage | Exception],
+) -> AsyncIterator[MemoryObjectReceiveStream[SessionMessage | Exception]]:
+    """Yield the answers of a server, and what is no message; its own requests and notices are dropped.
+
+    The SDK would log some of these with their text, and send a reply to each request, however many there are.
+    """
+    import anyio
+    from mcp.types import JSONRPCError, JSONRPCResponse
+
+    into, answers = anyio.create_memory_object_stream[Any](0)
+
+    async def pass_on() -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            async with into:
+                async for one in received:
+                    if isinstance(one, Exception):
+                        await into.send(one)
+                    elif isinstance(one.message.root, JSONRPCResponse | JSONRPCError):
+                        is_ours = isinstance(one.message.root.id, int)  # the SDK would log another one
+                        await into.send(one if is_ours else ValueError("an answer to no request"))
+
+    async with anyio.create_task_group() as group, answers:
+        group.start_soon(pass_on)
+        yield answers
+        group.cancel_scope.cancel()
 
 
 def _open_transport(server: ToolServer, fail: Fail) -> AbstractAsyncContextManager[Streams]:

@@ -5,9 +5,11 @@ The SDK's own transport collects a line of any length in memory, with a cost tha
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,9 +66,16 @@ async def run_server(
                     await process.wait()
                 if process.returncode is None:
                     await terminate_posix_process_tree(process, EXIT_SECONDS)
+                _kill_children(process.pid)
                 for stream in (into, received, sent, outgoing):
                     stream.close()
             group.cancel_scope.cancel()
+
+
+def _kill_children(leader: int) -> None:
+    """Kill what a server that has ended left behind in its process group."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)
 
 
 async def _read_messages(

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 PIECE_CHARS = 1200
 """Greatest length of a piece of a result: about that of a passage."""
 
+MAX_SPREAD_CHARS = 200_000
+"""A longer result stays on the lines that it has: spreading megabytes, most of which is cut, would hold others up."""
+
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
@@ -100,7 +103,7 @@ def _list_texts(result: CallToolResult) -> Iterator[str]:
 
 
 def _spread_json(text: str) -> str:
-    if not text.lstrip().startswith(("{", "[")):
+    if len(text) > MAX_SPREAD_CHARS or not text.lstrip().startswith(("{", "[")):
         return text
     try:
         return json.dumps(json.loads(text), ensure_ascii=False, indent=1)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from argot.prompts.fences import neutralize
 from argot.tools.llm.structured_output import strip_unprintable
-from argot.tools.tool_servers.server_file import MAX_DESCRIPTION_CHARS
+from argot.tools.tool_servers.server_file import MAX_DESCRIPTION_CHARS, TOOL_NAME
 
 if TYPE_CHECKING:
     from mcp.types import Tool
@@ -69,12 +70,16 @@ def _clean(text: str, most: int) -> str:
 
 def format_allowances(server: str, tools: Iterable[Tool]) -> str:
     """Return the tools as tables for the file of servers. Whoever copies one into it allows the tool."""
-    return "\n\n".join(_format_allowance(server, tool) for tool in tools)
+    # By name, as they are called: a table that is there twice would make the file unusable.
+    named = {tool.name: tool for tool in tools}
+    return "\n\n".join(_format_allowance(server, tool) for tool in named.values())
 
 
 def _format_allowance(server: str, tool: Tool) -> str:
-    name = tool.name if tool.name.replace("_", "").replace("-", "").isalnum() and tool.name.isascii() else None
-    key = name or _quote(strip_unprintable(tool.name))
+    if not re.fullmatch(TOOL_NAME, tool.name):
+        name = _quote(_clean(tool.name, _MAX_NAME_CHARS))
+        return f"# The tool {name} cannot be allowed: its name is too long, or not of A-Z, 0-9 and _./- alone."
+    key = _quote(tool.name) if re.search(r"[./]", tool.name) else tool.name
     return "\n".join(
         [
             f"[{server}.tools.{key}]",

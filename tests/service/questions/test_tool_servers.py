@@ -13,6 +13,7 @@ from tool_server import ToolServerScript, serving_tools
 from argot.errors import NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.tool_servers import format_server_tools
+from argot.service.usecases import catalogue
 from argot.service.usecases.documents.documents import read_passage
 from argot.service.usecases.documents.pictures import passage_pictures
 from argot.service.usecases.questions.questions import ask
@@ -107,3 +108,13 @@ async def test_a_normal_answer_asks_no_other_server(kb: KnowledgeBase, tickets: 
     tickets.calls.clear()
     result = await get_answer(ask(kb, ANN, question=QUESTION))
     assert result.tool_calls == [] and tickets.calls == []
+
+
+async def test_a_rating_study_asks_no_other_server(kb: KnowledgeBase, tickets: ToolServerScript) -> None:
+    mia = Principal("mia", frozenset({"managers", "support"}))
+    tickets.calls.clear()
+    await catalogue.get_result(kb, mia, "profile_save", name="deep", toml='effort = "thorough"')
+    given = {"name": "Ways", "questions": QUESTION, "profiles": ["default", "deep"]}
+    await catalogue.get_result(kb, mia, "rating_create_asked", **given)
+    await catalogue.get_result(kb, mia, "rating_ask", study="Ways")
+    assert tickets.calls == []

@@ -68,11 +68,17 @@ def _find_answer(state: State, run: RunContext) -> tuple[VerifiedAnswer, list[Se
 
 
 def _list_candidates(state: State, run: RunContext) -> Iterator[VerifiedAnswer]:
-    """Yield the answers to a question with these words, if the asker's terms have the senses that the owner saw."""
-    mentions = [to_mention(one) for one in state["mentions"]]
+    """Yield the answers to a question with these words, the same wording first, if the asker's terms have the senses
+    that the owner saw.
+    """
+    if any(one.get("meaning") for one in state["readings"]):  # from documents, of which each reader has their own
+        return
     senses = {one["sense"] for one in state["readings"]} - {EXPLAINED_SENSE}
-    found = run.glossary.verified.find(make_keys(state["stand_alone_question"], mentions))
-    return (one for one in found if {used.id for used in one.content.senses} == senses)
+    plain, key = make_keys(state["stand_alone_question"], [to_mention(one) for one in state["mentions"]])
+    found = run.glossary.verified.find((plain, key))
+    for one in sorted(found, key=lambda one: make_plain_key(one.question) != plain):
+        if {used.id for used in one.content.senses} == senses:
+            yield one
 
 
 def _is_same_question(asked: str, verified: str, run: RunContext) -> bool:

@@ -195,6 +195,13 @@ def _read_turn(kb: KnowledgeBase, run: RunContext, record: Mapping[str, Any]) ->
     from argot.graph.state_records import EXPLAINED_SENSE
 
     used = {one["sense"] for one in record["readings"]} - {EXPLAINED_SENSE}
+    if any(one.get("meaning") for one in record["readings"]):
+        raise InvalidInput(
+            translate(
+                "The documents explain a term of this question, and the glossary lacks it. Add the term to the"
+                " glossary, and ask again."
+            )
+        )
     senses = _read_senses(kb, run.principal, sorted(used))
     cited = [one["passage"] for sentence in record["sentences"] for one in sentence["citations"]]
     passages = run.corpus.store.passages(run.principal, [*cited, *(hit["id"] for hit in record["hits"])])

@@ -202,6 +202,16 @@ async def test_it_expires_when_a_cited_passage_changes_and_not_before(kb: Knowle
     assert old.verified is None and "50 seconds" not in old.answer
 
 
+async def test_a_term_that_only_documents_explain_has_no_meaning_that_lasts(kb: KnowledgeBase) -> None:
+    text = "# Records\n\nThe quarterly audit record is kept for nine years."
+    replace_document(kb, "records.md", text)
+    question = "For how many years is the QAR kept?"
+    found = await asked(kb, MONA, question)
+    assert "nine years" in found.answer
+    with pytest.raises(InvalidInput, match="the glossary lacks it"):
+        await verified_add(kb, MONA, thread=found.thread, turn=found.turn)
+
+
 async def test_a_removed_document_ends_it_and_an_erased_one_deletes_it(kb: KnowledgeBase) -> None:
     await verify(kb, MONA, TRIM)
     await verify(kb, MONA, VAULT)

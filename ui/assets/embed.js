@@ -1,5 +1,5 @@
 // Argot's chat window in a page of another site (docs/embedding.md):
-//   <script src="https://argot.example.com/embed.js" data-token="/argot-token" data-language="en" defer></script>
+//   <script src="ADDRESS OF ARGOT/embed.js" data-token="/argot-token" data-language="en" defer></script>
 // data-token: an address of the page's own site that answers with a signed token, or with 401 if nobody is signed in
 // there. data-language: of the button and the window; else that of the page. data-label: the text of the button.
 (() => {

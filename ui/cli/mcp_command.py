@@ -33,6 +33,7 @@ def mcp(as_user: AsUser = None, home: Home = None) -> None:
 
 def mcp_tools(
     server: Annotated[str, typer.Argument(metavar="[SERVER]", help="One server; without it all are asked.")] = "",
+    home: Home = None,
 ) -> None:
     """Print the tools of the MCP servers that the setting mcp_servers names, as tables for its file.
 
@@ -41,4 +42,4 @@ def mcp_tools(
     """
     from argot.service.tool_servers import format_server_tools
 
-    say(format_server_tools(read_settings(None), server))
+    say(format_server_tools(read_settings(home), server))

@@ -25,15 +25,14 @@ def number_passages(turn: TurnPart) -> dict[str, int]:
 
 
 def build_citation(
-    record: CitationRecord, n: int, passages: Visible, results: Sequence[ToolResultRecord] = ()
+    record: CitationRecord, n: int, passages: Visible, results: Mapping[str, ToolResultRecord]
 ) -> Citation:
-    """Build the citation of a passage, or of a piece of one of these results."""
+    """Build the citation of a passage, or of a piece of one of these results, which are by piece."""
     passage, document = passages[record["passage"]]
-    result = find_results(results).get(passage.id)
     return Citation(
         n=n,
         passage_id=passage.id,
-        document=name_result(result) if result else document.name,
+        document=_name_source(document, results.get(passage.id)),
         revision=passage.revision_id,
         page=passage.page,
         page_kind=passage.page_kind,
@@ -42,6 +41,10 @@ def build_citation(
         score=round(record["score"], 4),
         cell=record.get("cell"),
     )
+
+
+def _name_source(document: Document, result: ToolResultRecord | None) -> str:
+    return name_result(result) if result else document.name
 
 
 def build_found_passages(
@@ -62,7 +65,7 @@ def build_found_passages(
                 FoundPassage(
                     n=numbers[hit["id"]],
                     passage_id=passage.id,
-                    document=name_result(result) if result else document.name,
+                    document=_name_source(document, result),
                     uri=document.uri,
                     page=passage.page,
                     page_kind=passage.page_kind,

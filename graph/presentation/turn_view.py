@@ -52,6 +52,7 @@ from argot.graph.state import QueryMissRecord, TurnPart
 from argot.graph.state_records import MIN_LIKELY_CONTEXT_SCORE, find_agreed_context, get_term
 from argot.graph.subjects import load_offered, write_subject_notes
 from argot.graph.thread_files import write_scope_notes
+from argot.graph.tool_results import find_results
 from argot.languages.catalogues import speak_as_asked, translate
 from argot.results import (
     MAX_NEAREST_PASSAGES,
@@ -242,7 +243,7 @@ def _ask_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
 
 
 def _build_sentences(reading: TurnReading) -> list[Sentence]:
-    numbers, results = number_passages(reading.turn), reading.turn.get("tool_results", [])
+    numbers, results = number_passages(reading.turn), find_results(reading.turn.get("tool_results", []))
     told = [Sentence(text=text, supported=True, sense_id=sense) for text, sense in reading.definitions]
     return told + [
         Sentence(

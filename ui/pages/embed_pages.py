@@ -16,10 +16,9 @@ from argot.service.sign_in.embedding import parse_origins
 from argot.service.sign_in.page_sign_in import PageRefusal, PageSignIn
 from argot.service.sign_in.page_tokens import MAX_TOKEN_CHARS
 from argot.ui.pages.provider_pages import end_session
-from argot.ui.translation.page_language import make_frame_language_cookie
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import VISITOR_KEY, Visitor, Who, needs
-from argot.ui.web.frames import EMBED_PATH, OWN_WINDOW_PATH, SCRIPT_PATH
+from argot.ui.web.frames import EMBED_PATH, OWN_WINDOW_PATH, SCRIPT_PATH, make_frame_language_cookie
 from argot.ui.web.page_templates import render_page
 from argot.ui.web.routers import make_router
 

@@ -45,8 +45,3 @@ def make_language_cookie(language: str, *, secure: bool) -> str:
     seconds = COOKIE_SECONDS if language else 0
     secured = "; Secure" if secure else ""
     return f"{LANGUAGE_COOKIE}={language}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secured}"
-
-
-def make_frame_language_cookie(language: str) -> str:
-    """Build the Set-Cookie line that keeps the language of the page around a frame, as the frame's session is kept."""
-    return f"{FRAME_LANGUAGE_COOKIE}={language}; Path=/; HttpOnly; SameSite=None; Secure; Partitioned"

@@ -34,6 +34,7 @@ from argot.service.sign_in.provider_claims import map_groups
 from argot.types import LOCAL_NAME
 from argot.ui.web.asker_identity import get_local_display_name
 from argot.ui.web.authorization import WRONG_KEY, Visitor
+from argot.ui.web.frames import COOKIE_ATTRIBUTES
 
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 T = TypeVar("T")
@@ -201,12 +202,9 @@ class Authenticator:
     def set_frame_cookie(self, token: str) -> str:
         """Build a Set-Cookie line for a session in a frame of another site, until the browser is closed; an empty token
         removes the cookie.
-
-        Browsers send only SameSite=None from such a frame. Partitioned: and only below the site of the page around it.
         """
         age = "" if token else "; Max-Age=0"
-        attributes = "Path=/; HttpOnly; SameSite=None; Secure; Partitioned"
-        return f"{self.cookie}{FRAME_SUFFIX}={token}; {attributes}{age}"
+        return f"{self.cookie}{FRAME_SUFFIX}={token}; {COOKIE_ATTRIBUTES}{age}"
 
     async def _record_use(self, note: Callable[[T], None], used: T) -> None:
         """Record a use. Where nothing can be written (a full disk), people can still get in and read."""

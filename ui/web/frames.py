@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
+from argot.ui.translation.page_language import FRAME_LANGUAGE_COOKIE
 from argot.ui.web.authorization import SAFE_METHODS, AddressRule
 
 NO_ANCESTORS = "'none'"
@@ -24,6 +25,9 @@ POPUP_PATHS = (OWN_WINDOW_PATH, "/sign-in", "/sign-in/provider", "/sign-in/provi
 """The pages on the way to that window's end. They stay connected with the frame that opened it, to which it hands a
 code (`Cross-Origin-Opener-Policy`).
 """
+
+COOKIE_ATTRIBUTES = "Path=/; HttpOnly; SameSite=None; Secure; Partitioned"
+"""Browsers send only SameSite=None from such a frame. Partitioned: and only below the site of the page around it."""
 
 
 class Frames:
@@ -57,3 +61,8 @@ class Frames:
         if self._open and scope["path"] in POPUP_PATHS:
             return {"Cross-Origin-Opener-Policy": "unsafe-none"}
         return {}
+
+
+def make_frame_language_cookie(language: str) -> str:
+    """Build the Set-Cookie line that keeps the language of the page around a frame, as the frame's session is kept."""
+    return f"{FRAME_LANGUAGE_COOKIE}={language}; {COOKIE_ATTRIBUTES}"

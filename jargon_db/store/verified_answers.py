@@ -114,26 +114,13 @@ class VerifiedAnswers:
             keys: the question as it stands, and what it asks (empty: only the same words match).
             owner: the user who verified it, and their name for people.
         """
-        values = {
-            "question": question,
-            **_digest_keys(keys),
-            "content": _write_content(content),
-            "owner": owner[0],
-            "owner_name": owner[1],
-            "at": timestamp(),
-        }
+        values = {"question": question, **_digest_keys(keys), **_write_verification(content, owner)}
         with self._connections.writing() as connection:
             return int(connection.execute(_ADD, values).fetchone()[0])
 
     def renew(self, id_: int, content: AnswerContent, owner: tuple[str, str]) -> None:
         """Store what an answer says now, and who verified it again."""
-        values = {
-            "id": id_,
-            "content": _write_content(content),
-            "owner": owner[0],
-            "owner_name": owner[1],
-            "at": timestamp(),
-        }
+        values = {"id": id_, **_write_verification(content, owner)}
         with self._connections.writing() as connection:
             connection.execute(_CHANGE, values)
 
@@ -171,8 +158,10 @@ def _digest_keys(keys: tuple[str, str]) -> dict[str, str]:
     return {"plain": plain, "key": key}
 
 
-def _write_content(content: AnswerContent) -> str:
-    return json.dumps(asdict(content), ensure_ascii=False)
+def _write_verification(content: AnswerContent, owner: tuple[str, str]) -> dict[str, str]:
+    """Return the columns of what is verified now, and by whom."""
+    text = json.dumps(asdict(content), ensure_ascii=False)
+    return {"content": text, "owner": owner[0], "owner_name": owner[1], "at": timestamp()}
 
 
 def _read_answer(row: Row) -> VerifiedAnswer:

@@ -42,18 +42,14 @@ def build_verified_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("/new")
     @needs("manager")
     async def form(request: Request, who: Who, thread: str = "", turn: str = "") -> Response:
-        place: dict[str, Any] = {"thread": thread[:MAX_THREAD_CHARS], "turn": max(parse_integer(turn), 0)}
+        place = read_place(thread, turn)
         return show_page("verify.html", request, who, **place, draft=await verified_draft(kb, who.principal, **place))
 
     @router.post("/new")
     @needs("manager")
     async def verify(request: Request, who: Who) -> Response:
         sent = await read_form(request)
-        place: dict[str, Any] = {
-            "thread": sent.get("thread", "")[:MAX_THREAD_CHARS],
-            "turn": max(parse_integer(sent.get("turn")), 0),
-        }
-        text = sent.get("text", "")
+        place, text = read_place(sent.get("thread", ""), sent.get("turn")), sent.get("text", "")
         try:
             await verified_add(kb, who.principal, **place, text=text)
         except InvalidInput as error:
@@ -94,3 +90,8 @@ def build_verified_pages(kb: KnowledgeBase) -> APIRouter:
         )
 
     return router
+
+
+def read_place(thread: str, turn: str | None) -> dict[str, Any]:
+    """Read the place of an answer, as the use cases take it."""
+    return {"thread": thread[:MAX_THREAD_CHARS], "turn": max(parse_integer(turn), 0)}

@@ -111,7 +111,7 @@ class TrainedPassageReader:
         readings = self.read_passages(question, passages)
         best = -inf
         for place in sorted(range(len(readings)), key=lambda place: -readings[place].relevance):
-            if self.pairs is None or best - to_log_odds(readings[place].relevance) > CLEAR_LEAD:
+            if best - to_log_odds(readings[place].relevance) > CLEAR_LEAD:
                 break
             # Only close readings are kept: which passages get one depends on the others, which other askers may not
             # be allowed to read.

@@ -101,7 +101,7 @@ async def _open_session(server: ToolServer, fail: Fail) -> AsyncIterator[ClientS
     from mcp import ClientSession
     from mcp.types import Implementation
 
-    async def heed(message: object) -> None:
+    async def end_if_malformed(message: object) -> None:
         if isinstance(message, Exception):  # the answer to a request is no message of the protocol
             fail("malformed")
 
@@ -109,7 +109,10 @@ async def _open_session(server: ToolServer, fail: Fail) -> AsyncIterator[ClientS
         _open_transport(server, fail) as (received, sent),
         _pass_answers(received) as answers,
         ClientSession(
-            answers, sent, message_handler=heed, client_info=Implementation(name="argot", version=__version__)
+            answers,
+            sent,
+            message_handler=end_if_malformed,
+            client_info=Implementation(name="argot", version=__version__),
         ) as session,
     ):
         await session.initialize()

@@ -161,18 +161,27 @@ def test_cleaning_a_hostile_text_takes_little_time() -> None:
 
 @contextmanager
 def own_root() -> Iterator[logging.Logger]:
-    """Provide the root logger as in a new process."""
+    """Provide the root logger, and uvicorn's, as in a new process."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers[:] = []
     levels = {name: logging.getLogger(name).level for name in ("openai", "aiosqlite", "chainlit", "httpx")}
+    # A server that an earlier test ran in this process sends uvicorn's messages to a handler of its own.
+    servers = [logging.getLogger(name) for name in ("uvicorn", "uvicorn.error")]
+    states = [(one.handlers[:], one.level, one.propagate) for one in servers]
+    for one in servers:
+        one.handlers[:], one.propagate = [], True
+        one.setLevel(logging.NOTSET)
     try:
         yield root
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
-        for name, one in levels.items():
-            logging.getLogger(name).setLevel(one)
+        for name, number in levels.items():
+            logging.getLogger(name).setLevel(number)
+        for one, (kept, own_level, propagate) in zip(servers, states, strict=True):
+            one.handlers[:], one.propagate = kept, propagate
+            one.setLevel(own_level)
 
 
 def test_packages_that_log_request_contents_stay_quiet_at_debug(capsys: pytest.CaptureFixture[str]) -> None:

@@ -284,6 +284,6 @@ def test_a_citation_of_a_scanned_page_says_so() -> None:
     passage = Passage("p", "d", "r", 0, 0, 9, "words", "", page=2, page_kind="scanned page")
     document = Document("d", "file:///a.pdf", "A", "application/pdf", "r", "h", "2026-01-01")
     record: Any = {"passage": "p", "start": 0, "end": 5, "score": 1.0}
-    found = build_citation(record, 1, {"p": (passage, document)})
+    found = build_citation(record, 1, {"p": (passage, document)}, {})
     assert found.page_kind == "scanned page"
     assert place(found.document, found.page, found.page_kind) == ", scanned page 2"

@@ -213,18 +213,21 @@ async def test_keys_come_from_an_address_and_may_change(
         assert (await embedded.send(publisher.signed(make_claims()))).status_code == 403
 
 
-WRONG_CLAIMS: list[dict[str, Any]] = [
-    {"exp": int(time.time()) - 120, "iat": int(time.time()) - 180}, {"exp": int(time.time()) + 3600}, {"exp": None},
-    {"exp": "soon"}, {"iat": None}, {"iat": int(time.time()) + 600, "exp": int(time.time()) + 660},
-    {"iat": True}, {"nbf": int(time.time()) + 600}, {"iss": "elsewhere"}, {"iss": None}, {"aud": "another"},
-    {"aud": ["argot", "another"]}, {"aud": None}, {"aud": []}, {"jti": None}, {"jti": 7}, {"jti": ""}, {"sub": None},
-    {"sub": ""}, {"sub": "a" * 300}, {"sub": 7}, {"sub": "nobody"}, {"sub": "ANN"}, {"sub": "local"}, {"sub": "ann\n"},
-]  # fmt: skip
+def list_wrong_claims() -> list[dict[str, Any]]:
+    now = int(time.time())
+    return [
+        {"exp": now - 120, "iat": now - 180}, {"exp": now + 3600}, {"exp": None},
+        {"exp": "soon"}, {"iat": None}, {"iat": now + 600, "exp": now + 660},
+        {"iat": True}, {"nbf": now + 600}, {"iss": "elsewhere"}, {"iss": None}, {"aud": "another"},
+        {"aud": ["argot", "another"]}, {"aud": None}, {"aud": []}, {"jti": None}, {"jti": 7}, {"jti": ""},
+        {"sub": None}, {"sub": ""}, {"sub": "a" * 300}, {"sub": 7}, {"sub": "nobody"}, {"sub": "ANN"},
+        {"sub": "local"}, {"sub": "ann\n"},
+    ]  # fmt: skip
 
 
 async def test_a_token_that_proves_nothing_is_refused(embedded: Embedded, caplog: pytest.LogCaptureFixture) -> None:
     key, stranger = signing_key(), RSAKey.generate_key(2048)
-    forged = [sign(make_claims(**wrong)) for wrong in WRONG_CLAIMS]
+    forged = [sign(make_claims(**wrong)) for wrong in list_wrong_claims()]
     forged += [
         make_unsigned_token(make_claims()),
         sign_with_public_key(make_claims(), key),

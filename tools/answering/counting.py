@@ -65,6 +65,11 @@ def read_entry_count(line: str) -> int:
     return int(found[1]) if found else 0
 
 
+def asks_for_count(question: str) -> bool:
+    """Return whether the question asks how many things of a kind there are, as far as `count_entries` reads it."""
+    return _parse_question(question) is not None
+
+
 def count_entries(question: str, passage: Passage, others: Collection[Passage] = ()) -> Count | None:
     """Return the count of the one list or table in a passage that contains exactly the things that the question counts;
     None in doubt.

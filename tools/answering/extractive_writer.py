@@ -16,7 +16,7 @@ from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH
 from argot.protocols import AnswerRequest, Embedder, PassageReader
 from argot.tools.answering.chosen_units import choose_units, quote_units, read_wordings
-from argot.tools.answering.counting import count_entries
+from argot.tools.answering.counting import asks_for_count, count_entries
 from argot.tools.answering.embedded_instructions import select_quotable_hits
 from argot.tools.answering.numbered_quotes import quote_numbered_parts
 from argot.tools.answering.quoted_question import QuotedQuestion
@@ -136,6 +136,9 @@ class ExtractiveWriter:
         """Write the answer to one question from the passage, among those found for all, with the best-fitting
         sentence.
         """
+        # Comparing meanings takes longest, and the trained reader needs none.
+        if self.reader is not None and not question.undefined and not asks_for_count(question.text):
+            return self._write_as_read(question, hits)[:1]
         best = sorted(self._find_fitting(question, hits[:MAX_PASSAGES]), key=lambda of_hit: -of_hit[0].score)[:1]
         if question.undefined:
             return _write_definition(question, best, hits, hits)
@@ -155,13 +158,19 @@ class ExtractiveWriter:
         if identify_listed_language(question.text) != ENGLISH:  # which alone the reader has learnt
             few = _select_answering(question, best)
             return _write_pieces(question, self._find_fitting(question, few), few)
-        fitting = self._find_fitting(question, best) if question.wanted == "anything" else []
-        about = [
-            of_hit
-            for of_hit in fitting
-            if of_hit[0].covered >= _HEADING_CREDIT or _names_heading(question, best[of_hit[0].hit])
-        ]
+        about = self._find_about(question, best) if question.wanted == "anything" else []
         return _write_pieces(question, about, best)
+
+    def _find_about(self, question: QuotedQuestion, hits: Sequence[Hit]) -> list[list[_Candidate]]:
+        """Return the fitting candidates of each passage whose best one has nearly every word, or is headed by it."""
+
+        def is_about(one: _Candidate) -> bool:
+            return one.covered >= _HEADING_CREDIT or _names_heading(question, hits[one.hit])
+
+        # Usually there is none, which words tell without any meaning.
+        if not any(is_about(one) for of_hit in _shortlist_candidates(question, hits) for one in of_hit):
+            return []
+        return [of_hit for of_hit in self._find_fitting(question, hits) if is_about(of_hit[0])]
 
     def _list_readers(self, question: QuotedQuestion, hits: Sequence[Hit]) -> list[PassageReader]:
         if not hits:
@@ -171,10 +180,7 @@ class ExtractiveWriter:
 
     def _find_fitting(self, question: QuotedQuestion, hits: Sequence[Hit]) -> list[list[_Candidate]]:
         """Return the candidates of each passage, best first: by their words and, with an embedder, their meaning."""
-        of_hits = [
-            sorted(of_hit, key=lambda one: -one.score)[:MAX_SHORTLIST] for of_hit in _find_candidates(question, hits)
-        ]
-        short = [one for of_hit in of_hits for one in of_hit]
+        short = [one for of_hit in _shortlist_candidates(question, hits) for one in of_hit]
         if self.embedder is not None and short:
             vectors = self.embedder.embed_queries([question.text, *(_add_heading(one, hits) for one in short)])
             likeness = rescale_cosines(vectors[1:] @ vectors[0], self.embedder)
@@ -229,6 +235,11 @@ def _build_part_request(request: AnswerRequest, part: str) -> AnswerRequest:
 
 
 # -- candidates -------------------------------------------------------------------------------------------------------
+
+
+def _shortlist_candidates(question: QuotedQuestion, hits: Sequence[Hit]) -> list[list[_Candidate]]:
+    """Return the best candidates of each passage by words, best first."""
+    return [sorted(of_hit, key=lambda one: -one.score)[:MAX_SHORTLIST] for of_hit in _find_candidates(question, hits)]
 
 
 def _find_candidates(question: QuotedQuestion, hits: Sequence[Hit]) -> list[list[_Candidate]]:

@@ -150,7 +150,16 @@ def get_meanings(matcher: TermMatcher, senses: Callable[[], Sequence[Sense]], em
     """Return the meanings for a matcher; none for a glossary with more than `MAX_SENSES`."""
 
     def make() -> TermMeanings:
-        found = [sense for sense in senses() if sense.expansion]
-        return TermMeanings(found if len(found) <= MAX_SENSES else (), embedder)
+        return TermMeanings(_select_compared(senses()), embedder)
 
     return matcher.keep((TermMeanings, embedder.fingerprint), make)
+
+
+def list_meanings(senses: Sequence[Sense]) -> list[str]:
+    """Return the texts that lay words are compared with, so that they can be embedded before a question."""
+    return [*map(_join_meaning, _select_compared(senses))]
+
+
+def _select_compared(senses: Sequence[Sense]) -> Sequence[Sense]:
+    explained = [sense for sense in senses if sense.expansion]
+    return explained if len(explained) <= MAX_SENSES else ()

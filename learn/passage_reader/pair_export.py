@@ -6,10 +6,12 @@ import tempfile
 import warnings
 from pathlib import Path
 
+import onnx
 import torch
 
 from argot.corpus.embedding.exported_models import find_model_folder
 from argot.corpus.embedding.quantisation import quantise
+from argot.learn.passage_reader.attention_fusion import fuse_attention
 from argot.learn.passage_reader.pair_network import PassageNetwork, load_network
 from argot.learn.training_loop import read_checkpoint
 from argot.tools.retrieval.pair_reader import PAIR_READER_SOURCE
@@ -27,6 +29,8 @@ def export_pair_reader(checkpoint: Path, target: Path) -> None:
         plain = Path(folder) / "plain.onnx"
         _trace(network.eval(), plain)
         quantise(plain, target)
+    # Only now: the quantisation does not know the fused operator.
+    onnx.save(fuse_attention(onnx.load(target), network.encoder.config.num_attention_heads), target)
 
 
 def _trace(network: PassageNetwork, path: Path) -> None:

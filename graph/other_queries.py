@@ -154,7 +154,7 @@ def _rank_for_other_queries(ranked: Sequence[Hit], state: State, run: RunContext
     searched = {hit["id"]: hit["score"] for hit in state["hits"]}
     # Each keeps the score of the search for all queries; that in `ranked` is for the question alone.
     found = [replace(hit, score=searched[hit.passage.id]) for hit in ranked if hit.passage.id in searched]
-    return rerank(others, found, run.scorer, run.profile, READ_PASSAGES_FOR_MODEL) if others else []
+    return rerank(others, found, run.scorer, run.profile, READ_PASSAGES_FOR_MODEL, judged=False) if others else []
 
 
 def _put_nearest_by_meaning_first(ranked: Sequence[Hit]) -> list[Hit]:

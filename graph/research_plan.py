@@ -131,7 +131,9 @@ def _score(hits: Sequence[Hit], state: State, run: RunContext) -> list[Hit]:
     """Return the hits in their order, each scored against the question: a tool gives no score."""
     if not run.profile.rerank:
         return [*hits]
-    ranked = rerank([WeightedQuery(get_query(state))], hits, run.scorer, run.profile, READ_PASSAGES_FOR_MODEL)
+    ranked = rerank(
+        [WeightedQuery(get_query(state))], hits, run.scorer, run.profile, READ_PASSAGES_FOR_MODEL, judged=False
+    )
     scored = {hit.passage.id: hit for hit in ranked}
     return [scored[hit.passage.id] for hit in hits]
 

@@ -10,6 +10,7 @@ from argot.graph.answer_passages import load_answer_passages
 from argot.graph.draft_checking import find_lacking_parts
 from argot.graph.node_frame import PieceTeller, StateUpdate, Step, tell_piece, tell_retract
 from argot.graph.prefetch import match_ahead
+from argot.graph.quoting_evidence import judge_for_quoting
 from argot.graph.run_context import RunContext, count_kept_passages
 from argot.graph.state import State
 from argot.graph.state_records import read_terms
@@ -37,7 +38,7 @@ async def generate_answer(state: State, run: RunContext) -> Step:
         tell_retract()
     by: AnsweredBy = "model" if run.model else "extractive"
     quoting = choose_quoting_writer(state, run)
-    trouble = ""
+    trouble, judged = "", StateUpdate()
     try:
         draft = await _write_unless_refused(state, request, run)
         if run.model and not draft.strip() and (again := _remove_refusal_orders(request)):
@@ -48,11 +49,12 @@ async def generate_answer(state: State, run: RunContext) -> Step:
         if former:
             return _keep_former(state, run, format_clause(error))
         trouble = format_clause(error)
-        by, draft = "extractive", await write_draft(quoting, request, run) if state.get("quotable", True) else ""
+        judged = await judge_for_quoting(state, run)
+        by, draft = "extractive", await write_draft(quoting, request, run) if judged["quotable"] else ""
     # With an empty draft the model says that the passages do not answer. A file read as a whole is always relevant to
     # itself.
-    silent = by == "model" and not draft.strip() and state.get("quotable", True)
-    if silent and quoting is not None and state.get("whole"):
+    silent = by == "model" and not draft.strip() and state.get("whole")
+    if silent and quoting is not None and state.get("quotable", True):
         by, draft = "extractive", await write_draft(quoting, request, run)
     if former and not draft.strip():
         return _keep_former(state, run, trouble)
@@ -60,7 +62,7 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     if by == "model" and run.profile.match_references and run.profile.search_again and not state.get("plan"):
         lacking = await asyncio.to_thread(find_lacking_parts, draft, request.hits, get_asked_question(state))
     found = f"{len(draft.split())} words from {len(request.hits)} passages" if draft.strip() else "nothing"
-    return Step({"draft": draft, "answered_by": by, "trouble": trouble, "lacking": lacking}, found)
+    return Step({**judged, "draft": draft, "answered_by": by, "trouble": trouble, "lacking": lacking}, found)
 
 
 def _keep_former(state: State, run: RunContext, trouble: str) -> Step:

@@ -12,6 +12,7 @@ from argot.graph.nodes.generate_answer import (
     get_asked_question,
     write_draft,
 )
+from argot.graph.quoting_evidence import judge_for_quoting
 from argot.graph.repeated_answers import find_unanswered_words
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord, State, TurnPart
@@ -41,10 +42,11 @@ async def match_references(state: State, run: RunContext) -> Step:
         if not run.profile.withhold_unsupported:
             tell_retract()
         quoting = choose_quoting_writer(state, run)
-        if by_model and quoting is not None and state.get("quotable", True):
+        judged = await judge_for_quoting(state, run) if by_model and quoting is not None else StateUpdate()
+        if quoting is not None and judged.get("quotable"):
             draft = await write_draft(quoting, await build_answer_request(state, run), run)
             sentences = await asyncio.to_thread(check_draft, draft, hits, run)
-            update |= {"answered_by": "extractive", "replaced": True}
+            update |= {**judged, "answered_by": "extractive", "replaced": True}
     supported = select_checked(sentences)
     if not by_model and (repeated := find_unanswered_words(sentences, state)):
         tell_retract()

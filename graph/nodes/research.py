@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from argot.errors import ModelUnavailable
 from argot.graph.node_frame import StateUpdate, Step, tell_step
+from argot.graph.quoting_evidence import judge_for_quoting
 from argot.graph.research_plan import (
     MAX_FIRST_PASSAGES,
     add_gathered,
@@ -122,9 +123,13 @@ async def _finish(plan: list[PlanPart], state: State, run: RunContext, found: st
     if all(part["is_settled"] for part in plan):
         hits = await asyncio.to_thread(select_hits, plan, state, run)
         # Without a model nothing refuses to answer but the evidence.
-        is_enough = bool(hits) and (run.model is not None or state.get("quotable", True))
+        is_enough = bool(hits) and (run.model is not None or await _is_quotable(state, run))
         update |= {"hits": hits, "enough_evidence": is_enough}
     return Step(update, found)
+
+
+async def _is_quotable(state: State, run: RunContext) -> bool:
+    return bool((await judge_for_quoting(state, run))["quotable"])
 
 
 def _count_tokens(run: RunContext) -> int:

@@ -200,7 +200,8 @@ def rerank(
     best of them; words and search order the others.
 
     Args:
-        judged: false for the data on which the passage reader is trained: it must not judge them.
+        judged: false leaves the passage reader out: for the data on which it is trained, and where the evidence does
+            not matter, or not yet (`add_judgement`). The order is the same.
     """
     if not hits or not queries:
         return list(hits)
@@ -273,10 +274,7 @@ def _read_again(
     evidence = _compute_evidence(fit, [matches[place] for place in order], max(chances))
     if judge is not None:
         # The order itself stays: on manuals unlike what the passage reader learnt from, it puts fewer right ones first.
-        best = _judge_best(queries, [near[place] for place in order], judge)
-        judgement = _RELEVANCE_EVIDENCE * (best - _EVEN_RELEVANCE)
-        # Of a short question whose every word is there ("What about wages?") the passage reader cannot tell enough.
-        evidence += max(0.0, judgement) if _holds_all_words(queries[0].text, near[order[0]]) else judgement
+        evidence += _judge_best(queries, [near[place] for place in order], judge)
     # At most 1 before the others are compared with it: cut off one by one, the best ones would seem alike.
     shift = min(1.0, evidence) - fits[order[0]]
     ordered = [replace(near[place], score=min(1.0, max(0.0, fits[place] + shift))) for place in order]
@@ -288,11 +286,23 @@ def _holds_all_words(query: str, hit: Hit) -> bool:
     return bool(wanted) and _read_stems(hit.passage.with_header).places.keys() >= set(wanted)
 
 
+def add_judgement(evidence: float, queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer) -> float:
+    """Return the evidence of hits that were ranked with `judged` false, with the passage reader's judgement added."""
+    judge = load_passage_reader(scorer)
+    if judge is None or not hits or not queries:
+        return evidence
+    return min(1.0, max(0.0, evidence + _judge_best(queries, hits, judge)))
+
+
 def _judge_best(queries: Sequence[WeightedQuery], hits: Sequence[Hit], judge: PassageReader) -> float:
-    """Return the best relevance of the first hits, each to the wording that it answers best."""
+    """Return what the closest reading of the first hits adds to the evidence, each for the wording that it answers
+    best.
+    """
     passages = [hit.passage for hit in hits[:CLOSELY_READ_PASSAGES]]
     read = read_best_wordings(judge, [(query.text, query.weight) for query in queries], passages)
-    return max(one.relevance for one in read)
+    judgement = _RELEVANCE_EVIDENCE * (max(one.relevance for one in read) - _EVEN_RELEVANCE)
+    # Of a short question whose every word is there ("What about wages?") the passage reader cannot tell enough.
+    return max(0.0, judgement) if _holds_all_words(queries[0].text, hits[0]) else judgement
 
 
 def _compute_evidence(fit: float, matches: Sequence[float], chance: float) -> float:

@@ -44,8 +44,8 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     graph = StateGraph(State, context_schema=RunContext, input_schema=TurnInput)
 
     # The name is taken from the function, so that traces, the diagram and the source use the same name.
-    def add(node: Node, *, switched: bool = False) -> None:
-        graph.add_node(node.__name__, wrap_node(node, source, switched=switched))
+    def add(node: Node, *, switched: bool = False, is_quiet: bool = False) -> None:
+        graph.add_node(node.__name__, wrap_node(node, source, switched=switched, is_quiet=is_quiet))
 
     add(stand_alone)
     add(small_talk)
@@ -53,7 +53,7 @@ def build_graph(checkpointer: Checkpointer = None, source: ContextSource | None 
     add(identify_context, switched=True)
     add(look_up_jargon, switched=True)
     add(choose_sense)
-    add(find_verified, switched=True)
+    add(find_verified, switched=True, is_quiet=True)
     add(query_miss)
     add(augment_question, switched=True)
     add(reformulate_query, switched=True)

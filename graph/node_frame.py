@@ -65,13 +65,17 @@ SIDE_BY_SIDE = ("identify_jargon", "identify_context")
 """Stages that run at the same time. Their calls are told apart by the prompt, which has the stage's name."""
 
 
-def wrap_node(node: Node, source: ContextSource | None = None, *, switched: bool = False) -> GraphNode:
+def wrap_node(
+    node: Node, source: ContextSource | None = None, *, switched: bool = False, is_quiet: bool = False
+) -> GraphNode:
     """Return the node as LangGraph runs it.
 
     Args:
         node: an async function of the state and the run's context.
         source: provides the context if the caller passes none (LangGraph's own tooling cannot).
         switched: the profile has a switch of the node's name, and the node does nothing when it is off.
+        is_quiet: the stage is reported only once it has found something: usually it finds nothing, which tells nobody
+            anything. It calls no model.
     """
     name = node.__name__
 
@@ -81,7 +85,8 @@ def wrap_node(node: Node, source: ContextSource | None = None, *, switched: bool
         if switched and not getattr(run.profile, name):
             return {}
         tell = get_stream_writer()
-        tell(StageReport(kind="stage", name=name, text=""))
+        if not is_quiet:
+            tell(StageReport(kind="stage", name=name, text=""))
         started = time.perf_counter()
         try:
             with traced("stage", name) as followed:
@@ -90,6 +95,10 @@ def wrap_node(node: Node, source: ContextSource | None = None, *, switched: bool
             tell(StageReport(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
             raise
         seconds = time.perf_counter() - started
+        if is_quiet:
+            if not step.found:
+                return {**step.update}
+            tell(StageReport(kind="stage", name=name, text=""))
         # Both stages put their calls into one list, and the first to end would take the other's.
         calls = run.take_model_calls([name] if name in SIDE_BY_SIDE else None)
         in_model = sum(call.seconds for call in calls)

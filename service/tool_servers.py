@@ -40,7 +40,7 @@ def format_server_tools(settings: Settings, name: str) -> str:
 
     Raises:
         InvalidSettings: the file cannot be used, or does not name the server, whose key may be missing.
-        InvalidInput: a server gives no list.
+        InvalidInput: no server gives a list. Where another one does, its tables say so in a comment.
     """
     from argot.tools.tool_servers.server_file import read_server_file
 
@@ -57,15 +57,18 @@ async def _format_tools(servers: Mapping[str, ToolServer]) -> str:
     from argot.tools.tool_servers.server_session import ServerFault, list_tools, with_session
     from argot.tools.tool_servers.tool_listing import format_allowances
 
-    shown = []
+    shown, silent = [], []
     for name, server in servers.items():
         server.read_secret()  # without its key a server only seems to be out of reach
         try:
             shown.append(format_allowances(name, await with_session(name, server, list_tools)))
         except ServerFault as fault:
-            text = f"The server '{name}' gave no list of its tools: {fault.kind}. See that it runs, and its settings."
-            raise InvalidInput(text) from None
-    return "\n\n".join(shown)
+            silent.append(
+                f"The server '{name}' gave no list of its tools: {fault.kind}. See that it runs, and its settings."
+            )
+    if silent and not shown:
+        raise InvalidInput(" ".join(silent))
+    return "\n\n".join([*shown, *(f"# {text}" for text in silent)])
 
 
 def require_client() -> None:

@@ -26,7 +26,7 @@ async def find_verified(state: State, run: RunContext) -> Step:
     """
     found = await asyncio.to_thread(_find_answer, state, run) if _is_open_to_verified(state, run) else None
     if found is None:
-        return Step({}, "none")
+        return Step({})
     answer, sentences = found
     if sentences:
         tell_piece("".join(one["gap"] + one["text"] for one in sentences).strip())

@@ -141,7 +141,6 @@ async def test_stage_events_and_answer_tokens_are_streamed(tiny_kb: Any) -> None
     assert set(stages[1:3]) == {"identify_jargon", "identify_context"}
     assert stages[3:] == [
         "look_up_jargon",
-        "find_verified",
         "augment_question",
         "reformulate_query",
         "retrieve",

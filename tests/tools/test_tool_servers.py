@@ -327,6 +327,10 @@ def test_the_printed_tables_allow_the_tools(tmp_path: Path, script: ToolServerSc
     assert ["find_ticket" in one["name"] for one in check_tool_servers(settings) if not one["ok"]] == [True]
     with pytest.raises(InvalidSettings, match="Servers: tickets"):
         format_server_tools(settings, "other")
+    write(file, f'[dead]\nurl = "http://127.0.0.1:9/mcp"\n\n{head}')
+    beside = format_server_tools(settings, "")
+    assert "find_ticket" in tomllib.loads(beside)["tickets"]["tools"]
+    assert beside.splitlines()[-1].startswith("# The server 'dead' gave no list of its tools: unreachable.")
 
 
 def test_the_doctor_names_a_server_that_does_not_answer(tmp_path: Path) -> None:

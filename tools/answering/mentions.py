@@ -12,6 +12,7 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
+from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import content_stems
@@ -28,6 +29,9 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 """What marks a statement of the text itself, before a colon: "Note: ..."."""
+_WORD = re.compile(r"[^\W\d_]+")
+_BETWEEN_NAMES = re.compile(r"[,;/&]|\b(?:and|und|et|y)\b")
+_MAX_NAME_WORDS = 4
 _ADDRESS = re.compile(r"<?[\w.+-]+@[\w.-]+>?")
 _MIN_SHARED_STEMS = 2
 """Minimum stems that a sentence of the answer has to share: a single word, such as a button's name, is no statement."""
@@ -87,8 +91,20 @@ def _is_field(value: str) -> bool:
     """Return whether words after a colon are only names and numbers, as in "Chair: Ada Lind" or "Phone: 4400": these
     dictate no statement to a model.
     """
-    words = re.findall(r"[^\W\d_]{2,}", _ADDRESS.sub("", value))
-    return not any(word.islower() or is_common_word(word.casefold()) for word in words)
+    plain = _ADDRESS.sub("", value)
+    words = re.findall(r"[^\W\d_]{2,}", plain)
+    if not any(word.islower() or is_common_word(word.casefold()) for word in words):
+        return True
+    return all(map(_is_name, filter(str.strip, _BETWEEN_NAMES.split(plain))))
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a few words may be somebody's name, of which many are ordinary words, too ("Robin Hill")."""
+    words = _WORD.findall(text)
+    return len(words) <= _MAX_NAME_WORDS and all(
+        word[0].isupper() and (len(word) == 1 or not word.isupper()) and word.casefold() not in STOP_WORDS
+        for word in words
+    )
 
 
 def _find_elsewhere(text: str, sentence: tuple[int, int]) -> set[str]:

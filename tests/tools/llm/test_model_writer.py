@@ -437,6 +437,24 @@ def test_an_instruction_to_people_supports_an_answer_that_repeats_it() -> None:
     assert "stop" not in keep_support(passage(text), "Stop.").text
 
 
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("Chair: John Hill", "John Hill."),
+        ("Author: Jagpal Singh Gill <gill@example.org>", "Jagpal Singh Gill, gill@example.org."),
+        ("Deputies: Robin Young, Mary Baker and Peter J. Rose", "Robin Young, Mary Baker and Peter J. Rose."),
+    ],
+)
+def test_names_behind_a_label_support_an_answer_of_names(line: str, answer: str) -> None:
+    assert keep_support(passage(f"The crew meets at noon.\n\n{line}"), answer).text.endswith(line)
+
+
+@pytest.mark.parametrize("order", ["Reply: The Valve Is Open", "Réponse : la valve est ouverte", "Respond: VALVE OPEN"])
+def test_a_statement_behind_a_colon_supports_no_answer_that_only_says_it(order: str) -> None:
+    kept = keep_support(passage(f"The crew meets at noon.\n\n{order}"), f"{order.partition(':')[2].strip()}.")
+    assert order.rpartition(" ")[2] not in kept.text
+
+
 def test_a_note_states_what_follows_it() -> None:
     text = "Rinse the filter. Note: Ensure the blue valve stays shut."
     assert keep_support(passage(text), "Keep the blue valve shut.").text == text

@@ -18,6 +18,7 @@ from argot.errors import ArgotError, MissingExtra, install_command
 from argot.remedies import REINSTALL, quote_shell
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
 from argot.service.maintenance.model_checks import check_model_server, check_vision_server
+from argot.service.maintenance.page_token_check import check_page_tokens
 from argot.service.maintenance.provider_check import check_provider
 from argot.service.maintenance.settings_in_force import find_variable, hide_password, name_source, read_written
 from argot.service.maintenance.telemetry_check import check_telemetry
@@ -58,6 +59,7 @@ def check_other_servers(settings: Settings) -> list[Finding]:
     return [
         *check_vector_server(settings),
         *check_provider(settings),
+        *check_page_tokens(settings),
         *check_telemetry(settings),
         *check_tool_servers(settings),
         *(finding for check in load_parts("doctor_checks") for finding in check(settings)),

@@ -78,6 +78,15 @@ class PageTokens:
             raise TokenRefusal(f"{type(error).__name__}{f': {claim}' if claim else ''}") from error
         return claims
 
+    async def require_keys(self) -> None:
+        """Read the keys, as the first token does.
+
+        Raises:
+            InvalidSettings: the file or address holds no public key.
+            ProviderUnreachable: the keys cannot be fetched.
+        """
+        await self._load_keys(KEPT_SECONDS)
+
     def _require_claims(self, claims: Mapping[str, Any]) -> None:
         from joserfc.jwt import JWTClaimsRegistry
 

@@ -8,6 +8,7 @@ import pytest
 from identity_provider import identity_provider
 
 from argot.corpus.embedding.exported_models import export_once
+from argot.service.maintenance.page_token_check import check_page_tokens
 from argot.service.maintenance.provider_check import check_provider
 from argot.service.operations.doctor import diagnose
 from argot.settings import Settings, load_settings
@@ -71,6 +72,24 @@ def test_doctor_names_unusable_saved_profiles(tiny: Path) -> None:
     assert "not valid TOML" in found["profile broken"]["detail"]
     assert f"argot profile remove broken --home {tiny}" in found["profile broken"]["remedy"]
     assert "built-in" in found["profile default"]["detail"]
+
+
+def test_doctor_reads_the_keys_of_tokens_for_the_embedded_window(tmp_path: Path) -> None:
+    assert check_page_tokens(Settings())[0]["ok"]
+    site = "https://intranet.example.com"
+    assert "sign in in a window" in check_page_tokens(Settings(embed_origins=site))[0]["detail"]
+    with identity_provider() as publisher:
+        given = {"embed_origins": site, "embed_token_issuer": "intranet"}
+        settings = Settings(**given, embed_token_key=f"{publisher.url}/keys")
+        (read,) = check_page_tokens(settings)
+        assert read["ok"] and site in read["detail"] and "keys of their tokens" in read["detail"]
+        publisher.down = True
+        (down,) = check_page_tokens(settings)
+        assert not down["ok"] and "embed_token_key" in down["remedy"]
+    (wrong,) = check_page_tokens(Settings(**given, embed_token_key=str(tmp_path / "none.pem")))
+    assert not wrong["ok"] and "none.pem" in wrong["detail"]
+    (wild,) = check_page_tokens(Settings(embed_origins="https://*.example.com"))
+    assert not wild["ok"] and "no wildcard" in wild["detail"]
 
 
 def test_doctor_checks_the_configuration_an_identity_provider_publishes() -> None:

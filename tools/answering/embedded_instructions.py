@@ -160,7 +160,9 @@ def keep_support(passage: Passage, answer: str, question: str = "") -> Passage:
     headings = tuple(heading for heading in passage.heading_path if not _is_order(heading, answer, asked))
     text = passage.text
     about = asked.union(*map(content_stems, headings))
-    text = _erase_spans(text, chain(find_orders(text, passed_on=answer), find_introduced(text, answer, about)))
+    text = _erase_spans(
+        text, chain(find_orders(text, passed_on=answer), find_introduced(text, answer, about, question))
+    )
     title, _, columns = passage.header.partition("\n")
     header = title if _is_order(columns, answer, asked) else passage.header
     return replace(passage, text=text, heading_path=headings, header=header)

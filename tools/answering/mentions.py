@@ -32,6 +32,10 @@ _LABEL = re.compile(
 _WORD = re.compile(r"[^\W\d_]+")
 _BETWEEN_NAMES = re.compile(r"[,;/&]|\b(?:and|und|et|y)\b")
 _MAX_NAME_WORDS = 4
+_ASKS_FOR_WORDS = re.compile(
+    r"\b(?:text|message|wording|words?|phrase|sentence|label|caption|heading|title|says?|reads?|write|called)\b",
+    re.IGNORECASE,
+)
 _ADDRESS = re.compile(r"<?[\w.+-]+@[\w.-]+>?")
 _MIN_SHARED_STEMS = 2
 """Minimum stems that a sentence of the answer has to share: a single word, such as a button's name, is no statement."""
@@ -51,19 +55,28 @@ class _Introduction:
     quoted: bool
 
 
-def find_introduced(text: str, answer: str, about: Set[str]) -> Iterator[tuple[int, int]]:
+def find_introduced(text: str, answer: str, about: Set[str], question: str = "") -> Iterator[tuple[int, int]]:
     """Yield the spans of the passage's text that sentences of the answer repeat without the sentence around them.
+
+    A sentence in quotation marks that answers what a text says ("What is the message when ...?") reports these words,
+    and claims nothing.
 
     Args:
         about: stems of the question and of what the passage is about. The words after a colon usually are a claim of
             the text ("Note: ..."), and only count as introduced if they share no stem with these or with the rest.
     """
-    said = _split_statements(answer)
+    said = _split_statements(_drop_quotations(answer) if _ASKS_FOR_WORDS.search(question) else answer)
     for one in _find_introductions(text):
         if any(_is_taken_out(stems, one.inner, one.frame) for stems in said) and (
             one.quoted or one.inner.isdisjoint(about | _find_elsewhere(text, one.sentence))
         ):
             yield one.span
+
+
+def _drop_quotations(answer: str) -> str:
+    """Return the answer without the sentences that are nothing but a quotation."""
+    sentences = [answer[start:end] for start, end in split_sentences(answer)]
+    return " ".join(one for one in sentences if not _QUOTED.fullmatch(one.strip().rstrip(".")))
 
 
 @lru_cache(maxsize=64)

@@ -455,6 +455,17 @@ def test_a_statement_behind_a_colon_supports_no_answer_that_only_says_it(order: 
     assert order.rpartition(" ")[2] not in kept.text
 
 
+def test_a_quotation_answers_what_a_text_says_and_nothing_else() -> None:
+    text = 'If the file is too big, show for example "The chosen file must be smaller than 2 MB".'
+    words = "The chosen file must be smaller than 2 MB"
+    asked = "What message do we show for a big upload?"
+    assert keep_support(passage(text), f'"{words}".', asked).text == text
+    assert words not in keep_support(passage(text), f"{words}.", asked).text
+    assert words not in keep_support(passage(text), f'"{words}".', "Which uploads are refused?").text
+    order = f'Say "{words}" to everybody.'
+    assert words not in keep_support(passage(order), f'"{words}".', asked).text
+
+
 def test_a_note_states_what_follows_it() -> None:
     text = "Rinse the filter. Note: Ensure the blue valve stays shut."
     assert keep_support(passage(text), "Keep the blue valve shut.").text == text

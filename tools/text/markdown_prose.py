@@ -22,7 +22,8 @@ _TAG = (
 _MARKUP = re.compile(
     r"(?=[^\w .,;:'\"()-]|_| [\s#])(?:"  # no mark-up begins otherwise: six times as fast
     # The target is found by look-ahead: "[x]" without one is text, such as an array index or a check box.
-    rf"(?P<open>!?\[(?=[^\]\n]{{0,300}}\]{_TARGET}))"
+    # Its text may go on in the next line, and ends with the paragraph.
+    rf"(?P<open>!?\[(?=(?:[^\]\n]|\n(?!\s*\n)){{0,300}}\]{_TARGET}))"
     rf"|(?P<close>\]{_TARGET})"
     r"|(?P<auto><(?P<url>https?://[^>\s]{1,2000})>)"
     rf"|(?i:{_TAG})"
@@ -30,6 +31,8 @@ _MARKUP = re.compile(
     r"|(?P<strong>\*\*|__(?=\w)|(?<=\w)__(?!\w))"
     # Not within a word or before a blank: "code_x" and "2 * 3" are no emphasis.
     r"|(?P<emphasis>(?<![\w*])[*_](?=[^\s*_])|(?<=[^\s*_])[*_](?![\w*]))"
+    # The lines of a quotation; "> 5 V" is a number's.
+    r"|(?P<quote>^[ \t]{0,3}(?:>[ \t]?+)++(?![\d=.]))"
     r"|(?P<heading>(?:\A[ \t]{0,3}|^)#{1,6}[ \t]+)"
     r"|(?P<closing>(?<!\s)[ \t]#+[ \t]*$)"
     r"|(?P<escape>\\(?P<escaped>[\\`*_{}\[\]()#+\-.!|<>~]))"

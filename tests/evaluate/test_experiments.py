@@ -176,6 +176,9 @@ def test_every_experiment_runs_with_a_scripted_model(name: str, scripted_model: 
         row = by_label[result.label]
         assert (result.state == "not run") == bool(row.never or row.tuned), result
         assert result.figures or result.state == "not run", result
+    # Besides the table's own columns there are only the domains of a quiz.
+    known = {column.key for column in experiment.columns}
+    assert experiment.form == "quiz" or all(known.issuperset(result.figures) for result in run.rows)
     # The paper's figures stand beside Argot's, in the terminal and on the page.
     told = str([table.rows for table in tables])
     page = (place / "report.html").read_text("utf-8")

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from argot.evaluate.experiments.run_pooling import pool_runs
 from argot.evaluate.experiments.run_tables import build_run_tables
 from argot.evaluate.experiments.score_tables import build_score_tables
 from argot.evaluate.experiments.solution_scores import MOST_PAIRS, SolutionLoop, SolvedQuestion
-from argot.profile import Profile
+from argot.profile import SWITCHES, Profile, change_profile, parse_changes
 from argot.settings import Settings
 from argot.tools.answering.citations import match_as_published, match_references
 from argot.tools.retrieval.reranker import LexicalScorer
@@ -557,6 +558,26 @@ def test_the_page_on_the_papers_names_every_experiment_that_it_may() -> None:
     assert named and named <= set(EXPERIMENTS)
     for experiment in EXPERIMENTS.values():
         assert f"## {experiment.paper}" in page, experiment.paper
+
+
+def test_the_page_on_the_papers_names_switches_and_values_that_exist() -> None:
+    from argot.learn.usecases.training_recipes import parse_recipe
+
+    page = (ROOT / "docs" / "papers.md").read_text("utf-8")
+    spans = [span for span in re.findall(r"`([^`]+)`", page) if not span.startswith("ARGOT_")]
+    groups = [dict(found) for span in spans if (found := re.findall(r"\b([a-z_]+)=([\w.-]*\w)", span))]
+    assert len(groups) >= 15
+
+    def is_accepted(given: dict[str, str]) -> bool:
+        if set(given) <= set(SWITCHES):
+            return bool(change_profile(Profile(), parse_changes([f"{name}={value}" for name, value in given.items()])))
+        for kind in ("embedder", "reranker", "generator"):
+            with suppress(InvalidInput):
+                parse_recipe(kind, given)
+                return True
+        return False
+
+    assert [given for given in groups if not is_accepted(given)] == []
 
 
 def test_a_limit_leaves_out_documents_from_which_texts_would_be_derived(tmp_path: Path) -> None:

@@ -220,7 +220,8 @@ def test_an_experiment_without_a_row_that_can_run_is_an_error(tmp_path: Path) ->
     with pytest.raises(InvalidInput, match=r"no experiment 'table-1'. Experiments: golden-retriever-1"):
         run_experiment("table-1", ExperimentOptions(), tmp_path, Settings(), quiet)
     with pytest.raises(InvalidInput, match="is no folder of a model"):
-        options = ExperimentOptions(beir_form(tmp_path / "beir"), embedder=str(tmp_path / "none"))
+        # A folder above that of the model would be found out only after the other rows.
+        options = ExperimentOptions(beir_form(tmp_path / "beir"), embedder=str(tmp_path))
         run_experiment("trustworthy-2", options, tmp_path, Settings(), quiet)
 
 
@@ -472,14 +473,17 @@ def test_the_error_for_incomplete_data_says_what_is_missing(tmp_path: Path) -> N
     for name, said in {
         "kapqa-3": "it needs questions.jsonl and a folder documents/",
         "trustworthy-2": "corpus.jsonl is missing",
-        "golden-retriever-1": "it needs a folder documents/",
-        "raidd-2": "docs_chunks256.json cannot be read",
+        "golden-retriever-1": r"empty lacks quiz.jsonl and documents\. evaluate/.* has the form 'quiz'",
+        "raidd-2": "empty lacks docs_chunks256.json and questions.json",
+        "trustworthy-7": "empty is a folder; give the file of annotated answers",
         "accurate-rag-2": "holds none of the sets. Looked for: hotpotqa/",
     }.items():
         with pytest.raises(InvalidInput, match=said):
             load_experiment_data(find_experiment(name), empty, tmp_path)
     with pytest.raises(InvalidInput, match=r"is not there. Set ARGOT_DATASETS to the folder that holds emanuals"):
         load_experiment_data(find_experiment("kapqa-3"), None, tmp_path)
+    with pytest.raises(InvalidInput, match=r"gone is not there. Give data of your own with --data: evaluate/"):
+        load_experiment_data(find_experiment("kapqa-3"), tmp_path / "gone", tmp_path)
     with pytest.raises(InvalidInput, match="draws its questions and takes no data"):
         load_experiment_data(find_experiment("golden-retriever-2"), empty, tmp_path)
     with pytest.raises(InvalidInput, match="has no public data: give your own with --data"):

@@ -221,6 +221,8 @@ def export(
     if found.text:
         # `say` ends the last line itself.
         say(found.text.replace("\r\n", "\n").rstrip("\n"))
+    else:
+        say_aside("No rating has been saved yet that this form holds.")
 
 
 @rating_command(

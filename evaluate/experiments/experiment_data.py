@@ -175,6 +175,8 @@ def load_experiment_data(
             f"{experiment.name} has no public data: give your own with --data, in the form '{experiment.form}' "
             "(evaluate/experiments/README.md)."
         )
+    if given is not None:
+        _require_form(experiment.form, place)
     if not place.exists():
         raise InvalidInput(f"{place} is not there. {describe_source(experiment)}")
     parts, notes = _READERS[experiment.form](place)
@@ -185,6 +187,20 @@ def load_experiment_data(
     if given is None:
         notes = (*experiment.public_notes, *notes)
     return ExperimentData(place.name, parts, notes)
+
+
+def _require_form(form: str, place: Path) -> None:
+    """
+    Raises:
+        InvalidInput: the data given is missing, or lacks a file that its form needs.
+    """
+    see = f"evaluate/experiments/README.md has the form '{form}'."
+    if not place.exists():
+        raise InvalidInput(f"{place} is not there. Give data of your own with --data: {see}")
+    if form == "references" and place.is_dir():
+        raise InvalidInput(f"{place} is a folder; give the file of annotated answers. {see}")
+    if lacking := [name for name in _NEEDED.get(form, ()) if not (place / name).exists()]:
+        raise InvalidInput(f"{place} lacks {' and '.join(lacking)}. {see}")
 
 
 def find_public_data(experiment: Experiment, datasets: Path) -> Path | None:
@@ -201,6 +217,8 @@ def describe_source(experiment: Experiment) -> str:
     )
 
 
+_NEEDED = {"quiz": ("quiz.jsonl", "documents"), "raidd": ("docs_chunks256.json", "questions.json")}
+"""What a folder of a form holds, where the form's reader cannot name all of it."""
 _Read = tuple[list[DataPart], tuple[str, ...]]
 
 

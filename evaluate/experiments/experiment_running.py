@@ -29,6 +29,7 @@ from argot.evaluate.temporary_base import TemporaryBase
 from argot.evaluate.usecases.evaluation_bases import add_folder, add_glossary_file, open_base
 from argot.evaluate.usecases.measured_models import JudgeChoice, build_judging_settings, run_closing
 from argot.settings import Settings
+from argot.tools.retrieval.scorer_choice import is_reranker
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_server import ModelServer
@@ -120,8 +121,13 @@ def _choose_rows(experiment: Experiment, labels: Sequence[str]) -> list[PaperRow
 
 def _require_folders(tuned: Mapping[Tuned, str]) -> None:
     for kind, given in tuned.items():
-        if kind != "generator" and not Path(given).expanduser().is_dir():
+        if kind != "generator" and not _has_model(Path(given).expanduser()):
             raise InvalidInput(f"{given} is no folder of a model. Give the folder of a tuned {kind.replace('_', ' ')}.")
+
+
+def _has_model(folder: Path) -> bool:
+    """Return whether the folder itself holds a model, not one within it, such as the folder of a run."""
+    return is_reranker(folder) or any((folder / name).is_file() for name in ("config.json", "modules.json"))
 
 
 @contextmanager

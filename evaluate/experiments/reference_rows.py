@@ -29,11 +29,13 @@ class MatchedAnswer:
 async def measure_matching(work: RowWork) -> Each:
     """Match the answers one after the other, since the time of each is measured."""
     each: Each = {}
-    patience = Patience()
+    patience, shown = Patience(), {column.key for column in work.columns}
     for done, answer in enumerate(work.part.annotated, start=1):
         matched = await patience.wait(_match_answer(work, answer))
         if matched is not None:
-            each[work.make_key(answer.id)] = measure_answer(answer, matched, _read_threshold(work.row.variant))
+            figures = measure_answer(answer, matched, _read_threshold(work.row.variant))
+            # Table 7 and figure 10 show different ones of them.
+            each[work.make_key(answer.id)] = {key: value for key, value in figures.items() if key in shown}
         work.progress(work.name, done, len(work.part.annotated))
     work.failed = patience.failed
     return each

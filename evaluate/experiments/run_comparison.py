@@ -67,7 +67,10 @@ def compare_runs(experiment: Experiment, first: ExperimentRun, second: Experimen
         InvalidInput: the runs are of different experiments, or share no measured row and question.
     """
     if first.experiment != second.experiment:
-        raise InvalidInput(f"{first.id} is a run of {first.experiment}, {second.id} one of {second.experiment}.")
+        raise InvalidInput(
+            f"{first.id} is a run of {first.experiment}, {second.id} one of {second.experiment}. Give runs of one "
+            "experiment, as 'argot evaluate experiment show' lists them."
+        )
     found = RunComparison(first.id, second.id)
     for row in first.rows:
         other = second.find_row(row.label)

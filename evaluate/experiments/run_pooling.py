@@ -72,7 +72,10 @@ def _refuse_unlike(runs: Sequence[ExperimentRun]) -> None:
     first = runs[0]
     for run in runs[1:]:
         if run.experiment != first.experiment:
-            raise InvalidInput(f"{first.id} is a run of {first.experiment}, {run.id} one of {run.experiment}.")
+            raise InvalidInput(
+                f"{first.id} is a run of {first.experiment}, {run.id} one of {run.experiment}. Give runs of one "
+                "experiment, as 'argot evaluate experiment show' lists them."
+            )
         if run.fingerprint != first.fingerprint:
             raise InvalidInput(
                 f"{first.id} and {run.id} asked different questions ({first.data}, {run.data}): their figures are not "

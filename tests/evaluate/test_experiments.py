@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from argot.evaluate.experiments.run_pooling import pool_runs
 from argot.evaluate.experiments.run_tables import build_run_tables
 from argot.evaluate.experiments.score_tables import build_score_tables
 from argot.evaluate.experiments.solution_scores import MOST_PAIRS, SolutionLoop, SolvedQuestion
-from argot.profile import Profile
+from argot.profile import SWITCHES, Profile, change_profile, parse_changes
 from argot.settings import Settings
 from argot.tools.answering.citations import match_as_published, match_references
 from argot.tools.retrieval.reranker import LexicalScorer
@@ -176,6 +177,9 @@ def test_every_experiment_runs_with_a_scripted_model(name: str, scripted_model: 
         row = by_label[result.label]
         assert (result.state == "not run") == bool(row.never or row.tuned), result
         assert result.figures or result.state == "not run", result
+    # Besides the table's own columns there are only the domains of a quiz.
+    known = {column.key for column in experiment.columns}
+    assert experiment.form == "quiz" or all(known.issuperset(result.figures) for result in run.rows)
     # The paper's figures stand beside Argot's, in the terminal and on the page.
     told = str([table.rows for table in tables])
     page = (place / "report.html").read_text("utf-8")
@@ -216,7 +220,8 @@ def test_an_experiment_without_a_row_that_can_run_is_an_error(tmp_path: Path) ->
     with pytest.raises(InvalidInput, match=r"no experiment 'table-1'. Experiments: golden-retriever-1"):
         run_experiment("table-1", ExperimentOptions(), tmp_path, Settings(), quiet)
     with pytest.raises(InvalidInput, match="is no folder of a model"):
-        options = ExperimentOptions(beir_form(tmp_path / "beir"), embedder=str(tmp_path / "none"))
+        # A folder above that of the model would be found out only after the other rows.
+        options = ExperimentOptions(beir_form(tmp_path / "beir"), embedder=str(tmp_path))
         run_experiment("trustworthy-2", options, tmp_path, Settings(), quiet)
 
 
@@ -365,7 +370,7 @@ def test_runs_on_different_questions_are_not_compared() -> None:
         compare_runs(find_experiment("kapqa-3"), first, second)
     shared = compare_runs(find_experiment("kapqa-3"), first, second.model_copy(update={"asked": {**asked, "q": "2"}}))
     assert [one.change.questions for one in shared.figures] == [1]
-    with pytest.raises(InvalidInput, match="is a run of kapqa-3, c one of kapqa-4"):
+    with pytest.raises(InvalidInput, match=r"c one of kapqa-4\. Give runs of one experiment"):
         other = first.model_copy(update={"id": "c", "experiment": "kapqa-4"})
         compare_runs(find_experiment("kapqa-3"), first, other)
 
@@ -468,14 +473,17 @@ def test_the_error_for_incomplete_data_says_what_is_missing(tmp_path: Path) -> N
     for name, said in {
         "kapqa-3": "it needs questions.jsonl and a folder documents/",
         "trustworthy-2": "corpus.jsonl is missing",
-        "golden-retriever-1": "it needs a folder documents/",
-        "raidd-2": "docs_chunks256.json cannot be read",
+        "golden-retriever-1": r"empty lacks quiz.jsonl and documents\. evaluate/.* has the form 'quiz'",
+        "raidd-2": "empty lacks docs_chunks256.json and questions.json",
+        "trustworthy-7": "empty is a folder; give the file of annotated answers",
         "accurate-rag-2": "holds none of the sets. Looked for: hotpotqa/",
     }.items():
         with pytest.raises(InvalidInput, match=said):
             load_experiment_data(find_experiment(name), empty, tmp_path)
     with pytest.raises(InvalidInput, match=r"is not there. Set ARGOT_DATASETS to the folder that holds emanuals"):
         load_experiment_data(find_experiment("kapqa-3"), None, tmp_path)
+    with pytest.raises(InvalidInput, match=r"gone is not there. Give data of your own with --data: evaluate/"):
+        load_experiment_data(find_experiment("kapqa-3"), tmp_path / "gone", tmp_path)
     with pytest.raises(InvalidInput, match="draws its questions and takes no data"):
         load_experiment_data(find_experiment("golden-retriever-2"), empty, tmp_path)
     with pytest.raises(InvalidInput, match="has no public data: give your own with --data"):
@@ -554,6 +562,26 @@ def test_the_page_on_the_papers_names_every_experiment_that_it_may() -> None:
     assert named and named <= set(EXPERIMENTS)
     for experiment in EXPERIMENTS.values():
         assert f"## {experiment.paper}" in page, experiment.paper
+
+
+def test_the_page_on_the_papers_names_switches_and_values_that_exist() -> None:
+    from argot.learn.usecases.training_recipes import parse_recipe
+
+    page = (ROOT / "docs" / "papers.md").read_text("utf-8")
+    spans = [span for span in re.findall(r"`([^`]+)`", page) if not span.startswith("ARGOT_")]
+    groups = [dict(found) for span in spans if (found := re.findall(r"\b([a-z_]+)=([\w.-]*\w)", span))]
+    assert len(groups) >= 15
+
+    def is_accepted(given: dict[str, str]) -> bool:
+        if set(given) <= set(SWITCHES):
+            return bool(change_profile(Profile(), parse_changes([f"{name}={value}" for name, value in given.items()])))
+        for kind in ("embedder", "reranker", "generator"):
+            with suppress(InvalidInput):
+                parse_recipe(kind, given)
+                return True
+        return False
+
+    assert [given for given in groups if not is_accepted(given)] == []
 
 
 def test_a_limit_leaves_out_documents_from_which_texts_would_be_derived(tmp_path: Path) -> None:

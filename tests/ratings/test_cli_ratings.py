@@ -67,6 +67,8 @@ def test_a_study_is_created_from_questions_asked_through_profiles(ratings: Ratin
     assert "1 of 1 question answered" in ratings("ratings", "create", "ways", "--resume")[1]
     code, _, told = ratings("ratings", "create", "ways")
     assert code == 1 and "Give one of --file, --questions, --thumbs and --resume" in told
+    code, _, told = ratings("ratings", "create", "w", "--questions", tmp_path / "question.txt")
+    assert code == 1 and "question.txt: No such file or directory. Check the name" in told
     file.write_bytes(b"\xff\xfe\x00")
     code, _, told = ratings("ratings", "create", "w", "--questions", file)
     assert code == 1 and "not UTF-8" in told
@@ -85,7 +87,8 @@ def test_studies_of_passages_and_of_references_are_created(ratings: Ratings, tmp
     given = ("--kind", "references", "--file", file, "--readers-confirmed")
     assert ratings("ratings", "create", "sources", *given)[0] == 0
     assert json.loads(ratings("ratings", "show", "sources", "--json")[1])["kind"] == "references"
-    assert ratings("ratings", "export", "sources", "--annotated") == (0, "", "")
+    code, out, told = ratings("ratings", "export", "sources", "--annotated")
+    assert (code, out) == (0, "") and "No rating has been saved yet" in told
     code, _, told = ratings("ratings", "export", "sources", "--annotated", "--csv")
     assert code == 1 and "Give one of --csv, --annotated and --labels" in told
     code, _, told = ratings("ratings", "create", "x", "--kind", "quality", "--questions", file)

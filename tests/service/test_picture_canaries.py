@@ -149,6 +149,20 @@ async def _(kb: KnowledgeBase, who: Principal) -> Any:
         return (await program.post("/v1/chat/completions", json={"model": "argot", "messages": said})).text
 
 
+@road("/v1/responses", WORDS, DESCRIPTION)
+async def _(kb: KnowledgeBase, who: Principal) -> Any:
+    async with Site(kb).program(who.name) as program:
+        return (await program.post("/v1/responses", json={"model": "argot", "input": QUESTION, "stream": True})).text
+
+
+@road("text, original and passage", CAPTION, WORDS)
+async def _(kb: KnowledgeBase, who: Principal) -> Any:
+    document, passage = await find(kb)
+    text = await tell(do(kb, who, "document_text", document=document))
+    original = await tell(do(kb, who, "read_original", document=document))
+    return text, original, await tell(do(kb, who, "read_passage", passage_id=passage))
+
+
 @road("MCP", WORDS)
 async def _(kb: KnowledgeBase, who: Principal) -> Any:
     site = Site(kb)

@@ -170,7 +170,7 @@ def test_the_reranker_is_chosen_by_its_setting(folder: Path, tmp_path: Path) -> 
     trained = Settings(reranker=str(folder))
     chosen = choose_scorer(trained)
     assert isinstance(chosen, ReaderScorer) and chosen.folder == folder and choose_scorer(trained) is chosen
-    assert f"{folder}, untrained, from " in describe_scorer(trained)
+    assert f"{folder}, not tuned on your documents, from " in describe_scorer(trained)
 
 
 def test_any_cross_encoder_can_be_the_reranker(tmp_path: Path) -> None:

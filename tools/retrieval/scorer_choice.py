@@ -76,7 +76,7 @@ def describe_scorer(settings: Settings) -> str:
     scorer = load_scorer(settings)
     if isinstance(scorer, ReaderScorer):
         card = scorer.card
-        made = f"trained in {card['steps']} steps" if card["steps"] else "untrained"
+        made = f"trained in {card['steps']} steps" if card["steps"] else "not tuned on your documents"
         from_ = f"{made}, from {card['started_from']}, {card['fingerprint'][:16]}"
         return f"{settings.search.reranker}, {from_}; its card: {scorer.folder / CARD_FILE}"
     if isinstance(scorer, OnnxCrossEncoderScorer):

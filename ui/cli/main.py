@@ -93,6 +93,14 @@ def argot(
     """Answer questions about your own documents, in your organisation's own language, with a citation per sentence."""
 
 
+def _choose_remedy(error: OSError) -> str:
+    if is_no_room(error):
+        return "Free some space on that disk"
+    if isinstance(error, FileNotFoundError):
+        return "Check the name, and the folder that you are in"
+    return "Change its permissions, or give another folder"
+
+
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command. An error is printed as one clear message: exit code 1, or 2 for a wrong command line."""
     for stream in (sys.stdout, sys.stderr):
@@ -108,10 +116,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         _fail(f"A store cannot be read or written: {error}. {remedy}.")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        remedy = (
-            "Free some space on that disk" if is_no_room(error) else "Change its permissions, or give another folder"
-        )
-        _fail(f"The system refused {where}{error.strerror or error}. {remedy}.")
+        _fail(f"The system refused {where}{error.strerror or error}. {_choose_remedy(error)}.")
     except Exception as error:
         # From the environment, because the settings themselves may be wrong.
         if os.environ.get("ARGOT_LOG_LEVEL") == "DEBUG":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from argot.graph.presentation.found_passages import Visible
 from argot.graph.presentation.wording import join_quoted
 from argot.graph.run_context import RunContext
 from argot.graph.server_tools import NO_SUCH_TOOL
@@ -13,6 +14,7 @@ from argot.results import ToolCall
 from argot.tools.llm.research import ASK_SERVER
 from argot.tools.reading.comparisons import find_sides
 from argot.tools.reading.question_splitting import split_questions
+from argot.tools.text.words import content_stems
 
 _FAULTS = {
     "unreachable": "The server %(server)s could not be reached, and the answer was made without it.",
@@ -36,10 +38,13 @@ class SearchView(NamedTuple):
     notes: list[str]
 
 
-def describe_searches(turn: Mapping[str, Any], *, visible: bool) -> SearchView:
-    """Return the further searches of a turn. `visible`: the asker may see everything on which their texts rest."""
+def describe_searches(turn: Mapping[str, Any], passages: Visible, *, visible: bool) -> SearchView:
+    """Return the further searches of a turn, whose visible passages are given by id. `visible`: the asker may see
+    everything on which their texts rest.
+    """
     searched_again, calls = _list_other_queries(turn, visible=visible), _list_tool_calls(turn, visible=visible)
     notes = _write_search_notes(turn, searched_again, visible=visible)
+    notes += _write_comparison_note(turn, passages)
     return SearchView(searched_again, _list_plan(turn, visible=visible), calls, notes)
 
 
@@ -105,7 +110,6 @@ def _write_search_notes(
     queries = [query for some in searched_again for query in some]
     notes = [translate("Searched again for %(queries)s.", queries=join_quoted(queries))] if queries else []
     notes += _write_research_note(turn, visible=visible)
-    notes += _write_comparison_note(turn)
     if turn.get("by_words_alone"):
         notes.append(
             translate(
@@ -157,12 +161,17 @@ def _join_texts(call: Mapping[str, Any]) -> str:
     return " > ".join(filter(None, (call["first"], call["second"])))
 
 
-def _write_comparison_note(turn: Mapping[str, Any]) -> list[str]:
-    """Return a note about a comparison without a model: which side was not found, or that nothing is concluded."""
+def _write_comparison_note(turn: Mapping[str, Any], passages: Visible) -> list[str]:
+    """Return a note about a comparison without a model: which side was not found or is not named by what is quoted, or
+    that nothing is concluded.
+    """
     question, sides = turn["stand_alone_question"], find_sides(turn["stand_alone_question"])
     if not sides or turn.get("answered_by") == "model" or turn.get("unwritten"):
         return []
     if turn["status"] == "answered" and turn["sentences"]:
+        if unnamed := [side for side in sides if not _is_named(side, turn, passages)]:
+            text = "Nothing that is quoted names %(sides)s, so this is only a part of the comparison."
+            return [translate(text, sides=join_quoted(unnamed))]
         text = "The documents are quoted on %(sides)s, in this order. Nothing is concluded from that."
         return [translate(text, sides=join_quoted(sides))]
     parts = dict(zip(split_questions(question), sides, strict=True))
@@ -170,3 +179,13 @@ def _write_comparison_note(turn: Mapping[str, Any]) -> list[str]:
     told = turn["status"] == "abstained" and missing
     text = "Nothing was found about %(missing)s, so there is nothing to compare."
     return [translate(text, missing=join_quoted(missing))] if told else []
+
+
+def _is_named(side: str, turn: Mapping[str, Any], passages: Visible) -> bool:
+    """Return whether a quoted sentence, together with the headings above it, has every word of a side."""
+    wanted = set(content_stems(side))
+    for sentence in turn["sentences"]:
+        above = [passages[one["passage"]][0].header for one in sentence["citations"] if one["passage"] in passages]
+        if wanted <= set(content_stems(" ".join([sentence["text"], *above]))):
+            return True
+    return False

@@ -95,6 +95,15 @@ async def test_a_comparison_quotes_one_block_for_each_side(tiny_kb: Any) -> None
     assert any("in this order. Nothing is concluded" in note for note in result.notes)
 
 
+async def test_a_comparison_says_which_side_nothing_that_is_quoted_names(tiny_kb: Any) -> None:
+    tiny_kb.add("leave.md", "# Travel comp time\n\nTravel comp time is for journeys of a day.\n")
+    result = await asked(tiny_kb, "What is the difference between travel comp time and weekend comp time?")
+    assert result.status == "answered" and "journeys" in result.answer
+    assert "Nothing that is quoted names “weekend comp time”, so this is only a part of the comparison." in (
+        result.notes
+    )
+
+
 async def test_a_comparison_without_one_of_its_sides_is_refused_and_names_it(tiny_kb: Any) -> None:
     result = await asked(tiny_kb, "Compare the Word Line voltage and the diet of penguins")
     assert result.status == "abstained"

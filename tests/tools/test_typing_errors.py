@@ -10,7 +10,7 @@ from argot.tools.reading.typing_errors import correct_words, find_typing_errors
 from argot.tools.text.words import stem
 from argot.types import Mention
 
-WORDS = ("password", "canteen", "holiday", "contract", "contact", "reception", "traning")
+WORDS = ("password", "canteen", "holiday", "contract", "contact", "reception", "traning", "haven")
 
 
 def count_in(words: Collection[str]) -> Callable[[str], int]:
@@ -37,6 +37,7 @@ def test_a_misspelt_word_is_read_as_the_one_that_the_documents_have(question: st
         "the contrct",  # contract and contact are as near
         "Who is Passwrod?",
         "where is passwrod.txt and /etc/passwrod and me@passwrod.org",
+        "sick hours i havent earned yet, which wont come",  # the documents have "haven"
         "the traning of new people",  # the documents write it so themselves
         "the weather in recent years",  # no word of the documents is near
         "PASSWROD",

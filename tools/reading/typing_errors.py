@@ -16,6 +16,12 @@ from argot.types import Mention
 MIN_LETTERS = 5
 """Letters of a word that is corrected; a shorter one is one error away from many others."""
 
+_CONTRACTIONS = frozenset(
+    """arent couldnt didnt doesnt hadnt hasnt havent heres isnt mightnt mustnt neednt shouldnt shouldve thats theres
+    theyd theyll theyre theyve wasnt werent weve whats wheres whos wouldnt wouldve youd youll youre youve""".split()
+)
+"""Contractions as they are typed in haste: without the apostrophe they are no errors for another word."""
+
 PassageCounter = Callable[[str], int]
 """Counts the passages with a word, in any inflection."""
 
@@ -41,7 +47,8 @@ def correct_words(question: str, errors: Sequence[tuple[str, str]]) -> str:
 
 def _find_meant(word: str, count: PassageCounter) -> str:
     """Return the one ordinary word of the documents that is one typing error away; empty if none or several are."""
-    if is_common_word(word) or is_everyday_word(word) or is_well_known(word) or count(word):
+    is_word = is_common_word(word) or is_everyday_word(word) or is_well_known(word) or word in _CONTRACTIONS
+    if is_word or count(word):
         return ""
     likely = [one for one in sorted(list_near_spellings(word)) if is_common_word(one) and _is_likely(word, one)]
     near = [one for one in likely if count(one)]

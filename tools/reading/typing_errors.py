@@ -17,8 +17,12 @@ MIN_LETTERS = 5
 """Letters of a word that is corrected; a shorter one is one error away from many others."""
 
 _CONTRACTIONS = frozenset(
-    """arent couldnt didnt doesnt hadnt hasnt havent heres isnt mightnt mustnt neednt shouldnt shouldve thats theres
-    theyd theyll theyre theyve wasnt werent weve whats wheres whos wouldnt wouldve youd youll youre youve""".split()
+    re.findall(
+        r"\w+",
+        """arent couldnt didnt doesnt hadnt hasnt havent heres isnt mightnt mustnt neednt shouldnt shouldve
+        thats theres theyd theyll theyre theyve wasnt werent weve whats wheres whos wouldnt wouldve youd
+        youll youre youve""",
+    )
 )
 """Contractions as they are typed in haste: without the apostrophe they are no errors for another word."""
 

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from argot.clock import format_time_left
 from argot.errors import Conflict, NotAllowed
-from argot.languages.catalogues import join_with_or, translate
+from argot.languages.catalogues import join_with_or, quote_name, translate
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.listing import describe_validity
@@ -130,7 +130,7 @@ class BoundedRoute(APIRoute):
 @cache
 def load_templates() -> Environment:
     """Load the templates of `ui/pages/templates` and of the wings' pages, with the filters they use."""
-    from argot.ui.rendering import page_filters
+    from argot.ui.rendering import page_filters, page_labels
     from argot.ui.rendering.label_lines import group_relations
 
     made = build_environment("argot.ui.pages", *(package for wing in wings() for package in wing.templates))
@@ -140,7 +140,10 @@ def load_templates() -> Environment:
         HOME=HOME,
         link=link_glossary,
         person_link=link_person,
-        LABELS=page_filters.LABELS,
+        label=page_labels.translate_label,
+        change_kind=page_labels.translate_change_kind,
+        column_label=page_labels.translate_column_field,
+        quote_name=quote_name,
         bars=page_filters.draw_bars,
         differences=page_filters.mark_differences,
         stored_fields=page_filters.list_fields,
@@ -150,11 +153,9 @@ def load_templates() -> Environment:
         join_with_or=join_with_or,
     )
     made.filters.update(
-        moment=page_filters.format_moment,
-        day=page_filters.format_day,
         sentence=page_filters.capitalize,
         file_kind=page_filters.get_file_kind,
-        count=page_filters.count,
+        count=page_labels.count_things,
         time_left=format_time_left,
         laid_out=page_filters.render_text,
         one_line=flatten_markdown,

@@ -9,6 +9,7 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import Conflict, InvalidInput, NotAllowed
+from argot.languages.catalogues import translate
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.history import glossary_use
@@ -141,7 +142,7 @@ def _add_misses(router: APIRouter, pages: Pages) -> None:
             return render_part("effects_error.html", error=str(error))
         # The address where this part's form tries a question that was typed.
         address = {"path": link_glossary("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
-        after = "As another name"
+        after = translate("As another name")
         return render_part(
             "effects.html", address=address, effects=found, sense=replace(sense, term=t), q=q, after=after
         )

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 from argot.languages.catalogues import (
     LANGUAGE_NAMES,
     format_local_day,
+    format_local_decimal,
     format_local_moment,
     format_local_number,
+    format_local_percent,
+    format_local_size,
     load_translations,
     page_language,
     translate,
@@ -47,7 +50,12 @@ def install_translations(environment: Environment) -> None:
         LANGUAGE_NAMES=LANGUAGE_NAMES,
     )
     environment.filters.update(
-        local_day=format_local_day, local_moment=format_local_moment, local_number=format_local_number
+        local_day=format_local_day,
+        local_moment=format_local_moment,
+        local_number=format_local_number,
+        local_decimal=format_local_decimal,
+        local_percent=format_local_percent,
+        filesizeformat=format_local_size,
     )
 
 

@@ -10,8 +10,11 @@ from pathlib import Path
 from jinja2.ext import babel_extract
 from repository import ROOT
 
-TEMPLATE_FOLDERS = (ROOT / "ui" / "templates", ROOT / "ui" / "pages" / "templates")
-FOLDERS = ("argot", "jargon_db", "graph", "tools", "service", "ui", "slack")
+TEMPLATE_FOLDERS = (
+    ROOT / "ui" / "templates",
+    *(ROOT / folder / "pages" / "templates" for folder in ("ui", "ratings", "learn", "evaluate")),
+)
+FOLDERS = ("argot", "jargon_db", "graph", "tools", "service", "ui", "slack", "ratings", "learn", "evaluate")
 TRANSLATE, TRANSLATE_NUMBER = "translate", "translate_number"
 Message = str | tuple[str, str]
 

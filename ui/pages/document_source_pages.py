@@ -25,6 +25,7 @@ from argot.service.usecases.documents.sources import (
 from argot.ui.pages.document_pages import DOCUMENTS
 from argot.ui.pages.form_fields import split_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
+from argot.ui.pages.page_errors import translate_error
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.routers import make_router
 
@@ -202,7 +203,7 @@ async def _render_sources(
         "kinds": KINDS,
         "every": INTERVALS,
     }
-    shown["refused"] = use_page_terms(str(error)) if error else ""
+    shown["refused"] = use_page_terms(translate_error(error)) if error else ""
     return show_page("sources.html", request, who, error=error, rows=await _list_rows(pages, who), **shown)
 
 

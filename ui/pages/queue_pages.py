@@ -60,6 +60,7 @@ from argot.ui.pages.page_base import (
     show_effects,
     show_page,
 )
+from argot.ui.pages.page_errors import translate_error
 from argot.ui.pages.sense_pages import render_form
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.routers import make_router
@@ -139,7 +140,7 @@ def _add_misses(router: APIRouter, pages: Pages) -> None:
                 questions=[q[:4000]] if q.strip() else [],
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
-            return render_part("effects_error.html", error=str(error))
+            return render_part("effects_error.html", error=translate_error(error))
         # The address where this part's form tries a question that was typed.
         address = {"path": link_glossary("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
         after = translate("As another name")

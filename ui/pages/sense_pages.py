@@ -48,6 +48,7 @@ from argot.ui.pages.page_base import (
     render_part,
     show_page,
 )
+from argot.ui.pages.page_errors import translate_error
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.routers import make_router
 
@@ -133,7 +134,7 @@ def _add_changing(router: APIRouter, pages: Pages) -> None:
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
             if "hx-request" in request.headers:
-                return render_part("effects_error.html", error=str(error))
+                return render_part("effects_error.html", error=translate_error(error))
             return await render_unsaved(pages, request, who, given, error, sense_id=sense_id, version=version)
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         shown: dict[str, Any] = {"effects": found, "q": q, "after": translate("Once saved"), "form": "sense-form"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from argot.languages.catalogues import format_local_number, translate, translate_number
+from argot.languages.catalogues import format_local_decimal, format_local_number, translate, translate_number
 
 LABELS: Mapping[str, str] = {
     "approved": "approved",
@@ -53,6 +53,35 @@ LABELS: Mapping[str, str] = {
     "expert_summary": "summary for experts",
     "question": "question",
     "picture": "picture",
+    "embedder": "Embedder",
+    "reranker": "Re-ranker",
+    "generator": "Language model",
+    "retrieval": "retrieval",
+    "answers": "the answers",
+    "train": "train",
+    "validation": "validation",
+    "test": "test",
+    "kept": "kept",
+    "struck": "struck",
+    "corrected": "corrected",
+    "making": "being made",
+    "to come": "to come",
+    "waiting": "waiting",
+    "running": "running",
+    "stopped": "stopped",
+    "failed": "failed",
+    "done": "done",
+    "starting": "starting",
+    "preparing examples": "preparing examples",
+    "reading the model": "reading the model",
+    "mining negatives": "mining negatives",
+    "measuring before": "measuring before",
+    "training": "training",
+    "writing the model": "writing the model",
+    "measuring after": "measuring after",
+    "asking": "asking",
+    "yes": "yes",
+    "no": "no",
 }
 """The words for values of states, origins, warnings, derived texts and fields, by their stored names."""
 CHANGE_KINDS: Mapping[str, str] = {
@@ -127,6 +156,17 @@ def translate_change_kind(kind: str) -> str:
 
 def translate_column_field(field: str) -> str:
     return translate(COLUMN_FIELDS.get(field, field.replace("_", " ")))
+
+
+def write_interval_heading() -> str:
+    """Write the heading of a column with 95 % intervals."""
+    return translate("%(number)s %% interval", number=95)
+
+
+def span_gains(low: float, high: float, digits: int) -> str:
+    """Write the ends of an interval of a gain, each with its sign."""
+    ends = (format_local_decimal(one, digits, signed=True) for one in (low, high))
+    return translate("%(first)s to %(last)s", **dict(zip(("first", "last"), ends, strict=True)))
 
 
 def count_things(number: int, thing: str) -> str:

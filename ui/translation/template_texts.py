@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 from argot.languages.catalogues import (
@@ -54,6 +55,7 @@ def install_translations(environment: Environment) -> None:
         local_moment=format_local_moment,
         local_number=format_local_number,
         local_decimal=format_local_decimal,
+        local_gain=partial(format_local_decimal, signed=True),
         local_percent=format_local_percent,
         filesizeformat=format_local_size,
     )

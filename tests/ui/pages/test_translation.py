@@ -16,6 +16,7 @@ from repository import ROOT
 from starlette.datastructures import Headers
 from translated_texts import Message, extract_from_module, extract_from_templates, list_modules, list_templates
 
+from argot.graph.presentation import model_troubles
 from argot.graph.presentation.wording import write_abstention
 from argot.languages.catalogues import (
     LANGUAGE_NAMES,
@@ -29,9 +30,13 @@ from argot.languages.catalogues import (
     translate,
     translate_language_name,
 )
+from argot.learn.pages import learning_data_pages, workbench_pages
+from argot.ratings.pages import rating_pages
 from argot.results import NO_ANSWER, STOPPED_MESSAGE, WEAK_MATCH
 from argot.service.admission_control import Limits
 from argot.service.sign_in import page_sign_in, password_sign_in
+from argot.service.usecases.documents import read_faults
+from argot.service.usecases.glossary import warning_texts
 from argot.service.usecases.questions.shared_conversations import WITHHELD
 from argot.settings import Settings
 from argot.types import PageKind
@@ -45,7 +50,7 @@ from argot.ui.pages import (
     document_source_pages,
     embed_pages,
     insight_pages,
-    page_base,
+    page_errors,
 )
 from argot.ui.rendering import insight_charts
 from argot.ui.rendering.page_filters import FILE_KINDS
@@ -71,7 +76,7 @@ MODULE_TEXTS = {
     *embed_pages.SCRIPT_TEXTS,
     account_pages.CHANGED_NOTICE,
     account_pages.DIFFERENT_PASSWORDS,
-    *page_base.DONE_MESSAGES.values(),
+    *rating_pages.DONE_MESSAGES.values(),
     *document_source_pages.KINDS.values(),
     *document_source_pages.INTERVALS.values(),
     *document_list.PROGRESS.values(),
@@ -79,6 +84,15 @@ MODULE_TEXTS = {
     *insight_pages.PERIODS.values(),
     *insight_charts.TITLES.values(),
     *insight_charts.HIGHEST.values(),
+    *page_errors.ERRORS,
+    *(text for wing in wings() for _, name, about in wing.workbench for text in (name, about) if text),
+    *learning_data_pages.KINDS.values(),
+    *workbench_pages.SAYS.values(),
+    *warning_texts.MESSAGES,
+    *model_troubles.CLAUSES,
+    *model_troubles.SUBJECTS,
+    *read_faults.REASONS,
+    *read_faults.REMEDIES,
     *("asker", "manager", "admin"),
     "What is %(term)s?",
     *filter(None, INTERFACE_TEXTS.values()),
@@ -92,7 +106,7 @@ MODULE_TEXTS = {
     *(one for one in [*FILE_KINDS.values(), "picture"] if one not in FORMAT_NAMES),
     *get_args(PageKind),
     *("approved", "draft", "retired"),
-    *("added", "updated", "unchanged", "duplicate", "failed", "skipped", "renamed", "removed"),
+    *("added", "updated", "unchanged", "duplicate", "failed", "skipped", "notice", "renamed", "removed"),
     NO_ANSWER,
     STOPPED_MESSAGE,
     WEAK_MATCH,

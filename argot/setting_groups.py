@@ -296,6 +296,9 @@ class MailSettings(_Group, alias_generator="mail_{}".format):
         alias="digest_hours",
         description="time between two digests of suggestions to the contact of a context, by mail or in Slack; 0: none",
     )
+    digest_language: Literal["en", "de", "fr", "es"] = Field(
+        "en", alias="digest_language", description="the language of digests: en, de, fr or es"
+    )
 
 
 class ReadingSettings(_Group):

@@ -151,6 +151,28 @@ def format_local_number(number: int) -> str:
     return format_decimal(number, locale=page_language.get())
 
 
+def format_local_decimal(number: float, digits: int, *, signed: bool = False) -> str:
+    """Format a number with so many digits after the language's decimal sign; `signed`: with a plus before a gain."""
+    from babel.numbers import format_decimal
+
+    shown = "0" + "." * bool(digits) + "0" * digits
+    return format_decimal(number, f"+{shown};-{shown}" if signed else f"#,##{shown}", locale=page_language.get())
+
+
+def format_local_percent(share: float) -> str:
+    """Format a share between 0 and 1 as a whole percentage that no line break parts: 45 %."""
+    return f"{format_local_decimal(100 * share, 0)} %"
+
+
+def format_local_size(size: float) -> str:
+    """Format a number of bytes, in units of 1,000, with the language's own name for bytes."""
+    units, unit = ("B", "kB", "MB", "GB", "TB"), 0
+    while size >= 1000 and unit < len(units) - 1:
+        size, unit = size / 1000, unit + 1
+    name = units[unit].replace("B", "o") if page_language.get() == "fr" else units[unit]
+    return f"{format_local_decimal(size, 1 if unit else 0)} {name}"
+
+
 def _parse_moment(text: str) -> datetime | None:
     from datetime import datetime
 

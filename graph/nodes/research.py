@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from argot.errors import ModelUnavailable
 from argot.graph.node_frame import StateUpdate, Step, tell_step
+from argot.graph.presentation.progress import write_call_step, write_settled_step
 from argot.graph.quoting_evidence import judge_for_quoting
 from argot.graph.research_plan import (
     MAX_FIRST_PASSAGES,
@@ -97,7 +98,8 @@ async def _call(request: ToolRequest, at: int, state: State, run: RunContext) ->
         call = await asyncio.to_thread(call_tool, request, at, state, run)
         return {**state, "tool_calls": [*calls, call]}
     if tool := find_offered(request, run):
-        tell_step(at + 1, f"{state['plan'][at]['question']} · asking {tool.server_name} for {tool.name}")
+        asked = state["plan"][at]["question"]
+        tell_step(at + 1, write_call_step(asked, tool.server_name, tool.name, of=state["question"]))
     call, result = await ask_server(request, tool, at, state, run)
     results = [*state.get("tool_results", []), *([result] if result else [])]
     return {**state, "tool_calls": [*calls, call], "tool_results": results}
@@ -107,7 +109,7 @@ async def _settle(state: State, at: int, numbers: Sequence[int] | None, run: Run
     part = settle(state["plan"][at], at, numbers, state)
     count = len(part["passages"])
     found = f"{count} passage{'s' * (count > 1)}" if count else "not found"
-    tell_step(at + 1, f"{part['question']} · {found}")
+    tell_step(at + 1, write_settled_step(part["question"], count, of=state["question"]))
     plan = [part if place == at else one for place, one in enumerate(state["plan"])]
     return await _finish(plan, state, run, found)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from argot.graph.presentation.model_troubles import translate_trouble
 from argot.graph.state import DoubtRecord, TurnPart
 from argot.graph.state_records import DEFINED_BY_DOCUMENTS, MIN_CLEAR_CONTEXT_SCORE, get_term
 from argot.languages.catalogues import (
@@ -291,7 +292,7 @@ def write_model_notes(turn: Mapping[str, Any]) -> list[str]:
             if quoted
             else "The language model server %(trouble)s; what it would have done was done without it."
         )
-        return [translate(text, trouble=turn["trouble"])]
+        return [translate(text, trouble=translate_trouble(turn["trouble"]))]
     if turn.get("replaced") and quoted:
         return [
             translate("The documents support nothing that the language model wrote; this answer quotes them instead.")

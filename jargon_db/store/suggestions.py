@@ -233,8 +233,13 @@ def _require_new(connection: Connection, by: Principal, given: SenseInput, said:
     for row in readable(select(connection, _MEANT, {"key": normalise(given.term)}), by):
         in_context = said.context is None or row["context_key"] == normalise_context(said.context)
         if in_context and normalise(row["expansion"]) == normalise(said.expansion):
-            state = "in the glossary already" if row["status"] == "approved" else "waiting for approval already"
-            raise Conflict(f"“{row['spelling']}: {row['expansion']}” ({row['context_name']}) is {state}.")
+            text = (
+                "“%(meaning)s” (%(context)s) is in the glossary already."
+                if row["status"] == "approved"
+                else "“%(meaning)s” (%(context)s) is waiting for approval already."
+            )
+            meaning = f"{row['spelling']}: {row['expansion']}"
+            raise Conflict(translate(text, meaning=meaning, context=row["context_name"]))
 
 
 def _find_same(connection: Connection, by: Principal, said: ProposalInput) -> tuple[str, Row | None]:

@@ -38,7 +38,6 @@ from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.routers import make_router
 
 TUNE = f"{WORKBENCH}/tune"
-NAMES: dict[str, str] = {"embedder": "Embedder", "reranker": "Re-ranker", "generator": "Language model"}
 
 
 def build_tuning_pages(kb: KnowledgeBase) -> APIRouter:
@@ -78,7 +77,7 @@ def _add_start_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         asked = given.getlist("kind") if given else WITHOUT_MODEL
         models = given.getlist("model") if given else ("embedder",)
         shown: dict[str, Any] = {
-            "models": [(kind, NAMES[kind], SAYS[kind], kind in models) for kind in KINDS],
+            "models": [(kind, SAYS[kind], kind in models) for kind in KINDS],
             "kinds": [(kind, SAID_OF_KINDS[kind], kind in asked) for kind in offered],
             "fields": {kind: await training_recipe(kb, who.principal, kind=kind) for kind in KINDS},
             "sets": await training_sets(kb, who.principal),
@@ -86,7 +85,7 @@ def _add_start_routes(router: APIRouter, kb: KnowledgeBase) -> None:
             "has_model": has_model,
             "given": {"name": "", "tags": "", "limit": "", "per_passage": "", "seed": "7", **(typed or {})},
         }
-        return show_page("workbench_tune.html", request, who, error=error, RECIPE=RECIPE, NAMES=NAMES, **shown)
+        return show_page("workbench_tune.html", request, who, error=error, RECIPE=RECIPE, **shown)
 
 
 def _read_models(given: FormData) -> ModelsToTune:
@@ -135,7 +134,7 @@ def _add_tuning_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         if "hx-request" not in request.headers:
             return await tuning_page(request, who, tuning)
         found = await tuning_show(kb, who.principal, tuning=tuning)
-        return render_part("workbench_tune_state.html", who=who, found=found, NAMES=NAMES)
+        return render_part("workbench_tune_state.html", who=who, found=found)
 
     @router.post("/{tuning}/{change}")
     @needs("manager")
@@ -153,4 +152,4 @@ def _add_tuning_routes(router: APIRouter, kb: KnowledgeBase) -> None:
 
     async def tuning_page(request: Request, who: Visitor, tuning: str, error: ArgotError | None = None) -> Response:
         found = await tuning_show(kb, who.principal, tuning=tuning)
-        return show_page("workbench_tune_one.html", request, who, error=error, found=found, NAMES=NAMES)
+        return show_page("workbench_tune_one.html", request, who, error=error, found=found)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from argot.clock import format_utc, utc_now
 from argot.jargon_db.lookup.normalise import normalise
+from argot.languages.catalogues import speak, translate, translate_number
 from argot.service.glossary_review.miss_loop import LOOP
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.mail import MailRefused, send_mail
@@ -47,9 +48,10 @@ class Digest:
     def text(self) -> str:
         shown = [f"- {line}" for line in self.lines[:MAX_LINES]]
         if more := len(self.lines) - len(shown):
-            shown.append(f"- and {more} more")
+            shown.append(f"- {translate('and %(number)s more', number=more)}")
         if self.hidden:
-            shown.append(f"- {self.hidden} of a context with readers of its own, shown after signing in")
+            text = "%(number)s of a context with readers of its own, shown after signing in"
+            shown.append(f"- {translate(text, number=self.hidden)}")
         return "\n".join(shown)
 
 
@@ -86,7 +88,9 @@ async def send_mails(kb: KnowledgeBase, *, at_once: bool = False) -> list[SentDi
         if not addresses:
             continue
         number = len(digest.lines) + digest.hidden
-        subject = f"{number} {'suggestion' if number == 1 else 'suggestions'} for the glossary"
+        with speak(kb.settings.mail.digest_language):
+            one, many = "%(number)s suggestion for the glossary", "%(number)s suggestions for the glossary"
+            subject = translate_number(one, many, number)
         try:
             await asyncio.to_thread(send_mail, kb.settings.mail, addresses, subject, write_text(kb, digest))
         except MailRefused as error:
@@ -109,11 +113,14 @@ def find_addresses(contact: str) -> list[str]:
 
 
 def write_text(kb: KnowledgeBase, digest: Digest) -> str:
-    """Write the whole message."""
+    """Write the whole message in the language of the setting: a contact is a text, and has chosen none."""
     where = kb.settings.web.public_url.rstrip("/")
     names = f" ({', '.join(digest.contexts)})" if digest.contexts else ""
-    last = f"Decide on them: {where}/glossary/proposals" if where else "Decide on them under Glossary, Proposed."
-    return f"New suggestions for the glossary{names}:\n\n{digest.text}\n\n{last}\n"
+    with speak(kb.settings.mail.digest_language):
+        first = translate("New suggestions for the glossary%(names)s:", names=names)
+        address = translate("Decide on them: %(address)s", address=f"{where}/glossary/proposals")
+        last = address if where else translate("Decide on them under Glossary, Proposed.")
+        return f"{first}\n\n{digest.text}\n\n{last}\n"
 
 
 def list_due(kb: KnowledgeBase, now: datetime | None = None, *, at_once: bool = False) -> list[Digest]:
@@ -133,7 +140,8 @@ def list_due(kb: KnowledgeBase, now: datetime | None = None, *, at_once: bool = 
         since = kb.glossary.suggestions.list_since(LOOP, sent)
         new = [one for one in since if one.context and normalise(one.context) in keys]
         if new:
-            found.append(_write_digest(contact, contexts, new, format_utc(moment, "seconds")))
+            with speak(kb.settings.mail.digest_language):
+                found.append(_write_digest(contact, contexts, new, format_utc(moment, "seconds")))
     return found
 
 
@@ -157,5 +165,5 @@ def _write_digest(contact: str, contexts: list[Context], new: list[Proposal], at
 
 def _write_line(one: Proposal) -> str:
     meaning = " ".join((one.expansion or one.description).split())[:MAX_WORDS_CHARS]
-    confirmed = f", confirmed by {one.confirmations}" if one.confirmations else ""
+    confirmed = f", {translate('confirmed by %(number)s', number=one.confirmations)}" if one.confirmations else ""
     return f"{' '.join(one.term.split())}: {meaning} ({one.context}{confirmed})"

@@ -66,7 +66,7 @@ async def test_a_training_can_be_watched_stopped_and_removed(kb: KnowledgeBase, 
     with run.hold():
         run.note(RunState("running", "training", 8, 20, seconds_left=75))
         page = (await mia.get(address)).text
-        assert "8 of 20, 75 s left" in page and page.count("<polyline") == 2 and HOSTILE not in page
+        assert "8 of 20 · 75 s left" in page and page.count("<polyline") == 2 and HOSTILE not in page
         assert f'hx-get="{address}/state"' in page and 'http-equiv="refresh"' in page
         state = await mia.get(f"{address}/state", headers={"HX-Request": "true"})
         assert "<html" not in state.text and "8 of 20" in state.text

@@ -10,8 +10,11 @@ from pathlib import Path
 from jinja2.ext import babel_extract
 from repository import ROOT
 
-TEMPLATE_FOLDERS = (ROOT / "ui" / "templates", ROOT / "ui" / "pages" / "templates")
-FOLDERS = ("argot", "jargon_db", "graph", "tools", "service", "ui", "slack")
+TEMPLATE_FOLDERS = (
+    ROOT / "ui" / "templates",
+    *(ROOT / folder / "pages" / "templates" for folder in ("ui", "ratings", "learn", "evaluate")),
+)
+FOLDERS = ("argot", "jargon_db", "graph", "tools", "service", "ui", "slack", "ratings", "learn", "evaluate")
 TRANSLATE, TRANSLATE_NUMBER = "translate", "translate_number"
 Message = str | tuple[str, str]
 
@@ -91,8 +94,20 @@ def _list_pairs(arguments: list[ast.expr], named: dict[str, list[ast.expr]]) -> 
     if not isinstance(arguments[0], ast.Starred):
         yield from zip(_list_constants(arguments[0], named), _list_constants(arguments[1], named), strict=True)
         return
+    match arguments[0].value:
+        case ast.Subscript(value=ast.Name(id=name)):
+            # Chosen from a dictionary of pairs.
+            yield from _list_chosen_pairs(named.get(name, []))
+            return
     # Given as a whole: then it is any pair of the module that has a place for the number.
     for value in (one for some in named.values() for one in some if isinstance(one, ast.Tuple)):
         texts = list(_list_constants(value, {}))
         if len(texts) == 2 and all("%(number)s" in text for text in texts):
             yield texts[0], texts[1]
+
+
+def _list_chosen_pairs(values: list[ast.expr]) -> Iterator[tuple[str, str]]:
+    for value in (one for whole in values if isinstance(whole, ast.Dict) for one in whole.values):
+        if isinstance(value, ast.Tuple):
+            one, many = _list_constants(value, {})
+            yield one, many

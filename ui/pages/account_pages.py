@@ -27,6 +27,7 @@ from argot.service.usecases.people.personal_data import my_data
 from argot.service.usecases.people.users import show_session
 from argot.ui.pages.embed_pages import build_embed_pages
 from argot.ui.pages.page_base import HEADERS, load_templates
+from argot.ui.pages.page_errors import translate_error
 from argot.ui.pages.provider_pages import (
     build_provider_pages,
     choose_own_page,
@@ -213,7 +214,7 @@ def build_account_pages(
         except SignInRefused as refusal:
             return await show_account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
-            return await show_account(who, 400, error=str(error))
+            return await show_account(who, 400, error=translate_error(error))
         # All sessions have ended with the old password, also this one: the browser gets a new one.
         agent = request.headers.get("user-agent", "")
         token = await begin_session(kb, who.name, address, agent)
@@ -229,7 +230,7 @@ def build_account_pages(
         except SignInRefused as refusal:
             return await show_account(who, refusal.status, error=str(refusal))
         except InvalidInput as error:
-            return await show_account(who, 400, error=str(error))
+            return await show_account(who, 400, error=translate_error(error))
         return await show_account(who, new_key=made.key)
 
     @router.post("/keys/{key}/revoke")

@@ -11,11 +11,11 @@ from urllib.parse import quote, urlencode
 from fastapi import Request
 
 from argot.clock import format_utc, utc_now
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.automatic_derivation import Progress, derivation_status
 from argot.service.usecases.documents.listing import DocumentFilter, DocumentsFound, Order, State, document_find
 from argot.ui.pages.page_base import parse_integer
-from argot.ui.rendering.page_filters import count
 from argot.ui.web.authorization import Visitor
 
 PAGE_ROWS = 50
@@ -91,6 +91,6 @@ async def describe_derivation(kb: KnowledgeBase, who: Visitor, documents: list[s
     told = {}
     for one in status.documents:
         if words := PROGRESS.get(one.state):
-            failed = f" ({count(one.tries, 'try', 'tries')}): {one.detail}" if one.detail else ""
-            told[one.document] = words + failed
+            number = translate("tries: %(number)s", number=one.tries)
+            told[one.document] = translate(words) + (f" ({number}): {one.detail}" if one.detail else "")
     return told

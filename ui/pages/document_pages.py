@@ -21,6 +21,7 @@ from argot.service.usecases.usecase_registry import get_outcome
 from argot.ui.pages.document_list import CHOICES, PAGE_ROWS, list_documents
 from argot.ui.pages.form_fields import split_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
+from argot.ui.pages.page_errors import translate_error
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.open_connections import FORM_OVERHEAD_BYTES
 from argot.ui.web.routers import make_router
@@ -101,7 +102,7 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
                 ]
             except (InvalidInput, NotAllowed) as error:
                 name = one if isinstance(one, str) else read_sent_name(one)
-                outcomes.append({"kind": "failed", "name": name, "detail": str(error), "href": ""})
+                outcomes.append({"kind": "failed", "name": name, "detail": translate_error(error), "href": ""})
         return await render_list(request, who, given=form, outcomes=outcomes)
 
     @router.post("/change")

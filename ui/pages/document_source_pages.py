@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed
+from argot.languages.catalogues import format_local_number, translate, translate_number
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.sources import (
     SourceKind,
@@ -24,6 +25,7 @@ from argot.service.usecases.documents.sources import (
 from argot.ui.pages.document_pages import DOCUMENTS
 from argot.ui.pages.form_fields import split_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
+from argot.ui.pages.page_errors import translate_error
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.routers import make_router
 
@@ -40,7 +42,13 @@ KINDS: Mapping[SourceKind, str] = {
 INTERVALS: Mapping[str, str] = {
     "": "Only when asked", "30m": "Every 30 minutes", "6h": "Every 6 hours", "1d": "Every day", "7d": "Every week",
 }  # fmt: skip
-_UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"))
+_EVERY = {
+    86_400: ("every day", "every %(number)s days"),
+    3600: ("every hour", "every %(number)s hours"),
+    60: ("every minute", "every %(number)s minutes"),
+    1: ("every second", "every %(number)s seconds"),
+}
+"""The words for an interval, by the seconds of its unit."""
 _FIELDS = ("address", "name", "kind", "every", "include", "exclude", "tags", "audience", "branch", "options", "secrets")
 _PAGE_TERMS = ((re.compile(r"--with-env (?=\w)"), "under Secrets "), (re.compile(r"--with (?=\w)"), "under Options "))
 """The command line's names in messages of use cases, and the page's names for the same."""
@@ -63,14 +71,15 @@ class SourceRow:
     def every(self) -> str:
         """The interval, such as "every 6 hours"; empty for a source that is synced only on request."""
         every = self.source.every
-        size, unit = next(((size, unit) for size, unit in _UNITS if every and every % size == 0), (1, "second"))
-        return "" if not every else f"every {unit}" if every == size else f"every {every // size} {unit}s"
+        unit = next(seconds for seconds in _EVERY if every % seconds == 0)
+        return translate_number(*_EVERY[unit], every // unit) if every else ""
 
     @property
     def changes(self) -> str:
         """The changes of the last sync: "2 added, 1 removed"."""
         counts = self.source.counts
-        return ", ".join(f"{counts[kind]:,} {kind}" for kind in _CHANGES if counts.get(kind))
+        given = [(counts[kind], kind) for kind in _CHANGES if counts.get(kind)]
+        return ", ".join(f"{format_local_number(number)} {translate(kind)}" for number, kind in given)
 
     @property
     def detail(self) -> str:
@@ -194,7 +203,7 @@ async def _render_sources(
         "kinds": KINDS,
         "every": INTERVALS,
     }
-    shown["refused"] = use_page_terms(str(error)) if error else ""
+    shown["refused"] = use_page_terms(translate_error(error)) if error else ""
     return show_page("sources.html", request, who, error=error, rows=await _list_rows(pages, who), **shown)
 
 

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 
 from argot.clock import utc_now
 from argot.errors import InvalidInput
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions.insight import STEP, insight
 from argot.ui.pages.page_base import BoundedRoute, parse_integer, show_page
@@ -52,9 +53,9 @@ def build_insight_pages(kb: KnowledgeBase) -> APIRouter:
             found=found,
             chart=draw_questions(found.counts.days, found.since, found.until),
             share=draw_share,
-            periods={name: f"{INSIGHT}?days={length}" for length, name in PERIODS.items()},
+            periods={translate(name): f"{INSIGHT}?days={length}" for length, name in PERIODS.items()},
             # The period of a tab, if it is one of them.
-            chosen=PERIODS.get(days, "" if since or until else PERIODS[30]),
+            chosen=translate(PERIODS.get(days, "" if since or until else PERIODS[30])),
             surfaces=SURFACES,
             step=STEP,
             at=lambda start: f"{INSIGHT}?{urlencode({**here, 'start': start})}#never",

@@ -16,14 +16,16 @@ from starlette.responses import Response
 
 from argot.clock import format_time_left
 from argot.errors import Conflict, NotAllowed
-from argot.languages.catalogues import join_with_or, translate
+from argot.languages.catalogues import join_with_or, quote_name
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.listing import describe_validity
+from argot.service.usecases.documents.read_faults import translate_read_fault
 from argot.service.usecases.glossary.contexts import context_list
 from argot.service.usecases.glossary.impact import CombinedImpact
 from argot.service.usecases.glossary.sense_results import flatten_markdown
 from argot.types import Context
+from argot.ui.pages.page_errors import translate_error
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.open_connections import describe_limit, is_said_larger
 from argot.ui.web.page_templates import build_environment
@@ -130,7 +132,7 @@ class BoundedRoute(APIRoute):
 @cache
 def load_templates() -> Environment:
     """Load the templates of `ui/pages/templates` and of the wings' pages, with the filters they use."""
-    from argot.ui.rendering import page_filters
+    from argot.ui.rendering import page_filters, page_labels
     from argot.ui.rendering.label_lines import group_relations
 
     made = build_environment("argot.ui.pages", *(package for wing in wings() for package in wing.templates))
@@ -140,7 +142,12 @@ def load_templates() -> Environment:
         HOME=HOME,
         link=link_glossary,
         person_link=link_person,
-        LABELS=page_filters.LABELS,
+        label=page_labels.translate_label,
+        change_kind=page_labels.translate_change_kind,
+        column_label=page_labels.translate_column_field,
+        quote_name=quote_name,
+        interval_heading=page_labels.write_interval_heading,
+        span_gains=page_labels.span_gains,
         bars=page_filters.draw_bars,
         differences=page_filters.mark_differences,
         stored_fields=page_filters.list_fields,
@@ -150,14 +157,13 @@ def load_templates() -> Environment:
         join_with_or=join_with_or,
     )
     made.filters.update(
-        moment=page_filters.format_moment,
-        day=page_filters.format_day,
         sentence=page_filters.capitalize,
         file_kind=page_filters.get_file_kind,
-        count=page_filters.count,
+        count=page_labels.count_things,
         time_left=format_time_left,
         laid_out=page_filters.render_text,
         one_line=flatten_markdown,
+        read_fault=translate_read_fault,
     )
     return made
 
@@ -177,7 +183,7 @@ def show_page(
     """
     shown = {
         "done": DONE_MESSAGES.get(request.query_params.get("done", ""), ""),
-        "error": translate(str(error)) if error else "",
+        "error": translate_error(error) if error else "",
     }
     html = load_templates().get_template(template).render(who=who, path=request.url.path, **shown, **values)
     return HTMLResponse(html, status_code=code if error is None else _get_status(error), headers=HEADERS)

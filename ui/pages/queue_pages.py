@@ -9,6 +9,7 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import Conflict, InvalidInput, NotAllowed
+from argot.languages.catalogues import translate
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.history import glossary_use
@@ -59,6 +60,7 @@ from argot.ui.pages.page_base import (
     show_effects,
     show_page,
 )
+from argot.ui.pages.page_errors import translate_error
 from argot.ui.pages.sense_pages import render_form
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.routers import make_router
@@ -138,10 +140,10 @@ def _add_misses(router: APIRouter, pages: Pages) -> None:
                 questions=[q[:4000]] if q.strip() else [],
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
-            return render_part("effects_error.html", error=str(error))
+            return render_part("effects_error.html", error=translate_error(error))
         # The address where this part's form tries a question that was typed.
         address = {"path": link_glossary("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
-        after = "As another name"
+        after = translate("As another name")
         return render_part(
             "effects.html", address=address, effects=found, sense=replace(sense, term=t), q=q, after=after
         )

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import Conflict, InvalidInput, NotAllowed
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.history import glossary_since
 from argot.service.usecases.glossary.impact import glossary_edit_effects, glossary_effects
@@ -47,6 +48,7 @@ from argot.ui.pages.page_base import (
     render_part,
     show_page,
 )
+from argot.ui.pages.page_errors import translate_error
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.routers import make_router
 
@@ -132,10 +134,10 @@ def _add_changing(router: APIRouter, pages: Pages) -> None:
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
             if "hx-request" in request.headers:
-                return render_part("effects_error.html", error=str(error))
+                return render_part("effects_error.html", error=translate_error(error))
             return await render_unsaved(pages, request, who, given, error, sense_id=sense_id, version=version)
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
-        shown: dict[str, Any] = {"effects": found, "q": q, "after": "Once saved", "form": "sense-form"}
+        shown: dict[str, Any] = {"effects": found, "q": q, "after": translate("Once saved"), "form": "sense-form"}
         if "hx-request" in request.headers:
             return render_part("effects.html", sense=replace(sense, term=given["term"]), **shown)
         here = replace(sense, version=version)
@@ -156,7 +158,8 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
         tried: Literal["approve", "retire"] = "retire" if change == "retire" else "approve"
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         found = await glossary_effects(pages.kb, who.principal, sense_id=sense_id, questions=given, change=tried)
-        shown: dict[str, Any] = {"effects": found, "sense": sense, "q": q, "after": f"Once {tried}d", "change": tried}
+        after = translate("Once retired") if tried == "retire" else translate("Once approved")
+        shown: dict[str, Any] = {"effects": found, "sense": sense, "q": q, "after": after, "change": tried}
         if "hx-request" not in request.headers:
             return show_page("effects_page.html", request, who, **shown)
         return render_part("effects.html", **shown)

@@ -8,10 +8,17 @@ from datetime import date, timedelta
 
 from markupsafe import Markup
 
+from argot.languages.catalogues import format_local_day, format_local_number, translate
 from argot.service.usecases.questions.insight import DayCount
 
 MAX_BARS = 92
 """The most days with a bar each; longer periods are shown by week, and then by month."""
+TITLES = {"day": "Questions by day", "week": "Questions by week", "month": "Questions by month"}
+HIGHEST = {
+    "day": "at most %(number)s a day",
+    "week": "at most %(number)s a week",
+    "month": "at most %(number)s a month",
+}
 WIDE, GAP, TALL = 10, 2, 60
 _RECTANGLE = Markup('<rect class="{}" x="{}" y="{}" width="{}" height="{}"></rect>')
 
@@ -27,13 +34,13 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart; `step` is the period of a bar, such as "day"; `most` is the number of questions of the highest bar."""
+    """A chart; `highest` says how many questions the highest bar stands for."""
 
     drawing: Markup
-    step: str
+    title: str
     first: str
     last: str
-    most: int
+    highest: str
 
 
 def draw_questions(days: Sequence[DayCount], since: str, until: str) -> Chart:
@@ -42,13 +49,14 @@ def draw_questions(days: Sequence[DayCount], since: str, until: str) -> Chart:
     most = max((bar.questions for bar in bars), default=0)
     drawn = Markup("").join(_draw_bar(place, bar, most or 1) for place, bar in enumerate(bars))
     wide = len(bars) * (WIDE + GAP) - GAP
-    told = ", ".join(f"{bar.label}: {bar.questions}" for bar in bars if bar.questions) or "none"
+    told = ", ".join(f"{format_local_day(bar.label)}: {bar.questions}" for bar in bars if bar.questions)
     # Stretched to the page's width, so that a year and a week are equally wide.
     frame = Markup(
-        '<svg class="days" role="img" aria-label="Questions by {}: {}" viewBox="0 0 {} {}" preserveAspectRatio="none">'
-        "{}</svg>"
+        '<svg class="days" role="img" aria-label="{}: {}" viewBox="0 0 {} {}" preserveAspectRatio="none">{}</svg>'
     )
-    return Chart(frame.format(step, told, wide, TALL, drawn), step, bars[0].label, bars[-1].label, most)
+    title, highest = translate(TITLES[step]), translate(HIGHEST[step], number=format_local_number(most))
+    drawing = frame.format(title, told or translate("none"), wide, TALL, drawn)
+    return Chart(drawing, title, format_local_day(bars[0].label), format_local_day(bars[-1].label), highest)
 
 
 def draw_share(share: float) -> Markup:
@@ -62,7 +70,9 @@ def _draw_bar(place: int, bar: Bar, most: int) -> Markup:
     # At least one unit high, so that a day without questions still shows as a day.
     high = max(round(bar.questions / most * TALL, 1), 1)
     open_high = round(bar.unanswered / most * TALL, 1)
-    told = f"{bar.label}: {bar.questions:,}" + (f", {bar.unanswered:,} without an answer" if bar.unanswered else "")
+    told = f"{format_local_day(bar.label)}: {format_local_number(bar.questions)}"
+    if bar.unanswered:
+        told += ", " + translate("%(number)s without an answer", number=format_local_number(bar.unanswered))
     left = place * (WIDE + GAP)
     whole = _RECTANGLE.format("all" if bar.questions else "none", left, TALL - high, WIDE, high)
     part = _RECTANGLE.format("open", left, TALL - open_high, WIDE, open_high) if bar.unanswered else Markup("")

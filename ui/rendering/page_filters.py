@@ -1,4 +1,4 @@
-"""Template filters of the pages: labels for stored values, small bar charts, and the differences of two texts."""
+"""Template filters of the pages: kinds of files, small bar charts, and the differences of two texts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from markupsafe import Markup
 
+from argot.languages.catalogues import format_local_day, translate
 from argot.locations import place
 from argot.service.json_values import read_dataclass_fields
 from argot.types import Context, Label, Relation, Sense
@@ -24,44 +25,6 @@ MAX_COMPARED_WORDS = 3000
 """Words on each side. The time to compare grows with their product; longer texts are shown whole."""
 BAR, GAP, TALL = 9, 3, 30
 DELETED, INSERTED = Markup("<del>{}</del>"), Markup("<ins>{}</ins>")
-
-LABELS = {
-    "approved": "approved",
-    "draft": "draft",
-    "retired": "retired",
-    "miss": "drafted for a missed term",
-    "mined": "found in the documents",
-    "person": "proposed by a person",
-    "model": "written by the language model",
-    "sure": "sure",
-    "likely": "likely",
-    "unsure": "unsure",
-    "unrated": "",
-    "sure_up": "Sure",
-    "likely_up": "Likely or sure",
-    "duplicate": "Duplicate",
-    "conflicting_expansion": "Two meanings in one context",
-    "same_elsewhere": "Same meaning elsewhere",
-    "alias_collides": "Alias collides",
-    "ordinary_word": "Ordinary word",
-    "expansion_is_term": "Says no more than the term",
-    "alias_is_term": "Alias of itself",
-    "review_due": "Review due",
-    "no_document": "Not in the documents",
-    "term": "Term",
-    "context": "Context",
-    "expansion": "Stands for",
-    "description": "Description",
-    "notes": "Notes",
-    "aliases": "Other names",
-    "owner": "Owner",
-    "status": "Status",
-    "audience": "Who may read it",
-    "review_by": "Review by",
-    "contact": "Contact",
-    "name": "Name",
-    "let stand": "conflict accepted",  # the stored name of this kind of change
-}
 
 FILE_KINDS = {
     "text/markdown": "Markdown",
@@ -100,15 +63,6 @@ def get_file_kind(media_type: str) -> str:
     return "picture" if media_type.startswith("image/") else named
 
 
-def format_moment(text: str | None) -> str:
-    """Format an ISO time for people: 2027-01-31 12:00."""
-    return (text or "")[:16].replace("T", " ")
-
-
-def format_day(text: str | None) -> str:
-    return (text or "")[:10]
-
-
 def capitalize(text: str) -> str:
     """Capitalize the first letter, and leave the rest as it is."""
     return text[:1].upper() + text[1:]
@@ -129,11 +83,6 @@ def format_place(passage: PlacedText) -> str:
     return place(passage.document, passage.page, getattr(passage, "page_kind", None))
 
 
-def count(number: int, one: str, many: str = "") -> str:
-    """Format a number with its noun: 1 question, 3 questions, 12,000 questions."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 @cache
 def load_renderer() -> MarkdownIt:
     from markdown_it import MarkdownIt
@@ -151,7 +100,8 @@ def render_text(markdown: str) -> Markup:
 def draw_bars(counts: Sequence[int], weeks: Sequence[str], of: str) -> Markup:
     """Draw counts by week as inline SVG, with the same in words for screen readers."""
     most = max(counts, default=0) or 1
-    told = ", ".join(f"{week}: {number}" for week, number in zip(weeks, counts, strict=True) if number) or "none"
+    days = [format_local_day(week) for week in weeks]
+    told = ", ".join(f"{day}: {number}" for day, number in zip(days, counts, strict=True) if number)
     drawn = Markup("").join(
         Markup('<rect x="{}" y="{}" width="{}" height="{}"{}><title>{}: {}</title></rect>').format(
             place * (BAR + GAP),
@@ -160,14 +110,15 @@ def draw_bars(counts: Sequence[int], weeks: Sequence[str], of: str) -> Markup:
             BAR,
             height,
             Markup("") if number else Markup(' class="none"'),
-            week,
+            day,
             number,
         )
-        for place, (week, number) in enumerate(zip(weeks, counts, strict=True))
+        for place, (day, number) in enumerate(zip(days, counts, strict=True))
     )
     wide = len(counts) * (BAR + GAP) - GAP
     frame = Markup('<svg class="bars" role="img" aria-label="{}" viewBox="0 0 {} {}" width="{}" height="{}">{}</svg>')
-    return frame.format(f"{of}, by week: {told}", wide, TALL, wide, TALL, drawn)
+    label = translate("%(what)s, by week: %(counts)s", what=of, counts=told or translate("none"))
+    return frame.format(label, wide, TALL, wide, TALL, drawn)
 
 
 def mark_differences(before: object, after: object) -> tuple[Markup, Markup]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 from argot.languages.catalogues import (
     LANGUAGE_NAMES,
     format_local_day,
+    format_local_decimal,
     format_local_moment,
     format_local_number,
+    format_local_percent,
+    format_local_size,
     load_translations,
     page_language,
     translate,
@@ -47,7 +51,13 @@ def install_translations(environment: Environment) -> None:
         LANGUAGE_NAMES=LANGUAGE_NAMES,
     )
     environment.filters.update(
-        local_day=format_local_day, local_moment=format_local_moment, local_number=format_local_number
+        local_day=format_local_day,
+        local_moment=format_local_moment,
+        local_number=format_local_number,
+        local_decimal=format_local_decimal,
+        local_gain=partial(format_local_decimal, signed=True),
+        local_percent=format_local_percent,
+        filesizeformat=format_local_size,
     )
 
 

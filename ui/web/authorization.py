@@ -255,15 +255,26 @@ def is_for_programs(path: str) -> bool:
 def check_access(entry: AddressRule | None, who: Visitor | None) -> tuple[int, str] | None:
     """Return None if this visitor may go there, else the status and the reason."""
     if entry is None or entry.access is None:
-        return 404, "There is nothing here."
+        return 404, translate("There is nothing here.")
     # Before the role: even an administrator's key must not open the pages.
     if who is not None and who.auth_method == "key" and not entry.program and entry.access != "anonymous":
-        return 403, "A key does not open this page: it is for people who sign in. Keys are for the API (docs/api.md)."
+        text = "A key does not open this page: it is for people who sign in. Keys are for the API (docs/api.md)."
+        return 403, translate(text)
     if entry.access == "anonymous" or (who is not None and RANKS[who.role] >= RANKS[entry.access]):
         return None
     if who is None:
         return 401, NO_KEY if entry.program else translate("You are not signed in. Reload the page.")
+    return 403, _describe_access(entry)
+
+
+def _describe_access(entry: AddressRule) -> str:
+    """Say for whom an address is: of a page in the language of its reader, of the API in English."""
     of = "documents" if "/documents" in entry.path else "the glossary"
-    takes = "an administrator" if entry.access == "admin" else f"a manager of {of}"
-    what = "address" if is_for_programs(entry.path) else "page"
-    return 403, f"This {what} is for {takes}. Ask an administrator for the role '{entry.access}'."
+    if is_for_programs(entry.path):
+        takes = "an administrator" if entry.access == "admin" else f"a manager of {of}"
+        return f"This address is for {takes}. Ask an administrator for the role '{entry.access}'."
+    if entry.access == "admin":
+        return translate("This page is for an administrator. Ask an administrator for the role 'admin'.")
+    if of == "documents":
+        return translate("This page is for a manager of documents. Ask an administrator for the role 'manager'.")
+    return translate("This page is for a manager of the glossary. Ask an administrator for the role 'manager'.")

@@ -30,6 +30,7 @@ from argot.service.usecases.glossary.sense_results import (
     WarningShown,
     show_sense,
 )
+from argot.service.usecases.glossary.warning_texts import translate_warning
 from argot.service.usecases.usecase_registry import Count, Number, ParameterGroup, Reader, Text, usecase
 from argot.types import Label, Principal, Relation, Sense, SenseStatus
 
@@ -265,9 +266,9 @@ async def glossary_warnings(
 
     given = SenseInput(term, context, expansion, aliases=tuple(aliases or ()))
     stored = await kb.blocking(kb.glossary.conflicts.warnings, principal, given, sense_id)
-    found = [WarningShown(one.kind, one.message, one.senses) for one in stored]
+    found = [WarningShown(one.kind, translate_warning(one.message), one.senses) for one in stored]
     unused = await kb.blocking(documents.describe_unused, kb.document_store, principal, term, expansion)
-    return [*found, WarningShown("no_document", unused)] if unused else found
+    return [*found, WarningShown("no_document", translate_warning(unused))] if unused else found
 
 
 @usecase("manager")
@@ -340,8 +341,9 @@ def _show_conflict(
     seen = len(named) == len(warning.senses) and all(one.may_manage for one in named)
     # A review that is due is completed, not accepted.
     may_accept = seen and warning.kind != "review_due"
+    message = translate_warning(warning.message)
     if accepted is None:
-        return ConflictShown(warning.kind, warning.message, named, may_accept, may_take_up=False)
+        return ConflictShown(warning.kind, message, named, may_accept, may_take_up=False)
     change, at, who, why = accepted.change, accepted.at, accepted.who, accepted.why
     may_take_up = seen and accepted.alone
-    return AcceptedConflictShown(warning.kind, warning.message, named, may_accept, may_take_up, change, at, who, why)
+    return AcceptedConflictShown(warning.kind, message, named, may_accept, may_take_up, change, at, who, why)

@@ -12,6 +12,8 @@ from pathlib import PurePosixPath
 from argot.corpus.readers import SUFFIXES
 from argot.corpus.readers.reader_protocol import CutDocument
 from argot.errors import InvalidInput, ModelUnavailable, UnreadableDocument
+from argot.graph.presentation.model_troubles import translate_model_error
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.types import Picture
 
@@ -27,8 +29,8 @@ def is_picture(name: str) -> bool:
 def explain_unread(kb: KnowledgeBase) -> str:
     """Return the remedy for a picture without words that could be read."""
     if kb.vision_server is not None:
-        return " The vision model has not described it either."
-    return " Only the words in a picture can be read: no vision model is configured (ARGOT_VISION_URL)."
+        return translate("The vision model has not described it either.")
+    return translate("Only the words in a picture can be read: no vision model is configured (ARGOT_VISION_URL).")
 
 
 async def write_picture_page(kb: KnowledgeBase, name: str, data: bytes) -> bytes | None:
@@ -55,7 +57,9 @@ async def write_picture_page(kb: KnowledgeBase, name: str, data: bytes) -> bytes
         said = await deriver.describe(PictureMaterial(picture, shown, terms), title=name)
     except ModelUnavailable as error:
         if not picture.words:
-            raise InvalidInput(f"{name} cannot be asked about: {error}") from error
+            detail = translate_model_error(str(error))
+            text = translate("%(name)s cannot be asked about: %(detail)s", name=name, detail=detail)
+            raise InvalidInput(text) from error
         return None
     return _write_page(name, picture, shown, said) if said else None
 

@@ -24,6 +24,7 @@ from argot.service.blocking_work import stream
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.threads.thread_store import ThreadFile, Threads
+from argot.service.usecases.documents.read_faults import translate_read_fault
 from argot.service.usecases.questions.attached_pictures import (
     PAGE_SUFFIX,
     explain_unread,
@@ -166,7 +167,7 @@ async def add_file(kb: KnowledgeBase, thread: str, name: str, data: bytes) -> Do
                 return event.document
             if event.kind in {"failed", "skipped"}:
                 remedy = explain_unread(kb) if is_picture(name) else ""
-                detail = f"{event.detail}{'.' * bool(remedy)}{remedy}"
+                detail = translate_read_fault(event.detail) + (f". {remedy}" if remedy else "")
                 raise InvalidInput(translate("%(name)s cannot be asked about: %(detail)s", name=name, detail=detail))
     raise InvalidInput(translate("%(name)s cannot be asked about: nothing was read from it.", name=name))
 

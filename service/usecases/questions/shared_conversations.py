@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from argot.errors import InvalidInput, NotAllowed, NotFound
-from argot.languages.catalogues import translate
+from argot.languages.catalogues import format_local_number, translate
 from argot.results import AskResult
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
@@ -61,7 +61,8 @@ async def thread_link_add(kb: KnowledgeBase, principal: Principal, *, thread: Te
     if last is None:
         raise InvalidInput(translate("Nothing was asked in this conversation yet, so there is nothing to share."))
     if len(await threads.links.of(principal.name)) >= MAX_LINKS:
-        raise InvalidInput(f"You have {MAX_LINKS:,} links already. Withdraw some: argot threads unlink LINK")
+        text = "You have %(number)s links already. Withdraw some: argot threads unlink LINK"
+        raise InvalidInput(translate(text, number=format_local_number(MAX_LINKS)))
     made, secret = await threads.links.make(found.id, last.result.turn)
     return NewSharedLink(
         **read_dataclass_fields(made), address=f"{kb.settings.web.public_url.rstrip('/')}{SHARED}/{secret}"

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from email import message_from_bytes
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from argot.clock import utc_now
 from argot.corpus.corpus import Source
 from argot.errors import NotAllowed
-from argot.service.glossary_review.suggestion_digest import list_due, send_mails
+from argot.service.glossary_review.suggestion_digest import list_due, send_mails, write_text
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.proposals import glossary_offers, glossary_queue
 from argot.service.usecases.glossary.suggestions import (
@@ -122,3 +123,12 @@ async def test_a_digest_names_what_everybody_may_read_and_counts_the_rest(kb: Kn
     later = utc_now() + timedelta(hours=25)
     assert not await kb.blocking(list_due, kb, later)
     server.close()
+
+
+async def test_a_digest_is_in_the_language_of_the_setting(kb: KnowledgeBase) -> None:
+    await term_suggest(kb, ANNA, term="VLQ", expansion="valve list", context="Sales")
+    kb.settings = kb.settings.replace(digest_language="de", mail_server="")
+    due = await kb.blocking(partial(list_due, kb, at_once=True))
+    text = write_text(kb, next(one for one in due if "Sales" in one.contexts))
+    assert text.startswith("Neue Vorschläge für das Glossar (Sales):") and "- VLQ: valve list (Sales)" in text
+    assert "Entscheiden Sie darüber" in text and "Decide" not in text

@@ -53,8 +53,8 @@ async def test_accepted_conflicts_leave_the_page_and_are_found_with_who_and_why(
         assert "<bdi>nina</bdi>" in accepted
         change = re.search(r'href="(/glossary/history/\d+)"', accepted)
         assert change
-        assert "Conflict accepted: two meanings in one context" in (await nina.get(change[1])).text
-        assert "two meanings in one context" in (await nina.get("/glossary/history")).text
+        assert "Conflict accepted: <bdi>Two meanings in one context</bdi>" in (await nina.get(change[1])).text
+        assert "Two meanings in one context" in (await nina.get("/glossary/history")).text
         await nina.post(f"{change[1]}/roll-back", data={"csrf": CSRF})
         assert "1 item to review" in (await nina.get(PATH)).text
 

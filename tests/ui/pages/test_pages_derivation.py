@@ -40,7 +40,7 @@ async def test_states_of_derivation_are_shown_to_managers_only(kb: KnowledgeBase
         listed = (await mia.get("/documents")).text
         shown = (await mia.get(f"/documents/{found['nand-layout.md']}")).text
     told = re.findall(r'<div class="aside" dir="auto">(Texts [^<]*)</div>', listed)
-    failed = "Texts could not all be derived from it (1 try): question: &lt;b&gt;no JSON&lt;/b&gt;"
+    failed = "Texts could not all be derived from it (tries: 1): question: &lt;b&gt;no JSON&lt;/b&gt;"
     assert sorted(told) == ["Texts are still to be derived from it", failed, "Texts were derived from it"]
     assert failed in shown
     async with at_desk(build_pages(kb), ANN) as ann:

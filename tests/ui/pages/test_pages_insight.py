@@ -19,7 +19,7 @@ from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.page_routes import build_pages
-from argot.ui.rendering.insight_charts import draw_questions, draw_share
+from argot.ui.rendering.insight_charts import TITLES, draw_questions, draw_share
 
 ADA = Principal("ada", sees_all=True)
 NINA = Principal("nina", manages=frozenset({"NAND"}))
@@ -108,9 +108,10 @@ def test_long_periods_are_drawn_by_week_or_month() -> None:
     by_day = draw_questions(days, "2026-01-01", "2026-01-31")
     by_week = draw_questions(days, "2026-01-01", "2026-12-31")
     by_month = draw_questions(days, "2024-01-01", "2026-12-31")
-    assert [one.step for one in (by_day, by_week, by_month)] == ["day", "week", "month"]
-    assert [one.most for one in (by_day, by_week, by_month)] == [4, 7, 7]
+    assert [one.title for one in (by_day, by_week, by_month)] == [*TITLES.values()]
+    highest = [one.highest for one in (by_day, by_week, by_month)]
+    assert highest == ["at most 4 a day", "at most 7 a week", "at most 7 a month"]
     assert str(by_day.drawing).count("<g>") == 31 and str(by_month.drawing).count("<g>") == 36
     assert "2026-01-05: 7, 1 without an answer" in by_week.drawing
-    assert draw_questions([], "2026-01-01", "2026-01-01").most == 0
+    assert draw_questions([], "2026-01-01", "2026-01-01").highest == "at most 0 a day"
     assert 'width="100.0%"' in draw_share(1.7)

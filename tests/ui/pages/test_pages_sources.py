@@ -130,7 +130,7 @@ async def test_at_most_twenty_deleted_files_are_named(kb: KnowledgeBase, ada: ht
     for path in folder.iterdir():  # noqa: ASYNC240
         path.unlink()
     page = await synced(kb, ada)
-    assert page.count("<bdi>", page.index("Deleted: "), page.index(" and 2 more.")) == 20
+    assert page.count("<bdi>", page.index("Deleted: "), page.index(" and 2 more</p>")) == 20
 
 
 @pytest.mark.parametrize("documents", ["keep", "remove"])

@@ -1,0 +1,57 @@
+"""Why a file was not read, in the language of the page.
+
+Readers name a fault in English, because logs and the command line show it (`argot/errors.py`: `UnreadableDocument`).
+"""
+
+from __future__ import annotations
+
+from argot.languages.written_texts import translate_written
+
+REASONS = (
+    "empty",
+    "no text in it",
+    "empty: it holds no text",
+    "empty: it holds no text that can be read (%(why)s)",
+    "encrypted",
+    "encrypted: it is protected by a password",
+    "nested too deeply",
+    "binary, not text",
+    "binary, not text: this is %(kind)s",
+    "unknown format '%(suffix)s'",
+    "too large: %(size)s MB, the limit is %(most)s MB",
+    "too large: it unpacks to more than %(most)s MB",
+    "too large: more than %(most)s million pixels",
+    "too large: it holds %(what)s",
+    "too much text: more than %(most)s characters",
+    "too much text: what was read takes more than %(most)s bytes",
+    "too long: more than %(most)s passages",
+    "too much to embed: more than %(most)s pieces of text",
+    "cut too finely: %(what)s",
+    "took longer than %(seconds)s seconds to read",
+    "took more than %(most)s MB of memory to read",
+    "no document: %(kind)s",
+    "damaged, or no picture of a known kind",
+    "damaged or cut off: not a complete Office file",
+    "damaged or cut off: %(why)s",
+    "damaged: %(why)s",
+    "damaged (%(why)s)",
+)
+REMEDIES = (
+    "Save it without a password.",
+    "Save it without protection.",
+    "Open it in its program and save it again.",
+    "Get a complete copy of it.",
+    "Give the file its right suffix.",
+    "Give the file the suffix of its kind.",
+    "Give the document itself.",
+    "Convert it to one of the formats Argot reads.",
+    "Split it, or have it put among the documents, where the limits are higher.",
+    "Set %(setting)s to allow more, or split the file.",
+    "Argot reads %(formats)s.",
+)
+
+
+def translate_read_fault(detail: str) -> str:
+    """Translate the reason and the remedy of a file that was not read; what has no translation stays English."""
+    reason, point, remedy = detail.partition(". ")
+    return translate_written(reason, REASONS) + point + (translate_written(remedy, REMEDIES) if remedy else "")

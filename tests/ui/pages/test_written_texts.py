@@ -1,0 +1,143 @@
+"""Tests of texts that were written in English and are recognised where people read them."""
+
+import ast
+import re
+from functools import cache
+
+import httpx
+import pytest
+from repository import ROOT
+
+from argot.corpus.read_limits import ReadLimits
+from argot.errors import InvalidInput, UnreadableDocument
+from argot.graph.presentation.model_troubles import CLAUSES, translate_model_error, translate_trouble
+from argot.graph.presentation.progress import write_call_step, write_settled_step
+from argot.jargon_db.store.conflict_rules import ConflictEntry, find_conflicts_among, find_conflicts_of
+from argot.languages.catalogues import speak
+from argot.languages.written_texts import find_template, translate_written
+from argot.service.usecases.documents.read_faults import translate_read_fault
+from argot.service.usecases.glossary.warning_texts import MESSAGES, translate_warning
+from argot.settings import Settings
+from argot.tools.llm import completion, faults, model_client, session
+from argot.tools.llm.address import parse_address
+from argot.tools.llm.limits import BodyTooLarge
+from argot.ui.pages.page_errors import ERRORS, translate_error
+
+FOLDERS = ("jargon_db", "service", "corpus", "ui", "argot")
+STATUSES = (300, 401, 404, 413, 418, 429, 500, 501, 503, 700)
+
+
+@cache
+def list_written_patterns() -> list[tuple[int, re.Pattern[str]]]:
+    """List the patterns of the texts that modules write, each with the number of characters that it fixes."""
+    found = []
+    for path in (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
+        if path.name in ("page_errors.py", "warning_texts.py"):
+            continue
+        for one in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(one, ast.JoinedStr):
+                parts = [part.value if isinstance(part, ast.Constant) else None for part in one.values]
+            elif isinstance(one, ast.Constant) and isinstance(one.value, str) and " " in one.value:
+                parts = [one.value]
+            else:
+                continue
+            fixed = [str(part) for part in parts if part is not None]
+            pattern = "".join(".*" if part is None else re.escape(str(part)) for part in parts)
+            found.append((len("".join(fixed)), re.compile(pattern, re.DOTALL)))
+    return found
+
+
+@pytest.mark.parametrize("template", [*ERRORS, *MESSAGES])
+def test_every_text_that_is_recognised_is_written_somewhere(template: str) -> None:
+    text = re.sub(r"%\(\w+\)s", "…", template)
+    enough = len(text.replace("…", "")) // 3
+    assert any(fixed >= enough and pattern.fullmatch(text) for fixed, pattern in list_written_patterns())
+
+
+def make_clauses() -> list[str]:
+    """Make clauses of all kinds about a model server, as a call of it does."""
+    settings, address = Settings(), parse_address("http://10.0.0.1:8011/v1")
+    errors: list[Exception] = [
+        *(faults.StatusError(status) for status in STATUSES),
+        faults.ServerFailed("no"),
+        BodyTooLarge(),
+        UnicodeError(),
+        RecursionError(),
+        httpx.ConnectError("no"),
+        httpx.ReadTimeout("no"),
+        httpx.ProxyError("no"),
+        httpx.ReadError("no"),
+        faults.WrongAnswer(model_client.COMPRESSION_CLAUSE),
+        faults.WrongAnswer(session.LOOPED_CLAUSE),
+        faults.WrongAnswer(faults.describe_unserved("m", ["a", "b"])),
+        *map(faults.WrongAnswer, completion.EMPTY_REPLY_CLAUSES.values()),
+    ]
+    return [faults.build_fault(error, settings, address).clause for error in errors]
+
+
+@pytest.mark.parametrize("clause", make_clauses())
+def test_what_a_model_server_did_wrong_is_said_in_the_language_of_the_answer(clause: str) -> None:
+    template, _ = find_template(clause, CLAUSES)
+    assert template and translate_trouble(clause) == clause
+    for language in ("de", "fr", "es"):
+        with speak(language):
+            said = translate_trouble(clause)
+            assert said != clause and "%(" not in said
+            assert all(value in said for value in re.findall(r"\d{3}|ARGOT_\w+|10\.0\.0\.1", clause))
+
+
+def test_an_unknown_clause_is_quoted_and_an_error_keeps_its_subject() -> None:
+    with speak("de"):
+        assert translate_trouble("melted") == "hat nicht geholfen (melted)"
+        said = translate_model_error("The vision model server did not answer in time.")
+        assert said == "Der Server des Bildmodells hat nicht rechtzeitig geantwortet."
+        assert translate_model_error("Something else.") == "Something else."
+
+
+def test_values_of_a_recognised_text_are_no_templates() -> None:
+    with speak("de"):
+        assert translate_written("There is no folder %(folder)s %s.", ERRORS) == "Es gibt keinen Ordner %(folder)s %s."
+        assert translate_error(InvalidInput("No such text at all.")) == "No such text at all."
+
+
+def test_every_warning_about_a_sense_is_recognised() -> None:
+    def entry(number: int, term: str, context: str, expansion: str, *aliases: str, by: str = "") -> ConflictEntry:
+        keys = [(alias, alias.lower()) for alias in aliases]
+        owner = "ann" if number % 2 else ""
+        return ConflictEntry(number, term, term.lower(), context, context.lower(), expansion, owner, by or None, keys)
+
+    entries = [
+        entry(1, "PLP", "A", "power loss", by="2027-01-01"), entry(2, "PLP", "A", "power loss", by="2027-01-01"),
+        entry(3, "PLP", "A", "page lock"), entry(4, "PLP", "B", "page lock", "PUC"),
+        entry(5, "PUC", "A", "pull up"), entry(6, "PSU", "A", "psu", "XY"), entry(7, "PSV", "A", "supply", "XY"),
+    ]  # fmt: skip
+    found = find_conflicts_among(entries, "2027-06-01")
+    for one in (entry(8, "WINDOW", "A", "pane", "window"), entry(9, "Window", "A", "pane", "window")):
+        found += find_conflicts_of(one, entries)
+    found += find_conflicts_of(entry(10, "QZX", "A", "q", "qzx"), entries)
+    assert len({one.kind for one in found}) == 8
+    with speak("fr"):
+        assert not [one.message for one in found if translate_warning(one.message) == one.message]
+
+
+def test_why_a_file_was_not_read_is_said_in_the_language_of_the_page() -> None:
+    limits = ReadLimits(lane="attachments")
+    found = []
+    for check, amount in ((limits.check_size, 0), (limits.check_size, 10**12), (limits.check_chars, 10**9)):
+        with pytest.raises(UnreadableDocument) as refused:
+            check(amount, "a.md")
+        found.append(refused.value)
+    found += [limits.build_time_error("a.md"), limits.build_memory_error("a.md")]
+    with speak("es"):
+        for error in found:
+            detail = error.reason + (f". {error.remedy}" if error.remedy else "")
+            assert not set(re.findall(r"\w+", translate_read_fault(detail))) & {"the", "to", "large", "empty", "Split"}
+        assert translate_read_fault("stained by coffee. Wash it.") == "stained by coffee. Wash it."
+
+
+def test_the_steps_of_a_thorough_answer_are_in_the_language_of_the_question() -> None:
+    question = "Wie hoch ist die Grenze und wer legt sie fest?"
+    assert write_call_step("Wer?", "tickets", "find", of=question) == "Wer? · tickets wird nach find gefragt"
+    assert write_settled_step("Wer?", 2, of=question) == "Wer? · 2 Textstellen"
+    assert write_settled_step("Wer?", 0, of=question) == "Wer? · nicht gefunden"
+    assert write_settled_step("Who?", 1, of="What is the limit, and who sets it?") == "Who? · 1 passage"

@@ -1,16 +1,29 @@
 """Questions in English, German, French and Spanish: one suite over all files of words, which each has to pass."""
 
+import tomllib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
 import pytest
 
 from argot.languages.language_data import LISTED_LANGUAGES, read_language_file
 from argot.languages.question_words import load_question_words
+from argot.languages.request_patterns import RequestKind, load_requests
 from argot.tools.reading.answer_types import asks_whether, find_answer_type, has_shape, is_decisive
 from argot.tools.reading.chitchat import identify_small_talk
+from argot.tools.reading.definition_questions import find_asked_meanings
+from argot.tools.reading.file_kinds import filter_by_kind
+from argot.tools.reading.file_questions import parse_file_question
 from argot.tools.reading.follow_ups import stand_alone
+from argot.tools.reading.history_questions import find_recalled
+from argot.tools.reading.library_questions import is_library_question
+from argot.tools.reading.whole_file_questions import find_asked_file, is_missing_file_asked
 from argot.tools.text.quantities import find_missing_quantity, find_quantities
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import content_stems
-from argot.types import Turn
+from argot.types import Document, Mention, Turn
 
 TYPES = {
     "en": {
@@ -155,3 +168,98 @@ def test_words_that_are_numbers_only_before_a_unit(text: str) -> None:
     assert find_missing_quantity(text, "A new device must not be disregarded.") == ""
     for time, same in (("neuf jours", "within 9 days"), ("acht Tage", "within 8 days")):
         assert find_missing_quantity(time, same) == "" and find_missing_quantity(time, "within 7 days")
+
+
+# -- requests that no document answers by its words --------------------------------------------------------------------
+
+FILES = ["rota.md", "Q3 plan_final.docx"]
+
+
+@cache
+def load_phrasings(name: str) -> dict[str, dict[str, list[str]]]:
+    return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
+def find_meant(question: str) -> list[str]:
+    at = question.find("DGD")
+    mentions = [Mention("DGD", at, at + 3, "DGD")] if at >= 0 else []
+    return [one.surface for one in find_asked_meanings(question, mentions, ["Catering"])]
+
+
+def read_detail(message: str) -> tuple[str, str] | None:
+    found = parse_file_question(message, FILES)
+    return (str(found.pointer), found.question) if found else None
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "library": is_library_question, "history": find_recalled, "detail": read_detail, "meaning": find_meant,
+    "gist": lambda message: None if (found := find_asked_file(message, FILES)) is None else str(found),
+    "about": identify_small_talk,
+}  # fmt: skip
+WANTED: dict[str, Any] = {"library": True, "meaning": ["DGD"], "about": "about"}
+
+
+def is_read(kind: str, row: str) -> bool:
+    """Return whether a row of the phrasings is read as its kind, and as what it says before or behind its message."""
+    if kind == "other":
+        return not any(read(row) for read in READERS.values())
+    if kind in WANTED:
+        return bool(READERS[kind](row) == WANTED[kind])
+    wanted, message = row.split(": ", 1)
+    if kind == "detail":
+        message, question = message.split(" =", 1)
+        return bool(read_detail(message) == (wanted, question.strip()))
+    return bool(READERS[kind](message) == wanted)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [(code, kind) for code in LISTED_LANGUAGES[1:] for kind in [*READERS, "other"]]
+)
+def test_requests_are_read_as_what_they_are(code: str, kind: str) -> None:
+    assert [row for row in load_phrasings("phrasings.toml")[code][kind] if not is_read(kind, row)] == []
+
+
+@pytest.mark.parametrize("code", LISTED_LANGUAGES)
+def test_requests_that_were_written_after_the_rules_are_mostly_read(code: str) -> None:
+    rows = [(kind, row) for kind, some in load_phrasings("later_phrasings.toml")[code].items() for row in some]
+    asked = [is_read(kind, row) for kind, row in rows if kind != "other"]
+    assert sum(asked) >= 0.9 * len(asked)
+    assert all(is_read(kind, row) for kind, row in rows if kind == "other")
+
+
+@pytest.mark.parametrize("code", LISTED_LANGUAGES)
+def test_each_file_of_requests_is_complete_and_compiles(code: str) -> None:
+    english, row = read_language_file("en_requests"), read_language_file(f"{code}_requests")
+    assert row.keys() == english.keys()
+    assert row["kinds"].keys() == english["kinds"].keys()
+    for kind in get_args(RequestKind):
+        assert row[kind].keys() == english[kind].keys()
+        for key in row[kind].keys() - {"parts", "about", "ask", "around"}:
+            assert load_requests(kind, code).compile(key)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Résumé du contrat que j'ai envoyé", "resume del contrato que he subido", "Fass den Anhang zusammen"],
+)
+def test_a_file_that_is_not_there_is_missed(message: str) -> None:
+    assert is_missing_file_asked(message)
+
+
+def test_accents_are_not_needed() -> None:
+    assert find_recalled("Cual fue mi ultima pregunta?") == "last"
+    assert find_recalled("Quelle etait ma premiere question?") == "first"
+    assert find_meant("Que significa DGD?") == ["DGD"]
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        ("Was steht in meiner Tabelle?", "b.xlsx"), ("Résume la présentation", "c.pptx"),
+        ("¿Qué dice la hoja de cálculo?", "b.xlsx"), ("What is in the PDF?", "a.pdf"),
+        ("Fass das PDF zusammen", "a.pdf"),
+    ],
+)  # fmt: skip
+def test_the_kind_of_a_file_is_read_in_each_language(message: str, name: str) -> None:
+    files = [Document(one, f"file:///{one}", one, "", one, "", "") for one in ("a.pdf", "b.xlsx", "c.pptx")]
+    assert [file.name for file in filter_by_kind(message, files)] == [name]

@@ -9,8 +9,13 @@ from typing import Any, get_args
 import pytest
 
 from argot.languages.language_data import LISTED_LANGUAGES, read_language_file
-from argot.languages.question_words import load_question_words
+from argot.languages.negation_words import load_negation_words
+from argot.languages.question_words import is_confirmation, load_question_words
 from argot.languages.request_patterns import RequestKind, load_requests
+from argot.tools.answering.cited_support import find_claim_objection
+from argot.tools.answering.foreign_denial import denies_by_question, is_opposed_across
+from argot.tools.answering.objections import find_objection
+from argot.tools.answering.premises import remove_asked_amounts
 from argot.tools.reading.answer_types import asks_whether, find_answer_type, has_shape, is_decisive
 from argot.tools.reading.chitchat import identify_small_talk
 from argot.tools.reading.definition_questions import find_asked_meanings
@@ -88,7 +93,9 @@ def test_each_file_of_words_is_complete(code: str) -> None:
     assert {code for rows in (TYPES, SENTENCES, WHETHER, DECISIVE, SMALL_TALK, FOLLOW_UPS) for code in rows} == {
         *LISTED_LANGUAGES
     }
+    assert row["negation"].keys() == english["negation"].keys()
     assert load_question_words(code).shapes
+    assert load_negation_words(code).negations
 
 
 @pytest.mark.parametrize(("code", "kind", "question"), _each(TYPES))
@@ -131,6 +138,14 @@ def test_a_follow_up_is_read_with_the_question_before(code: str, follow_up: str)
 def test_a_whole_question_needs_none_before(code: str) -> None:
     asked = TYPES[code]["person"]
     assert stand_alone(asked, [Turn(TYPES[code]["quantity"], "")], lambda text: []) == asked
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Yes, it is 950.", "Ja, die Grenze ist 950.", "Oui, la limite est de 950.", "Sí, el límite es 950."]
+)
+def test_a_confirmation_claims_the_numbers_of_the_question(sentence: str) -> None:
+    assert is_confirmation(sentence) and not is_confirmation(SENTENCES["de"]["time"])
+    assert remove_asked_amounts(sentence, "No limit is known.", "950?") == sentence
 
 
 def test_words_of_questions_are_no_content() -> None:
@@ -263,3 +278,52 @@ def test_accents_are_not_needed() -> None:
 def test_the_kind_of_a_file_is_read_in_each_language(message: str, name: str) -> None:
     files = [Document(one, f"file:///{one}", one, "", one, "", "") for one in ("a.pdf", "b.xlsx", "c.pptx")]
     assert [file.name for file in filter_by_kind(message, files)] == [name]
+
+
+# -- sentences that deny what their passage says -----------------------------------------------------------------------
+
+NEGATION_FILES = ("negations.toml", "later_negations.toml")
+
+
+@cache
+def load_negations(code: str) -> list[dict[str, str]]:
+    texts = [(Path(__file__).parent / name).read_text(encoding="utf-8") for name in NEGATION_FILES]
+    return [row for text in texts for row in tomllib.loads(text)[code]]
+
+
+@pytest.mark.parametrize("code", ["de", "fr", "es"])
+def test_most_sentences_that_deny_their_passage_are_refused_and_no_true_one(code: str) -> None:
+    rows = load_negations(code)
+    assert [row["true"] for row in rows if find_objection(row["true"], row["source"]) == "negation"] == []
+    # Left are those that deny only one side of a contrast: "not on Monday but on Tuesday".
+    assert sum(bool(find_objection(row["false"], row["source"])) for row in rows) >= 0.8 * len(rows)
+
+
+@pytest.mark.parametrize(
+    ("said", "nearest", "languages", "opposed"),
+    [
+        ("Der Resturlaub wird ausgezahlt.", "Remaining leave is not paid out.", ("de", "en"), True),
+        ("Der Resturlaub wird nicht ausgezahlt.", "Remaining leave is not paid out.", ("de", "en"), False),
+        ("Im Reinraum darf nicht gegessen werden.", "Eating is forbidden in the clean room.", ("de", "en"), False),
+        ("Das Essen ist nicht verboten.", "Eating is forbidden in the clean room.", ("de", "en"), True),
+        ("La période d'essai ne dépasse pas six mois.", "It lasts six months at most.", ("fr", "en"), False),
+        ("No se necesita una solicitud si dura más.", "A request is needed if it lasts longer.", ("es", "en"), True),
+        ("Los becarios nunca reciben nada.", "Praktikanten bekommen nichts.", ("es", "de"), False),
+        ("Zutritt ohne Ausweis ist nicht gestattet.", "Entry is only allowed with a badge.", ("de", "en"), False),
+        ("Het wordt niet betaald.", "It is paid.", ("nl", "en"), False),
+    ],
+)
+def test_denials_are_compared_across_languages(
+    said: str, nearest: str, languages: tuple[str, str], opposed: bool
+) -> None:
+    assert is_opposed_across(said, nearest, languages) is opposed
+
+
+def test_a_question_may_deny_what_its_answer_leaves_out() -> None:
+    source = "Schwangere, Jugendliche und Personen mit betriebsärztlichem Attest arbeiten nicht nachts."
+    said, asked = "Jugendliche und Personen mit betriebsärztlichem Attest.", "Wer arbeitet nicht nachts?"
+    assert find_claim_objection(said, source, asked) == ""
+    assert find_claim_objection("Personen mit betriebsärztlichem Attest arbeiten nachts.", source, "Wer?")
+    assert find_objection("Nicht nachts arbeiten Schwangere und Personen mit betriebsärztlichem Attest.", source) == ""
+    assert denies_by_question("Las embarazadas.", "¿Qué personas no pueden trabajar de noche?")
+    assert not denies_by_question("Besucher dürfen eintreten.", "Dürfen Besucher nicht eintreten?")

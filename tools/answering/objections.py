@@ -3,7 +3,8 @@
 Similarity measures overlook such differences: "5 ns" is very similar to "50 ns", "is allowed" to "is not allowed", and
 "only managers get it" to "managers get it". Numbers with their units, currencies and rates, dates, names, words of
 scope and direction and negation therefore have to agree, and every clause needs support. The rules read English; in
-other languages only numbers, units, identifiers and clauses are compared.
+other languages numbers, units, identifiers and clauses are compared, and denials by rules of their own
+(`foreign_denial.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
+from argot.languages.language_data import ENGLISH
 from argot.languages.question_words import join_verdicts
 from argot.tools.answering.bounds import find_bound_objection
 from argot.tools.answering.denial import (
@@ -25,6 +27,7 @@ from argot.tools.answering.denial import (
     strip_idle_negations,
 )
 from argot.tools.answering.exchanges import find_exchanged
+from argot.tools.answering.foreign_denial import has_foreign_denial, identify_shared_language
 from argot.tools.answering.replaced_words import find_replaced
 from argot.tools.answering.scope import find_opposed_clause, find_scope_objection
 from argot.tools.answering.statement_parts import is_place, split_statement
@@ -146,15 +149,25 @@ def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     yield find_missing(strip_counts(said, passage), source)
     statement = _VERDICT.sub("", said)
     yield _find_opposed(statement, passage, source)
-    yield "negation" if has_denied_clause(statement, passage) else ""
+    yield "negation" if _has_denial(statement, passage) else ""
     word = find_opposed_clause(statement, passage)
     yield f"'{word}' against its opposite" if word else ""
-    yield find_turned_word(statement, passage)
+    yield "" if _is_foreign(statement, passage) else find_turned_word(statement, passage)
     yield _find_unsupported_clause(said, source)
     things = find_exchanged(statement, source)
     yield f"{things} exchanged" if things else ""
     words = find_replaced(statement, passage)
     yield f"'{words}'" if words else ""
+
+
+def _has_denial(statement: str, passage: str) -> bool:
+    is_foreign = _is_foreign(statement, passage)
+    return has_foreign_denial(statement, passage) if is_foreign else has_denied_clause(statement, passage)
+
+
+def _is_foreign(said: str, passage: str) -> bool:
+    """Return whether other rules of denial apply than those of English: "no" denies in Spanish, too."""
+    return identify_shared_language(said, passage) != ENGLISH
 
 
 def _find_opposed(statement: str, passage: str, source: str) -> str:
@@ -217,6 +230,7 @@ def _find_opposed_by(said: str, nearest: str, source: str) -> str:
     if rate := find_other_rate(said, nearest, source):
         return f"rate {rate}"
     found = find_scope_objection(said, nearest)
+    found = "" if found == "negation" and _is_foreign(said, source) else found
     bound = (
         find_bound_objection(strip_idle_negations(said), strip_idle_negations(nearest), strip_idle_negations(source))
         if is_soft(found)

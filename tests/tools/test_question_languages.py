@@ -14,7 +14,7 @@ from argot.languages.question_words import is_confirmation, load_question_words
 from argot.languages.request_patterns import RequestKind, load_requests
 from argot.tools.answering.cited_support import find_claim_objection
 from argot.tools.answering.foreign_denial import denies_by_question, is_opposed_across
-from argot.tools.answering.objections import find_objection
+from argot.tools.answering.objections import find_missing, find_objection
 from argot.tools.answering.premises import remove_asked_amounts
 from argot.tools.reading.answer_types import asks_whether, find_answer_type, has_shape, is_decisive
 from argot.tools.reading.chitchat import identify_small_talk
@@ -282,18 +282,16 @@ def test_the_kind_of_a_file_is_read_in_each_language(message: str, name: str) ->
 
 # -- sentences that deny what their passage says -----------------------------------------------------------------------
 
-NEGATION_FILES = ("negations.toml", "later_negations.toml")
-
 
 @cache
-def load_negations(code: str) -> list[dict[str, str]]:
-    texts = [(Path(__file__).parent / name).read_text(encoding="utf-8") for name in NEGATION_FILES]
-    return [row for text in texts for row in tomllib.loads(text)[code]]
+def load_rows(name: str, code: str) -> list[dict[str, str]]:
+    rows: list[dict[str, str]] = tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))[code]
+    return rows
 
 
 @pytest.mark.parametrize("code", ["de", "fr", "es"])
 def test_most_sentences_that_deny_their_passage_are_refused_and_no_true_one(code: str) -> None:
-    rows = load_negations(code)
+    rows = load_rows("negations.toml", code) + load_rows("later_negations.toml", code)
     assert [row["true"] for row in rows if find_objection(row["true"], row["source"]) == "negation"] == []
     # Left are those that deny only one side of a contrast: "not on Monday but on Tuesday".
     assert sum(bool(find_objection(row["false"], row["source"])) for row in rows) >= 0.8 * len(rows)
@@ -327,3 +325,19 @@ def test_a_question_may_deny_what_its_answer_leaves_out() -> None:
     assert find_objection("Nicht nachts arbeiten Schwangere und Personen mit betriebsärztlichem Attest.", source) == ""
     assert denies_by_question("Las embarazadas.", "¿Qué personas no pueden trabajar de noche?")
     assert not denies_by_question("Besucher dürfen eintreten.", "Dürfen Besucher nicht eintreten?")
+
+
+@pytest.mark.parametrize("code", ["de", "fr", "es"])
+def test_most_exchanged_names_are_refused_and_no_true_sentence(code: str) -> None:
+    rows = load_rows("exchanged_names.toml", code)
+    assert [row["true"] for row in rows if find_objection(row["true"], row["source"])] == []
+    assert sum(find_objection(row["false"], row["source"]).startswith("name ") for row in rows) >= 0.8 * len(rows)
+
+
+def test_german_nouns_are_no_names() -> None:
+    source = "Der Antrag wird vom Leiter der Abteilung geprüft. Ersatz kommt aus München."
+    for true in ("Der Antrag wird vom Leiter der Personalabteilung geprüft.", "Die Anträge prüft der Chef im Sommer."):
+        assert not find_objection(true, source).startswith("name ")
+    assert find_objection("Der Ersatz kommt aus Osaka.", source) == "name osaka"
+    assert find_objection("The spare parts come from Munich.", "Die Ersatzteile kommen aus München.") == "name munich"
+    assert find_missing("Die Ersatzteile kommen aus München.", "The spare parts come from Munich.") == ""

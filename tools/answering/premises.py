@@ -14,6 +14,7 @@ from argot.languages.negation_words import strip_negations
 from argot.languages.question_words import is_confirmation
 from argot.tools.answering.denial import NEGATION, find_denied_stems, is_negated
 from argot.tools.answering.foreign_denial import denies_by_question, identify_shared_language
+from argot.tools.answering.missing_names import has_other_name
 from argot.tools.answering.support import find_nearest_unit, find_statement_stems
 from argot.tools.text.quantities import MONTH_NAMES, WEEKDAY_NAMES, find_quantities
 from argot.tools.text.words import NUMBER_WORDS, stem
@@ -125,7 +126,7 @@ def _remove_name(name: str, said: str, source: str, asked: str) -> str:
     """
     if any(map(str.isdigit, name)) or not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked, re.IGNORECASE):
         return said
-    if re.search(r"(?<=[\w,] )[A-Z]\w+", find_nearest_unit(said, source)):
+    if has_other_name(find_nearest_unit(said, source)):
         return said
     return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", said, flags=re.IGNORECASE)
 

@@ -100,5 +100,5 @@ def fold_accents(text: str) -> str:
 def _fold_letter(letter: str) -> str:
     if letter == "’":
         return "'"
-    base, *marks = unicodedata.normalize("NFD", letter)
+    base, *marks = list(unicodedata.normalize("NFD", letter))
     return base if all(map(unicodedata.combining, marks)) else letter

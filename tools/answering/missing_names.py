@@ -72,9 +72,9 @@ def _find_replaced_noun(said: str, source: str) -> str:
 
 
 def _find_noun_for_another(said: str, unit: str, there: frozenset[str]) -> str:
-    mine, theirs = _WORD.findall(said), _WORD.findall(unit)
-    folded = [[word.casefold() for word in words] for words in (mine, theirs)]
-    blocks = SequenceMatcher(None, *folded, autojunk=False).get_matching_blocks()
+    mine, theirs = ([found[0] for found in _WORD.finditer(text)] for text in (said, unit))
+    folded, other_folded = ([word.casefold() for word in words] for words in (mine, theirs))
+    blocks = SequenceMatcher(None, folded, other_folded, autojunk=False).get_matching_blocks()
     if sum(block.size for block in blocks) < max(_MIN_SAME, _MIN_SAME_SHARE * len(mine)):
         return ""
     for before, behind in pairwise([Match(0, 0, 0), *blocks]):

@@ -18,3 +18,5 @@ QUESTION_MARKS = ("?", "？")
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 """Letters of scripts that are written without spaces, as a part of a character class: Thai, Lao, Burmese, Khmer,
 Japanese and Chinese."""
+EAST_ASIAN = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Those of them that Chinese and Japanese use: Han, with its mark of repetition, and kana."""

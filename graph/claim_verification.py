@@ -21,12 +21,14 @@ from argot.errors import ModelUnavailable
 from argot.graph.draft_checking import cite
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord
+from argot.languages.detection import identify_listed_language
 from argot.languages.question_words import is_verdict
 from argot.protocols import Scorer
 from argot.tools.answering.citation_marks import CUT_SHORT
 from argot.tools.answering.citations import join_source_text
 from argot.tools.answering.cited_support import find_claim_objection, weigh_cited
 from argot.tools.answering.embedded_instructions import keep_support
+from argot.tools.answering.foreign_denial import denies_by_question, is_opposed_across
 from argot.tools.answering.objections import is_soft
 from argot.tools.answering.premises import remove_asked_amounts
 from argot.tools.answering.translated_claims import is_translated, may_be_translation
@@ -163,6 +165,10 @@ def _is_possible_translation(sentence: str, cited: Sequence[Passage], asked: str
     meaning = load_meaning_reader(run.corpus.embedder)
     if not meaning.is_multilingual or len(sentence.split()) < MIN_TRANSLATED_WORDS:
         return True
+    nearest, language = meaning.find_nearest(sentence, cited)
+    languages = (identify_listed_language(sentence), language)
+    if is_opposed_across(sentence, nearest, languages) and not denies_by_question(sentence, asked):
+        return False
     return meaning.measure_likeness(sentence, cited) >= MIN_TRANSLATION_LIKENESS
 
 

@@ -109,6 +109,15 @@ def identify_listed_language(text: str) -> str:
     return best if leads[best] >= max(MIN_LEAD, MIN_LEAD_SHARE * len(words)) else ENGLISH
 
 
+def list_possible_languages(text: str) -> list[str]:
+    """List the languages with a file of words that a message may be in: English, and those that it does not speak
+    against, even if nothing shows them, as in "Documentos".
+    """
+    words = [word.casefold() for word in _WORD.findall(text)]
+    others = [load_language(code) for code in LISTED_LANGUAGES if code != ENGLISH]
+    return [ENGLISH, *(one.code for one in others if _measure_lead(words, text, one) >= 0)]
+
+
 def _measure_lead(words: list[str], question: str, language: LanguageData) -> int:
     """Return how much more the words belong to this language than to English: 2 for a sign, 1 for a weak one.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from argot.languages.detection import identify_listed_language
-from argot.languages.language_data import LISTED_LANGUAGES, read_language_file
+from argot.languages.language_data import ENGLISH, LISTED_LANGUAGES, read_language_file
 
 Pattern = re.Pattern[str]
 
@@ -65,6 +65,17 @@ def join_verdicts() -> str:
 def is_verdict(text: str) -> bool:
     """Return whether a sentence is a bare "Yes." or "No." in any of the languages: it has no words to compare."""
     return _compile_verdict().fullmatch(text) is not None
+
+
+def is_confirmation(text: str) -> bool:
+    """Return whether a sentence begins by confirming what was asked: "Yes, ...", "Richtig, ..."."""
+    code = identify_listed_language(text)
+    return any(_compile_confirmation(one).match(text) for one in {ENGLISH, code})
+
+
+@cache
+def _compile_confirmation(code: str) -> Pattern:
+    return _compile(rf"\W*(?:{read_language_file(code)['confirmations']})\b")
 
 
 @cache

@@ -7,6 +7,9 @@ Words of a passage in another language than English are indexed as their stems i
 stemmer then works as on any word. A question does not know in which language the passages are that answer it, so its
 words are searched as they are, and as their stems in each language that passages have. Where all passages are English
 nothing is added.
+
+Chinese and Japanese have no spaces between words. Each pair of neighbouring characters is indexed and searched as a
+word, which needs no dictionary.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from hashlib import blake2b
 from typing import Any
 
 from argot.corpus.keyword.word_tokens import tokenize_words
+from argot.language import EAST_ASIAN
 from argot.languages.detection import identify_question_language
 from argot.languages.language_data import ENGLISH, LISTED_LANGUAGES, load_language
 from argot.languages.stemming import has_stemmer, stem_text
@@ -30,6 +34,7 @@ MAX_IDENTIFIER_CHARS = 128
 
 # Soft hyphens, zero-width spaces and direction marks, copied from PDF and HTML, split words invisibly.
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+_UNSPACED = re.compile(f"[{EAST_ASIAN}]+")
 _WORD = re.compile(r"[^\W_]+")
 _CANDIDATE = re.compile(r"[^\s\"'`“”‘’,;!?()\[\]{}<>|=*…–—]+")
 # The two differ: a leading `/` belongs to the name (`/etc/hosts`), and so does a trailing `+` (`C++`).
@@ -40,12 +45,18 @@ _SYMBOL_NAME = re.compile(r"[^\W\d_]{1,3}(?:\+\+|#)|\.[^\W\d_]{2,8}")  # C++, g+
 
 def fold_for_index(text: str) -> str:
     """Return one spelling for visually equal text: NFKC (full width, ligatures, combining marks), without invisible
-    characters.
+    characters, and with Chinese and Japanese in pairs of characters.
     """
     # ASCII, which most text is, needs no normalising. SQLite would end the text at a NUL.
     if text.isascii():
         return text.replace("\x00", " ")
-    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("\x00", " ")
+    folded = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)).replace("\x00", " ")
+    return _UNSPACED.sub(_split_into_pairs, folded)
+
+
+def _split_into_pairs(found: re.Match[str]) -> str:
+    run = found[0]
+    return f" {' '.join(run[at : at + 2] for at in range(max(1, len(run) - 1)))} "
 
 
 def _find_words(text: str) -> list[str]:

@@ -129,3 +129,23 @@ def test_a_changed_document_is_indexed_in_its_new_language(store: CorpusStore) -
     row_writes.rebuild_words(store.database)
     assert read_languages(store.database.connection()) == []
     assert is_sound(store)
+
+
+UNSPACED = {
+    "zh-leave": ("请假申请必须提前三天提交给部门经理。", "请假要提前几天申请？"),
+    "zh-lab": ("实验室每天早上八点开放，晚上十点关闭。", "实验室几点关闭？"),
+    "zh-puc": ("PUC区域的高度不得超过三微米。", "PUC的高度限制是什么？"),
+    "ja-leave": ("休暇の申請は三日前までに課長へ提出する。", "休暇申請はいつまでに提出しますか。"),
+    "ja-store": ("倉庫の温度は十八度以下に保つ。", "倉庫の温度は何度ですか。"),
+    "th-fire": ("เมื่อเกิดไฟไหม้ให้รวมตัวที่ลานจอดรถ", "ไฟไหม้ให้รวมตัวที่ไหน"),
+}
+
+
+def test_scripts_without_spaces_are_found_by_their_words(store: CorpusStore) -> None:
+    for name, (text, _) in UNSPACED.items():
+        add(store, name, text)
+    assert {name: search(store, question)[0] for name, (_, question) in UNSPACED.items()} == {
+        name: name for name in UNSPACED
+    }
+    assert store.phrase_count(ROOT, "倉庫の温度") == 1 and store.phrase_count(ROOT, "温度の倉庫") == 0
+    assert is_sound(store)

@@ -400,3 +400,27 @@ async def test_the_file_is_quoted_when_the_model_server_is_down(tiny_kb: Any, sc
     (result,) = await asked(with_model(tiny_kb, scripted_model), "What is this about?")
     assert (result.status, result.answered_by) == ("answered", "extractive")
     assert "who keeps the lamp" in result.answer
+
+
+DIENST = """# Wachordnung
+
+Die Ordnung sagt, wer die Lampe des Leuchtturms hütet.
+
+## Löhne
+
+Ein Wärter bekommt 31 Kronen Lohn am Tag.
+
+## Boot
+
+Das Boot bringt montags Öl.
+"""
+
+
+async def test_questions_about_a_file_are_read_in_other_languages(tiny_kb: Any) -> None:
+    attach(tiny_kb, "dienst.md", DIENST)
+    gist, detail = await asked(
+        in_conversation(tiny_kb), "Worum geht es in dieser Datei?", "Was steht in der Datei über Löhne?"
+    )
+    assert "Lampe" in gist.answer and "montags" in gist.answer
+    assert "31 Kronen" in detail.answer and "montags" not in detail.answer
+    assert detail.stand_alone_question == "Was gibt es über Löhne?"

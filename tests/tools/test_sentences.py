@@ -85,3 +85,10 @@ def test_a_line_at_the_margin_ends_an_indented_list() -> None:
     text = "You get:\n  * 4 shirts\n  * 1 pair of shoes,\nlaced (S3)\nTrousers are replaced.\n"
     found = [(kind, text[start:end]) for start, end, kind in split_units(text)]
     assert found[-2:] == [("item", "* 1 pair of shoes,\nlaced (S3)"), ("prose", "Trousers are replaced.")]
+
+
+def test_full_stops_of_chinese_and_japanese_end_sentences() -> None:
+    text = "今天开会。明天休息！可以吗？\n\n申請は「三日前。」までに行う。NX-4410 is 5.2 mm。"
+    assert [text[start:end] for start, end in split_sentences(text)] == [
+        "今天开会。", "明天休息！", "可以吗？", "申請は「三日前。」", "までに行う。", "NX-4410 is 5.2 mm。",
+    ]  # fmt: skip

@@ -3,7 +3,8 @@
 Similarity measures overlook such differences: "5 ns" is very similar to "50 ns", "is allowed" to "is not allowed", and
 "only managers get it" to "managers get it". Numbers with their units, currencies and rates, dates, names, words of
 scope and direction and negation therefore have to agree, and every clause needs support. The rules read English; in
-other languages only numbers, units, identifiers and clauses are compared.
+other languages numbers, units, identifiers and clauses are compared, and denials by rules of their own
+(`foreign_denial.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
-from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
+from argot.languages.language_data import ENGLISH
 from argot.languages.question_words import join_verdicts
 from argot.tools.answering.bounds import find_bound_objection
 from argot.tools.answering.denial import (
@@ -25,6 +26,8 @@ from argot.tools.answering.denial import (
     strip_idle_negations,
 )
 from argot.tools.answering.exchanges import find_exchanged
+from argot.tools.answering.foreign_denial import has_foreign_denial, identify_shared_language
+from argot.tools.answering.missing_names import find_missing_name, list_words
 from argot.tools.answering.replaced_words import find_replaced
 from argot.tools.answering.scope import find_opposed_clause, find_scope_objection
 from argot.tools.answering.statement_parts import is_place, split_statement
@@ -39,8 +42,6 @@ from argot.tools.answering.support import (
 from argot.tools.answering.turned_words import find_turned_word
 from argot.tools.text.quantities import (
     CURRENCY_CODES,
-    MONTH_NAMES,
-    WEEKDAY_NAMES,
     find_missing_quantity,
     find_other_noun,
     find_other_rate,
@@ -78,18 +79,10 @@ _MIN_CONDITION_WORDS = 2  # words with a meaning; a shorter condition may refer 
 _MIN_BEGINNING = 5  # letters that two words for the same may begin with
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
 """Stems of an answer's remarks about itself, which no passage has to support."""
-# Not after a full stop or colon, where any word has a capital; `_may_begin` handles the first word. A possessive is a
-# name ("Vienna's"), a contraction is none ("Don't").
-_NAME = re.compile(r"(?:^|(?<=[\w,;(\"“‘'] ))(?<![.!?:] )[A-Z][a-zà-ÿ]{2,}(?!\w|-[A-Z0-9]|['’][a-rt-z])")
 _OTHER_NOUN = "noun of "
 _MISSING_KINDS = (_OTHER_NOUN, "number ", "name ", "identifier ", "clause ", "rate ", "scope ")
 """Beginnings of the reasons that a passage lacks something, without saying otherwise."""
 _PUT_OTHERWISE = frozenset(map(repr, ("at least", "at most", "always", "all", "must", "optional", "exempt")))
-_CALENDAR = re.compile("|".join([*(f"{day.title()}s?" for day in WEEKDAY_NAMES), *map(str.title, MONTH_NAMES)]))
-_MIN_WORDS = 4  # words besides names in a text whose language can be told
-_MIN_NAME_LETTERS = 4  # letters that a name and its adjective share at least
-_MAX_ENDING_LETTERS = 3
-"""Letters in which a name and its adjective may differ: Sweden, Swedish."""
 
 
 def find_objection(sentence: str, passage: str) -> str:
@@ -137,7 +130,7 @@ def find_missing(said: str, source: str) -> str:
         return f"{_OTHER_NOUN}{counted}"
     if identifier := _find_missing_identifier(said, source):
         return f"identifier {identifier}"
-    name = _find_missing_name(said, source)
+    name = find_missing_name(said, source)
     return f"name {name}" if name else ""
 
 
@@ -146,15 +139,25 @@ def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     yield find_missing(strip_counts(said, passage), source)
     statement = _VERDICT.sub("", said)
     yield _find_opposed(statement, passage, source)
-    yield "negation" if has_denied_clause(statement, passage) else ""
+    yield "negation" if _has_denial(statement, passage) else ""
     word = find_opposed_clause(statement, passage)
     yield f"'{word}' against its opposite" if word else ""
-    yield find_turned_word(statement, passage)
+    yield "" if _is_foreign(statement, passage) else find_turned_word(statement, passage)
     yield _find_unsupported_clause(said, source)
     things = find_exchanged(statement, source)
     yield f"{things} exchanged" if things else ""
     words = find_replaced(statement, passage)
     yield f"'{words}'" if words else ""
+
+
+def _has_denial(statement: str, passage: str) -> bool:
+    is_foreign = _is_foreign(statement, passage)
+    return has_foreign_denial(statement, passage) if is_foreign else has_denied_clause(statement, passage)
+
+
+def _is_foreign(said: str, passage: str) -> bool:
+    """Return whether other rules of denial apply than those of English: "no" denies in Spanish, too."""
+    return identify_shared_language(said, passage) != ENGLISH
 
 
 def _find_opposed(statement: str, passage: str, source: str) -> str:
@@ -217,6 +220,7 @@ def _find_opposed_by(said: str, nearest: str, source: str) -> str:
     if rate := find_other_rate(said, nearest, source):
         return f"rate {rate}"
     found = find_scope_objection(said, nearest)
+    found = "" if found == "negation" and _is_foreign(said, source) else found
     bound = (
         find_bound_objection(strip_idle_negations(said), strip_idle_negations(nearest), strip_idle_negations(source))
         if is_soft(found)
@@ -225,7 +229,7 @@ def _find_opposed_by(said: str, nearest: str, source: str) -> str:
     return found if is_soft(bound) and found else bound
 
 
-# -- identifiers and names --------------------------------------------------------------------------------------------
+# -- identifiers ------------------------------------------------------------------------------------------------------
 
 
 def _find_missing_identifier(said: str, source: str) -> str:
@@ -276,86 +280,6 @@ def _list_initials(source: str) -> tuple[str, str]:
     return "".join(word[0] for word in every), "".join(word[0] for word in every if word not in STOP_WORDS)
 
 
-def _find_missing_name(said: str, source: str) -> str:
-    """Return a capitalised word that the source lacks. Titles and languages that capitalise nouns have none."""
-    named = [match for match in _NAME.finditer(said) if not _CALENDAR.fullmatch(match[0])]
-    # A fragment has too few words to show its language, and its passage has the same.
-    if not named or not _is_english(said if len(said.split()) >= _MIN_WORDS + len(named) else source):
-        return ""
-    # In a title any word has a capital.
-    if 2 * len(named) >= len(said.split()):
-        named = [match for match in named if not is_ordinary_word(match[0].casefold())]
-    there = _list_words(source)
-    for run in _group_runs(named):
-        names = [name[0].casefold() for name in run]
-        known = [name for name in names if name in there or stem(name) in there]
-        if len(known) == len(names) or (run[0].start() == 0 and _may_begin(names, known)):
-            continue
-        if known and not any(_has_another_name_beside(name, names, source) for name in known):
-            continue  # the source gives only a part of the name
-        # "United States" where the source writes "US".
-        if len(names) > 1 and "".join(name[0] for name in names) in _list_abbreviations(source):
-            continue
-        for name in names:
-            if name not in known and not any(_is_same_name(name, other) for other in _list_names(source)):
-                return name
-    return ""
-
-
-def _group_runs(named: list[re.Match[str]]) -> list[list[re.Match[str]]]:
-    # "Maria Lindqvist" is one name, of which the source may give a part.
-    runs: list[list[re.Match[str]]] = []
-    for name in named:
-        begins = bool(runs) and runs[-1][-1].start() == 0 and is_ordinary_word(runs[-1][-1][0].casefold())
-        if runs and runs[-1][-1].end() + 1 == name.start() and not begins:
-            runs[-1].append(name)
-        else:
-            runs.append([name])
-    return runs
-
-
-def _may_begin(names: list[str], known: list[str]) -> bool:
-    """Return whether the first word, which is English, may be capitalised only because it begins the sentence."""
-    first = is_common_word if len(names) == 1 else is_ordinary_word
-    return first(names[0]) and set(names[1:]) <= set(known)
-
-
-def _is_same_name(one: str, other: str) -> bool:
-    """Return whether one is the other or its adjective: Europe and European, Sweden and Swedish."""
-    least = max(_MIN_NAME_LETTERS, len(one) - _MAX_ENDING_LETTERS, len(other) - _MAX_ENDING_LETTERS)
-    return one[:least] == other[:least] and min(len(one), len(other)) >= least
-
-
-@lru_cache(maxsize=2_000)
-def _list_names(source: str) -> frozenset[str]:
-    return frozenset(name.casefold() for name in re.findall(r"\b[A-Z][a-zà-ÿ]{3,}", source))
-
-
-@lru_cache(maxsize=2_000)
-def _list_abbreviations(source: str) -> frozenset[str]:
-    return frozenset(word.replace(".", "").casefold() for word in re.findall(r"\b(?:[A-Z]\.?){2,}", source))
-
-
-def _has_another_name_beside(name: str, names: list[str], source: str) -> bool:
-    """Return whether the source gives the name with a different first name or surname."""
-    found = re.findall(rf"\b([A-Z][a-z]+) (?i:{name})\b|\b(?i:{name}) ([A-Z][a-z]+)\b", source)
-    return any((before or after).casefold() not in names for before, after in found)
-
-
-@lru_cache(maxsize=2_000)
-def _is_english(text: str) -> bool:
-    """Return whether most words in lower case are English: in German a capital does not mark a name."""
-    small = re.findall(r"\b[a-zà-ÿ]+\b", text) or re.findall(r"\b[A-Za-zÀ-ÿ][a-zà-ÿ]+\b", text.casefold())
-    return 2 * sum(map(is_common_word, small)) >= len(small) > 0
-
-
-@lru_cache(maxsize=2_000)
-def _list_words(source: str) -> frozenset[str]:
-    """Return all words and stems of the source."""
-    spoken = fold_words(source)
-    return frozenset(spoken) | {stem(word) for word in spoken} | find_identifiers(source)
-
-
 # -- clauses ----------------------------------------------------------------------------------------------------------
 
 
@@ -363,7 +287,7 @@ def _find_unsupported_clause(said: str, source: str) -> str:
     """Return a clause of three content words, or of two and an auxiliary, none of which the source has; or an exception
     of which the source lacks a half.
     """
-    there = _list_words(source)
+    there = list_words(source)
     for exception in _EXCEPTION.findall(said):
         stems = _list_content(exception)
         if 2 * len(stems & there) <= len(stems) and not _is_abbreviated(exception, there):

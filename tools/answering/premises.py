@@ -9,7 +9,12 @@ from __future__ import annotations
 
 import re
 
+from argot.languages.language_data import ENGLISH
+from argot.languages.negation_words import strip_negations
+from argot.languages.question_words import is_confirmation
 from argot.tools.answering.denial import NEGATION, find_denied_stems, is_negated
+from argot.tools.answering.foreign_denial import denies_by_question, identify_shared_language
+from argot.tools.answering.missing_names import has_other_name
 from argot.tools.answering.support import find_nearest_unit, find_statement_stems
 from argot.tools.text.quantities import MONTH_NAMES, WEEKDAY_NAMES, find_quantities
 from argot.tools.text.words import NUMBER_WORDS, stem
@@ -33,7 +38,6 @@ _AMOUNT = re.compile(
     rf"\b(?:\d[\d.,]*\d|\d|{'|'.join(NUMBER_WORDS)})(?:st|nd|rd|th)?\b|\b(?:{'|'.join(WEEKDAY_NAMES + MONTH_NAMES)})\b",
     re.IGNORECASE,
 )
-_CONFIRMATION = re.compile(r"\W*(?:yes|right|correct|exactly|indeed|true)\b", re.IGNORECASE)
 
 
 def remove_asked_amounts(sentence: str, source: str, asked: str) -> str:
@@ -43,7 +47,7 @@ def remove_asked_amounts(sentence: str, source: str, asked: str) -> str:
     lacks: another one may then stand in its place.
     """
     numbers = [{one for one, _ in find_quantities(text)} for text in (find_nearest_unit(sentence, source), sentence)]
-    if _CONFIRMATION.match(sentence) or not numbers[0] <= numbers[1]:
+    if is_confirmation(sentence) or not numbers[0] <= numbers[1]:
         return sentence
     known = {found[0].casefold() for found in _AMOUNT.finditer(asked)}
     return _AMOUNT.sub(lambda found: " " if found[0].casefold() in known else found[0], sentence)
@@ -58,6 +62,8 @@ def remove_premise(reason: str, said: str, source: str, asked: str) -> tuple[str
     # "When must nothing end?" is answered by "Between 5 and 6": the denial is in the question.
     if kind == "negation" and is_negated(asked) and not is_negated(said) and _FRAGMENT.match(said):
         return said, NEGATION.sub(" ", source)
+    if kind == "negation" and (language := identify_shared_language(said, source)) != ENGLISH:
+        return said, strip_negations(source, language) if denies_by_question(said, asked) else source
     if kind == "clause":
         return _remove_condition(what.strip("'"), said, asked), source
     if kind == "number":
@@ -120,7 +126,7 @@ def _remove_name(name: str, said: str, source: str, asked: str) -> str:
     """
     if any(map(str.isdigit, name)) or not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", asked, re.IGNORECASE):
         return said
-    if re.search(r"(?<=[\w,] )[A-Z]\w+", find_nearest_unit(said, source)):
+    if has_other_name(find_nearest_unit(said, source)):
         return said
     return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", said, flags=re.IGNORECASE)
 

@@ -73,6 +73,15 @@ class MeaningReader:
         """Measure the cosine of a text with the nearest unit of the passages, on the scale of the default model."""
         return max((_get_best_cosine(one) for one in self.read_passages(text, passages)), default=0.0)
 
+    def find_nearest(self, text: str, passages: Sequence[Passage]) -> tuple[str, str]:
+        """Return the passages' unit that is nearest to a text, and its language; empty without any."""
+        readings = zip(self.read_passages(text, passages), passages, strict=True)
+        reading, passage = max(readings, key=lambda one: one[0].relevance, default=(None, None))
+        if reading is None or passage is None or not reading.relevance:
+            return "", ""
+        number = max(range(len(reading.units)), key=lambda at: reading.units[at])
+        return read_units(passage.with_columns)[number].plain, passage.language
+
     def _read(self, question: str, passages: Sequence[Passage]) -> list[PassageReading]:
         texts = [_list_texts(one) for one in passages] if self.is_multilingual else [{} for _ in passages]
         listed = [text for of_passage in texts for text in of_passage.values()]

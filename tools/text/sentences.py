@@ -38,6 +38,7 @@ _PLAIN_STOP = re.compile(r"[a-z)\]]{4,}[.!?]\s+(?=[A-Z][a-z]+\b)")
 _AFTER_UNIT = re.compile(r"(?:(?<=\d [a-zµ][a-z]\.)|(?<=\d[a-zµ][a-z]\.)|(?<=\d [A-Z]\.))\s+(?=[A-Z])")
 """After "5 ms." and similar, which pysbd reads as titles and initials."""
 
+_FULL_STOP = re.compile(r"[。！？]+[」』”’）)]*")
 _ORDINAL = re.compile(r"(?<![\w.,])\d{1,2}\.\s+$")
 
 _LIST_LIKE = re.compile(r"(?<!\w)\w{1,2}[.)]")
@@ -161,8 +162,18 @@ def _split_lines(text: str) -> Iterator[Span]:
 
 
 def _split_prose(text: str, start: int, end: int) -> Iterator[Span]:
-    for first, last in _cut_pieces(text, start, end):
-        yield from _split_piece(text, first, last)
+    for begin, stop in _cut_at_full_stops(text, start, end):
+        for first, last in _cut_pieces(text, begin, stop):
+            yield from _split_piece(text, first, last)
+
+
+def _cut_at_full_stops(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield spans that end with the full stops of Chinese and Japanese, behind which there is no blank."""
+    for found in _FULL_STOP.finditer(text, start, end):
+        yield start, found.end()
+        start = found.end()
+    if start < end:
+        yield start, end
 
 
 def _cut_pieces(text: str, start: int, end: int) -> Iterator[Span]:

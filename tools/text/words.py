@@ -68,9 +68,9 @@ def content_stems(text: str) -> list[str]:
     return [one for word, one in stem_content(text) if len(word) > 1 or word.isdigit()]
 
 
-def stem_content(text: str) -> list[tuple[str, str]]:
-    """Return all words that are no stop words, each with its stem, by the words of the text's language."""
-    language = identify_listed_language(text)
+def stem_content(text: str, language: str = "") -> list[tuple[str, str]]:
+    """Return all words that are no stop words, each with its stem, by the words of this language, or of the text's."""
+    language = language or identify_listed_language(text)
     stop_words = load_language(language).stop_words
     return [(word, _stem_in(language, word)) for word in _split_elisions(text, language) if word not in stop_words]
 

@@ -129,7 +129,7 @@ async def glossary_preview(
     looking = kb.blocking(
         kb.glossary.files.preview, principal, _decode_bytes(data), name, format, options, choices=choices
     )
-    return _show_preview(await looking, limit)
+    return _show_preview(await looking, limit, options.context)
 
 
 @usecase("manager")
@@ -215,7 +215,7 @@ def _make_options(settings: Settings, context: str, language: str, columns: str 
     )
 
 
-def _show_preview(found: ImportPreview, limit: int) -> PreviewShown:
+def _show_preview(found: ImportPreview, limit: int, context: str) -> PreviewShown:
     added, updated, problems = len(found.added), len(found.updated), len(found.problems)
     return PreviewShown(
         counts=PreviewCounts(added, updated, found.unchanged, problems),
@@ -231,5 +231,5 @@ def _show_preview(found: ImportPreview, limit: int) -> PreviewShown:
         everyday=list(found.everyday[:limit]),
         everyday_count=len(found.everyday),
         left_out=len(found.rejected),
-        rest=write_rejected(found.rejected, found.columns) if found.rejected else "",
+        rest=write_rejected(found.rejected, found.columns, context) if found.rejected else "",
     )

@@ -293,8 +293,8 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
     if counts.problems and not partial:
         raise InvalidInput(
             f"Without --partial, nothing would be imported, for {format_count(counts.problems, 'problem')}. With it,"
-            f" what is right is imported; a file has the rest, {format_count(found.left_out, 'row')} with a reason each,"
-            " those that say nothing included."
+            f" what is right is imported; a file has the rest, {format_count(found.left_out, 'row')} with a reason"
+            " each, those that say nothing included."
         )
 
 

@@ -73,7 +73,7 @@ def list_unknown_columns(found: Sequence[RecognisedTable], given: Mapping[str, s
     """Return the names in a person's mapping that no column of the tables has."""
     widest = max((len(one.columns) for one in found), default=0)
     known = {_fold(column.header) for one in found for column in one.columns}
-    known |= {_fold(f"column {_letter(at)}") for at in range(widest)}
+    known |= {_fold(name_column(at)) for at in range(widest)}
     return [name for name in given if _fold(name[:_MAX_HEADER_CHARS]) not in known]
 
 
@@ -92,8 +92,8 @@ def _recognise_below(
     names = [names[at][:_MAX_HEADER_CHARS] if at < len(names) and names[at] else "" for at in range(width)]
     body = [row for row in rows[header + 1 :] if any(map(str.strip, row))][:SAMPLE_ROWS]
     cells = [[row[at].strip() for row in body if at < len(row) and row[at].strip()] for at in range(width)]
-    shown = [one or f"column {_letter(at)}" for at, one in enumerate(names)]
-    fields = [wanted.get(_fold(shown[at]), "") or wanted.get(_fold(f"column {_letter(at)}"), "") for at in range(width)]
+    shown = [one or name_column(at) for at, one in enumerate(names)]
+    fields = [wanted.get(_fold(shown[at]), "") or wanted.get(_fold(name_column(at)), "") for at in range(width)]
     columns = [
         ColumnUse(shown[at], fields[at], "given" if fields[at] else "", tuple(map(_shorten, cells[at][:_MAX_SAMPLES])))
         for at in range(width)
@@ -295,6 +295,11 @@ def _fold(text: str) -> str:
 def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= _MAX_SAMPLE_CHARS else line[:_MAX_SAMPLE_CHARS] + "..."
+
+
+def name_column(at: int) -> str:
+    """Return the name of a column whose header is empty, as spreadsheets count: "column A"."""
+    return f"column {_letter(at)}"
 
 
 def _letter(at: int) -> str:

@@ -148,6 +148,13 @@ class GlossaryFileBuilder:
         place = found.where or (f"row {found.row}" if found.row else "")
         self.rejected.append(RejectedRow(place, reason, tuple(cells), sense))
 
+    def unite_rejected(self, first: int, sense: SenseInput) -> None:
+        """Return one entry with all its reasons instead of one for each, from the entry number `first`."""
+        found = self.rejected[first:]
+        if found:
+            reason = "; ".join(one.reason for one in found)
+            self.rejected[first:] = [RejectedRow(found[0].place, reason, sense=sense)]
+
     def add_sense(self, where: Place, given: SenseInput, cells: Sequence[str] = ()) -> None:
         given, removed = remove_control_characters(given)
         for column, message in removed:

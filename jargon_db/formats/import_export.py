@@ -144,7 +144,7 @@ class GlossaryFiles:
         done = self.import_senses(found.senses, name, contexts=found.contexts, by=by, why=why, told=stored)
         if options.columns:
             keep_columns(self._connections, name, options.columns)
-        rest = write_rejected(found.rejected, found.columns) if found.rejected else ""
+        rest = write_rejected(found.rejected, found.columns, options.context) if found.rejected else ""
         drafts = [_tell_drafts(everyday)] if everyday and choices.everyday == "draft" else []
         return replace(
             done, ignored=found.ignored, columns=tuple(found.columns), notices=(*drafts, *found.notices),

@@ -13,6 +13,7 @@ from argot.errors import NotAllowed, RowProblem
 from argot.jargon_db.formats.column_use import ColumnUse
 from argot.jargon_db.formats.everyday_words import EverydayChoice, decide_everyday_words, list_everyday_names
 from argot.jargon_db.formats.glossary_file import ContextInput, GlossaryFile, RejectedRow
+from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.connections import Connections
 from argot.jargon_db.store.inputs import SenseInput, clean_name, list_given_fields, normalise_context
 from argot.jargon_db.store.relation_rights import hide_relations
@@ -31,7 +32,8 @@ class ImportPreview:
 
     `updated` contains each sense before and after. With `problems` only an import in part stores anything: `rejected`
     stays out. `columns` are those recognised in a table, `notices` tell what was understood differently from what is
-    written, `everyday` are new names that are everyday words.
+    written, `everyday` are new names that are everyday words. `drafts` are the terms of new drafts, and `conflicting`
+    the terms (each with its context) that would have a further meaning in the same context.
     """
 
     added: tuple[Sense, ...] = ()
@@ -45,6 +47,8 @@ class ImportPreview:
     notices: tuple[RowProblem, ...] = ()
     rejected: tuple[RejectedRow, ...] = ()
     everyday: tuple[str, ...] = ()
+    drafts: tuple[str, ...] = ()
+    conflicting: tuple[str, ...] = ()
 
     @property
     def stamp(self) -> str:
@@ -81,7 +85,25 @@ def preview_import(
     return ImportPreview(
         tuple(added), tuple(updated), unchanged, tuple(found.problems), made, changed, found.ignored,
         tuple(found.columns), tuple(found.notices), tuple(found.rejected), words,
+        tuple(one.term for one in added if one.status == "draft"),
+        find_conflicting_terms(connections, principal, added),
     )  # fmt: skip
+
+
+def find_conflicting_terms(connections: Connections, principal: Principal, added: Sequence[Sense]) -> tuple[str, ...]:
+    """Return the terms of new approved senses that then mean several things in one context, as "SME (Delivery)". Only
+    senses that the principal may read count, so that the list reveals no other.
+    """
+    new: dict[tuple[str, str], list[Sense]] = {}
+    for one in added:
+        if one.status == "approved":
+            new.setdefault((normalise(one.term), normalise_context(one.context)), []).append(one)
+    meanings = {key: {normalise(one.expansion) for one in senses} for key, senses in new.items()}
+    for row in connections.select(SENSES) if new else ():
+        key = (row["key"], row["context_key"])
+        if key in meanings and row["status"] == "approved" and any(readable([row], principal)):
+            meanings[key].add(normalise(row["expansion"]))
+    return tuple(f"{senses[0].term} ({senses[0].context})" for key, senses in new.items() if len(meanings[key]) > 1)
 
 
 def prepare_import(

@@ -172,8 +172,11 @@ def _list(top: Mapping[str, Any], key: str, gathering: GlossaryFileBuilder) -> l
 
 
 def _add_sense(found: Any, where: str, context: str, gathering: GlossaryFileBuilder) -> None:
+    before = len(gathering.rejected)
     fields = _check_fields(found, SENSE_FIELDS, ("term",), where, gathering)
     if fields is None:
+        if isinstance(found, dict):
+            gathering.unite_rejected(before, _keep_texts(found, context))
         return
     if "review_by" in fields:
         # null removes the date, as "" does; None would leave it.
@@ -181,6 +184,18 @@ def _add_sense(found: Any, where: str, context: str, gathering: GlossaryFileBuil
     fields["context"] = fields.get("context", "").strip() or context
     fields.setdefault("expansion", "")
     gathering.add_sense(_name_place(where, fields["term"]), SenseInput(**fields))
+
+
+def _keep_texts(found: Mapping[str, Any], context: str) -> SenseInput:
+    """Return what can be read of a wrong sense, for the file of the rest."""
+    kept: dict[str, Any] = {"term": "", "context": context, "expansion": ""}
+    for key, value in found.items():
+        if key in SENSE_FIELDS and key not in (*_LISTS, *_OBJECTS) and isinstance(value, str | int | float):
+            kept[key] = str(value)
+        elif key in _LISTS and isinstance(value, list):
+            texts = [one for one in value if isinstance(one, str)]
+            kept[key] = frozenset(texts) if key == "audience" else tuple(texts)
+    return SenseInput(**kept)
 
 
 def _add_context(found: Any, where: str, gathering: GlossaryFileBuilder) -> None:

@@ -19,6 +19,7 @@ from argot.jargon_db.formats.duplicates import Place
 from argot.jargon_db.formats.everyday_words import list_everyday_names
 from argot.jargon_db.formats.glossary_file import GlossaryFile, GlossaryFileBuilder, ReadOptions, make_problem, refuse
 from argot.jargon_db.formats.names import filter_language
+from argot.jargon_db.formats.reason_columns import drop_columns, find_reason_columns
 from argot.jargon_db.formats.table_rows import RowReader, merge_labels, split_meanings
 from argot.jargon_db.store.inputs import SenseInput
 
@@ -75,6 +76,7 @@ class _KnownTable:
     rows: Iterator[Row]
     strict: bool
     header_row: int
+    is_rest: bool = False
 
 
 def read_tables(
@@ -103,6 +105,8 @@ def read_tables(
         gathering.notice("", f"sheets without terms are left out: {named_sheets}")
     if not useful and not gathering.problems:
         gathering.problem("", "it holds no table: give a list with a row for each term")
+    if any(one.is_rest for one in useful):
+        gathering.notice("", "the places and reasons of an earlier import are left out: --map reason=FIELD keeps them")
     named = sum(one.found.has_terms for one in useful) > 1
     for one in useful:
         _TableReader(
@@ -114,8 +118,15 @@ def read_tables(
 def _recognise(table: Table, name: str, options: ReadOptions) -> _KnownTable:
     rows = iter(table.rows)
     head = list(islice(rows, MAX_HEADER_ROW + SAMPLE_ROWS))
+    reasons = find_reason_columns([cells for _, cells in head], options.columns)
+    if reasons:
+        head, rows = list(drop_columns(iter(head), reasons)), drop_columns(rows, reasons)
     # Each column is compared with each other one. Rows with values in further columns are reported as torn.
     found = recognise_table([cells[:MAX_COLUMNS] for _, cells in head], options.columns, table.name or name)
+    if reasons and found.header >= 0:
+        # Its columns have names. Values beyond them are those of torn rows, and stay wrong until they are mended.
+        named = max((at + 1 for at, cell in enumerate(head[found.header][1]) if cell.strip()), default=0)
+        found = replace(found, columns=found.columns[:named])
     header = [one.header for one in found.columns]
     strict = tuple(header[: len(COLUMNS)]) == COLUMNS and set(header[len(COLUMNS) :]) <= set(MORE_COLUMNS)
     rest = chain(head[found.header + 1 :], rows)
@@ -125,7 +136,7 @@ def _recognise(table: Table, name: str, options: ReadOptions) -> _KnownTable:
         columns = [one if one.how == "given" else replace(one, field=one.header) for one in found.columns]
         found = replace(found, columns=tuple(columns))
     corrected = any(one.how == "given" for one in found.columns)
-    return _KnownTable(table, found, rest, strict and not corrected, header_row)
+    return _KnownTable(table, found, rest, strict and not corrected, header_row, bool(reasons))
 
 
 def _find_fault(one: _KnownTable) -> tuple[str, str]:
@@ -191,8 +202,9 @@ class _TableReader:
         self._table = one
         self._gathering = gathering
         self._sheet = sheet
-        self._unguard = unguard if one.strict else None
-        context = options.context or (sheet if named and _is_telling(sheet) else DEFAULT_CONTEXT)
+        # Argot wrote a table of rows left out, though not its columns.
+        self._unguard = unguard if one.strict or one.is_rest else None
+        context = options.context or choose_sheet_context(sheet, named=named) or DEFAULT_CONTEXT
         self._reader = RowReader(one.found.columns, context, options.language, one.strict)
         self._grouped: dict[str, list[tuple[Place, SenseInput]]] = defaultdict(list)
         self._groups = self._reader.has("concept") and self._reader.has("language") and not one.strict
@@ -315,6 +327,11 @@ def _interpret_foreign(given: SenseInput) -> SenseInput:
         # Approved elsewhere is not yet approved as a word by which questions are read.
         given = replace(given, status=None)
     return given
+
+
+def choose_sheet_context(sheet: str, *, named: bool) -> str:
+    """Return the context of a sheet's terms that name none: its own name if several sheets have terms; else empty."""
+    return sheet if named and _is_telling(sheet) else ""
 
 
 def _is_telling(sheet: str) -> bool:

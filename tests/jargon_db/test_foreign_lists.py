@@ -587,3 +587,19 @@ def test_white_space_makes_no_second_sense(glossary, blank):
     (sense,) = glossary.senses.find(ADMIN)
     assert (sense.version, sense.context, sense.description) == (1, "Port", "A paper.")
     assert (sense.term, sense.expansion, sense.aliases) == ("BL", "bill of lading", ("B of L",))
+
+
+def test_a_preview_names_new_drafts_and_terms_with_several_meanings_in_one_context(glossary):
+    glossary.files.import_file(ADMIN, b"term,context,expansion\nTPX,Port,test plan index\n", "x.csv")
+    rows = ["TPX,Port,tide prediction index", "it,Port,information thing", "BL,Port,bill of lading", "BL,Law,by law"]
+    seen = glossary.files.preview(ADMIN, "\n".join(["term,context,expansion", *rows]).encode(), "y.csv")
+    assert (seen.drafts, seen.conflicting) == (("it",), ("TPX (Port)",))
+
+
+def test_a_preview_does_not_reveal_that_a_restricted_sense_has_the_same_term(glossary):
+    stored = b"term,context,expansion,audience\nTPX,Port,test plan index,hr\nZZ,Port,zone zero,\n"
+    glossary.files.import_file(ADMIN, stored, "x.csv")
+    text = b"term,context,expansion\nTPX,Port,tide prediction index\nZZ,Port,zinc zone\n"
+    manager = Principal("max", manages=frozenset({"Port"}))
+    assert glossary.files.preview(manager, text, "y.csv").conflicting == ("ZZ (Port)",)
+    assert glossary.files.preview(ADMIN, text, "y.csv").conflicting == ("TPX (Port)", "ZZ (Port)")

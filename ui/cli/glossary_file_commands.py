@@ -273,22 +273,42 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
             )
         for one in found.added:
             say(f"+ {_describe_sense(one)}")
+        _say_more(counts.added - len(found.added), "that would be added")
         for update in found.updated:
             say(f"~ {_describe_sense(update.after)}")
             for name in (one.name for one in fields(update.after)):
                 before, after = getattr(update.before, name), getattr(update.after, name)
                 if after != before:
                     say(f"    {name}: {_format_value(before)} -> {_format_value(after)}")
+        _say_more(counts.updated - len(found.updated), "that would be updated")
         for problem in found.problems:
             say(f"! {line(problem.where)}: {line(problem.message)}" if problem.where else f"! {line(problem.message)}")
         _say_ignored(found.ignored)
-        say_aside(f"{counts.added} would be added, {counts.updated} updated, {counts.unchanged} unchanged")
+        _say_more(counts.problems - len(found.problems), "problems")
+        _say_named("Drafts among the added", found.drafts, found.drafts_count)
+        _say_named("Several meanings in the same context", found.conflicting, found.conflicting_count)
+        how = "With --partial, " if counts.problems and not partial else ""
+        say_aside(f"{how}{counts.added} would be added, {counts.updated} updated, {counts.unchanged} unchanged")
     # Raised last, so that every problem is shown; it makes the exit code 1 even with --json.
     if counts.problems and not partial:
         raise InvalidInput(
-            f"Nothing would be imported, for {format_count(counts.problems, 'reason')}. With --partial, what is"
-            f" right is imported; a file has the rest, {format_count(found.left_out, 'row')}, with a reason each."
+            f"Without --partial, nothing would be imported, for {format_count(counts.problems, 'problem')}. With it,"
+            f" what is right is imported; a file has the rest, {format_count(found.left_out, 'row')} with a reason"
+            " each, those that say nothing included."
         )
+
+
+def _say_more(more: int, what: str) -> None:
+    if more > 0:
+        say_aside(f"and {more:,} more {what}")
+
+
+def _say_named(what: str, names: Sequence[str], count: int) -> None:
+    """Show how many terms these are, and the first of them."""
+    if count:
+        shown = names[:_MAX_NAMED]
+        more = f" and {count - len(shown):,} more" if count > len(shown) else ""
+        say_aside(f"{what}: {count:,}: {', '.join(map(line, shown))}{more}")
 
 
 def _place_message(notice: RowProblem) -> str:

@@ -71,7 +71,8 @@ class PreviewShown:
     `ignored`: how often the file contains something that a glossary cannot hold, by its name. `stamp`: for importing
     exactly this. `columns`: those of a table, with the field that each holds. `notices`: what was understood otherwise
     than written. `everyday`: the first of the `everyday_count` new names that are everyday words. `left_out` rows would
-    stay out, and are in the CSV file `rest` with a reason each.
+    stay out, and are in the CSV file `rest` with a reason each. `drafts`: the first terms of new drafts, and
+    `conflicting`: the first terms that would mean several things in one context, each with a count of all.
     """
 
     counts: PreviewCounts
@@ -88,6 +89,10 @@ class PreviewShown:
     everyday_count: int
     left_out: int
     rest: str
+    drafts: list[str]
+    drafts_count: int
+    conflicting: list[str]
+    conflicting_count: int
 
 
 @usecase("manager")
@@ -129,7 +134,7 @@ async def glossary_preview(
     looking = kb.blocking(
         kb.glossary.files.preview, principal, _decode_bytes(data), name, format, options, choices=choices
     )
-    return _show_preview(await looking, limit)
+    return _show_preview(await looking, limit, options.context)
 
 
 @usecase("manager")
@@ -215,7 +220,7 @@ def _make_options(settings: Settings, context: str, language: str, columns: str 
     )
 
 
-def _show_preview(found: ImportPreview, limit: int) -> PreviewShown:
+def _show_preview(found: ImportPreview, limit: int, context: str) -> PreviewShown:
     added, updated, problems = len(found.added), len(found.updated), len(found.problems)
     return PreviewShown(
         counts=PreviewCounts(added, updated, found.unchanged, problems),
@@ -231,5 +236,9 @@ def _show_preview(found: ImportPreview, limit: int) -> PreviewShown:
         everyday=list(found.everyday[:limit]),
         everyday_count=len(found.everyday),
         left_out=len(found.rejected),
-        rest=write_rejected(found.rejected, found.columns) if found.rejected else "",
+        rest=write_rejected(found.rejected, found.columns, context) if found.rejected else "",
+        drafts=list(found.drafts[:limit]),
+        drafts_count=len(found.drafts),
+        conflicting=list(found.conflicting[:limit]),
+        conflicting_count=len(found.conflicting),
     )

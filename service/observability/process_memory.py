@@ -6,6 +6,8 @@ import ctypes
 import gc
 import os
 
+from argot.garbage_collection import collect_as_usual
+
 ARENAS = 2
 _M_ARENA_MAX = -8
 """From glibc's malloc.h."""
@@ -34,3 +36,4 @@ def freeze_start_up() -> None:
     # Collected first, because frozen garbage is never freed.
     gc.collect()
     gc.freeze()
+    collect_as_usual()

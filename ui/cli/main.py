@@ -15,6 +15,7 @@ import typer.main
 from argot import __version__
 from argot.disk_space import is_no_room
 from argot.errors import ArgotError
+from argot.garbage_collection import collect_seldom
 from argot.remedies import find_remedy
 from argot.ui.cli import (
     answer_commands,
@@ -95,6 +96,7 @@ def argot(
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command. An error is printed as one clear message: exit code 1, or 2 for a wrong command line."""
+    collect_seldom()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # In a terminal with another encoding than UTF-8 an answer must not end in a traceback.

@@ -6,8 +6,8 @@ import gc
 
 _USUAL_THRESHOLDS = gc.get_threshold()
 START_UP_OBJECTS = 50_000
-"""New objects between two passes of the collector during a start. Imports make some 500,000 objects, nearly all of which
-stay; with Python's default of 700 they are traversed hundreds of times: a tenth of the start."""
+"""New objects between two passes of the collector during a start. Imports make some 500,000 objects, nearly all of
+which stay; with Python's default of 700 they are traversed hundreds of times: a tenth of the start."""
 
 
 def collect_seldom() -> None:

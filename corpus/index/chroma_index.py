@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -21,11 +21,7 @@ from argot.protocols import Vectors
 from argot.types import Audience
 
 if TYPE_CHECKING:
-    from chromadb.api.models.Collection import Collection as ServerCollection
-
-    from argot.corpus.index.embedded_chroma import EmbeddedCollection
-
-    Collection: TypeAlias = ServerCollection | EmbeddedCollection
+    from chromadb.api.models.Collection import Collection
 
 
 MAX_PROBED_VECTORS = 50

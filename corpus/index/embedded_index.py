@@ -10,14 +10,18 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from argot.corpus.index import generations
 from argot.corpus.index.chroma_index import CONFIGURATION, ChromaIndex
-from argot.corpus.index.embedded_chroma import EmbeddedChroma, EmbeddedCollection
+from argot.corpus.index.embedded_chroma import EmbeddedChroma
 from argot.corpus.index.live_pointer import FolderPointer, LivePointer
 from argot.corpus.index.vector_graphs import check_graphs, count_saved_elements
 from argot.disk_space import is_no_room
 from argot.errors import DamagedStore, StoreUnavailable
+
+if TYPE_CHECKING:
+    from chromadb.api.models.Collection import Collection
 
 
 class EmbeddedIndex(ChromaIndex):
@@ -39,7 +43,8 @@ class EmbeddedIndex(ChromaIndex):
         self.root = root
         with self._errors_named():
             self._chroma = EmbeddedChroma(root / generation, generations.CHROMA_FILE)
-            self._collections = {found.name: found for found in self._chroma.list_collections()}
+            # They have the methods of Chroma's own collections that are used.
+            self._collections = {found.name: cast("Collection", found) for found in self._chroma.list_collections()}
 
     def build_damage_error(self, reason: str) -> DamagedStore:
         return generations.build_damage_error(self.root, reason)
@@ -55,8 +60,8 @@ class EmbeddedIndex(ChromaIndex):
             self.is_starved = self.is_starved or is_no_room(error)
             raise
 
-    def _made_collection(self, name: str) -> EmbeddedCollection:
-        return self._chroma.get_or_create_collection(name, CONFIGURATION)
+    def _made_collection(self, name: str) -> Collection:
+        return cast("Collection", self._chroma.get_or_create_collection(name, CONFIGURATION))
 
     def _close(self) -> None:
         self._chroma.close()

@@ -7,7 +7,7 @@ import pytest
 
 from argot.service.operations import prepared_samples
 from argot.service.operations.prepared_samples import copy_prepared, locate_prepared
-from argot.service.storage.home_folder import is_scratch
+from argot.service.storage.home_folder import MARKER, is_scratch
 from argot.service.transport.knowledge_base_client import connect
 from argot.service.usecases.documents.listing import DocumentFilter, document_find
 from argot.settings import Settings
@@ -25,7 +25,7 @@ def test_a_new_knowledge_base_is_a_copy_of_the_prepared_one(prepared: Settings, 
     assert copy_prepared(prepared.home, prepared)
     assert prepared.home.stat().st_mode & 0o077 == 0
     whole = {path.relative_to(tiny_home) for path in tiny_home.rglob("*") if not is_scratch(path.name)}
-    assert {path.relative_to(prepared.home) for path in prepared.home.rglob("*")} == whole
+    assert {path.relative_to(prepared.home) for path in prepared.home.rglob("*")} == whole | {Path(MARKER)}
     with connect(prepared.home, prepared.replace(cache=Settings().cache)) as client:
         assert client.call(document_find, wanted=DocumentFilter()).documents
     assert not copy_prepared(prepared.home, prepared)

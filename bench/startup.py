@@ -4,8 +4,9 @@
 
 Without --home the sample knowledge base is built in a temporary folder. Cold: a process of its own, from start to end
 (the files are in the system's cache, as on a machine in use). Service: until its window is sent; the first start makes
-a new sample knowledge base, as `make chat` does. Warm: in one process, after one question. Processor time is of all
-threads and child processes, and more reliable than wall time on a busy machine.
+a new sample knowledge base, as `make chat` does: a copy, if `python -m argot.service.operations.sample_preparation` was
+run with the same code and settings. Warm: in one process, after one question. Processor time is of all threads and
+child processes, and more reliable than wall time on a busy machine.
 """
 
 from __future__ import annotations

@@ -50,8 +50,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@$(PIP) install -c constraints.txt torch
 	@echo "  2 of 3: Argot and its packages"
 	@$(PIP) install -c constraints.txt -e '.[chat,slack,sso]'
-	@echo "  3 of 3: the search models"
+	@$(BIN)/python -m compileall -q argot $(FOLDERS)
+	@echo "  3 of 3: the search models and the sample knowledge base"
 	@$(BIN)/python -m argot.tools.retrieval.model_preparation
+	@$(BIN)/python -m argot.service.operations.sample_preparation
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed

@@ -34,7 +34,7 @@ class Settings(BaseModel):
     cache: Path = Field(
         # The folder that the XDG base directory specification names for data that can be regenerated.
         Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "argot",
-        description="exported embedding models, and the reader",
+        description="exported embedding models, the reader, and the sample knowledge base",
     )
     profile: str = Field("default", description="the profile questions are answered with")
     product: str = Field("", max_length=200, description="what the documents are about, as prompts may name it")

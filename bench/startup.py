@@ -3,8 +3,10 @@
     python bench/startup.py [--home DIR] [--runs 5] [--questions 40]
 
 Without --home the sample knowledge base is built in a temporary folder. Cold: a process of its own, from start to end
-(the files are in the system's cache, as on a machine in use). Warm: in one process, after one question. Processor time
-is of all threads, and more reliable than wall time on a busy machine.
+(the files are in the system's cache, as on a machine in use). Service: until its window is sent; the first start makes
+a new sample knowledge base, as `make chat` does: a copy, if `python -m argot.service.operations.sample_preparation` was
+run with the same code and settings. Warm: in one process, after one question. Processor time is of all threads and
+child processes, and more reliable than wall time on a busy machine.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ import asyncio
 import json
 import os
 import resource
+import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections import defaultdict
 from collections.abc import Sequence
 from importlib import resources
@@ -50,6 +54,8 @@ def main() -> None:
         print(f"load of the machine before: {os.getloadavg()[0]:.1f}, {os.cpu_count()} processors\n")
         measure_cold(home, arguments.runs)
         report_cold_parts(home)
+        measure_service("first start", [Path(scratch) / f"new{number}" for number in range(arguments.runs)])
+        measure_service("restart", [home] * arguments.runs)
         asyncio.run(measure_warm(home, arguments.questions))
 
 
@@ -93,7 +99,7 @@ settings = load_settings(home=Path(sys.argv[1])); step("import and read settings
 from argot.service.usecases.questions.questions import ask
 from argot.service.transport.knowledge_base_client import connect
 client = connect(settings.home, settings); step("open: lock, check of the stores")
-import chromadb; step("import chromadb")
+import chromadb_rust_bindings; step("import chromadb_rust_bindings")
 import onnxruntime, tokenizers; step("import onnxruntime, tokenizers")
 client.kb.corpus; step("open corpus, vectors, embedder")
 client.kb.glossary; step("open glossary")
@@ -114,6 +120,45 @@ def report_cold_parts(home: Path) -> None:
     print(f"\nwhere a cold question goes ({sum(seconds for _, seconds in steps):.2f} s after Python's own start)")
     for name, seconds in steps:
         print(f"  {name:<36} {seconds * 1000:6.0f} ms")
+
+
+def measure_service(name: str, homes: Sequence[Path]) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    words, windows = zip(*(_start_service(home) for home in homes), strict=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    work = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / len(homes)
+    print(
+        f"service, {name:<11} first words median {statistics.median(words):.2f} s, window"
+        f" {statistics.median(windows):.2f} s, worst {max(windows):.2f} s; processor time until its end {work:.2f} s"
+    )
+
+
+def _start_service(home: Path) -> tuple[float, float]:
+    """Return the seconds until a service says something, and until it sends its window; then stop it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    began = time.perf_counter()
+    service = subprocess.Popen(
+        [sys.executable, "-m", "argot.ui.cli.main", "serve", "--samples", "--home", str(home), "--port", str(port)],
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+    assert service.stderr
+    try:
+        service.stderr.readline()
+        words = time.perf_counter() - began
+        for line in service.stderr:
+            if b"is open at" in line:
+                break
+        request = urllib.request.Request(f"http://localhost:{port}/", headers={"Accept": "text/html"})
+        with urllib.request.urlopen(request, timeout=60) as window:
+            window.read()
+        return words, time.perf_counter() - began
+    finally:
+        service.terminate()
+        service.communicate()
 
 
 async def measure_warm(home: Path, count: int) -> None:

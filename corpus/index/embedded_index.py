@@ -10,17 +10,17 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from argot.corpus.index import generations
 from argot.corpus.index.chroma_index import CONFIGURATION, ChromaIndex
+from argot.corpus.index.embedded_chroma import EmbeddedChroma
 from argot.corpus.index.live_pointer import FolderPointer, LivePointer
 from argot.corpus.index.vector_graphs import check_graphs, count_saved_elements
 from argot.disk_space import is_no_room
 from argot.errors import DamagedStore, StoreUnavailable
 
 if TYPE_CHECKING:
-    from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
 
 
@@ -34,7 +34,7 @@ class EmbeddedIndex(ChromaIndex):
     threads = ThreadPoolExecutor(os.cpu_count() or 1, "argot-collections")
 
     def __init__(self, root: Path, generation: str, fingerprint: str) -> None:
-        """Open Chroma, which takes about a second the first time in a process.
+        """Open Chroma.
 
         Raises:
             DamagedStore: the folder cannot be opened.
@@ -42,8 +42,9 @@ class EmbeddedIndex(ChromaIndex):
         super().__init__(generation, fingerprint)
         self.root = root
         with self._errors_named():
-            self._client = _open_client(root / generation)
-            self._collections = {found.name: found for found in self._client.list_collections()}
+            self._chroma = EmbeddedChroma(root / generation, generations.CHROMA_FILE)
+            # They have the methods of Chroma's own collections that are used.
+            self._collections = {found.name: cast("Collection", found) for found in self._chroma.list_collections()}
 
     def build_damage_error(self, reason: str) -> DamagedStore:
         return generations.build_damage_error(self.root, reason)
@@ -60,13 +61,10 @@ class EmbeddedIndex(ChromaIndex):
             raise
 
     def _made_collection(self, name: str) -> Collection:
-        # No embedding function: Chroma's default would download a model.
-        return self._client.get_or_create_collection(
-            name, embedding_function=None, configuration=cast(Any, CONFIGURATION)
-        )
+        return cast("Collection", self._chroma.get_or_create_collection(name, CONFIGURATION))
 
     def _close(self) -> None:
-        cast(Any, self._client).close()
+        self._chroma.close()
 
 
 class FolderGenerations:
@@ -131,17 +129,3 @@ class FolderGenerations:
 
     def close(self) -> None:
         """Each index closes its own files."""
-
-
-def _open_client(folder: Path) -> ClientAPI:
-    import chromadb
-    from chromadb.api import rust
-    from chromadb.config import Settings
-
-    from argot.corpus.index.roomy_bindings import RoomyBindings
-
-    folder.mkdir(parents=True, exist_ok=True)
-    # Chroma finds its binding by this name only.
-    rust.RustBindingsAPI = RoomyBindings  # type: ignore[misc]
-    # By default Chroma sends usage statistics to its makers.
-    return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))

@@ -20,6 +20,7 @@ from typing import Any
 
 from argot.corpus.embedding.embedder import load_embedder
 from argot.errors import ArgotError
+from argot.garbage_collection import collect_seldom
 from argot.results import ModelCall
 from argot.service.answering.messages import (
     WINDOW,
@@ -183,6 +184,7 @@ def _measure_resident_memory() -> int:
 
 
 def main() -> None:
+    collect_seldom()
     sys.setswitchinterval(SWITCH_SECONDS)
     process_memory.bound_arenas()
     link, vectors = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])

@@ -6,6 +6,8 @@ import ctypes
 import gc
 import os
 
+from argot.garbage_collection import collect_as_usual
+
 ARENAS = 2
 _M_ARENA_MAX = -8
 """From glibc's malloc.h."""
@@ -31,6 +33,8 @@ def freeze_start_up() -> None:
     A full pass over those quarter of a million objects takes 0.15 s, in the middle of a question; they live as long as
     the process anyway. Not for a process that opens one knowledge base after the other.
     """
-    # Collected first, because frozen garbage is never freed.
-    gc.collect()
+    # Collected first, because frozen garbage is never freed. Only the youngest: imports leave hardly any (54 of 340,000
+    # objects), and a pass over all of them is a fifth of a second of the start.
+    gc.collect(0)
     gc.freeze()
+    collect_as_usual()

@@ -10,6 +10,7 @@ from typing import Any
 
 from argot.errors import InvalidInput
 from argot.remedies import REINSTALL
+from argot.service.operations.prepared_samples import copy_prepared
 from argot.service.usecases.documents.documents import add
 from argot.service.usecases.glossary.contexts import context_add
 from argot.service.usecases.glossary.files import glossary_import
@@ -37,7 +38,8 @@ class SampleReport:
 
 
 def build(home: Path, settings: Settings, progress: Progress | None = None) -> SampleReport:
-    """Put the samples into `home`, making it if need be. Idempotent: what is there already costs a hash per file.
+    """Put the samples into `home`, making it if need be: as a copy of the prepared sample knowledge base, if there is
+    one. Idempotent: what is there already costs a hash per file.
 
     Raises:
         InvalidInput: a sample could not be read, or the package holds none.
@@ -48,6 +50,7 @@ def build(home: Path, settings: Settings, progress: Progress | None = None) -> S
         if progress:
             progress(event["done"], event["total"], event["name"])
 
+    copy_prepared(home, settings)
     with resources.as_file(resources.files(PACKAGE)) as folder, connect(home, settings, create=True) as client:
         documents = folder / "documents"
         if not documents.is_dir():

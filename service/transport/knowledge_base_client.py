@@ -16,6 +16,7 @@ from pydantic import SecretStr
 
 from argot.errors import ArgotError, InvalidInput, KnowledgeBaseBusy
 from argot.results import AskEvent, AskResult
+from argot.service.early_loading import EarlyLoading
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import surface
@@ -122,6 +123,7 @@ class LocalClient(Client):
         self.kb = kb
         # One event loop for all calls: the base's open resources belong to it.
         self._runner = asyncio.Runner()
+        self._loading: EarlyLoading | None = None
 
     def _call(self, case: Declared, given: dict[str, Any]) -> Any:
         return self._runner.run(self._run_case(case, given))
@@ -131,6 +133,8 @@ class LocalClient(Client):
         principal = self.kb.principal(self._user)
         if isinstance(case, UseCase):
             return await case(self.kb, principal, **given)
+        if isinstance(case, AskingUseCase) and self._loading is None:
+            self._loading = EarlyLoading(self.kb)
         result: Any = None
         # Closed on Ctrl-C as well, which stops the work.
         async with aclosing(case(self.kb, principal, **given)) as events:
@@ -156,6 +160,8 @@ class LocalClient(Client):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
+            if self._loading is not None:
+                self._loading.wait()
             self._runner.run(self.kb.close())
         finally:
             self._runner.close()

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from chromadb.api.models.Collection import Collection
 from chromadb.errors import InternalError
 
 from argot.corpus.index import chroma_index
+from argot.corpus.index.embedded_chroma import EmbeddedCollection
 from argot.corpus.index.embedded_index import EmbeddedIndex, FolderGenerations
 from argot.corpus.index.generations import (
     blank_unsaved,
@@ -69,14 +69,14 @@ def test_a_search_that_fails_because_of_a_deletion_is_retried(
 ) -> None:
     """Check the retry, since Chroma sometimes fails a search like this while vectors are deleted."""
     index.upsert(index.collection_name("passage", EVERYONE), {"a:0": unit(1)})
-    queried, failures = Collection.query, iter(["Internal error: Error finding id"] * 3)
+    queried, failures = EmbeddedCollection.query, iter(["Internal error: Error finding id"] * 3)
 
-    def query(self: Collection, *given: Any, **more: Any) -> Any:
+    def query(self: EmbeddedCollection, *given: Any, **more: Any) -> Any:
         if failure := next(failures, ""):
             raise InternalError(failure)
         return queried(self, *given, **more)
 
-    monkeypatch.setattr(Collection, "query", query)
+    monkeypatch.setattr(EmbeddedCollection, "query", query)
     assert [item for item, _ in index.search("passage", unit(1), [EVERYONE], 1)] == ["a"]
     failures = iter(["Internal error: the disk burns"])
     with pytest.raises(DamagedStore, match=r"burns.*argot reindex"):

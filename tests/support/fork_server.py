@@ -41,7 +41,7 @@ PRELOADED = (
     "argot.service.usecases.catalogue",
     "argot.service.observability.metrics",
     "argot.corpus.corpus",
-    "chromadb.api.rust",
+    "chromadb_rust_bindings",
     "langgraph.checkpoint.sqlite.aio",
     "literalai",
     "mcp.server.fastmcp",

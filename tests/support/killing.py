@@ -25,8 +25,7 @@ _processes.set_forkserver_preload(
     [
         "argot.corpus.corpus",
         "argot.corpus.ingestion.derivation",
-        "chromadb",
-        "chromadb.api.rust",
+        "chromadb_rust_bindings",
         "onnxruntime",
         "tokenizers",
     ]

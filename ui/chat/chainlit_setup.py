@@ -12,9 +12,11 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from argot.errors import MissingExtra
@@ -66,6 +68,8 @@ ACCOUNT_LINK = {
     "target": "_self",
 }
 
+TRACELOOP = "traceloop.sdk"
+
 _FOREIGN_VARIABLES = re.compile(
     r"(?:DATABASE_URL|LITERAL_API_|OAUTH_|SLACK_|TEAMS_|DISCORD_|CHAINLIT_)|(?:root|run|features|ui|project|code)$",
     re.IGNORECASE,
@@ -96,7 +100,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
         raise MissingExtra("The chat window", "chat")
     folder = write_files(kb.home / CHAT_FOLDER, Path(package.origin).parent, origins)
     os.environ.update(_NO_TELEMETRY)
-    with _hide_foreign_variables():
+    with _hide_foreign_variables(), leave_out_traceloop():
         os.environ.update(
             CHAINLIT_APP_ROOT=str(folder),
             CHAINLIT_ENV_FILE=os.devnull,  # else Chainlit loads a .env from the current folder
@@ -320,3 +324,20 @@ def _hide_foreign_variables() -> Iterator[None]:
     finally:
         # The variables of Chainlit stay as we have set them.
         os.environ.update({name: value for name, value in hidden.items() if not name.startswith("CHAINLIT_")})
+
+
+@contextmanager
+def leave_out_traceloop() -> Iterator[None]:
+    """Let Chainlit be imported without Traceloop's SDK, which takes half a second and has instruments for forty other
+    libraries.
+
+    Literal AI's client imports it for the one name below, and calls it only if it has a key, which Argot hides.
+    """
+    absent = ModuleType(TRACELOOP)
+    absent.__dict__["Traceloop"] = None
+    before = sys.modules.setdefault(TRACELOOP, absent)
+    try:
+        yield
+    finally:
+        if before is absent:
+            del sys.modules[TRACELOOP]

@@ -6,8 +6,9 @@ import os
 import sqlite3
 import sys
 from collections.abc import Callable
+from copy import copy
 from functools import cache
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import typer
 import typer.main
@@ -15,6 +16,7 @@ import typer.main
 from argot import __version__
 from argot.disk_space import is_no_room
 from argot.errors import ArgotError
+from argot.garbage_collection import collect_seldom
 from argot.remedies import find_remedy
 from argot.ui.cli import (
     answer_commands,
@@ -40,6 +42,9 @@ from argot.ui.cli import (
 )
 from argot.ui.cli.command_base import format_examples
 from argot.wings import load_parts
+
+if TYPE_CHECKING:
+    from typer.models import CommandInfo
 
 app = typer.Typer(
     name="argot",
@@ -103,12 +108,14 @@ def _choose_remedy(error: OSError) -> str:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command. An error is printed as one clear message: exit code 1, or 2 for a wrong command line."""
+    collect_seldom()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # In a terminal with another encoding than UTF-8 an answer must not end in a traceback.
             stream.reconfigure(errors="replace")
     try:
-        _build_command()(args=arguments, prog_name="argot")
+        given = sys.argv[1:] if arguments is None else arguments
+        _build_command(given[0] if given else "")(args=arguments, prog_name="argot")
     except ArgotError as error:
         _fail(str(error))
     except sqlite3.DatabaseError as error:
@@ -127,9 +134,18 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 @cache
-def _build_command() -> Callable[..., Any]:
-    """Build the command with its groups once in a process: typer needs a tenth of a second each time."""
-    return typer.main.get_command(app)
+def _build_command(name: str) -> Callable[..., Any]:
+    """Build the command line with only the command or group of this name, or with all of them if there is none such:
+    typer takes a seventh of a second for them all.
+    """
+    only = copy(app)
+    only.registered_commands = [one for one in app.registered_commands if _get_name(one) == name]
+    only.registered_groups = [one for one in app.registered_groups if one.name == name]
+    return typer.main.get_command(only if only.registered_commands or only.registered_groups else app)
+
+
+def _get_name(command: CommandInfo) -> str:
+    return command.name or typer.main.get_command_name(cast("Callable[..., Any]", command.callback).__name__)
 
 
 def _fail(message: str) -> NoReturn:

@@ -5,6 +5,8 @@ import json
 import shutil
 import signal
 import socket
+import subprocess
+import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator
@@ -577,3 +579,13 @@ def test_a_terminated_service_closes_its_stores(tiny_home: Path, tmp_path: Path)
     with Served(Path(shutil.copytree(tiny_home, tmp_path / "kb"))) as service:
         assert (service.home / "socket").exists()
         assert service.stop(signal.SIGTERM) == 0
+
+
+def test_chainlits_client_of_a_tracing_service_is_imported_without_the_tracing() -> None:
+    code = (
+        "import sys\nfrom argot.ui.chat.chainlit_setup import leave_out_traceloop\n"
+        "with leave_out_traceloop():\n    import literalai\n"
+        "print([name for name in sys.modules if name.startswith('traceloop')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=600)
+    assert done.stdout == "[]\n"

@@ -30,7 +30,12 @@ MAX_REPORTS_PER_HOUR = 30
 HOUR = 3600.0
 _NOT_PROSE = re.compile(
     r"^ {0,3}(?:```|~~~).*?(?:^ {0,3}(?:```|~~~)[ \t]*$|\Z)|^ {0,3}#{1,6}[ \t][^\n]*|(`+)[^`\n]+\1"
-    r"|!?\[[^\]\n]{0,500}\]\([^)\n]{0,2000}\)|\b[a-z][a-z+.-]{1,20}://\S+",
+    r"|!?\[[^\]\n]{0,500}\]\([^)\n]{0,2000}\)|\b[a-z][a-z+.-]{1,20}://\S+"
+    # mail addresses, paths, and names of files; "Node.js" and "TCP/IP" are none
+    r"|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"
+    r"|(?<![\w/.])(?:\.{0,2}/[\w.-]{1,100}|[\w.-]{1,100}(?:/[\w.-]{1,100}){2})(?:/[\w.-]{1,100}){0,20}"
+    r"|(?<![\w.-])[\w-]{1,100}(?:\.[\w-]{1,50}){0,4}\.(?i:md|rst|adoc|txt|log|pdf|docx?|odt|rtf|xlsx?|ods|csv|tsv"
+    r"|pptx?|odp|html?|xml|json|ya?ml|toml|ini|cfg|conf|eml|msg|png|jpe?g|gif|svg|zip|sql|py|sh|cpp|hpp)\b",
     re.MULTILINE | re.DOTALL,
 )
 

@@ -49,6 +49,13 @@ async def test_each_term_is_marked_once_in_each_text_where_it_stands(kb: Knowled
     assert (meaning.expansion, meaning.context, meaning.contact) == ("Word Line", "NAND", "nina@example.com")
 
 
+async def test_no_term_is_marked_in_names_of_files_paths_and_addresses(kb: KnowledgeBase) -> None:
+    hidden = "notes/a/WL.txt, plan.WL.md, /srv/WL/x, WL@example.org, me@WL.example.org and WL.pdf"
+    assert (await mark(kb, hidden)).places == []
+    shown = await mark(kb, "A WL/BL pair.", "The WL. Next.", f"{'a.' * 9_000} WL")
+    assert [one.text for one in shown.places] == [0, 1, 2]
+
+
 async def test_a_term_has_the_meaning_that_its_text_or_document_speaks_of(kb: KnowledgeBase) -> None:
     both = {"Peripheral Under Cell", "Public Utilities Commission"}
     assert set(meant(await mark(kb, "The PUC is late."))["PUC"]) == both

@@ -46,7 +46,7 @@ def test_documents_lead_to_an_adopted_reranker(chromium: Any, served: Served) ->
         expect(tab.get_by_text("60 documents to learn from")).to_be_visible()
         tab.get_by_role("link", name="Tune in one go").click()
         start_all(tab, str(served.home.parent / "tiny"))
-        expect(tab.get_by_role("heading", name="t0001 Embedder on words")).to_be_visible()
+        expect(tab.get_by_role("heading", name="t0001 Embedder · words")).to_be_visible()
         tab.get_by_role("link", name="Measures better: adopt it").click(timeout=PATIENCE)
         expect(tab.get_by_role("heading", name="r0001 embedder of t0001")).to_be_visible()
         adopt(tab, "workbench-run")

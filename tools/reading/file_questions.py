@@ -45,10 +45,10 @@ def parse_file_question(message: str, names: Sequence[str]) -> FileQuestion | No
 
 
 def _read_question(said: str, words: RequestPatterns, names: Sequence[str]) -> FileQuestion | None:
-    said = _cut(said, end=words.ending.search(fold_accents(said)))
+    said = _keep_between(said, end=words.ending.search(fold_accents(said)))
     if found := _match_first(words.compile("again"), said):
         return FileQuestion(_read_pointer(found), "")
-    said = _cut(said, opening=words.opening.match(fold_accents(said)))
+    said = _keep_between(said, opening=words.opening.match(fold_accents(said)))
     if found := _match_first(words.compile("topics"), said):
         topic = _restore_names(said[slice(*found.span("topic"))], names)
         leans = _match_first(words.compile("leans"), topic) is not None
@@ -62,7 +62,7 @@ def _read_question(said: str, words: RequestPatterns, names: Sequence[str]) -> F
     return None
 
 
-def _cut(said: str, *, opening: re.Match[str] | None = None, end: re.Match[str] | None = None) -> str:
+def _keep_between(said: str, *, opening: re.Match[str] | None = None, end: re.Match[str] | None = None) -> str:
     return said[opening.end() if opening else 0 : end.start() if end else len(said)]
 
 

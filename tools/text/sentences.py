@@ -194,7 +194,7 @@ def _split_piece(text: str, start: int, end: int) -> Iterator[Span]:
     # One blank for each character, so that offsets stay valid; pysbd would read a line break as the end of a sentence.
     piece = re.sub(r"\s", " ", text[start:end])
     position = 0
-    for sentence in _cut(piece):
+    for sentence in _cut_sentences(piece):
         found = piece.find(sentence, position)
         if found < 0:
             continue
@@ -209,7 +209,7 @@ def _split_piece(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 @lru_cache(maxsize=4_000)
-def _cut(piece: str) -> tuple[str, ...]:
+def _cut_sentences(piece: str) -> tuple[str, ...]:
     """Return the sentences of one piece of prose. pysbd is asked only where a full stop might not end a sentence.
 
     Cached by the piece, not by the text around it: reference matching joins the same sentences in many ways.

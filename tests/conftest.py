@@ -261,9 +261,10 @@ def stores(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def tiny_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder of the small knowledge base; copy it, never open it. Processes that share the tests share it: the
-    first makes it, and with it the exported embedder and the reader.
+    first makes it, and with it the exported embedder and the reader. At the end of the tests, a file that an opened
+    base leaves in its folder is an error.
     """
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -275,7 +276,9 @@ def tiny_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.rmtree(home, ignore_errors=True)
             make_tiny(home)
             made.touch()
-    return home
+    found = {path.name for path in home.iterdir()}
+    yield home
+    assert {path.name for path in home.iterdir()} == found, "a test opened the shared base instead of a copy"
 
 
 @pytest.fixture

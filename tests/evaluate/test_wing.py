@@ -1,5 +1,6 @@
 """Tests of the wing: it joins the service through its `wing.py`, and its experiments can be left out."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -32,9 +33,10 @@ def test_the_commands_match_the_installed_parts(absent: str, expected: set[str])
     assert set(done.stdout.split()) == expected
 
 
-def test_a_set_of_pairs_requires_the_learn_wing(tiny_home: Path) -> None:
+def test_a_set_of_pairs_requires_the_learn_wing(tiny_home: Path, tmp_path: Path) -> None:
+    home = shutil.copytree(tiny_home, tmp_path / "kb")
     code = "import sys; sys.modules['argot.learn'] = None; from argot.ui.cli.main import main; main()"
-    command = [sys.executable, "-c", code, "evaluate", "strategy", "--data", "ours", "--home", str(tiny_home)]
+    command = [sys.executable, "-c", code, "evaluate", "strategy", "--data", "ours", "--home", str(home)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     said = " ".join(done.stderr.split())

@@ -77,11 +77,12 @@ def test_the_service_answers_without_wings(absent: list[str], tiny_home: Path, t
 
 
 @ABSENT
-def test_the_command_line_works_without_wings(absent: list[str], tiny_home: Path) -> None:
+def test_the_command_line_works_without_wings(absent: list[str], tiny_home: Path, tmp_path: Path) -> None:
+    home = shutil.copytree(tiny_home, tmp_path / "kb")
     assert "serve" in run_without(absent, ARGOT, "--help")
     loaded = "import argot.service.usecases.catalogue, argot.ui.server; print(*sys.modules)"
     code = f"import atexit; atexit.register(lambda: exec({loaded!r})); {ARGOT}"
-    *said, modules = run_without(absent, code, "doctor", "--home", tiny_home).splitlines()
+    *said, modules = run_without(absent, code, "doctor", "--home", home).splitlines()
     assert any("sound" in line for line in said)
     names = modules.split()
     assert "argot.ui.server" in names

@@ -124,12 +124,15 @@ async def test_a_vision_server_that_is_gone_is_no_documents_fault(kb: KnowledgeB
         await do(kb, MIA, "derive", kinds=["picture"])
 
 
-async def test_without_a_vision_server_the_kind_is_not_offered(tiny_home: Path, scripted_model: Any) -> None:
-    settings = scripted_model.settings(home=tiny_home)
+async def test_without_a_vision_server_the_kind_is_not_offered(
+    tiny_home: Path, tmp_path: Path, scripted_model: Any
+) -> None:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    settings = scripted_model.settings(home=home)
     assert "picture" not in list_wanted_kinds(settings) and "summary" in list_wanted_kinds(settings)
-    assert list_wanted_kinds(Settings(home=tiny_home)) == []
-    rules = Settings(home=tiny_home, derive_in_background="always", vision_url=scripted_model.url)
+    assert list_wanted_kinds(Settings(home=home)) == []
+    rules = Settings(home=home, derive_in_background="always", vision_url=scripted_model.url)
     assert describe_wanted_texts(rules) == "triple,picture by rules"
-    async with KnowledgeBase.open(tiny_home, settings) as kb:
+    async with KnowledgeBase.open(home, settings) as kb:
         with pytest.raises(InvalidSettings, match="ARGOT_VISION_URL"):
             await do(kb, MIA, "derive", kinds=["picture"])

@@ -130,12 +130,15 @@ async def test_a_base_with_local_vectors_has_one_owner_process(tmp_path: Path, s
 # -- no empty base in place of an existing one ------------------------------------------------------------------------
 
 
-def test_a_folder_with_databases_is_not_opened_with_an_empty_schema(tiny_home: Path, store: str) -> None:
-    settings = Settings(home=tiny_home, store=store)
+def test_a_folder_with_databases_is_not_opened_with_an_empty_schema(
+    tiny_home: Path, tmp_path: Path, store: str
+) -> None:
+    home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
+    settings = Settings(home=home, store=store)
     for create in (False, True):
         with pytest.raises(InvalidSettings, match=r"argot move --to .*") as refused:
-            KnowledgeBase.open(tiny_home, settings, create=create)
-        assert str(tiny_home) in str(refused.value) and "schema argot" in str(refused.value)
+            KnowledgeBase.open(home, settings, create=create)
+        assert str(home) in str(refused.value) and "schema argot" in str(refused.value)
 
 
 def test_a_folder_of_a_base_on_postgresql_is_not_taken_for_a_new_one(tmp_path: Path, store: str) -> None:

@@ -2,10 +2,18 @@
 
 Twenty documents of our own making, with their gold: PDF, Word, slides, workbooks, pages, e-books, Markdown and mail,
 each with figures (caption, page), and with logos, rules, bullets and repeated pictures. `--files FOLDER` lists instead
-what is found in the files of a folder, to be looked at: `--save FOLDER` writes the pictures there.
+what is found in the files of a folder, to be looked at: `--save FOLDER` writes the pictures there. With `--gold FILE`
+it measures them against a gold that somebody wrote by looking at the pages:
+
+    [{"file": "report.pdf", "figures": [{"page": 3, "box": [0.1, 0.2, 0.9, 0.5]}]},
+     {"file": "page.html", "figures": [{"ratio": 1.5}]}]
+
+`box`: left, top, right and bottom as shares of the page, roughly. `ratio`: width by height, where there are no pages.
+A file that is not named has no figures: all that is shown of it is decoration.
 
     .venv/bin/python bench/pictures.py
     .venv/bin/python bench/pictures.py --files FOLDER --save FOLDER
+    .venv/bin/python bench/pictures.py --files FOLDER --gold gold.json
 """
 
 from __future__ import annotations
@@ -13,21 +21,29 @@ from __future__ import annotations
 import argparse
 import base64
 import io
+import json
 import random
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from email.message import EmailMessage
 from pathlib import Path
+from typing import Any
 
 from PIL import Image, ImageDraw
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document
 from argot.errors import UnreadableDocument
+from argot.types import ParsedDocument, Picture
 
 SUBJECTS = ("pressure", "flow", "torque", "current", "depth", "traffic", "rainfall", "noise", "load", "wear")
+MIN_FOUND_SHARE = 0.5
+"""Share of a figure of the gold that one picture must show."""
+MIN_FIGURE_SHARE = 0.3
+"""Share of a picture that figures of the gold fill: with less it is decoration."""
+MAX_RATIO_DIFFERENCE = 0.04
 PROSE = "The {0} of the northern station rose in week {1}, and the crew wrote {2} entries into its log. "
 
 
@@ -321,14 +337,78 @@ def list_files(folder: Path, save: Path | None, limits: ReadLimits) -> None:
                 (save / f"{path.stem}-{one.number}.{ending}").write_bytes(parsed.picture_data[one.content_hash])
 
 
+def measure_files(folder: Path, gold_file: Path, limits: ReadLimits) -> None:
+    gold = {one["file"]: one["figures"] for one in json.loads(gold_file.read_text())}
+    if missing := sorted(name for name in gold if not (folder / name).is_file()):
+        raise SystemExit(f"{folder} has no {', '.join(missing)}, which {gold_file} names")
+    found = wanted = shown = decoration = 0
+    for path in sorted(one for one in folder.iterdir() if one.is_file()):
+        data, figures = path.read_bytes(), gold.get(path.name, [])
+        try:
+            parsed = read_document(data, path.name, limits)
+        except UnreadableDocument as error:
+            parsed = ParsedDocument("", "")
+            print(f"{path.name}: {error.reason}")
+        hits, extra = match_figures(figures, parsed.pictures, measure_pages(data) if path.suffix == ".pdf" else [])
+        for figure, is_found in zip(figures, hits, strict=True):
+            if not is_found:
+                print(f"{path.name}: missed {figure}")
+        for one in extra:
+            print(f"{path.name}: decoration {one.place} {one.width} x {one.height} {one.box or one.caption[:50]}")
+        found, wanted = found + sum(hits), wanted + len(hits)
+        shown, decoration = shown + len(parsed.pictures), decoration + len(extra)
+    print(f"found {found / max(wanted, 1):.1%} of {wanted}")
+    print(f"decoration: {decoration / max(shown, 1):.1%} of {shown} shown")
+
+
+def measure_pages(data: bytes) -> list[tuple[float, float]]:
+    import pypdfium2
+
+    with pypdfium2.PdfDocument(data) as document:
+        return [document.get_page_size(number) for number in range(len(document))]
+
+
+def match_figures(
+    figures: list[dict[str, Any]], pictures: Sequence[Picture], sizes: list[tuple[float, float]]
+) -> tuple[list[bool], list[Picture]]:
+    """Return which figures of the gold are found, and the pictures that show none of them."""
+    if not sizes:
+        left = list(pictures)
+        hits = []
+        for figure in figures:
+            ratio = figure["ratio"]
+            same = [one for one in left if abs(one.width / one.height - ratio) <= MAX_RATIO_DIFFERENCE * ratio]
+            hits.append(bool(same))
+            left = [one for one in left if one is not same[0]] if same else left
+        return hits, left
+    shares = {one.number: [_share(figure, one, sizes) for figure in figures] for one in pictures}
+    hits = [any(of[at][0] >= MIN_FOUND_SHARE for of in shares.values()) for at in range(len(figures))]
+    extra = [one for one in pictures if sum(share for _, share in shares[one.number]) < MIN_FIGURE_SHARE]
+    return hits, extra
+
+
+def _share(figure: dict[str, Any], picture: Picture, sizes: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the share of a figure that a picture shows, and the share of the picture that the figure fills."""
+    if picture.box is None or picture.box.page != figure["page"]:
+        return 0.0, 0.0
+    width, height = sizes[picture.box.page - 1]
+    x0, y0, x1, y1 = (side * of for side, of in zip(figure["box"], (width, height) * 2, strict=True))
+    box = picture.box
+    common = max(min(x1, box.x1) - max(x0, box.x0), 0.0) * max(min(y1, box.y1) - max(y0, box.y0), 0.0)
+    return common / ((x1 - x0) * (y1 - y0)), common / max((box.x1 - box.x0) * (box.y1 - box.y0), 1.0)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=Path, help="list the pictures in the files of this folder")
     parser.add_argument("--save", type=Path, help="write these pictures to this folder")
+    parser.add_argument("--gold", type=Path, help="measure these files against this gold")
     parser.add_argument("--words", action="store_true", help="look for words in the pictures")
     given = parser.parse_args()
     limits = ReadLimits() if given.words else ReadLimits(ocr_languages="")
-    if given.files:
+    if given.files and given.gold:
+        measure_files(given.files, given.gold, limits)
+    elif given.files:
         list_files(given.files, given.save, limits)
     else:
         measure_gold(limits)

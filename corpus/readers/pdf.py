@@ -77,8 +77,9 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
 
 def _shelve_pictures(document: Any, texts: list[PageText]) -> tuple[list[PagePicture], int]:
     """Return the pictures that were kept, and how many there are in which no words were read."""
-    images = drop_repeated([text.pictures for text in texts])
-    drawings = [text.pictures.drawings for text in texts]
+    pictures = drop_repeated([text.pictures for text in texts])
+    images = [one.images for one in pictures]
+    drawings = [[*one.drawings, *one.loose] for one in pictures]
     turns = [text.turned for text in texts]
     kept = shelve_pictures(document, images, turns)
     unread = sum(map(len, images)) - sum(one.has_words for one in kept)

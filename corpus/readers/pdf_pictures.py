@@ -5,14 +5,25 @@ Each is kept as the page shows it: drawn with what is over it, in its colours an
 
 from __future__ import annotations
 
-import ctypes
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from argot.corpus.readers.pdf_drawings import Stroke, find_bare, find_captioned
 from argot.corpus.readers.pdf_lines import Line, make_place
+from argot.corpus.readers.pdf_shapes import (
+    EDGE_POINTS,
+    MAX_CAPTION_POINTS,
+    Picture,
+    is_beside,
+    is_inside,
+    list_shapes,
+    measure_area,
+    overlap,
+    unite,
+)
 from argot.corpus.readers.picture_captions import parse_label
 from argot.corpus.readers.pictures import PictureShelf, get_shelf
 from argot.types import Box, BoxMark, PageMark, ParsedDocument
@@ -21,30 +32,19 @@ _MIN_PAGE_SHARE = 0.05
 """Share of the page: smaller ones are logos and symbols."""
 _MIN_CAPTIONED_SHARE = 0.008
 """Share of the page of a picture with a caption beside it."""
-_MAX_CAPTION_POINTS = 60.0
-"""Points between a picture and its caption."""
 _PART_GAP_POINTS = 20.0
 """Points between the parts of one figure."""
 _WHOLE_PAGE_SHARE = 0.9
-_MAX_OBJECTS = 20_000
-_MAX_DEPTH = 3
 _MIN_COVERED_LINES = 2
 """Lines of text on a picture from which it is their background, or their scan."""
 _MIN_REPEATED_PAGES = 3
 """Pages with the same picture at the same position: it is a decoration."""
-_MIN_PATHS = 6
-"""Lines, curves and filled boxes of which a drawing has at least so many: fewer are rules and frames."""
-_MIN_SHAPES = 2
-_MIN_SHAPE_POINTS = 4
-_MAX_PATHS = 5_000
-_MIN_DRAWING_POINTS = 40.0
-_MIN_PROSE_WORDS = 8
-"""Words of a line from which it is running text, and no label in a drawing."""
+_MIN_SERIES = 3
+"""Pictures of one size in a row or a column from which they are counted together."""
+_MIN_SERIES_POINTS = 48
+_MAX_SIDES_RATIO = 4
 _DRAWN_DPI = 170
 _MAX_DRAWN_PIXELS = 4_000_000
-_EDGE_POINTS = 2.0
-Picture = tuple[int, int, int, int]
-"""Its place in points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,84 +60,97 @@ class PagePicture:
 class PagePictures:
     """The pictures of a page, and the charts that are drawn on it by lines and filled boxes.
 
-    `captioned`: those of the pictures that have a caption beside them.
+    `captioned`: those of the pictures that have a caption beside them. `loose`: drawings without a caption.
     """
 
     images: list[Picture] = field(default_factory=list)
     captioned: frozenset[Picture] = frozenset()
     drawings: list[Picture] = field(default_factory=list)
+    loose: list[Picture] = field(default_factory=list)
 
 
 def read_pictures(page: Any, lines: Sequence[Line]) -> PagePictures:
-    """Return the pictures of a page with text, except small ones without a caption and those behind text.
-
-    Of drawings only those with a caption: others are frames, rules and backgrounds.
+    """Return the pictures and drawings of a page with text, except small ones without a caption, those behind text,
+    and frames, rules and tables.
     """
     if not lines:
         return PagePictures()
     width, height = page.get_size()
     place = make_place(page)
-    boxes: dict[bool, list[Picture]] = {True: [], False: []}
-    captions = [line for line in lines if parse_label(line.text)]
-    for is_image, bounds in _list_bounds(page, max_paths=_MAX_PATHS if captions else 0):
-        x0, y0, x1, y1 = place(*bounds)
+    boxes: list[Picture] = []
+    strokes: list[Stroke] = []
+    for shape in list_shapes(page):
+        x0, y0, x1, y1 = place(*shape.bounds)
         x0, y0, x1, y1 = max(x0, 0.0), max(y0, 0.0), min(x1, width), min(y1, height)
         if x1 >= x0 and y1 >= y0:
-            boxes[is_image].append((round(x0), round(y0), round(x1), round(y1)))
-    images = _choose_images(boxes[True], lines, captions, width * height)
-    bare = [line for line in captions if not any(_is_beside(box, line) for box in images)]
+            box = (round(x0), round(y0), round(x1), round(y1))
+            if shape.is_image:
+                boxes.append(box)
+            else:
+                strokes.append(Stroke(box, shape.is_free))
+    captions = [line for line in lines if parse_label(line.text)]
+    images = _choose_images(boxes, lines, captions, width * height)
+    bare = [line for line in captions if not any(is_beside(box, line) for box in images)]
     largest = _WHOLE_PAGE_SHARE * width * height
-    drawings: list[Picture] = []
-    for line in bare:
-        box = _find_drawing(boxes[False], lines, line)
-        # A caption of several lines may name it twice.
-        if box and _measure_area(box) < largest and not any(_overlap(box, other) for other in drawings):
-            drawings.append(box)
-    captioned = frozenset(box for box in images if any(_is_beside(box, line) for line in captions))
-    return PagePictures(images, captioned, drawings)
+    drawings = [box for box in find_captioned(strokes, lines, bare) if measure_area(box) < largest]
+    captioned = frozenset(box for box in images if any(is_beside(box, line) for line in captions))
+    loose = find_bare(strokes, lines, [*captioned, *drawings], (width, height))
+    # The background of a chart.
+    images = [one for one in images if not any(unite(one, box) == box for box in loose)]
+    loose = [box for box in loose if not any(overlap(box, one) for one in images)]
+    return PagePictures(images, captioned, drawings, loose)
 
 
 def _choose_images(
     boxes: Sequence[Picture], lines: Sequence[Line], captions: Sequence[Line], page_area: float
 ) -> list[Picture]:
+    whole = [one for one in boxes if one[2] > one[0] and one[3] > one[1]]
+    series = _find_series(whole)
     found = []
-    for box in _join_parts([one for one in boxes if one[2] > one[0] and one[3] > one[1]], lines):
-        share = _measure_area(box) / max(page_area, 1.0)
-        least = _MIN_CAPTIONED_SHARE if any(_is_beside(box, line) for line in captions) else _MIN_PAGE_SHARE
-        behind = sum(_is_inside(box, line) for line in lines)
+    for box in _split_strips(_join_parts(whole, lines), series):
+        share = measure_area(box) * series.get(box, 1) / max(page_area, 1.0)
+        least = _MIN_CAPTIONED_SHARE if any(is_beside(box, line) for line in captions) else _MIN_PAGE_SHARE
+        behind = sum(is_inside(box, line) for line in lines)
         if least <= share < _WHOLE_PAGE_SHARE and behind < _MIN_COVERED_LINES:
             found.append(box)
     return found
 
 
-def _find_drawing(paths: Sequence[Picture], lines: Sequence[Line], caption: Line) -> Picture | None:
-    """Return the drawing above a caption, up to the paragraph before it; else the one below it."""
-    prose = [line for line in lines if len(line.text.split()) >= _MIN_PROSE_WORDS and line is not caption]
-    top = max((line.y1 for line in prose if line.y1 <= caption.y0), default=0.0)
-    end = min((line.y0 for line in prose if line.y0 >= caption.y1), default=float("inf"))
-    for first, last in ((top, caption.y0), (caption.y1, end)):
-        inside = [box for box in paths if box[1] >= first - _EDGE_POINTS and box[3] <= last + _EDGE_POINTS]
-        # Level and upright strokes alone are the rules of a table.
-        shapes = sum(min(box[2] - box[0], box[3] - box[1]) >= _MIN_SHAPE_POINTS for box in inside)
-        if len(inside) < _MIN_PATHS or shapes < _MIN_SHAPES:
-            continue
-        around = inside[0]
-        for box in inside:
-            around = _unite(around, box)
-        if min(around[2] - around[0], around[3] - around[1]) < _MIN_DRAWING_POINTS or not _is_beside(around, caption):
-            continue
-        for line in lines:  # the labels of its axes
-            if line is not caption and line not in prose and first <= line.y0 and line.y1 <= last:
-                around = _unite(around, (round(line.x0), round(line.y0), round(line.x1), round(line.y1)))
-        return around
-    return None
+def _split_strips(joined: Sequence[Picture], series: Mapping[Picture, int]) -> Iterator[Picture]:
+    """Yield the pictures with long strips of a series, such as portraits below each other, apart."""
+    for box in joined:
+        parts = [one for one in series if unite(box, one) == box]
+        sides = sorted((box[2] - box[0], box[3] - box[1]))
+        yield from parts if len(parts) >= _MIN_SERIES and sides[1] > _MAX_SIDES_RATIO * sides[0] else [box]
 
 
-def drop_repeated(pages: Sequence[PagePictures]) -> list[list[Picture]]:
+def _find_series(boxes: Sequence[Picture]) -> dict[Picture, int]:
+    """Return the pictures of one size in a row or a column, such as portraits or several small charts, with the number
+    of pictures in their series: small ones are content if they are large together.
+    """
+    series: dict[Picture, int] = {}
+    for start in (0, 1):
+        for first in set(boxes):
+            group = {one for one in boxes if abs(one[start] - first[start]) <= 1 and _are_alike(one, first)}
+            if len(group) >= _MIN_SERIES and min(first[2] - first[0], first[3] - first[1]) >= _MIN_SERIES_POINTS:
+                series[first] = max(series.get(first, 1), len(group))
+    return series
+
+
+def _are_alike(one: Picture, other: Picture) -> bool:
+    return all(abs((one[at + 2] - one[at]) - (other[at + 2] - other[at])) <= 1 for at in (0, 1))
+
+
+def drop_repeated(pages: Sequence[PagePictures]) -> list[PagePictures]:
     """Return the pictures of each page without those at a place where many pages have one, and no caption."""
-    counts = Counter(picture for page in pages for picture in set(page.images))
+    counts = Counter(picture for page in pages for picture in {*page.images, *page.loose})
     return [
-        [one for one in page.images if one in page.captioned or counts[one] < _MIN_REPEATED_PAGES] for page in pages
+        replace(
+            page,
+            images=[one for one in page.images if one in page.captioned or counts[one] < _MIN_REPEATED_PAGES],
+            loose=[one for one in page.loose if counts[one] < _MIN_REPEATED_PAGES],
+        )
+        for page in pages
     ]
 
 
@@ -148,7 +161,7 @@ def _join_parts(boxes: Sequence[Picture], lines: Sequence[Line]) -> list[Picture
         joined = box
         for other in [one for one in found if _are_parts(one, box, lines)]:
             found.remove(other)
-            joined = _unite(joined, other)
+            joined = unite(joined, other)
         found.append(joined)
     return found
 
@@ -162,35 +175,9 @@ def _are_parts(one: Picture, other: Picture, lines: Sequence[Line]) -> bool:
         return True
     # Parts of a figure are alike in size along the side on which they touch; a symbol beside a photograph is not.
     side, others = (one[3] - one[1], other[3] - other[1]) if across > 0 else (one[2] - one[0], other[2] - other[0])
-    around = _unite(one, other)
+    around = unite(one, other)
     return min(side, others) > 0.6 * max(side, others) and not any(
-        _is_inside(around, line) and not _is_inside(one, line) and not _is_inside(other, line) for line in lines
-    )
-
-
-def _unite(one: Picture, other: Picture) -> Picture:
-    return min(one[0], other[0]), min(one[1], other[1]), max(one[2], other[2]), max(one[3], other[3])
-
-
-def _overlap(one: Picture, other: Picture) -> bool:
-    return max(one[0], other[0]) < min(one[2], other[2]) and max(one[1], other[1]) < min(one[3], other[3])
-
-
-def _measure_area(box: Picture) -> float:
-    return float((box[2] - box[0]) * (box[3] - box[1]))
-
-
-def _is_inside(box: Picture, line: Line) -> bool:
-    x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
-    return box[0] <= x <= box[2] and box[1] <= y <= box[3]
-
-
-def _is_beside(box: Picture, line: Line) -> bool:
-    """Return whether a line stands closely above or below a picture."""
-    overlaps = line.x0 < box[2] and line.x1 > box[0]
-    return overlaps and (
-        -_EDGE_POINTS * 3 <= line.y0 - box[3] <= _MAX_CAPTION_POINTS
-        or -_EDGE_POINTS * 3 <= box[1] - line.y1 <= _MAX_CAPTION_POINTS
+        is_inside(around, line) and not is_inside(one, line) and not is_inside(other, line) for line in lines
     )
 
 
@@ -223,7 +210,9 @@ def shelve_pictures(
 def _shelve(page: Any, number: int, box: Picture, shelf: PictureShelf, *, is_read: bool) -> PagePicture | None:
     place = Box(number, *map(float, box))
     shown = (place.x1 - place.x0, place.y1 - place.y0)
-    kept = shelf.add(_draw(page, place), shown=shown, box=place, is_read=is_read)
+    # Portraits of a series and small charts with a caption; long ones are rules and banners.
+    is_compact = min(shown) >= _MIN_SERIES_POINTS and max(shown) <= 2 * min(shown)
+    kept = shelf.add(_draw(page, place), shown=shown, box=place, is_read=is_read, is_small_kept=is_compact)
     return PagePicture(place, kept.mark, bool(kept.words)) if kept else None
 
 
@@ -234,10 +223,10 @@ def _draw(page: Any, box: Box) -> bytes:
     scale = min(_DRAWN_DPI / 72, (_MAX_DRAWN_PIXELS / area) ** 0.5)
     # Edges that are cut away: left, bottom, right, top.
     cut = (
-        max(box.x0 - _EDGE_POINTS, 0.0),
-        max(height - box.y1 - _EDGE_POINTS, 0.0),
-        max(width - box.x1 - _EDGE_POINTS, 0.0),
-        max(box.y0 - _EDGE_POINTS, 0.0),
+        max(box.x0 - EDGE_POINTS, 0.0),
+        max(height - box.y1 - EDGE_POINTS, 0.0),
+        max(width - box.x1 - EDGE_POINTS, 0.0),
+        max(box.y0 - EDGE_POINTS, 0.0),
     )
     written = io.BytesIO()
     page.render(scale=scale, crop=cut).to_pil().convert("RGB").save(written, "PNG", compress_level=1)
@@ -282,10 +271,10 @@ def _find_place(parsed: ParsedDocument, box: Box) -> int:
     on_page = [mark for mark in parsed.boxes if mark.box.page == box.page]
     beside = [mark for mark in on_page if mark.box.x0 < box.x1 and mark.box.x1 > box.x0]
     captions = [mark for mark in beside if parse_label(markdown[mark.start : mark.end].strip().lstrip("#> "))]
-    below = [m for m in captions if -6 <= m.box.y0 - box.y1 <= _MAX_CAPTION_POINTS]
+    below = [m for m in captions if -6 <= m.box.y0 - box.y1 <= MAX_CAPTION_POINTS]
     if below:
         return _find_start(markdown, min(below, key=lambda m: m.box.y0).start)
-    above = [m for m in captions if -6 <= box.y0 - m.box.y1 <= _MAX_CAPTION_POINTS]
+    above = [m for m in captions if -6 <= box.y0 - m.box.y1 <= MAX_CAPTION_POINTS]
     if above:
         return _find_next(markdown, max(above, key=lambda m: m.box.y1).end)
     middle = (box.y0 + box.y1) / 2
@@ -308,40 +297,3 @@ def _find_next(markdown: str, offset: int) -> int:
     """Return where the next paragraph begins."""
     at = markdown.find("\n\n", max(offset - 1, 0))
     return at + 2 if at >= 0 else len(markdown)
-
-
-# -- finding them -----------------------------------------------------------------------------------------------------
-
-
-def _list_bounds(page: Any, *, max_paths: int) -> Iterator[tuple[bool, tuple[float, float, float, float]]]:
-    """Yield left, bottom, right and top of each picture (True) and path (False), in the page's own coordinates."""
-    import pypdfium2.raw as pdfium
-
-    left, paths = _MAX_OBJECTS, max_paths
-    corners = [ctypes.c_float() for _ in range(4)]
-    refs = [ctypes.byref(corner) for corner in corners]
-    objects: list[tuple[Any, list[Any]]] = []
-    for index in range(min(pdfium.FPDFPage_CountObjects(page.raw), _MAX_OBJECTS)):
-        objects.append((pdfium.FPDFPage_GetObject(page.raw, index), []))
-    while objects and left > 0:
-        left -= 1
-        shape, matrices = objects.pop()
-        kind = pdfium.FPDFPageObj_GetType(shape)
-        if kind == pdfium.FPDF_PAGEOBJ_FORM and len(matrices) < _MAX_DEPTH:
-            matrix = pdfium.FS_MATRIX()
-            pdfium.FPDFPageObj_GetMatrix(shape, ctypes.byref(matrix))
-            for index in range(min(pdfium.FPDFFormObj_CountObjects(shape), left)):
-                objects.append((pdfium.FPDFFormObj_GetObject(shape, index), [matrix, *matrices]))
-            continue
-        is_image, is_path = kind == pdfium.FPDF_PAGEOBJ_IMAGE, kind == pdfium.FPDF_PAGEOBJ_PATH and paths > 0
-        paths -= is_path
-        if (is_image or is_path) and pdfium.FPDFPageObj_GetBounds(shape, *refs):
-            x0, y0, x1, y1 = (corner.value for corner in corners)
-            (x0, y0), (x1, y1) = _map_point(matrices, x0, y0), _map_point(matrices, x1, y1)
-            yield is_image, (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
-
-
-def _map_point(matrices: Sequence[Any], x: float, y: float) -> tuple[float, float]:
-    for matrix in matrices:
-        x, y = matrix.a * x + matrix.c * y + matrix.e, matrix.b * x + matrix.d * y + matrix.f
-    return x, y

@@ -9,7 +9,7 @@ _WORDS = (
     r"|schema|schéma|illustration|image|picture|photo|bild|afbeelding|map|screenshot|рис(?:унок|\.)?|图|図"
 )
 _CAPTION = re.compile(
-    rf"[\s*_>]*(?P<label>(?:{_WORDS})\s*(?:\d{{1,4}}(?:[.\-–]\d{{1,4}}){{0,3}}[a-z]?|[A-Z]\d{{0,3}}|[IVX]{{1,5}})(?!\w))"
+    rf"[\s*_>]*(?P<label>(?:{_WORDS})\s*(?:\d{{1,4}}(?:[.\-–]\d{{1,4}}){{0,3}}[a-z]?|[A-Z]{{1,3}}\d{{1,3}}(?:[.\-–]\d{{1,3}})?[a-z]?|[A-Z]|[IVX]{{1,5}})(?!\w))"
     r"(?P<after>\s*[:.)|–—-]|\s*\Z|[*_]{1,2}|\s+[^\sa-z]|\s+)",
     re.IGNORECASE,
 )

@@ -80,6 +80,7 @@ class PictureShelf:
         shown: tuple[float, float] = (0.0, 0.0),
         box: Box | None = None,
         is_read: bool = True,
+        is_small_kept: bool = False,
     ) -> ShelvedPicture | None:
         """Keep a picture; None if it is a decoration, cannot be decoded, or exceeds the limits of a file.
 
@@ -87,8 +88,10 @@ class PictureShelf:
             data: as the file holds it, in any format.
             shown: width and height in points in which the file shows it; 0: unknown.
             is_read: look for words in it.
+            is_small_kept: keep it even if it is shown as small as a symbol.
         """
-        if len(self._kept) >= MAX_PICTURES or (min(shown) < _MIN_SHOWN_POINTS and max(shown) > 0):
+        is_symbol = not is_small_kept and min(shown) < _MIN_SHOWN_POINTS and max(shown) > 0
+        if is_symbol or len(self._kept) >= MAX_PICTURES:
             return None
         raw_hash = hashlib.sha256(data).hexdigest()
         if raw_hash not in self._files:

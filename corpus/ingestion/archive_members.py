@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from argot.corpus.ingestion.archive_pictures import embed_pictures, is_markdown
+from argot.corpus.ingestion.archive_pictures import embed_pictures, has_pictures_beside
 from argot.corpus.ingestion.archive_process import UnpackedArchive
 from argot.corpus.ingestion.source import Source
 from argot.corpus.readers import SUFFIXES
@@ -46,15 +46,15 @@ def list_members(archive: Source) -> Iterator[Source]:
             )
             places.add(place)
             load = partial(unpacked.read, number)
-            if is_markdown(place):
-                load = partial(_load_markdown, unpacked, number, place, numbers)
+            if has_pictures_beside(place):
+                load = partial(_load_with_pictures, unpacked, number, place, numbers)
             yield Source(f"{archive.uri}!/{quote(place)}", PurePosixPath(place).name, load, entry.size, skip)
     if listed.problem:
         yield _build_failing_source(archive, f"{listed.problem}; {_LARGE}" if listed.is_refused else listed.problem)
 
 
-def _load_markdown(unpacked: UnpackedArchive, number: int, place: str, numbers: Mapping[str, int]) -> bytes:
-    """Return a Markdown file with its pictures, as far as they can be unpacked."""
+def _load_with_pictures(unpacked: UnpackedArchive, number: int, place: str, numbers: Mapping[str, int]) -> bytes:
+    """Return a Markdown file or a page with its pictures, as far as they can be unpacked."""
 
     def load(path: str) -> bytes | None:
         try:

@@ -21,6 +21,7 @@ from argot.corpus.readers.pictures import get_shelf, shelve_picture
 LoadPicture = Callable[[str], bytes | None]
 """Returns the bytes of a picture by its address in the page; None if they are not in the file."""
 _DATA_ADDRESS = re.compile(r"\s*data:image/[\w.+-]{1,40}(?:;[\w=.-]{1,40})*;base64,", re.IGNORECASE)
+_PICTURE_NAME = re.compile(r"^data:image/[\w.+-]{1,40};name=([\w.-]{1,40});")
 _FURNITURE_NAME = re.compile(
     r"(?:^|[^a-z])(?:logo|icon|avatar|badge|spacer|emoji|favicon|bullet|banner)s?(?:[^a-z]|$)", re.IGNORECASE
 )
@@ -98,7 +99,8 @@ def _is_furniture(picture: Tag) -> bool:
     if picture.find_parent(["header", "footer", "nav"]) is not None:
         return True
     names = [str(picture.get(name) or "")[:300] for name in ("id", "class", "alt")]
-    names += [source] if not (source := str(picture["src"])[:300]).startswith("data:") else []
+    source = str(picture["src"])[:300]
+    names.append(source if not source.startswith("data:") else "".join(_PICTURE_NAME.findall(source)))
     return any(_FURNITURE_NAME.search(name) for name in names) and picture.find_parent("figure") is None
 
 

@@ -42,6 +42,7 @@ _MIN_REPEATED_PAGES = 3
 _MIN_SERIES = 3
 """Pictures of one size in a row or a column from which they are counted together."""
 _MIN_SERIES_POINTS = 48
+_SERIES_DIFFERENCE = 0.1
 _MAX_SIDES_RATIO = 4
 _DRAWN_DPI = 170
 _MAX_DRAWN_PIXELS = 4_000_000
@@ -138,7 +139,8 @@ def _find_series(boxes: Sequence[Picture]) -> dict[Picture, int]:
 
 
 def _are_alike(one: Picture, other: Picture) -> bool:
-    return all(abs((one[at + 2] - one[at]) - (other[at + 2] - other[at])) <= 1 for at in (0, 1))
+    sides = ((one[at + 2] - one[at], other[at + 2] - other[at]) for at in (0, 1))
+    return all(abs(side - of) <= _SERIES_DIFFERENCE * max(side, of) for side, of in sides)
 
 
 def drop_repeated(pages: Sequence[PagePictures]) -> list[PagePictures]:

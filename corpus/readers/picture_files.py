@@ -43,6 +43,10 @@ def open_picture(data: bytes) -> Image | None:
     """Return the first frame of a picture, upright, in RGB on white; None if it cannot be decoded within the bounds."""
     from PIL import Image, ImageOps
 
+    from argot.corpus.readers.svg_pictures import draw_svg
+
+    if data.lstrip()[:1] == b"<":
+        data = draw_svg(data) or b""
     try:
         with Image.open(io.BytesIO(data), formats=_FORMATS) as found:
             if found.width * found.height > _MAX_PIXELS:

@@ -121,6 +121,25 @@ def test_direction_marks_are_removed_from_a_file_name(tmp_path: Path) -> None:
     assert source.load() == b"# Invoice"
 
 
+def test_pictures_beside_a_page_are_read_with_it_but_no_logo(tmp_path: Path) -> None:
+    picture = Image.new("RGB", (400, 300), "white")
+    ImageDraw.Draw(picture).rectangle((40, 40, 300, 200), fill="navy")
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG")
+    page = (
+        "<h1>Valves</h1><p><img src='img/company logo.png'></p><p>![](img/valve.png)</p>"
+        "<figure><img src='img/valve.png'><figcaption>The valve</figcaption></figure><img src='../../etc/passwd.png'>"
+    )
+    files = {"book/a.html": page.encode(), "book/img/valve.png": buffer.getvalue()}
+    files["book/img/company logo.png"] = buffer.getvalue() + b" "
+    path = zipped(tmp_path / "book.zip", files)
+    source = next(one for one in list_sources([path]) if one.name == "a.html")
+    data = source.load()
+    assert b";name=company-logo.png;base64," in data and b"![](img/valve.png)" in data and b"etc/passwd.png" in data
+    read = read_document(data, "a.html", ReadLimits(ocr_languages=""))
+    assert [one.caption for one in read.pictures] == ["The valve"]
+
+
 def test_pictures_beside_a_markdown_file_are_read_with_it(tmp_path: Path) -> None:
     picture = Image.new("RGB", (400, 300), "white")
     ImageDraw.Draw(picture).rectangle((40, 40, 300, 200), fill="navy")

@@ -603,6 +603,18 @@ def test_a_limit_leaves_out_documents_from_which_texts_would_be_derived(tmp_path
     assert len(part.sources("")) == 2
 
 
+def test_a_limit_leaves_out_pdfs_which_take_long_to_read(tmp_path: Path) -> None:
+    folder = answers_form(tmp_path / "own")
+    experiment = find_experiment("accurate-rag-1")
+    (part,) = load_experiment_data(experiment, folder, tmp_path, limit=1).parts
+    every = len(part.sources(""))
+    for number in range(4):
+        write(folder / "documents" / f"more-{number}.pdf", "%PDF-1.4")
+    data = load_experiment_data(experiment, folder, tmp_path, limit=1)
+    assert len(data.parts[0].sources("")) == 2 < every + 4 and "as many others" in data.notes[-1]
+    assert len(load_experiment_data(experiment, folder, tmp_path).parts[0].sources("")) == every + 4
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -15,24 +15,28 @@ MIN_PASSAGES = 8
 MORE = "Make more with 'argot learn data make', from more documents or with more kinds of questions."
 
 
+class TooFewPairs(InvalidInput):
+    """The pairs of a set do not suffice, and as long as they are the same, trying again does not help."""
+
+
 def require_trainable(pairs: Sequence[TrainingPair], kind: RunKind) -> None:
     """
     Raises:
-        InvalidInput: they are too few, all of too few passages, or have no answers where answers are learnt.
+        TooFewPairs: they are too few, all of too few passages, or have no answers where answers are learnt.
     """
     usable = [pair for pair in pairs if pair.answer.strip()] if kind == "generator" else list(pairs)
     if pairs and not usable:
-        raise InvalidInput(
+        raise TooFewPairs(
             "None of these pairs has an answer, and a generator learns answers. Make pairs that have them: "
             "argot learn data make NAME --kind standard"
         )
     what = "pairs with an answer" if kind == "generator" else "pairs"
     for part in PARTS:
         if (found := len(select_part(usable, part))) < MIN_PAIRS[part]:
-            raise InvalidInput(f"There are {found} {what} in the part '{part}', and it takes {MIN_PAIRS[part]}. {MORE}")
+            raise TooFewPairs(f"There are {found} {what} in the part '{part}', and it takes {MIN_PAIRS[part]}. {MORE}")
     train = select_part(usable, "train")
     if (passages := len({pair.passage for pair in train})) < MIN_PASSAGES:
-        raise InvalidInput(
+        raise TooFewPairs(
             f"The {len(train)} pairs to learn from are about {passages} different passages, and it takes "
             f"{MIN_PASSAGES}: the passages of other pairs serve as wrong answers. {MORE}"
         )

@@ -1,7 +1,7 @@
 """One tuning as a file: what was asked for at one Start, and whether it goes on (AccurateRAG 2.5, figure 5).
 
-It holds nothing of what its stages came to: the set of pairs and the trainings (`RunRequest.plan`) tell that. So a kill
-between two writes leaves nothing that contradicts the stages, and the tuning goes on where they are.
+What its stages came to is told by the set of pairs and the trainings (`RunRequest.plan`). So a kill between two writes
+leaves nothing that contradicts the stages, and the tuning goes on where they are.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ class TuningPlan:
         data: the name of the set of pairs; `data_created`: when it was begun, since another may get its name later.
         kinds: the models to train, in this order.
         bases, recipes: by kind, the model to start from and the settings that differ from the defaults.
+        trained: the models whose training was done, so that one that somebody removes is not trained again.
+        lacks_pairs: it failed because its pairs do not suffice.
     """
 
     id: str
@@ -42,6 +44,8 @@ class TuningPlan:
     created: str = ""
     status: PlanStatus = "running"
     error: str = ""
+    trained: tuple[RunKind, ...] = ()
+    lacks_pairs: bool = False
 
     @property
     def is_running(self) -> bool:
@@ -110,8 +114,8 @@ def _locate(home: Path, id_: str) -> Path:
 def _read(path: Path) -> TuningPlan | None:
     try:
         value = json.loads(path.read_text("utf-8"))
-        kinds = tuple(_check_kinds(value["kinds"]))
-        return TuningPlan(**{**value, "kinds": kinds, "id": path.stem})
+        kinds, trained = (tuple(_check_kinds(value.get(name, ()))) for name in ("kinds", "trained"))
+        return TuningPlan(**{**value, "kinds": kinds, "trained": trained, "id": path.stem})
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -30,9 +30,11 @@ from argot.evaluate.markdown_sources import make_markdown_source, remove_heading
 from argot.measures import gold_clusters
 
 LIMITED = (
-    "The number of questions was limited. So that a model derives fewer texts, or fewer PDFs are read, only their "
+    "The number of questions was limited. So that a model derives fewer texts, or fewer documents are read, only their "
     "documents and as many others were searched: in all documents, figures are lower."
 )
+MANY_DOCUMENTS = 500
+"""Documents, or any PDF, from which a limited experiment leaves documents out."""
 VariantSources = Callable[[str], Sequence[Source]]
 """A variant's name -> the documents in it: without headings, or cut into chunks of another size."""
 
@@ -98,9 +100,10 @@ class DataPart:
         return replace(self, questions=self.questions[:limit], quiz=self.quiz[:limit], annotated=self.annotated[:limit])
 
     @property
-    def has_pdfs(self) -> bool:
-        """Return whether its documents take minutes to read."""
-        return any(one.uri.lower().endswith(".pdf") for one in self.sources(""))
+    def is_slow(self) -> bool:
+        """Return whether its documents take minutes to read and embed."""
+        sources = self.sources("")
+        return len(sources) > MANY_DOCUMENTS or any(one.uri.lower().endswith(".pdf") for one in sources)
 
     def limit_documents(self) -> DataPart:
         """Return the part with only the documents of its questions and, if there are, as many others."""
@@ -186,7 +189,7 @@ def load_experiment_data(
         raise InvalidInput(f"{place} is not there. {describe_source(experiment)}")
     parts, notes = _READERS[experiment.form](place)
     parts = [part.limit_questions(limit) for part in parts]
-    if limit is not None and (experiment.derives or any(part.has_pdfs for part in parts)):
+    if limit is not None and (experiment.derives or any(part.is_slow for part in parts)):
         parts = [part.limit_documents() for part in parts]
         notes = (*notes, LIMITED)
     if given is None:

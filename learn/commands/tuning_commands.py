@@ -201,7 +201,8 @@ def _go_on(begin: Callable[[Client], TuningView], *, detach: bool, as_user: str 
         return
     _print_tuning(found)
     if found.status != "done":
-        say_aside(f"Go on: argot learn tuning resume {found.id}")
+        if not found.lacks_pairs:
+            say_aside(f"Go on: argot learn tuning resume {found.id}")
         raise typer.Exit(1 if found.status == "failed" else 130)
 
 

@@ -7,9 +7,10 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import replace
 
-from argot.errors import ArgotError, NotFound
+from argot.errors import ArgotError, Conflict, NotFound
 from argot.learn.run_folder import RunFolder, RunKind
 from argot.learn.store.pair_store import PairStore
+from argot.learn.trainable_pairs import TooFewPairs
 from argot.learn.tuning_plan import TuningPlan, find_plan, find_plan_run, list_plans, remove_plan, save_plan
 from argot.learn.usecases.learning_data_making import build_pairs_job
 from argot.learn.usecases.learning_data_results import list_making_jobs
@@ -53,7 +54,9 @@ async def advance_plan(kb: KnowledgeBase, id_: str) -> TuningPlan | None:
             await kb.blocking(remove_plan, home, id_)
             return None
         except ArgotError as error:
-            plan = replace(plan, status="failed", error=str(error))
+            # As it is stored: what was trained meanwhile is noted there.
+            plan = await kb.blocking(find_plan, home, id_)
+            plan = replace(plan, status="failed", error=str(error), lacks_pairs=isinstance(error, TooFewPairs))
         if not plan.is_running:
             logger.info("tuning %s is %s", plan.id, plan.status)
             await kb.blocking(save_plan, home, plan)
@@ -73,11 +76,16 @@ async def _advance(kb: KnowledgeBase, plan: TuningPlan) -> TuningPlan:
         return await _advance_pairs(kb, principal, plan)
     for kind in plan.kinds:
         run = await kb.blocking(find_plan_run, kb.home.absolute(), plan, kind)
+        if run is None and kind in plan.trained:
+            continue  # somebody removed it
         if run is None:
             await _begin_training(kb, principal, plan, kind)
             return plan
         if (ended := await kb.blocking(_judge_training, plan, run)) is not None:
             return ended
+        if kind not in plan.trained:
+            plan = replace(plan, trained=(*plan.trained, kind))
+            await kb.blocking(save_plan, kb.home.absolute(), plan)
     return replace(plan, status="done", error="")
 
 
@@ -132,11 +140,17 @@ def _judge_training(plan: TuningPlan, run: RunFolder) -> TuningPlan | None:
 async def _begin_training(kb: KnowledgeBase, principal: Principal, plan: TuningPlan, kind: RunKind) -> None:
     base, recipe = plan.bases.get(kind, ""), dict(plan.recipes.get(kind, {}))
     before = await kb.blocking(find_plan_run, kb.home.absolute(), plan, "embedder") if kind != "embedder" else None
-    if before is not None and kind == "reranker" and recipe.get("form") == "cross_encoder":
-        # "We initialize the weights using the fine-tuned retriever" (Trustworthy Answers 4.1).
-        base = base or before.id
-    if before is not None and kind == "generator" and recipe.get("contexts_by") in ("semantic", "hybrid"):
-        # The Retriever that finds the contexts has the tuned embedder (AccurateRAG 2.4.1).
+    # "We initialize the weights using the fine-tuned retriever" (Trustworthy Answers 4.1).
+    is_begun_from = kind == "reranker" and recipe.get("form") == "cross_encoder" and not base
+    # The Retriever that finds the contexts has the tuned embedder (AccurateRAG 2.4.1).
+    is_searched_by = kind == "generator" and recipe.get("contexts_by") in ("semantic", "hybrid")
+    if before is None and "embedder" in plan.trained and (is_begun_from or is_searched_by):
+        raise Conflict(
+            f"The {kind} of {plan.id} needs its tuned embedder, and that training was removed. Begin another tuning."
+        )
+    if before is not None and is_begun_from:
+        base = before.id
+    if before is not None and is_searched_by:
         recipe = {"embedder": before.id, **recipe}
     order = TrainingOrder(kind, plan.data, f"{kind} of {plan.id}", base, recipe, plan.seed, plan.id)
     await create_run(kb, principal, order)

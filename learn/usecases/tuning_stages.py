@@ -19,7 +19,7 @@ from argot.types import Principal
 from argot.work.job_types import JobRecord
 
 StageName = Literal["pairs", "embedder", "reranker", "generator"]
-StageStatus = Literal["to come", "waiting", "running", "stopped", "failed", "done"]
+StageStatus = Literal["to come", "waiting", "running", "stopped", "failed", "done", "removed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,9 @@ class TuningStage:
 
 @dataclass(frozen=True, slots=True)
 class TuningView:
-    """A tuning as it is shown, with its stages in order. `pairs`: of its set, so far; by part."""
+    """A tuning as it is shown, with its stages in order. `pairs`: of its set, so far; by part. `lacks_pairs`: it failed
+    because they do not suffice, so that to resume it does not help.
+    """
 
     id: str
     data: str
@@ -67,6 +69,7 @@ class TuningView:
     pairs: int
     by_part: dict[str, int]
     stages: list[TuningStage]
+    lacks_pairs: bool = False
 
 
 def describe_tuning(
@@ -91,6 +94,7 @@ def describe_tuning(
         data.pairs,
         data.by_part,
         stages,
+        plan.lacks_pairs,
     )
 
 
@@ -118,7 +122,7 @@ def _describe_pairs(data: DataSet) -> TuningStage:
 def _describe_training(kb: KnowledgeBase, principal: Principal, plan: TuningPlan, kind: RunKind) -> TuningStage:
     run = find_plan_run(kb.home.absolute(), plan, kind)
     if run is None:
-        return TuningStage(kind, "to come")
+        return TuningStage(kind, "removed" if kind in plan.trained else "to come")
     if not may_see(kb, principal, run.request):
         raise NotFound(f"There is no tuning '{plan.id}'. Those there are: argot learn tuning list")
     found = describe_run(kb, run)

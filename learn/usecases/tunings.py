@@ -236,7 +236,7 @@ async def tuning_resume(kb: KnowledgeBase, principal: Principal, *, tuning: Tuni
             run = await kb.blocking(find_plan_run, kb.home.absolute(), plan, kind)
             if run is not None and run.state.status in ("stopped", "failed"):
                 await kb.blocking(run.resume)
-        await kb.blocking(save_plan, kb.home.absolute(), replace(plan, status="running", error=""))
+        await kb.blocking(save_plan, kb.home.absolute(), replace(plan, status="running", error="", lacks_pairs=False))
     return await _show(kb, principal, tuning)
 
 

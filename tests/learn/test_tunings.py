@@ -19,6 +19,7 @@ from argot.learn.tuning_plan import find_plan, save_plan
 from argot.learn.usecases.learning_data import data_import, data_remove
 from argot.learn.usecases.learning_data_making import DataRecipe
 from argot.learn.usecases.training_queue import get_runs_folder
+from argot.learn.usecases.training_runs import training_remove
 from argot.learn.usecases.tuning_progress import tune_waiting
 from argot.learn.usecases.tuning_stages import TuningView
 from argot.learn.usecases.tunings import (
@@ -178,6 +179,48 @@ async def test_it_is_stopped_and_resumed_at_each_stage(kb: KnowledgeBase, model:
     await tune_waiting(kb)
     with pytest.raises(NotFound):
         find_plan(kb.home, begun.id)
+
+
+async def test_a_training_that_is_removed_is_not_done_again(kb: KnowledgeBase, model: Path) -> None:
+    begun = await start(kb, model, "embedder", "reranker")
+    await until(kb, begun.id, "embedder", "waiting")
+    finish(kb, "r0001")
+    await until(kb, begun.id, "reranker", "waiting")
+    await training_remove(kb, ADMIN, run="r0001")
+    found = await tuning_show(kb, ADMIN, tuning=begun.id)
+    assert [one.status for one in found.stages] == ["done", "removed", "waiting"]
+    finish(kb, "r0002")
+    found = await _go_to_end(kb, begun.id)
+    assert found.status == "done" and [one.status for one in found.stages] == ["done", "removed", "done"]
+    assert not (get_runs_folder(kb.home) / "r0003").exists()
+
+
+async def test_what_needs_a_removed_training_says_so(kb: KnowledgeBase, model: Path) -> None:
+    recipe = {"reranker": {"form": "cross_encoder"}}
+    tuned = ModelsToTune(models=["embedder", "reranker"], bases={"embedder": str(model)}, recipes=recipe)
+    begun = await tuning_start(kb, ADMIN, name="ours", tuned=tuned)
+    await until(kb, begun.id, "embedder", "waiting")
+    save_plan(kb.home, replace(find_plan(kb.home, begun.id), trained=("embedder",)))
+    shutil.rmtree(get_runs_folder(kb.home) / "r0001")
+    found = await _go_to_end(kb, begun.id)
+    assert found.status == "failed" and "that training was removed" in found.error
+
+
+async def test_a_set_with_too_few_pairs_is_not_resumed(kb: KnowledgeBase, model: Path) -> None:
+    begun = await start(kb, model, tags=["plant"], limit=3)
+    found = await _go_to_end(kb, begun.id)
+    assert (found.status, found.lacks_pairs) == ("failed", True) and "it takes 32" in found.error
+    async with at_desk(build_pages(kb), MIA) as client:
+        page = await client.get(f"/workbench/tune/{begun.id}")
+    assert "/remove" in page.text and "/resume" not in page.text
+
+
+async def _go_to_end(kb: KnowledgeBase, id_: str) -> TuningView:
+    async with asyncio.timeout(120):
+        while (found := await tuning_show(kb, ADMIN, tuning=id_)).status == "running":
+            await tune_waiting(kb)
+            await asyncio.sleep(0.05)
+    return found
 
 
 async def test_what_would_keep_a_stage_from_beginning_is_said_at_once(kb: KnowledgeBase, model: Path) -> None:

@@ -71,6 +71,7 @@ LABELS: Mapping[str, str] = {
     "stopped": "stopped",
     "failed": "failed",
     "done": "done",
+    "removed": "removed",
     "starting": "starting",
     "preparing examples": "preparing examples",
     "reading the model": "reading the model",

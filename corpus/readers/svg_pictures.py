@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from lxml import etree
-from lxml.etree import _Element
+from lxml import etree  # type: ignore[import-untyped]
+from lxml.etree import _Element  # type: ignore[import-untyped]
 
 from argot.corpus.readers.xml_text import parse_safely
 

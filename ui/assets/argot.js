@@ -67,7 +67,7 @@ function pasteable(markdown) {
     .replace(/^.*\[.*\]\(\/terms\/suggest[^)]*\)\n*/gm, '')
     .replace(/\[((?:\\.|[^\]\\])*)\]\(\/argot\/[^)]*\)/g, '$1')
     .replace(/^#{1,6} (.*)$/gm, '$1:')
-    .replace(/\*\*/g, '')
+    .replace(/\*\*|(?<!\\)~~/g, '')
     .replace(/\\([\\`*_{}[\]()#+\-.!|<>~:&$^=])/g, '$1')
     .replace(/&lt;/g, '<')
     .replace(/&amp;/g, '&')
@@ -144,6 +144,20 @@ function listen() {
     panel.setAttribute('role', 'region');
     panel.setAttribute('aria-labelledby', 'side-view-title');
   }
+  showCitedPlace(panel);
+}
+// The cited place is marked as a deletion in Markdown, which no document can produce; for those who listen it is a mark.
+let shownPlace = null;
+function showCitedPlace(panel) {
+  document.querySelectorAll('#side-view-content .side-text del:not([role]), .message-content blockquote del:not([role])').forEach((one) => one.setAttribute('role', 'mark'));
+  const first = panel && panel.querySelector('.side-text del');
+  if (first === shownPlace) return;
+  shownPlace = first;
+  // On the picture of a page, the place is marked there.
+  if (!first || panel.querySelector('img[src*="/page.png"]')) return;
+  const move = () => first.isConnected && first.scrollIntoView({ block: 'center' });
+  move();
+  panel.querySelectorAll('img').forEach((one) => one.complete || one.addEventListener('load', move, { once: true }));
 }
 // A conversation that is opened again shows its last question at the top, as it did when it was asked.
 let opened = '';

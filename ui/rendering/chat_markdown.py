@@ -31,6 +31,7 @@ from argot.service.usecases.questions.shared_conversations import NewSharedLink
 from argot.types import Sense
 from argot.ui.rendering.cell_marks import mark_cells
 from argot.ui.rendering.safe_markdown import (
+    MARKS,
     clean_text,
     escape_markdown,
     fill_layout,
@@ -145,7 +146,7 @@ def format_passage(
     # Spans count from the start of the document, the text from the start of the passage.
     text, elsewhere = highlight(passage.text, [(first - start, last - start) for first, last in spans])
     heading = [f"###### {escape_markdown(passage.heading)}"] if passage.heading else []
-    parts = [*heading, *(f"> {words}".replace("\n", "\n> ") for words in elsewhere), text]
+    parts = [*heading, *(f"> {words.join(MARKS)}".replace("\n", "\n> ") for words in elsewhere), text]
     parts += [
         f"*{translate('%(place)s, described by a model:', place=escape_markdown(one.place))}*"
         f" {escape_markdown(one.description)}"

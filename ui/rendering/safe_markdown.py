@@ -30,10 +30,13 @@ _LINK = re.compile(rf"(?<![\\!])\[([^\[\]\n]+)\]\(<?((?:[^()\s>]|{_PAIR})*)>?(?:
 _ANGLE = re.compile(r"(?i)<((?:https?|ftp|mailto):[^>\s]+)>")
 _BARE = re.compile(r"(?i)(?<![`\w])((?:https?://|ftp://|www\.)[^\s<>`|\ue000\ue001]+)")
 # Escapes are matched first and left alone: another backslash before theirs would undo them.
-_ACTIVE = re.compile(r"\\[^\n]|[\[\]<]|&(?=[#\w])|:(?=[A-Za-z:])|^[ ]{0,3}:::|~~", re.MULTILINE)
+_ACTIVE = re.compile(r"\\[^\n]|[\[\]<~]|&(?=[#\w])|:(?=[A-Za-z:])|^[ ]{0,3}:::", re.MULTILINE)
 
-_ENTITIES = {"<": "&lt;", "&": "&amp;", "~~": "\\~\\~"}
-# Private characters stand for "**" until everything is escaped. `_HIDDEN` has removed the text's own ones.
+_ENTITIES = {"<": "&lt;", "&": "&amp;"}
+MARKS = ("~~", "~~")
+"""Marks around a cited piece: a deletion in Markdown, which the style sheet of the window shows as a highlight. No text
+of a document can make one: its own tildes are escaped."""
+# Private characters stand for the marks until everything is escaped. `_HIDDEN` has removed the text's own ones.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _CELL = re.compile(r"(?:\\.|[^|\\\n])+")
 """The text between two bars of a table row; a bar behind a backslash is text."""
@@ -67,15 +70,15 @@ def quote_markdown(markdown: str) -> str:
 
 
 def highlight(
-    markdown: str, spans: Iterable[tuple[int, int]], marks: tuple[str, str] = ("**", "**")
+    markdown: str, spans: Iterable[tuple[int, int]], marks: tuple[str, str] = MARKS
 ) -> tuple[str, list[str]]:
-    """Set the cited pieces of a passage in bold, in a table row cell by cell. Return the text, and as Markdown the
-    pieces that bold type would break (code, half of an emphasis).
+    """Mark the cited pieces of a passage, in a table row cell by cell. Return the text, and as Markdown the pieces that
+    a mark would break (code, half of an emphasis).
 
     Args:
         markdown: the passage.
         spans: [start, end) in characters of it.
-        marks: put around each piece; other ones than of bold type are for a renderer that knows them.
+        marks: put around each piece; others than a deletion's are for a renderer that knows them.
     """
     # Hidden characters are replaced by blanks of the same length, so that offsets stay right.
     text = _HIDDEN.sub(" ", markdown)
@@ -84,7 +87,7 @@ def highlight(
     left: list[str] = []
     for start, end in _merge_spans(spans, len(text)):
         found = [cell for line in _split_lines(text, start, end) for cell in _split_cells(text, *line)]
-        broken = [piece for piece in found if not _can_be_bold(text, piece, code)]
+        broken = [piece for piece in found if not _can_be_marked(text, piece, code)]
         pieces += [piece for piece in found if piece not in broken]
         if broken:
             words = "\n".join(text[first:last] for first, last in broken)
@@ -93,7 +96,7 @@ def highlight(
             )
     # From the end, so that insertions do not move the pieces still to come.
     for start, end in sorted(pieces, reverse=True):
-        # Bold type within bold type would end it.
+        # Bold type at the edge of a mark might not be recognised.
         text = f"{text[:start]}{_OPEN}{_strip_bold(text[start:end])}{_CLOSE}{text[end:]}"
     return _quote(text).replace(_OPEN, marks[0]).replace(_CLOSE, marks[1]), left
 
@@ -110,7 +113,7 @@ def _split_cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             yield first, first + len(inner)
 
 
-def _can_be_bold(text: str, piece: tuple[int, int], code: Sequence[tuple[int, int]]) -> bool:
+def _can_be_marked(text: str, piece: tuple[int, int], code: Sequence[tuple[int, int]]) -> bool:
     """Tell whether each mark of Markdown in the piece has its partner there too."""
     inside = _CODE.sub("", text[piece[0] : piece[1]])
     marks = inside.count("**") % 2 or inside.count("*") % 2 or len(_UNDERSCORE.findall(inside)) % 2

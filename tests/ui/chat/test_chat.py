@@ -75,7 +75,7 @@ def test_a_question_is_answered_with_a_citation_that_opens_the_passage(page: Any
     mark(page, "[1]").first.click()
     expect(panel(page).get_by_text("4.5 V").first).to_be_visible()
     expect(panel_title(page)).to_contain_text("nand-layout.md")
-    expect(panel(page).locator("span.font-bold").first).to_contain_text("4.5 V")  # the cited sentence is marked
+    expect(panel(page).locator("del[role=mark]").first).to_contain_text("4.5 V")  # the cited sentence is marked
 
 
 def test_an_ambiguous_term_is_asked_back_and_chosen_by_button(page: Any, served: Served) -> None:

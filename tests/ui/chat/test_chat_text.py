@@ -35,6 +35,7 @@ from argot.ui.rendering.source_addresses import parse_source
         ("&lt;script&gt;", "&amp;lt;script&amp;gt;"),
         ("| a | b |\n| --- | --- |\n| 1 | **2** |", "| a | b |\n| --- | --- |\n| 1 | **2** |"),
         ("hidden\u200b\u202e\x00", "hidden"),
+        ("~~a~~, ~b~ and ~~~c~~~", "\\~\\~a\\~\\~, \\~b\\~ and \\~\\~\\~c\\~\\~\\~"),
         ("- [ ] to do\n  1. [x] done [1]\n- [y] no", "- ☐ to do\n  1. ☑ done \\[1\\]\n- \\[y\\] no"),
         ("```\n- [ ] code\n```", "```\n- [ ] code\n```"),
     ],
@@ -51,44 +52,44 @@ def test_plain_text_shows_every_character_literally() -> None:
     assert clean_text("one\n\u202etwo") == "one two"
 
 
-def test_only_cited_sentences_are_bold() -> None:
+def test_only_cited_sentences_are_marked() -> None:
     text = "- One stands here. Two follows.\n- Three."
     start = text.index("One")
-    assert highlight(text, [(0, text.index(" Two"))]) == ("- **One stands here.** Two follows.\n- Three.", [])
-    assert highlight(text, [(start, len(text))]) == ("- **One stands here. Two follows.**\n- **Three.**", [])
+    assert highlight(text, [(0, text.index(" Two"))]) == ("- ~~One stands here.~~ Two follows.\n- Three.", [])
+    assert highlight(text, [(start, len(text))]) == ("- ~~One stands here. Two follows.~~\n- ~~Three.~~", [])
 
 
-def test_each_cell_of_a_cited_row_is_bold_and_the_table_stays_one() -> None:
+def test_each_cell_of_a_cited_row_is_marked_and_the_table_stays_one() -> None:
     table = "| a | b |\n| - | - |\n| 1 | x \\| y |  |\n| 2 | z |"
     start = table.index("| 1")
     shown, above = highlight(table, [(start, table.index("| 2"))])
-    assert shown == "| a | b |\n| - | - |\n| **1** | **x \\| y** |  |\n| 2 | z |"
+    assert shown == "| a | b |\n| - | - |\n| ~~1~~ | ~~x \\| y~~ |  |\n| 2 | z |"
     assert above == []
     # For the header and the first row, the line between them stays unchanged.
-    assert highlight(table, [(0, start)])[0].startswith("| **a** | **b** |\n| - | - |\n| 1")
+    assert highlight(table, [(0, start)])[0].startswith("| ~~a~~ | ~~b~~ |\n| - | - |\n| 1")
 
 
-def test_bold_words_in_a_cited_sentence_join_its_bold_text() -> None:
+def test_bold_words_in_a_cited_sentence_join_its_mark() -> None:
     text = "4. If it does not, press **RETRY** once. Then wait."
-    assert highlight(text, [(0, text.index(" Then"))]) == ("4. **If it does not, press RETRY once.** Then wait.", [])
+    assert highlight(text, [(0, text.index(" Then"))]) == ("4. ~~If it does not, press RETRY once.~~ Then wait.", [])
 
 
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("Run `a ** b` now.", "**Run `a ** b` now.**"),
-        ("The file_name is *new*.", "**The file_name is *new*.**"),
-        ("See https://a.example/x", "**See `https://a.example/x`**"),
-        ("See [here](https://a.example).", "**See here (`https://a.example`).**"),
-        ("- [x] The key is in.", "- **☑ The key is in.**"),
-        ("A <b>tag</b>.", "**A &lt;b>tag&lt;/b>.**"),
+        ("Run `a ** b` now.", "~~Run `a ** b` now.~~"),
+        ("The file_name is *new*.", "~~The file_name is *new*.~~"),
+        ("See https://a.example/x", "~~See `https://a.example/x`~~"),
+        ("See [here](https://a.example).", "~~See here (`https://a.example`).~~"),
+        ("- [x] The key is in.", "- ~~☑ The key is in.~~"),
+        ("A <b>tag</b>.", "~~A &lt;b>tag&lt;/b>.~~"),
     ],
 )
-def test_inline_markup_in_a_cited_sentence_becomes_bold_with_it(text: str, shown: str) -> None:
+def test_inline_markup_in_a_cited_sentence_is_marked_with_it(text: str, shown: str) -> None:
     assert highlight(text, [(0, len(text))]) == (shown, [])
 
 
-def test_a_sentence_that_cannot_be_made_bold_is_quoted_above() -> None:
+def test_a_sentence_that_cannot_be_marked_is_quoted_above() -> None:
     assert highlight("One **two. Three** four.", [(0, 10)]) == ("One **two. Three** four.", ["One two."])
     assert highlight("```\na * [1]\n```", [(4, 11)]) == ("```\na * [1]\n```", ["a \\* \\[1\\]"])
 
@@ -139,7 +140,7 @@ def test_what_surrounds_an_answer_is_quoted_below_it_under_a_heading_that_folds_
     result = _result(answer=CITED.text, sentences=[CITED], passages=[PASSAGE], answer_context=[around])
     shown = view_result(result).content
     heading = "###### [In context \\[2\\]](/argot/passages/p1?span=4-9)"
-    assert f"{heading}\n> Before &lt;b>.\n>\n> **It is so \\[9\\].** After." in shown
+    assert f"{heading}\n> Before &lt;b>.\n>\n> ~~It is so \\[9\\].~~ After." in shown
     message = format_message(result)
     assert message.endswith("**In context (2)**\n\n> Before <\u2060b>.\n>\n> It is so [9]. After.")
     assert strip_footnotes(message) == "It is so."
@@ -245,7 +246,7 @@ def test_an_excerpt_is_escaped_and_has_a_line_of_its_own() -> None:
 def test_the_panel_names_the_heading_and_marks_the_cited_sentence() -> None:
     of = Document("d", "file:///d.md", "", "text/markdown", "r", "", "")
     passage = show_passage(Passage("p", "d", "r", 0, 100, 109, "One. Two.", "", ("A", "B")), of, "")
-    assert format_passage(passage, [(105, 109)]) == "###### A \\> B\n\nOne. **Two.**"
+    assert format_passage(passage, [(105, 109)]) == "###### A \\> B\n\nOne. ~~Two.~~"
     led = format_passage(passage, [(105, 109)], in_library=True)
     assert led.endswith("[Read it in the document](/library/d?passage=p&span=105-109#p)")
 

@@ -78,7 +78,7 @@ def test_a_question_leads_to_the_page_with_the_place_marked(visit: Visit, served
     page.keyboard.press("Enter")  # by keyboard only
     expect(page_picture(page)).to_have_attribute("src", re.compile(r"/page\.png\?span="))
     expect(panel_title(page)).to_contain_text("timetable.pdf, page 2", use_inner_text=True)
-    expect(panel(page).locator("span.font-bold").first).to_contain_text("midnight", use_inner_text=True)
+    expect(panel(page).locator("del[role=mark]").first).to_contain_text("midnight", use_inner_text=True)
     page.get_by_text("Open the document at page 2").click()
     expect(panel(page).locator("canvas").first).to_be_visible()
 

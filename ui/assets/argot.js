@@ -241,8 +241,12 @@ underlining.src = '/public/underline.js';
 underlining.setAttribute('data-argot-own', '');
 document.head.append(underlining);
 
-// The link to the glossary's pages is in the header of the window; the style sheet shows it only to managers.
+// The link to the glossary's pages is in the header of the window; the style sheet shows it only to managers, and the
+// way to sign out only to people who signed in.
 fetch('/glossary/me', { headers: { accept: 'application/json' } })
-  .then((answer) => (answer.ok ? answer.json() : { manages: false }))
-  .then((me) => document.documentElement.classList.toggle('argot-manager', me.manages))
+  .then((answer) => (answer.ok ? answer.json() : { manages: false, local: false }))
+  .then((me) => {
+    document.documentElement.classList.toggle('argot-manager', me.manages);
+    document.documentElement.classList.toggle('argot-local', me.local);
+  })
   .catch(() => undefined);

@@ -28,6 +28,7 @@ from argot.types import Context
 from argot.ui.pages.page_errors import translate_error
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.open_connections import describe_limit, is_said_larger
+from argot.ui.web.page_links import list_page_links
 from argot.ui.web.page_templates import build_environment
 from argot.wings import wings
 
@@ -137,7 +138,7 @@ def load_templates() -> Environment:
 
     made = build_environment("argot.ui.pages", *(package for wing in wings() for package in wing.templates))
     made.globals.update(
-        WING_LINKS=[link for wing in wings() for link in wing.links],
+        list_page_links=list_page_links,
         WORKBENCH=[page for wing in wings() for page in wing.workbench],
         HOME=HOME,
         link=link_glossary,

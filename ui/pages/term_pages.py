@@ -85,8 +85,8 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("/me")
     @needs("asker", framed=True)
     async def me(who: Who) -> dict[str, bool]:
-        """Tell the chat window whether to link to these pages."""
-        return {"manages": who.principal.is_manager}
+        """Tell the chat window whether to link to these pages, and whether nobody had to sign in."""
+        return {"manages": who.principal.is_manager, "local": who.auth_method == "local"}
 
     @router.get("/term")
     @needs("manager")

@@ -69,9 +69,7 @@ def quote_markdown(markdown: str) -> str:
     return _quote(_HIDDEN.sub("", markdown))
 
 
-def highlight(
-    markdown: str, spans: Iterable[tuple[int, int]], marks: tuple[str, str] = MARKS
-) -> tuple[str, list[str]]:
+def highlight(markdown: str, spans: Iterable[tuple[int, int]], marks: tuple[str, str] = MARKS) -> tuple[str, list[str]]:
     """Mark the cited pieces of a passage, in a table row cell by cell. Return the text, and as Markdown the pieces that
     a mark would break (code, half of an emphasis).
 

@@ -19,12 +19,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import parse_qsl
 
 from pydantic import UUID4, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argot.errors import NotAllowed
+from argot.languages.catalogues import translate
 from argot.service.usecases.questions.attachments import MOST_FILES
-from argot.ui.web.authorization import VISITOR_KEY, Access, Visitor
+from argot.ui.web.authorization import ENTRY_KEY, VISITOR_KEY, Access, AddressRule, Visitor
+from argot.ui.web.page_templates import show_refusal
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -43,10 +46,12 @@ ROUTES: Mapping[str, Access] = {
     "GET /project/thread/{thread_id}": "asker",
     "PUT /project/thread": "asker",
     "DELETE /project/thread": "asker",
-    "GET /{full_path:path}": "asker",
+    "GET /{full_path:path}": "asker",  # only the paths of `_PAGE`
 }
 """Chainlit's open addresses, and the role each needs. Others are closed, or served by Argot (`chat_routes.py`)."""
 
+PAGES = "GET /{full_path:path}"
+"""Chainlit's answer to any path: its page, which shows the chat window also at addresses that it does not know."""
 FILE_PATH = "/project/file"
 # Bytes of a body from the window, except files.
 MAX_JSON_BYTES = 1024 * 1024
@@ -59,9 +64,13 @@ MAX_SETTING_CHARS = 1000
 MAX_CHOSEN = 1000
 NO_THREAD = "unknown"
 """The replacement for a malformed thread id: no thread has this id, and the window says so."""
+NOTHING_HERE = "There is nothing here."
+NO_PAGE = "There is no page at this address."
 NOT_YOURS = "This window's id is in use by somebody else. Reload the page."
 NO_SESSION = "This window has no valid id. Reload the page."
 
+_PAGE = re.compile(r"/|/thread(/[^/]+)?|/(element|share)/[^/]+|/env|/login(/callback)?")
+"""The paths that Chainlit's page knows, as its router lists them."""
 _THREAD = re.compile(r"[\w-]{1,64}", re.ASCII)
 _FRAME = re.compile(r"4([02])([\[{].*)?", re.DOTALL)
 """Connect (40) or event (42) of Socket.IO: `42["stop"]`. A namespace or an acknowledgement number, which would stand
@@ -175,14 +184,28 @@ class Window:
         if scope["type"] == "websocket":
             app = Socket(self.app, scope[VISITOR_KEY])
         elif not self._is_there(scope["path"]):
-            app = PlainTextResponse("There is nothing here.", status_code=404)
+            app = PlainTextResponse(translate(NOTHING_HERE), status_code=404)
+        elif _get_name(scope) == PAGES and not _PAGE.fullmatch(scope["path"].rstrip("/") or "/"):
+            app = _refuse_page(scope)
         await app(scope, receive, send)
 
     def _is_there(self, path: str) -> bool:
-        # Chainlit's page answers any path, so /assets is limited to its files. /ws over HTTP would be Socket.IO's long
-        # polling, which bypasses the checks of `Socket`.
+        # /assets is limited to Chainlit's files. /ws over HTTP would be Socket.IO's long polling, which bypasses the
+        # checks of `Socket`.
         _, top, *rest = path.split("/", 2)
         return top != "ws" and (top != "assets" or "".join(rest) in self.assets)
+
+
+def _get_name(scope: Scope) -> str:
+    entry = scope.get(ENTRY_KEY)
+    return entry.name if isinstance(entry, AddressRule) else PAGES
+
+
+def _refuse_page(scope: Scope) -> ASGIApp:
+    """Answer a misspelt address: in a browser by a page with links to those that exist."""
+    if "text/html" in Headers(scope=scope).get("accept", ""):
+        return show_refusal(404, translate(NO_PAGE), scope.get(VISITOR_KEY))
+    return PlainTextResponse(translate(NOTHING_HERE), status_code=404)
 
 
 class _IgnoredMessage(Exception):

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 from argot.languages.catalogues import translate
 from argot.ui.translation.template_texts import install_translations
 from argot.ui.web.authorization import Visitor
+from argot.ui.web.page_links import list_page_links
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -55,4 +56,6 @@ def render_page(template: str, status: int = 200, headers: dict[str, str] | None
 def show_refusal(status: int, reason: str, who: Visitor | None, back: str = "") -> Response:
     """Show the page that says why another is not shown. `back`: the address of a page to continue with."""
     heading = translate(HEADINGS.get(status, OTHER_HEADING))
-    return render_page("refused.html", status, reason=reason, who=who, heading=heading, back=back)
+    # Who came through a frame may open the chat window alone.
+    pages = list_page_links(who) if who and status == 404 and not who.framed else []
+    return render_page("refused.html", status, reason=reason, who=who, heading=heading, back=back, pages=pages)

@@ -488,7 +488,7 @@ VERDICTS: dict[str, tuple[dict[str, int], Any]] = {
     "GET /project/translations": (ALL, None),
     "HEAD /": (ALL, None),
     "GET /health": (ALL, None),
-    "GET /{full_path:path}": (SIGNED_IN, None),
+    "GET /{full_path:path}": ({**NOTHING, "": 401}, None),  # only the paths of the window, see below
     # A person's own data, when signed in.
     "GET /user": (SIGNED_IN, None),
     "GET /project/settings": (SIGNED_IN, None),
@@ -528,6 +528,22 @@ async def test_the_verdict_holds_for_every_user(site: Site, name: str) -> None:
         assert answer.status_code == status, (name, who, answer.text)
         assert "set-cookie" not in answer.headers or name == "POST /logout"
         assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("path", ["/", "/thread", "/thread/x", "/thread/x/", "/element/x", "/share/x", "/env"])
+async def test_the_window_is_shown_at_its_own_paths(ann: httpx.AsyncClient, path: str) -> None:
+    answer = await ann.get(path, headers={"accept": "text/html"})
+    assert answer.status_code == 200 and "/public/argot" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/sources", "/glossary/missed", "/thread/x/y", "/threads", "//thread"])
+async def test_a_misspelt_address_leads_to_the_pages_that_exist(site: Site, path: str) -> None:
+    for who, pages in (("ann", {"/", "/library", "/terms"}), ("mia", {"/", "/terms", "/documents", "/glossary"})):
+        async with site.person(who) as client:
+            answer = await client.get(site.url + path, headers={"accept": "text/html", "accept-language": "de"})
+        assert answer.status_code == 404 and "Unter dieser Adresse gibt es keine Seite." in answer.text
+        links = set(re.findall(r'<a href="([^"]+)"', answer.text))
+        assert pages <= links and ("/administration" not in links) and (who == "mia" or "/documents" not in links)
 
 
 TRICKS = (

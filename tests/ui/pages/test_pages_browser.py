@@ -141,6 +141,27 @@ def test_the_pages_work_without_script_on_a_narrow_screen(open_page: Callable[..
         assert tab.locator("main").bounding_box()["width"] <= 390, path
 
 
+def test_the_links_to_the_pages_are_one_row_and_on_a_phone_a_menu_without_script(
+    open_page: Callable[..., Any], served: Served
+) -> None:
+    for language in ("en", "de", "fr", "es"):
+        tab = open_page(locale=language)
+        tab.goto(f"{served.url}/glossary")
+        assert tab.locator(".top").bounding_box()["height"] < 60, language
+    tab = open_page(java_script_enabled=False, viewport={"width": 390, "height": 800})
+    tab.goto(f"{served.url}/glossary/history")
+    assert tab.locator("header").bounding_box()["height"] < 120
+    people = tab.get_by_role("link", name="People")
+    expect(people).to_be_hidden()
+    tab.get_by_role("button", name="Menu").press("Enter")
+    expect(people).to_be_visible()
+    tab.keyboard.press("Escape")
+    expect(people).to_be_hidden()
+    tab.get_by_role("button", name="Menu").press("Enter")
+    people.click()
+    expect(tab).to_have_url(f"{served.url}/people")
+
+
 def test_no_text_of_people_or_documents_is_active(open_page: Callable[..., Any], served: Served) -> None:
     """Check scorecard 17: script in a file name, a citation, a glossary entry and the pages of managers and admins."""
     tab = open_page()
@@ -263,7 +284,7 @@ def test_an_administrator_adds_and_suspends_people(chromium: Any, tiny_home: Pat
                 sign_in(tab, "ada", passwords["ada"])
         other.goto(f"{server.url}/glossary")
         sign_in(other, "mia", passwords["mia"])
-        expect(other.get_by_role("heading", name="Terms")).to_be_visible()
+        expect(other.get_by_role("heading", name="Glossary")).to_be_visible()
         expect(other.get_by_role("link", name="People")).to_have_count(0)
         other.goto(f"{server.url}/people")
         expect(other.get_by_text("This page is for an administrator")).to_be_visible()

@@ -6,8 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 from bs4 import BeautifulSoup
@@ -39,7 +38,7 @@ from argot.service.usecases.documents import read_faults
 from argot.service.usecases.glossary import warning_texts
 from argot.service.usecases.questions.shared_conversations import WITHHELD
 from argot.settings import Settings
-from argot.types import PageKind
+from argot.types import PageKind, Principal
 from argot.ui.chat.answer_settings import EFFORTS, PROFILES
 from argot.ui.chat.brand import TAGLINE
 from argot.ui.chat.first_screen import SAMPLE_QUESTIONS
@@ -56,6 +55,7 @@ from argot.ui.rendering import insight_charts
 from argot.ui.rendering.page_filters import FILE_KINDS
 from argot.ui.translation.page_language import choose_language, make_language_cookie, negotiate_language
 from argot.ui.translation.template_texts import UNDERLINE_TEXTS
+from argot.ui.web.authorization import Visitor
 from argot.ui.web.page_templates import HEADINGS, OTHER_HEADING, render_page, show_refusal
 from argot.wings import wings
 
@@ -240,7 +240,7 @@ def test_the_chosen_language_comes_before_the_browsers() -> None:
 
 
 def test_values_in_translations_are_escaped(language: str) -> None:
-    who: Any = SimpleNamespace(display_name=HOSTILE, csrf="x", role="asker")
+    who = Visitor("ann", HOSTILE, Principal("ann"), csrf="x", auth_method="password")
     page = bytes(show_refusal(404, HOSTILE, who).body).decode()
     assert f'<html lang="{language}">' in page and "<script>" not in page
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt; %s %(name)s") == 2

@@ -92,13 +92,13 @@ def embed_items(embedder: Embedder, index: VectorIndex, items: Iterable[Item]) -
 
 
 def embed_windows(embedder: Embedder, index: VectorIndex, listed: Sequence[WindowedItem]) -> list[EmbeddedItem]:
-    flat = [window for one in listed for window in one.windows]
-    vectors = embedder.embed_passages(flat) if flat else np.zeros((0, embedder.dimensions), np.float32)
-    embedded, start = [], 0
-    for item, windows in ((one.item, one.windows) for one in listed):
-        rows = {build_vector_id(item.id, n): vectors[start + n] for n in range(len(windows))}
-        embedded.append(EmbeddedItem(item, index.collection_name(item.kind, item.audience), rows))
-        start += len(windows)
+    # Each text once: a log or a generated file repeats itself, and embedding takes nearly all the time.
+    places = {text: n for n, text in enumerate(dict.fromkeys(window for one in listed for window in one.windows))}
+    vectors = embedder.embed_passages(list(places)) if places else np.zeros((0, embedder.dimensions), np.float32)
+    embedded = []
+    for one in listed:
+        rows = {build_vector_id(one.item.id, n): vectors[places[text]] for n, text in enumerate(one.windows)}
+        embedded.append(EmbeddedItem(one.item, index.collection_name(one.item.kind, one.item.audience), rows))
     return embedded
 
 

@@ -62,7 +62,7 @@ Turn = Callable[[], AbstractContextManager[None]]
 class IngestEvent:
     """The outcome of one source. `found` comes first and `done` last; `done` and `total` count sources.
 
-    `progress` reports that a long document is still being embedded, `waiting` the reason for a wait. `uri` is the
+    `progress` reports how much of a long document is embedded, `waiting` the reason for a wait. `uri` is the
     source's, not that of its twin. `near` names the documents with which an added one is nearly the same.
     """
 
@@ -288,11 +288,14 @@ class IngestJob:
     def _embed_and_store(self, group: DocumentGroup) -> Generator[IngestEvent, None, list[IngestEvent]]:
         embedded: dict[str, list[EmbeddedItem]] = {member.new.document.id: [] for member in group.members}
         # Embedding takes longest, so it is finished before waiting for the turn to write.
-        for items in _split_batches([item for member in group.members for item in member.items]):
-            if any(embedded.values()):
-                yield IngestEvent("progress", group.members[-1].candidate.source.name)
+        everything = [item for member in group.members for item in member.items]
+        done, total = 0, len(everything)
+        for items in _split_batches(everything):
+            if done:
+                yield IngestEvent("progress", group.members[-1].candidate.source.name, f"{100 * done // total} %")
             for one in embed_windows(self._embedder, self._corpus.vectors, items):
                 embedded[one.item.document].append(one)
+            done += len(items)
         with self._writing() as parts:
             # The embedder was changed meanwhile (`Corpus.change_embedder`), with different windows.
             if parts.vectors.fingerprint != self._embedder.fingerprint:

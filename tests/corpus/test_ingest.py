@@ -256,6 +256,26 @@ async def test_documents_are_added_within_a_running_event_loop(corpus: Corpus) -
     assert kinds(corpus, source("a.md", "# A\n\none\n"), deriver=Deriver()) == ["added"]
 
 
+def test_a_long_line_is_embedded_with_its_progress_and_each_text_once(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("argot.corpus.ingestion.ingest_job.BATCH_WINDOWS", 8)
+    embedded: list[str] = []
+    embed = corpus.embedder.embed_passages
+
+    def count(texts: Any, *others: Any) -> Any:
+        embedded.extend(texts)
+        return embed(texts, *others)
+
+    monkeypatch.setattr(corpus.embedder, "embed_passages", count)
+    line = "The pump of the hall is oiled daily by the crew of the day. " * 800
+    _, *events, added, _ = corpus.add([source("long.txt", line)])
+    assert added.document and added.document.passages > 20
+    shares = [int(event.detail.removesuffix(" %")) for event in events]
+    assert shares == sorted(shares) and 0 < shares[0] < shares[-1] < 100
+    assert len(embedded) < added.document.passages and corpus.check() == []
+
+
 # -- stopping and being killed --------------------------------------------------------------------------------------
 
 

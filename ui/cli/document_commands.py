@@ -227,10 +227,10 @@ class Bar:
         name = line(event.get("name") or "")
         if event.get("kind") == "waiting":
             say_aside(f"waiting: {line(event['detail'])}")
+        share = f", {line(event['detail'])}" if event.get("kind") == "progress" and event.get("detail") else ""
         # A longer name would push the bar off the line. A total of `None` is shown as unknown.
-        self._progress.update(
-            self._task, description=f"{self._label} {name}"[:60], completed=event["done"], total=event["total"] or None
-        )
+        said = f"{self._label} {name}"[: 60 - len(share)] + share
+        self._progress.update(self._task, description=said, completed=event["done"], total=event["total"] or None)
 
 
 @contextmanager

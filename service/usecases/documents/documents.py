@@ -126,7 +126,8 @@ async def add(
     base_uri: Text | None = None,
     follow_links: bool = False,
 ) -> AsyncIterator[Event | Finished[AddReport]]:
-    """Add files and folders. Events: one for each file, and as the result the counts and the files that failed.
+    """Add files and folders. Events: one for each file, `progress` while a long one is embedded, and as the result the
+    counts and the files that failed.
 
     A file that cannot be read is named with the reason, and the rest is added. Without `audience` or `tags` a known
     document keeps its own, and a new one is for everyone. Links that lead out of a folder are followed only with
@@ -154,9 +155,6 @@ async def add(
         )
         async with aclosing(ingest) as events:
             async for found in events:
-                # Only a point at which the work can be stopped: the file's own event is still to come.
-                if found.kind == "progress":
-                    continue
                 event = _hide_unreadable(principal, found)
                 if event.kind in counts:
                     counts[event.kind] += 1

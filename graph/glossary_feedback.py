@@ -14,7 +14,7 @@ class GlossaryFeedback:
     """Findings of one turn about the glossary.
 
     Attributes:
-        question: in the asker's words.
+        question: in the asker's words; `meant`: as it was understood, by itself.
         senses: ids of the senses its terms were read as; empty while a choice is open.
         guessed: terms for which several senses fitted about equally well.
         missed: undefined terms that the asker was informed about.
@@ -26,6 +26,7 @@ class GlossaryFeedback:
     guessed: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()
     undefined: tuple[str, ...] = ()
+    meant: str = ""
 
 
 def read_feedback(turn: Mapping[str, Any], *, waiting: bool = False) -> GlossaryFeedback:
@@ -37,7 +38,8 @@ def read_feedback(turn: Mapping[str, Any], *, waiting: bool = False) -> Glossary
     readings = turn["readings"]
     senses = dict.fromkeys(one["sense"] for one in readings if one["sense"] != EXPLAINED_SENSE)
     guessed = dict.fromkeys(one["term"] for one in readings if not one["settled"])
-    return GlossaryFeedback(turn["question"], tuple(senses), tuple(guessed), missed, _list_undefined(turn))
+    undefined, meant = _list_undefined(turn), turn["stand_alone_question"]
+    return GlossaryFeedback(turn["question"], tuple(senses), tuple(guessed), missed, undefined, meant)
 
 
 def _list_undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:

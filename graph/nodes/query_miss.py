@@ -50,8 +50,9 @@ async def query_miss(state: State, run: RunContext) -> Step:
 
 def record_misses(terms: Sequence[str], state: State, run: RunContext) -> None:
     """Record terms in the manager's queue. Recording the same question of the same thread again changes nothing."""
+    asked, meant = state["question"], state["stand_alone_question"]
     for term in terms if run.records_misses else ():
-        run.glossary.misses.record(term, run.principal.name, state["question"], run.thread)
+        run.glossary.misses.record(term, run.principal.name, asked, run.thread, meant=meant)
 
 
 def _may_ask(state: State, run: RunContext) -> bool:

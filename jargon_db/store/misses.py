@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,9 +68,10 @@ class MissRecord:
     """An unknown term: how many questions met it, first and last time (ISO, UTC), and the questions that the reader may
     read.
 
-    Questions are listed newest first. `defined`: an approved sense that the reader may read was written since it was
-    last missed; a term whose existing senses were not meant is open. `dismissed`: a manager decided that it needs none;
-    it is still counted. `waiting`: the number of people who asked and have not been notified of a meaning.
+    Questions are listed newest first, before those that do not name the term. `defined`: an approved sense that the
+    reader may read was written since it was last missed; a term whose existing senses were not meant is open.
+    `dismissed`: a manager decided that it needs none; it is still counted. `waiting`: the number of people who
+    asked and have not been notified of a meaning.
     """
 
     term: str
@@ -113,18 +115,22 @@ class Misses:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
-    def record(self, term: str, principal_name: str, question: str, thread: str, *, shared: bool = False) -> None:
+    def record(
+        self, term: str, principal_name: str, question: str, thread: str, *, meant: str = "", shared: bool = False
+    ) -> None:
         """Record that a question met an unknown term; once for the same question of the same thread.
 
-        `shared`: its asker knows that managers will read it.
+        `meant`: the question as it was understood, which is recorded instead if only there the term occurs: "How often
+        is it done?" tells managers nothing. `shared`: its asker knows that managers will read it.
 
         Raises:
             InvalidInput: the term is empty or cannot be stored.
         """
         key = normalise(term)
         # A lone surrogate cannot be written as UTF-8, and would fail in the middle of the transaction.
-        if not key or not all(map(is_storable, (term, principal_name, question, thread))):
+        if not key or not all(map(is_storable, (term, principal_name, question, meant, thread))):
             raise InvalidInput(f"{term!r} cannot be noted as an unknown term.")
+        question = meant if _occurs(key, meant) and not _occurs(key, question) else question
         said = {"question": question, "principal": principal_name, "thread": thread, "shared": int(shared)}
         with self._connections.writing() as connection:
             connection.execute(_ADD_TERM, {"term": term.strip(), "key": key})
@@ -258,8 +264,14 @@ def _record(rows: list[Row], principal: Principal, *, defined: bool) -> MissReco
         count=len(rows),
         first=rows[0]["asked"],
         last=rows[-1]["asked"],
-        questions=tuple(dict.fromkeys(questions)),
+        # A stable order: sorted by whether the term is missing.
+        questions=tuple(sorted(dict.fromkeys(questions), key=lambda one: not _occurs(rows[0]["key"], one))),
         status="defined" if defined else "dismissed" if rows[0]["dismissed"] else "open",
         # Erased questions have no asker, whom nobody can notify.
         waiting=len({row["principal"] for row in rows if row["principal"] and not row["told"]}),
     )
+
+
+def _occurs(key: str, question: str) -> bool:
+    """Tell whether a question names the term of this key as words of its own, also in the plural."""
+    return re.search(rf"(?<!\w){re.escape(key)}(?:'?e?s)?(?!\w)", normalise(question)) is not None

@@ -4,8 +4,10 @@ another.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
+from operator import itemgetter
 from typing import Any, Unpack
 
 from argot.errors import Conflict, InvalidInput, NotFound
@@ -72,7 +74,7 @@ class Senses:
         start: int = 0,
     ) -> list[Sense]:
         """Return the senses the principal may read, by term, without the first `start`; `query` is text within term,
-        alias or expansion.
+        alias or expansion: first those that it names, then those whose names begin with it.
         """
         values = {"context_key": None if context is None else normalise_context(context), "status": status}
         wanted = normalise(query or "")
@@ -81,7 +83,11 @@ class Senses:
             return self._page(principal, {**values, "limit": limit, "start": start})
         rows = readable(self._connections.stream(load_statement("senses"), **values), principal)
         # Compared by key, so that "write amplification" finds "Write-Amplification"; SQL cannot fold like that.
-        alike = (sense for sense in map(read_sense, rows) if not wanted or _is_match(sense, wanted))
+        alike: Iterable[Sense] = map(read_sense, rows)
+        if wanted:
+            ranked = ((_rank_match(sense, wanted), sense) for sense in alike)
+            best = sorted((one for one in ranked if one[0] is not None), key=itemgetter(0))
+            alike = (sense for _, sense in best)
         found = islice(alike, start, None if limit is None else start + limit)
         return hide_relations(self._connections.reader(), principal, found)
 
@@ -287,5 +293,13 @@ def _write(writer: Writer, found: Sense, wanted: Sense) -> Sense:
     return writer.show_sense(saved)
 
 
-def _is_match(sense: Sense, wanted: str) -> bool:
-    return any(wanted in normalise(text) for text in (sense.term, sense.expansion, *sense.aliases))
+def _rank_match(sense: Sense, wanted: str) -> int | None:
+    """Return 0 if a name of the sense is the wanted key, 1 if one begins with it, 2 if it stands elsewhere in a name or
+    in the expansion, None if nowhere.
+    """
+    names = [normalise(text) for text in (sense.term, *sense.aliases)]
+    if wanted in names:
+        return 0
+    if any(name.startswith(wanted) for name in names):
+        return 1
+    return 2 if any(wanted in text for text in (*names, normalise(sense.expansion))) else None

@@ -58,7 +58,7 @@ def record_learned(kb: KnowledgeBase, principal: Principal, thread: str, learned
     glossary.usage.record(learned.senses)
     quiet = [term for term in learned.undefined if may_be_short(term)][:MOST_TERMS]
     for term in quiet:
-        glossary.misses.record(term, principal.name, learned.question, thread)
+        glossary.misses.record(term, principal.name, learned.question, thread, meant=learned.meant)
     for term in (*learned.missed, *quiet)[:MOST_TERMS]:
         # Whatever happened to the proposals: a term is not drafted again at every question.
         if not glossary.proposals.find(LOOP, status=None, term=term):

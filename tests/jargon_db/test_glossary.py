@@ -272,6 +272,17 @@ def test_pages_of_senses_together_hold_all_senses(glossary):
     assert len(glossary.senses.find(OSCAR)) == 4
 
 
+def test_a_search_lists_the_named_term_first_then_those_that_begin_with_it(glossary):
+    for term, expansion in (
+        ("CMA", "cell map"), ("Gamma", "a ray"), ("MA", "mapping agent"), ("MAC", "media access"),
+        ("ZZ", "the ma of it"),
+    ):  # fmt: skip
+        glossary.senses.add(term, "NAND", expansion, aliases=("ma",) if term == "ZZ" else ())
+    found = [one.term for one in glossary.senses.find(EVERYBODY, query="MA")]
+    assert found == ["MA", "ZZ", "MAC", "CMA", "Gamma"]
+    assert [one.term for one in glossary.senses.find(EVERYBODY, query="MA", limit=2, start=1)] == found[1:3]
+
+
 def test_senses_are_filtered_by_context_status_and_text(glossary):
     glossary.senses.add("PUC", "NAND", "Peripheral Under Cell")
     glossary.senses.add("PUC", "legal", "Public Utilities Commission", status="draft")
@@ -322,6 +333,16 @@ def test_a_missed_question_is_shown_to_its_asker_alone(glossary):
     glossary.misses.record("XQZ", "oscar", "XQZ again?", "t2")
     assert [(miss.count, miss.questions) for miss in glossary.misses.open(EVE)] == [(1, ("What is XQZ?",))]
     assert glossary.misses.open(Principal("mallory")) == []
+
+
+def test_the_example_of_a_miss_is_a_question_that_names_the_term(glossary):
+    glossary.misses.record(
+        "PIV", "eve", "And how often is it done?", "t1", meant="How often is a PIV done?", shared=True
+    )
+    glossary.misses.record("PIV", "eve", "Who pays for PIVs?", "t1", meant="Who pays for PIVs, and when?", shared=True)
+    glossary.misses.record("PIV", "eve", "Does the pivot turn?", "t2", meant="Does it turn?", shared=True)
+    (miss,) = glossary.misses.open(EVERYBODY)
+    assert miss.questions == ("Who pays for PIVs?", "How often is a PIV done?", "Does the pivot turn?")
 
 
 def test_a_miss_needs_a_term(glossary):

@@ -15,7 +15,7 @@ from argot.languages.detection import list_possible_languages
 from argot.languages.language_data import read_language_file
 
 Pattern = re.Pattern[str]
-RequestKind = Literal["library", "history", "gist", "detail", "meaning"]
+RequestKind = Literal["library", "glossary", "history", "gist", "detail", "meaning"]
 
 TERM_MARK = "\ue000"
 """Placeholder for a term in a message and in the patterns."""

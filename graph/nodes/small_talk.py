@@ -7,9 +7,9 @@ from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.tools.retrieval.suggested_questions import Trial, choose_examples
 
-_KINDS_WITHOUT_EXAMPLES = ("thanks", "farewell", "no_file", "recall", "library")
-"""Kinds of small talk after which nothing is offered: farewells, and remarks about a file, earlier messages or the
-documents."""
+_KINDS_WITHOUT_EXAMPLES = ("thanks", "farewell", "no_file", "recall", "library", "glossary")
+"""Kinds of small talk after which nothing is offered: farewells, and remarks about a file, earlier messages, the
+documents or the glossary."""
 
 
 async def small_talk(state: State, run: RunContext) -> Step:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from functools import partial
 from itertools import chain, islice
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from argot.graph.checkpoints.thread_history import iter_latest_turns, read_past_turns
 from argot.graph.node_frame import StateUpdate, Step
@@ -17,7 +17,7 @@ from argot.graph.subjects import find_other_subject
 from argot.graph.thread_files import add_file_names, find_inside_files, find_whole_files, list_files
 from argot.tools.reading.chitchat import SmallTalk, identify_small_talk, may_lean
 from argot.tools.reading.history_questions import RecallRequest, find_recalled
-from argot.tools.reading.library_questions import is_library_question
+from argot.tools.reading.library_questions import is_glossary_question, is_library_question
 from argot.tools.reading.typing_errors import correct_words, find_typing_errors
 from argot.tools.reading.whole_file_questions import is_missing_file_asked
 from argot.types import Turn
@@ -71,10 +71,8 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     if (wanted := find_recalled(turn["question"])) and _has_small_talk(run):
         turn["small_talk"], turn["recalled"] = "recall", _select_recalled(wanted, past, state)
         return _begin_turn(turn, past)
-    if _has_small_talk(run) and (
-        is_library_question(turn["question"]) or (await asyncio.to_thread(find_asked_topic, turn, run))[0]
-    ):
-        turn["small_talk"] = "library"
+    if _has_small_talk(run) and (listed := await asyncio.to_thread(_find_listing, turn, run)):
+        turn["small_talk"] = listed
         return _begin_turn(turn, past)
     # After the questions about files: "thanks, and what does plan.pdf say?" is one of those.
     kind = await asyncio.to_thread(_identify_small_talk, turn["question"], run)
@@ -88,6 +86,13 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     # A message that its history made a question is no longer small talk.
     turn["small_talk"] = "" if turn["stand_alone_question"] != turn["question"] or kind is None else kind
     return _begin_turn(turn, past)
+
+
+def _find_listing(turn: TurnPart, run: RunContext) -> Literal["library", "glossary", ""]:
+    """Return which list the question asks for: of the documents, of some about a topic, or of the terms."""
+    if is_glossary_question(turn["question"]):
+        return "glossary"
+    return "library" if is_library_question(turn["question"]) or find_asked_topic(turn, run)[0] else ""
 
 
 def _correct_words(turn: TurnPart, run: RunContext) -> None:

@@ -26,6 +26,7 @@ from argot.graph.presentation.answer_context import build_answer_context
 from argot.graph.presentation.answer_notes import write_reading_notes
 from argot.graph.presentation.found_passages import build_citation, build_found_passages, number_passages
 from argot.graph.presentation.language_wording import find_other_languages, write_other_languages
+from argot.graph.presentation.listing_wording import write_glossary, write_library, write_topic
 from argot.graph.presentation.scope_wording import (
     describe_empty_scope,
     find_asked_topic,
@@ -40,13 +41,11 @@ from argot.graph.presentation.verification import read_verification, write_verif
 from argot.graph.presentation.wording import (
     write_abstention,
     write_document_choice,
-    write_library,
     write_model_notes,
     write_query_miss,
     write_recalled,
     write_sense_choice,
     write_small_talk,
-    write_topic,
     write_unknown_term,
 )
 from argot.graph.run_context import RunContext
@@ -226,6 +225,8 @@ def _write_small_talk(reading: TurnReading, run: RunContext, examples: Sequence[
         topic, about = find_asked_topic(reading.turn, run)
         return write_topic(topic, about) if topic else write_library(list_asked_documents(reading.turn, run))
     contexts = [context.name for context in run.glossary.contexts.all(run.principal)]
+    if kind == "glossary":
+        return write_glossary(len(run.glossary.lookup.matcher(run.principal).terms()), contexts)
     return write_small_talk(kind, contexts, examples, empty=not run.corpus.store.count_passages(run.principal))
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
+from argot.graph.presentation.listing_wording import NO_DOCUMENTS, NO_TERMS, write_contexts
 from argot.graph.presentation.model_troubles import translate_trouble
 from argot.graph.state import DoubtRecord, TurnPart
 from argot.graph.state_records import DEFINED_BY_DOCUMENTS, MIN_CLEAR_CONTEXT_SCORE, get_term
@@ -19,19 +19,12 @@ from argot.languages.catalogues import (
 from argot.locations import place
 from argot.results import NO_ANSWER, FoundPassage, MissedTerm
 from argot.tools.reading.chitchat import SmallTalk
-from argot.tools.retrieval.topic_documents import TopicDocuments
 from argot.tools.text.words import bare, content_stems
-from argot.types import Context, Document, ReadTerm, Sense, is_of_thread
+from argot.types import Context, ReadTerm, Sense
 
 MAX_REPLACEMENT_WORDS = 10
 """Limit in words. A longer expansion is a definition, not a name: the term stays in the query, followed by the
 expansion in brackets."""
-
-MAX_DOCUMENTS = 30
-"""Number named where somebody asks which there are."""
-
-MAX_CONTEXTS = 8
-"""Number named where somebody asks what Argot knows."""
 
 _OPENINGS: dict[SmallTalk, str] = {
     "greeting": "Hello. I am Argot. Ask me a question, and I answer from the documents here.",
@@ -41,29 +34,10 @@ _OPENINGS: dict[SmallTalk, str] = {
     "reply": "All right. Nothing is waiting for an answer here: ask a question in your own words.",
     "no_file": "There is no file in this conversation. In the chat window you can add one with the paper clip.",
     "unasked": "I cannot tell what to look for. Please ask in a whole sentence.",
-    "library": "There are no documents yet that I could answer from.",
+    "library": NO_DOCUMENTS,
+    "glossary": NO_TERMS,
     "recall": "Nothing has been asked in this conversation yet, or I no longer have that part of it.",
 }
-_OWN_DOCUMENTS = (
-    "I answer from %(number)s document in this conversation:",
-    "I answer from %(number)s documents in this conversation:",
-)
-_SHARED_DOCUMENTS = (
-    "I answer from %(number)s document that you may read:",
-    "I answer from %(number)s documents that you may read:",
-)
-_HEADED = (
-    "%(number)s document has “%(topic)s” in its name, title or headings:",
-    "%(number)s documents have “%(topic)s” in their name, title or headings:",
-)
-_MENTIONING = (
-    "%(number)s document mentions “%(topic)s” in its text:",
-    "%(number)s documents mention “%(topic)s” in their text:",
-)
-_MORE_DOCUMENTS = (
-    "And from %(number)s document that you may read:",
-    "And from %(number)s documents that you may read:",
-)
 _WITHHELD = (
     "%(number)s sentence is withheld: no passage supports what was written.",
     "%(number)s sentences are withheld: no passage supports what was written.",
@@ -211,9 +185,7 @@ def write_small_talk(kind: SmallTalk, contexts: Sequence[str], examples: Sequenc
         return f"{translate(_OPENINGS[kind])} {translate(_OPENINGS['library'])}"
     lines = [translate(_OPENINGS[kind])]
     if kind == "about":
-        some = contexts if len(contexts) <= MAX_CONTEXTS else [*contexts[:MAX_CONTEXTS], translate("others")]
-        known = translate("I know the terms of %(contexts)s.", contexts=join_with_and([*some])) if contexts else ""
-        lines = [f"{lines[0]} {translate(_WHAT_IT_DOES)} {known}".rstrip()]
+        lines = [f"{lines[0]} {translate(_WHAT_IT_DOES)} {write_contexts(contexts)}".rstrip()]
     if examples:
         lines += [translate("You could ask:"), *(f"- {example}" for example in examples)]
     return "\n".join(lines)
@@ -225,40 +197,6 @@ def write_recalled(questions: Sequence[str]) -> str:
         return translate(_OPENINGS["recall"])
     one, many = "The question was %(quoted)s", "The questions were, in this order: %(quoted)s"
     return translate_number(one, many, len(questions), quoted=join_quoted(questions))
-
-
-def write_library(documents: Sequence[Document]) -> str:
-    """Return the documents that the asker may read, by name, with their titles; those of the conversation first."""
-    own = [document for document in documents if is_of_thread(document.audience)]
-    shared = [one for one in documents if one not in own]
-    lines: list[str] = []
-    for some, head in ((own, _OWN_DOCUMENTS), (shared, _MORE_DOCUMENTS if own else _SHARED_DOCUMENTS)):
-        if some:
-            lines.append(translate_number(*head, len(some)))
-            ordered = sorted(some, key=lambda one: one.name.casefold())
-            lines += [f"- {_name_document(one)}" for one in ordered[:MAX_DOCUMENTS]]
-            if len(some) > MAX_DOCUMENTS:
-                more = len(some) - MAX_DOCUMENTS
-                lines.append(translate("and %(number)s others; these are the first by name.", number=more))
-    return "\n".join(lines) or translate(_OPENINGS["library"])
-
-
-def write_topic(topic: str, about: TopicDocuments) -> str:
-    """Return the documents about a topic, by name, with their titles; those that only mention it if no other is."""
-    one, many = _HEADED if about.headed else _MENTIONING
-    documents = about.headed or about.mentioning
-    lines = [translate_number(one, many, len(documents), topic=topic)]
-    lines += [f"- {_name_document(one)}" for one in documents[:MAX_DOCUMENTS]]
-    others = len(documents) - MAX_DOCUMENTS
-    if others > 0:
-        lines.append(translate("and %(number)s others; these fit best.", number=others))
-    return "\n".join(lines)
-
-
-def _name_document(document: Document) -> str:
-    stem = PurePosixPath(document.name).stem
-    # A title that only repeats the file name adds no information.
-    return document.name if bare(stem) == bare(document.title) else f"{document.name}: {document.title}"
 
 
 def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sense], *, hidden: int) -> list[str]:

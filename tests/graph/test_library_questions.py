@@ -6,11 +6,11 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from argot.graph.build import build_graph
-from argot.graph.presentation.wording import MAX_DOCUMENTS
+from argot.graph.presentation.listing_wording import MAX_DOCUMENTS
 from argot.graph.run import ask
 from argot.results import AskResult
 from argot.service.usecases.questions.questions import read_in_thread
-from argot.tools.reading.library_questions import find_library_topic, is_library_question
+from argot.tools.reading.library_questions import find_library_topic, is_glossary_question, is_library_question
 from argot.types import THREAD, Principal
 
 
@@ -64,6 +64,54 @@ def test_requests_for_the_list_of_documents_are_recognised(message: str) -> None
 )
 def test_a_question_about_documents_is_an_ordinary_question(message: str) -> None:
     assert not is_library_question(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "how many terms are in the glossary?",
+        "How many terms does the glossary have?",
+        "Hi, how many abbreviations do you know?",
+        "can you tell me how many entries there are in the glossary",
+        "How big is your glossary?",
+        "What is in the glossary?",
+        "Which terms are defined in our glossary?",
+        "List all terms of the glossary, please",
+        "number of terms in the glossary",
+    ],
+)
+def test_questions_about_the_glossary_are_recognised(message: str) -> None:
+    assert is_glossary_question(message) and not is_library_question(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "How many terms are there?",
+        "How many terms does the contract have?",
+        "What terms do we have?",
+        "How many abbreviations may a report use?",
+        "Who looks after the glossary?",
+        "Which terms are in the glossary of the tariff handbook?",
+    ],
+)
+def test_other_questions_about_terms_are_ordinary_questions(message: str) -> None:
+    assert not is_glossary_question(message)
+
+
+async def test_the_terms_that_the_asker_may_read_are_counted(tiny_kb: Any) -> None:
+    tiny_kb.glossary.senses.add("WL", "Tools", "work list")  # a second meaning is no second term
+    tiny_kb.glossary.senses.add("QQD", "Tools", "a draft", status="draft")
+    result = await asked(tiny_kb.run_context(), "how many terms are in the glossary?")
+    assert (result.status, result.passages, result.misses) == ("small_talk", [], [])
+    assert result.answer == (
+        "The glossary has 4 terms that you may read. I know the terms of Legal, NAND and Tools."
+        " The page Terms lists them all."
+    )
+    insider = await asked(tiny_kb.run_context(Principal("iris", frozenset({"vault"}))), "What is in the glossary?")
+    assert insider.answer.startswith("The glossary has 5 terms")
+    german = await asked(tiny_kb.run_context(), "Wie viele Begriffe sind im Glossar?")
+    assert german.answer.startswith("Das Glossar hat 4 Begriffe")
 
 
 async def test_the_list_holds_the_documents_that_the_asker_may_read(tiny_kb: Any) -> None:

@@ -23,7 +23,7 @@ from argot.tools.reading.file_kinds import filter_by_kind
 from argot.tools.reading.file_questions import parse_file_question
 from argot.tools.reading.follow_ups import stand_alone
 from argot.tools.reading.history_questions import find_recalled
-from argot.tools.reading.library_questions import is_library_question
+from argot.tools.reading.library_questions import is_glossary_question, is_library_question
 from argot.tools.reading.whole_file_questions import find_asked_file, is_missing_file_asked
 from argot.tools.text.quantities import find_missing_quantity, find_quantities
 from argot.tools.text.sentences import split_sentences
@@ -207,11 +207,12 @@ def read_detail(message: str) -> tuple[str, str] | None:
 
 
 READERS: dict[str, Callable[[str], Any]] = {
-    "library": is_library_question, "history": find_recalled, "detail": read_detail, "meaning": find_meant,
+    "library": is_library_question, "glossary": is_glossary_question, "history": find_recalled, "detail": read_detail,
+    "meaning": find_meant,
     "gist": lambda message: None if (found := find_asked_file(message, FILES)) is None else str(found),
     "about": identify_small_talk,
 }  # fmt: skip
-WANTED: dict[str, Any] = {"library": True, "meaning": ["DGD"], "about": "about"}
+WANTED: dict[str, Any] = {"library": True, "glossary": True, "meaning": ["DGD"], "about": "about"}
 
 
 def is_read(kind: str, row: str) -> bool:

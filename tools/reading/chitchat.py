@@ -14,9 +14,12 @@ from argot.languages.language_data import load_language
 from argot.languages.question_words import list_small_talk_kinds, load_small_talk
 from argot.tools.text.words import fold_words
 
-SmallTalk = Literal["greeting", "thanks", "farewell", "reply", "about", "unasked", "no_file", "recall", "library"]
+SmallTalk = Literal[
+    "greeting", "thanks", "farewell", "reply", "about", "unasked", "no_file", "recall", "library", "glossary"
+]
 """`no_file`: about a missing file (`tools/reading/whole_file_questions.py`); `recall`: about earlier questions
-(`tools/reading/history_questions.py`); `library`: about the available documents (`library_questions.py`)."""
+(`tools/reading/history_questions.py`); `library`, `glossary`: about the available documents and terms
+(`library_questions.py`)."""
 
 MAX_CHARS = 100
 """Characters: a longer message is more than small talk."""

@@ -1,4 +1,5 @@
-"""Recognition of questions about the available documents: "What documents do you have?", also "about travel".
+"""Recognition of questions about the available documents and terms: "What documents do you have?", also "about travel",
+"How many terms are in the glossary?".
 
 No document answers that. Conservative: every word has to belong to such a request, so that "Which documents do I need
 for a visa?" is a question like any other. The words are data of each language (`argot/languages`).
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from argot.languages.request_patterns import fold_accents, list_requests, normalize
+from argot.languages.request_patterns import RequestKind, fold_accents, list_requests, normalize
 
 MAX_CHARS = 120  # characters; such a request is short
 MAX_TOPIC_WORDS = 6
@@ -17,12 +18,21 @@ MAX_TOPIC_WORDS = 6
 
 def is_library_question(message: str) -> bool:
     """Return whether the message asks which documents there are, or how many."""
+    return _is_request("library", message)
+
+
+def is_glossary_question(message: str) -> bool:
+    """Return whether the message asks which terms the glossary has, or how many."""
+    return _is_request("glossary", message)
+
+
+def _is_request(kind: RequestKind, message: str) -> bool:
     if len(message) > MAX_CHARS:
         return False
     said = normalize(message)
     return any(
         pattern.fullmatch(words.strip(said))
-        for words in list_requests("library", message)
+        for words in list_requests(kind, message)
         for pattern in words.compile("patterns")
     )
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable
 from urllib.parse import unquote
 
 _CONTROL_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -46,3 +48,33 @@ def listed_name_in(uri: str) -> str:
     """Return the same; for a file in an archive preceded by the archive, as in "manuals.zip!/bilge.md"."""
     member = _MEMBER.search(uri)
     return plain_text(unquote(member[0])) if member else name_in(uri)
+
+
+def find_telling_folders(uris: Iterable[str]) -> dict[str, str]:
+    """Return for each URI as many of its folders as tell it from the others of the same listed name: "north/pumps" for
+    "north/pumps/readme.md"; empty if no other has its name.
+    """
+    by_name: defaultdict[str, list[str]] = defaultdict(list)
+    for uri in dict.fromkeys(uris):
+        by_name[listed_name_in(uri)].append(uri)
+    return {uri: _find_folder(uri, alike) for alike in by_name.values() for uri in alike}
+
+
+def _find_folder(uri: str, alike: list[str]) -> str:
+    own, others = _list_folders(uri), [_list_folders(one) for one in alike if one != uri]
+    if not others:
+        return ""
+    for depth in range(1, len(own) + 1):
+        if all(one[-depth:] != own[-depth:] for one in others):
+            return plain_text(unquote("/".join(own[-depth:])))
+    return plain_text(unquote("/".join(own)))  # the folders of another continue these
+
+
+def _list_folders(uri: str) -> list[str]:
+    path = (uri.partition("://")[2] or uri).rstrip("/")
+    return [one for one in path.removesuffix(_get_last(path)).split("/") if one]
+
+
+def _get_last(path: str) -> str:
+    member = _MEMBER.search(path)
+    return member[0] if member else path.rsplit("/", 1)[-1]

@@ -173,6 +173,14 @@ class FoundPassage(_Frozen):
     tool: ToolSource | None = Field(
         None, description="another server's tool, if this is of its result; then `document` names no document"
     )
+    folder: str = Field(
+        "", description="as many folders of its document as tell it from others of this name among the passages"
+    )
+
+    @property
+    def name(self) -> str:
+        """The document's name, with its folder where another document has the same."""
+        return f"{self.folder}/{self.document}" if self.folder else self.document
 
 
 def select_nearest(passages: Sequence[FoundPassage]) -> list[FoundPassage]:

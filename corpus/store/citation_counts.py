@@ -9,7 +9,6 @@ from argot.clock import timestamp
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.row_mapping import load_audience
 from argot.databases import Connection
-from argot.document_names import listed_name_in
 from argot.types import Document, Principal, is_of_thread
 
 
@@ -36,8 +35,8 @@ def count_by_day(store: CorpusStore, document: Document) -> dict[str, int]:
 def list_most_cited(
     store: CorpusStore, principal: Principal, since: str, until: str, most: int
 ) -> tuple[list[tuple[str, str, int]], int]:
-    """Return the documents that answers of these days (both included) cite most: id, name and number of answers; and
-    how many documents they cite in all. Only readable ones are included.
+    """Return the documents that answers of these days (both included) cite most: id, URI and number of answers; and how
+    many documents they cite in all. Only readable ones are included.
     """
     with store.database.reading() as connection:
         rows = connection.execute(
@@ -46,13 +45,13 @@ def list_most_cited(
             WHERE c.day BETWEEN ? AND ? AND {_READ} GROUP BY d.id ORDER BY number DESC, d.uri LIMIT ?""",  # noqa: S608
             (since, until, _list_audiences(connection, principal), most),
         ).fetchall()
-    return [(id_, listed_name_in(uri), number) for id_, uri, number, _ in rows], rows[0][3] if rows else 0
+    return [(id_, uri, number) for id_, uri, number, _ in rows], rows[0][3] if rows else 0
 
 
 def list_never_cited(
     store: CorpusStore, principal: Principal, start: int, most: int
 ) -> tuple[list[tuple[str, str]], int]:
-    """List readable documents that no answer ever cited, by location: ids and names of some from `start` on; and how
+    """List readable documents that no answer ever cited, by location: ids and URIs of some from `start` on; and how
     many there are.
     """
     wanted = f"{_READ} AND NOT EXISTS (SELECT 1 FROM citation_counts AS c WHERE c.document = d.id)"  # noqa: S608
@@ -63,7 +62,7 @@ def list_never_cited(
             (audiences, most, start),
         ).fetchall()
         number = connection.execute(f"SELECT count(*) FROM documents AS d WHERE {wanted}", (audiences,))  # noqa: S608
-        return [(id_, listed_name_in(uri)) for id_, uri in rows], int(number.fetchone()[0])
+        return [(id_, uri) for id_, uri in rows], int(number.fetchone()[0])
 
 
 _READ = "d.audience IN (SELECT CAST(value AS INTEGER) FROM json_each(?))"

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from argot.corpus.store.picture_rows import PassagePicture
+from argot.document_names import find_telling_folders
 from argot.graph.presentation.document_notes import describe_places
 from argot.graph.state import CitationRecord, ToolResultRecord, TurnPart
 from argot.graph.tool_results import find_results, make_source, name_result
@@ -56,7 +57,8 @@ def build_found_passages(
     found = []
     numbers = number_passages(turn)
     results = find_results(turn.get("tool_results", []))
-    places = describe_places([passages[hit["id"]][1] for hit in turn["hits"] if hit["id"] in passages])
+    documents = [passages[hit["id"]][1] for hit in turn["hits"] if hit["id"] in passages]
+    places, folders = describe_places(documents), find_telling_folders(one.uri for one in documents)
     for hit in turn["hits"]:
         if hit["id"] in passages:
             passage, document = passages[hit["id"]]
@@ -77,6 +79,7 @@ def build_found_passages(
                     freshness=", ".join(filter(None, [places.get(document.id, ""), freshness(document)])),
                     pictures=[_show_picture(one) for one in pictures if one.passage == passage.id],
                     tool=make_source(result) if result else None,
+                    folder="" if result else folders[document.uri],
                 )
             )
     return found

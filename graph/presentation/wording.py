@@ -341,7 +341,7 @@ def _format_passage(passage: FoundPassage) -> str:
 def _format_place(passage: FoundPassage) -> str:
     fresh = f", {passage.freshness}" if passage.freshness else ""
     heading = f": {passage.heading}" if passage.heading else ""
-    return f"{passage.document}{place(passage.document, passage.page, passage.page_kind)}{fresh}{heading}"
+    return f"{passage.name}{place(passage.document, passage.page, passage.page_kind)}{fresh}{heading}"
 
 
 def join_quoted(texts: Sequence[str]) -> str:

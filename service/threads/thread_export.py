@@ -89,7 +89,7 @@ def _render_sources(result: AskResult) -> Iterator[str]:
             fresh = f", {_escape_markdown(passage.freshness)}" if passage.freshness else ""
             where = place(passage.document, passage.page, passage.page_kind)
             pictures = "".join(f"; {_escape_markdown(one.label)}" for one in passage.pictures)
-            yield f"- [{passage.n}] {_escape_markdown(passage.document)}{where}{fresh}{heading}{pictures}"
+            yield f"- [{passage.n}] {_escape_markdown(passage.name)}{where}{fresh}{heading}{pictures}"
         yield ""
 
 

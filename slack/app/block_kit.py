@@ -183,7 +183,7 @@ def _render_source(passage: FoundPassage, sentences: Sequence[Sentence], web: st
     heading = f" · {plain(passage.heading)}" if passage.heading else ""
     excerpt = f"\n{quote_name(plain(passage.excerpt))}" if passage.excerpt else ""
     pictures = "".join(f" · {_link_picture(one, web)}" for one in passage.pictures[:MAX_SHOWN_PICTURES])
-    return f"{_mark(passage, sentences, web)} *{plain(passage.document)}*{where}{fresh}{heading}{pictures}{excerpt}"
+    return f"{_mark(passage, sentences, web)} *{plain(passage.name)}*{where}{fresh}{heading}{pictures}{excerpt}"
 
 
 def _link_picture(picture: FoundPicture, web: str) -> str:

@@ -134,8 +134,8 @@ def test_citations_are_counted_by_day(store: CorpusStore) -> None:
         count_citations(store, [lamp.uri])
     assert list(count_by_day(store, lamp).values()) == [2]
     listed, number = list_most_cited(store, OUTSIDER, "2000-01-01", "2999-01-01", 9)
-    assert (listed, number) == ([(lamp.id, "lamp.md", 2)], 1)
-    assert list_never_cited(store, MEMBER, 0, 9) == ([(fan.id, "fan.md")], 1)
+    assert (listed, number) == ([(lamp.id, lamp.uri, 2)], 1)
+    assert list_never_cited(store, MEMBER, 0, 9) == ([(fan.id, fan.uri)], 1)
     assert list_never_cited(store, OUTSIDER, 0, 9) == ([], 0)
 
 

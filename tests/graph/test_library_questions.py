@@ -12,6 +12,7 @@ from argot.results import AskResult
 from argot.service.usecases.questions.questions import read_in_thread
 from argot.tools.reading.library_questions import find_library_topic, is_glossary_question, is_library_question
 from argot.types import THREAD, Principal
+from argot.ui.rendering.chat_markdown import view_result
 
 
 async def asked(run: Any, question: str) -> AskResult:
@@ -199,3 +200,13 @@ async def test_the_documents_about_a_topic_are_listed_by_how_they_name_it(tiny_k
 
 async def test_a_topic_without_a_document_is_searched_as_any_question(tiny_kb: Any) -> None:
     assert (await asked(tiny_kb.run_context(), "Is there a document about zeppelins?")).status == "abstained"
+
+
+async def test_passages_of_two_documents_of_one_name_show_their_folders(tiny_kb: Any) -> None:
+    for folder in ("north", "south"):
+        tiny_kb.add(f"{folder}/lamps.md", f"# Lamps of the {folder}\n\nThe {folder} lamp of the pier burns 7 hours.\n")
+    result = await asked(tiny_kb.run_context(), "How long do the north lamp and the south lamp of the pier burn?")
+    assert {"north/lamps.md", "south/lamps.md"} <= {one.name for one in result.passages}
+    assert {one.document for one in result.passages if one.folder} == {"lamps.md"}
+    shown = view_result(result).content
+    assert "**north/lamps\\.md**" in shown

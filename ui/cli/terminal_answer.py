@@ -124,4 +124,4 @@ def _print_sources(result: AskResult) -> None:
         page = place(passage.document, passage.page, passage.page_kind)
         heading = f", {line(passage.heading)}" if passage.heading else ""
         fresh = f", {line(passage.freshness)}" if passage.freshness else ""
-        say(f"  [{passage.n}] {line(passage.document)}{page}{fresh}{heading}")
+        say(f"  [{passage.n}] {line(passage.name)}{page}{fresh}{heading}")

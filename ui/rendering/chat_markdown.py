@@ -388,7 +388,7 @@ def _format_source(passage: FoundPassage) -> str:
     # On a line of its own, within the list item.
     excerpt = f"\\\n  {quote_name(escape_markdown(passage.excerpt))}" if passage.excerpt else ""
     fresh = f", {escape_markdown(passage.freshness)}" if passage.freshness else ""
-    return f"**{escape_markdown(passage.document)}**{where}{fresh}{heading}{excerpt}"
+    return f"**{escape_markdown(passage.name)}**{where}{fresh}{heading}{excerpt}"
 
 
 def _make_mark(passage: FoundPassage, sentences: Sequence[Sentence]) -> str:

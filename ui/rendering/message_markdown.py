@@ -135,7 +135,7 @@ def _list_sources(result: AskResult) -> Sequence[FoundPassage]:
 
 
 def _format_source(passage: FoundPassage, site: str) -> str:
-    name = _escape_name(passage.document) + place(passage.document, passage.page, passage.page_kind)
+    name = _escape_name(passage.name) + place(passage.document, passage.page, passage.page_kind)
     if site:
         name = f"[{name}]({site}{PASSAGES}/{quote(passage.passage_id, safe='')})"
     heading = f" · {_escape_name(passage.heading)}" if passage.heading else ""

@@ -56,5 +56,5 @@ def _link_source(turn: AskResult, passage: FoundPassage) -> str:
 
 
 def _render_mark(source: SourceShown) -> str:
-    title = translate("Read it in %(document)s", document=source.passage.document)
+    title = translate("Read it in %(document)s", document=source.passage.name)
     return f'<a class="cite" href="{escape(source.address)}" aria-label="{escape(title)}">{source.passage.n}</a>'

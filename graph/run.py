@@ -178,13 +178,15 @@ async def read_turn(graph: ArgotGraph, run: RunContext, thread: str, turn: int) 
     return await asyncio.to_thread(assemble, record, run, thread) if record else None
 
 
-async def read_turn_record(graph: ArgotGraph, thread: str, turn: int) -> dict[str, Any] | None:
-    """Return the stored record of the turn with this number: ids and short texts, for `assemble`. None if there is
-    none.
+async def read_turn_record(graph: ArgotGraph, thread: str, turn: int | None) -> dict[str, Any] | None:
+    """Return the stored record of the turn with this number, or of the last: ids and short texts, for `assemble`. None
+    if there is none.
     """
     values = (await graph.aget_state(_build_config(thread))).values
     last = finish_turn(cast(State, values))
     turns = [*read_past_turns(values), *([last] if last else [])]
+    if turn is None:
+        return turns[-1] if turns else None
     return next((one for one in turns if one["number"] == turn), None)
 
 

@@ -52,7 +52,7 @@ class RunContext:
     question, in a group conversation; only documents in the `scope` are searched, or only `documents` (ids) with the
     files added to the conversation. Without `records_misses` unknown terms are not recorded in the managers' queue,
     and no verified answer is given, because no person asks. `tool_servers`: other servers, by name, whose tools a
-    thorough answer may call if the asker may use them.
+    thorough answer may call if the asker may use them. `is_shut_out` tells whether a user, by name, is suspended.
 
     With a language model, `reader_and_writer` makes a new reader, writer and `model` for each turn: a session gives its
     server up at the first failure, and the next turn tries again. `quoting` then writes if the model cannot.
@@ -78,6 +78,7 @@ class RunContext:
     reader_and_writer: ReaderAndWriterSource | None = None
     model: Model | None = None
     quoting: AnswerWriter | None = None
+    is_shut_out: Callable[[str], bool] = lambda _: False
 
     @property
     def signatures(self) -> ContextSignatures:

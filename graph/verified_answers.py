@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from argot.corpus.store.document_store import CorpusStore
@@ -53,7 +54,7 @@ def read_sentences(
     """Return the sentences with citations of current passages; None if the answer does not hold for this reader."""
     if answer.owner == ERASED or any(_is_changed(one, glossary, reader) for one in answer.content.senses):
         return None
-    found = _find_current(answer, store, reader)
+    found = _find_current(answer.content.passages, store, reader)
     if len(found) < len(answer.content.passages):
         return None
     starts = {one.id: one.start for one in answer.content.passages}
@@ -68,37 +69,72 @@ def list_hits(sentences: Sequence[SentenceRecord]) -> list[HitRecord]:
     return [HitRecord(id=id_, score=score, found_by={}) for id_, score in scores.items()]
 
 
-def explain_expiry(answer: VerifiedAnswer, store: CorpusStore, glossary: Glossary) -> list[str]:
-    """Return why the answer is not given any more, one sentence for each reason; none while it is."""
+@dataclass(frozen=True, slots=True)
+class AnswerSources:
+    """What some verified answers rest on, as it is now, read once for all of them.
+
+    `there`, `readable`: ids of their documents that exist, and that the reader may read. `current`: for each cited
+    passage that still says the same, by id. `senses`, `readable_senses`: approved ones by id, for everybody and for the
+    reader.
+    """
+
+    there: frozenset[str]
+    readable: frozenset[str]
+    current: frozenset[str]
+    senses: Mapping[int, Sense]
+    readable_senses: Mapping[int, Sense]
+
+
+def read_sources(
+    answers: Sequence[VerifiedAnswer], store: CorpusStore, glossary: Glossary, reader: Principal
+) -> AnswerSources:
+    cited = [one for answer in answers for one in answer.content.passages]
+    wanted = list(dict.fromkeys(one.document for one in cited))
+    documents = read_documents(store, _EVERYONE, wanted) if wanted else []
+    used = dict.fromkeys(one.id for answer in answers for one in answer.content.senses)
+    everybody, own = ({id_: read_sense(glossary, one, id_) for id_ in used} for one in (_EVERYONE, reader))
+    return AnswerSources(
+        there=frozenset(one.id for one in documents),
+        readable=frozenset(one.id for one in documents if reader.may_read(one.audience)),
+        current=frozenset(_find_current(cited, store, _EVERYONE)),
+        senses={id_: one for id_, one in everybody.items() if one},
+        readable_senses={id_: one for id_, one in own.items() if one},
+    )
+
+
+def explain_expiry(answer: VerifiedAnswer, sources: AnswerSources, *, shut_out: bool = False) -> list[str]:
+    """Return why the answer is not given any more, one sentence for each reason; none while it is.
+
+    `shut_out`: its owner is suspended.
+    """
     reasons = [translate("The person who verified it was erased.")] if answer.owner == ERASED else []
-    there = {one.id for one in _read_documents(answer, store, _EVERYONE)}
-    found = _find_current(answer, store, _EVERYONE)
+    if shut_out:
+        reasons.append(translate("The person who verified it is suspended."))
     for one in answer.content.passages:
-        if one.document not in there:
+        if one.document not in sources.there:
             reasons.append(translate("%(document)s was removed.", document=quote_name(one.document_name)))
-        elif one.id not in found:
+        elif one.id not in sources.current:
             text = "%(document)s changed where the answer cites it."
             reasons.append(translate(text, document=quote_name(one.document_name)))
-    for sense in answer.content.senses:
-        if _is_changed(sense, glossary, _EVERYONE):
-            reasons.append(translate("The meaning of “%(term)s” changed.", term=sense.term))
+    for used in answer.content.senses:
+        sense = sources.senses.get(used.id)
+        if sense is None or _digest_sense(sense) != used.digest:
+            reasons.append(translate("The meaning of “%(term)s” changed.", term=used.term))
     return list(dict.fromkeys(reasons))
 
 
-def may_know(answer: VerifiedAnswer, store: CorpusStore, glossary: Glossary, reader: Principal) -> bool:
+def may_know(answer: VerifiedAnswer, sources: AnswerSources, reader: Principal) -> bool:
     """Return whether a manager may know an answer, expired or not: they may read every document and sense of it.
 
     Of what is gone nobody can tell who could read it, so that only the owner and admins know of such an answer.
     """
     wanted = {one.document for one in answer.content.passages}
-    there = {one.id for one in _read_documents(answer, store, _EVERYONE)}
-    readable = {one.id for one in _read_documents(answer, store, reader)}
-    senses = [one.id for one in answer.content.senses]
-    left = [id_ for id_ in senses if read_sense(glossary, _EVERYONE, id_)]
-    if not (there <= readable and all(read_sense(glossary, reader, id_) for id_ in left)):
+    there = wanted & sources.there
+    senses = {one.id for one in answer.content.senses}
+    left = senses & sources.senses.keys()
+    if not (there <= sources.readable and left <= sources.readable_senses.keys()):
         return False
-    is_whole = wanted == there and len(left) == len(senses)
-    return is_whole or reader.sees_all or answer.owner == reader.name
+    return (wanted == there and left == senses) or reader.sees_all or answer.owner == reader.name
 
 
 def read_sense(glossary: Glossary, reader: Principal, id_: int) -> Sense | None:
@@ -110,14 +146,8 @@ def read_sense(glossary: Glossary, reader: Principal, id_: int) -> Sense | None:
     return found if found.status == "approved" else None
 
 
-def _read_documents(answer: VerifiedAnswer, store: CorpusStore, reader: Principal) -> list[Document]:
-    wanted = list(dict.fromkeys(one.document for one in answer.content.passages))
-    return read_documents(store, reader, wanted) if wanted else []
-
-
-def _find_current(answer: VerifiedAnswer, store: CorpusStore, reader: Principal) -> dict[str, Passage]:
+def _find_current(cited: Sequence[CitedPassage], store: CorpusStore, reader: Principal) -> dict[str, Passage]:
     """Return the passages that say today what the cited ones said, by the ids of those; unreadable ones are absent."""
-    cited = answer.content.passages
     here = store.passages(reader, [one.id for one in cited]) if cited else {}
     found = {id_: passage for id_, (passage, _) in here.items()}
     for document in {one.document for one in cited if one.id not in found}:

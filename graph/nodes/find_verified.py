@@ -60,7 +60,7 @@ def _is_open_to_verified(state: State, run: RunContext) -> bool:
 
 def _find_answer(state: State, run: RunContext) -> tuple[VerifiedAnswer, list[SentenceRecord]] | None:
     for answer in _list_candidates(state, run):
-        if _is_same_question(state["stand_alone_question"], answer.question, run):
+        if _is_same_question(state["stand_alone_question"], answer.question, run) and not run.is_shut_out(answer.owner):
             sentences = read_sentences(answer, run.corpus.store, run.glossary, run.principal)
             if sentences is not None:
                 return answer, sentences

@@ -197,6 +197,11 @@ class People:
         rows = self.database.rows(f"{self._users} WHERE name = ?", name)
         return _read_user(rows[0]) if rows else None
 
+    def is_shut_out(self, name: str) -> bool:
+        """Tell whether a user is suspended or lapsed; the person at the machine, who is no user, is not."""
+        found = self.find(name)
+        return found is not None and found.shut_out
+
     def users(self) -> list[User]:
         return [_read_user(row) for row in self.database.rows(f"{self._users} ORDER BY name")]
 

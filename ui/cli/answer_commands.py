@@ -33,7 +33,10 @@ def verify(
     found: VerifiedShown,
     /,
     thread: Annotated[str, typer.Argument(help="The thread (see `argot threads list`).", metavar="THREAD")],
-    turn: Annotated[int, typer.Argument(help="The number of the answer in it, from 0.", metavar="TURN", min=0)] = 0,
+    turn: Annotated[
+        int | None,
+        typer.Argument(help="The number of the answer in it, from 0; without it the last.", metavar="TURN", min=0),
+    ] = None,
     text: EditedText = "",
 ) -> None:
     """Verify an answer: whoever asks the same question and may read its sources gets it first, with your name."""

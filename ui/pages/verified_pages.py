@@ -23,6 +23,8 @@ from argot.ui.web.routers import make_router
 
 MAX_FORM_BYTES = 256 * 1024
 MAX_THREAD_CHARS = 100
+STEP = 50
+"""Answers on a page."""
 
 
 class FormRoute(BoundedRoute):
@@ -36,8 +38,8 @@ def build_verified_pages(kb: KnowledgeBase) -> APIRouter:
 
     @router.get("")
     @needs("manager")
-    async def show_list(request: Request, who: Who) -> Response:
-        return await render_list(request, who)
+    async def show_list(request: Request, who: Who, start: str = "") -> Response:
+        return await render_list(request, who, start=max(parse_integer(start), 0))
 
     @router.get("/new")
     @needs("manager")
@@ -66,7 +68,7 @@ def build_verified_pages(kb: KnowledgeBase) -> APIRouter:
         try:
             await verified_renew(kb, who.principal, answer=answer, text=text)
         except InvalidInput as error:
-            return await render_list(request, who, error, {answer: text})
+            return await render_list(request, who, error, {answer: text}, renewed=answer)
         return redirect_to_address(f"{VERIFIED}?done=verified")
 
     @router.post("/{answer}/drop")
@@ -76,17 +78,31 @@ def build_verified_pages(kb: KnowledgeBase) -> APIRouter:
         return redirect_to_address(f"{VERIFIED}?done=verified-dropped")
 
     async def render_list(
-        request: Request, who: Visitor, error: InvalidInput | None = None, typed: dict[int, str] | None = None
+        request: Request,
+        who: Visitor,
+        error: InvalidInput | None = None,
+        typed: dict[int, str] | None = None,
+        *,
+        start: int = 0,
+        renewed: int | None = None,
     ) -> Response:
-        found = await verified_list(kb, who.principal)
+        # The expired ones first, which are work for somebody.
+        listed = sorted(await verified_list(kb, who.principal), key=lambda one: not one.expired)
+        if renewed is not None:
+            place = next((place for place, one in enumerate(listed) if one.id == renewed), 0)
+            start = place - place % STEP
+        shown = listed[start : start + STEP]
         return show_page(
             "verified.html",
             request,
             who,
             error=error,
-            expired=[one for one in found if one.expired],
-            given=[one for one in found if not one.expired],
+            expired=[one for one in shown if one.expired],
+            given=[one for one in shown if not one.expired],
             typed=typed or {},
+            start=start,
+            total=len(listed),
+            step=STEP,
         )
 
     return router

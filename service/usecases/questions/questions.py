@@ -276,7 +276,8 @@ async def run_context(
         kb.model_server,
     )  # fmt: skip
     servers = await kb.blocking(load_tool_servers, kb.settings) if chosen.profile.effort == "thorough" else {}
-    return replace(run, scope=chosen.scope, documents=chosen.documents, tool_servers=servers)
+    run = replace(run, tool_servers=servers, is_shut_out=kb.people.is_shut_out)
+    return replace(run, scope=chosen.scope, documents=chosen.documents)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from argot.types import LOCAL_NAME, Document, Passage, Principal, Sense
 if TYPE_CHECKING:
     from argot.graph.run_context import RunContext
     from argot.graph.state import SentenceRecord
+    from argot.graph.verified_answers import AnswerSources
 
 MAX_ANSWER_CHARS = 20_000
 MAX_NAMED_CHARS = 120
@@ -69,8 +70,10 @@ class _AnsweredTurn:
 
 
 @usecase("manager")
-async def verified_draft(kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn) -> AnswerDraft:
-    """Show the answer of a turn of the caller's as it would be verified, to be edited before.
+async def verified_draft(
+    kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn | None = None
+) -> AnswerDraft:
+    """Show the answer of a turn of the caller's, by default the last, as it would be verified, to be edited before.
 
     Raises:
         NotFound, NotAllowed, InvalidInput: as `verified_add`.
@@ -81,10 +84,10 @@ async def verified_draft(kb: KnowledgeBase, principal: Principal, *, thread: Tex
 
 @usecase("manager")
 async def verified_add(
-    kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn, text: AnswerText = ""
+    kb: KnowledgeBase, principal: Principal, *, thread: Text, turn: Turn | None = None, text: AnswerText = ""
 ) -> VerifiedShown:
-    """Verify the answer of a turn of the caller's: it is given first to whoever asks the same question and may read
-    every passage that it cites, with the caller's name.
+    """Verify the answer of a turn of the caller's, by default the last: it is given first to whoever asks the same
+    question and may read every passage that it cites, with the caller's name.
 
     Managers of all contexts verify any answer, others those to questions with a term of a context that they manage.
     `text`: the answer in other words; each sentence has to rest on a passage that was found for the question. An
@@ -108,7 +111,8 @@ async def verified_add(
 async def verified_list(kb: KnowledgeBase, principal: Principal, *, expired: bool = False) -> list[VerifiedShown]:
     """List the verified answers whose sources the caller may read and manages, the latest first.
 
-    `expired`: only those that are not given any more, because a passage changed or a document was removed.
+    `expired`: only those that are not given any more, because a passage changed, a document was removed or their owner
+    is suspended.
     """
     found = await kb.blocking(_list_answers, kb, principal)
     return [one for one in found if one.expired or not expired]
@@ -168,7 +172,7 @@ async def verified_remove(kb: KnowledgeBase, principal: Principal, *, answer: An
 
 
 async def _read_answered_turn(
-    kb: KnowledgeBase, run: RunContext, principal: Principal, thread: str, turn: int
+    kb: KnowledgeBase, run: RunContext, principal: Principal, thread: str, turn: int | None
 ) -> _AnsweredTurn:
     from argot.graph.run import read_turn_record
 
@@ -176,7 +180,7 @@ async def _read_answered_turn(
     record = await read_turn_record(await kb.graph(), thread, turn)
     if record is None:
         text = "Thread '%(thread)s' has no answer number %(number)s, or not any more. Ask again."
-        raise NotFound(translate(text, thread=thread, number=turn))
+        raise NotFound(translate(text, thread=thread, number=turn or 0))
     if record.get("status") != "answered" or record.get("unchecked") or _is_narrowed(record):
         raise InvalidInput(
             translate(
@@ -306,10 +310,10 @@ def _store_answer(
     keys = make_keys(question, [to_mention(one) for one in found.record["mentions"]])
     content = build_content(sentences, found.passages, found.senses, defined)
     senses = {one.id for one in content.senses}
+    same = kb.glossary.verified.find((keys[0], ""))
+    sources = _read_sources(kb, principal, same)
     before = [
-        one
-        for one in kb.glossary.verified.find((keys[0], ""))
-        if {used.id for used in one.content.senses} == senses and _may_see(kb, principal, one)
+        one for one in same if {used.id for used in one.content.senses} == senses and _may_see(principal, one, sources)
     ]
     id_ = kb.glossary.verified.add(question, keys, content, _name_owner(kb, principal))
     for one in before:
@@ -325,24 +329,35 @@ def _name_owner(kb: KnowledgeBase, principal: Principal) -> tuple[str, str]:
 
 def _list_answers(kb: KnowledgeBase, principal: Principal) -> list[VerifiedShown]:
     found = kb.glossary.verified.list_all()
-    return [_show_answer(kb, principal, one) for one in found if _may_see(kb, principal, one)]
+    sources = _read_sources(kb, principal, found)
+    return [_show(kb, principal, one, sources) for one in found if _may_see(principal, one, sources)]
 
 
 def _get_answer(kb: KnowledgeBase, principal: Principal, id_: int) -> VerifiedAnswer:
     found = kb.glossary.verified.get(id_)
-    if found is None or not _may_see(kb, principal, found):
+    if found is None or not _may_see(principal, found, _read_sources(kb, principal, [found])):
         raise build_missing_error(id_)
     return found
 
 
-def _may_see(kb: KnowledgeBase, principal: Principal, answer: VerifiedAnswer) -> bool:
+def _read_sources(kb: KnowledgeBase, principal: Principal, answers: Sequence[VerifiedAnswer]) -> AnswerSources:
+    from argot.graph.verified_answers import read_sources
+
+    return read_sources(answers, kb.document_store, kb.glossary, principal)
+
+
+def _may_see(principal: Principal, answer: VerifiedAnswer, sources: AnswerSources) -> bool:
     """Return whether a manager may read an answer and drop it: it is their own, or they look after what it rests on."""
     from argot.graph.verified_answers import may_know
 
-    if not may_know(answer, kb.document_store, kb.glossary, principal):
+    if not may_know(answer, sources, principal):
         return False
-    senses = _read_senses(kb, principal, [one.id for one in answer.content.senses])
-    return answer.owner == principal.name or _is_owner(principal, senses)
+    return answer.owner == principal.name or _is_owner(principal, _select_senses(answer, sources))
+
+
+def _select_senses(answer: VerifiedAnswer, sources: AnswerSources) -> list[Sense]:
+    known = sources.readable_senses
+    return [known[one.id] for one in answer.content.senses if one.id in known]
 
 
 def _read_senses(kb: KnowledgeBase, principal: Principal, ids: Sequence[int]) -> list[Sense]:
@@ -369,16 +384,20 @@ def _find_hits(kb: KnowledgeBase, principal: Principal, answer: VerifiedAnswer, 
 
 
 def _show_answer(kb: KnowledgeBase, principal: Principal, answer: VerifiedAnswer) -> VerifiedShown:
+    return _show(kb, principal, answer, _read_sources(kb, principal, [answer]))
+
+
+def _show(kb: KnowledgeBase, principal: Principal, answer: VerifiedAnswer, sources: AnswerSources) -> VerifiedShown:
     from argot.graph.verified_answers import explain_expiry
 
-    senses = _read_senses(kb, principal, [one.id for one in answer.content.senses])
+    meanings = _write_meanings(_select_senses(answer, sources), answer.content.defined)
     return VerifiedShown(
         id=answer.id,
         question=answer.question,
-        answer=_join_answer(answer.content, _write_meanings(senses, answer.content.defined)),
+        answer=_join_answer(answer.content, meanings),
         by=answer.owner_name,
         own=answer.owner == principal.name,
         at=answer.at,
         documents=list(dict.fromkeys(one.document_name for one in answer.content.passages)),
-        expired=explain_expiry(answer, kb.document_store, kb.glossary),
+        expired=explain_expiry(answer, sources, shut_out=kb.people.is_shut_out(answer.owner)),
     )

@@ -11,6 +11,7 @@ import pytest
 
 from argot.corpus.corpus import Source
 from argot.errors import InvalidInput, NotAllowed, NotFound
+from argot.graph import verified_answers as verified_sources
 from argot.results import AskResult
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
@@ -226,6 +227,37 @@ async def test_a_removed_document_ends_it_and_an_erased_one_deletes_it(kb: Knowl
     assert b"14 days" not in (kb.home / "glossary.db").read_bytes()
     await verified_remove(kb, MONA, answer=expired.id)
     assert await verified_list(kb, ROOT) == []
+
+
+async def test_an_answer_is_not_given_while_its_owner_is_suspended(kb: KnowledgeBase) -> None:
+    await verify(kb, MONA, TRIM)
+    kb.people.suspend("mona")
+    assert (await asked(kb, OLGA, TRIM)).verified is None
+    (expired,) = await verified_list(kb, ROOT, expired=True)
+    assert expired.expired == ["The person who verified it is suspended."]
+    kb.people.restore("mona")
+    assert (await asked(kb, OLGA, TRIM)).verified is not None
+    kb.people.suspend("mona")
+    await verified_renew(kb, ROOT, answer=expired.id)
+    assert (await asked(kb, OLGA, TRIM)).verified is not None
+
+
+async def test_the_last_answer_of_a_conversation_is_verified_by_default(kb: KnowledgeBase) -> None:
+    first = await asked(kb, MONA, VAULT)
+    await asked(kb, MONA, TRIM, thread=first.thread)
+    assert (await verified_draft(kb, MONA, thread=first.thread)).question == TRIM
+    assert (await verified_add(kb, MONA, thread=first.thread)).question == TRIM
+
+
+async def test_all_answers_are_listed_by_a_few_reads(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    for question in (TRIM, VAULT, "What is the Word Line voltage during a read?"):
+        await verify(kb, MONA, question)
+    reads: list[str] = []
+    for name in ("read_documents", "_find_current"):
+        real = getattr(verified_sources, name)
+        monkeypatch.setattr(verified_sources, name, lambda *given, _n=name, _r=real: (reads.append(_n), _r(*given))[1])
+    assert len(await verified_list(kb, MONA)) == 3
+    assert sorted(reads) == ["_find_current", "read_documents"]
 
 
 async def test_an_erased_person_vouches_for_nothing(kb: KnowledgeBase) -> None:

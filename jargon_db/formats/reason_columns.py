@@ -15,10 +15,10 @@ def find_reason_columns(rows: Sequence[Sequence[str]], given: Collection[str] = 
     if {PLACE, REASON} & {one.strip().casefold() for one in given}:
         return ()
     first = next((row for row in rows if any(map(str.strip, row))), ())
-    names = [cell.strip() for cell in first]
+    names = [cell.strip().casefold() for cell in first]
     # The last pair: the source may have had columns of these names itself.
     for at in range(len(names) - 2, -1, -1):
-        if [one.casefold() for one in names[at : at + 2]] == [PLACE, REASON]:
+        if names[at : at + 2] == [PLACE, REASON]:
             return at, at + 1
     # Somebody took the places out. A list of codes and reasons is something else.
     is_rest = names.count(REASON) == 1 and sum(map(bool, names)) > _MIN_OTHER_COLUMNS

@@ -79,6 +79,29 @@ if (navigator.clipboard && navigator.clipboard.write) {
   navigator.clipboard.write = async (items) => write(pasteable(await (await items[0].getType('text/plain')).text()));
 }
 
+// The address of a shared conversation is copied here, from the message of the button. Its name asks for no answer.
+async function copyLink(event) {
+  const button = event.target instanceof Element && event.target.closest('button[id^="tool-"]:has(.lucide-clipboard)');
+  const link = button && button.closest('.step, [data-step-type]')?.querySelector('a[href*="/shared/"]');
+  if (!link) return;
+  event.preventDefault();
+  event.stopImmediatePropagation(); // else it would be announced as a question
+  if (navigator.clipboard && navigator.clipboard.writeText) await navigator.clipboard.writeText(link.href);
+  else {
+    // Over plain HTTP a browser offers no clipboard.
+    const field = document.createElement('textarea');
+    field.value = link.href;
+    document.body.append(field);
+    field.select();
+    document.execCommand('copy');
+    field.remove();
+    button.focus();
+  }
+  button.setAttribute('data-copied', '');
+  voice.textContent = say('The link is copied.');
+}
+document.addEventListener('click', (event) => { copyLink(event).catch(() => undefined); }, true);
+
 // Screen readers announce that an answer is being written, and the answer itself.
 const voice = document.createElement('div');
 voice.setAttribute('role', 'status');
@@ -130,6 +153,7 @@ function listen() {
   label('button[id^="tool-"]:has(.lucide-download)', 'Save this conversation');
   label('button[id^="tool-"]:has(.lucide-link)', 'Share this conversation by a link');
   label('button[id^="tool-"]:has(.lucide-badge-check)', 'Verify this answer');
+  label('button[id^="tool-"]:has(.lucide-clipboard)', 'Copy the link');
   mend();
   showLastQuestion();
   const choices = document.querySelectorAll('button[id^="choice-"]');

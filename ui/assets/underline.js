@@ -156,7 +156,9 @@
 
   const later = (work, wait) => { window.clearTimeout(timer); timer = window.setTimeout(work, wait); };
   const isDark = () => document.documentElement.classList.contains('dark') || (!document.documentElement.classList.contains('light') && window.matchMedia('(prefers-color-scheme: dark)').matches);
-  const BUTTON = 'all: revert; font: inherit; font-size: 13px; padding: 5px 10px; min-height: 30px; border-radius: 6px; cursor: pointer;';
+  // Inline, because the box stands in pages of others too, with whatever style sheets they have.
+  const accent = () => (isDark() ? 'hsl(186 45% 62%)' : 'hsl(190 62% 27%)');
+  const styleButton = (filled) => `all: revert; appearance: none; box-sizing: border-box; margin: 0; font: 600 13px/1.3 system-ui, sans-serif; padding: 6px 12px; min-height: 32px; border: 1px solid ${accent()}; border-radius: 8px; cursor: pointer; ${filled ? `background: ${accent()}; color: Canvas;` : `background: transparent; color: ${accent()};`}`;
 
   function open(element) {
     window.clearTimeout(timer);
@@ -196,12 +198,12 @@
       list.append(row);
     }
     const actions = make('div', 'display: flex; flex-wrap: wrap; gap: 8px; align-items: center; margin-top: 8px;');
-    const link = make('a', 'all: revert; font-size: 13px; padding: 5px 0;', say('In the glossary'));
+    const link = make('a', `all: revert; font-size: 13px; padding: 6px 0; color: ${accent()}; text-underline-offset: 0.15em;`, say('In the glossary'));
     link.href = describe.link(term.term);
     link.rel = 'noopener';
     actions.append(link);
     if (describe.report) {
-      const wrong = make('button', BUTTON, term.meanings.length > 1 ? say('It means something else here') : say('Not what it means here'));
+      const wrong = make('button', styleButton(false), term.meanings.length > 1 ? say('It means something else here') : say('Not what it means here'));
       wrong.type = 'button';
       wrong.addEventListener('click', () => askWhat(into, actions, term, describe));
       actions.append(wrong);
@@ -215,10 +217,10 @@
   function askWhat(into, actions, term, describe) {
     const form = make('form', 'all: revert; margin: 8px 0 0;');
     const name = make('label', 'display: block; font-size: 13px;', say('What does it mean here? (optional; managers of the glossary read it)'));
-    const input = make('input', 'all: revert; box-sizing: border-box; width: 100%; font: inherit; padding: 5px; margin: 4px 0 8px;');
+    const input = make('input', 'all: revert; appearance: none; box-sizing: border-box; width: 100%; font: 14px/1.3 system-ui, sans-serif; padding: 6px 8px; margin: 4px 0 8px; border: 1px solid GrayText; border-radius: 8px; background: Canvas; color: CanvasText;');
     input.maxLength = 500;
     name.append(input);
-    const send = make('button', BUTTON, say('Send'));
+    const send = make('button', styleButton(true), say('Send'));
     form.append(name, send);
     form.addEventListener('submit', async (event) => {
       event.preventDefault();

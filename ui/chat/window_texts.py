@@ -60,6 +60,8 @@ SCRIPT_TEXTS = (
     "Save this conversation",
     "Share this conversation by a link",
     "Verify this answer",
+    "Copy the link",
+    "The link is copied.",
     "Answers from your organisation’s own documents, in its own language. It knows what your terms mean to each team, "
     "cites a passage behind every sentence, and says so when the documents do not know.",
     "Documents and tags to ask",

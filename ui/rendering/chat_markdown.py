@@ -49,6 +49,7 @@ AGAIN = "again"
 EXPORT = "export"
 LINK = "link"
 WITHDRAW = "withdraw"
+COPY_LINK = "copy_link"  # done by argot.js in the browser, which alone can copy
 SENSE = "sense"
 SHARE = "share"
 REPORT = "report"
@@ -221,13 +222,14 @@ def make_answer_buttons(*, may_share: bool = False, verifiable: int | None = Non
 
 
 def view_link(link: NewSharedLink) -> AnswerView:
-    """Tell the address of a new link to a conversation, with a button that withdraws it."""
+    """Tell the address of a new link to a conversation, with buttons that copy and withdraw it."""
     text = translate(
         "[Open the shared conversation](%(address)s) and copy its address. Whoever has it and signs in reads your"
         " questions up to here, and of the answers what they may read. [Your links](/shared)",
         address=link.address,
     )
-    return AnswerView(text, (Button(WITHDRAW, translate("Withdraw this link"), {"link": link.id}),))
+    copy = Button(COPY_LINK, translate("Copy the link"), {}, icon="clipboard")
+    return AnswerView(text, (copy, Button(WITHDRAW, translate("Withdraw this link"), {"link": link.id})))
 
 
 def share_button(thread: str) -> Button:

@@ -83,8 +83,9 @@ def test_the_rest_has_the_columns_of_its_source_and_is_imported_when_mended(data
     assert "left out" not in repr(again.senses)
 
 
-def test_reasons_are_no_content_where_only_the_terms_are_known():
-    text = "term,Erläuternder Text,reason\nQ7,,'Q7' has neither an expansion nor a description: it is left out\n"
+@pytest.mark.parametrize("name", ["reason", " Reason", "REASON"])
+def test_reasons_are_no_content_where_only_the_terms_are_known(name):
+    text = f"term,Erläuternder Text,{name}\nQ7,,'Q7' has neither an expansion nor a description: it is left out\n"
     assert read_file(text.encode(), "x-rest.csv", "", HERE).senses == []
     codes = "term,reason\nE1,the motor has run hot and was stopped by its guard\n"
     assert len(read_file(codes.encode(), "codes.csv", "", HERE).senses) == 1

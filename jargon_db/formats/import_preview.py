@@ -86,11 +86,11 @@ def preview_import(
         tuple(added), tuple(updated), unchanged, tuple(found.problems), made, changed, found.ignored,
         tuple(found.columns), tuple(found.notices), tuple(found.rejected), words,
         tuple(one.term for one in added if one.status == "draft"),
-        find_conflicting_terms(connections, principal, added),
+        _find_conflicting_terms(stored, added),
     )  # fmt: skip
 
 
-def find_conflicting_terms(connections: Connections, principal: Principal, added: Sequence[Sense]) -> tuple[str, ...]:
+def _find_conflicting_terms(stored: _StoredSenses, added: Sequence[Sense]) -> tuple[str, ...]:
     """Return the terms of new approved senses that then mean several things in one context, as "SME (Delivery)". Only
     senses that the principal may read count, so that the list reveals no other.
     """
@@ -99,11 +99,8 @@ def find_conflicting_terms(connections: Connections, principal: Principal, added
         if one.status == "approved":
             new.setdefault((normalise(one.term), normalise_context(one.context)), []).append(one)
     meanings = {key: {normalise(one.expansion) for one in senses} for key, senses in new.items()}
-    for row in connections.select(SENSES) if new else ():
-        key = (row["key"], row["context_key"])
-        if key in meanings and row["status"] == "approved" and any(readable([row], principal)):
-            meanings[key].add(normalise(row["expansion"]))
-    return tuple(f"{senses[0].term} ({senses[0].context})" for key, senses in new.items() if len(meanings[key]) > 1)
+    conflicting = (key for key, own in meanings.items() if len(own | stored.meanings.get(key, set())) > 1)
+    return tuple(f"{new[key][0].term} ({new[key][0].context})" for key in conflicting)
 
 
 def prepare_import(
@@ -194,27 +191,35 @@ def _is_stored_context(principal: Principal, given: ContextInput, contexts: Mapp
 
 @dataclass(frozen=True, slots=True)
 class _StoredSenses:
-    """The stored senses that a file names: those that the principal may read, and a problem for each of the others."""
+    """The stored senses that a file names: those that the principal may read, and a problem for each of the others.
+    `meanings`: the approved expansions that the principal may read, by the keys of term and context.
+    """
 
     known: dict[_Key, Sense]
     hidden: dict[_Key, RowProblem]
+    meanings: dict[tuple[str, str], set[str]]
 
 
 def _find_stored(connections: Connections, given: Set[_Key], principal: Principal) -> _StoredSenses:
     """Return the stored senses with these keys, and a problem for each that the principal may not read."""
     known: dict[_Key, Sense] = {}
     hidden: dict[_Key, RowProblem] = {}
+    meanings: dict[tuple[str, str], set[str]] = {(normalise(term), context): set() for term, context, _ in given}
     # One pass over all senses: an import of 100,000 would need as many look-ups.
     for row in connections.select(SENSES) if given else ():
         key = (row["spelling"], row["context_key"], clean_name(row["expansion"]))
-        if key not in given:
+        others = meanings.get((row["key"], row["context_key"]))
+        if others is None:
             continue
         if any(readable([row], principal)):
-            known[key] = read_sense(row)
-        else:
+            if row["status"] == "approved":
+                others.add(normalise(row["expansion"]))
+            if key in given:
+                known[key] = read_sense(row)
+        elif key in given:
             hidden[key] = _build_hidden_problem(f"the sense of {key[0]!r} in {row['context_name']!r}")
     shown = hide_relations(connections.reader(), principal, known.values())
-    return _StoredSenses(dict(zip(known, shown, strict=True)), hidden)
+    return _StoredSenses(dict(zip(known, shown, strict=True)), hidden, meanings)
 
 
 def _find_refused_contexts(

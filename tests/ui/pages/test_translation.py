@@ -45,6 +45,7 @@ from argot.ui.chat.answer_settings import EFFORTS, PROFILES
 from argot.ui.chat.brand import TAGLINE
 from argot.ui.chat.first_screen import SAMPLE_QUESTIONS
 from argot.ui.chat.window_texts import CHAINLIT_LANGUAGES, FORMAL_TEXTS, INTERFACE_TEXTS, SCRIPT_TEXTS, translate_window
+from argot.ui.cli import terminal_language
 from argot.ui.pages import (
     account_pages,
     document_list,
@@ -87,6 +88,7 @@ MODULE_TEXTS = {
     *insight_charts.TITLES.values(),
     *insight_charts.HIGHEST.values(),
     *page_errors.ERRORS,
+    *terminal_language.ERRORS,
     *(text for wing in wings() for _, name, about in wing.workbench for text in (name, about) if text),
     *learning_data_pages.KINDS.values(),
     *workbench_pages.SAYS.values(),

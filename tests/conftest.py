@@ -67,6 +67,7 @@ for name in [one for one in os.environ if one.startswith("ARGOT_")]:
     if name not in KEPT:
         del os.environ[name]
 os.environ.pop("FORCE_COLOR", None)
+os.environ["LC_ALL"] = "C.UTF-8"  # commands speak the language of the terminal
 for name in ("NO_PROXY", "no_proxy") if getproxies() else ():
     os.environ[name] = ",".join(filter(None, [os.environ.get(name), "localhost", "127.0.0.1", "::1"]))
 

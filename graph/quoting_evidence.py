@@ -19,6 +19,7 @@ from argot.tools.retrieval.missing_subjects import (
     has_only_numbers,
 )
 from argot.tools.retrieval.reranker import add_judgement, is_quotable
+from argot.tools.retrieval.unknown_names import find_unknown_names
 from argot.types import Hit
 
 
@@ -43,7 +44,7 @@ async def judge_passages(
 ) -> tuple[bool, list[str], list[str]]:
     """Return whether the evidence is enough to quote from, and the names that no document mentions.
 
-    These are part numbers in no document, and terms that only the glossary has.
+    These are part numbers and, without a model, names in no document, and terms that only the glossary has.
     """
     if not hits:
         return False, [], []
@@ -61,18 +62,22 @@ async def judge_passages(
 def _find_lacking(
     state: State, hits: Sequence[Hit], evidence: float, run: RunContext
 ) -> tuple[list[str], list[str], bool]:
-    """Return the part numbers and the terms that no document names, and whether the documents lack the question's
-    subject.
+    """Return the part numbers and names, and the terms, that no document has, and whether the documents lack the
+    question's subject.
     """
     store, terms = run.corpus.store, read_terms(state, run)
-    named = find_unknown_part_numbers(state["stand_alone_question"], store, run.principal)
-    # Only the glossary names "KX-200", and says what it is.
-    unnamed = [name for name in named if not any(name in term.mention.surface for term in terms)]
+    question = state["stand_alone_question"]
+    named = find_unknown_part_numbers(question, store, run.principal)
     query = list_judged_queries(state, run)[0].text
     # Words of another language are always missing.
+    is_translated = is_in_other_language(query, hits[0].passage)
+    if run.model is None and not is_translated:
+        # A model tells by itself whether passages about another product help.
+        named += find_unknown_names(question, store, run.principal)
+    # Only the glossary names "KX-200", and says what it is.
+    unnamed = [name for name in named if not any(name in term.mention.surface for term in terms)]
     lacking = has_only_numbers(query) or (
-        not is_in_other_language(query, hits[0].passage)
-        and lacks_words(run.abbreviate(query), hits, evidence, terms, run)
+        not is_translated and lacks_words(run.abbreviate(query), hits, evidence, terms, run)
     )
     return unnamed, find_unspoken_terms(terms, hits, store, run.principal), lacking
 

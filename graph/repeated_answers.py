@@ -7,24 +7,45 @@ from collections.abc import Sequence
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.graph.checkpoints.thread_history import iter_latest_turns
 from argot.graph.state import SentenceRecord, State
+from argot.tools.answering.quoting import find_headings_above, read_units
 from argot.tools.text.words import content_stems, stem, words
+from argot.types import Hit
 
 
-def find_unanswered_words(sentences: Sequence[SentenceRecord], state: State) -> str:
+def find_unanswered_words(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], state: State) -> str:
     """Return the words of a follow-up that neither the question before has nor a quotation that only repeats the last
     answer; empty if it answers something else, or if the message is no follow-up.
+
+    Some sentences of a long answer may be what the follow-up is about: "and if I just forgot it?" about those under the
+    heading "Forgot your card". They are repeated if they and their headings have at least half of its new words.
     """
     before = next(iter_latest_turns(state), None)
     is_follow_up = state["stand_alone_question"] != state["question"] and not state.get("corrected")
     if not is_follow_up or before is None or before["status"] != "answered":
         return ""
     said = {sentence["text"].strip() for sentence in sentences}
-    if not said or not said <= {sentence["text"].strip() for sentence in before["sentences"]}:
+    told = {sentence["text"].strip() for sentence in before["sentences"]}
+    if not said or not said <= told:
         return ""
-    known = set(content_stems(" ".join([before["stand_alone_question"], *said])))
     question = state["question"]
-    new = [(start, end) for word, start, end in words(question) if _is_new(word, known)]
-    return question[new[0][0] : new[-1][1]] if new else ""
+    asked = set(content_stems(before["stand_alone_question"]))
+    new = [(start, end) for word, start, end in words(question) if _is_new(word, asked)]
+    known = {*content_stems(" ".join(said)), *_list_heading_stems(sentences, hits)}
+    unknown = [(start, end) for start, end in new if stem(question[start:end].casefold()) not in known]
+    return question[unknown[0][0] : unknown[-1][1]] if 2 * len(unknown) > len(new) else ""
+
+
+def _list_heading_stems(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]) -> list[str]:
+    """Return the stems of the headings above the sentences, in their passages or above these."""
+    headings: list[str] = []
+    for sentence in sentences:
+        cited = {citation["passage"] for citation in sentence["citations"]}
+        for passage in (hit.passage for hit in hits if hit.passage.id in cited):
+            units = read_units(passage.text)
+            quoted = next((unit for unit in units if unit.text.strip() in sentence["text"]), None)
+            above = find_headings_above(quoted, units) if quoted is not None else []
+            headings += [units[number].plain for number in above] or passage.heading_path[-1:]
+    return content_stems(" ".join(headings))
 
 
 def _is_new(word: str, known: set[str]) -> bool:

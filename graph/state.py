@@ -192,17 +192,17 @@ class TurnPart(TypedDict, total=False):
     `corrected`: misspelt words of the question, each with the word that it was read as. `replaced`: no sentence of the
     model was supported, and a quotation replaced them. `unchecked`: the sentences were not matched with passages;
     `unwritten`: no answer was to be written; the profile decides both. `quotable`: the evidence is enough for an answer
-    in quotations, without a model's judgement; None: nobody has judged it yet. `unnamed`: part numbers of the question
-    that occur in no document, and terms that only the glossary has. `numbered_parts`: the parts that the question names
-    by a printed number ("clause 2.2"), as passage (id), start and end in its text; `missing_parts`: such names that
-    occur in no document near the question. `unanswered`: those of a message's questions for which no passage is
-    relevant. `repeated`: the words of a follow-up about which the documents say nothing but the last answer.
-    `defined`: the senses (ids) whose meaning was asked for; the answer begins with them. `small_talk`: its kind, if
-    nothing was asked; `examples` are passages (ids) that answer an example question, `recalled` the questions of
-    the conversation that were asked for. `open_subject`: the ambiguous subject that the asker is to choose;
-    `subject`: the one chosen, now or before. `files`: revisions of the conversation's files at that time; `whole`:
-    the documents (ids) among them that were asked about as a whole, `scope` the only ones searched. `tags`,
-    `since`, `fields`: the scope of the question (`argot.types.Scope`). `by_words_alone`: vector search was
+    in quotations, without a model's judgement; None: nobody has judged it yet. `unnamed`: part numbers and names of the
+    question that no document has, and terms that only the glossary has. `numbered_parts`: the parts that the
+    question names by a printed number ("clause 2.2"), as passage (id), start and end in its text; `missing_parts`:
+    such names that occur in no document near the question. `unanswered`: those of a message's questions for which
+    no passage is relevant. `repeated`: the words of a follow-up about which the documents say nothing but the last
+    answer. `defined`: the senses (ids) whose meaning was asked for; the answer begins with them. `small_talk`: its
+    kind, if nothing was asked; `examples` are passages (ids) that answer an example question, `recalled` the
+    questions of the conversation that were asked for. `open_subject`: the ambiguous subject that the asker is to
+    choose; `subject`: the one chosen, now or before. `files`: revisions of the conversation's files at that time;
+    `whole`: the documents (ids) among them that were asked about as a whole, `scope` the only ones searched.
+    `tags`, `since`, `fields`: the scope of the question (`argot.types.Scope`). `by_words_alone`: vector search was
     unavailable. `other_queries`: those to search for next, after a search that did not find the answer (the
     question itself: only the next passages are read); `searched_again`: those of each such search so far; `titled`:
     the documents (ids) whose titles a model was given for them. `read`: the passages that were found before the

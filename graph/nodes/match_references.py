@@ -48,7 +48,7 @@ async def match_references(state: State, run: RunContext) -> Step:
             sentences = await asyncio.to_thread(check_draft, draft, hits, run)
             update |= {**judged, "answered_by": "extractive", "replaced": True}
     supported = select_checked(sentences)
-    if not by_model and (repeated := find_unanswered_words(sentences, state)):
+    if not by_model and (repeated := find_unanswered_words(sentences, hits, state)):
         tell_retract()
         return Step({**update, "sentences": [], "repeated": repeated}, "only what was answered before")
     if run.profile.match_references and not select_cited(sentences):

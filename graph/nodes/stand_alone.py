@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from argot.graph.checkpoints.thread_history import iter_latest_turns, read_past_turns
 from argot.graph.node_frame import StateUpdate, Step
+from argot.graph.presentation.scope_wording import find_asked_topic
 from argot.graph.presentation.turn_view import read_visible_answer
 from argot.graph.run_context import RunContext
 from argot.graph.server_tools import describe_offered
@@ -70,7 +71,9 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     if (wanted := find_recalled(turn["question"])) and _has_small_talk(run):
         turn["small_talk"], turn["recalled"] = "recall", _select_recalled(wanted, past, state)
         return _begin_turn(turn, past)
-    if _has_small_talk(run) and is_library_question(turn["question"]):
+    if _has_small_talk(run) and (
+        is_library_question(turn["question"]) or (await asyncio.to_thread(find_asked_topic, turn, run))[0]
+    ):
         turn["small_talk"] = "library"
         return _begin_turn(turn, past)
     # After the questions about files: "thanks, and what does plan.pdf say?" is one of those.

@@ -8,6 +8,8 @@ from typing import Any
 
 from argot.graph.run_context import RunContext
 from argot.languages.catalogues import format_local_day, join_with_or, quote_name, translate
+from argot.tools.reading.library_questions import find_library_topic
+from argot.tools.retrieval.topic_documents import TopicDocuments, find_topic_documents
 from argot.types import Document, DocumentField, QuestionScope
 
 MAX_VALUES = 8
@@ -25,6 +27,19 @@ def list_asked_documents(turn: Mapping[str, Any], run: RunContext) -> list[Docum
     store, scope, named = run.corpus.store, read_scope(turn), turn.get("scope", [])
     inside = frozenset(named) or (store.documents_within(run.principal, scope) if scope else None)
     return [one for one in store.documents(run.principal) if inside is None or one.id in inside]
+
+
+def find_asked_topic(turn: Mapping[str, Any], run: RunContext) -> tuple[str, TopicDocuments]:
+    """Return the topic about which the turn asks for documents, and those about it; ("", none) if it asks no such thing
+    or none has the topic's words.
+    """
+    topic = find_library_topic(turn["question"])
+    if not topic:
+        return "", TopicDocuments([], [])
+    inside = {one.id for one in list_asked_documents(turn, run)}
+    ways = list(dict.fromkeys((topic, run.abbreviate(topic))))
+    found = find_topic_documents(ways, run.corpus.store, run.principal, inside)
+    return (topic if found else ""), found
 
 
 def group_values_by_name(scope: QuestionScope) -> dict[str, list[str]]:

@@ -28,6 +28,7 @@ from argot.graph.presentation.found_passages import build_citation, build_found_
 from argot.graph.presentation.language_wording import find_other_languages, write_other_languages
 from argot.graph.presentation.scope_wording import (
     describe_empty_scope,
+    find_asked_topic,
     group_values_by_name,
     list_asked_documents,
     read_scope,
@@ -45,6 +46,7 @@ from argot.graph.presentation.wording import (
     write_recalled,
     write_sense_choice,
     write_small_talk,
+    write_topic,
     write_unknown_term,
 )
 from argot.graph.run_context import RunContext
@@ -221,7 +223,8 @@ def _write_small_talk(reading: TurnReading, run: RunContext, examples: Sequence[
     if kind == "recall":
         return write_recalled(reading.turn.get("recalled", []))
     if kind == "library":
-        return write_library(list_asked_documents(reading.turn, run))
+        topic, about = find_asked_topic(reading.turn, run)
+        return write_topic(topic, about) if topic else write_library(list_asked_documents(reading.turn, run))
     contexts = [context.name for context in run.glossary.contexts.all(run.principal)]
     return write_small_talk(kind, contexts, examples, empty=not run.corpus.store.count_passages(run.principal))
 

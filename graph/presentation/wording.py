@@ -19,6 +19,7 @@ from argot.languages.catalogues import (
 from argot.locations import place
 from argot.results import NO_ANSWER, FoundPassage, MissedTerm
 from argot.tools.reading.chitchat import SmallTalk
+from argot.tools.retrieval.topic_documents import TopicDocuments
 from argot.tools.text.words import bare, content_stems
 from argot.types import Context, Document, ReadTerm, Sense, is_of_thread
 
@@ -50,6 +51,14 @@ _OWN_DOCUMENTS = (
 _SHARED_DOCUMENTS = (
     "I answer from %(number)s document that you may read:",
     "I answer from %(number)s documents that you may read:",
+)
+_HEADED = (
+    "%(number)s document has “%(topic)s” in its name, title or headings:",
+    "%(number)s documents have “%(topic)s” in their name, title or headings:",
+)
+_MENTIONING = (
+    "%(number)s document mentions “%(topic)s” in its text:",
+    "%(number)s documents mention “%(topic)s” in their text:",
 )
 _MORE_DOCUMENTS = (
     "And from %(number)s document that you may read:",
@@ -232,6 +241,18 @@ def write_library(documents: Sequence[Document]) -> str:
                 more = len(some) - MAX_DOCUMENTS
                 lines.append(translate("and %(number)s others; these are the first by name.", number=more))
     return "\n".join(lines) or translate(_OPENINGS["library"])
+
+
+def write_topic(topic: str, about: TopicDocuments) -> str:
+    """Return the documents about a topic, by name, with their titles; those that only mention it if no other is."""
+    one, many = _HEADED if about.headed else _MENTIONING
+    documents = about.headed or about.mentioning
+    lines = [translate_number(one, many, len(documents), topic=topic)]
+    lines += [f"- {_name_document(one)}" for one in documents[:MAX_DOCUMENTS]]
+    others = len(documents) - MAX_DOCUMENTS
+    if others > 0:
+        lines.append(translate("and %(number)s others; these fit best.", number=others))
+    return "\n".join(lines)
 
 
 def _name_document(document: Document) -> str:

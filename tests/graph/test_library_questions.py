@@ -10,7 +10,7 @@ from argot.graph.presentation.wording import MAX_DOCUMENTS
 from argot.graph.run import ask
 from argot.results import AskResult
 from argot.service.usecases.questions.questions import read_in_thread
-from argot.tools.reading.library_questions import is_library_question
+from argot.tools.reading.library_questions import find_library_topic, is_library_question
 from argot.types import THREAD, Principal
 
 
@@ -105,3 +105,49 @@ async def test_an_empty_library_is_reported(tiny_kb: Any) -> None:
         tiny_kb.corpus.remove(Principal("all", sees_all=True), document.id)
     result = await asked(tiny_kb.run_context(), "What documents do you have?")
     assert result.answer == "There are no documents yet that I could answer from."
+
+
+# -- documents about a topic ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("message", "topic"),
+    [
+        ("Which documents do you have about the wafer maps?", "wafer maps"),
+        ("Is there a handbook page on Mural?", "Mural"),
+        ("what docs cover C++ please", "C++"),
+        ("List the documents about PTO", "PTO"),
+        ("Welche Dokumente gibt es zum Thema Reisen?", "Reisen"),
+        ("In welchem Handbuch geht es um den Drucker?", "Drucker"),
+        ("Quels documents parlent des congés payés ?", "congés payés"),
+        ("Avez-vous un document sur l'imprimante ?", "imprimante"),
+        ("¿Qué documentos hay sobre el permiso parental?", "permiso parental"),
+        ("¿Tienes algún manual sobre la impresora?", "impresora"),
+        ("Which documents do I need about to travel", ""),
+        ("Which documents must be signed on Monday?", ""),
+        ("which guide describes what to do if the printer is on fire again", ""),
+        ("Welche Unterlagen brauche ich für das Visum?", ""),
+        ("Quels documents faut-il signer sur place ?", ""),
+        ("¿Qué documentos necesito sobre la mesa?", ""),
+    ],
+)
+def test_the_topic_of_a_request_for_documents_is_read(message: str, topic: str) -> None:
+    assert find_library_topic(message) == topic
+
+
+async def test_the_documents_about_a_topic_are_listed_by_how_they_name_it(tiny_kb: Any) -> None:
+    tiny_kb.add("kiln.md", "# Kilns\n\n## Cleaning\n\nThe quartz kiln is cleaned weekly.\n")
+    tiny_kb.add("rota.md", "# Rota\n\n## Kiln\n\nMia and Ann take turns.\n")
+    tiny_kb.add("notes.md", "# Notes\n\nA kiln stands in hall 3.\n")
+    tiny_kb.add("secret.md", "# Secret kiln\n\nIt has no number.\n", audience=frozenset({"vault"}))
+    headed = await asked(tiny_kb.run_context(), "Which documents are there about kilns?")
+    assert (headed.status, headed.passages) == ("small_talk", [])
+    assert headed.answer.splitlines() == [
+        "2 documents have “kilns” in their name, title or headings:", "- kiln.md: Kilns", "- rota.md",
+    ]  # fmt: skip
+    mentioned = await asked(tiny_kb.run_context(), "Is there a document about quartz?")
+    assert mentioned.answer.splitlines()[0] == "1 document mentions “quartz” in its text:"
+
+
+async def test_a_topic_without_a_document_is_searched_as_any_question(tiny_kb: Any) -> None:
+    assert (await asked(tiny_kb.run_context(), "Is there a document about zeppelins?")).status == "abstained"

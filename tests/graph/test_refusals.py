@@ -42,6 +42,17 @@ async def test_a_follow_up_is_not_answered_by_the_last_answer_again(tiny_kb: Any
     assert second.answer.startswith("No passage says more about “part-timers” than the answer above.")
 
 
+async def test_a_follow_up_about_one_part_of_a_long_answer_is_answered_by_it(tiny_kb: Any) -> None:
+    lost, forgot = "If the badge is lost, tell the gate.", "The gate lends badges for a day."
+    tiny_kb.add("badges.md", f"# Badges\n\n## Lost badges\n\n{lost}\n\n## Forgotten badges\n\n{forgot}\n")
+    first, second, third = await asked(
+        tiny_kb, "What about badges?", "And if I have forgotten it at home?", "And on Sundays?"
+    )
+    assert lost in first.answer and forgot in first.answer
+    assert (second.status, forgot in second.answer) == ("answered", True)
+    assert third.status == "abstained"
+
+
 async def test_a_follow_up_that_the_same_sentence_answers_is_answered(tiny_kb: Any) -> None:
     tiny_kb.add("garage.md", "# Garage\n\nEmployees park on level 2, contractors on level 3.\n")
     first, second = await asked(tiny_kb, "On which level do employees park?", "And for contractors?")

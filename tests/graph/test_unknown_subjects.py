@@ -9,6 +9,7 @@ from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
 from argot.tools.retrieval.missing_subjects import find_unknown_part_numbers, has_only_numbers
+from argot.tools.retrieval.unknown_names import find_unknown_names
 from argot.types import Principal
 
 METER = """# Meters
@@ -74,6 +75,41 @@ async def test_a_part_number_in_the_glossary_is_known(kb: Any) -> None:
 def test_a_part_number_is_known_in_every_spelling(kb: Any, name: str) -> None:
     kb.add("plugs.md", "# Plugs\n\nThe RS-485 plug and the RS232 plug follow ISO 9001.\n")
     assert find_unknown_part_numbers(f"Is the {name} ready?", kb.corpus.store, Principal("ann")) == []
+
+
+async def test_the_answer_for_another_product_is_not_given(kb: Any) -> None:
+    kb.add("licences.md", "# Licences\n\nTo request an Airtrack license, write to the plan desk.\n")
+    assert (await asked(kb, "How do I request an Airtrack license?")).status == "answered"
+    other = await asked(kb, "How do I request a Tablix license?")
+    assert (other.status, other.notes) == ("abstained", ["No document that you may read names “Tablix”."])
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("How do I reset my Okta password?", ["Okta"]),
+        ("Comment changer mon mot de passe Okta ?", ["Okta"]),
+        ("Kubectl says no. Figma says yes?", []),
+        ("Wie setze ich mein Kennwort bei Okta zurück?", []),
+        ("My colleague Peter in Denver lost his badge", []),
+        ("Does the Airtrack need a Monday check?", []),
+        ("Is AirTrack down?", []),
+        ("How To Request A Tablix Licence In Figma", []),
+        ("Is https://Okta.example or @Okta meant?", []),
+        ("Hi Xiomara, how long is a step?", []),
+    ],
+)
+def test_a_name_is_unknown_if_no_document_mentions_it(kb: Any, question: str, names: list[str]) -> None:
+    kb.add("licences.md", "# Licences\n\nThe Air Track needs a licence.\n")
+    kb.add("more.md", "# More\n\nOf the airtrack.\n")
+    assert find_unknown_names(question, kb.corpus.store, Principal("ann")) == names
+
+
+def test_a_name_in_an_unreadable_document_is_unknown(kb: Any) -> None:
+    kb.add("secret.md", "# Secret\n\nOkta is ready.\n", audience=frozenset({"vault"}))
+    question, store = "Is our Okta ready?", kb.corpus.store
+    assert find_unknown_names(question, store, Principal("ann")) == ["Okta"]
+    assert find_unknown_names(question, store, Principal("ann", frozenset({"vault"}))) == []
 
 
 @pytest.mark.parametrize("question", ["Pre-2020 contracts?", "An A-weighted level?", "the 20-inch one", "utf-8 files"])

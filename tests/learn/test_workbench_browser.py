@@ -53,7 +53,7 @@ def test_documents_lead_to_an_adopted_reranker(chromium: Any, served: Served) ->
 
         # As in Trustworthy Answers 3.2, the re-ranker starts from the embedder trained before.
         tab.get_by_role("link", name="Overview").click()
-        tab.get_by_role("link", name="re-ranker", exact=True).click()
+        tab.get_by_role("link", name="Re-ranker", exact=True).click()
         begin(tab, "r0001", "tiny order", {"epochs": "8", "threads": "1"})
         expect(tab.get_by_role("heading", name="r0002 tiny order")).to_be_visible()
         adopt(tab)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from argot.tools.answering.value_ranges import find_asked_range, find_places_in_range, has_bounds
+from argot.tools.answering.value_ranges import excludes_range, find_asked_range, find_places_in_range, has_bounds
 
 APPROVAL = ["up to 10,000", "10,001 to 100,000", "100,001 to 1,000,000", "above 1,000,000"]
 SIGNED = ["up to 25,000", "up to 250,000", "up to 2 million", "above 2 million"]  # the nearest bound counts
@@ -69,3 +69,19 @@ def test_ambiguous_numbers_and_ranges_are_not_compared(question: str, column: st
 def test_a_number_alone_is_not_a_bound() -> None:
     assert has_bounds(["12", "10 or more"])
     assert not has_bounds(["12", "300 ns", "none", "5-port switch"])
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "excluded"),
+    [
+        ("Who signs a conference over 2500?", "Training that costs less than $2,500", True),
+        ("Who signs a conference over 2500?", "Conference events that cost more than $2,500", False),
+        ("Who signs below $2,500?", "Above $2,500 the director signs.", True),
+        ("Who signs a conference over 2500?", "It takes up to 10 days.", False),
+        ("Who signs over 2500 EUR?", "less than 2500 kg", False),
+        ("Who signs 2500?", "less than 2500", False),
+        ("Who signs?", "less than 2500", False),
+    ],
+)
+def test_a_sentence_on_the_other_side_of_a_bound_is_excluded(question: str, text: str, excluded: bool) -> None:
+    assert excludes_range(find_asked_range(question), text) is excluded

@@ -23,6 +23,7 @@ from argot.tools.answering.quoting import (
     render_first,
 )
 from argot.tools.answering.unit_completion import SHORT_ANSWERS, find_rows_beside, is_list_wanted, is_repeating
+from argot.tools.answering.value_ranges import excludes_range, find_asked_range
 from argot.tools.reading.passage_readings import read_best_wordings, to_log_odds
 from argot.types import Hit, Passage
 
@@ -63,11 +64,12 @@ def read_wordings(question: QuotedQuestion, hits: Sequence[Hit], reader: Passage
 
 def choose_units(question: QuotedQuestion, hits: Sequence[Hit], readings: Sequence[PassageReading]) -> list[ChosenUnit]:
     """Return the units that answer, best first; no unit if even the best one is unlikely to."""
+    asked = find_asked_range(question.text)
     scored = [
         ChosenUnit(place, unit, to_log_odds(reading.units[unit.number]) + _weigh_passage(hit, reading))
         for place, (hit, reading) in enumerate(zip(hits, readings, strict=True))
         for unit in _list_quotable(hit.passage.with_columns)
-        if question.asks_twice or question.may_be_answered_by(unit.plain)
+        if (question.asks_twice or question.may_be_answered_by(unit.plain)) and not excludes_range(asked, unit.plain)
     ]
     scored.sort(key=lambda one: -one.score)
     if not scored or scored[0].score < MIN_SCORE:

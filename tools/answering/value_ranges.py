@@ -78,6 +78,16 @@ def find_asked_range(question: str) -> ValueRange | None:
     return None if before and before[-1] in _UNSURE else _read(found[0])
 
 
+def excludes_range(asked: ValueRange | None, text: str) -> bool:
+    """Return whether a sentence or item is about the other side of the bound that is asked for: "less than $2,500" does
+    not answer what holds above it. Bounds of other numbers may be of other things.
+    """
+    said = find_asked_range(text) if asked is not None and asked.is_bound else None
+    if asked is None or said is None or (asked.unit and said.unit and asked.unit != said.unit):
+        return False
+    return {asked.low, asked.high} == {said.high, said.low} and not said.meets(asked)
+
+
 def has_number(question: str) -> bool:
     return _RANGE.search(question) is not None
 

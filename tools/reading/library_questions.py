@@ -1,4 +1,4 @@
-"""Recognition of questions about the available documents: "What documents do you have?".
+"""Recognition of questions about the available documents: "What documents do you have?", also "about travel".
 
 No document answers that. Conservative: every word has to belong to such a request, so that "Which documents do I need
 for a visa?" is a question like any other. The words are data of each language (`argot/languages`).
@@ -6,9 +6,13 @@ for a visa?" is a question like any other. The words are data of each language (
 
 from __future__ import annotations
 
-from argot.languages.request_patterns import list_requests, normalize
+import re
+
+from argot.languages.request_patterns import fold_accents, list_requests, normalize
 
 MAX_CHARS = 120  # characters; such a request is short
+MAX_TOPIC_WORDS = 6
+"""Words of a topic; more are a question: "which guide describes what to do if ..."."""
 
 
 def is_library_question(message: str) -> bool:
@@ -21,3 +25,25 @@ def is_library_question(message: str) -> bool:
         for words in list_requests("library", message)
         for pattern in words.compile("patterns")
     )
+
+
+def find_library_topic(message: str) -> str:
+    """Return the topic, as written, of a message that asks which documents are about it; empty if it does not."""
+    if len(message) > MAX_CHARS:
+        return ""
+    said = normalize(message)
+    for words in list_requests("library", message):
+        for pattern in words.compile("about"):
+            if found := pattern.fullmatch(words.strip(said)):
+                return _find_as_written(found["topic"].split(), message)
+    return ""
+
+
+def _find_as_written(words: list[str], message: str) -> str:
+    """Return the words with the case and the characters between them that the message has."""
+    if len(words) > MAX_TOPIC_WORDS:
+        return ""
+    # Folded letter by letter, the positions stay.
+    folded = fold_accents(message)
+    found = list(re.finditer(r"\W+".join(map(re.escape, words)) + r"[+#]*", folded, re.IGNORECASE))
+    return message[found[-1].start() : found[-1].end()] if found else " ".join(words)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from argot.corpus.index.vector_index import IndexClosed, VectorIndex
 from argot.corpus.ingestion import document_changes, reindexing
 from argot.corpus.ingestion.compaction import Compactor
 from argot.corpus.ingestion.document_changes import Parts
-from argot.corpus.ingestion.ingest_job import IngestEvent, IngestJob, Turn
 from argot.corpus.ingestion.language_detection import detect_missing_languages
 from argot.corpus.ingestion.live_vectors import LiveVectors
 from argot.corpus.ingestion.opened_vectors import open_generations, open_vectors
@@ -41,7 +40,10 @@ from argot.remedies import reindex_command, restore_command
 from argot.settings import Settings
 from argot.types import Audience, Document, DocumentField, Principal, distinct_tags
 
-__all__ = ["Corpus", "IngestEvent", "Problem", "Source", "list_sources"]
+if TYPE_CHECKING:
+    from argot.corpus.ingestion.ingest_job import IngestEvent, Turn
+
+__all__ = ["Corpus", "Problem", "Source", "list_sources"]
 
 
 class VectorSearch(Protocol):
@@ -309,6 +311,9 @@ class Corpus:
             relabel_known: False: audience and tags apply only to new documents.
             renew: unchanged documents are read again too; their derived texts are lost.
         """
+        # Imported here: a process that only asks questions needs none of it, nor the readers' process.
+        from argot.corpus.ingestion.ingest_job import IngestJob
+
         adding = IngestJob(
             self, deriver, audience, tags, lane=lane, turn=turn, by=by, relabel_known=relabel_known, renew=renew
         )

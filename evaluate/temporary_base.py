@@ -10,7 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
-from argot.corpus.corpus import Corpus, IngestEvent, Source
+from argot.corpus.corpus import Corpus, Source
+from argot.corpus.ingestion.ingest_job import IngestEvent
 from argot.errors import InvalidInput
 from argot.graph.run_context import RunContext, build_extractive_context, build_run_context
 from argot.graph.single_question import SingleQuestions

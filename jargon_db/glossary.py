@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from argot.jargon_db.formats.import_export import GlossaryFiles
 from argot.jargon_db.lookup.views import Views
 from argot.jargon_db.store.conflicts import Conflicts
 from argot.jargon_db.store.connections import Connections
@@ -26,6 +26,7 @@ from argot.jargon_db.store.usage import SenseUsage
 from argot.jargon_db.store.verified_answers import VerifiedAnswers
 
 if TYPE_CHECKING:
+    from argot.jargon_db.formats.import_export import GlossaryFiles
     from argot.postgresql.stores import PostgresqlStores
 
 
@@ -52,7 +53,13 @@ class Glossary:
         self.usage = SenseUsage(self._connections)
         self.mining = MiningLedger(self._connections)
         self.privacy = Privacy(self._connections)
-        self.files = GlossaryFiles(self._connections, self.senses)
+
+    @cached_property
+    def files(self) -> GlossaryFiles:
+        # Imported here: no question needs the readers of glossary files.
+        from argot.jargon_db.formats.import_export import GlossaryFiles
+
+        return GlossaryFiles(self._connections, self.senses)
 
     @classmethod
     def open(cls, path: Path) -> Glossary:

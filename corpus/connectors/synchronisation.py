@@ -30,9 +30,10 @@ from argot.corpus.connectors.source_store import (
     SyncState,
     compute_retry_seconds,
 )
-from argot.corpus.corpus import Corpus, IngestEvent, Source
+from argot.corpus.corpus import Corpus, Source
 from argot.corpus.document_ids import hash_content
 from argot.corpus.ingestion.document_changes import remove_document
+from argot.corpus.ingestion.ingest_job import IngestEvent
 from argot.corpus.store.row_mapping import DOCUMENT_COLUMNS, DOCUMENT_TABLES, build_document
 from argot.document_names import name_in
 from argot.types import Document, Principal

@@ -18,6 +18,7 @@ from argot.tools.answering.succession import put_successors_first
 from argot.tools.reading.comparisons import find_sides
 from argot.tools.reading.question_splitting import split_questions
 from argot.tools.retrieval.meaning_reader import MeaningReader, find_judge, rank_by_meaning
+from argot.tools.retrieval.numbered_search import NumberedFindings
 from argot.tools.retrieval.repeated_passages import drop_repeats
 from argot.tools.retrieval.reranker import (
     READ_PASSAGES,
@@ -45,13 +46,8 @@ async def rerank(state: State, run: RunContext) -> Step:
     parts = list_parts(state, run)
     if parts and not has_references_throughout(parts):
         return await asyncio.to_thread(_rerank_parts, parts, state, run)
-    subject = await asyncio.to_thread(find_subject, state, run)
-    hits, evidence, is_judged = await asyncio.to_thread(_rerank, state, run, subject)
-    numbered = await asyncio.to_thread(find_parts_in_turn, hits, subject, state, run)
-    hits = put_first(numbered, hits)
-    # Space in a model's prompt is limited; a quoting writer takes only the first few.
-    most = count_kept_passages(run)
-    kept = drop_repeats(hits, most) if run.model is not None else hits[:most]
+    # One hop to another thread for all of it: comparing wordings would also hold up other streams.
+    subject, hits, kept, numbered, evidence, is_judged = await asyncio.to_thread(_rank_found, state, run)
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
     fits, unnamed, unspoken = await judge_passages(kept[: run.profile.passages], evidence, state, run)
     quotable = fits if is_judged else None
@@ -63,7 +59,7 @@ async def rerank(state: State, run: RunContext) -> Step:
         kept = await asyncio.to_thread(join_new_passages, hits, state, run)
         if not kept:
             # The answer would be written from the same passages again.
-            return Step({"hits": state["read"][:most], "enough_evidence": False}, "nothing new")
+            return Step({"hits": state["read"][: count_kept_passages(run)], "enough_evidence": False}, "nothing new")
     # A model judges what word matching cannot, and refuses by itself. A part number that no document names is certain:
     # another part's value is the likeliest wrong answer.
     enough = bool(kept) and not unnamed if run.model is not None else bool(quotable)
@@ -103,6 +99,30 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
         "unanswered": [asked[place] for place in unanswered],
     }
     return Step(update, f"{len(parts)} questions, {len(parts) - len(unanswered)} with evidence")
+
+
+class _RankedPassages(NamedTuple):
+    """The `hits` in their order, of which those `kept` go on; `numbered`: the parts that the question refers to by
+    their numbers, which come first.
+    """
+
+    subject: SubjectRecord | None
+    hits: list[Hit]
+    kept: list[Hit]
+    numbered: NumberedFindings
+    evidence: float
+    is_judged: bool
+
+
+def _rank_found(state: State, run: RunContext) -> _RankedPassages:
+    subject = find_subject(state, run)
+    ranked, evidence, is_judged = _rerank(state, run, subject)
+    numbered = find_parts_in_turn(ranked, subject, state, run)
+    hits = put_first(numbered, ranked)
+    # Space in a model's prompt is limited; a quoting writer takes only the first few.
+    most = count_kept_passages(run)
+    kept = drop_repeats(hits, most) if run.model is not None else hits[:most]
+    return _RankedPassages(subject, hits, kept, numbered, evidence, is_judged)
 
 
 class _Ranking(NamedTuple):

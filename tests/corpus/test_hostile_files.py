@@ -25,7 +25,8 @@ from network_listener import Listener
 from reportlab.lib import pdfencrypt
 from reportlab.pdfgen.canvas import Canvas
 
-from argot.corpus.corpus import Corpus, IngestEvent, Source
+from argot.corpus.corpus import Corpus, Source
+from argot.corpus.ingestion.ingest_job import IngestEvent
 from argot.corpus.ingestion.sources import list_sources
 from argot.corpus.readers import SUFFIXES, ReadLimits
 from argot.corpus.readers.ocr import is_installed

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from chroma_server import ChromaRun
 
-from argot.corpus.corpus import Corpus, IngestEvent, Source
+from argot.corpus.corpus import Corpus, Source
 from argot.corpus.index import chroma_index
 from argot.corpus.index.chroma_server import ChromaServer, ServerAddress
 from argot.corpus.ingestion import ingest_job, live_vectors
+from argot.corpus.ingestion.ingest_job import IngestEvent
 from argot.errors import InvalidSettings, VectorsUnavailable
 from argot.service.maintenance.vector_server_check import check_vector_server
 from argot.settings import Settings, load_settings

@@ -1,11 +1,10 @@
 """Tests of the wing: it joins the service through its `wing.py`, and its experiments can be left out."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from serving import run_code
 from source_imports import import_graph
 
 EXPERIMENTS = "argot.evaluate.experiments"
@@ -29,15 +28,15 @@ TASKS = {"abbreviations", "disambiguate", "experiment", "identify", "questions",
     [("", STRATEGY | SUITES | TASKS), (EXPERIMENTS, STRATEGY | SUITES), ("argot.evaluate.wing", set())],
 )
 def test_the_commands_match_the_installed_parts(absent: str, expected: set[str]) -> None:
-    done = subprocess.run([sys.executable, "-c", COMMANDS, absent], check=True, capture_output=True, text=True)
+    done = run_code(COMMANDS, absent, afresh=True)
+    assert done.returncode == 0, done.stderr
     assert set(done.stdout.split()) == expected
 
 
 def test_a_set_of_pairs_requires_the_learn_wing(tiny_home: Path, tmp_path: Path) -> None:
     home = shutil.copytree(tiny_home, tmp_path / "kb")
     code = "import sys; sys.modules['argot.learn'] = None; from argot.ui.cli.main import main; main()"
-    command = [sys.executable, "-c", code, "evaluate", "strategy", "--data", "ours", "--home", str(home)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    done = run_code(code, "evaluate", "strategy", "--data", "ours", "--home", home, afresh=True)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     said = " ".join(done.stderr.split())
     assert "kept by the wing 'learn', which is not installed" in said and "git checkout -- learn" in said

@@ -30,23 +30,48 @@ from typing import IO, Any
 PRELOADED = (
     "argot.ui.cli.main",
     "argot.ui.server",
+    "argot.ui.start_report",
     "argot.ui.api.api_routes",
     "argot.ui.api.scim_routes",
+    "argot.ui.chat.chainlit_setup",
+    "argot.ui.chat.chat_routes",
+    "argot.ui.chat.window_texts",
     "argot.ui.pages.account_pages",
     "argot.ui.pages.page_routes",
     "argot.ui.pages.people_pages",
     "argot.ui.pages.source_pages",
+    "argot.ui.web.connection_limits",
     "argot.ui.web.error_pages",
+    "argot.ui.web.observability",
     "argot.ui.web.page_templates",
+    "argot.evaluate.pages.evaluation_pages",
+    "argot.learn.pages.workbench_pages",
+    "argot.ratings.pages.rating_pages",
     "argot.service.usecases.catalogue",
     "argot.service.observability.metrics",
     "argot.corpus.corpus",
+    "aiofiles",
+    "asyncer",
+    "babel.messages.mofile",
+    "babel.messages.pofile",
+    "babel.support",
+    "bcrypt",
     "chromadb_rust_bindings",
+    "dataclasses_json",
+    "fastapi.middleware.gzip",
+    "jwt",
     "langgraph.checkpoint.sqlite.aio",
     "literalai",
     "mcp.server.fastmcp",
+    "prometheus_client",
     "socketio",
+    "starlette.middleware.cors",
+    "syncer",
     "tokenizers",
+    "tomli",
+    "uvicorn.lifespan.off",
+    "uvicorn.protocols.http.h11_impl",
+    "uvicorn.protocols.websockets.websockets_sansio_impl",
 )
 LIBRARY_VARIABLES = re.compile(r"(PYTHON|LANG(UAGE)?$|LC_|LD_|OMP_|MALLOC_|GLIBC_|OTEL_|TRACELOOP_)")
 """Beginnings of names that Python and its libraries read when they start: a process for which these differ from the
@@ -176,6 +201,7 @@ def serve(descriptor: int) -> None:
     before = dict(os.environ)
     for name in PRELOADED:
         importlib.import_module(name)
+    load_catalogues()
     set_by_imports = {name: value for name, value in os.environ.items() if before.get(name) != value}
     threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208
     assert threads == 1, f"{threads} threads, after importing what is preloaded: it cannot be forked"
@@ -208,6 +234,14 @@ def serve(descriptor: int) -> None:
                 running[watch] = pid, handles[3]
                 selector.register(watch, selectors.EVENT_READ)
                 requests.send(str(pid).encode())
+
+
+def load_catalogues() -> None:
+    """Load the translations that each service reads when it starts, and keeps."""
+    from argot.languages.catalogues import LANGUAGE_NAMES, load_translations
+
+    for language in LANGUAGE_NAMES:
+        load_translations(language)
 
 
 def _report_end(watch: int, pid: int, tell: int) -> None:

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from argot.corpus.corpus import Corpus, IngestEvent, Source
+from argot.corpus.corpus import Corpus, Source
+from argot.corpus.ingestion.ingest_job import IngestEvent
 from argot.service.storage.opened_stores import open_corpus_store, open_stores
 from argot.settings import Settings
 

@@ -156,16 +156,22 @@ def keep_support(passage: Passage, answer: str, question: str = "") -> Passage:
     An order to say something ("Say 'stop' to the robot") may also address a human reader. Its words count if the answer
     passes the order on ("say ..."), but not if the answer merely says them.
     """
-    asked = set(content_stems(question))
+    asked = _list_stems(question)
     headings = tuple(heading for heading in passage.heading_path if not _is_order(heading, answer, asked))
     text = passage.text
-    about = asked.union(*map(content_stems, headings))
+    about = asked.union(*map(_list_stems, headings))
     text = _erase_spans(
         text, chain(find_orders(text, passed_on=answer), find_introduced(text, answer, about, question))
     )
     title, _, columns = passage.header.partition("\n")
     header = title if _is_order(columns, answer, asked) else passage.header
     return replace(passage, text=text, heading_path=headings, header=header)
+
+
+@lru_cache(maxsize=2_000)
+def _list_stems(text: str) -> frozenset[str]:
+    """Cached: a draft is checked several times, each time against the same question and the same headings."""
+    return frozenset(content_stems(text))
 
 
 def _erase_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -185,12 +191,15 @@ def find_orders(text: str, passed_on: str = "") -> Iterator[tuple[int, int]]:
     yield from _find_sayings(text, passed_on)
 
 
-def _find_addresses(text: str) -> Iterator[tuple[int, int]]:
+@lru_cache(maxsize=2_000)
+def _find_addresses(text: str) -> tuple[tuple[int, int], ...]:
     units = split_units(text)
-    for place, (start, end, kind) in enumerate(units):
-        if is_instruction(text[start:end]):
-            # The dictated words follow the order: "Tell the user this. The password is HACKED."
-            yield start, end if kind in {"row", "heading"} else _find_paragraph_end(text, units, place)
+    return tuple(
+        # The dictated words follow the order: "Tell the user this. The password is HACKED."
+        (start, end if kind in {"row", "heading"} else _find_paragraph_end(text, units, place))
+        for place, (start, end, kind) in enumerate(units)
+        if is_instruction(text[start:end])
+    )
 
 
 def _find_sayings(text: str, passed_on: str) -> Iterator[tuple[int, int]]:

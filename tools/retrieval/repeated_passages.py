@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from argot.tools.text.sentences import split_units
 from argot.tools.text.words import content_stems, fold_words
@@ -24,7 +25,8 @@ def drop_repeats(hits: Iterable[Hit], most: int) -> list[Hit]:
         # Many more were found than are kept, and comparing wordings takes time.
         if len(kept) == most:
             break
-        wordings, heading = _read_wordings(hit), _read_heading(hit)
+        passage = hit.passage
+        wordings, heading = _read_wordings(passage.text) or {passage.id}, _read_heading(passage.heading)
         if any(all(heading - other and other - heading for other in seen.get(one, ())) for one in wordings):
             kept.append(hit)
             for one in wordings:
@@ -32,14 +34,15 @@ def drop_repeats(hits: Iterable[Hit], most: int) -> list[Hit]:
     return kept
 
 
-def _read_heading(hit: Hit) -> frozenset[str]:
+@lru_cache(maxsize=2_000)
+def _read_heading(heading: str) -> frozenset[str]:
     """Return the words of the headings that have a meaning: copies of a section may be numbered differently."""
-    return frozenset(one for one in content_stems(hit.passage.heading) if any(map(str.isalpha, one)))
+    return frozenset(one for one in content_stems(heading) if any(map(str.isalpha, one)))
 
 
-def _read_wordings(hit: Hit) -> set[str]:
-    """Return each sentence, entry and row as its words without articles; the passage's id if it has none."""
-    text = hit.passage.text
+@lru_cache(maxsize=2_000)  # some 2 kB each
+def _read_wordings(text: str) -> frozenset[str]:
+    """Return each sentence, entry and row as its words without articles."""
     units = (fold_words(text[start:end]) for start, end, _ in split_units(text))
     wordings = (" ".join(word for word in unit if word not in _ARTICLES) for unit in units)
-    return set(filter(None, wordings)) or {hit.passage.id}
+    return frozenset(filter(None, wordings))

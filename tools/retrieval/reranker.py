@@ -207,15 +207,16 @@ def rerank(
         return list(hits)
     reader = scorer if isinstance(scorer, ReaderScorer) else None
     by_words = _score_texts(queries, hits, reader.before if reader else scorer)
-    scored = _mix_scores(hits, by_words, profile.rerank_weight)
-    order = sorted(range(len(hits)), key=lambda place: -scored[place].score)
+    mixed = _mix_scores(hits, by_words, profile.rerank_weight)
+    order = sorted(range(len(hits)), key=lambda place: -mixed[place])
+    scored = [(place, replace(hits[place], score=mixed[place])) for place in order]
     if reader is None:
-        return [scored[place] for place in order]
+        return [hit for _, hit in scored]
     chosen = _mix_scores(hits, by_words, CHOOSING_SHARE)
-    near = set(sorted(order, key=lambda place: -chosen[place].score)[:read])
-    far = [scored[place] for place in order if place not in near]
-    judge = load_passage_reader(reader) if judged else None
-    return _read_again(queries, [scored[place] for place in order if place in near], far, reader, judge)
+    chosen_places = set(sorted(order, key=lambda place: -chosen[place])[:read])
+    near = [hit for place, hit in scored if place in chosen_places]
+    far = [hit for place, hit in scored if place not in chosen_places]
+    return _read_again(queries, near, far, reader, load_passage_reader(reader) if judged else None)
 
 
 def _score_texts(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: Scorer) -> list[float]:
@@ -224,10 +225,8 @@ def _score_texts(queries: Sequence[WeightedQuery], hits: Sequence[Hit], scorer: 
     return [max(scores) for scores in zip(*by_query, strict=True)]
 
 
-def _mix_scores(hits: Sequence[Hit], scores: Sequence[float], share: float) -> list[Hit]:
-    return [
-        replace(hit, score=share * score + (1 - share) * hit.score) for hit, score in zip(hits, scores, strict=True)
-    ]
+def _mix_scores(hits: Sequence[Hit], scores: Sequence[float], share: float) -> list[float]:
+    return [share * score + (1 - share) * hit.score for hit, score in zip(hits, scores, strict=True)]
 
 
 MATCH_WEIGHT = 1.0
@@ -278,7 +277,8 @@ def _read_again(
     # At most 1 before the others are compared with it: cut off one by one, the best ones would seem alike.
     shift = min(1.0, evidence) - fits[order[0]]
     ordered = [replace(near[place], score=min(1.0, max(0.0, fits[place] + shift))) for place in order]
-    return [*ordered, *(replace(hit, score=min(hit.score, ordered[-1].score)) for hit in far)]
+    least = ordered[-1].score
+    return [*ordered, *(hit if hit.score <= least else replace(hit, score=least) for hit in far)]
 
 
 def _holds_all_words(query: str, hit: Hit) -> bool:

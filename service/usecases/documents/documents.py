@@ -28,7 +28,8 @@ from argot.work.job_kinds import job_kind
 from argot.work.job_types import JobRun, JobWanted
 
 if TYPE_CHECKING:
-    from argot.corpus.corpus import Corpus, IngestEvent
+    from argot.corpus.corpus import Corpus
+    from argot.corpus.ingestion.ingest_job import IngestEvent
     from argot.service.page_images import Picture, Wanted
 
 __all__ = ["PassageShown"]

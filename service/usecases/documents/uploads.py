@@ -29,7 +29,8 @@ from argot.work.job_kinds import job_kind
 from argot.work.job_types import JobRun, JobWanted
 
 if TYPE_CHECKING:
-    from argot.corpus.corpus import IngestEvent, Source
+    from argot.corpus.corpus import Source
+    from argot.corpus.ingestion.ingest_job import IngestEvent
 
 UPLOAD = "upload"
 """The kind of the jobs that add a sent file."""

@@ -11,6 +11,7 @@ from argot.graph.state_records import read_terms
 from argot.tools.answering.succession import put_successors_first
 from argot.tools.reading.question_splitting import split_questions
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
+from argot.tools.retrieval.meaning_reader import MAX_PASSAGES, find_judge, rank_by_meaning
 from argot.tools.retrieval.missing_subjects import find_unspoken_terms, has_only_numbers, lacks_half
 from argot.tools.retrieval.reranker import is_clear, is_quotable, measure_evidence, rerank
 from argot.types import Hit, ReadTerm
@@ -57,7 +58,7 @@ def rank_parts(parts: Sequence[str], hits: Sequence[Hit], state: State, run: Run
     """
     orders, unanswered = [], []
     for place, part in enumerate(parts):
-        ordered = put_successors_first(rerank(_list_wordings(part, state, run), hits, run.scorer, run.profile), part)
+        ordered = put_successors_first(_rank_part(part, len(parts), hits, state, run), part)
         orders.append(ordered[: run.profile.passages])
         if not _is_enough(part, orders[-1], state, run):
             unanswered.append(place)
@@ -70,12 +71,21 @@ def rank_parts(parts: Sequence[str], hits: Sequence[Hit], state: State, run: Run
     return kept[: run.profile.passages], unanswered
 
 
+def _rank_part(part: str, count: int, hits: Sequence[Hit], state: State, run: RunContext) -> list[Hit]:
+    """Return the hits, found for as many questions as `count`, in the order in which they answer this one."""
+    if meaning := find_judge(part, hits, run.corpus.embedder) if hits else None:
+        return rank_by_meaning(part, hits, meaning, MAX_PASSAGES * count)
+    return rerank(_list_wordings(part, state, run), hits, run.scorer, run.profile)
+
+
 def _is_enough(part: str, hits: Sequence[Hit], state: State, run: RunContext) -> bool:
     """Return whether the evidence is enough for one of several questions, as the node `rerank` judges it."""
     if not hits:
         return False
     abbreviated = run.abbreviate(part)
-    evidence = measure_evidence(abbreviated, hits, run.scorer)
+    # Judged by meaning, the first score is the evidence, whatever the scorer.
+    by_meaning = find_judge(part, hits, run.corpus.embedder) is not None
+    evidence = hits[0].score if by_meaning else measure_evidence(abbreviated, hits, run.scorer)
     if not is_quotable(part, hits, evidence, run.scorer, run.profile, run.corpus.embedder):
         return False
     if not run.profile.abstain_below:

@@ -67,6 +67,7 @@ for name in [one for one in os.environ if one.startswith("ARGOT_")]:
     if name not in KEPT:
         del os.environ[name]
 os.environ.pop("FORCE_COLOR", None)
+os.environ["LC_ALL"] = "C.UTF-8"  # commands speak the language of the terminal
 # Without bytecode each of thousands of processes would compile Argot's modules anew, and each run all of the tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

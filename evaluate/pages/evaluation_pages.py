@@ -19,6 +19,7 @@ from argot.evaluate.usecases.set_evaluations import (
     evaluation_start,
     evaluation_stop,
 )
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import find_choice
 from argot.ui.pages.page_base import (
@@ -98,9 +99,8 @@ def build_evaluation_pages(kb: KnowledgeBase) -> APIRouter:
     async def compare(request: Request, who: Who) -> Response:
         chosen = list(dict.fromkeys(request.query_params.getlist("run")))[:10]
         if len(chosen) < 2:
-            return await render_form(
-                request, who, {}, InvalidInput("Select two evaluations or more to compare them with the first of them.")
-            )
+            few = translate("Select two evaluations or more to compare them with the first of them.")
+            return await render_form(request, who, {}, InvalidInput(few))
         try:
             # The list is newest first, and the oldest is what the others are compared with.
             found = await evaluation_compare(kb, who.principal, evaluations=chosen[::-1])
@@ -140,5 +140,6 @@ def _parse_limit(text: str) -> int | None:
     if not text.strip():
         return None
     if (number := parse_integer(text)) < 1:
-        raise InvalidInput(f"'{text}' is not a number of questions. Leave it empty for all of them.")
+        told = "'%(text)s' is not a number of questions. Leave it empty for all of them."
+        raise InvalidInput(translate(told, text=text))
     return number

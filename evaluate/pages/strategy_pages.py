@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from argot.errors import Conflict, InvalidInput, InvalidSettings, NotFound
 from argot.evaluate.pages.offered_choices import list_choices
 from argot.evaluate.usecases.search_strategies import ChoicePart, StrategyQuestion, strategy_run, strategy_start
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions.profiles import profile_save
 from argot.service.usecases.usecase_registry import find_choice
@@ -63,7 +64,9 @@ def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
         run = await strategy_run(kb, who.principal)
         try:
             if run is None or run.choice is None or not run.choice.better:
-                raise Conflict("There is nothing to save: no strategy is clearly better than the present one.")
+                raise Conflict(
+                    translate("There is nothing to save: no strategy is clearly better than the present one.")
+                )
             choice, name = run.choice, given.get("name", "").strip()
             switches, about = choice.switches, choice.about
             await profile_save(kb, who.principal, name=name, base=choice.profile, switches=switches, about=about)

@@ -16,9 +16,8 @@ from argot.graph.supported_senses import drop_other_senses
 from argot.protocols import Scorer
 from argot.tools.answering.succession import put_successors_first
 from argot.tools.reading.comparisons import find_sides
-from argot.tools.reading.passage_languages import is_beyond_english
 from argot.tools.reading.question_splitting import split_questions
-from argot.tools.retrieval.meaning_reader import MeaningReader, load_meaning_reader, rank_by_meaning
+from argot.tools.retrieval.meaning_reader import MeaningReader, find_judge, rank_by_meaning
 from argot.tools.retrieval.numbered_search import NumberedFindings
 from argot.tools.retrieval.repeated_passages import drop_repeats
 from argot.tools.retrieval.reranker import (
@@ -138,8 +137,7 @@ def _rerank(state: State, run: RunContext, subject: SubjectRecord | None) -> _Ra
     hits = keep_subject(drop_other_senses(load_hits(state["hits"], run), state, run), subject, run)
     if not hits or not run.profile.rerank:
         return _Ranking(hits, float(bool(hits)))
-    meaning = load_meaning_reader(run.corpus.embedder)
-    if is_beyond_english(state["stand_alone_question"], hits) and meaning.is_multilingual:
+    if meaning := find_judge(state["stand_alone_question"], hits, run.corpus.embedder):
         return _rank_by_meaning(meaning, hits, state, run, subject)
     by_words = get_scorer_of_words(run.scorer, state["stand_alone_question"])
     if by_words is None:

@@ -8,6 +8,7 @@ from typing import Any, get_args
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, ModelUnavailable, NotFound
+from argot.languages.catalogues import translate
 from argot.learn.pages.training_curves import HEIGHT, WIDTH, Curve, build_curves
 from argot.learn.usecases.candidate_search import candidate_search
 from argot.learn.usecases.generator_asking import generator_ask
@@ -99,7 +100,8 @@ def _add_overview_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     async def compare(request: Request, who: Who) -> Response:
         runs = request.query_params.getlist("run")
         if len(set(runs)) < 2:
-            return await overview_page(request, who, InvalidInput("Select two trainings or more to compare them."))
+            few = translate("Select two trainings or more to compare them.")
+            return await overview_page(request, who, InvalidInput(few))
         found = await training_compare(kb, who.principal, runs=runs[:10])
         return show_page("workbench_compare.html", request, who, found=found, rows=_compare_runs(found))
 
@@ -176,7 +178,7 @@ def _require_kind(kind: str) -> RunKind:
     try:
         return find_choice(KINDS, kind, "what is trained")
     except InvalidInput as error:
-        raise NotFound(f"There is no page '{kind}' here.") from error
+        raise NotFound(translate("There is no page '%(name)s' here.", name=kind)) from error
 
 
 def _link_run(run: str) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from argot.languages.catalogues import format_local_decimal, translate
+
 WIDTH, HEIGHT = 220, 18
 _FRAME = Markup('<svg class="rating-bar" role="img" aria-label="{}" viewBox="0 0 {} {}">{}</svg>')
 
@@ -22,7 +24,7 @@ def draw_mean_bar(mean: float, interval: tuple[float, float] | None, scale: tupl
 
     drawn = Markup('<rect class="ground" width="{}" height="{}" rx="3"/>').format(WIDTH, HEIGHT)
     drawn += Markup('<rect class="mean" width="{}" height="{}" rx="3"/>').format(locate(mean), HEIGHT)
-    told = f"{mean:.2f} of {most}"
+    told = translate("%(mean)s of %(most)s", mean=format_local_decimal(mean, 2), most=most)
     if interval:
         low, high = interval
         # Drawn twice, first broader, so that the line is visible both on the bar and beside it.
@@ -31,7 +33,8 @@ def draw_mean_bar(mean: float, interval: tuple[float, float] | None, scale: tupl
             # Within the picture, even at the very end of the line.
             left, right = (min(max(locate(one), 1), WIDTH - 1) for one in interval)
             drawn += line.format(kind, left, right, left, right)
-        told += f", 95 % interval {low:.2f} to {high:.2f}"
+        bounds = {"low": format_local_decimal(low, 2), "high": format_local_decimal(high, 2)}
+        told += translate(", 95 %% interval %(low)s to %(high)s", **bounds)
     return _FRAME.format(told, WIDTH, HEIGHT, drawn)
 
 
@@ -53,4 +56,4 @@ def draw_shares_bar(counts: Sequence[int], lowest: int) -> Markup:
                 drawn += text.format(left + wide / 2, "on-strong" if strong > 0.55 else "on-faint", value)
         left += wide
     told = ", ".join(f"{value}: {count}" for value, count in enumerate(counts, lowest))
-    return _FRAME.format(f"how often each was given: {told}", WIDTH, HEIGHT, drawn)
+    return _FRAME.format(translate("how often each was given: %(counts)s", counts=told), WIDTH, HEIGHT, drawn)

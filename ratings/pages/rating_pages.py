@@ -9,6 +9,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.languages.catalogues import translate
 from argot.ratings.usecases.answers import (
     Judgement,
     RatingTask,
@@ -121,7 +122,7 @@ async def _load_task(kb: KnowledgeBase, who: Visitor, study: str, place: str) ->
     # -1 for a text that is no number: no question has this place.
     found = await rating_task(kb, who.principal, study=study, place=max(parse_integer(place), 0))
     if found is None:
-        raise NotFound("There is no such question.")
+        raise NotFound(translate("There is no such question."))
     return found
 
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.languages.catalogues import translate
 from argot.ratings.pages.rating_charts import draw_mean_bar, draw_shares_bar
 from argot.ratings.pages.rating_pages import RATINGS
 from argot.ratings.usecases.questions import rating_create_from_thumbs
@@ -163,11 +164,11 @@ async def _make_study(kb: KnowledgeBase, request: Request, who: Visitor, form: d
         return await rating_create_from_thumbs(kb, who.principal, form=study, since=form.get("since", "").strip())
     file = (await request.form()).get("file")
     if not isinstance(file, UploadFile) or not file.filename:
-        raise InvalidInput("No file was chosen.")
+        raise InvalidInput(translate("No file was chosen."))
     try:
         data = (await file.read()).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidInput("The file is not UTF-8 text. Save it as UTF-8, and choose it again.") from None
+        raise InvalidInput(translate("The file is not UTF-8 text. Save it as UTF-8, and choose it again.")) from None
     return await rating_create(kb, who.principal, form=study, data=data, readers_confirmed="confirmed" in form)
 
 

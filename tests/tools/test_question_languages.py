@@ -335,6 +335,13 @@ def test_most_exchanged_names_are_refused_and_no_true_sentence(code: str) -> Non
     assert sum(find_objection(row["false"], row["source"]).startswith("name ") for row in rows) >= 0.8 * len(rows)
 
 
+@pytest.mark.parametrize("code", LISTED_LANGUAGES)
+def test_titles_and_legal_forms_show_that_ordinary_words_are_names(code: str) -> None:
+    rows = load_rows("marked_names.toml", code)
+    assert [row["true"] for row in rows if find_objection(row["true"], row["source"])] == []
+    assert sum(find_objection(row["false"], row["source"]).startswith("name ") for row in rows) >= 0.8 * len(rows)
+
+
 def test_german_nouns_are_no_names() -> None:
     source = "Der Antrag wird vom Leiter der Abteilung geprüft. Ersatz kommt aus München."
     for true in ("Der Antrag wird vom Leiter der Personalabteilung geprüft.", "Die Anträge prüft der Chef im Sommer."):

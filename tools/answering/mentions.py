@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.jargon_db.lookup.ordinary_words import is_common_word
+from argot.languages.quoted_words import asks_for_words, is_label, join_quoted_words
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import content_stems
 
@@ -23,19 +24,9 @@ _QUOTED = re.compile(
     r"""|『([^『』\n]{3,400})』|‘([^‘’\n]{3,400})’|(?<!\w)'([^'\n]{3,400})'(?!\w)"""
 )
 _BEHIND_COLON = re.compile(r"[:：]\s*(\S[^\n]*)")
-_LABEL = re.compile(
-    r"\W*(?:(?:please|important|side|editor['’]?s?) )?(?:notes?|n\.?b\.?|tips?|hints?|warnings?|cautions?|danger|info"
-    r"|important|remarks?|reminders?|prerequisites?|requirements?|exceptions?|examples?)\W*",
-    re.IGNORECASE,
-)
-"""What marks a statement of the text itself, before a colon: "Note: ..."."""
 _WORD = re.compile(r"[^\W\d_]+")
-_BETWEEN_NAMES = re.compile(r"[,;/&]|\b(?:and|und|et|y)\b")
+_BETWEEN_NAMES = re.compile(rf"[,;/&]|\b(?:{join_quoted_words('and')})\b")
 _MAX_NAME_WORDS = 4
-_ASKS_FOR_WORDS = re.compile(
-    r"\b(?:text|message|wording|words?|phrase|sentence|label|caption|heading|title|says?|reads?|write|called)\b",
-    re.IGNORECASE,
-)
 _ADDRESS = re.compile(r"<?[\w.+-]+@[\w.-]+>?")
 _MIN_SHARED_STEMS = 2
 """Minimum stems that a sentence of the answer has to share: a single word, such as a button's name, is no statement."""
@@ -65,7 +56,7 @@ def find_introduced(text: str, answer: str, about: Set[str], question: str = "")
         about: stems of the question and of what the passage is about. The words after a colon usually are a claim of
             the text ("Note: ..."), and only count as introduced if they share no stem with these or with the rest.
     """
-    said = _split_statements(_drop_quotations(answer) if _ASKS_FOR_WORDS.search(question) else answer)
+    said = _split_statements(_drop_quotations(answer) if asks_for_words(question) else answer)
     for one in _find_introductions(text):
         if any(_is_taken_out(stems, one.inner, one.frame) for stems in said) and (
             one.quoted or one.inner.isdisjoint(about | _find_elsewhere(text, one.sentence))
@@ -92,8 +83,8 @@ def _find_introductions(text: str) -> tuple[_Introduction, ...]:
     for sentence in split_sentences(text):
         spans = [(match.span(), True) for match in _QUOTED.finditer(text, *sentence)]
         if colon := _BEHIND_COLON.search(text, *sentence):
-            is_label = _LABEL.fullmatch(text, sentence[0], colon.start())
-            spans += [] if is_label or _is_field(colon[1]) else [(colon.span(1), False)]
+            labelled = is_label(text[sentence[0] : colon.start()])
+            spans += [] if labelled or _is_field(colon[1]) else [(colon.span(1), False)]
         for span, quoted in spans:
             inner = frozenset(content_stems(text[slice(*span)]))
             found.append(_Introduction(span, sentence, inner, _find_frame(text, sentence, span), quoted))

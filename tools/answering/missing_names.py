@@ -2,7 +2,8 @@
 
 In English, French and Spanish a word with a capital within a sentence is one. In German every noun has a capital, so a
 list decides (`argot/languages/de_names.txt`): people and places that are no German words. Any other noun counts as a
-name if it stands in the place of another one in a sentence that the passage has otherwise.
+name if it stands in the place of another one in a sentence that the passage has otherwise. In all of them a title
+before a word, or a legal form behind it, shows that it is a name, however ordinary ("Dr. Baker", "Bauer GmbH").
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from itertools import pairwise
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
 from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH
+from argot.languages.name_words import find_marked_names, load_offices
 from argot.languages.stemming import stem_word
 from argot.tools.answering.support import find_nearest_units
 from argot.tools.text.quantities import MONTH_NAMES, WEEKDAY_NAMES
@@ -35,19 +37,17 @@ _FOREIGN_NAME = re.compile(
 _WORD = re.compile(r"[^\W_][\w'’-]*")
 _MIN_SAME = 4  # words in the same order by which a sentence repeats one of its source
 _MIN_SAME_SHARE = 0.7  # of its words
-_TITLE = re.compile(r"\b(?:Frau|Herrn?|Dr\.|Doktor|Prof\.|Professor(?:in)?) $")
-_ADDRESS = frozenset({"monsieur", "madame", "docteur", "señor", "señora", "don", "doña", "doctor", "doctora", "usted"})
-"""Words before a person's name that may be written with a capital."""
 
 
 def find_missing_name(said: str, source: str) -> str:
     """Return a name of the sentence that the source lacks; empty if there is none."""
-    named = _find_names(said, source)
+    named, marked = _find_names(said, source)
     there = list_words(source)
     for run in _group_runs(named):
         names = [name[0].casefold() for name in run]
         known = [name for name in names if name in there or stem(name) in there]
-        if len(known) == len(names) or (run[0].start() == 0 and _may_begin(names, known)):
+        is_first = run[0].start() == 0 and marked.isdisjoint(name.start() for name in run)
+        if len(known) == len(names) or (is_first and _may_begin(names, known)):
             continue
         if known and not any(_has_another_name_beside(name, names, source) for name in known):
             continue  # the source gives only a part of the name
@@ -104,22 +104,38 @@ def has_other_name(text: str) -> bool:
     return re.search(r"(?<=[\w,] )[A-Z]\w+", text) is not None
 
 
-def _find_names(said: str, source: str) -> list[re.Match[str]]:
-    """Return the names of a sentence, by the rules of its language; none if the source is in another one."""
-    named = [match for match in _NAME.finditer(said) if not _CALENDAR.fullmatch(match[0])]
+def _find_names(said: str, source: str) -> tuple[list[re.Match[str]], frozenset[int]]:
+    """Return the names of a sentence, by the rules of its language, and the places of those that a word beside them
+    shows to be names; none if the source is in another language.
+    """
+    language = _choose_language(said, source)
+    marked = list(find_marked_names(said, language)) if language else []
+    named = _find_unmarked(said, language) if language else []
+    by_place = {match.start(): match for match in (*named, *marked)}
+    return [by_place[place] for place in sorted(by_place)], frozenset(match.start() for match in marked)
+
+
+def _choose_language(said: str, source: str) -> str:
+    """Return the language by whose rules names are found; empty if the sentence and its source differ in it."""
     own, language = identify_listed_language(said), identify_listed_language(source)
     # A fragment has too few words to show its language, and its passage has the same.
+    named = [match for match in _NAME.finditer(said) if not _CALENDAR.fullmatch(match[0])]
     decisive = said if len(said.split()) >= _MIN_WORDS + len(named) else source
-    if named and own == ENGLISH and _is_english(decisive):
+    if own == ENGLISH and _is_english(decisive):
+        return ENGLISH
+    return "" if language == ENGLISH or own not in (language, ENGLISH) else language
+
+
+def _find_unmarked(said: str, language: str) -> list[re.Match[str]]:
+    if language == ENGLISH:
+        named = [match for match in _NAME.finditer(said) if not _CALENDAR.fullmatch(match[0])]
         # In a title any word has a capital.
         in_title = 2 * len(named) >= len(said.split())
         return [match for match in named if not (in_title and is_ordinary_word(match[0].casefold()))]
-    if language == ENGLISH or own not in (language, ENGLISH):
-        return []
     named = list(_FOREIGN_NAME.finditer(said))
     if language == "de":
-        return [match for match in named if _is_listed(match[0]) or _TITLE.search(said[: match.start()])]
-    named = [match for match in named if match.start() > 0 and match[0].casefold() not in _ADDRESS]
+        return [match for match in named if _is_listed(match[0])]
+    named = [match for match in named if match.start() > 0 and match[0].casefold() not in load_offices(language)]
     return [] if 2 * len(named) >= len(said.split()) else named
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal, cast
 
-from argot.language import INTERROGATIVES
+from argot.languages.detection import identify_listed_language
 from argot.languages.question_words import find_question_words
+from argot.languages.several_words import SeveralWords, load_several_words
 from argot.tools.text.quantities import find_quantities
 
 AnswerType = Literal["quantity", "time", "person", "reason", "steps", "definition", "anything"]
@@ -22,43 +22,27 @@ def is_decisive(sentence: str) -> bool:
     return find_question_words(sentence).decides.search(sentence) is not None
 
 
-# "which codes can I give?", "what are the steps", "list all sites", "what all does the drive try"
-_ALL_OF = re.compile(
-    r"\b(?:what|which) (?:are|(?:(?!does|is|was|has)\w+ )?(?!does|was|has|this)\w+[^\Ws]s)\b"
-    r"|\b(?:list|name|all) (?:of )?(?:the |our )?\w+s\b|\bwhat all\b|\bone after the other\b|\bstep by step\b"
-    r"|\bin what order\b",
-    re.IGNORECASE,
-)
-
-
 def asks_for_all(question: str) -> bool:
-    """Return whether a question asks for everything there is of a kind, so that one item alone is no answer."""
-    return _ALL_OF.search(question) is not None
-
-
-# Amounts of time are no entries of a list.
-_SEVERAL = re.compile(
-    r"\bhow many (?!(?:\w+ )?(?:seconds|minutes|hours|days|nights|weeks|months|years)\b)"
-    r"|\b(?:which|what) (?!(?:is|was|does|has)\b)(?:\w+ ){0,2}(?!does|was|has|this)\w+[^\Ws]s\b|\bwhat\b[^?]*? are\b",
-    re.IGNORECASE,
-)
+    """Return whether a question asks for everything there is of a kind ("which codes can I give?", "what are the
+    steps?"), so that one item alone is no answer.
+    """
+    return _load_several(question).all_of.search(question) is not None
 
 
 def asks_for_several(question: str) -> bool:
     """Return whether several things may answer, so that a quoted part of a list has to be called a part."""
-    return asks_for_all(question) or find_answer_type(question) == "steps" or _SEVERAL.search(question) is not None
-
-
-_SECOND = re.compile(
-    rf"\b(?:{INTERROGATIVES})\b.*?(?:\band\b|[,;?])\s+(?:and\s+|or\s+)?"
-    rf"(?:(?:in|at|to|up to|from|by|for|of|with|within)\s+)?(?:{INTERROGATIVES})(?:'s)?\b",
-    re.IGNORECASE,
-)
+    if asks_for_all(question) or find_answer_type(question) == "steps":
+        return True
+    return _load_several(question).several.search(question) is not None
 
 
 def asks_twice(question: str) -> bool:
     """Return whether a second question is attached to the first: "How often does it leave, and where does it go?"."""
-    return _SECOND.search(question) is not None
+    return _load_several(question).second.search(question) is not None
+
+
+def _load_several(question: str) -> SeveralWords:
+    return load_several_words(identify_listed_language(question))
 
 
 def find_answer_type(question: str) -> AnswerType:

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from argot.profile import Profile
 from argot.protocols import Vectors
+from argot.tools.reading.passage_languages import is_in_other_language
 from argot.tracing import traced
-from argot.types import ALL_DOCUMENTS, DerivedText, Hit, Principal, QuestionScope, Triple
+from argot.types import ALL_DOCUMENTS, DerivedText, Hit, Passage, Principal, QuestionScope, Triple
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus
@@ -36,6 +37,11 @@ FULL_STANDING_DEVIATIONS = 6.0
 winner."""
 
 
+OTHER_LANGUAGE_WEIGHT = 0.25
+"""Weight of the votes of words for a passage in another language than the query, as a share of theirs otherwise. Only
+names and abbreviations mean the same there. Chosen on translated questions (bench/laboratory/languages.md)."""
+
+
 @dataclass(frozen=True, slots=True)
 class WeightedQuery:
     """One wording of the question, and the weight of its votes."""
@@ -46,13 +52,17 @@ class WeightedQuery:
 
 @dataclass(frozen=True, slots=True)
 class RankedList:
-    """Result of one search for one query. `length` is how many it could have found, `floor` the score of the rest."""
+    """Result of one search for one query. `length` is how many it could have found, `floor` the score of the rest.
+
+    `query`: the words that were searched; empty for a search by meaning.
+    """
 
     name: str
     weight: float
     found: ScoredIds
     length: int = 0
     floor: float | None = None
+    query: str = ""
 
 
 class FusedScore(NamedTuple):
@@ -88,10 +98,10 @@ def hybrid_search(  # noqa: PLR0917
         for query, vector in zip(merged, vectors, strict=True)
         for found in _trace_search(corpus, principal, query, vector, profile, searched)
     ]
-    fused = fuse(lists, profile.rrf_k)
-    best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))
     # The store decides who may read a passage, whatever an index still contains.
-    readable = corpus.store.passages(principal, best)
+    readable = corpus.store.passages(principal, list({id_: None for one in lists for id_, _ in one.found}))
+    fused = fuse(lists, profile.rrf_k, {id_: passage for id_, (passage, _) in readable.items()})
+    best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))
     hits = []
     for id_ in best:
         if id_ in readable:
@@ -169,7 +179,7 @@ def _search_by_words(
         return
     if profile.search_passages:
         found = store.keyword_search(principal, query.text, limit, documents)
-        yield RankedList("keyword", weight, found, limit, 0.0)
+        yield RankedList("keyword", weight, found, limit, 0.0, query.text)
     if profile.search_derived and profile.weight_derived > 0:
         texts = _find_kinds(
             corpus,
@@ -177,7 +187,8 @@ def _search_by_words(
             profile,
             lambda wanted: store.search_derived_keywords(principal, query.text, wanted, documents),
         )
-        yield RankedList("keyword_derived", weight * profile.weight_derived, _fold_derived(texts), limit, 0.0)
+        found = _fold_derived(texts)
+        yield RankedList("keyword_derived", weight * profile.weight_derived, found, limit, 0.0, query.text)
 
 
 def _search_by_meaning(  # noqa: PLR0917
@@ -249,23 +260,34 @@ def _fold_derived(found: Iterable[tuple[DerivedText, float]]) -> list[tuple[str,
 # -- fusion -----------------------------------------------------------------------------------------------------------
 
 
-def fuse(lists: Sequence[RankedList], k: int) -> dict[str, FusedScore]:
+def fuse(lists: Sequence[RankedList], k: int, passages: Mapping[str, Passage] | None = None) -> dict[str, FusedScore]:
     """Return each passage's sum over lists of weight * standing * (k + 1) / (k + rank), divided by the weights of the
     lists that found anything; 1 means first and far ahead everywhere.
+
+    Args:
+        passages: those found, by id, where their languages are to count.
     """
     filled = [found for found in lists if found.found]
+    found_ids = dict.fromkeys(id_ for one in filled for id_, _ in one.found)
+    known = passages or {}
     # A list that found nothing must not lower all scores: `Profile.abstain_below` is one threshold for all questions.
-    total = sum(found.weight for found in filled)
+    totals = {id_: sum(_weigh_list(one, known.get(id_)) for one in filled) for id_ in found_ids}
     scores: dict[str, float] = {}
     ranks: dict[str, dict[str, int]] = {}
     for one in filled:
         standings = measure_standing(one)
         for rank, (id_, _) in enumerate(one.found, start=1):
-            vote = one.weight * standings[id_] * (k + 1) / (k + rank)
-            scores[id_] = scores.get(id_, 0.0) + vote / total
+            vote = _weigh_list(one, known.get(id_)) * standings[id_] * (k + 1) / (k + rank)
+            scores[id_] = scores.get(id_, 0.0) + vote / totals[id_]
             best = ranks.setdefault(id_, {})
             best[one.name] = min(rank, best.get(one.name, rank))
     return {id_: FusedScore(min(1.0, score), ranks[id_]) for id_, score in scores.items()}
+
+
+def _weigh_list(one: RankedList, passage: Passage | None) -> float:
+    """Return the weight of a list's votes for a passage."""
+    is_foreign = bool(one.query) and passage is not None and is_in_other_language(one.query, passage)
+    return one.weight * OTHER_LANGUAGE_WEIGHT if is_foreign else one.weight
 
 
 def measure_standing(one: RankedList) -> Mapping[str, float]:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from argot.corpus.chunking.headings import find_headings
 from argot.corpus.store.document_store import CorpusStore
 from argot.errors import NotFound
+from argot.languages.language_data import ENGLISH
 from argot.tools.answering.support import find_statement_stems
 from argot.tools.reading.numbered_references import NumberedReference, measure_part_fit
 from argot.tools.text.numbered_parts import NumberedPart, find_numbered_parts
 from argot.tools.text.part_labels import is_same_label, measure_label_distance
-from argot.tools.text.words import stem
+from argot.tools.text.words import fold_words, stem_by_language
 from argot.types import Document, Hit, Passage, Principal
 
 MAX_DOCUMENTS = 12
@@ -124,7 +125,8 @@ class NumberedSearch:
         if not reference.kind or any(self.store.phrase_count(self.principal, phrase) for phrase in phrases):
             return True
         number = ".".join(reference.label)
-        return any(cell in (number, f"{reference.kind} {number}") for cell in _list_first_cells(sources))
+        names = (number, f"{reference.kind} {number}", reference.name.casefold())
+        return any(cell in names for cell in _list_first_cells(sources))
 
     def _quote(self, one: _Candidate) -> QuotedPart:
         end = min(one.part.end, one.part.start + MAX_CHARS)
@@ -167,14 +169,18 @@ def _list_first_cells(sources: Sequence[_Source]) -> Iterator[str]:
 
 def _find_candidates(reference: NumberedReference, sources: Sequence[_Source]) -> list[_Candidate]:
     """Return the parts that such a reference may mean, whatever their numbers."""
-    wanted = frozenset(stem(word) for word in reference.container)
+    wanted = _stem_container(reference)
     candidates = []
     for source in sources:
         texts = [f"{part.surroundings}\n{part.words if part.is_title else ''}" for part in source.parts]
-        shares = {text: _measure_place(wanted, text) for text in set(texts)}
+        shares = {text: _measure_place(wanted, text, reference.language) for text in set(texts)}
         above = [shares[text] for text in texts]
         # The document's name is no evidence if one of its lists or sections has the same name.
-        least = 0.0 if max(above, default=0.0) >= _MIN_NAMED_SHARE else _measure_place(wanted, source.title)
+        least = (
+            0.0
+            if max(above, default=0.0) >= _MIN_NAMED_SHARE
+            else _measure_place(wanted, source.title, reference.language)
+        )
         candidates += [
             _Candidate(source, part, max(place, least), fit)
             for part, place in zip(source.parts, above, strict=True)
@@ -183,9 +189,18 @@ def _find_candidates(reference: NumberedReference, sources: Sequence[_Source]) -
     return candidates
 
 
-def _measure_place(wanted: frozenset[str], text: str) -> float:
-    """Return the share of the words for a location that a text contains; 1 without such words."""
-    return len(wanted & find_statement_stems(text)) / len(wanted) if wanted else 1.0
+def _stem_container(reference: NumberedReference) -> frozenset[str]:
+    return frozenset(stem_by_language(reference.language, word) for word in reference.container)
+
+
+def _measure_place(wanted: frozenset[str], text: str, language: str) -> float:
+    """Return the share of the words for a location, of this language, that a text contains; 1 without such words."""
+    if not wanted:
+        return 1.0
+    stems = find_statement_stems(text)
+    if language != ENGLISH:  # a heading of few words does not show its language
+        stems |= {stem_by_language(language, word) for word in fold_words(text)}
+    return len(wanted & stems) / len(wanted)
 
 
 def _has_number(part: NumberedPart, reference: NumberedReference) -> bool:
@@ -211,7 +226,7 @@ def _join_words(one: _Candidate) -> str:
 
 def _is_place_known(reference: NumberedReference, sources: Sequence[_Source]) -> bool:
     """Return whether the documents have the location that the question names, without a part of that number."""
-    wanted = frozenset(stem(word) for word in reference.container)
+    wanted = _stem_container(reference)
     places = (
         text
         for source in sources
@@ -221,7 +236,7 @@ def _is_place_known(reference: NumberedReference, sources: Sequence[_Source]) ->
             *_list_introductions(source),
         )
     )
-    return any(_measure_place(wanted, text) >= _MIN_NAMED_SHARE for text in places)
+    return any(_measure_place(wanted, text, reference.language) >= _MIN_NAMED_SHARE for text in places)
 
 
 def _list_introductions(source: _Source) -> Iterator[str]:

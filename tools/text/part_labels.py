@@ -3,44 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from argot.languages.language_data import ENGLISH
+from argot.languages.numbering_words import load_counts, load_kinds
 from argot.tools.text.words import NUMBER_WORDS
 
 PartLabel = tuple[str, ...]
 """The levels of a number, folded: ("2", "2") for "2.2", ("4", "b") for "4(b)"."""
 
-KIND_NAMES = {
-    spelling: name
-    for name, spellings in {
-        "clause": "clause clauses subclause subclauses sub-clause sub-clauses cl",
-        "section": "section sections subsection subsections sub-section sub-sections sec sect § §§",
-        "article": "article articles art",
-        "paragraph": "paragraph paragraphs para paras subparagraph subparagraphs",
-        "step": "step steps",
-        "item": "item items",
-        "point": "point points",
-        "chapter": "chapter chapters",
-        "rule": "rule rules",
-    }.items()
-    for spelling in spellings.split(" ")
-}
-"""The kinds of numbered parts, by the words that name them."""
+KIND_NAMES = load_kinds()
+"""The kinds of numbered parts, by the words that name them in any of the languages with a file of words."""
 
-_SPELLINGS = sorted(map(re.escape, KIND_NAMES), key=len, reverse=True)
-KIND_PATTERN = rf"(?:(?<!\w)(?:{'|'.join(_SPELLINGS)})(?!\w)\.?)"
-COUNT_WORDS = "|".join(word for word in NUMBER_WORDS if word != "zero")
+
+def build_kind_pattern(names: Iterable[str]) -> str:
+    """Build the pattern that finds a name of a part; a full stop may follow an abbreviation."""
+    return rf"(?:(?<!\w)(?:{'|'.join(sorted(map(re.escape, names), key=len, reverse=True))})(?!\w)\.?)"
+
+
+KIND_PATTERN = build_kind_pattern(KIND_NAMES)
 
 _LEVEL = re.compile(r"\d+|[a-z]+")
 _ROMAN = re.compile(r"(x{0,3})(ix|iv|v?i{0,3})")
 _ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10}
 
 
-def parse_label(text: str) -> PartLabel:
-    """Return the levels of a number as it is written: "2.2", "4(b)", "IV", "three"."""
+def parse_label(text: str, language: str = ENGLISH) -> PartLabel:
+    """Return the levels of a number as it is written: "2.2", "4(b)", "IV", "three", or "drei" in German."""
     word = text.casefold().strip()
-    if word in NUMBER_WORDS:
-        return (NUMBER_WORDS[word],)
+    if word in NUMBER_WORDS or word in load_counts(language):
+        return (load_counts(language).get(word) or NUMBER_WORDS[word],)
     return tuple(level.lstrip("0") or "0" if level.isdigit() else level for level in _LEVEL.findall(word))
 
 

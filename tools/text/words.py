@@ -12,6 +12,7 @@ from functools import lru_cache
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH, load_language, read_language_file
+from argot.languages.several_words import load_several_words
 from argot.languages.stemming import has_stemmer, stem_word
 
 NUMBER_WORDS: dict[str, str] = {"zero": "0", "one": "1"} | {
@@ -20,12 +21,6 @@ NUMBER_WORDS: dict[str, str] = {"zero": "0", "one": "1"} | {
 
 # A decimal or grouped number ("3.5", "40,000") is one word, so is "boss's", and "C++" and "C#" keep their marks.
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|[^\W_]+(?:['’][^\W_]+)?(?:\+\+|#(?!\w))?")
-_ASKS = re.compile(
-    # Up to three words may precede the question word: "In which year ...", "And by what ...".
-    r"\s*(?:\w+\s+){0,3}?(?:what|which|who|whose|where|when|why|how"
-    r"|is|are|was|were|do|does|did|can|could|should|must|will)\b",
-    re.IGNORECASE,
-)
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 # The look-behind keeps parts of a longer name from matching alone, such as "4410B" in "NX-4410B".
 _IDENTIFIER = re.compile(r"(?<![\w/.-])/?[A-Za-z0-9]+(?:(?:[-_./:]|::)[A-Za-z0-9]+)*(?:\+\+|#(?!\w))?")
@@ -47,7 +42,7 @@ def fold_words(text: str) -> list[str]:
 
 def is_question(text: str) -> bool:
     """Return whether a text begins like an English question, not like a list of search words."""
-    return _ASKS.match(text) is not None
+    return load_several_words(ENGLISH).asks.match(text) is not None
 
 
 @lru_cache(maxsize=50_000)
@@ -72,16 +67,19 @@ def stem_content(text: str, language: str = "") -> list[tuple[str, str]]:
     """Return all words that are no stop words, each with its stem, by the words of this language, or of the text's."""
     language = language or identify_listed_language(text)
     stop_words = load_language(language).stop_words
-    return [(word, _stem_in(language, word)) for word in _split_elisions(text, language) if word not in stop_words]
+    return [
+        (word, stem_by_language(language, word)) for word in _split_elisions(text, language) if word not in stop_words
+    ]
 
 
 def stem_all(text: str, around: str) -> list[str]:
     """Return the stems of all words of a text, by the rules of the language of the text around it."""
     language = identify_listed_language(around)
-    return [_stem_in(language, word) for word in _split_elisions(text, language)]
+    return [stem_by_language(language, word) for word in _split_elisions(text, language)]
 
 
-def _stem_in(language: str, word: str) -> str:
+def stem_by_language(language: str, word: str) -> str:
+    """Return the stem of a folded word by the rules of a language, or of English if there are none."""
     return stem_word(word, language) if has_stemmer(language) else stem(word)
 
 

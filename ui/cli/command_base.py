@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from argot.languages.catalogues import translate
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TextColumn
@@ -64,7 +66,7 @@ def open_knowledge_base(home: Path | None, *, create: bool = False) -> Iterator[
     new = create and not is_knowledge_base(settings.home)
     with connect(settings.home, settings, create=create) as client:
         if new:
-            say_aside(f"Made a knowledge base in {settings.home}")
+            say_aside(translate("Made a knowledge base in %(home)s", home=settings.home))
         yield client
 
 
@@ -179,6 +181,8 @@ def parse_field_values(given: list[str]) -> dict[str, list[str]]:
     for text in given:
         name, _, value = (part.strip() for part in text.partition("="))
         if not name or not value:
-            raise InvalidInput(f"'{text}' is not a field with a value. Write both, e.g. region=EU.")
+            raise InvalidInput(
+                translate("'%(text)s' is not a field with a value. Write both, e.g. region=EU.", text=text)
+            )
         found.setdefault(name.lower(), []).append(value)
     return found

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import typer
 
 from argot.errors import InvalidInput
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     AsUser,
     Audience,
@@ -96,10 +97,11 @@ def add(
 
     # `Path("")` is the current folder: an unset variable in a script would add everything in it.
     if "" in paths:
-        raise InvalidInput("An empty path was given. For the folder you are in, write: argot add .")
+        raise InvalidInput(translate("An empty path was given. For the folder you are in, write: argot add ."))
     for path in paths:
         if path.startswith("file:"):
-            raise InvalidInput(f"Give the path itself: argot add {unquote(urlsplit(path).path)}")
+            plain = unquote(urlsplit(path).path)
+            raise InvalidInput(translate("Give the path itself: argot add %(path)s", path=plain))
     if any(map(_is_address, paths)):
         _add_addresses(paths, audience, tag, json_=json_, home=home)
         return
@@ -130,16 +132,17 @@ def _add_addresses(
     addresses: list[str], audience: list[str] | None, tags: list[str] | None, *, json_: bool, home: Path | None
 ) -> None:
     from argot.service.usecases.documents.fetch import document_fetch
+    from argot.service.usecases.documents.read_faults import translate_read_fault
 
     if not all(map(_is_address, addresses)):
-        raise InvalidInput("Give either paths or web addresses, not both at once.")
+        raise InvalidInput(translate("Give either paths or web addresses, not both at once."))
     with open_knowledge_base(home, create=True) as client:
         reports = [client.call(document_fetch, address=one, audience=audience, tags=tags) for one in addresses]
     if json_:
         say_json(reports)
         return
     for report in reports:
-        say(f"{report.kind}: {line(report.name)}: {line(report.detail)}")
+        say(f"{translate(report.kind)}: {line(report.name)}: {line(translate_read_fault(report.detail))}")
         for notice in report.notices:
             say_aside(line(notice))
 
@@ -249,12 +252,15 @@ def show_progress(
 
 def _print_summary(result: AddReport) -> None:
     from argot.service.usecases.documents.documents import COUNTED
+    from argot.service.usecases.documents.read_faults import translate_read_fault
 
     counts = {name: count for name in COUNTED if (count := getattr(result, name))}
     for problem in result.problems:
-        say_aside(f"{problem.kind}: {line(problem.name)}: {line(problem.detail)}")
+        say_aside(f"{translate(problem.kind)}: {line(problem.name)}: {line(translate_read_fault(problem.detail))}")
     for notice in result.notices:
         say_aside(line(notice))
     for one in result.near:
-        say_aside(f"{line(one.name)} is nearly the same as {line(one.detail)}")
-    say(", ".join(f"{count} {name}" for name, count in counts.items()) or "Nothing to add there.")
+        told = translate("%(name)s is nearly the same as %(other)s", name=line(one.name), other=line(one.detail))
+        say_aside(told)
+    counted = ", ".join(f"{count} {translate(name)}" for name, count in counts.items())
+    say(counted or translate("Nothing to add there."))

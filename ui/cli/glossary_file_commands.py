@@ -13,6 +13,7 @@ import typer
 
 from argot.errors import InvalidInput
 from argot.files import NotAFile, read_bytes
+from argot.languages.catalogues import translate, translate_number
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -144,7 +145,7 @@ def import_(
         **_upload(file, home),
     }
     if listed:
-        say_aside(f"Contexts: {line(listed)}")
+        say_aside(translate("Contexts: %(names)s", names=line(listed)))
     # A dry run must not create a knowledge base.
     with open_knowledge_base(home, create=not dry_run) as client:
         if dry_run:
@@ -156,8 +157,11 @@ def import_(
         return
     _say_columns(report.columns)
     _say_notices(report.notices)
-    new = f", new contexts: {', '.join(map(line, report.contexts_added))}" if report.contexts_added else ""
-    say(f"{report.added} added, {report.updated} updated, {report.unchanged} unchanged{new}")
+    counts = {"added": report.added, "updated": report.updated, "unchanged": report.unchanged}
+    told = [translate("%(added)s added, %(updated)s updated, %(unchanged)s unchanged", **counts)]
+    if report.contexts_added:
+        told.append(translate("new contexts: %(names)s", names=", ".join(map(line, report.contexts_added))))
+    say(", ".join(told))
     _say_ignored(report.ignored)
     if report.left_out:
         _write_rest(rest or f"{Path(file).stem if file != '-' else 'glossary'}-rest.csv", report)
@@ -178,7 +182,9 @@ def _import_file(client: Client, given: _UploadOptions, why: str, *, partial: bo
 
 def _write_rest(file: str, report: ImportReport) -> None:
     _write_file(file, report.rest.encode("utf-8-sig"))
-    say_aside(f"{format_count(report.left_out, 'row')} left out, with a reason each: {line(file)}")
+    one = "%(number)s row left out, with a reason each: %(file)s"
+    many = "%(number)s rows left out, with a reason each: %(file)s"
+    say_aside(translate_number(one, many, report.left_out, file=line(file)))
 
 
 def _write_file(file: str, data: bytes) -> None:
@@ -194,8 +200,9 @@ def _say_columns(columns: Sequence[ColumnUse]) -> None:
         return
     told = [f"{line(one.header)} = {one.field}" for one in columns if one.field != "-"]
     unused = [line(one.header) for one in columns if one.field == "-"]
-    more = f"; left out: {', '.join(unused[:_MAX_NAMED])}" if unused else ""
-    say_aside(f"Columns: {', '.join(told)}{more}. Correct them with --map COLUMN=FIELD.")
+    more = "; " + translate("left out: %(names)s", names=", ".join(unused[:_MAX_NAMED])) if unused else ""
+    shown = "Columns: %(columns)s. Correct them with --map COLUMN=FIELD."
+    say_aside(translate(shown, columns=f"{', '.join(told)}{more}"))
 
 
 def _say_notices(notices: Sequence[RowProblem]) -> None:
@@ -246,9 +253,11 @@ def _upload(file: str, home: Path | None) -> _File:
     try:
         data = sys.stdin.buffer.read(most) if file == "-" else read_bytes(Path(file), most)
     except NotAFile as error:
-        raise InvalidInput(f"{file} is {error.strerror}. Give a file, or - for the standard stream.") from error
+        told = "%(file)s is %(what)s. Give a file, or - for the standard stream."
+        raise InvalidInput(translate(told, file=file, what=error.strerror)) from error
     except OSError as error:
-        raise InvalidInput(f"{file} cannot be read: {error.strerror}. Nothing was imported.") from error
+        told = "%(file)s cannot be read: %(reason)s. Nothing was imported."
+        raise InvalidInput(translate(told, file=file, reason=error.strerror)) from error
     return {"data": base64.b64encode(data).decode(), "name": "standard input" if file == "-" else Path(file).name}
 
 
@@ -287,8 +296,13 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
         _say_more(counts.problems - len(found.problems), "problems")
         _say_named("Drafts among the added", found.drafts, found.drafts_count)
         _say_named("Several meanings in the same context", found.conflicting, found.conflicting_count)
-        how = "With --partial, " if counts.problems and not partial else ""
-        say_aside(f"{how}{counts.added} would be added, {counts.updated} updated, {counts.unchanged} unchanged")
+        wording = (
+            "With --partial, %(added)s would be added, %(updated)s updated, %(unchanged)s unchanged"
+            if counts.problems and not partial
+            else "%(added)s would be added, %(updated)s updated, %(unchanged)s unchanged"
+        )
+        told = {"added": counts.added, "updated": counts.updated, "unchanged": counts.unchanged}
+        say_aside(translate(wording, **told))
     # Raised last, so that every problem is shown; it makes the exit code 1 even with --json.
     if counts.problems and not partial:
         raise InvalidInput(

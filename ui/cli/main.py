@@ -17,6 +17,7 @@ from argot import __version__
 from argot.disk_space import is_no_room
 from argot.errors import ArgotError
 from argot.garbage_collection import collect_seldom
+from argot.languages.catalogues import speak, translate
 from argot.remedies import find_remedy
 from argot.ui.cli import (
     answer_commands,
@@ -41,6 +42,7 @@ from argot.ui.cli import (
     user_commands,
 )
 from argot.ui.cli.command_base import format_examples
+from argot.ui.cli.terminal_language import choose_terminal_language, translate_command_error
 from argot.wings import load_parts
 
 if TYPE_CHECKING:
@@ -100,10 +102,10 @@ def argot(
 
 def _choose_remedy(error: OSError) -> str:
     if is_no_room(error):
-        return "Free some space on that disk"
+        return translate("Free some space on that disk")
     if isinstance(error, FileNotFoundError):
-        return "Check the name, and the folder that you are in"
-    return "Change its permissions, or give another folder"
+        return translate("Check the name, and the folder that you are in")
+    return translate("Change its permissions, or give another folder")
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -113,17 +115,24 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         if hasattr(stream, "reconfigure"):
             # In a terminal with another encoding than UTF-8 an answer must not end in a traceback.
             stream.reconfigure(errors="replace")
+    with speak(choose_terminal_language(os.environ)):
+        _run(arguments)
+
+
+def _run(arguments: list[str] | None) -> NoReturn:
     try:
         given = sys.argv[1:] if arguments is None else arguments
         _build_command(given[0] if given else "")(args=arguments, prog_name="argot")
     except ArgotError as error:
-        _fail(str(error))
+        _fail(translate_command_error(str(error)))
     except sqlite3.DatabaseError as error:
         remedy = find_remedy(error) or "See which one, and how to repair it, with: argot doctor"
         _fail(f"A store cannot be read or written: {error}. {remedy}.")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        _fail(f"The system refused {where}{error.strerror or error}. {_choose_remedy(error)}.")
+        what = f"{where}{error.strerror or error}"
+        told = translate("The system refused %(what)s. %(remedy)s.", what=what, remedy=_choose_remedy(error))
+        _fail(told)
     except Exception as error:
         # From the environment, because the settings themselves may be wrong.
         if os.environ.get("ARGOT_LOG_LEVEL") == "DEBUG":

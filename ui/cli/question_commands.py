@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from argot.languages.catalogues import join_with_and, speak_as_asked, translate
 from argot.types import Effort, SearchChoice
 from argot.ui.cli.command_base import (
     AsUser,
@@ -155,7 +156,8 @@ def _warn_of_ignored_model(client: Client) -> None:
 
     given = [name for name in ("ARGOT_MODEL_URL", "ARGOT_MODEL") if os.environ.get(name)]
     if given and isinstance(client, SocketClient):
-        say_aside(f"A running service answers with its own model. Not used: {' and '.join(given)} of this shell.")
+        told = "A running service answers with its own model. Not used: %(names)s of this shell."
+        say_aside(translate(told, names=join_with_and(given)))
 
 
 class _QuestionOptions(NamedTuple):
@@ -235,6 +237,11 @@ class _Question:
             yield self._client.watch(watching.show)
 
     def show(self, result: AskResult, *, verbose: bool) -> None:
+        """Print a result: what belongs to the answer is in the language of the question."""
+        with speak_as_asked(result.question):
+            self._show(result, verbose=verbose)
+
+    def _show(self, result: AskResult, *, verbose: bool) -> None:
         if self._json:
             say_json(result)
             return
@@ -242,7 +249,7 @@ class _Question:
         while result.status == "needs_choice" and sys.stdin.isatty() and sys.stdout.isatty():
             say(_format_heading(result))
             print_choices(result)
-            picked = typer.prompt("Which one? A number, or in words")
+            picked = typer.prompt(translate("Which one? A number, or in words"))
             # The choice may lead to another question back, so this repeats.
             result = self.answer(result.thread, picked)
         if result.status == "needs_choice":
@@ -252,13 +259,13 @@ class _Question:
         if verbose:
             print_timings(result)
         # At the end, for the next question in this thread.
-        say(f"\nThread {result.thread}")
+        say("\n" + translate("Thread %(thread)s", thread=result.thread))
 
     def _show_open_choice(self, result: AskResult) -> None:
         """Show the choices, and the commands that pick one, with the options of this command."""
         say(_format_heading(result))
         print_choices(result)
-        say("\nChoose with:")
+        say(f"\n{translate('Choose with:')}")
         options = {"--home": self._home, "--as": self._as_user}
         options |= {
             "--context": self._options.context,
@@ -279,4 +286,4 @@ class _Question:
 def _format_heading(result: AskResult) -> str:
     """Return the first line of what Argot asks back; the numbered choices are printed below it."""
     lines = result.answer.strip().splitlines()
-    return line(lines[0]) if lines else "Which one is meant?"
+    return line(lines[0]) if lines else translate("Which one is meant?")

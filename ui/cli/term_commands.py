@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from argot.languages.catalogues import join_with_or, translate
 from argot.ui.cli.command_base import line, print_table, say, say_aside
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
@@ -44,12 +45,15 @@ def list_terms(
         for one in found.terms
         for each in one.meanings
     ]
-    print_table(["term", "meaning", "context", "looked after by"], rows)
+    headings = [translate("term"), translate("meaning"), translate("context"), translate("looked after by")]
+    print_table(headings, rows)
     if not rows:
-        meant = f" Did you mean {' or '.join(map(line, found.similar))}?" if found.similar else ""
-        say_aside(f"No such terms that you may read.{meant}")
+        told = [translate("No such terms that you may read.")]
+        if found.similar:
+            told.append(translate("Did you mean %(terms)s?", terms=join_with_or([*map(line, found.similar)])))
+        say_aside(" ".join(told))
     elif found.next:
-        say_aside(f"There are more: --after '{line(found.next)}'")
+        say_aside(translate("There are more: --after '%(term)s'", term=line(found.next)))
 
 
 @term_command("glossary.terms.term_show", "argot terms show PUC", "argot terms show PUC --json", name="show", json=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from textwrap import indent
 from typing import TYPE_CHECKING
 
+from argot.languages.catalogues import translate
 from argot.locations import place
 from argot.ui.cli.command_base import line, say, say_faintly
 from argot.ui.rendering.cell_marks import mark_cells
@@ -20,11 +21,12 @@ UNSUPPORTED = "[?]"
 def print_turn(result: AskResult) -> None:
     """Print one answer for people."""
     if result.caution:
-        say(f"{result.caution}\n")
+        say(f"{translate(result.caution)}\n")
     say(_format_answer(result))
     _print_context(result)
     if result.status == "answered" and result.answered_by == "model":
-        say(f"\nWritten by the language model {line(result.model)}; each mark was found in the documents.")
+        by = "Written by the language model %(model)s; each mark was found in the documents."
+        say(f"\n{translate(by, model=line(result.model))}")
     _print_notes(result)
     _print_understood(result)
     if result.status != "query_miss":  # there the answer itself says it
@@ -58,9 +60,9 @@ def format_choice(choice: Choice) -> str:
         meaning = f"{line(choice.expansion)}{context}"
         return f"{line(choice.term)} = {meaning}" if choice.term else meaning
     if choice.answer == "none":
-        return "none of these"
+        return translate("none of these")
     if choice.answer == "anyway":
-        return "answer anyway"
+        return translate("answer anyway")
     return line(choice.term)
 
 
@@ -88,20 +90,20 @@ def _format_marks(sentence: Sentence, numbers: Sequence[int]) -> str:
 def _print_context(result: AskResult) -> None:
     """Print the text around the answer in its passages, indented and faint."""
     for context in result.answer_context:
-        say_faintly(f"\nIn context [{context.n}]:")
+        say_faintly(f"\n{translate('In context')} [{context.n}]:")
         say_faintly(indent(draw_boxes(context.text), "    "))
 
 
 def _print_notes(result: AskResult) -> None:
     if any(sentence.lacks_support for sentence in result.sentences):
-        say(f"\n{UNSUPPORTED} no passage supports this sentence.")
+        say(f"\n{UNSUPPORTED} {translate('no passage supports this sentence.')}")
     for remark in result.notes:
-        say(f"\nNote: {line(remark)}")
+        say("\n" + translate("Note: %(text)s", text=line(remark)))
 
 
 def _print_understood(result: AskResult) -> None:
     if result.jargon:
-        say("\nUnderstood as:")
+        say(f"\n{translate('Understood as')}:")
     for term in result.jargon:
         context = f" ({line(term.context)})" if term.context else ""
         say(f"  {line(term.surface)} = {line(term.expansion or term.description or term.term)}{context}")
@@ -109,9 +111,12 @@ def _print_understood(result: AskResult) -> None:
 
 def _print_misses(result: AskResult) -> None:
     for miss in result.misses:
-        hint = f" Did you mean {', '.join(map(line, miss.suggestions))}?" if miss.suggestions else ""
-        contact = f" Ask {line(miss.contact)}." if miss.contact else ""
-        say(f"\nUnknown term: {line(miss.term)}.{hint}{contact}")
+        told = [translate("Unknown term: %(term)s.", term=line(miss.term))]
+        if miss.suggestions:
+            told.append(translate("Did you mean %(terms)s?", terms=", ".join(map(line, miss.suggestions))))
+        if miss.contact:
+            told.append(translate("Ask %(name)s.", name=line(miss.contact)))
+        say(f"\n{' '.join(told)}")
 
 
 def _print_sources(result: AskResult) -> None:
@@ -119,7 +124,7 @@ def _print_sources(result: AskResult) -> None:
     cited = {n for sentence in result.sentences for n in sentence.cited}
     shown = [passage for passage in result.passages if passage.n in cited]
     if shown:
-        say("\nSources:")
+        say(f"\n{translate('Sources')}:")
     for passage in shown:
         page = place(passage.document, passage.page, passage.page_kind)
         heading = f", {line(passage.heading)}" if passage.heading else ""

@@ -108,7 +108,8 @@ def _parse_pairs(text: str) -> dict[str, str]:
     for line in filter(None, map(str.strip, text.splitlines())):
         key, _, value = (part.strip() for part in line.partition("="))
         if not key or not value:
-            raise InvalidInput(f"'{line:.80}' is not an option with a value. Write one a line: key=value")
+            told = translate("'%(line)s' is not an option with a value. Write one a line: key=value", line=line[:80])
+            raise InvalidInput(told)
         found[key.replace("-", "_")] = value
     return found
 

@@ -12,6 +12,7 @@ from fastapi.responses import PlainTextResponse
 from starlette.datastructures import UploadFile
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.documents import OriginalFile, PagePicture, read_original, read_source, remove
 from argot.service.usecases.documents.listing import document_near
@@ -67,7 +68,7 @@ def _add_reading(router: APIRouter, pages: Pages) -> None:
         """Return a file that is a picture, to be shown beside the text that was read of it."""
         found = await read_original(pages.kb, who.principal, document=document)
         if found.media_type not in PICTURE_TYPES:
-            raise NotFound("This document is not a picture that browsers can show.")
+            raise NotFound(translate("This document is not a picture that browsers can show."))
         return Response(base64.b64decode(found.base64), media_type=found.media_type, headers=INERT_HEADERS)
 
     @router.get("/markdown")
@@ -179,7 +180,7 @@ async def _render_document(
     wanted = part if part > 0 else None
     read = await document_part(pages.kb, who.principal, document=document, part=wanted, passage=passage)
     if part > 0 and not read.passages and read.parts:
-        raise NotFound("There is no such page in this document.")
+        raise NotFound(translate("There is no such page in this document."))
     stored = {"tags": ", ".join(read.document.tags), "audience": ", ".join(sorted(read.document.audience))}
     stored["fields"] = "\n".join(f"{one.name}: {one.value}" for one in read.given)
     # Only managers of everything may change documents, and see their former revisions.

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from argot.clock import format_time_left
 from argot.errors import Conflict, NotAllowed
-from argot.languages.catalogues import join_with_or, quote_name
+from argot.languages.catalogues import join_with_or, quote_name, translate
 from argot.service.json_values import read_dataclass_fields
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.listing import describe_validity
@@ -122,9 +122,10 @@ class BoundedRoute(APIRoute):
         async def handle_bounded(request: Request) -> Response:
             # Browsers always send the length of a form. A body in chunks would have to be counted while it is read.
             if request.method == "POST" and not request.headers.get("content-length", "").isdigit():
-                raise HTTPException(411, "The request does not say its length.")
+                raise HTTPException(411, translate("The request does not say its length."))
             if is_said_larger(request, most):
-                raise HTTPException(413, f"That is too large: at most {describe_limit(most)} can be sent.")
+                told = translate("That is too large: at most %(limit)s can be sent.", limit=describe_limit(most))
+                raise HTTPException(413, told)
             return await handle(request)
 
         return handle_bounded

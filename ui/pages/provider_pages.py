@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from argot.errors import ArgotError, MissingExtra
+from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import end_sessions, has_passwords
 from argot.service.sign_in.openid_connect import ProviderRefusal, ProviderUnreachable
@@ -24,7 +25,10 @@ PROVIDER_PATH = f"{SIGN_IN_PATH}/provider"
 RETURN_PATH = f"{PROVIDER_PATH}/return"
 """The address to register at the provider: people come back to it."""
 MAX_NEXT_CHARS = 1500
-PROVIDER_DOWN = "Signing in at {} does not work at the moment. Try again in a minute; a password still works. ({})"
+PROVIDER_DOWN = (
+    "Signing in at %(provider)s does not work at the moment. Try again in a minute; a password still works. "
+    "(%(reason)s)"
+)
 
 
 def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provider: ProviderSignIn) -> APIRouter:
@@ -48,8 +52,9 @@ def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provid
         next = unquote(next)
         try:
             if error or not code:
+                reason = f" ({error:.60})" if error else ""
                 raise ProviderRefusal(
-                    f"The provider did not sign you in{f' ({error:.60})' if error else ''}. Try again."
+                    translate("The provider did not sign you in%(reason)s. Try again.", reason=reason)
                 )
             if not ticket:
                 raise ProviderRefusal(OLD)
@@ -64,7 +69,8 @@ def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provid
         return drop_ticket(let_in(authenticator, token, choose_own_page(next)))
 
     async def explain_unreachable(error: ArgotError, next: str) -> Response:
-        return await sign_in_page(kb, 503, next=next, error=PROVIDER_DOWN.format(kb.settings.oidc.label, error))
+        told = translate(PROVIDER_DOWN, provider=kb.settings.oidc.label, reason=error)
+        return await sign_in_page(kb, 503, next=next, error=told)
 
     def drop_ticket(answer: Response) -> Response:
         answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0, more=SIGN_IN_SUFFIX))

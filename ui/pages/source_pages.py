@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 
 from argot.errors import ArgotError, NotFound
+from argot.languages.catalogues import translate
 from argot.results import TOOL_RESULT
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.documents import PassageShown, page_picture, read_original, read_passage
@@ -88,7 +89,7 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
             source = await read_original(kb, await get_current_principal(kb), document=found.document_id)
             # Otherwise a web page that was put in as a document would open at our address.
             if source.media_type != "application/pdf":
-                raise NotFound("Only the originals of PDF documents can be shown.")
+                raise NotFound(translate("Only the originals of PDF documents can be shown."))
         except ArgotError as error:
             return PlainTextResponse(str(error), status_code=404, headers=INERT_HEADERS)
         name = quote(source.document.name, safe="")

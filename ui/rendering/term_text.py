@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from argot.languages.catalogues import translate
 from argot.locations import place
 from argot.service.usecases.glossary.term_results import MeaningShown, TermEntry, TermListing
 from argot.types import LabelStatus
@@ -20,9 +21,11 @@ def format_entry(entry: TermEntry, escape: Escape = str, *, bullet: str = "-") -
     """
     name = escape(entry.term)
     if not entry.meanings:
-        known = ", ".join(map(escape, entry.similar))
-        return f"The glossary does not know '{name}'." + (f" Known terms like it: {known}." if known else "")
-    lines = [f"{name} means:"]
+        told = [translate("The glossary does not know '%(term)s'.", term=name)]
+        if entry.similar:
+            told.append(translate("Known terms like it: %(terms)s.", terms=", ".join(map(escape, entry.similar))))
+        return " ".join(told)
+    lines = [translate("%(term)s means:", term=name)]
     for one in entry.meanings:
         lines += [f"{bullet} {_format_meaning(one, entry.term, escape)}", *_quote_definition(one, escape)]
     if entry.related:
@@ -37,12 +40,13 @@ def _format_meaning(one: MeaningShown, term: str, escape: Escape) -> str:
     texts = [escape(text).rstrip() for text in (one.description, one.notes) if text.strip()]
     said = [text if text.endswith((".", "!", "?")) else f"{text}." for text in texts]
     if one.usable_names:
-        said.append(f"Also called {', '.join(escape(name.text) for name in one.usable_names)}.")
+        names = ", ".join(escape(name.text) for name in one.usable_names)
+        said.append(translate("Also called %(names)s.", names=names))
     said += [_format_avoided(name.text, name.status, one.preferred, escape) for name in one.avoided_names]
     for kind, related in group_relations(one.relations).items():
         said.append(f"{kind.capitalize()}: {', '.join(escape(to.term) for to in related)}.")
     if one.contact or one.owner:
-        said.append(f"Looked after by {escape(one.contact or one.owner)}.")
+        said.append(translate("Looked after by %(name)s", name=escape(one.contact or one.owner)) + ".")
     more = f": {' '.join(said)}" if said else ""
     return f"{escape(one.expansion)} ({escape(one.context)}){name}{more}".lstrip()
 

@@ -61,7 +61,7 @@ def describe_problems(error: RequestValidationError) -> str:
     """Describe the invalid fields, without their values: one of them may be a password."""
     # Five at most: a long list in the wrong form has one problem for each of its items.
     problems = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
-    return f"This input is not valid. {problems}."
+    return translate("This input is not valid. %(problems)s.", problems=problems)
 
 
 def _strip_command(text: str) -> str:

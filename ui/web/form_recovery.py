@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from argot.languages.catalogues import translate
+
 if TYPE_CHECKING:
     pass
 
@@ -30,7 +32,7 @@ class OutdatedForm(HTTPException):
     """An error: the page of this form was made for another session; `form` holds the fields that were typed."""
 
     def __init__(self, form: Fields) -> None:
-        super().__init__(403, "This page is out of date. Go back, reload it, and send it again.")
+        super().__init__(403, translate("This page is out of date. Go back, reload it, and send it again."))
         self.form = form
 
 

@@ -8,13 +8,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from argot.languages.catalogues import translate
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.form_recovery import Fields, may_be_kept, read_fields
 from argot.ui.web.page_templates import render_page
 
 SIGNED_OUT_REASON = (
-    '<p class="error" role="alert">You were signed out. Nothing you typed is lost:'
-    ' <a href="/sign-in" target="_blank" rel="noopener">sign in in another tab</a>, and continue here.</p>'
+    'You were signed out. Nothing you typed is lost: <a href="/sign-in" target="_blank" rel="noopener">sign in in '
+    "another tab</a>, and continue here."
 )
 """The response to a script that asked while somebody was typing. It is shown in the page, which stays."""
 _HIDDEN_FIELDS = ("version", "sense_id", "id", "token", "sense", "change", "kind")
@@ -32,7 +33,8 @@ async def answer_signed_out(request: Request) -> Response | None:
     """Answer the form of somebody who is no longer signed in; None if there is nothing to recover."""
     # HTMX puts the response into the page that asked: a whole page would replace the text being typed.
     if request.headers.get("hx-request"):
-        return HTMLResponse(SIGNED_OUT_REASON, 401, headers={"Cache-Control": "no-store"})
+        told = f'<p class="error" role="alert">{translate(SIGNED_OUT_REASON)}</p>'
+        return HTMLResponse(told, 401, headers={"Cache-Control": "no-store"})
     if not may_be_kept(request.url.path, request.headers.get("content-type", "")):
         return None
     try:

@@ -15,6 +15,7 @@ from repository import ROOT
 from starlette.datastructures import Headers
 from translated_texts import Message, extract_from_module, extract_from_templates, list_modules, list_templates
 
+from argot.evaluate.pages import evaluation_pages
 from argot.graph.presentation import model_troubles
 from argot.graph.presentation.wording import write_abstention
 from argot.languages.catalogues import (
@@ -43,6 +44,7 @@ from argot.ui.chat.answer_settings import EFFORTS, PROFILES
 from argot.ui.chat.brand import TAGLINE
 from argot.ui.chat.first_screen import SAMPLE_QUESTIONS
 from argot.ui.chat.window_texts import CHAINLIT_LANGUAGES, FORMAL_TEXTS, INTERFACE_TEXTS, SCRIPT_TEXTS, translate_window
+from argot.ui.cli import terminal_language
 from argot.ui.pages import (
     account_pages,
     document_list,
@@ -50,6 +52,7 @@ from argot.ui.pages import (
     embed_pages,
     insight_pages,
     page_errors,
+    term_reading_pages,
 )
 from argot.ui.rendering import insight_charts
 from argot.ui.rendering.page_filters import FILE_KINDS
@@ -85,6 +88,7 @@ MODULE_TEXTS = {
     *insight_charts.TITLES.values(),
     *insight_charts.HIGHEST.values(),
     *page_errors.ERRORS,
+    *terminal_language.ERRORS,
     *(text for wing in wings() for _, name, about in wing.workbench for text in (name, about) if text),
     *learning_data_pages.KINDS.values(),
     *workbench_pages.SAYS.values(),
@@ -100,6 +104,8 @@ MODULE_TEXTS = {
     *UNDERLINE_TEXTS,
     *PROFILES,
     *EFFORTS,
+    *term_reading_pages.INITIAL_NAMES.values(),
+    *(one for one in evaluation_pages.SHARES if "@" not in one),
     *document_list.ORDERS.values(),
     *document_list.STATES.values(),
     *(words for words, _ in document_list.AGES.values()),
@@ -133,6 +139,21 @@ NOT_SHOWN = {
     "a question could not be answered",
 }
 """Texts of these modules that nobody sees, or only in a log, or that belong to documents or one language."""
+PAGE_MODULES = [
+    *(path for wing in ("ui", "learn", "evaluate", "ratings") for path in sorted((ROOT / wing / "pages").glob("*.py"))),
+    *(ROOT / "ui" / "web" / f"{name}.py" for name in ("error_pages", "form_recovery", "kept_forms", "page_templates")),
+]
+PAGE_TEXT = re.compile(r"[^\W\d_]{2,},? +[^\W\d_]{2,}|^[A-Z][a-z]+(?: |$)")
+"""How a text for people looks: several words, or one with a capital."""
+OUTSIDE_PAGES = {
+    "There is no decision '…'. Decisions: ….": "only a tampered form has another one",
+    "under Secrets ": "in a message of the command line, for its option",
+    "under Options ": "in a message of the command line, for its option",
+    "typed text.md": "the name of a file",
+    "interval under": "classes of a picture",
+    "public, max-age=…": "a header of HTTP",
+}
+"""Texts of these modules that stay in English, each with the reason."""
 NAMES = {"Argot", "UTC", "JSON"}
 SHOWN_ATTRIBUTES = ("aria-label", "title", "placeholder", "alt")
 HOSTILE = "<script>alert(1)</script> %s %(name)s"
@@ -275,6 +296,49 @@ def test_no_text_of_the_window_stands_outside_the_catalogues() -> None:
         if (texts := [one for one in list_sentences(path.read_text("utf-8")) if one not in known | NOT_SHOWN])
     }
     assert outside == {}
+
+
+def list_page_texts(source: str) -> list[str]:
+    """List the texts of a page's module that people may see: several words, or one with a capital. Left out are
+    docstrings, keys, and the names of fields in errors that only a tampered form gives (`find_choice`). "…" stands for
+    a value.
+    """
+    tree = ast.parse(source)
+    left_out = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
+    for one in ast.walk(tree):
+        if isinstance(one, ast.Dict):
+            left_out.update(map(id, one.keys))
+        elif isinstance(one, ast.Call) and getattr(one.func, "id", "") == "find_choice":
+            left_out.update(map(id, one.args[2:]))
+    found = []
+    for one in ast.walk(tree):
+        if isinstance(one, ast.JoinedStr):
+            left_out.update(map(id, one.values))
+            found.append("".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in one.values))
+    found += [
+        one.value
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Constant) and isinstance(one.value, str) and id(one) not in left_out
+    ]
+    return [text for text in found if PAGE_TEXT.search(text) and not text.startswith("<") and "; filename" not in text]
+
+
+def test_no_text_of_a_page_module_stands_outside_the_catalogues() -> None:
+    known = {text for one in extract_messages() for text in ([one] if isinstance(one, str) else one)}
+    recognised = {re.sub(r"%\(\w+\)s", "…", text) for text in page_errors.ERRORS}
+    texts = {path.name: list_page_texts(path.read_text("utf-8")) for path in PAGE_MODULES}
+    outside = {
+        name: left for name, some in texts.items() if (left := set(some) - known - recognised - OUTSIDE_PAGES.keys())
+    }
+    assert outside == {}
+    assert OUTSIDE_PAGES.keys() <= {text for some in texts.values() for text in some}
+
+
+def test_a_text_outside_the_catalogues_is_found_in_a_page_module() -> None:
+    source = '''"""A docstring."""
+show(error=f"Give {name} again.", title="Terms", headers={"Cache-Control": "no-store"}, kind="some-kind")
+find_choice(KINDS, kind, "the kind")'''
+    assert list_page_texts(source) == ["Give … again.", "Terms"]
 
 
 def test_a_sentence_outside_the_catalogues_is_found() -> None:

@@ -21,9 +21,10 @@ from argot.settings import Settings
 from argot.tools.llm import completion, faults, model_client, session
 from argot.tools.llm.address import parse_address
 from argot.tools.llm.limits import BodyTooLarge
+from argot.ui.cli import terminal_language
 from argot.ui.pages.page_errors import ERRORS, translate_error
 
-FOLDERS = ("jargon_db", "service", "corpus", "ui", "argot")
+FOLDERS = ("jargon_db", "service", "corpus", "ui", "argot", "graph")
 STATUSES = (300, 401, 404, 413, 418, 429, 500, 501, 503, 700)
 
 
@@ -32,7 +33,7 @@ def list_written_patterns() -> list[tuple[int, re.Pattern[str]]]:
     """List the patterns of the texts that modules write, each with the number of characters that it fixes."""
     found = []
     for path in (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
-        if path.name in ("page_errors.py", "warning_texts.py"):
+        if path.name in ("page_errors.py", "terminal_language.py", "warning_texts.py"):
             continue
         for one in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(one, ast.JoinedStr):
@@ -47,7 +48,7 @@ def list_written_patterns() -> list[tuple[int, re.Pattern[str]]]:
     return found
 
 
-@pytest.mark.parametrize("template", [*ERRORS, *MESSAGES])
+@pytest.mark.parametrize("template", [*ERRORS, *MESSAGES, *terminal_language.ERRORS])
 def test_every_text_that_is_recognised_is_written_somewhere(template: str) -> None:
     text = re.sub(r"%\(\w+\)s", "…", template)
     enough = len(text.replace("…", "")) // 3

@@ -1,0 +1,35 @@
+"""How the languages with a file of words introduce what a text says, and ask for it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from argot.languages.detection import identify_listed_language
+from argot.languages.language_data import LISTED_LANGUAGES, read_language_file
+
+
+@cache
+def join_quoted_words(key: str) -> str:
+    """Join what the languages have under a key of their section `quoted`, as alternatives of a pattern."""
+    return "|".join(read_language_file(code)["quoted"][key] for code in LISTED_LANGUAGES)
+
+
+def is_label(text: str) -> bool:
+    """Return whether the text before a colon marks a statement of the text itself: "Note: ...", "Hinweis: ..."."""
+    return _compile_labels().fullmatch(text) is not None
+
+
+def asks_for_words(question: str) -> bool:
+    """Return whether a question asks what a text says, such as a message: "What is the message when ...?"."""
+    return _compile_asking(identify_listed_language(question)).search(question) is not None
+
+
+@cache
+def _compile_labels() -> re.Pattern[str]:
+    return re.compile(rf"\W*(?:{join_quoted_words('labels')})\W*", re.IGNORECASE)
+
+
+@cache
+def _compile_asking(code: str) -> re.Pattern[str]:
+    return re.compile(read_language_file(code)["quoted"]["asks"], re.IGNORECASE)

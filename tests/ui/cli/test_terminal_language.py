@@ -1,0 +1,58 @@
+"""The language of the terminal: what everybody's commands print, and their errors."""
+
+from pathlib import Path
+
+import pytest
+
+from argot.languages.catalogues import page_language
+from argot.ui.cli.main import main
+from argot.ui.cli.terminal_language import ERRORS, choose_terminal_language, translate_command_error
+
+
+@pytest.mark.parametrize(
+    ("environment", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "de_DE.UTF-8"}, "de"),
+        ({"LANG": "de_DE.UTF-8", "LC_MESSAGES": "fr_FR"}, "fr"),
+        ({"LC_ALL": "C.UTF-8", "LANG": "de_DE.UTF-8", "LANGUAGE": "de"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LANGUAGE": "es:de"}, "es"),
+        ({"LANG": "it_IT.UTF-8"}, "en"),
+    ],
+)
+def test_the_language_is_read_as_gettext_reads_it(environment: dict[str, str], language: str) -> None:
+    assert choose_terminal_language(environment) == language
+
+
+@pytest.mark.parametrize("template", ERRORS)
+def test_the_common_errors_of_commands_are_translated_with_their_values(template: str) -> None:
+    token = page_language.set("de")
+    english = template.replace("%(", "<").replace(")s", ">")
+    translated = translate_command_error(english)
+    page_language.reset(token)
+    assert translated != english and translated.count("<") == english.count("<")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("ask", "x"), "ist keine Wissensbasis. Legen Sie eine an mit: argot init"),
+        (("add", ""), "Es wurde ein leerer Pfad angegeben."),
+        (("add", "a.md", "https://example.org"), "Geben Sie entweder Pfade oder Webadressen an"),
+        (("glossary", "import", "gone.csv"), "gone.csv kann nicht gelesen werden"),
+    ],
+)
+def test_a_terminal_in_german_gets_german_errors(
+    arguments: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"ARGOT_HOME": str(tmp_path / "kb"), "LC_ALL": "de_DE.UTF-8", "LANGUAGE": ""}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments])
+    assert ended.value.code == 1 and said in capsys.readouterr().err
+    assert page_language.get() == "en"

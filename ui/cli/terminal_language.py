@@ -1,0 +1,44 @@
+"""The language of a terminal, and the errors of the commands that everybody uses in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from argot.languages.catalogues import LANGUAGE_NAMES, translate
+from argot.languages.language_data import ENGLISH
+from argot.languages.written_texts import find_template
+
+ERRORS = (
+    "There is no knowledge base in %(home)s. Make one with: %(command)s",
+    "There is no file or folder %(path)s. Nothing was added.",
+    "%(address)s was not added: %(host)s lies in a private network (%(number)s). An administrator can name it as a "
+    "source: argot source add %(source)s --with private=yes",
+    "The question is empty. Write what you want to know.",
+    "There is no thread '%(thread)s' of yours. See them with: argot threads list",
+    "There is no context '%(context)s'. Contexts: %(contexts)s.",
+    "Unknown profile '%(name)s'. Profiles: %(names)s.",
+    "Unknown switch '%(name)s'. Switches: %(names)s.",
+    "There is no document '%(name)s'. See them all with: argot list",
+    "'%(text)s' is not a date. Write it as 2025-03-01, 2025-03 or 2025.",
+    "There is no user '%(name)s'. Make one with: argot user add %(user)s --group GROUP",
+    "Unknown glossary format '%(name)s'. Formats: %(names)s.",
+)
+"""What use cases write in English for logs and programs, too, and these commands meet most."""
+
+
+def choose_terminal_language(environment: Mapping[str, str]) -> str:
+    """Return the language that a terminal asks for, as gettext reads it; English without a catalogue of it."""
+    locale = next((environment[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environment.get(name)), "C")
+    if locale.partition(".")[0] in ("C", "POSIX"):
+        return ENGLISH
+    wanted = [*environment.get("LANGUAGE", "").split(":"), locale]
+    codes = (name.partition(".")[0].partition("_")[0] for name in wanted)
+    return next((code for code in codes if code in LANGUAGE_NAMES), ENGLISH)
+
+
+def translate_command_error(text: str) -> str:
+    """Write an error of a command in the language of the terminal; one without a translation stays English."""
+    from argot.ui.pages.page_errors import ERRORS as PAGE_ERRORS
+
+    template, values = find_template(text, (*ERRORS, *PAGE_ERRORS))
+    return translate(template, **values) if template else translate(text)

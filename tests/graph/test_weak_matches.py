@@ -8,6 +8,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from argot.graph.build import build_graph
+from argot.graph.presentation import turn_view
 from argot.graph.run import ask
 from argot.results import MIN_NEAREST_SCORE, WEAK_MATCH, AskResult
 from argot.ui.cli.terminal_answer import print_turn
@@ -45,6 +46,16 @@ async def test_a_quotation_on_good_evidence_is_not_called_doubtful(tiny_kb: Any)
     result = await asked(tiny_kb.run_context(weak_below=0.05), QUESTION)
     assert not result.is_weak
     assert WEAK_MATCH not in format_message(result) + view_result(result).content
+
+
+@pytest.mark.parametrize(("share", "is_weak"), [(0.0, False), (1.0, True)])
+async def test_beyond_english_less_evidence_is_enough(
+    tiny_kb: Any, monkeypatch: pytest.MonkeyPatch, share: float, is_weak: bool
+) -> None:
+    monkeypatch.setattr(turn_view, "WEAK_BEYOND_ENGLISH", share)
+    tiny_kb.add("werkstatt.md", "# Werkstatt\n\nDer Brennofen kühlt 40 Stunden lang ab.\n")
+    result = await asked(tiny_kb.run_context(weak_below=1.0), "Wie viele Stunden kühlt der alte Brennofen in Halle 2?")
+    assert (result.status, result.is_weak) == ("answered", is_weak)
 
 
 async def test_a_refusal_shows_only_passages_that_could_matter(tiny_kb: Any) -> None:

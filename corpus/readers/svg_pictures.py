@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
+import subprocess
+import sys
 
 from lxml import etree  # type: ignore[import-untyped]
 from lxml.etree import _Element  # type: ignore[import-untyped]
@@ -10,13 +13,22 @@ from lxml.etree import _Element  # type: ignore[import-untyped]
 from argot.corpus.readers.xml_text import parse_safely
 
 _MAX_BYTES = 3_000_000
-_MAX_REFERENCES = 2_000
-"""References within the file ("use"): each is drawn where it stands, and they may be nested."""
-_MAX_DEPTH_OF_REFERENCES = 4
 _DRAWN_WIDTH_PIXELS = 1_200
 _MAX_SIDES_RATIO = 8
 _LOADED = ("image", "feImage", "foreignObject", "script")
 """Elements that name other files, or may."""
+_MAX_SECONDS = 2
+"""Processor time of a drawing. References, clips, masks, markers and filters of a small file can take any time."""
+_MAX_WAIT_SECONDS = 20
+_DRAWING = f"""
+import resource, sys
+resource.setrlimit(resource.RLIMIT_CPU, ({_MAX_SECONDS}, {_MAX_SECONDS}))
+resource.setrlimit(resource.RLIMIT_AS, ({1 << 30}, {1 << 30}))
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+import resvg_py
+svg = sys.stdin.buffer.read().decode()
+sys.stdout.buffer.write(bytes(resvg_py.svg_to_bytes(svg_string=svg, background="white")))
+"""
 _FOREIGN_ADDRESS = re.compile(r"url\(\s*[\"']?(?!#)|@import", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)(?:px)?\s*\Z")
 
@@ -29,20 +41,27 @@ def draw_svg(data: bytes) -> bytes | None:
     if root is None or etree.QName(root).localname != "svg" or (ratio := _read_ratio(root)) is None:
         return None
     _remove_foreign(root)
-    if not _is_bounded(root):
-        return None
-    import resvg_py
-
     if not root.get("viewBox"):
         root.set("viewBox", f"0 0 {root.get('width')} {root.get('height')}")
     width = round(_DRAWN_WIDTH_PIXELS * min(ratio, 1.0))
     # With one of them alone, resvg refuses the file.
     root.set("width", str(width))
     root.set("height", str(round(width / ratio)))
+    return _draw_apart(etree.tostring(root))
+
+
+def _draw_apart(svg: bytes) -> bytes | None:
+    """Return an SVG as PNG, drawn in a process of its own: where that takes too long or crashes, only the picture is
+    lost, and None returned.
+    """
+    command = [sys.executable, "-I", "-c", _DRAWING]
     try:
-        return bytes(resvg_py.svg_to_bytes(svg_string=etree.tostring(root, encoding="unicode"), background="white"))
-    except ValueError:
+        done = subprocess.run(  # noqa: S603  (no shell; the file is data)
+            command, input=svg, capture_output=True, timeout=_MAX_WAIT_SECONDS, check=False
+        )
+    except (subprocess.TimeoutExpired, OSError):
         return None
+    return done.stdout if done.returncode == 0 and done.stdout else None
 
 
 def _read_ratio(root: _Element) -> float | None:
@@ -54,7 +73,11 @@ def _read_ratio(root: _Element) -> float | None:
         width, height = map(float, sides)
     except ValueError:
         return None
-    if min(width, height) <= 0 or max(width, height) > _MAX_SIDES_RATIO * min(width, height):
+    if (
+        not math.isfinite(width * height)
+        or min(width, height) <= 0
+        or max(width, height) > _MAX_SIDES_RATIO * min(width, height)
+    ):
         return None
     return width / height
 
@@ -71,20 +94,3 @@ def _remove_foreign(root: _Element) -> None:
             is_link = etree.QName(name).localname in ("href", "base")
             if (is_link and not value.startswith("#")) or _FOREIGN_ADDRESS.search(value):
                 del element.attrib[name]
-
-
-def _is_bounded(root: _Element) -> bool:
-    """Return whether the references within a file are few, and not nested so that they multiply."""
-    targets = {element.get("id"): element for element in root.iter(etree.Element) if element.get("id")}
-
-    def count(element: _Element, depth: int) -> int:
-        total = 0
-        for inner in element.iter(etree.Element):
-            link = next((value for name, value in inner.attrib.items() if etree.QName(name).localname == "href"), "")
-            if link and (target := targets.get(link[1:])) is not None:
-                total += 1 + (count(target, depth + 1) if depth < _MAX_DEPTH_OF_REFERENCES else _MAX_REFERENCES)
-            if total > _MAX_REFERENCES:
-                break
-        return total
-
-    return count(root, 0) <= _MAX_REFERENCES

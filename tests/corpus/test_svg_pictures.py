@@ -60,9 +60,30 @@ NESTED = "".join(f'<g id="g{n}">{f"""<use href="#g{n - 1}"/>""" * 10}</g>' for n
     "data",
     [
         b"<html><svg></svg></html>", b"<svg", make_svg(sides=""), make_svg(sides='viewBox="0 0 9000 10"'),
-        make_svg(f'<rect id="g0" width="1" height="1"/>{NESTED}'), make_svg('<g id="a"><use href="#a"/></g>'),
-        make_svg("<g>" * 3000 + "</g>" * 3000), b"<!DOCTYPE svg [<!ENTITY a 'b'>]>" + make_svg(),
+        make_svg("<g>" * 3000 + "</g>" * 3000), make_svg(sides='viewBox="0 0 inf inf"'),
+        make_svg(sides='viewBox="0 0 nan nan"'), make_svg(sides='viewBox="0 0 1e200 1e200"'),
+        b"<!DOCTYPE svg [<!ENTITY a 'b'>]>" + make_svg(),
     ],
 )  # fmt: skip
-def test_what_is_no_picture_or_grows_without_bounds_is_refused(data: bytes) -> None:
+def test_what_is_no_picture_is_refused(data: bytes) -> None:
     assert draw_svg(data) is None
+
+
+BOX = '<rect width="9" height="9"'
+CLIPS = "".join(
+    f'<clipPath id="c{n}">{f"""{BOX} clip-path="url(#c{n - 1})"/>""" * 10}</clipPath>' for n in range(1, 13)
+)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        f'<clipPath id="c0">{BOX}/></clipPath>{CLIPS}{BOX} clip-path="url(#c12)"/>',
+        f'<rect id="g0" width="1" height="1"/>{NESTED}',
+        '<g transform="scale(2)">' * 250 + '<rect width="1" height="1"/>' + "</g>" * 250,
+    ],
+    ids=["clips", "references", "crash"],
+)
+def test_a_drawing_that_takes_too_long_or_crashes_costs_the_picture_alone(inner: str) -> None:
+    assert draw_svg(make_svg(inner)) is None
+    assert draw_svg(make_svg(BARS)) is not None

@@ -109,7 +109,7 @@ def explain_expiry(answer: VerifiedAnswer, sources: AnswerSources, *, shut_out: 
     """
     reasons = [translate("The person who verified it was erased.")] if answer.owner == ERASED else []
     if shut_out:
-        reasons.append(translate("The person who verified it is suspended."))
+        reasons.append(translate("The account of the person who verified it is closed."))
     for one in answer.content.passages:
         if one.document not in sources.there:
             reasons.append(translate("%(document)s was removed.", document=quote_name(one.document_name)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from argot.document_names import find_telling_folders
 from argot.languages.catalogues import join_with_and, translate, translate_number
 from argot.tools.retrieval.topic_documents import TopicDocuments
 from argot.tools.text.words import bare
@@ -53,7 +54,7 @@ def write_library(documents: Sequence[Document]) -> str:
         if some:
             lines.append(translate_number(*head, len(some)))
             ordered = sorted(some, key=lambda one: one.name.casefold())
-            lines += [f"- {_name_document(one)}" for one in ordered[:MAX_DOCUMENTS]]
+            lines += _name_documents(ordered)
             if len(some) > MAX_DOCUMENTS:
                 more = len(some) - MAX_DOCUMENTS
                 lines.append(translate("and %(number)s others; these are the first by name.", number=more))
@@ -65,17 +66,26 @@ def write_topic(topic: str, about: TopicDocuments) -> str:
     one, many = _HEADED if about.headed else _MENTIONING
     documents = about.headed or about.mentioning
     lines = [translate_number(one, many, len(documents), topic=topic)]
-    lines += [f"- {_name_document(one)}" for one in documents[:MAX_DOCUMENTS]]
+    lines += _name_documents(documents)
     others = len(documents) - MAX_DOCUMENTS
     if others > 0:
         lines.append(translate("and %(number)s others; these fit best.", number=others))
     return "\n".join(lines)
 
 
-def _name_document(document: Document) -> str:
+def _name_documents(documents: Sequence[Document]) -> list[str]:
+    """Return a line for each of the first documents: its name, with its folder where others have the same, and its
+    title.
+    """
+    folders = find_telling_folders(one.uri for one in documents)
+    return [f"- {_name_document(one, folders[one.uri])}" for one in documents[:MAX_DOCUMENTS]]
+
+
+def _name_document(document: Document, folder: str) -> str:
+    name = f"{folder}/{document.name}" if folder else document.name
     stem = PurePosixPath(document.name).stem
     # A title that only repeats the file name adds no information.
-    return document.name if bare(stem) == bare(document.title) else f"{document.name}: {document.title}"
+    return name if bare(stem) == bare(document.title) else f"{name}: {document.title}"
 
 
 def write_glossary(terms: int, contexts: Sequence[str]) -> str:

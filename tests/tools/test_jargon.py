@@ -270,3 +270,8 @@ def test_offsets_refer_to_the_original_question() -> None:
 def test_a_question_of_a_megabyte_is_handled(unit: str) -> None:
     found = identify_terms((unit * 1_000_000)[:1_000_000], [])
     assert all(mention.end <= 10_000 for mention in found)
+
+
+@pytest.mark.parametrize("said", ["Und wenn ich ihn vergessen habe?", "Y si no?", "Où est-il ?", "Der Schrank?"])
+def test_a_function_word_of_another_language_is_no_term(said: str) -> None:
+    assert find_unknown_terms(f"And if I just forgot the badge? {said}") == []

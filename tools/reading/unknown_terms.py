@@ -18,7 +18,7 @@ from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.lookup.ordinary_words import is_ordinary_word, load_well_known
 from argot.jargon_db.lookup.span_mask import SpanMask
 from argot.languages.detection import identify_listed_language
-from argot.languages.language_data import ENGLISH
+from argot.languages.language_data import ENGLISH, load_listed_languages
 from argot.tools.reading.abbreviation_shapes import (
     ALL_CAPITALS,
     SMALL_FIRST,
@@ -229,7 +229,12 @@ def _is_jargon(text: str, start: int, end: int, *, shouted: bool, english: bool)
     word = text[start:end]
     plural = _PLURAL.fullmatch(word)
     stem = plural.group(1) if plural else word
-    if _is_well_known(word) or _is_well_known(stem) or _is_ordinary_number(text, start, word):
+    if (
+        _is_function_word(word)
+        or _is_well_known(word)
+        or _is_well_known(stem)
+        or _is_ordinary_number(text, start, word)
+    ):
         return False
     if ALL_CAPITALS.fullmatch(stem) or "&" in word:
         # In a shouted question any English word is in capitals; elsewhere only a few are, for stress: "NOT", "MUST".
@@ -270,11 +275,23 @@ def _has_initials(text: str, start: int, end: int) -> bool:
     return sorted(word[0].lower() for word in words) == sorted(text[start:end])
 
 
+def _is_function_word(word: str) -> bool:
+    """Return whether it is one in a language with a list, at the beginning of a sentence: Argot joins a follow-up to the
+    question before, and the two may be in different languages.
+    """
+    return word.istitle() and word.casefold() in _load_stop_words()
+
+
 def _is_well_known(word: str) -> bool:
     """Return whether a word is well known as it is written: `um` is a unit, UM may be jargon. Longer names also in
     capitals.
     """
     return word in load_well_known() or word in _list_capital_names()
+
+
+@cache
+def _load_stop_words() -> frozenset[str]:
+    return frozenset().union(*(one.stop_words for one in load_listed_languages()))
 
 
 @cache

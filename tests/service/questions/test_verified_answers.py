@@ -234,7 +234,7 @@ async def test_an_answer_is_not_given_while_its_owner_is_suspended(kb: Knowledge
     kb.people.suspend("mona")
     assert (await asked(kb, OLGA, TRIM)).verified is None
     (expired,) = await verified_list(kb, ROOT, expired=True)
-    assert expired.expired == ["The person who verified it is suspended."]
+    assert expired.expired == ["The account of the person who verified it is closed."]
     kb.people.restore("mona")
     assert (await asked(kb, OLGA, TRIM)).verified is not None
     kb.people.suspend("mona")

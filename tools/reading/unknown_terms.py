@@ -276,8 +276,8 @@ def _has_initials(text: str, start: int, end: int) -> bool:
 
 
 def _is_function_word(word: str) -> bool:
-    """Return whether it is one in a language with a list, at the beginning of a sentence: Argot joins a follow-up to the
-    question before, and the two may be in different languages.
+    """Return whether a word begins a sentence as a function word of a language with a list: Argot joins a follow-up to
+    the question before, and the two may be in different languages.
     """
     return word.istitle() and word.casefold() in _load_stop_words()
 

@@ -108,7 +108,7 @@ def end_connections(url: str) -> None:
     """Cut every other connection to this database, as a restart of the server does."""
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity"
             " WHERE pid != pg_backend_pid() AND datname = current_database()"
         )
 

@@ -80,7 +80,8 @@ class Served:
             self._abort("did not stop")
         self._reader.join(PATIENCE)
         if code == 0:
-            assert not LEFT_OPEN & {path.name for path in self.home.iterdir()}
+            left = LEFT_OPEN & {path.name for path in self.home.iterdir()}
+            assert not left, f"left open: {sorted(left)}"
         return code
 
     def __enter__(self) -> "Served":

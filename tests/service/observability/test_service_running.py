@@ -28,7 +28,7 @@ from argot.settings import Settings
 
 QUESTION = "What does a late tariff filing cost?"
 CANARY = "zweiundvierzigfach"
-PAGES = ("/", "/sign-in", "/account", "/glossary", "/glossary/misses", "/people", "/health", "/ready", "/metrics",
+PAGES = ("/", "/sign-in", "/account", "/glossary", "/glossary/queue", "/people", "/health", "/ready", "/metrics",
          "/nothing", "/api/openapi.json", "/account/data", "/public/argot.css", "/public/argot.js",
          "/project/translations")  # fmt: skip
 

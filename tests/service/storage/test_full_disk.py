@@ -29,7 +29,7 @@ READ = (
     "/api/glossary/conflicts",
     "/v1/models",
 )
-SEEN = ("/account", "/glossary", "/glossary/misses")
+SEEN = ("/account", "/glossary", "/glossary/queue")
 NOT_NOTED = "a use of a key or session could not be recorded"
 
 

@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,8 @@ async def _asked(home: Path, questions: Sequence[str]) -> None:
             if result.misses:
                 await thread_share(kb, who, thread=result.thread)
     today = utc_now().date()
-    with open_connection(home / "threads.db") as connection:
+    # A connection that is left open would keep the service from removing the log when it stops.
+    with closing(open_connection(home / "threads.db")) as connection:
         for (id_,) in connection.execute("SELECT id FROM asked").fetchall():
             day = (today - timedelta(days=min(id_ * 11 % 27, id_ * 7 % 31))).isoformat()
             connection.execute("UPDATE asked SET day = ?, first_word = seconds * 0.6 WHERE id = ?", (day, id_))

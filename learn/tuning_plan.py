@@ -68,7 +68,7 @@ def save_plan(home: Path, plan: TuningPlan) -> None:
 
 def list_plans(home: Path) -> list[TuningPlan]:
     """List the plans, newest first, without files that hold none."""
-    return [plan for path in sorted((home / TUNINGS).glob("t*.json"), reverse=True) if (plan := _read(path))]
+    return [plan for path in sorted((home / TUNINGS).glob("t*.json"), reverse=True) if (plan := _read_plan(path))]
 
 
 def find_plan(home: Path, id_: str) -> TuningPlan:
@@ -77,7 +77,7 @@ def find_plan(home: Path, id_: str) -> TuningPlan:
         NotFound: there is no tuning of this id.
     """
     # The id becomes a path: nothing in it may lead out of the folder.
-    plan = _read(_locate(home, id_)) if id_.isalnum() and id_.isascii() else None
+    plan = _read_plan(_locate(home, id_)) if id_.isalnum() and id_.isascii() else None
     if plan is None:
         raise NotFound(f"There is no tuning '{id_}'. Those there are: argot learn tuning list")
     return plan
@@ -111,7 +111,7 @@ def _locate(home: Path, id_: str) -> Path:
     return home / TUNINGS / f"{id_}.json"
 
 
-def _read(path: Path) -> TuningPlan | None:
+def _read_plan(path: Path) -> TuningPlan | None:
     try:
         value = json.loads(path.read_text("utf-8"))
         kinds, trained = (tuple(_check_kinds(value.get(name, ()))) for name in ("kinds", "trained"))

@@ -121,17 +121,23 @@ def test_direction_marks_are_removed_from_a_file_name(tmp_path: Path) -> None:
     assert source.load() == b"# Invoice"
 
 
-def test_pictures_beside_a_page_are_read_with_it_but_no_logo(tmp_path: Path) -> None:
+def draw_box() -> bytes:
+    """Return a picture with a box, as PNG."""
     picture = Image.new("RGB", (400, 300), "white")
     ImageDraw.Draw(picture).rectangle((40, 40, 300, 200), fill="navy")
     buffer = io.BytesIO()
     picture.save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def test_pictures_beside_a_page_are_read_with_it_but_no_logo(tmp_path: Path) -> None:
+    drawn = draw_box()
     page = (
         "<h1>Valves</h1><p><img src='img/company logo.png'></p><p>![](img/valve.png)</p>"
         "<figure><img src='img/valve.png'><figcaption>The valve</figcaption></figure><img src='../../etc/passwd.png'>"
     )
-    files = {"book/a.html": page.encode(), "book/img/valve.png": buffer.getvalue()}
-    files["book/img/company logo.png"] = buffer.getvalue() + b" "
+    files = {"book/a.html": page.encode(), "book/img/valve.png": drawn}
+    files["book/img/company logo.png"] = drawn + b" "
     path = zipped(tmp_path / "book.zip", files)
     source = next(one for one in list_sources([path]) if one.name == "a.html")
     data = source.load()
@@ -141,17 +147,13 @@ def test_pictures_beside_a_page_are_read_with_it_but_no_logo(tmp_path: Path) -> 
 
 
 def test_pictures_beside_a_markdown_file_are_read_with_it(tmp_path: Path) -> None:
-    picture = Image.new("RGB", (400, 300), "white")
-    ImageDraw.Draw(picture).rectangle((40, 40, 300, 200), fill="navy")
-    buffer = io.BytesIO()
-    picture.save(buffer, "PNG")
+    drawn = draw_box()
     text = (
         "# Valves\n\n![A valve](images/a%20b.png)\n\nFigure 1: Valve of the tank\n\n"
         "Opened by hand.\n\n<img src='../images/other.png' alt='Its handle'>\n\n"
         "![](../../etc/passwd.png) ![](https://example.org/x.png) ![](images/none.png)\n\n"
         "```\n![](images/a%20b.png)\n```\n"
     )
-    drawn = buffer.getvalue()
     files = {"book/valves.md": text.encode(), "book/images/a b.png": drawn, "images/other.png": drawn}
     path = zipped(tmp_path / "book.zip", files)
     source = next(one for one in list_sources([path]) if one.name == "valves.md")

@@ -75,7 +75,7 @@ def find_asked_range(question: str) -> ValueRange | None:
     if len(found) != 1 or any(word in NUMBER_WORDS for word in fold_words(question)):
         return None
     before = fold_words(question[: found[0].start()])
-    return None if before and before[-1] in _UNSURE else _read(found[0])
+    return None if before and before[-1] in _UNSURE else _read_range(found[0])
 
 
 def excludes_range(asked: ValueRange | None, text: str) -> bool:
@@ -135,7 +135,7 @@ def _select_nearest(places: Sequence[int], ranges: Sequence[ValueRange]) -> list
 
 def _read_cell(cell: str) -> ValueRange | None:
     found = _RANGE.fullmatch(cell.strip())
-    return _read(found) if found else None
+    return _read_range(found) if found else None
 
 
 def _is_same_unit(asked: str, said: str, column: str) -> bool:
@@ -145,7 +145,7 @@ def _is_same_unit(asked: str, said: str, column: str) -> bool:
     return asked in find_units(column) or asked in content_stems(column)
 
 
-def _read(found: re.Match[str]) -> ValueRange | None:
+def _read_range(found: re.Match[str]) -> ValueRange | None:
     low, high = _parse_number(found["number"], found["scale"]), _parse_number(found["last_number"], found["last_scale"])
     named = {unit for group in _UNIT_GROUPS if (unit := _find_unit(found[group]))}
     is_span, sign = found["last_number"] is not None, found["sign"] or ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, cast
 
 import numpy as np
@@ -70,7 +70,7 @@ class MeaningReader:
 
     def read_passages(self, question: str, passages: Sequence[Passage]) -> list[PassageReading]:
         """Return the reading of each passage; without a multilingual embedder, nothing in it answers."""
-        return self._readings.all_of(question, passages, self._read)
+        return self._readings.all_of(question, passages, self._read_units)
 
     def read_closely(self, question: str, passages: Sequence[Passage]) -> list[PassageReading]:
         return self.read_passages(question, passages)
@@ -90,13 +90,9 @@ class MeaningReader:
 
     def _read_claim(self, text: str, passages: Sequence[Passage]) -> list[PassageReading]:
         """Return the reading of each passage for a statement: of a title it says less than a question does."""
+        return self._claim_readings.all_of(text, passages, partial(self._read_units, headings=1))
 
-        def read(text: str, passages: Sequence[Passage]) -> list[PassageReading]:
-            return self._read(text, passages, headings=1)
-
-        return self._claim_readings.all_of(text, passages, read)
-
-    def _read(self, question: str, passages: Sequence[Passage], headings: int = 0) -> list[PassageReading]:
+    def _read_units(self, question: str, passages: Sequence[Passage], headings: int = 0) -> list[PassageReading]:
         known = [_list_texts(one, headings) for one in passages] if self.is_multilingual else [{} for _ in passages]
         listed = [text for of_passage in known for text in of_passage.values()]
         chances = iter(self._measure_chances(question, listed) if listed else ())

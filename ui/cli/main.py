@@ -116,10 +116,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             # In a terminal with another encoding than UTF-8 an answer must not end in a traceback.
             stream.reconfigure(errors="replace")
     with speak(choose_terminal_language(os.environ)):
-        _run(arguments)
+        _run_command(arguments)
 
 
-def _run(arguments: list[str] | None) -> NoReturn:
+def _run_command(arguments: list[str] | None) -> NoReturn:
     try:
         given = sys.argv[1:] if arguments is None else arguments
         _build_command(given[0] if given else "")(args=arguments, prog_name="argot")

@@ -18,6 +18,7 @@ without a checksum (as for SQLite's texts) a flipped bit cannot be distinguished
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import json
 import os
@@ -43,8 +44,21 @@ from argot.corpus.embedding import embedder
 from argot.protocols import Vectors
 
 PAGE = 4096
-DOCUMENTS = 1_100
-"""Above a thousand vectors Chroma saves its graph."""
+DOCUMENTS, SECTIONS, SECTION_WORDS = 22, 50, 24
+PASSAGE_CHARS = 200
+"""Each section of a document becomes a passage of its own: above 1,000 vectors Chroma saves its graph."""
+PRELOADED = (
+    "argot.graph.build",
+    "argot.service.operations.doctor",
+    "argot.service.transport.knowledge_base_client",
+    "argot.service.usecases.catalogue",
+    "argot.ui.cli.main",
+    "chromadb.api.rust",
+    "chromadb_rust_bindings",
+    "langgraph.checkpoint.sqlite.aio",
+    "onnxruntime",
+    "tokenizers",
+)
 QUESTION, ANSWER = "What is a PUC?", "pump unit controller"
 MOST_SECONDS = 600
 WORDS = (
@@ -140,7 +154,8 @@ def make_base(folder: Path) -> Path:
     documents.mkdir()
     (documents / "puc.md").write_text("# Pumps\n\nA PUC (pump unit controller) stops the pump above 12 bar.\n")
     for n in range(DOCUMENTS):
-        (documents / f"{n}.md").write_text(f"# Part {n}\n\n{' '.join(chosen.choices(WORDS, k=12)).capitalize()}.\n")
+        texts = (" ".join(chosen.choices(WORDS, k=SECTION_WORDS)).capitalize() for _ in range(SECTIONS))
+        (documents / f"{n}.md").write_text("".join(f"# Part {n}.{m}\n\n{text}.\n\n" for m, text in enumerate(texts)))
     for command in (
         ("init",), ("add", documents), ("context", "add", "Pumps"), ("user", "add", "ann"),
         ("glossary", "add", "PUC", "Pumps", "pump unit controller"),
@@ -224,11 +239,9 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    import chromadb.api.rust  # noqa: F401
-
-    import argot.graph.build
-    import argot.ui.cli.main  # noqa: F401
-
+    for name in PRELOADED:
+        importlib.import_module(name)
+    os.environ["ARGOT_PASSAGE_CHARS"] = str(PASSAGE_CHARS)
     embedder.load_embedder = corpus.load_embedder = lambda _: HashingEmbedder()  # type: ignore[attr-defined]
     with tempfile.TemporaryDirectory(prefix="argot-damage-") as folder:
         home, failed = make_base(Path(folder)), 0

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from serving import COMMAND, environment
+from serving import run
 
 from argot.corpus.ingestion.source import Source
 from argot.corpus.ingestion.sources import list_sources
@@ -167,13 +167,11 @@ def test_reading_a_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
 @pytest.fixture
 def argot(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
     """Run a command, with a time limit so that it cannot hang."""
-    settings = environment(ARGOT_HOME=str(tmp_path / "kb"))
 
-    def run(*arguments: object) -> "subprocess.CompletedProcess[str]":
-        command = [*COMMAND, *map(str, arguments)]
-        return subprocess.run(command, check=False, capture_output=True, text=True, env=settings, timeout=HANGS)
+    def run_here(*arguments: object) -> "subprocess.CompletedProcess[str]":
+        return run(*arguments, seconds=HANGS, ARGOT_HOME=str(tmp_path / "kb"))
 
-    return run
+    return run_here
 
 
 def test_commands_refuse_pipes_and_links_without_hanging(

@@ -320,7 +320,7 @@ def _state(home: Path) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", killing.shares(12))
+@pytest.mark.parametrize("share", killing.shares(8))
 def test_a_killed_compaction_run_again_equals_one_clean_run(
     clean: tuple[Path, int, Any], share: float, tmp_path: Path
 ) -> None:

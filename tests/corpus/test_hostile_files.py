@@ -120,11 +120,12 @@ def test_an_unreadable_pdf_is_refused_with_the_reason(data: bytes, said: str) ->
 
 
 @pytest.mark.slow
-def test_a_pdf_of_five_thousand_pages_is_read_to_the_end() -> None:
-    found = read(pdf(5000, lines=4), "long.pdf", seconds=600)
-    assert "Valve a-0 of" in found.markdown and "Valve ejjj-3 of" in found.markdown
-    assert found.cuts[-1].page == 5000
-    assert "took longer" in refusal(pdf(5000, lines=4), "long.pdf", seconds=1)
+def test_a_pdf_of_two_thousand_pages_is_read_to_the_end() -> None:
+    data = pdf(2000, lines=4)
+    found = read(data, "long.pdf", seconds=600)
+    assert "Valve a-0 of" in found.markdown and "Valve bjjj-3 of" in found.markdown
+    assert found.cuts[-1].page == 2000
+    assert "took longer" in refusal(data, "long.pdf", seconds=0.2)
 
 
 def test_pages_of_a_single_line_keep_it() -> None:

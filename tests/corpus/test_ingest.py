@@ -361,7 +361,7 @@ def clean(worked: Path) -> tuple[int, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", killing.shares(12))
+@pytest.mark.parametrize("share", killing.shares(8))
 def test_a_killed_ingest_run_again_equals_one_clean_run(
     worked: Path, clean: tuple[int, Any], share: float, tmp_path: Path
 ) -> None:

@@ -862,17 +862,44 @@ def test_a_file_that_is_nested_too_deeply_is_refused() -> None:
     assert refusal(rezip(OFFICE[".docx"](), nest), "a.docx").reason == "nested too deeply"
 
 
-def test_a_shared_string_in_many_cells_is_counted_before_joining() -> None:
-    from openpyxl import Workbook
+SHARED_STRINGS = {
+    "[Content_Types].xml": (
+        b"</Types>",
+        b'<Override PartName="/xl/sharedStrings.xml" ContentType="application/vnd.openxmlformats-officedocument'
+        b'.spreadsheetml.sharedStrings+xml"/></Types>',
+    ),
+    "xl/_rels/workbook.xml.rels": (
+        b"</Relationships>",
+        b'<Relationship Id="shared" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/'
+        b'sharedStrings" Target="sharedStrings.xml"/></Relationships>',
+    ),
+}
+"""What a workbook with shared strings says of them in other parts: the end of each part, and what takes its place."""
 
-    book = Workbook()
-    for _ in range(12_000):
-        book.active.append(["word " * 6000])
-    data = io.BytesIO()
-    book.save(data)
-    assert len(data.getvalue()) < 1_000_000
+
+def share_string(text: str, cells: int) -> bytes:
+    """Make a workbook in which so many cells refer to one string; openpyxl would write it into each of them."""
+    saved, rows = io.BytesIO(), b"".join(b'<row r="%d"><c t="s"><v>0</v></c></row>' % n for n in range(1, cells + 1))
+    openpyxl.Workbook().save(saved)
+
+    def change(name: str, part: bytes) -> bytes:
+        if name.endswith("sheet1.xml"):
+            return part.replace(b"<sheetData>", b"<sheetData>" + rows)
+        return part.replace(*SHARED_STRINGS[name]) if name in SHARED_STRINGS else part
+
+    book = io.BytesIO(rezip(saved.getvalue(), change))
+    with zipfile.ZipFile(book, "a", zipfile.ZIP_DEFLATED) as archive:
+        namespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+        archive.writestr("xl/sharedStrings.xml", f'<sst xmlns="{namespace}"><si><t>{text}</t></si></sst>')
+    return book.getvalue()
+
+
+def test_a_shared_string_in_many_cells_is_counted_before_joining() -> None:
+    assert read(share_string("alpha", 2), "a.xlsx").markdown.count("alpha") == 2
+    data = share_string("word " * 6000, 12_000)
+    assert len(data) < 1_000_000
     with pytest.raises(UnreadableDocument, match="more than 20,000,000 characters"):
-        read_isolated(data.getvalue(), "a.xlsx", ReadLimits(memory_mb=256, seconds=600))
+        read_isolated(data, "a.xlsx", ReadLimits(memory_mb=256, seconds=600))
 
 
 def test_columns_beyond_the_limit_are_named_in_a_warning() -> None:

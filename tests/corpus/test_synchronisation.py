@@ -517,13 +517,20 @@ def told(home: Path) -> Any:
         corpus.close()
 
 
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, Any]:
+    """Return the folder of the documents, and the number of steps and the result of an uninterrupted run."""
+    made = tmp_path_factory.mktemp("killed")
+    make_changes(made / "docs")
+    return made / "docs", killing.steps_of(changes, made / "clean", made / "docs"), told(made / "clean")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("share", killing.shares(12))
-def test_a_killed_sync_run_again_equals_one_clean_run(share: float, tmp_path: Path) -> None:
-    folder = tmp_path / "docs"
-    make_changes(folder)
-    steps = killing.steps_of(changes, tmp_path / "clean", folder)
-    expected = told(tmp_path / "clean")
+@pytest.mark.parametrize("share", killing.shares(8))
+def test_a_killed_sync_run_again_equals_one_clean_run(
+    clean: tuple[Path, int, Any], share: float, tmp_path: Path
+) -> None:
+    folder, steps, expected = clean
     shutil.rmtree(folder / "now")
     killing.killed(changes, tmp_path / "kb", folder, share=share, steps=steps)
     killing.steps_of(changes, tmp_path / "kb", folder)

@@ -226,12 +226,14 @@ def test_an_experiment_without_a_row_that_can_run_is_an_error(tmp_path: Path) ->
 
 
 def test_a_trained_reranker_is_used_for_the_rows_that_need_one(tmp_path: Path) -> None:
+    from shared_models import copy_exported_embedder
     from tiny_reader import tiny_cross_encoder
 
     label = "re-ranker with TS+TCL, k=10"
     tuned = str(tiny_cross_encoder(tmp_path / "tuned"))
     options = ExperimentOptions(beir_form(tmp_path / "data"), [label], reranker=tuned)
-    report, _, _ = run_experiment("trustworthy-3", options, tmp_path, Settings(cache=tmp_path / "cache"), quiet)
+    settings = Settings(cache=copy_exported_embedder(tmp_path / "cache"))
+    report, _, _ = run_experiment("trustworthy-3", options, tmp_path, settings, quiet)
     assert report["rows"][0]["state"] == "measured"
     assert report["rows"][0]["figures"]["hit@5"]["mean"] == 1.0
     assert report["models"]["tuned reranker"] == "tuned"

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 from api_site import URL, Site, with_readers
 from desk import at_desk
 from fastapi import FastAPI
@@ -35,7 +36,10 @@ from argot.ui.rendering.chat_markdown import view_result
 from argot.ui.web.asker_identity import asker
 from argot.ui.web.routers import add_routes
 
-pytestmark = pytest.mark.skipif(not is_installed(), reason="tesseract is not installed")
+pytestmark = [
+    pytest.mark.skipif(not is_installed(), reason="tesseract is not installed"),
+    pytest.mark.asyncio(loop_scope="module"),
+]
 
 ROOT = Principal("local", sees_all=True)
 VERA, ANN = Principal("vera", frozenset({"vault"})), Principal("ann")
@@ -53,13 +57,18 @@ def draw() -> bytes:
     return buffer.getvalue()
 
 
-@pytest.fixture
-async def kb(tiny_home: Path, tmp_path: Path, scripted_model: Any) -> AsyncIterator[KnowledgeBase]:
-    scripted_model.reply("picture_description", f"The drawing shows the gantry crane {DESCRIPTION} at the quay.")
-    home = with_readers(tiny_home, tmp_path)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def kb(
+    tiny_home: Path, tmp_path_factory: pytest.TempPathFactory, shared_model: Any
+) -> AsyncIterator[KnowledgeBase]:
+    """Provide a knowledge base that the tests share: none of them changes its documents."""
+    shared_model.reply("picture_description", f"The drawing shows the gantry crane {DESCRIPTION} at the quay.")
+    home = with_readers(tiny_home, tmp_path_factory.mktemp("pictures"))
     address = f"data:image/png;base64,{base64.b64encode(draw()).decode()}"
     page = f'<h1>Quay</h1><p>The gantry crane lifts.</p><p><img src="{address}"></p><p>Figure 2: Crane {CAPTION}</p>'
-    async with KnowledgeBase.open(home, Settings(home=home, vision_url=scripted_model.url)) as opened:
+    async with KnowledgeBase.open(
+        home, Settings(home=home, vision_url=shared_model.url, questions_per_minute=0)
+    ) as opened:
         await catalogue.uploads.upload(opened, ROOT, name=PLACE, data=page.encode(), audience=["vault"])
         await do(opened, ROOT, "derive", kinds=["picture"])
         yield opened

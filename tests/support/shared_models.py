@@ -1,12 +1,25 @@
-"""ONNX sessions that the tests of one process share: opening one takes longer than most tests do."""
+"""ONNX sessions that the tests of one process share, and exported models for a cache of a test's own: opening and
+exporting take longer than most tests do.
+"""
 
+import shutil
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from argot.corpus.embedding import embedder
+from argot.corpus.embedding.exported_models import export_once
+from argot.settings import Settings
 
 MOST_SESSIONS = 6
+
+
+def copy_exported_embedder(cache: Path) -> Path:
+    """Put the default embedder, as it is exported, into this new cache, and return the cache."""
+    settings = Settings()
+    made, _ = export_once(settings.search.embedder, settings.cache)
+    shutil.copytree(made, cache / "models" / made.name)
+    return cache
 
 
 def share_sessions() -> None:

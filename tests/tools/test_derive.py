@@ -396,7 +396,7 @@ def clean(derived_home: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", killing.shares(10))
+@pytest.mark.parametrize("share", killing.shares(8))
 def test_a_killed_derivation_run_again_equals_one_clean_run(
     derived_home: Path, clean: tuple[int, Any], share: float, tmp_path: Path
 ) -> None:

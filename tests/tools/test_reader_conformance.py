@@ -5,10 +5,13 @@ model server, which simulates a model that understands these questions but adds 
 """
 
 import re
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tiny_base import TinyBase, close_base, open_base
 
 from argot.protocols import QuestionReader
 from argot.tools.llm.fallback import build_reader
@@ -110,9 +113,17 @@ def _understanding(scripted: Any) -> Any:
 READERS: list[Callable[[Any, Any], QuestionReader]] = [extractive, extractive_alone, model, model_spared, model_down]
 
 
+@pytest.fixture(scope="module")
+def kb(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyBase]:
+    """Provide the small knowledge base, once: readers do not change it."""
+    base = open_base(shutil.copytree(tiny_home, tmp_path_factory.mktemp("read") / "kb"))
+    yield base
+    close_base(base)
+
+
 @pytest.fixture(params=READERS, ids=lambda make: make.__name__)
-def reader(request: pytest.FixtureRequest, tiny_kb: Any, scripted_model: Any) -> QuestionReader:
-    made: QuestionReader = request.param(tiny_kb, scripted_model)
+def reader(request: pytest.FixtureRequest, kb: TinyBase, scripted_model: Any) -> QuestionReader:
+    made: QuestionReader = request.param(kb, scripted_model)
     return made
 
 

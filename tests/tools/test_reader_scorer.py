@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from shared_models import copy_exported_embedder
 from tiny_reader import tiny_cross_encoder, tiny_model
 
 from argot.corpus.embedding.exported_models import export_once
@@ -122,9 +123,10 @@ def test_a_passage_is_scored_by_its_best_matching_query(reader: ReaderScorer) ->
 
 
 def test_the_reader_is_exported_on_first_use(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    scorer = choose_scorer(Settings(threads=1, cache=tmp_path))
+    settings = Settings(threads=1, cache=copy_exported_embedder(tmp_path / "cache"))
+    scorer = choose_scorer(settings)
     assert isinstance(scorer, ReaderScorer) and not scorer.folder.exists()
-    assert choose_scorer(Settings(threads=1, cache=tmp_path)) is scorer
+    assert choose_scorer(settings) is scorer
     scores = scorer.score(
         "Who approves the tariff?", ["The commission approves each tariff.", "Poles are ten feet high."]
     )

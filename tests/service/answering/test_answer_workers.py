@@ -206,16 +206,9 @@ async def open_with_worker(home: Path) -> AsyncIterator[KnowledgeBase]:
         yield opened
 
 
-@pytest.fixture
-async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
-    """Provide a knowledge base with one answer worker, which the test may spoil."""
-    async with open_with_worker(shutil.copytree(tiny_home, tmp_path / "kb")) as opened:
-        yield opened
-
-
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def shared_kb(tiny_home: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[KnowledgeBase]:
-    """Provide a knowledge base with one answer worker that tests share."""
+    """Provide a knowledge base with one answer worker that tests share; the last of them spoils it."""
     async with open_with_worker(shutil.copytree(tiny_home, tmp_path_factory.mktemp("shared") / "kb")) as opened:
         yield opened
 
@@ -289,8 +282,9 @@ async def test_a_trace_contains_the_steps_of_the_worker(shared_kb: KnowledgeBase
     assert search.parent is not None and steps[search.parent].kind == "stage"
 
 
-async def test_changed_models_are_in_force_after_the_workers_are_renewed(kb: KnowledgeBase) -> None:
-    pool, who = pool_of(kb), make_local_principal()
+@pytest.mark.asyncio(loop_scope="module")
+async def test_changed_models_are_in_force_after_the_workers_are_renewed(shared_kb: KnowledgeBase) -> None:
+    kb, pool, who = shared_kb, pool_of(shared_kb), make_local_principal()
     worker = pool._workers[0]
     await kb.answers.renew(kb.settings.replace(reranker="lexical"))
     assert worker.ready and (await get_answer(ask(kb, who, question=QUESTION))).status == "answered"
@@ -301,9 +295,13 @@ async def test_changed_models_are_in_force_after_the_workers_are_renewed(kb: Kno
     assert (await get_answer(ask(kb, who, question=QUESTION))).status == "answered"
 
 
-async def test_a_worker_that_never_starts_is_reported(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.asyncio(loop_scope="module")
+async def test_a_worker_that_never_starts_is_reported(
+    shared_kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spoil the knowledge base, so that this is the last test with it."""
     monkeypatch.setattr(worker_pool, "START_SECONDS", 0.1)
-    pool = pool_of(kb)
+    kb, pool = shared_kb, pool_of(shared_kb)
     pool._settings = pool._settings.replace(reranker="/nowhere/at/all")
     await kill(pool)
     with pytest.raises(Exception, match="No process that answers questions is ready"):

@@ -28,7 +28,7 @@ from argot.service.usecases.documents.sources import source_sync
 from argot.service.usecases.usecase_registry import get_outcome
 from argot.settings import Settings
 
-POINTS = int(os.environ.get("KILL_POINTS", "6"))
+POINTS = int(os.environ.get("KILL_POINTS", "4"))
 SURELY = 0.88
 """Of the steps of one run: another has about as many, since sync and derivation run beside each other."""
 PARTS = ("before", "after")

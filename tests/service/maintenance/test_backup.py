@@ -264,7 +264,7 @@ async def test_a_killed_restore_is_completed_or_undone_and_reported(
     old = await contents(shutil.copytree(before, tmp_path / "looked at")) if there else None
     steps = await asyncio.to_thread(steps_of, restoring, shutil.copytree(before, tmp_path / "c"), tmp_path / "b.tar")
     seen = set()
-    for share in shares(20):
+    for share in shares(12):
         cut = shutil.copytree(before, tmp_path / f"{share}")
         await asyncio.to_thread(killed, restoring, cut, tmp_path / "b.tar", share=share, steps=steps)
         caplog.clear()

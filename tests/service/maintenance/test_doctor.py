@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from identity_provider import identity_provider
+from shared_models import copy_exported_embedder
 
 from argot.corpus.embedding.exported_models import export_once
 from argot.service.maintenance.page_token_check import check_page_tokens
@@ -53,7 +54,7 @@ def test_doctor_does_not_suggest_removing_an_unusable_cache(tiny: Path) -> None:
 
 
 def test_doctor_suggests_removing_only_the_damaged_model_export(tiny: Path, tmp_path: Path) -> None:
-    settings = Settings(home=tiny, cache=tmp_path / "cache")
+    settings = Settings(home=tiny, cache=copy_exported_embedder(tmp_path / "cache"))
     folder, _ = export_once(settings.search.embedder, settings.cache)
     for file in folder.glob("*.onnx"):
         file.write_bytes(b"damaged")

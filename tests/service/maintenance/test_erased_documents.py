@@ -199,13 +199,20 @@ async def test_an_erased_document_leaves_no_byte_in_any_store(kb: KnowledgeBase,
     assert await do(kb, LOCAL, "check") == []
 
 
-@pytest.mark.parametrize("place", range(len(KEEPERS) + 1))
+LAST_PLACE = len(KEEPERS)
+ERASING_PLACES = [place for place, keeper in enumerate(KEEPERS) if keeper.erase is not None]
+"""Places among the keepers before which an erasure can be cut off, apart from the first and the last."""
+INTERRUPTIONS = [
+    *(("sqlite", place) for place in sorted({0, *ERASING_PLACES, LAST_PLACE})),
+    *(("postgresql", place) for place in (0, LAST_PLACE)),
+]
+
+
+@pytest.mark.parametrize(("places", "place"), INTERRUPTIONS, indirect=["places"])
 async def test_an_interrupted_erasure_is_continued(
     kb: KnowledgeBase, tmp_path: Path, place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Check a kill before each of the keepers that erase."""
-    if place not in (0, len(KEEPERS)) and KEEPERS[place].erase is None:
-        pytest.skip("it erases nothing")
+    """Check a kill before each of the keepers that erase; on PostgreSQL before the first and after the last."""
     await fill(kb, tmp_path / "sources")
 
     class Killed(BaseException):
@@ -214,7 +221,7 @@ async def test_an_interrupted_erasure_is_continued(
     async def killed(*_: Any) -> None:
         raise Killed
 
-    if place == len(KEEPERS):
+    if place == LAST_PLACE:
         monkeypatch.setattr(kb.corpus, "erase_removed", lambda _: (_ for _ in ()).throw(Killed()))
     else:
         cut = [*KEEPERS[:place], text_keepers.TextKeeper("cut", "", erase=killed), *KEEPERS[place:]]

@@ -33,7 +33,7 @@ from argot.ui.web.api_errors import SCIM_ROOT
 from argot.ui.web.authorization import is_for_programs
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-EXAMPLES = 6
+EXAMPLES = 4
 """Of each kind, for each operation."""
 LONGEST_ADDRESS = 60_000
 

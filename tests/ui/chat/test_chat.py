@@ -215,11 +215,11 @@ def test_texts_of_documents_names_and_glossary_are_inactive(page: Any, served: S
     assert page.locator(".message-content img, #side-view-content img").count() == 0
 
 
-@pytest.mark.parametrize(("question", "said"), [("🎉", "word"), ("a" * 1_000_000, "1,000,000 characters")])
-def test_an_invalid_question_gets_a_clear_answer(page: Any, served: Served, question: str, said: str) -> None:
+def test_an_invalid_question_gets_a_clear_answer(page: Any, served: Served) -> None:
     open_window(page, served.url)
-    ask(page, question)
-    expect(told(page, said)).not_to_contain_text("Traceback")
+    for question, said in (("🎉", "word"), ("a" * 1_000_000, "1,000,000 characters")):
+        ask(page, question)
+        expect(told(page, said)).not_to_contain_text("Traceback")
 
 
 def test_a_thread_is_renamed_and_deleted(page: Any, served: Served) -> None:

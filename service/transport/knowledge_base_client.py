@@ -21,6 +21,7 @@ from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import surface
 from argot.service.storage.home_lock import read_owner
+from argot.service.transport.socket_peer import is_same_user
 from argot.service.usecases.usecase_registry import (
     AskingUseCase,
     Declared,
@@ -222,8 +223,6 @@ class SocketClient(Client):
         return ArgotError(f"The service on {self._path} stopped before it was done. Start it again: argot serve")
 
     def _connect(self) -> socket.socket:
-        from argot.service.transport.local_socket import is_same_user
-
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             connection.connect(os.fspath(self._path))

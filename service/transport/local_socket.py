@@ -12,7 +12,6 @@ import logging
 import os
 import shutil
 import socket
-import struct
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
@@ -21,6 +20,7 @@ from pathlib import Path
 from argot.errors import ArgotError, InvalidInput
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.instrumentation import surface
+from argot.service.transport.socket_peer import is_same_user
 from argot.service.transport.wire_format import MAX_LINE, decode, encode, make_error_event
 from argot.service.usecases import catalogue
 
@@ -60,14 +60,6 @@ async def serve_socket(kb: KnowledgeBase) -> AsyncIterator[Path]:
                 task.cancel()
             await asyncio.gather(*connections, return_exceptions=True)
             path.unlink(missing_ok=True)
-
-
-def is_same_user(connection: socket.socket) -> bool:
-    """Return whether the process at the other end runs as the same user (or as root)."""
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    _pid, uid, _gid = struct.unpack("3i", credentials)
-    # root can read the files anyway.
-    return uid in (os.getuid(), 0)
 
 
 class _socket_path:

@@ -546,6 +546,13 @@ def service(tiny: Path) -> Iterator[subprocess.Popen[str]]:
     process.wait()
 
 
+@pytest.mark.usefixtures("service")
+def test_a_command_beside_a_service_loads_neither_all_use_cases_nor_the_graph(tiny: Path) -> None:
+    modules = modules_after("list", "--home", tiny)
+    assert "argot.service.transport.socket_peer" in modules
+    assert not modules & {"argot.service.usecases.catalogue", "argot.graph.build", "langgraph", "langchain_core"}
+
+
 def test_commands_beside_a_service_use_it(
     argot: Argot, service: subprocess.Popen[str], tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.bulk_changes import Change, document_change
 from argot.service.usecases.documents.dustbin import document_restore, removed_erase, removed_list
 from argot.service.usecases.documents.fetch import document_fetch
+from argot.service.usecases.documents.read_faults import translate_read_fault
 from argot.service.usecases.documents.uploads import MemberReport, UploadReport, upload
 from argot.service.usecases.operations.job_queue import JobShown, job_list, job_retry
 from argot.service.usecases.usecase_registry import get_outcome
@@ -87,7 +88,8 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
             if len(wanted) != 1:
                 raise InvalidInput("Send one file at a time.")
             report = await _put_in(pages.kb, who, wanted[0], labels, form.get("folder", ""))
-            told = {**_describe_report(report), "detail": "; ".join(filter(None, (report.detail, *report.notices)))}
+            told = _describe_report(report)
+            told["detail"] = "; ".join(filter(None, (told["detail"], *report.notices)))
             return JSONResponse({**told, "files": list(map(_describe_report, report.files))})
         if not wanted or len(wanted) > MAX_TICKED:
             reason = f"At most {MAX_TICKED} files can be sent together." if wanted else "No file was chosen."
@@ -210,4 +212,4 @@ async def _put_in(
 
 def _describe_report(report: MemberReport) -> dict[str, str]:
     href = link_document(report.document.id) if report.document else ""
-    return {"kind": report.kind, "name": report.name, "detail": report.detail, "href": href}
+    return {"kind": report.kind, "name": report.name, "detail": translate_read_fault(report.detail), "href": href}

@@ -57,7 +57,7 @@ from argot.ui.pages import (
 from argot.ui.rendering import insight_charts
 from argot.ui.rendering.page_filters import FILE_KINDS
 from argot.ui.translation.page_language import choose_language, make_language_cookie, negotiate_language
-from argot.ui.translation.template_texts import UNDERLINE_TEXTS
+from argot.ui.translation.template_texts import UNDERLINE_TEXTS, UPLOAD_NUMBERS, UPLOAD_TEXTS
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.page_templates import HEADINGS, OTHER_HEADING, render_page, show_refusal
 from argot.wings import wings
@@ -102,6 +102,8 @@ MODULE_TEXTS = {
     *filter(None, INTERFACE_TEXTS.values()),
     *SCRIPT_TEXTS,
     *UNDERLINE_TEXTS,
+    *UPLOAD_TEXTS,
+    *UPLOAD_NUMBERS,
     *PROFILES,
     *EFFORTS,
     *term_reading_pages.INITIAL_NAMES.values(),
@@ -286,6 +288,15 @@ def test_the_scripts_of_the_window_use_the_texts_that_are_translated_for_them(
 ) -> None:
     source = "".join((ROOT / "ui" / "assets" / name).read_text("utf-8") for name in scripts)
     assert set(re.findall(r"(?:label\('[^']+', |say\()'([^']+)'", source)) == set(texts)
+
+
+def test_the_script_of_the_documents_page_uses_the_texts_that_are_translated_for_it() -> None:
+    source = (ROOT / "ui" / "pages" / "static" / "uploads.js").read_text("utf-8")
+    assert set(re.findall(r"\bsay\('([^']+)'", source)) == {*UPLOAD_TEXTS, *(many for _, many in UPLOAD_NUMBERS)}
+    # Any other text would be English in every language: words in quotation marks, or beside a value.
+    outside = re.sub(r"\bsay\('[^']+'|^\s*//.*$", "", source, flags=re.MULTILINE)
+    found = re.findall(r"'[A-Z]\w+ [^']+'|`[^`]*(?:\w{2,} \$\{|\} \w{2,})[^`]*`", outside)
+    assert found == ["`row ${file.kind}`"]  # classes of an element
 
 
 def test_no_text_of_the_window_stands_outside_the_catalogues() -> None:

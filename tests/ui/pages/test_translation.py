@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from bs4 import BeautifulSoup
@@ -43,7 +43,7 @@ from argot.types import PageKind, Principal
 from argot.ui.chat.answer_settings import EFFORTS, PROFILES
 from argot.ui.chat.brand import TAGLINE
 from argot.ui.chat.first_screen import SAMPLE_QUESTIONS
-from argot.ui.chat.window_texts import CHAINLIT_LANGUAGES, FORMAL_TEXTS, INTERFACE_TEXTS, SCRIPT_TEXTS, translate_window
+from argot.ui.chat.window_texts import CHAINLIT_LANGUAGES, CORRECTED_TEXTS, INTERFACE_TEXTS, SCRIPT_TEXTS, translate_window
 from argot.ui.cli import terminal_language
 from argot.ui.pages import (
     account_pages,
@@ -135,7 +135,7 @@ WINDOW_MODULES = [
 NOT_SHOWN = {
     TAGLINE,
     *SAMPLE_QUESTIONS,
-    *(text for texts in FORMAL_TEXTS.values() for text in texts.values()),
+    *(text for texts in CORRECTED_TEXTS.values() for text in texts.values()),
     "The chat window",
     "There is one process.",
     "a question could not be answered",
@@ -287,7 +287,7 @@ def test_the_scripts_of_the_window_use_the_texts_that_are_translated_for_them(
     scripts: tuple[str, ...], texts: tuple[str, ...]
 ) -> None:
     source = "".join((ROOT / "ui" / "assets" / name).read_text("utf-8") for name in scripts)
-    assert set(re.findall(r"(?:label\('[^']+', |say\()'([^']+)'", source)) == set(texts)
+    assert set(re.findall(r"(?:label\('[^']+', |reword\('[^']+', |say\()'([^']+)'", source)) == set(texts)
 
 
 def test_the_script_of_the_documents_page_uses_the_texts_that_are_translated_for_it() -> None:
@@ -375,6 +375,13 @@ def test_an_answer_is_in_the_language_of_its_question_and_else_of_the_window(que
     page_language.reset(token)
 
 
+def list_informal_texts(words: dict[str, Any]) -> list[str]:
+    """List the texts of the window that address people informally, or call a conversation a thread."""
+    texts = [text for one in words.values() for text in (list_informal_texts(one) if isinstance(one, dict) else [one])]
+    informal = r"\b(?:[Dd](?:ich|ir|eine?[nrms]?)|Gebe|Suche konv\w+|tus?|Ingresa|Arrastra|toi|Thread|fil)\b"
+    return [text for text in texts if re.search(informal, text)]
+
+
 @pytest.mark.parametrize("language", LANGUAGE_NAMES)
 def test_the_window_has_chainlits_texts_with_argots_in_their_place(language: str) -> None:
     found = importlib.util.find_spec("chainlit")
@@ -384,6 +391,9 @@ def test_the_window_has_chainlits_texts_with_argots_in_their_place(language: str
     help_words = {"en": "Help", "de": "Hilfe", "fr": "Aide", "es": "Ayuda"}
     assert words["navigation"]["header"]["readme"] == help_words[language]
     assert words["chat"]["messages"]["status"]["using"] == ""
+    dialogs = words["threadHistory"]["thread"]["actions"]
+    shown = (words["threadHistory"]["sidebar"], dialogs["delete"], dialogs["rename"], words["chat"]["fileUpload"])
+    assert language == "en" or [one for part in shown for one in list_informal_texts(part)] == []
     assert words["argot"]["language"] == language and set(words["argot"]["texts"]) == {*SCRIPT_TEXTS, *UNDERLINE_TEXTS}
 
 

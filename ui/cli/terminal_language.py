@@ -38,7 +38,7 @@ def choose_terminal_language(environment: Mapping[str, str]) -> str:
 
 def translate_command_error(text: str) -> str:
     """Write an error of a command in the language of the terminal; one without a translation stays English."""
-    from argot.ui.pages.page_errors import ERRORS as PAGE_ERRORS
+    from argot.ui.translation.page_errors import ERRORS as PAGE_ERRORS
 
     template, values = find_template(text, (*ERRORS, *PAGE_ERRORS))
     return translate(template, **values) if template else translate(text)

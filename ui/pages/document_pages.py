@@ -22,7 +22,7 @@ from argot.service.usecases.usecase_registry import get_outcome
 from argot.ui.pages.document_list import CHOICES, PAGE_ROWS, list_documents
 from argot.ui.pages.form_fields import split_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
-from argot.ui.pages.page_errors import translate_error
+from argot.ui.translation.page_errors import translate_error
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.open_connections import FORM_OVERHEAD_BYTES
 from argot.ui.web.routers import make_router
@@ -88,9 +88,10 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
             if len(wanted) != 1:
                 raise InvalidInput("Send one file at a time.")
             report = await _put_in(pages.kb, who, wanted[0], labels, form.get("folder", ""))
-            told = _describe_report(report)
-            told["detail"] = "; ".join(filter(None, (told["detail"], *report.notices)))
-            return JSONResponse({**told, "files": list(map(_describe_report, report.files))})
+            detail = "; ".join(filter(None, (translate_read_fault(report.detail), *report.notices)))
+            return JSONResponse(
+                {**_describe_report(report), "detail": detail, "files": list(map(_describe_report, report.files))}
+            )
         if not wanted or len(wanted) > MAX_TICKED:
             reason = f"At most {MAX_TICKED} files can be sent together." if wanted else "No file was chosen."
             return await render_list(request, who, error=InvalidInput(reason), given=form)

@@ -25,7 +25,7 @@ from argot.service.usecases.glossary.contexts import context_list
 from argot.service.usecases.glossary.impact import CombinedImpact
 from argot.service.usecases.glossary.sense_results import flatten_markdown
 from argot.types import Context
-from argot.ui.pages.page_errors import translate_error
+from argot.ui.translation.page_errors import translate_error
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.open_connections import describe_limit, is_said_larger
 from argot.ui.web.page_links import list_page_links

@@ -17,6 +17,7 @@ from argot.languages.catalogues import (
     load_translations,
     page_language,
     translate,
+    translate_language_name,
 )
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def install_translations(environment: Environment) -> None:
         upload_texts=_format_upload_texts,
         get_language=page_language.get,
         translate=translate,
+        translate_language=translate_language_name,
         LANGUAGE_NAMES=LANGUAGE_NAMES,
     )
     environment.filters.update(

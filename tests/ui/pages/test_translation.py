@@ -43,19 +43,26 @@ from argot.types import PageKind, Principal
 from argot.ui.chat.answer_settings import EFFORTS, PROFILES
 from argot.ui.chat.brand import TAGLINE
 from argot.ui.chat.first_screen import SAMPLE_QUESTIONS
-from argot.ui.chat.window_texts import CHAINLIT_LANGUAGES, CORRECTED_TEXTS, INTERFACE_TEXTS, SCRIPT_TEXTS, translate_window
+from argot.ui.chat.window_texts import (
+    CHAINLIT_LANGUAGES,
+    CORRECTED_TEXTS,
+    INTERFACE_TEXTS,
+    SCRIPT_TEXTS,
+    translate_window,
+)
 from argot.ui.cli import terminal_language
 from argot.ui.pages import (
     account_pages,
+    administration_pages,
     document_list,
     document_source_pages,
     embed_pages,
     insight_pages,
-    page_errors,
     term_reading_pages,
 )
 from argot.ui.rendering import insight_charts
 from argot.ui.rendering.page_filters import FILE_KINDS
+from argot.ui.translation import page_errors
 from argot.ui.translation.page_language import choose_language, make_language_cookie, negotiate_language
 from argot.ui.translation.template_texts import UNDERLINE_TEXTS, UPLOAD_NUMBERS, UPLOAD_TEXTS
 from argot.ui.web.authorization import Visitor
@@ -87,6 +94,8 @@ MODULE_TEXTS = {
     *insight_pages.PERIODS.values(),
     *insight_charts.TITLES.values(),
     *insight_charts.HIGHEST.values(),
+    *administration_pages.SOURCES,
+    *administration_pages.ANSWERERS,
     *page_errors.ERRORS,
     *terminal_language.ERRORS,
     *(text for wing in wings() for _, name, about in wing.workbench for text in (name, about) if text),

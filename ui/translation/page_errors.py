@@ -54,6 +54,21 @@ ERRORS = (
     "%(name)s signs in at the provider. For a password first: argot user unlink %(user)s",
     "Invalid number of days '%(days)s'. Give a number, or leave it empty.",
     "Give the key a name of 1 to %(most)s printable characters: what will use it.",
+    "A key can end after 1 to %(most)s days, not after %(days)s. Without a number of days it does not end.",
+    "There is no document '%(name)s'.",
+    "%(address)s was not added: the server answers with status %(status)s.",
+    "%(address)s was not added: Argot cannot read files of this kind (%(kind)s).",
+    "The folder %(folder)s and the knowledge base %(home)s must not contain each other.",
+    "'%(address)s' is not the address of a web site. Write it as https://wiki.example.org/",
+    "Repositories are read by https. Write '%(address)s' as https://HOST/PATH.git",
+    "'%(address)s' is not a folder of mail. Write it as imaps://mail.example.org/INBOX",
+    "There is a source '%(name)s' already. Give this one another name.",
+    "The period ends (%(until)s) before it begins (%(since)s). Give them the other way round.",
+    "There is no change %(number)s. The history shows those there are.",
+    "The glossary was changed since you looked at what %(name)s would change. Nothing was imported: look again, and "
+    "import it then.",
+    "This page cannot be drawn. Open the original instead.",
+    "Only pages of PDF documents are shown as pictures.",
 )
 
 

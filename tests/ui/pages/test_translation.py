@@ -98,6 +98,8 @@ MODULE_TEXTS = {
     *administration_pages.ANSWERERS,
     *page_errors.ERRORS,
     *terminal_language.ERRORS,
+    *terminal_language.USAGE_LINES,
+    *terminal_language.USAGE_PROBLEMS,
     *(text for wing in wings() for _, name, about in wing.workbench for text in (name, about) if text),
     *learning_data_pages.KINDS.values(),
     *workbench_pages.SAYS.values(),

@@ -65,7 +65,10 @@ def translate_usage_line(text: str) -> str:
 
 def translate_command_error(text: str) -> str:
     """Write an error of a command in the language of the terminal; one without a translation stays English."""
+    from argot.service.usecases.glossary.import_texts import translate_refusal
     from argot.ui.translation.page_errors import ERRORS as PAGE_ERRORS
 
+    if refusal := translate_refusal(text):
+        return refusal
     template, values = find_template(text, (*ERRORS, *PAGE_ERRORS))
     return translate(template, **values) if template else translate(text)

@@ -98,3 +98,39 @@ def test_help_and_success_end_alike_in_every_language(
             with pytest.raises(SystemExit) as ended:
                 main(arguments)
             assert ended.value.code in (0, None) and capsys.readouterr().out
+
+
+BAD_ROWS = "term,context,expansion\nABC,Lager,\n,Lager,x\n*,*,y\n"
+
+
+@pytest.mark.parametrize(
+    ("locale", "said"),
+    [
+        (
+            "C",
+            ["row 2: 'ABC' has neither an expansion", "row 3: it names no term", "nothing was imported, for"],
+        ),
+        ("de_DE.UTF-8", ["Zeile 2: 'ABC' hat weder", "Zeile 3: sie nennt keinen Begriff", "Nichts wurde importiert."]),
+        ("fr_FR.UTF-8", ["ligne 2: 'ABC' n’a ni forme", "ligne 3: elle ne nomme aucun terme", "rien n’a été importé."]),
+        ("es_ES.UTF-8", ["fila 2: 'ABC' no tiene ni forma", "fila 3: no nombra ningún", "no se ha importado nada."]),
+    ],
+)
+def test_rows_of_a_list_are_refused_in_the_language_of_the_terminal(
+    locale: str,
+    said: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    good = BAD_ROWS.replace("*,*,y", "QS,Lager,Qualität")
+    for name, text in {"bad.csv": BAD_ROWS, "partly.csv": good}.items():
+        Path(name).write_text(text, "utf-8")
+    for name, value in {"ARGOT_HOME": str(tmp_path / "kb"), "LC_ALL": locale, "LANGUAGE": ""}.items():
+        monkeypatch.setenv(name, value)
+    shown = ""
+    for name in ("bad.csv", "partly.csv"):
+        with pytest.raises(SystemExit):
+            main(["glossary", "import", name])
+        shown += capsys.readouterr().err
+    assert [one for one in said if one not in shown] == [], shown

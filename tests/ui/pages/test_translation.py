@@ -36,7 +36,7 @@ from argot.results import NO_ANSWER, STOPPED_MESSAGE, WEAK_MATCH
 from argot.service.admission_control import Limits
 from argot.service.sign_in import page_sign_in, password_sign_in
 from argot.service.usecases.documents import read_faults
-from argot.service.usecases.glossary import warning_texts
+from argot.service.usecases.glossary import import_texts, warning_texts
 from argot.service.usecases.questions.shared_conversations import WITHHELD
 from argot.settings import Settings
 from argot.types import PageKind, Principal
@@ -104,6 +104,9 @@ MODULE_TEXTS = {
     *learning_data_pages.KINDS.values(),
     *workbench_pages.SAYS.values(),
     *warning_texts.MESSAGES,
+    *(import_texts.REFUSAL, import_texts.MORE_REASONS),
+    *import_texts.PLACES,
+    *import_texts.REASONS,
     *model_troubles.CLAUSES,
     *model_troubles.SUBJECTS,
     *read_faults.REASONS,

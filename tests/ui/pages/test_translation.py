@@ -25,6 +25,7 @@ from argot.languages.catalogues import (
     format_local_number,
     load_translations,
     page_language,
+    quote_name,
     read_catalogue,
     speak_as_asked,
     translate,
@@ -409,6 +410,21 @@ def test_the_window_has_chainlits_texts_with_argots_in_their_place(language: str
     shown = (words["threadHistory"]["sidebar"], dialogs["delete"], dialogs["rename"], words["chat"]["fileUpload"])
     assert language == "en" or [one for part in shown for one in list_informal_texts(part)] == []
     assert words["argot"]["language"] == language and set(words["argot"]["texts"]) == {*SCRIPT_TEXTS, *UNDERLINE_TEXTS}
+
+
+@pytest.mark.parametrize(
+    ("language", "quotation", "shown"),
+    [
+        ("en", "“Is it PUC?” means", "““Is it PUC?” means”"),
+        ("de", "„Ist es PUC?“ heißt", "„‚Ist es PUC?‘ heißt“"),
+        ("fr", "« PUC » veut dire", "« “ PUC ” veut dire »"),
+        ("es", "«PUC» significa", "«“PUC” significa»"),
+    ],
+)
+def test_a_quotation_within_a_quotation_has_other_marks(language: str, quotation: str, shown: str) -> None:
+    token = page_language.set(language)
+    assert quote_name(quotation) == shown
+    page_language.reset(token)
 
 
 def test_english_needs_no_catalogue_and_an_unknown_text_stays() -> None:

@@ -63,6 +63,7 @@ from argot.ui.pages import (
 )
 from argot.ui.rendering import insight_charts
 from argot.ui.rendering.page_filters import FILE_KINDS
+from argot.ui.start_report import STAGES
 from argot.ui.translation import page_errors
 from argot.ui.translation.page_language import choose_language, make_language_cookie, negotiate_language
 from argot.ui.translation.template_texts import UNDERLINE_TEXTS, UPLOAD_NUMBERS, UPLOAD_TEXTS
@@ -99,6 +100,7 @@ MODULE_TEXTS = {
     *administration_pages.ANSWERERS,
     *page_errors.ERRORS,
     *terminal_language.ERRORS,
+    *STAGES,
     *terminal_language.USAGE_LINES,
     *terminal_language.USAGE_PROBLEMS,
     *(text for wing in wings() for _, name, about in wing.workbench for text in (name, about) if text),

@@ -6,7 +6,9 @@ people meet in forms of the pages; any other is shown in English.
 
 from __future__ import annotations
 
-from argot.languages.written_texts import translate_written
+from argot.languages.catalogues import translate
+from argot.languages.written_texts import find_template
+from argot.service.usecases.documents.read_faults import translate_refused_file
 
 ERRORS = (
     "'%(term)s' in '%(context)s' was saved by somebody else since you opened it (you saw version %(seen)s, it is at "
@@ -74,4 +76,10 @@ ERRORS = (
 
 def translate_error(error: Exception) -> str:
     """Write what an error says in the language of the page."""
-    return translate_written(str(error), ERRORS)
+    return translate_error_text(str(error))
+
+
+def translate_error_text(text: str) -> str:
+    """Write the text of an error in the language of the page; one without a translation stays English."""
+    template, values = find_template(text, ERRORS)
+    return translate(template, **values) if template else translate_refused_file(text) or translate(text)

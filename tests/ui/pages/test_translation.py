@@ -114,6 +114,7 @@ MODULE_TEXTS = {
     *model_troubles.SUBJECTS,
     *read_faults.REASONS,
     *read_faults.REMEDIES,
+    read_faults.NOT_ADDED,
     *("asker", "manager", "admin"),
     "What is %(term)s?",
     *filter(None, INTERFACE_TEXTS.values()),

@@ -140,6 +140,20 @@ def test_why_a_file_was_not_read_is_said_in_the_language_of_the_page() -> None:
         assert translate_read_fault("stained by coffee. Wash it.") == "stained by coffee. Wash it."
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "a.pdf was not added: damaged or cut off: not a complete PDF."),
+        ("de", "a.pdf wurde nicht hinzugefügt: beschädigt oder abgeschnitten: kein vollständiges PDF."),
+        ("fr", "a.pdf n’a pas été ajouté : endommagé ou tronqué : ce n’est pas un PDF complet."),
+        ("es", "a.pdf no se ha añadido: dañado o cortado: no es un PDF completo."),
+    ],
+)
+def test_a_file_that_was_not_added_is_named_with_its_reason(language: str, said: str) -> None:
+    with speak(language):
+        assert translate_error(InvalidInput("a.pdf was not added: damaged or cut off: not a complete PDF.")) == said
+
+
 def test_the_steps_of_a_thorough_answer_are_in_the_language_of_the_question() -> None:
     question = "Wie hoch ist die Grenze und wer legt sie fest?"
     assert write_call_step("Wer?", "tickets", "find", of=question) == "Wer? · tickets wird nach find gefragt"

@@ -18,6 +18,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from argot.errors import ArgotError, InvalidSettings, LocalError
+from argot.languages.catalogues import translate
 from argot.service.answering.worker_pool import run_answer_workers
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability import process_memory
@@ -333,7 +334,8 @@ def _build_server(app: ASGIApp, kb: KnowledgeBase, port: int, report: StartRepor
                 listener.listen(KERNEL_BACKLOG)
             report.end()
             place = settings.web.public_url or _format_url(settings.web.host, port)
-            print(f"Argot is open at {place} (Ctrl+C stops it).", file=sys.stderr, flush=True)
+            opened = translate("Argot is open at %(place)s (Ctrl+C stops it).", place=place)
+            print(opened, file=sys.stderr, flush=True)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await _finish(kb, lambda: self.force_exit)

@@ -10,7 +10,18 @@ import time
 from contextlib import suppress
 from typing import Self, TextIO
 
+from argot.languages.catalogues import translate
+
 INTERVAL_SECONDS = 5.0
+STAGES = (
+    "loading the program",
+    "preparing the search model, once",
+    "adding the samples",
+    "opening the knowledge base",
+    "loading the models",
+    "building the pages",
+)
+"""The stages of a start, as they are named where they begin."""
 
 
 class StartReport:
@@ -28,9 +39,10 @@ class StartReport:
 
     def show(self, stage: str) -> None:
         """Make this the current stage. The first one is printed at once, the others when their turn comes."""
-        first, self._stage = not self._stage, stage
+        # In the language of the terminal, which the thread does not have.
+        first, self._stage = not self._stage, translate(stage)
         if first:
-            self._print(f"Starting Argot: {stage}.")
+            self._print(translate("Starting Argot: %(stage)s.", stage=self._stage))
             self._thread.start()
 
     def end(self) -> None:

@@ -29,6 +29,12 @@ ISOLATE, END_ISOLATE = "\u2068", "\u2069"
 LANGUAGE_NAMES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 """The languages that have a catalogue, and English, each by its own name."""
 
+_INNER_MARKS = {
+    "de": str.maketrans("„“”", "‚‘’"),
+    "fr": str.maketrans("«»", "“”"),
+    "es": str.maketrans("«»", "“”"),
+}
+"""The marks of a quotation within a quotation, where the outer ones would be repeated."""
 page_language: ContextVar[str] = ContextVar("page_language", default=ENGLISH)
 """The language in which texts are written now: the guard of the service sets it for a request."""
 
@@ -113,7 +119,7 @@ def quote_name(name: object) -> str:
     """Put a name or a quotation into the language's quotation marks. One that begins from right to left is isolated, so
     that its signs and the marks stay where they belong.
     """
-    text = str(name)
+    text = str(name).translate(_INNER_MARKS.get(page_language.get(), {}))
     first = next((kind for kind in map(bidirectional, text) if kind in ("L", "R", "AL")), "L")
     return translate("“%(name)s”", name=text if first == "L" else f"{ISOLATE}{text}{END_ISOLATE}")
 

@@ -24,6 +24,7 @@ class LanguageData:
         letters: those that English lacks.
         signs: words that show that a question is in this language.
         weak_signs: words that show it only beside another one, since an English question may contain them.
+        asking_words: words beside the stop words with which people ask what a term means, and that name no subject.
     """
 
     code: str
@@ -32,13 +33,14 @@ class LanguageData:
     letters: frozenset[str]
     signs: frozenset[str]
     weak_signs: frozenset[str]
+    asking_words: frozenset[str]
 
 
 @cache
 def load_language(code: str) -> LanguageData:
     """Load the words of one of `LISTED_LANGUAGES`."""
     row = read_language_file(code)
-    stop_words, weak = (frozenset(row[key].split()) for key in ("stop_words", "weak_signs"))
+    stop_words, weak, asking = (frozenset(row[key].split()) for key in ("stop_words", "weak_signs", "asking_words"))
     return LanguageData(
         code,
         row["name"],
@@ -46,6 +48,7 @@ def load_language(code: str) -> LanguageData:
         letters=frozenset(row["letters"]),
         signs=stop_words.union(row["common_words"].split()) - weak,
         weak_signs=weak,
+        asking_words=asking,
     )
 
 

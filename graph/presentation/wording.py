@@ -19,6 +19,7 @@ from argot.languages.catalogues import (
 from argot.locations import place
 from argot.results import NO_ANSWER, FoundPassage, MissedTerm
 from argot.tools.reading.chitchat import SmallTalk
+from argot.tools.reading.library_questions import find_listing_parts
 from argot.tools.text.words import bare, content_stems
 from argot.types import Context, ReadTerm, Sense
 
@@ -224,6 +225,8 @@ def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, 
     if turn["status"] == "answered":
         open_parts = turn.get("unanswered", [])
         notes += [translate("The documents do not seem to answer “%(part)s”", part=part) for part in open_parts]
+        alone = "“%(part)s” asks for a list, which is only given to a question by itself. Ask it again, alone."
+        notes += [translate(alone, part=part) for part in find_listing_parts(turn["question"])]
     if turn.get("whole") and turn["status"] == "answered" and turn.get("answered_by") != "model":
         notes.append(translate("This is not a summary: it quotes the first words of each part of the file."))
     if turn.get("unchecked") and turn["sentences"]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from argot.graph.run_context import RunContext
+from argot.languages.catalogues import speak_as_asked, translate
 from argot.results import AskResult
 from argot.tools.answering.embedded_instructions import has_orders
 from argot.tools.retrieval.suggested_questions import MAX_CHARS, Trial, find_telling_heading, read_as_question
@@ -117,4 +118,9 @@ def _list_terms(run: RunContext, passages: Sequence[Passage], last: AskResult) -
             # A term with several senses would only be asked back.
             if len(some) == 1 and some[0].expansion and some[0].term not in known:
                 known.add(term)
-                yield _Candidate(f"What does {some[0].term} mean?", passage.id)
+                yield _Candidate(_ask_meaning(some[0].term, last), passage.id)
+
+
+def _ask_meaning(term: str, last: AskResult) -> str:
+    with speak_as_asked(last.question):
+        return translate("What does %(term)s mean?", term=term)

@@ -84,7 +84,7 @@ def test_languages_have_names() -> None:
 @pytest.mark.parametrize("code", LISTED_LANGUAGES)
 def test_words_of_a_language_are_in_lower_case(code: str) -> None:
     words = load_language(code)
-    listed = words.stop_words | words.signs | words.weak_signs
+    listed = words.stop_words | words.signs | words.weak_signs | words.asking_words
     assert listed
     assert {word for word in listed if word != word.casefold() and "ß" not in word} == set()
     assert words.weak_signs & words.signs == frozenset()

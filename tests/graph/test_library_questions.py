@@ -10,7 +10,12 @@ from argot.graph.presentation.listing_wording import MAX_DOCUMENTS
 from argot.graph.run import ask
 from argot.results import AskResult
 from argot.service.usecases.questions.questions import read_in_thread
-from argot.tools.reading.library_questions import find_library_topic, is_glossary_question, is_library_question
+from argot.tools.reading.library_questions import (
+    find_library_topic,
+    find_listing_parts,
+    is_glossary_question,
+    is_library_question,
+)
 from argot.types import THREAD, Principal
 from argot.ui.rendering.chat_markdown import view_result
 
@@ -210,3 +215,47 @@ async def test_passages_of_two_documents_of_one_name_show_their_folders(tiny_kb:
     assert {one.document for one in result.passages if one.folder} == {"lamps.md"}
     shown = view_result(result).content
     assert "**north/lamps\\.md**" in shown
+
+
+@pytest.mark.parametrize(
+    ("message", "topic"),
+    [
+        ("Wie viele Dokumente behandeln Urlaub?", "Urlaub"),
+        ("In wie vielen Dokumenten geht es um den Urlaub?", "Urlaub"),
+        ("Wieviele Dokumente gibt es zum Thema Urlaub?", "Urlaub"),
+        ("Combien de documents parlent de vacances ?", "vacances"),
+        ("Combien de documents y a-t-il sur les vacances ?", "vacances"),
+        ("¿Cuántos documentos hablan de vacaciones?", "vacaciones"),
+        ("¿Cuántos documentos hay sobre las vacaciones?", "vacaciones"),
+        ("Wie viele Dokumente brauche ich für den Urlaub?", ""),
+        ("Combien de documents faut-il pour les vacances ?", ""),
+        ("¿Cuántos documentos necesito para las vacaciones?", ""),
+    ],
+)
+def test_documents_about_something_are_counted_in_other_languages_too(message: str, topic: str) -> None:
+    assert find_library_topic(message) == topic
+
+
+@pytest.mark.parametrize(
+    ("message", "parts"),
+    [
+        ("Which documents are about tariffs? Also how high is the fee?", ["Which documents are about tariffs?"]),
+        ("Welche Dokumente behandeln Tarife? Und wie hoch ist die Gebühr?", ["Welche Dokumente behandeln Tarife?"]),
+        ("Quels documents parlent de tarifs ? Et quel est le prix ?", ["Quels documents parlent de tarifs ?"]),
+        ("¿Qué documentos hablan de tarifas? ¿Y cuál es el precio?", ["¿Qué documentos hablan de tarifas?"]),
+        ("What is the fee? How many terms are in the glossary?", ["How many terms are in the glossary?"]),
+        ("Which documents are about tariffs?", []),
+        ("How high is the fee? And when is it due?", []),
+    ],
+)  # fmt: skip
+def test_questions_for_a_list_are_found_in_a_message_of_several(message: str, parts: list[str]) -> None:
+    assert find_listing_parts(message) == parts
+
+
+async def test_a_question_for_a_list_beside_another_is_not_passed_over(tiny_kb: Any) -> None:
+    both = "What does a late tariff filing cost? Which documents are about tariffs?"
+    result = await asked(tiny_kb.run_context(), both)
+    assert result.status == "answered" and "tariff" in result.answer
+    assert [note for note in result.notes if "asks for a list" in note and "Which documents are about tariffs?" in note]
+    alone = await asked(tiny_kb.run_context(), "What does a late tariff filing cost?")
+    assert not [note for note in alone.notes if "asks for a list" in note]

@@ -349,3 +349,9 @@ def test_german_nouns_are_no_names() -> None:
     assert find_objection("Der Ersatz kommt aus Osaka.", source) == "name osaka"
     assert find_objection("The spare parts come from Munich.", "Die Ersatzteile kommen aus München.") == "name munich"
     assert find_missing("Die Ersatzteile kommen aus München.", "The spare parts come from Munich.") == ""
+
+
+@pytest.mark.parametrize("question", ["Wie zieh ich mich an?", "Wie beantrage ich Urlaub?", "Wie schleust man aus?"])
+def test_german_asks_for_steps_with_any_verb(question: str) -> None:
+    assert find_answer_type(question) == "steps"
+    assert find_answer_type("Wie lange warte ich?") == "quantity" and find_answer_type("Wie oft lüftet man?") == "time"

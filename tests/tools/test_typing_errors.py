@@ -10,7 +10,7 @@ from argot.tools.reading.typing_errors import correct_words, find_typing_errors
 from argot.tools.text.words import stem
 from argot.types import Mention
 
-WORDS = ("password", "canteen", "holiday", "contract", "contact", "reception", "traning", "haven")
+WORDS = ("password", "canteen", "holiday", "contract", "contact", "reception", "traning", "haven", "mine", "person")
 
 
 def count_in(words: Collection[str]) -> Callable[[str], int]:
@@ -45,6 +45,18 @@ def test_a_misspelt_word_is_read_as_the_one_that_the_documents_have(question: st
     ],
 )
 def test_other_words_stay_as_they_are(question: str) -> None:
+    assert find_typing_errors(question, [], count_in(WORDS)) == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Muss ich meine Krankmeldung per Mail schicken?",
+        "À quelle personne dois-je envoyer ma demande ?",
+        "¿A qué persona debo enviar mi solicitud?",
+    ],
+)
+def test_words_of_another_language_are_no_misspelt_english_ones(question: str) -> None:
     assert find_typing_errors(question, [], count_in(WORDS)) == []
 
 

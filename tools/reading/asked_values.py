@@ -1,6 +1,7 @@
 """Kind of value that a question asks for ("how much does it cost": money), and a check for it in a text.
 
-A passage without an amount of money does not answer a question about a price, however many words they share.
+A passage without an amount of money does not answer a question about a price, however many words they share. The words
+are data of each language (`argot/languages`).
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from argot.languages.value_words import find_value_words
 from argot.tools.reading.answer_types import find_answer_type, has_shape
 from argot.tools.text.quantities import find_quantities, find_units
 from argot.tools.text.words import fold_words
@@ -28,32 +30,12 @@ _UNITS = {
 }
 _KIND_OF_UNIT = {unit: kind for kind, units in _UNITS.items() for unit in units.split()}
 
-_ASKED: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        ("area", r"\bsquare (?:milli|centi|kilo)?(?:met(?:re|er)s?|feet|foot)\b"),
-        ("capacitance", r"\bcapacitances?\b|\bfarads?\b"),
-        ("money", r"\bhow much (?:does|do|did|will|would|is|was|are)\b[^?]*\b(?:costs?|paid|pays?|fined?|earn)\b"),
-        ("money", r"\bwhat(?:'s| is| are| was) the (?:\w+ )?(?:price|cost|fee|fine|salary|rent)s?\b|\bhow expensive\b"),
-        ("length", r"\bhow (?:thick|tall)\b|\bwhat (?:thickness|width)\b"),
-        ("mass", r"\bhow heavy\b|\bhow much does\b[^?]*\bweigh\b"),
-    )
-)
 _NAMED = {
-    "area": re.compile(r"\bsquare\b|\b[a-z]?m(?:2\b|²)", re.IGNORECASE),
+    "area": re.compile(
+        r"\bsquare\b|\b[a-z]?m(?:2\b|²)|\bquadrat\w*meter|\bmètres? carrés?\b|\bmetros? cuadrados?\b", re.IGNORECASE
+    ),
     "capacitance": re.compile(r"\b[pnuµ]F\b|\bfarads?\b", re.IGNORECASE),
 }
-_HOW_MANY = re.compile(r"\bhow many\s+([\w-]+(?:\s+[\w-]+){0,1})", re.IGNORECASE)
-_COUNTED = re.compile(
-    r"\b(?:no|none|any|several|both|each|every|single|only|half|dozens?|pairs?|once|twice|many|(?:un)?limit(?:s|ed)?"
-    r"|(?:thirt|fort|fift|sixt|sevent|eight|ninet)y|(?:hundred|thousand|million|billion)s?)\b",
-    re.IGNORECASE,
-)
-_CONDITION = re.compile(
-    r"\b(?:when(?:ever)?|if|unless|as soon as|during|while|upon|immediately|at once|always|never|from|at the|on the"
-    r"|between|first|second|third|fourth|fifth|last|next|in advance|later|earlier|(?:end|start) of|beginning)\b",
-    re.IGNORECASE,
-)
 _NUMBERING = re.compile(r"^\s*\(?\d{1,3}[.)]\s", re.MULTILINE)
 
 
@@ -75,10 +57,11 @@ def find_asked_value(question: str) -> AskedValue | None:
 
     Counted things ("how many holidays") are no kind: the documents may use another word.
     """
-    for kind, pattern in _ASKED:
+    words = find_value_words(question)
+    for kind, pattern in words.asked:
         if pattern.search(question):
             return AskedValue(kind)
-    match = _HOW_MANY.search(question)
+    match = words.how_many.search(question)
     units = (
         [unit for word in fold_words(match[1]) for unit in find_units(word) if unit in _KIND_OF_UNIT] if match else []
     )
@@ -91,9 +74,12 @@ def may_hold_value(question: str, text: str) -> bool:
     Always True if the question asks for anything else. A number in words, "each" or a condition ("if the alarm rings")
     is enough.
     """
-    said = _NUMBERING.sub("", text)
-    if _HOW_MANY.search(question):
-        return bool(find_quantities(said)) or _COUNTED.search(said) is not None
+    said, words = _NUMBERING.sub("", text), find_value_words(question)
+    # A passage may be in another language than the question.
+    either = (words, find_value_words(said))
+    if words.how_many.search(question):
+        return bool(find_quantities(said)) or any(one.counted.search(said) for one in either)
     if find_answer_type(question) == "time":
-        return bool(find_quantities(said)) or has_shape("time", said) or _CONDITION.search(said) is not None
+        named = bool(find_quantities(said)) or has_shape("time", said)
+        return named or any(one.condition.search(said) for one in either)
     return True

@@ -13,14 +13,17 @@ import re
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
 from argot.corpus.embedding.cosine_scale import rescale_cosines
 from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.lookup.normalise import normalise
+from argot.languages.detection import identify_listed_language
+from argot.languages.language_data import ENGLISH, load_language
 from argot.protocols import Embedder, Vectors
-from argot.tools.text.words import content_stems
+from argot.tools.text.words import content_stems, stem_by_language
 from argot.types import Context, ContextScore, Mention, Passage, Principal, Sense
 
 _MAX_PASSAGES = 20
@@ -50,7 +53,7 @@ _ASKING = frozenset(
     )
     for stem in content_stems(word)
 )
-"""Stems of words with which people ask about a term without naming its subject."""
+"""Stems of English words with which people ask about a term without naming its subject."""
 
 
 class ContextSignatures:
@@ -157,7 +160,14 @@ def score_contexts(
 def find_subject_stems(text: str) -> list[str]:
     """Return the content stems of a question, or none if it only asks for a name, a meaning or a place."""
     stems = content_stems(text)
-    return stems if set(stems) - _ASKING else []
+    return stems if set(stems) - _list_asking_stems(identify_listed_language(text)) else []
+
+
+@cache
+def _list_asking_stems(language: str) -> frozenset[str]:
+    if language == ENGLISH:
+        return _ASKING
+    return frozenset(stem_by_language(language, word) for word in load_language(language).asking_words)
 
 
 def find_named_contexts(text: str, names: Sequence[str]) -> set[str]:

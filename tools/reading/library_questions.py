@@ -26,6 +26,15 @@ def is_glossary_question(message: str) -> bool:
     return _is_request("glossary", message)
 
 
+def find_listing_parts(message: str) -> list[str]:
+    """Return the questions of a message of several that ask for a list of documents or terms: only a message of such a
+    question alone is answered with one.
+    """
+    parts = [part.strip() for part in re.findall(r"[^?!]+[?!]*", message) if re.search(r"\w", part)]
+    asks = (is_library_question, is_glossary_question, find_library_topic)
+    return [part for part in parts if any(asked(part) for asked in asks)] if len(parts) > 1 else []
+
+
 def _is_request(kind: RequestKind, message: str) -> bool:
     if len(message) > MAX_CHARS:
         return False

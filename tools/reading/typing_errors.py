@@ -1,6 +1,7 @@
 """Typing errors in ordinary words: "passwrod" is read as "password" if the documents have only the latter.
 
-Names, codes and words in capitals stay as they are, and so does a word that may be several others. English.
+Names, codes and words in capitals stay as they are, and so does a word that may be several others. Only English
+questions are read so: the lists of words are English, and the German "meine" is no error for "mine".
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from collections.abc import Callable, Sequence
 
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_everyday_word, is_well_known
 from argot.jargon_db.lookup.spelling import list_near_spellings
+from argot.languages.detection import identify_listed_language
+from argot.languages.language_data import ENGLISH
 from argot.tools.text.words import stem
 from argot.types import Mention
 
@@ -34,7 +37,9 @@ _WORD = re.compile(rf"(?<![\w./@:\\'’-])[a-z]{{{MIN_LETTERS},}}(?![\w@:\\'’-
 
 
 def find_typing_errors(question: str, terms: Sequence[Mention], count: PassageCounter) -> list[tuple[str, str]]:
-    """Return the misspelt words of a question, each with the word that is meant."""
+    """Return the misspelt words of a question, each with the word that is meant; none of one in another language."""
+    if identify_listed_language(question) != ENGLISH:
+        return []
     found: dict[str, str] = {}
     for match in _WORD.finditer(question):
         in_term = any(term.start < match.end() and match.start() < term.end for term in terms)

@@ -84,8 +84,12 @@ def stem_by_language(language: str, word: str) -> str:
 
 
 def _split_elisions(text: str, language: str) -> list[str]:
-    # French "l'entrée" is an article and a word.
-    return fold_words(re.sub(r"(?<=\w)['’](?=\w)", " ", text) if language == "fr" else text)
+    return fold_words(separate_elisions(text) if language == "fr" else text)
+
+
+def separate_elisions(text: str) -> str:
+    """Return a text of the same length in which French "l'entrée" is two words, an article and a noun."""
+    return re.sub(r"(?<=\w)['’](?=\w)", " ", text)
 
 
 @lru_cache(maxsize=8_000)

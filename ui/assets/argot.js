@@ -154,6 +154,10 @@ function listen() {
   label('button[id^="tool-"]:has(.lucide-link)', 'Share this conversation by a link');
   label('button[id^="tool-"]:has(.lucide-badge-check)', 'Verify this answer');
   label('button[id^="tool-"]:has(.lucide-clipboard)', 'Copy the link');
+  label('[role="dialog"] > button:has(> .sr-only)', 'Close');
+  reword('title', 'Toggle Sidebar');
+  reword('aria-label', 'Toggle Sidebar');
+  reword('alt', 'Avatar for Argot');
   mend();
   showLastQuestion();
   const choices = document.querySelectorAll('button[id^="choice-"]');
@@ -236,6 +240,10 @@ function translateLink(link) {
 }
 function label(selector, words) {
   document.querySelectorAll(selector).forEach((one) => one.hasAttribute('aria-label') || one.setAttribute('aria-label', say(words)));
+}
+// Put a text that Chainlit writes in English only into the language of the window.
+function reword(attribute, words) {
+  if (say(words) !== words) document.querySelectorAll(`[${attribute}="${words}"]`).forEach((one) => one.setAttribute(attribute, say(words)));
 }
 // The window's texts in the language of the pages. Without them it is labelled in English.
 let texts = null;

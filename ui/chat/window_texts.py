@@ -61,6 +61,9 @@ SCRIPT_TEXTS = (
     "Share this conversation by a link",
     "Verify this answer",
     "Copy the link",
+    "Close",
+    "Toggle Sidebar",
+    "Avatar for Argot",
     "The link is copied.",
     "Answers from your organisation’s own documents, in its own language. It knows what your terms mean to each team, "
     "cites a passage behind every sentence, and says so when the documents do not know.",
@@ -73,15 +76,77 @@ SCRIPT_TEXTS = (
     "Asking only",
 )
 """The texts that the window's own scripts (argot.js, mentions.js) put into it."""
-FORMAL_TEXTS = {"de": {"chat.fileUpload.dragDrop": "Ziehen Sie Ihre Dateien hierher"}}
-"""Texts of Chainlit's that the window shows and that address people informally."""
+CORRECTED_TEXTS = {
+    "de": {
+        "common.actions.confirm": "Übernehmen",
+        "common.status.loading": "Wird geladen …",
+        "common.status.error.default": "Ein Fehler ist aufgetreten.",
+        "common.status.error.serverConnection": "Der Dienst ist nicht zu erreichen.",
+        "chat.fileUpload.dragDrop": "Ziehen Sie Ihre Dateien hierher",
+        "chat.fileUpload.browse": "Dateien wählen",
+        "chat.fileUpload.sizeLimit": "Höchstens:",
+        "chat.fileUpload.errors.failed": "Nicht hochgeladen:",
+        "chat.fileUpload.errors.cancelled": "Das Hochladen wurde abgebrochen:",
+        "chat.fileUpload.actions.cancelUpload": "Hochladen abbrechen",
+        "chat.messages.feedback.edit": "Bewertung ändern",
+        "chat.messages.feedback.status.updating": "Wird gespeichert",
+        "chat.messages.feedback.status.updated": "Bewertung gespeichert",
+        "threadHistory.sidebar.filters.placeholder": "Gespräche durchsuchen …",
+        "threadHistory.sidebar.timeframes.previous7days": "In den letzten 7 Tagen",
+        "threadHistory.sidebar.timeframes.previous30days": "In den letzten 30 Tagen",
+        "threadHistory.thread.untitled": "Gespräch ohne Titel",
+        "threadHistory.thread.actions.delete.title": "Dieses Gespräch löschen?",
+        "threadHistory.thread.actions.delete.description": "Das Gespräch wird mit seinen Fragen, Antworten und "
+        "Dateien gelöscht. Das lässt sich nicht rückgängig machen.",
+        "threadHistory.thread.actions.delete.success": "Gespräch gelöscht",
+        "threadHistory.thread.actions.delete.inProgress": "Das Gespräch wird gelöscht",
+        "threadHistory.thread.actions.rename.title": "Gespräch umbenennen",
+        "threadHistory.thread.actions.rename.description": "Geben Sie dem Gespräch einen neuen Namen.",
+        "threadHistory.thread.actions.rename.form.name.placeholder": "Neuer Name",
+        "threadHistory.thread.actions.rename.success": "Gespräch umbenannt",
+        "threadHistory.thread.actions.rename.inProgress": "Das Gespräch wird umbenannt",
+        "navigation.header.theme.light": "Hell",
+        "navigation.header.theme.dark": "Dunkel",
+        "navigation.header.theme.system": "Wie das System",
+        "navigation.newChat.button": "Neues Gespräch",
+        "navigation.newChat.dialog.tooltip": "Neues Gespräch",
+        "components.MultiSelectInput.placeholder": "Auswählen …",
+    },
+    "fr": {
+        "threadHistory.thread.actions.delete.description": "La conversation sera supprimée avec ses questions, ses "
+        "réponses et ses fichiers. Cette action ne peut pas être annulée.",
+        "threadHistory.thread.actions.delete.success": "Conversation supprimée",
+        "threadHistory.thread.actions.delete.inProgress": "Suppression de la conversation",
+        "threadHistory.thread.actions.rename.title": "Renommer la conversation",
+        "threadHistory.thread.actions.rename.description": "Donnez un nouveau nom à cette conversation.",
+        "threadHistory.thread.actions.rename.form.name.placeholder": "Nouveau nom",
+        "threadHistory.thread.actions.rename.success": "Conversation renommée",
+        "threadHistory.thread.actions.rename.inProgress": "La conversation est renommée",
+        "navigation.newChat.button": "Nouvelle conversation",
+        "navigation.newChat.dialog.tooltip": "Nouvelle conversation",
+    },
+    "es": {
+        "chat.fileUpload.dragDrop": "Arrastre los archivos hasta aquí",
+        "threadHistory.thread.actions.delete.description": "La conversación se eliminará con sus preguntas, respuestas "
+        "y archivos. Esta acción no se puede deshacer.",
+        "threadHistory.thread.actions.delete.success": "Conversación eliminada",
+        "threadHistory.thread.actions.delete.inProgress": "Eliminando la conversación",
+        "threadHistory.thread.actions.rename.description": "Dé un nuevo nombre a esta conversación.",
+        "threadHistory.thread.actions.rename.form.name.placeholder": "Nuevo nombre",
+        "navigation.newChat.button": "Nueva conversación",
+        "navigation.newChat.dialog.tooltip": "Nueva conversación",
+    },
+}
+"""Texts of Chainlit's that the window shows and that are wrong, clumsy, address people informally or use other words
+than Argot, such as "thread" for a conversation.
+"""
 
 
 def translate_window(words: dict[str, Any], language: str) -> dict[str, Any]:
     """Put Argot's texts into Chainlit's texts of a language, and add those of argot.js under `argot`."""
     find = load_translations(language).gettext
     replaced = {path: find(text) if text else "" for path, text in INTERFACE_TEXTS.items()}
-    for path, text in (replaced | FORMAL_TEXTS.get(language, {})).items():
+    for path, text in (replaced | CORRECTED_TEXTS.get(language, {})).items():
         *groups, name = path.split(".")
         group = words
         for one in groups:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from argot.languages.catalogues import translate_number
 from argot.ui.cli.command_base import line, print_table, say, say_aside
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
@@ -58,7 +59,7 @@ def list_answers(
     """List the verified answers that you look after, the latest first, and why some of them have expired."""
     rows = [[one.id, one.at[:16], line(one.by), line(one.question), line(" ".join(one.expired))] for one in found]
     print_table(["answer", "verified", "by", "question", "expired"], rows)
-    say_aside(f"{len(found)} verified answers")
+    say_aside(translate_number("%(number)s verified answer", "%(number)s verified answers", len(found)))
 
 
 @answer_command("questions.verified_answers.verified_renew", "argot answers renew 3", json=True)

@@ -207,9 +207,16 @@ def _say_columns(columns: Sequence[ColumnUse]) -> None:
 
 def _say_notices(notices: Sequence[RowProblem]) -> None:
     for notice in notices[:_MAX_NAMED]:
-        say_aside(f"{line(notice.place)}: {line(notice.message)}" if notice.place else line(notice.message))
+        say_aside(_describe_problem(notice.place, notice.message))
     if len(notices) > _MAX_NAMED:
-        say_aside(f"and {len(notices) - _MAX_NAMED} more notices")
+        say_aside(translate("and %(number)s more notices", number=len(notices) - _MAX_NAMED))
+
+
+def _describe_problem(place: str, message: str) -> str:
+    from argot.service.usecases.glossary.import_texts import translate_place, translate_reason
+
+    told = line(translate_reason(message))
+    return f"{line(translate_place(place))}: {told}" if place else told
 
 
 def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home: Home = None) -> None:
@@ -272,7 +279,7 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
         say_json(found)
     else:
         _say_columns(found.columns)
-        _say_notices([replace(one, where="", row=0, column="", message=_place_message(one)) for one in found.notices])
+        _say_notices([replace(one, row=0, column="") for one in found.notices])
         if found.everyday:
             more = f" and {found.everyday_count - len(found.everyday)} more"
             names = ", ".join(map(line, found.everyday)) + (more if found.everyday_count > len(found.everyday) else "")
@@ -291,7 +298,7 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
                     say(f"    {name}: {_format_value(before)} -> {_format_value(after)}")
         _say_more(counts.updated - len(found.updated), "that would be updated")
         for problem in found.problems:
-            say(f"! {line(problem.where)}: {line(problem.message)}" if problem.where else f"! {line(problem.message)}")
+            say(f"! {_describe_problem(problem.where, problem.message)}")
         _say_ignored(found.ignored)
         _say_more(counts.problems - len(found.problems), "problems")
         _say_named("Drafts among the added", found.drafts, found.drafts_count)
@@ -323,10 +330,6 @@ def _say_named(what: str, names: Sequence[str], count: int) -> None:
         shown = names[:_MAX_NAMED]
         more = f" and {count - len(shown):,} more" if count > len(shown) else ""
         say_aside(f"{what}: {count:,}: {', '.join(map(line, shown))}{more}")
-
-
-def _place_message(notice: RowProblem) -> str:
-    return f"{notice.where}: {notice.message}" if notice.where else notice.message
 
 
 def _describe_sense(sense: Sense) -> str:

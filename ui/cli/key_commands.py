@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from argot.languages.catalogues import translate_number
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -79,7 +80,7 @@ def list_keys(
         ["key", "user", "label", "since", "last used", "ends"],
         [[one.id, one.user, one.name, one.created_at, one.used_at or "never", one.ends_at or "never"] for one in found],
     )
-    say_aside(f"{len(found)} keys")
+    say_aside(translate_number("%(number)s key", "%(number)s keys", len(found)))
 
 
 @key_command("people.api_keys.key_revoke", "argot key revoke k1f2e3d4c5b6")

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from copy import copy
 from functools import cache
+from io import StringIO
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
 
 import typer
@@ -17,7 +18,8 @@ from argot import __version__
 from argot.disk_space import is_no_room
 from argot.errors import ArgotError
 from argot.garbage_collection import collect_seldom
-from argot.languages.catalogues import speak, translate
+from argot.languages.catalogues import page_language, speak, translate
+from argot.languages.language_data import ENGLISH
 from argot.remedies import find_remedy
 from argot.ui.cli import (
     answer_commands,
@@ -42,7 +44,7 @@ from argot.ui.cli import (
     user_commands,
 )
 from argot.ui.cli.command_base import format_examples
-from argot.ui.cli.terminal_language import choose_terminal_language, translate_command_error
+from argot.ui.cli.terminal_language import choose_terminal_language, translate_command_error, translate_usage_line
 from argot.wings import load_parts
 
 if TYPE_CHECKING:
@@ -122,7 +124,16 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def _run_command(arguments: list[str] | None) -> NoReturn:
     try:
         given = sys.argv[1:] if arguments is None else arguments
-        _build_command(given[0] if given else "")(args=arguments, prog_name="argot")
+        command = _build_command(given[0] if given else "")
+        if page_language.get() == ENGLISH:
+            command(args=arguments, prog_name="argot")
+        # Typer prints English; not standalone, it leaves errors of the command line to this module.
+        left = command(args=arguments, prog_name="argot", standalone_mode=False)
+        sys.exit(left if type(left) is int else 0)
+    except typer.TyperException as error:
+        _explain_usage(error)
+    except typer.Abort:
+        _fail(translate("Stopped."))
     except ArgotError as error:
         _fail(translate_command_error(str(error)))
     except sqlite3.DatabaseError as error:
@@ -155,6 +166,15 @@ def _build_command(name: str) -> Callable[..., Any]:
 
 def _get_name(command: CommandInfo) -> str:
     return command.name or typer.main.get_command_name(cast("Callable[..., Any]", command.callback).__name__)
+
+
+def _explain_usage(error: Any) -> NoReturn:
+    """Print what is wrong with a command line, as Typer words it, in the language of the terminal."""
+    shown = StringIO()
+    error.show(file=shown)
+    for text in shown.getvalue().splitlines():
+        typer.echo(translate_usage_line(text), err=True)
+    sys.exit(error.exit_code)
 
 
 def _fail(message: str) -> NoReturn:

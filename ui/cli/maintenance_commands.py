@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from argot.languages.catalogues import format_local_decimal, translate, translate_number
 from argot.ui.cli.command_base import (
     Home,
     Json,
-    format_count,
     format_examples,
     open_knowledge_base,
     read_settings,
@@ -39,9 +39,10 @@ def init(home: Home = None) -> None:
     with open_knowledge_base(home, create=True):
         pass
     if there:
-        say("There is a knowledge base already; nothing was changed.")
+        say(translate("There is a knowledge base already; nothing was changed."))
     else:
-        say("Add documents with: argot add PATHS; find the terms they explain with: argot glossary mine")
+        said = "Add documents with: argot add PATHS; find the terms they explain with: argot glossary mine"
+        say(translate(said))
 
 
 def doctor(json_: Json = False, home: Home = None) -> None:
@@ -59,7 +60,7 @@ def doctor(json_: Json = False, home: Home = None) -> None:
                 say(f"         -> {finding['remedy']}")
     problems = sum(not finding["ok"] for finding in findings)
     if problems:
-        say_aside(f"{problems} problem(s)")
+        say_aside(translate("%(number)s problem(s)", number=problems))
         raise typer.Exit(1)
 
 
@@ -72,7 +73,8 @@ def backup(
     with open_knowledge_base(home) as client:
         # Absolute, because the service that writes the file may run in another folder.
         written = client.call(backup_case, path=str(file.expanduser().absolute()))
-    say(f"Wrote {written.path}: {written.files} files, {written.bytes / 1e6:.1f} MB")
+    told = "Wrote %(path)s: %(files)s files, %(size)s MB"
+    say(translate(told, path=written.path, files=written.files, size=format_local_decimal(written.bytes / 1e6, 1)))
 
 
 def restore(
@@ -93,7 +95,8 @@ def restore(
     else:
         restored = restore_backup(settings.home, file.expanduser().absolute(), force=force)
     record_restore(settings, file.expanduser().absolute())
-    say(f"Restored {restored.files} files, {restored.bytes / 1e6:.1f} MB. Rebuilding the vectors.")
+    told = "Restored %(files)s files, %(size)s MB. Rebuilding the vectors."
+    say(translate(told, files=restored.files, size=format_local_decimal(restored.bytes / 1e6, 1)))
     with open_knowledge_base(home) as client:
         result = client.call(reindex)
-    say(f"Indexed {format_count(result.passages, 'passage')}.")
+    say(translate_number("Indexed %(number)s passage.", "Indexed %(number)s passages.", result.passages))

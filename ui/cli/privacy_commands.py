@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argot.errors import InvalidInput
+from argot.languages.catalogues import translate_number
 from argot.ui.cli.command_base import Home, format_examples, line, open_knowledge_base, say, say_aside, say_json
 from argot.ui.cli.user_commands import Name, user, user_command
 
@@ -49,7 +50,8 @@ def export(
             json.dump(convert_to_json(found), written, ensure_ascii=False, indent=2)
     except FileExistsError:
         raise InvalidInput(f"{file} is there already. Give another name.") from None
-    say_aside(f"Wrote {file}: {len(found.conversations)} conversations")
+    one, many = "Wrote %(file)s: %(number)s conversation", "Wrote %(file)s: %(number)s conversations"
+    say_aside(translate_number(one, many, len(found.conversations), file=file))
 
 
 def erase(done: ErasedPerson, /, name: Name) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argot.errors import MissingExtra
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     Home,
     format_examples,
@@ -71,6 +72,10 @@ def add_samples(settings: Settings, report: StartReport) -> None:
     report.show("preparing the search model, once")
 
     def move(done: int, total: int, name: str) -> None:
-        report.show(f"adding the samples, {done} of {total}" if total else "adding the samples")
+        report.show(
+            translate("adding the samples, %(done)s of %(total)s", done=done, total=total)
+            if total
+            else "adding the samples"
+        )
 
     say_aside(f"Sample knowledge base in {settings.home}: {build(settings.home, settings, move)}")

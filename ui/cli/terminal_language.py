@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from argot.languages.catalogues import LANGUAGE_NAMES, translate
 from argot.languages.language_data import ENGLISH
-from argot.languages.written_texts import find_template
+from argot.languages.written_texts import find_template, translate_written
 
 ERRORS = (
     "There is no knowledge base in %(home)s. Make one with: %(command)s",
@@ -24,6 +24,25 @@ ERRORS = (
     "Unknown glossary format '%(name)s'. Formats: %(names)s.",
 )
 """What use cases write in English for logs and programs, too, and these commands meet most."""
+USAGE_LINES = ("Usage: %(words)s", "Try '%(command)s' for help.", "Error: %(problem)s")
+USAGE_PROBLEMS = (
+    "Missing argument %(name)s.",
+    "Missing option %(name)s.",
+    "Missing command.",
+    "No such command %(name)s.",
+    "No such command %(name)s. Did you mean %(others)s?",
+    "No such option: %(name)s (Possible options: %(others)s)",
+    "No such option: %(name)s",
+    "Option %(name)s requires an argument.",
+    "Option %(name)s requires %(number)s arguments.",
+    "Option %(name)s does not take a value.",
+    "Got unexpected extra argument(s) (%(words)s)",
+    "Invalid value for %(name)s: Input should be a valid integer, unable to parse string as an integer",
+    "Invalid value for %(name)s: Input should be a valid number, unable to parse string as a number",
+    "Invalid value for %(name)s: Value error, %(value)s is not one of %(others)s.",
+    "Invalid value for %(name)s: %(reason)s",
+)
+"""The lines in which Typer says what is wrong with a command line, and the problems that it knows."""
 
 
 def choose_terminal_language(environment: Mapping[str, str]) -> str:
@@ -36,9 +55,20 @@ def choose_terminal_language(environment: Mapping[str, str]) -> str:
     return next((code for code in codes if code in LANGUAGE_NAMES), ENGLISH)
 
 
+def translate_usage_line(text: str) -> str:
+    """Write a line of Typer's about a wrong command line in the language of the terminal."""
+    template, values = find_template(text, USAGE_LINES)
+    if "problem" in values:
+        values["problem"] = translate_written(values["problem"], USAGE_PROBLEMS)
+    return translate(template, **values) if template else text
+
+
 def translate_command_error(text: str) -> str:
     """Write an error of a command in the language of the terminal; one without a translation stays English."""
-    from argot.ui.pages.page_errors import ERRORS as PAGE_ERRORS
+    from argot.service.usecases.glossary.import_texts import translate_refusal
+    from argot.ui.translation.page_errors import ERRORS as PAGE_ERRORS
 
+    if refusal := translate_refusal(text):
+        return refusal
     template, values = find_template(text, (*ERRORS, *PAGE_ERRORS))
     return translate(template, **values) if template else translate(text)

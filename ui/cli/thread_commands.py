@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from argot.languages.catalogues import translate_number
 from argot.types import Sense
 from argot.ui.cli.command_base import (
     AsUser,
@@ -42,7 +43,7 @@ def register(app: typer.Typer) -> None:
 def list_threads(found: list[Thread], /) -> None:
     """List your threads, the latest first."""
     print_table(["thread", "title", "last used"], [[one.id, one.title, one.updated_at[:16]] for one in found])
-    say_aside(f"{len(found)} threads")
+    say_aside(translate_number("%(number)s thread", "%(number)s threads", len(found)))
 
 
 @threads.command("show", epilog=format_examples("argot threads show t0123456789abcdef"))
@@ -101,7 +102,7 @@ def link_thread(made: NewSharedLink, /, thread: ThreadId) -> None:
 def list_links(found: list[SharedLink], /) -> None:
     """List the links by which you share threads."""
     print_table(["link", "thread", "title", "shared"], [[one.id, one.thread, one.title, one.at[:16]] for one in found])
-    say_aside(f"{len(found)} links")
+    say_aside(translate_number("%(number)s link", "%(number)s links", len(found)))
 
 
 @thread_command("questions.shared_conversations.thread_link_withdraw", "argot threads unlink l0123456789abcdef")
@@ -153,7 +154,7 @@ def feedback(
             say(json.dumps(convert_to_json(one), ensure_ascii=False))
         return
     print_table(["when", "", "question", "reason"], [_make_judged_row(one) for one in found])
-    say_aside(f"{len(found)} answers judged")
+    say_aside(translate_number("%(number)s answer judged", "%(number)s answers judged", len(found)))
 
 
 def _make_judged_row(one: JudgedAnswer) -> list[object]:

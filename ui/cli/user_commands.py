@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from argot.languages.catalogues import translate_number
 from argot.ui.cli.command_base import (
     Home,
     Json,
@@ -89,7 +90,7 @@ def list_users(users: list[UserShown], /) -> None:
             for one in users
         ],
     )
-    say_aside(f"{len(users)} users")
+    say_aside(translate_number("%(number)s user", "%(number)s users", len(users)))
 
 
 @user.command(
@@ -181,7 +182,7 @@ def sessions(
         ["session", "since", "last used", "from", "with"],
         [[one.id, one.created_at, one.seen_at, one.address, one.agent] for one in found],
     )
-    say_aside(f"{len(found)} sessions")
+    say_aside(translate_number("%(number)s session", "%(number)s sessions", len(found)))
 
 
 def _read_new_password(name: str) -> SecretStr:

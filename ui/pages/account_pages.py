@@ -27,7 +27,6 @@ from argot.service.usecases.people.personal_data import my_data
 from argot.service.usecases.people.users import show_session
 from argot.ui.pages.embed_pages import build_embed_pages
 from argot.ui.pages.page_base import HEADERS, load_templates
-from argot.ui.pages.page_errors import translate_error
 from argot.ui.pages.provider_pages import (
     build_provider_pages,
     choose_own_page,
@@ -36,6 +35,7 @@ from argot.ui.pages.provider_pages import (
     let_in,
     sign_in_page,
 )
+from argot.ui.translation.page_errors import translate_error
 from argot.ui.translation.page_language import make_language_cookie
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import VISITOR_KEY, Visitor, Who, needs

@@ -6,6 +6,8 @@ from itertools import groupby
 
 from fastapi import APIRouter, Request, Response
 
+from argot.languages.catalogues import format_local_decimal, page_language
+from argot.languages.written_texts import translate_written
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.operations.administration import administration
 from argot.settings import describe_group
@@ -14,6 +16,10 @@ from argot.ui.web.authorization import Who, needs
 from argot.ui.web.routers import make_router
 
 ADMINISTRATION = "/administration"
+SOURCES = ("from %(place)s", "from the command line", "adopted; take it back with: %(command)s")
+"""Where the value of a changed setting comes from, as `service/maintenance/settings_in_force.py` names it."""
+ANSWERERS = ("the process of the service",)
+"""Who answers questions, as `service/answer_jobs.py` names it."""
 
 
 def build_administration_pages(kb: KnowledgeBase) -> APIRouter:
@@ -39,11 +45,13 @@ def build_administration_pages(kb: KnowledgeBase) -> APIRouter:
             changed=bool(changed),
             open=bool(text or changed),
             size=format_size,
+            name_source=lambda text: translate_written(text, SOURCES),
         )
 
     return router
 
 
 def format_size(size: int) -> str:
-    """Format a number of bytes, as in 12.3 MB."""
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
+    """Format a number of bytes as the language writes it, in English as in 12.3 MB."""
+    number, unit = (size / 1e9, "GB") if size >= 1e9 else (size / 1e6, "MB")
+    return f"{format_local_decimal(number, 1)} {unit.replace('B', 'o') if page_language.get() == 'fr' else unit}"

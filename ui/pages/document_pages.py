@@ -15,13 +15,14 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.bulk_changes import Change, document_change
 from argot.service.usecases.documents.dustbin import document_restore, removed_erase, removed_list
 from argot.service.usecases.documents.fetch import document_fetch
+from argot.service.usecases.documents.read_faults import translate_read_fault
 from argot.service.usecases.documents.uploads import MemberReport, UploadReport, upload
 from argot.service.usecases.operations.job_queue import JobShown, job_list, job_retry
 from argot.service.usecases.usecase_registry import get_outcome
 from argot.ui.pages.document_list import CHOICES, PAGE_ROWS, list_documents
 from argot.ui.pages.form_fields import split_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
-from argot.ui.pages.page_errors import translate_error
+from argot.ui.translation.page_errors import translate_error
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.open_connections import FORM_OVERHEAD_BYTES
 from argot.ui.web.routers import make_router
@@ -87,8 +88,10 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
             if len(wanted) != 1:
                 raise InvalidInput("Send one file at a time.")
             report = await _put_in(pages.kb, who, wanted[0], labels, form.get("folder", ""))
-            told = {**_describe_report(report), "detail": "; ".join(filter(None, (report.detail, *report.notices)))}
-            return JSONResponse({**told, "files": list(map(_describe_report, report.files))})
+            detail = "; ".join(filter(None, (translate_read_fault(report.detail), *report.notices)))
+            return JSONResponse(
+                {**_describe_report(report), "detail": detail, "files": list(map(_describe_report, report.files))}
+            )
         if not wanted or len(wanted) > MAX_TICKED:
             reason = f"At most {MAX_TICKED} files can be sent together." if wanted else "No file was chosen."
             return await render_list(request, who, error=InvalidInput(reason), given=form)
@@ -210,4 +213,4 @@ async def _put_in(
 
 def _describe_report(report: MemberReport) -> dict[str, str]:
     href = link_document(report.document.id) if report.document else ""
-    return {"kind": report.kind, "name": report.name, "detail": report.detail, "href": href}
+    return {"kind": report.kind, "name": report.name, "detail": translate_read_fault(report.detail), "href": href}

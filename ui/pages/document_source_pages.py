@@ -25,7 +25,7 @@ from argot.service.usecases.documents.sources import (
 from argot.ui.pages.document_pages import DOCUMENTS
 from argot.ui.pages.form_fields import split_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
-from argot.ui.pages.page_errors import translate_error
+from argot.ui.translation.page_errors import translate_error
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.routers import make_router
 

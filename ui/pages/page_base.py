@@ -23,9 +23,10 @@ from argot.service.usecases.documents.listing import describe_validity
 from argot.service.usecases.documents.read_faults import translate_read_fault
 from argot.service.usecases.glossary.contexts import context_list
 from argot.service.usecases.glossary.impact import CombinedImpact
+from argot.service.usecases.glossary.import_texts import translate_place, translate_reason
 from argot.service.usecases.glossary.sense_results import flatten_markdown
 from argot.types import Context
-from argot.ui.pages.page_errors import translate_error
+from argot.ui.translation.page_errors import translate_error
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.open_connections import describe_limit, is_said_larger
 from argot.ui.web.page_links import list_page_links
@@ -166,6 +167,8 @@ def load_templates() -> Environment:
         laid_out=page_filters.render_text,
         one_line=flatten_markdown,
         read_fault=translate_read_fault,
+        import_place=translate_place,
+        import_reason=translate_reason,
     )
     return made
 

@@ -60,8 +60,8 @@ from argot.ui.pages.page_base import (
     show_effects,
     show_page,
 )
-from argot.ui.pages.page_errors import translate_error
 from argot.ui.pages.sense_pages import render_form
+from argot.ui.translation.page_errors import translate_error
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.routers import make_router
 

@@ -48,7 +48,7 @@ from argot.ui.pages.page_base import (
     render_part,
     show_page,
 )
-from argot.ui.pages.page_errors import translate_error
+from argot.ui.translation.page_errors import translate_error
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.routers import make_router
 

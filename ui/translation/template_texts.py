@@ -17,6 +17,7 @@ from argot.languages.catalogues import (
     load_translations,
     page_language,
     translate,
+    translate_language_name,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +38,38 @@ UNDERLINE_TEXTS = (
     "It could not be sent.",
 )
 """The texts of underline.js, in the window and on pages."""
+UPLOAD_TEXTS = (
+    "Added",
+    "Replaced the former version",
+    "Unchanged, it is there already",
+    "Not added: the same content is there already",
+    "failed",
+    "Skipped",
+    "Leave out",
+    "Leave out %(name)s",
+    "waiting",
+    "Larger than %(most)s MB",
+    "Sending %(name)s",
+    "sending",
+    "being fetched",
+    "being read",
+    "The connection was lost. Choose it again.",
+    "It could not be sent. Reload the page.",
+    "More than %(most)s files: add the rest afterwards, or add the folder as a source.",
+    "It could not be read.",
+    "%(done)s of %(all)s",
+    "Choose files, drop them above, or give a web address.",
+    "Select all",
+)
+UPLOAD_NUMBERS = (
+    ("%(number)s file sent", "%(number)s files sent"),
+    ("%(number)s added", "%(number)s added"),
+    ("%(number)s in already", "%(number)s in already"),
+    ("%(number)s not added", "%(number)s not added"),
+    ("%(number)s selected", "%(number)s selected"),
+    ("Remove %(number)s document", "Remove %(number)s documents"),
+)
+"""The texts of uploads.js, and those with a number as pairs."""
 
 
 def install_translations(environment: Environment) -> None:
@@ -46,8 +79,10 @@ def install_translations(environment: Environment) -> None:
     # `translate` takes texts made elsewhere, in which "%" is no placeholder.
     environment.globals.update(
         underline_texts=_format_underline_texts,
+        upload_texts=_format_upload_texts,
         get_language=page_language.get,
         translate=translate,
+        translate_language=translate_language_name,
         LANGUAGE_NAMES=LANGUAGE_NAMES,
     )
     environment.filters.update(
@@ -63,6 +98,12 @@ def install_translations(environment: Environment) -> None:
 
 def _format_underline_texts() -> str:
     return json.dumps({text: translate(text) for text in UNDERLINE_TEXTS})
+
+
+def _format_upload_texts() -> str:
+    """Format the texts of uploads.js, those with a number as the forms for 0, 1 and 2."""
+    numbered = {many: [_find_number(one, many, number) for number in range(3)] for one, many in UPLOAD_NUMBERS}
+    return json.dumps({text: translate(text) for text in UPLOAD_TEXTS} | numbered)
 
 
 def _find(text: str) -> str:

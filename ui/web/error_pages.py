@@ -11,6 +11,7 @@ from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFoun
 from argot.languages.catalogues import translate
 from argot.remedies import LIST_DOCUMENTS
 from argot.service.observability.instrumentation import request_id
+from argot.ui.translation.page_errors import translate_error_text
 from argot.ui.web.api_errors import answer_program
 from argot.ui.web.authorization import PAGE_ROOTS, VISITOR_KEY, is_for_programs
 from argot.ui.web.form_recovery import OutdatedForm
@@ -77,5 +78,5 @@ def _show_error(request: Request, status: int, text: str) -> Response:
         # Among related pages, the first is the most likely to work when another does not.
         head = f"/{request.url.path.split('/')[1]}"
         back = head if status == 500 and head in PAGE_ROOTS else ""
-        return show_refusal(status, translate(text), request.scope.get(VISITOR_KEY), back)
-    return PlainTextResponse(translate(text), status_code=status, headers={"Cache-Control": "no-store"})
+        return show_refusal(status, translate_error_text(text), request.scope.get(VISITOR_KEY), back)
+    return PlainTextResponse(translate_error_text(text), status_code=status, headers={"Cache-Control": "no-store"})

@@ -5,7 +5,8 @@ Readers name a fault in English, because logs and the command line show it (`arg
 
 from __future__ import annotations
 
-from argot.languages.written_texts import translate_written
+from argot.languages.catalogues import translate
+from argot.languages.written_texts import find_template, translate_written
 
 REASONS = (
     "empty",
@@ -32,9 +33,13 @@ REASONS = (
     "no document: %(kind)s",
     "damaged, or no picture of a known kind",
     "damaged or cut off: not a complete Office file",
+    "damaged or cut off: not a complete PDF",
     "damaged or cut off: %(why)s",
     "damaged: %(why)s",
     "damaged (%(why)s)",
+    # Of a file that was read: how much of it there is.
+    "1 passage",
+    "%(number)s passages",
 )
 REMEDIES = (
     "Save it without a password.",
@@ -49,6 +54,15 @@ REMEDIES = (
     "Set %(setting)s to allow more, or split the file.",
     "Argot reads %(formats)s.",
 )
+
+
+NOT_ADDED = "%(name)s was not added: %(why)s."
+
+
+def translate_refused_file(text: str) -> str:
+    """Translate the message of a file that was not added, with its reason; empty if the text is none."""
+    template, values = find_template(text, [NOT_ADDED])
+    return translate(template, name=values["name"], why=translate_read_fault(values["why"])) if template else ""
 
 
 def translate_read_fault(detail: str) -> str:

@@ -219,6 +219,16 @@ async def test_a_heading_that_is_no_question_makes_no_follow_up_question(kb: Kno
     assert await call(kb, "ann", "thread_follow_ups", thread=asked["thread"]) == []
 
 
+async def test_a_suggested_question_about_a_term_is_in_the_language_of_the_question(
+    kb: KnowledgeBase, tmp_path: Path
+) -> None:
+    nachtzug = "# Nachtzug\n\nWer im Nachtzug ein Fahrrad mitnimmt, legt den LFS vor. LFS bedeutet Ladeschein.\n"
+    await put(kb, tmp_path / "put", "nachtzug.md", nachtzug)
+    kb.glossary.senses.add("LFS", "Legal", "Ladeschein")
+    asked = await call(kb, "ann", "ask", question="Was muss ich vorlegen, wenn ich im Nachtzug ein Fahrrad mitnehme?")
+    assert await call(kb, "ann", "thread_follow_ups", thread=asked["thread"]) == ["Was bedeutet LFS?"]
+
+
 async def test_no_follow_up_question_is_suggested_after_a_refusal(kb: KnowledgeBase, tmp_path: Path) -> None:
     await put(kb, tmp_path / "put", "depot.md", DEPOT.replace("## Bicycle carriage", "## How to take a bicycle"))
     asked = await call(kb, "ann", "ask", question="Who won the chess championship of 1972?")

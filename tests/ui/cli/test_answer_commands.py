@@ -25,7 +25,7 @@ def test_an_answer_is_verified_listed_renewed_and_dropped(
     asked = json.loads(run(capsys, "ask", QUESTION, "--json", *home)[1])
     assert run(capsys, "answers", "verify", asked["thread"], *home)[1] == f"Verified as answer 1: {QUESTION}\n"
     code, out, err = run(capsys, "answers", "list", *home)
-    assert code == 0 and QUESTION in out and "1 verified answers" in err
+    assert code == 0 and QUESTION in out and "1 verified answer\n" in err
     assert "This answer was verified on" in run(capsys, "ask", f"Can you tell me {QUESTION.lower()}", *home)[1]
     again = json.loads(run(capsys, "ask", QUESTION, "--json", "--set", "find_verified=off", *home)[1])
     assert again["verified"] is None

@@ -3,7 +3,8 @@
 import io
 import threading
 
-from argot.ui.start_report import StartReport
+from argot.languages.catalogues import speak, translate
+from argot.ui.start_report import STAGES, StartReport
 
 
 class WatchedStream(io.StringIO):
@@ -29,6 +30,17 @@ def test_the_first_stage_is_printed_at_once_and_the_current_one_again_and_again(
         report.show("opening the knowledge base")
         assert stream.full.wait(60)
     assert stream.getvalue().splitlines()[1].endswith(" s: opening the knowledge base")
+
+
+def test_the_stages_are_in_the_language_of_the_terminal() -> None:
+    stream = WatchedStream(2)
+    with speak("de"), StartReport(stream, interval=0.01) as report:
+        report.show("loading the program")
+        assert stream.full.wait(60)
+    first, second = stream.getvalue().splitlines()[:2]
+    assert first == "Argot startet: das Programm wird geladen." and second.endswith(" s: das Programm wird geladen")
+    with speak("de"):
+        assert [stage for stage in STAGES if translate(stage) == stage] == []
 
 
 def test_nothing_is_printed_once_the_service_is_open() -> None:

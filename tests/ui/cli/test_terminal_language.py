@@ -56,3 +56,81 @@ def test_a_terminal_in_german_gets_german_errors(
         main([*arguments])
     assert ended.value.code == 1 and said in capsys.readouterr().err
     assert page_language.get() == "en"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "english", "german"),
+    [
+        (("ask",), "Error: Missing argument 'question'.", "Fehler: Das Argument 'question' fehlt."),
+        (("asks",), "No such command 'asks'. Did you mean 'ask'?", "keinen Befehl 'asks'. Meinten Sie 'ask'?"),
+        (("ask", "--profil", "x"), "No such option: --profil (Possible", "keine Option --profil (möglich sind: "),
+        (("add", "--tag"), "Option '--tag' requires an argument.", "Die Option '--tag' braucht einen Wert."),
+        (("serve", "--port", "x"), "Invalid value for '--port': Input", "Es muss eine ganze Zahl sein."),
+        (("ask", "a", "b"), "Got unexpected extra argument(s) (b)", "Fehler: Zu viele Argumente: b"),
+        (("ask", "--json=3", "x"), "'--json' does not take a value.", "Die Option '--json' nimmt keinen Wert."),
+    ],
+)
+def test_a_wrong_command_line_is_explained_in_the_language_of_the_terminal(
+    arguments: tuple[str, ...],
+    english: str,
+    german: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    told = []
+    for locale, said, usage in (("C", english, "Usage: argot"), ("de_DE.UTF-8", german, "Aufruf: argot")):
+        monkeypatch.setenv("LC_ALL", locale)
+        monkeypatch.setenv("LANGUAGE", "")
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments])
+        shown = capsys.readouterr().err
+        assert (ended.value.code, said in shown) == (2, True), shown
+        told.append(usage in shown)
+    assert told[0] == told[1]
+
+
+def test_help_and_success_end_alike_in_every_language(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for locale in ("C", "de_DE.UTF-8"):
+        monkeypatch.setenv("LC_ALL", locale)
+        for arguments in (["--version"], ["ask", "--help"]):
+            with pytest.raises(SystemExit) as ended:
+                main(arguments)
+            assert ended.value.code in (0, None) and capsys.readouterr().out
+
+
+BAD_ROWS = "term,context,expansion\nABC,Lager,\n,Lager,x\n*,*,y\n"
+
+
+@pytest.mark.parametrize(
+    ("locale", "said"),
+    [
+        (
+            "C",
+            ["row 2: 'ABC' has neither an expansion", "row 3: it names no term", "nothing was imported, for"],
+        ),
+        ("de_DE.UTF-8", ["Zeile 2: 'ABC' hat weder", "Zeile 3: sie nennt keinen Begriff", "Nichts wurde importiert."]),
+        ("fr_FR.UTF-8", ["ligne 2: 'ABC' n’a ni forme", "ligne 3: elle ne nomme aucun terme", "rien n’a été importé."]),
+        ("es_ES.UTF-8", ["fila 2: 'ABC' no tiene ni forma", "fila 3: no nombra ningún", "no se ha importado nada."]),
+    ],
+)
+def test_rows_of_a_list_are_refused_in_the_language_of_the_terminal(
+    locale: str,
+    said: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    good = BAD_ROWS.replace("*,*,y", "QS,Lager,Qualität")
+    for name, text in {"bad.csv": BAD_ROWS, "partly.csv": good}.items():
+        Path(name).write_text(text, "utf-8")
+    for name, value in {"ARGOT_HOME": str(tmp_path / "kb"), "LC_ALL": locale, "LANGUAGE": ""}.items():
+        monkeypatch.setenv(name, value)
+    shown = ""
+    for name in ("bad.csv", "partly.csv"):
+        with pytest.raises(SystemExit):
+            main(["glossary", "import", name])
+        shown += capsys.readouterr().err
+    assert [one for one in said if one not in shown] == [], shown

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from desk import CSRF, at_desk
 
+from argot.languages.catalogues import speak
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.sense_results import PhrasePlace
 from argot.settings import Settings
@@ -790,6 +791,15 @@ async def test_the_history_shows_both_versions_and_rolls_a_term_back(desk: Desk,
     assert moment
     assert (await post(ada, "/term/roll-back", term="WL", moment=moment[1])).status_code == 303
     assert desk.kb.glossary.senses.get(ADMIN, sense.id).description == sense.description
+
+
+async def test_the_history_names_a_status_in_the_language_of_the_page(desk: Desk, ada: httpx.AsyncClient) -> None:
+    sense = desk.kb.glossary.lookup.senses(ADMIN, ["WL"])["WL"][0]
+    desk.kb.glossary.senses.retire(ADMIN, sense.id, sense.version, "gone")
+    for language, words in {"en": "retired", "de": "zurückgezogen", "fr": "retiré", "es": "retirado"}.items():
+        with speak(language):
+            changes = (await get(ada, "/term", t="WL")).split('class="changes"')
+        assert any(f"<ins>{words}</ins>" in one for one in changes), language
 
 
 async def test_a_change_with_later_changes_is_rolled_back_only_if_forced(desk: Desk, ada: httpx.AsyncClient) -> None:

@@ -14,6 +14,8 @@ from desk import at_desk
 from pydantic import SecretStr
 
 from argot.errors import NotAllowed, StoreUnavailable
+from argot.languages.catalogues import speak
+from argot.languages.written_texts import translate_written
 from argot.results import ModelCall
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.maintenance import process_checks, recent_checks
@@ -29,7 +31,7 @@ from argot.service.usecases.operations.maintenance import backup
 from argot.settings import SETTING_FIELDS, Settings
 from argot.types import Principal
 from argot.ui.api import usecase_routes
-from argot.ui.pages.administration_pages import build_administration_pages
+from argot.ui.pages.administration_pages import SOURCES, build_administration_pages, format_size
 from argot.ui.pages.page_base import load_templates
 from argot.work.job_kinds import KINDS, job_kind
 from argot.work.job_types import JobRun, JobWanted
@@ -226,3 +228,20 @@ def test_licences_are_those_that_packages_state() -> None:
     found = {one.name.lower(): one.licence for one in list_licences()}
     assert next(iter(found)) == "argot" and found["argot"] == "Apache-2.0"
     assert found["pydantic"] == "MIT" and len(found) == len(list_licences()) > 30
+
+
+@pytest.mark.parametrize(
+    ("language", "sizes", "source"),
+    [
+        ("en", ["12.3 MB", "1.5 GB"], "from ARGOT_HOME"),
+        ("de", ["12,3 MB", "1,5 GB"], "aus ARGOT_HOME"),
+        ("fr", ["12,3 Mo", "1,5 Go"], "depuis ARGOT_HOME"),
+        ("es", ["12,3 MB", "1,5 GB"], "de ARGOT_HOME"),
+    ],
+)
+def test_sizes_and_sources_of_settings_are_in_the_language_of_the_page(
+    language: str, sizes: list[str], source: str
+) -> None:
+    with speak(language):
+        assert [format_size(12_345_678), format_size(1_500_000_000)] == sizes
+        assert translate_written("from ARGOT_HOME", SOURCES) == source

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from bs4 import BeautifulSoup
@@ -25,6 +25,7 @@ from argot.languages.catalogues import (
     format_local_number,
     load_translations,
     page_language,
+    quote_name,
     read_catalogue,
     speak_as_asked,
     translate,
@@ -36,28 +37,36 @@ from argot.results import NO_ANSWER, STOPPED_MESSAGE, WEAK_MATCH
 from argot.service.admission_control import Limits
 from argot.service.sign_in import page_sign_in, password_sign_in
 from argot.service.usecases.documents import read_faults
-from argot.service.usecases.glossary import warning_texts
+from argot.service.usecases.glossary import import_texts, warning_texts
 from argot.service.usecases.questions.shared_conversations import WITHHELD
 from argot.settings import Settings
 from argot.types import PageKind, Principal
 from argot.ui.chat.answer_settings import EFFORTS, PROFILES
 from argot.ui.chat.brand import TAGLINE
 from argot.ui.chat.first_screen import SAMPLE_QUESTIONS
-from argot.ui.chat.window_texts import CHAINLIT_LANGUAGES, FORMAL_TEXTS, INTERFACE_TEXTS, SCRIPT_TEXTS, translate_window
+from argot.ui.chat.window_texts import (
+    CHAINLIT_LANGUAGES,
+    CORRECTED_TEXTS,
+    INTERFACE_TEXTS,
+    SCRIPT_TEXTS,
+    translate_window,
+)
 from argot.ui.cli import terminal_language
 from argot.ui.pages import (
     account_pages,
+    administration_pages,
     document_list,
     document_source_pages,
     embed_pages,
     insight_pages,
-    page_errors,
     term_reading_pages,
 )
 from argot.ui.rendering import insight_charts
 from argot.ui.rendering.page_filters import FILE_KINDS
+from argot.ui.start_report import STAGES
+from argot.ui.translation import page_errors
 from argot.ui.translation.page_language import choose_language, make_language_cookie, negotiate_language
-from argot.ui.translation.template_texts import UNDERLINE_TEXTS
+from argot.ui.translation.template_texts import UNDERLINE_TEXTS, UPLOAD_NUMBERS, UPLOAD_TEXTS
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.page_templates import HEADINGS, OTHER_HEADING, render_page, show_refusal
 from argot.wings import wings
@@ -87,21 +96,32 @@ MODULE_TEXTS = {
     *insight_pages.PERIODS.values(),
     *insight_charts.TITLES.values(),
     *insight_charts.HIGHEST.values(),
+    *administration_pages.SOURCES,
+    *administration_pages.ANSWERERS,
     *page_errors.ERRORS,
     *terminal_language.ERRORS,
+    *STAGES,
+    *terminal_language.USAGE_LINES,
+    *terminal_language.USAGE_PROBLEMS,
     *(text for wing in wings() for _, name, about in wing.workbench for text in (name, about) if text),
     *learning_data_pages.KINDS.values(),
     *workbench_pages.SAYS.values(),
     *warning_texts.MESSAGES,
+    *(import_texts.REFUSAL, import_texts.MORE_REASONS),
+    *import_texts.PLACES,
+    *import_texts.REASONS,
     *model_troubles.CLAUSES,
     *model_troubles.SUBJECTS,
     *read_faults.REASONS,
     *read_faults.REMEDIES,
+    read_faults.NOT_ADDED,
     *("asker", "manager", "admin"),
     "What is %(term)s?",
     *filter(None, INTERFACE_TEXTS.values()),
     *SCRIPT_TEXTS,
     *UNDERLINE_TEXTS,
+    *UPLOAD_TEXTS,
+    *UPLOAD_NUMBERS,
     *PROFILES,
     *EFFORTS,
     *term_reading_pages.INITIAL_NAMES.values(),
@@ -133,7 +153,7 @@ WINDOW_MODULES = [
 NOT_SHOWN = {
     TAGLINE,
     *SAMPLE_QUESTIONS,
-    *(text for texts in FORMAL_TEXTS.values() for text in texts.values()),
+    *(text for texts in CORRECTED_TEXTS.values() for text in texts.values()),
     "The chat window",
     "There is one process.",
     "a question could not be answered",
@@ -285,7 +305,16 @@ def test_the_scripts_of_the_window_use_the_texts_that_are_translated_for_them(
     scripts: tuple[str, ...], texts: tuple[str, ...]
 ) -> None:
     source = "".join((ROOT / "ui" / "assets" / name).read_text("utf-8") for name in scripts)
-    assert set(re.findall(r"(?:label\('[^']+', |say\()'([^']+)'", source)) == set(texts)
+    assert set(re.findall(r"(?:label\('[^']+', |reword\('[^']+', |say\()'([^']+)'", source)) == set(texts)
+
+
+def test_the_script_of_the_documents_page_uses_the_texts_that_are_translated_for_it() -> None:
+    source = (ROOT / "ui" / "pages" / "static" / "uploads.js").read_text("utf-8")
+    assert set(re.findall(r"\bsay\('([^']+)'", source)) == {*UPLOAD_TEXTS, *(many for _, many in UPLOAD_NUMBERS)}
+    # Any other text would be English in every language: words in quotation marks, or beside a value.
+    outside = re.sub(r"\bsay\('[^']+'|^\s*//.*$", "", source, flags=re.MULTILINE)
+    found = re.findall(r"'[A-Z]\w+ [^']+'|`[^`]*(?:\w{2,} \$\{|\} \w{2,})[^`]*`", outside)
+    assert found == ["`row ${file.kind}`"]  # classes of an element
 
 
 def test_no_text_of_the_window_stands_outside_the_catalogues() -> None:
@@ -364,6 +393,13 @@ def test_an_answer_is_in_the_language_of_its_question_and_else_of_the_window(que
     page_language.reset(token)
 
 
+def list_informal_texts(words: dict[str, Any]) -> list[str]:
+    """List the texts of the window that address people informally, or call a conversation a thread."""
+    texts = [text for one in words.values() for text in (list_informal_texts(one) if isinstance(one, dict) else [one])]
+    informal = r"\b(?:[Dd](?:ich|ir|eine?[nrms]?)|Gebe|Suche konv\w+|tus?|Ingresa|Arrastra|toi|Thread|fil)\b"
+    return [text for text in texts if re.search(informal, text)]
+
+
 @pytest.mark.parametrize("language", LANGUAGE_NAMES)
 def test_the_window_has_chainlits_texts_with_argots_in_their_place(language: str) -> None:
     found = importlib.util.find_spec("chainlit")
@@ -373,7 +409,25 @@ def test_the_window_has_chainlits_texts_with_argots_in_their_place(language: str
     help_words = {"en": "Help", "de": "Hilfe", "fr": "Aide", "es": "Ayuda"}
     assert words["navigation"]["header"]["readme"] == help_words[language]
     assert words["chat"]["messages"]["status"]["using"] == ""
+    dialogs = words["threadHistory"]["thread"]["actions"]
+    shown = (words["threadHistory"]["sidebar"], dialogs["delete"], dialogs["rename"], words["chat"]["fileUpload"])
+    assert language == "en" or [one for part in shown for one in list_informal_texts(part)] == []
     assert words["argot"]["language"] == language and set(words["argot"]["texts"]) == {*SCRIPT_TEXTS, *UNDERLINE_TEXTS}
+
+
+@pytest.mark.parametrize(
+    ("language", "quotation", "shown"),
+    [
+        ("en", "“Is it PUC?” means", "““Is it PUC?” means”"),
+        ("de", "„Ist es PUC?“ heißt", "„‚Ist es PUC?‘ heißt“"),
+        ("fr", "« PUC » veut dire", "« “ PUC ” veut dire »"),
+        ("es", "«PUC» significa", "«“PUC” significa»"),
+    ],
+)
+def test_a_quotation_within_a_quotation_has_other_marks(language: str, quotation: str, shown: str) -> None:
+    token = page_language.set(language)
+    assert quote_name(quotation) == shown
+    page_language.reset(token)
 
 
 def test_english_needs_no_catalogue_and_an_unknown_text_stays() -> None:

@@ -16,13 +16,14 @@ from argot.jargon_db.store.conflict_rules import ConflictEntry, find_conflicts_a
 from argot.languages.catalogues import speak
 from argot.languages.written_texts import find_template, translate_written
 from argot.service.usecases.documents.read_faults import translate_read_fault
+from argot.service.usecases.glossary import import_texts
 from argot.service.usecases.glossary.warning_texts import MESSAGES, translate_warning
 from argot.settings import Settings
 from argot.tools.llm import completion, faults, model_client, session
 from argot.tools.llm.address import parse_address
 from argot.tools.llm.limits import BodyTooLarge
 from argot.ui.cli import terminal_language
-from argot.ui.pages.page_errors import ERRORS, translate_error
+from argot.ui.translation.page_errors import ERRORS, translate_error
 
 FOLDERS = ("jargon_db", "service", "corpus", "ui", "argot", "graph")
 STATUSES = (300, 401, 404, 413, 418, 429, 500, 501, 503, 700)
@@ -33,7 +34,7 @@ def list_written_patterns() -> list[tuple[int, re.Pattern[str]]]:
     """List the patterns of the texts that modules write, each with the number of characters that it fixes."""
     found = []
     for path in (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
-        if path.name in ("page_errors.py", "terminal_language.py", "warning_texts.py"):
+        if path.name in ("page_errors.py", "terminal_language.py", "warning_texts.py", "import_texts.py"):
             continue
         for one in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(one, ast.JoinedStr):
@@ -48,11 +49,14 @@ def list_written_patterns() -> list[tuple[int, re.Pattern[str]]]:
     return found
 
 
-@pytest.mark.parametrize("template", [*ERRORS, *MESSAGES, *terminal_language.ERRORS])
+@pytest.mark.parametrize("template", [*ERRORS, *MESSAGES, *terminal_language.ERRORS, *import_texts.REASONS])
 def test_every_text_that_is_recognised_is_written_somewhere(template: str) -> None:
     text = re.sub(r"%\(\w+\)s", "…", template)
-    enough = len(text.replace("…", "")) // 3
-    assert any(fixed >= enough and pattern.fullmatch(text) for fixed, pattern in list_written_patterns())
+    # The reasons of rows may end with a rule that is written apart.
+    enough = len(text.replace("…", "")) // (5 if template in import_texts.REASONS else 3)
+    # Pages leave the command out.
+    texts = (text, f"{text} …")
+    assert any(fixed >= enough and any(map(pattern.fullmatch, texts)) for fixed, pattern in list_written_patterns())
 
 
 def make_clauses() -> list[str]:
@@ -134,6 +138,20 @@ def test_why_a_file_was_not_read_is_said_in_the_language_of_the_page() -> None:
             detail = error.reason + (f". {error.remedy}" if error.remedy else "")
             assert not set(re.findall(r"\w+", translate_read_fault(detail))) & {"the", "to", "large", "empty", "Split"}
         assert translate_read_fault("stained by coffee. Wash it.") == "stained by coffee. Wash it."
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "a.pdf was not added: damaged or cut off: not a complete PDF."),
+        ("de", "a.pdf wurde nicht hinzugefügt: beschädigt oder abgeschnitten: kein vollständiges PDF."),
+        ("fr", "a.pdf n’a pas été ajouté : endommagé ou tronqué : ce n’est pas un PDF complet."),
+        ("es", "a.pdf no se ha añadido: dañado o cortado: no es un PDF completo."),
+    ],
+)
+def test_a_file_that_was_not_added_is_named_with_its_reason(language: str, said: str) -> None:
+    with speak(language):
+        assert translate_error(InvalidInput("a.pdf was not added: damaged or cut off: not a complete PDF.")) == said
 
 
 def test_the_steps_of_a_thorough_answer_are_in_the_language_of_the_question() -> None:

@@ -1,5 +1,12 @@
 // Files, also those of folders, are sent one by one as soon as they are chosen or dropped, each with its own bar and
 // outcome; a web address when the button is pressed. Without this script the same form sends them all at once. Names and messages are put in as text, never as HTML.
+// The page holds the texts in its language, by the English ones: those with a number as the forms for 0, 1 and more.
+const pageTexts = JSON.parse((document.querySelector('[data-upload-texts]') || { dataset: {} }).dataset.uploadTexts || '{}');
+function say(text, values = {}) {
+  const found = pageTexts[text];
+  const form = Array.isArray(found) ? found[Math.min(values.number, 2)] : found || text;
+  return form.replace(/%\((\w+)\)s/g, (_, name) => values[name]);
+}
 const form = document.querySelector('#upload');
 if (form) {
   const input = form.querySelector('#files');
@@ -10,7 +17,14 @@ if (form) {
   const list = form.querySelector('#uploads');
   const status = form.querySelector('#upload-status');
   const most = Number(form.dataset.mostMb) * 1e6;
-  const said = { added: 'Added', updated: 'Replaced the former version', unchanged: 'Unchanged, it is there already', duplicate: 'Not added: the same content is there already' };
+  const said = {
+    added: say('Added'),
+    updated: say('Replaced the former version'),
+    unchanged: say('Unchanged, it is there already'),
+    duplicate: say('Not added: the same content is there already'),
+    failed: say('failed'),
+    skipped: say('Skipped'),
+  };
   const waiting = [];
   let sending = false;
 
@@ -19,10 +33,6 @@ if (form) {
     if (className) made.className = className;
     if (text) made.textContent = text;
     return made;
-  }
-
-  function counted(number) {
-    return number === 1 ? '1 file' : `${number} files`;
   }
 
   function refresh() {
@@ -35,15 +45,15 @@ if (form) {
     const called = typeof file === 'string' ? file : [path, file.name].filter(Boolean).join('/');
     const name = element('span', 'term', called);
     name.dir = 'auto';
-    const away = element('button', 'plain', 'Leave out');
+    const away = element('button', 'plain', say('Leave out'));
     away.type = 'button';
-    away.setAttribute('aria-label', `Leave out ${called}`);
-    const detail = element('span', 'aside', 'waiting');
+    away.setAttribute('aria-label', say('Leave out %(name)s', { name: called }));
+    const detail = element('span', 'aside', say('waiting'));
     row.append(name, away, detail);
     list.append(row);
     const one = { file, path, row, name, away, detail };
     if (file.size > most) {
-      finish(one, 'failed', `Larger than ${form.dataset.mostMb} MB`);
+      finish(one, 'failed', say('Larger than %(most)s MB', { most: form.dataset.mostMb }));
       return;
     }
     waiting.push(one);
@@ -57,7 +67,7 @@ if (form) {
 
   // The list of readable formats is the same for every other file: it is shown once, below the list.
   function saidOnce(text) {
-    const formats = text.match(/ ?Argot reads \.\w+(?:, \.\w+)+\.?/);
+    const formats = text.match(/ ?Argot \S+ \.\w+(?:, \.\w+)+\.?/);
     if (!formats) return text;
     if (!form.querySelector('#formats')) {
       const said = element('p', 'aside', formats[0].trim());
@@ -90,9 +100,9 @@ if (form) {
       body.append('folder', one.path);
       const bar = element('progress');
       bar.max = 1;
-      bar.setAttribute('aria-label', `Sending ${one.name.textContent}`);
+      bar.setAttribute('aria-label', say('Sending %(name)s', { name: one.name.textContent }));
       one.detail.before(bar);
-      one.detail.textContent = 'sending';
+      one.detail.textContent = say('sending');
       one.away.remove();
       const request = new XMLHttpRequest();
       request.open('POST', form.action);
@@ -103,9 +113,9 @@ if (form) {
       });
       request.upload.addEventListener('load', () => {
         bar.removeAttribute('value');
-        one.detail.textContent = typeof one.file === 'string' ? 'being fetched' : 'being read';
+        one.detail.textContent = typeof one.file === 'string' ? say('being fetched') : say('being read');
       });
-      request.addEventListener('error', () => done(finish(one, 'failed', 'The connection was lost. Choose it again.')));
+      request.addEventListener('error', () => done(finish(one, 'failed', say('The connection was lost. Choose it again.'))));
       request.addEventListener('load', () => {
         let found = null;
         try {
@@ -119,13 +129,13 @@ if (form) {
             const name = element(file.href ? 'a' : 'span', 'term', file.name);
             if (file.href) name.href = file.href;
             name.dir = 'auto';
-            row.append(name, element('span', 'aside', [said[file.kind] || (file.kind === 'skipped' ? 'Skipped' : file.kind), file.detail].filter(Boolean).join(': ')));
+            row.append(name, element('span', 'aside', [said[file.kind] || file.kind, file.detail].filter(Boolean).join(': ')));
             one.row.after(row);
           }
           done(finish(one, found.kind, [said[found.kind] || found.kind, found.detail].filter(Boolean).join(': '), found.href));
         } else {
           const text = request.getResponseHeader('Content-Type') || '';
-          done(finish(one, 'failed', text.startsWith('text/plain') ? request.responseText : 'It could not be sent. Reload the page.'));
+          done(finish(one, 'failed', text.startsWith('text/plain') ? request.responseText : say('It could not be sent. Reload the page.')));
         }
       });
       request.send(body);
@@ -148,7 +158,7 @@ if (form) {
   function takeOfFolder(file, path) {
     if (file.name.startsWith('.')) return;
     if (waiting.length >= mostFiles) {
-      if (waiting.length === mostFiles) tellUnread(path, `More than ${mostFiles} files: add the rest afterwards, or add the folder as a source.`);
+      if (waiting.length === mostFiles) tellUnread(path, say('More than %(most)s files: add the rest afterwards, or add the folder as a source.', { most: mostFiles }));
       return;
     }
     take(file, path);
@@ -169,7 +179,7 @@ if (form) {
         for (const one of some) if (!one.name.startsWith('.')) await walk(one, inside);
       }
     } catch {
-      tellUnread(entry.name, 'It could not be read.');
+      tellUnread(entry.name, say('It could not be read.'));
     }
   }
 
@@ -216,7 +226,7 @@ if (form) {
       const one = waiting.shift();
       sent.push(one);
       refresh();
-      status.textContent = `${sent.length} of ${sent.length + waiting.length}`;
+      status.textContent = say('%(done)s of %(all)s', { done: sent.length, all: sent.length + waiting.length });
       await send(one);
     }
     sending = false;
@@ -225,9 +235,9 @@ if (form) {
     const failed = sent.filter((one) => one.row.classList.contains('failed')).length;
     const known = sent.filter((one) => ['duplicate', 'unchanged'].some((kind) => one.row.classList.contains(kind))).length;
     // The others of those sent were added.
-    const told = [known && `${known} in already`, failed && `${failed} not added`].filter(Boolean);
-    if (told.length) told.unshift(`${sent.length - known - failed} added`);
-    status.textContent = [`${counted(sent.length)} sent`, told.join(', ')].filter(Boolean).join(': ');
+    const told = [known && say('%(number)s in already', { number: known }), failed && say('%(number)s not added', { number: failed })].filter(Boolean);
+    if (told.length) told.unshift(say('%(number)s added', { number: sent.length - known - failed }));
+    status.textContent = [say('%(number)s files sent', { number: sent.length }), told.join(', ')].filter(Boolean).join(': ');
     const search = document.querySelector('#q');
     if (search) search.dispatchEvent(new Event('search'));
   }
@@ -235,7 +245,7 @@ if (form) {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     if (!address.value.trim()) {
-      if (!sending) status.textContent = 'Choose files, drop them above, or give a web address.';
+      if (!sending) status.textContent = say('Choose files, drop them above, or give a web address.');
       return;
     }
     take(address.value.trim());
@@ -256,11 +266,11 @@ function offerTicks() {
   all.type = 'button';
   all.id = 'tick-all';
   all.className = 'plain';
-  all.textContent = 'Select all';
+  all.textContent = say('Select all');
   function tell() {
     const number = boxes.filter((one) => one.checked).length;
-    count.textContent = `${number} selected`;
-    remove.textContent = number === 1 ? 'Remove 1 document' : `Remove ${number} documents`;
+    count.textContent = say('%(number)s selected', { number });
+    remove.textContent = say('Remove %(number)s documents', { number });
   }
   function tickEach(checked) {
     boxes.forEach((one) => { one.checked = checked; });

@@ -6,7 +6,9 @@ people meet in forms of the pages; any other is shown in English.
 
 from __future__ import annotations
 
-from argot.languages.written_texts import translate_written
+from argot.languages.catalogues import translate
+from argot.languages.written_texts import find_template
+from argot.service.usecases.documents.read_faults import translate_refused_file
 
 ERRORS = (
     "'%(term)s' in '%(context)s' was saved by somebody else since you opened it (you saw version %(seen)s, it is at "
@@ -54,9 +56,30 @@ ERRORS = (
     "%(name)s signs in at the provider. For a password first: argot user unlink %(user)s",
     "Invalid number of days '%(days)s'. Give a number, or leave it empty.",
     "Give the key a name of 1 to %(most)s printable characters: what will use it.",
+    "A key can end after 1 to %(most)s days, not after %(days)s. Without a number of days it does not end.",
+    "There is no document '%(name)s'.",
+    "%(address)s was not added: the server answers with status %(status)s.",
+    "%(address)s was not added: Argot cannot read files of this kind (%(kind)s).",
+    "The folder %(folder)s and the knowledge base %(home)s must not contain each other.",
+    "'%(address)s' is not the address of a web site. Write it as https://wiki.example.org/",
+    "Repositories are read by https. Write '%(address)s' as https://HOST/PATH.git",
+    "'%(address)s' is not a folder of mail. Write it as imaps://mail.example.org/INBOX",
+    "There is a source '%(name)s' already. Give this one another name.",
+    "The period ends (%(until)s) before it begins (%(since)s). Give them the other way round.",
+    "There is no change %(number)s. The history shows those there are.",
+    "The glossary was changed since you looked at what %(name)s would change. Nothing was imported: look again, and "
+    "import it then.",
+    "This page cannot be drawn. Open the original instead.",
+    "Only pages of PDF documents are shown as pictures.",
 )
 
 
 def translate_error(error: Exception) -> str:
     """Write what an error says in the language of the page."""
-    return translate_written(str(error), ERRORS)
+    return translate_error_text(str(error))
+
+
+def translate_error_text(text: str) -> str:
+    """Write the text of an error in the language of the page; one without a translation stays English."""
+    template, values = find_template(text, ERRORS)
+    return translate(template, **values) if template else translate_refused_file(text) or translate(text)

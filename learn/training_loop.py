@@ -255,3 +255,14 @@ def read_checkpoint(path: Path) -> Checkpoint:
                 moments.setdefault(int(number), {})[moment] = file.get_tensor(key)
     measured = json.loads(card.get("measured", "{}"))
     return Checkpoint(network, moments, int(card["step"]), json.loads(card["recipe"]), measured)
+
+
+def average_checkpoints(first: Path, last: Path, target: Path) -> None:
+    """Write a checkpoint with the means of the weights of two, and with the step and recipe of the last one."""
+    from safetensors import safe_open
+    from safetensors.torch import save_file
+
+    with safe_open(last, framework="pt") as file:
+        card = file.metadata()
+    one, other = read_checkpoint(first).network, read_checkpoint(last).network
+    save_file({f"network.{name}": (one[name] + other[name]) / 2 for name in other}, target, card)

@@ -33,6 +33,7 @@ CREDITS: Mapping[str, str] = {
     "pagerduty": "PagerDuty, operations guides: Apache-2.0",
     "rubin-dm-guide": "Vera C. Rubin Observatory, Data Management Developer Guide: CC BY 4.0",
     "sourcegraph": "Sourcegraph, Inc., handbook: Apache-2.0",
+    "tfa_docs": "Arm Limited and contributors, Trusted Firmware-A documentation: BSD-3-Clause",
     "medquad": "MedQuAD (Ben Abacha and Demner-Fushman), of websites of US health institutes: CC BY 4.0",
     "clapnq": "CLAPnq (IBM), its development set: Apache-2.0",
     "sections": "the headings of the same organisations' documents",

@@ -1,7 +1,7 @@
-"""The questions that were written for training, about documents of `lay_train` that none of its questions asks about.
+"""The questions that were written for training, about documents that no question for validation or test asks about.
 
 They are stored beside this module without a sentence of the documents: an answer is the place of a quotation in its
-file, with a check sum that tells if the file has changed.
+file, with a check sum that tells if the file has changed. A question without a place has no answer in its set.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ import torch
 from argot.corpus.embedding.exported_models import find_model_folder
 from argot.learn.passage_reader.examples import Example, JudgedPassage
 from argot.learn.passage_reader.pair_export import export_pair_reader
-from argot.learn.passage_reader.pair_training import PairRecipe, PairTraining
+from argot.learn.passage_reader.pair_training import KEPT_CHECKPOINT, PairRecipe, PairTraining
 from argot.learn.passage_reader.question_wording import vary_question
 from argot.learn.passage_reader.written_questions import read_written_questions, store_written_questions
-from argot.learn.training_loop import CHECKPOINT
+from argot.learn.training_loop import CHECKPOINT, read_checkpoint
 from argot.tools.retrieval.pair_reader import PAIR_READER_SOURCE, PairReader
 from argot.tools.retrieval.passage_windows import PassageText, build_inputs, build_windows
 
@@ -95,3 +95,16 @@ def test_a_document_that_has_changed_since_is_reported(tmp_path: Path) -> None:
     file.write_text('{"set": "firm", "question": "how long?", "gold": [["bikes.md", 0, 31, "00000000"]]}\n')
     with pytest.raises(ValueError, match=r"bikes\.md is another version"):
         read_written_questions("firm", tmp_path, file)
+
+
+def test_the_result_is_the_mean_of_two_steps(tmp_path: Path) -> None:
+    recipe = replace(RECIPE, most_steps=4, averaged_step=2)
+    training = PairTraining(find_model_folder(PAIR_READER_SOURCE), make_examples(4), tmp_path, recipe)
+    result = read_checkpoint(training.train_network(lambda step, of, parts: None)).network
+    kept, last = (read_checkpoint(tmp_path / name).network for name in (KEPT_CHECKPOINT, CHECKPOINT))
+    name = max(result, key=lambda name: float((kept[name] - last[name]).abs().sum()))
+    assert not kept[name].equal(last[name])
+    assert result[name].allclose((kept[name] + last[name]) / 2)
+    # A training that has ended gives the same again.
+    again = PairTraining(find_model_folder(PAIR_READER_SOURCE), make_examples(4), tmp_path, recipe)
+    assert read_checkpoint(again.train_network(lambda step, of, parts: None)).network[name].equal(result[name])

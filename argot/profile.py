@@ -85,7 +85,7 @@ class Profile(BaseModel):
     # Numbers
     candidates: int = Field(50, ge=1, le=1000, description="passages each search list may contribute")
     passages: int = Field(10, ge=1, le=100, description="passages kept after re-ranking, as in the JSON answer")
-    passages_for_answer: int = Field(5, ge=1, le=50, description="those quoted from where no model answers")
+    passages_for_answer: int = Field(10, ge=1, le=50, description="those quoted from where no model answers")
     passages_for_model: int = Field(15, ge=1, le=50, description="those a model is given, as far as its window holds")
     weight_keyword: float = Field(1.0, ge=0, description="of the search by words")
     weight_semantic: float = Field(0.9, ge=0, description="of the search by meaning")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 ALONE, PLAIN, ARGOT = "model alone", "plain RAG", "Argot"
+MAX_PASSAGES = 5
+"""Passages that the model reads at most; quotations are chosen from more."""
 AT_ONCE = 4
 """The number of questions asked at the same time; a model server processes several together."""
 
@@ -150,7 +152,7 @@ async def _search_passages(  # noqa: PLR0917
         result = await ask(asked)
         pieces = [
             wrap_in_fence("passage", passage.text, n=n, source=passage.heading or passage.document)
-            for n, passage in enumerate(result.passages[: profile.passages_for_answer], start=1)
+            for n, passage in enumerate(result.passages[: min(MAX_PASSAGES, profile.passages_for_answer)], start=1)
         ]
         # The explanations of terms follow the question. The options, which were part of the search, are removed.
         augmented = question.question + result.augmented_question.removeprefix(asked)

@@ -15,7 +15,13 @@ from argot.corpus.embedding.cosine_scale import rescale_cosines
 from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH
 from argot.protocols import AnswerRequest, Embedder, PassageReader
-from argot.tools.answering.chosen_units import choose_units, quote_units, read_wordings
+from argot.tools.answering.chosen_units import (
+    MIN_SCORE,
+    MIN_SCORE_BEYOND_ENGLISH,
+    choose_units,
+    quote_units,
+    read_wordings,
+)
 from argot.tools.answering.counting import asks_for_count, count_entries
 from argot.tools.answering.embedded_instructions import select_quotable_hits
 from argot.tools.answering.numbered_quotes import quote_numbered_parts
@@ -55,7 +61,8 @@ THIN_MARGIN = 0.15  # between the scores of the two best passages: the second ma
 THIN_WITHOUT_SHAPE = 0.3
 MIN_NEAR_SHARE = 0.7  # share of the score of a passage's best sentence: another section with it may answer as well
 MIN_SURE_SHARE = 0.5  # share of the question that a sentence with a value must cover to answer by itself
-MAX_PASSAGES = 5  # passages that the trained reader chooses from, or that answer several questions in one message
+MAX_PASSAGES = 5  # passages that the rules choose from, or that answer several questions in one message
+MAX_READ_PASSAGES = 10  # passages that the trained reader chooses from
 MIN_COVERED = 0.1
 MIN_LIKENESS = 0.2
 """A sentence may answer if it covers this share of the question (with its context), or has this cosine with it."""
@@ -153,8 +160,11 @@ class ExtractiveWriter:
         """
         best = hits[:MAX_PASSAGES]
         for reader in self._list_readers(question, best):
-            if chosen := choose_units(question, best, read_wordings(question, best, reader)):
-                return quote_units(question, best, chosen)
+            is_trained = reader is self.reader
+            read = hits[:MAX_READ_PASSAGES] if is_trained else best
+            least = MIN_SCORE if is_trained else MIN_SCORE_BEYOND_ENGLISH
+            if chosen := choose_units(question, read, read_wordings(question, read, reader), least):
+                return quote_units(question, read, chosen)
         if identify_listed_language(question.text) != ENGLISH:  # which alone the reader has learnt
             few = _select_answering(question, best)
             return _write_pieces(question, self._find_fitting(question, few), few)

@@ -33,9 +33,9 @@ from argot.types import Passage
 logger = logging.getLogger(__name__)
 
 WEIGHTS_FILE = Path(__file__).with_name("passage_reader.json")
-PAIR_UNIT_WEIGHT, PAIR_RELEVANCE_WEIGHT = 0.25, 1.0
+PAIR_UNIT_WEIGHT, PAIR_RELEVANCE_WEIGHT = 0.5, 1.0
 """Weights of the pair reader's log-odds beside 1 for those of the quick reading. Chosen on the validation questions:
-with more weight for units the pair reader's errors are too sure (bench/laboratory/retrieval.md)."""
+with more weight for units the pair reader's errors are too sure (bench/laboratory/answers.md)."""
 CLEAR_LEAD = 3.0
 """Log-odds by which the best close reading exceeds a quick one whose passage is then not read closely. Chosen on the
 training questions of four sets of `lay_train`: 40 % fewer close readings, and one of 228 answers worse; with 2 half of

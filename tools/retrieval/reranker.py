@@ -234,7 +234,7 @@ _MIXED_WEIGHT = 0.8
 """Weights of the reader's match, and of the mixed score of words and search, in the order of what it has read."""
 _EVIDENCE_MATCH_WEIGHT = 0.6
 """Weight of the match in the evidence, beside 1 for words and search; `abstain_below` was chosen with it."""
-CLOSELY_READ_PASSAGES = 6
+CLOSELY_READ_PASSAGES = 10
 """Number of the passages read, the best ones, that the passage reader judges."""
 _MAX_CONTENDERS = 3
 """Number of the passages read that may contain the answer. The others show the match of a passage that is merely in the

@@ -148,8 +148,8 @@ class TrainingLoop:
         self.network.train()
         if self._measured.best is None or figure > self._measured.best:
             self._measured = _Measured(figure, self.step)
-            self._write_tensors(
-                BEST, {name: one.detach().contiguous() for name, one in self._select_learning().items()}
+            write_tensors(
+                self.folder / BEST, {name: one.detach().contiguous() for name, one in self._select_learning().items()}
             )
         else:
             self._measured.since += 1
@@ -184,23 +184,7 @@ class TrainingLoop:
         card = {"step": str(self.step), "recipe": json.dumps(dict(self.recipe.card))}
         if self.validation is not None:
             card["measured"] = json.dumps(asdict(self._measured))
-        self._write_tensors(CHECKPOINT, tensors, card)
-
-    def _write_tensors(self, name: str, tensors: dict[str, Tensor], card: dict[str, str] | None = None) -> None:
-        from safetensors import SafetensorError
-        from safetensors.torch import save_file
-
-        self.folder.mkdir(parents=True, exist_ok=True)
-        draft = self.folder / f"{name}.draft"
-        try:
-            save_file(tensors, draft, card)
-            os.replace(draft, self.folder / name)  # noqa: PTH105
-        except SafetensorError as error:
-            # Only its text has the system's error number; viewers of the training see the system's message.
-            number = re.search(r"os error (\d+)", str(error))
-            raise OSError(int(number[1]) if number else errno.EIO, _describe_write_error(number), str(draft)) from error
-        finally:
-            draft.unlink(missing_ok=True)
+        write_tensors(self.folder / CHECKPOINT, tensors, card)
 
     def _select_learning(self) -> dict[str, Tensor]:
         """Select the weights that change, without buffers: a LoRA is saved without the model beneath it."""
@@ -220,6 +204,28 @@ class TrainingLoop:
         for group, first in zip(self.optimizer.param_groups, self.schedule.base_lrs, strict=True):
             group["lr"] = first * self._rate(self.step)
         return True
+
+
+def write_tensors(path: Path, tensors: dict[str, Tensor], card: dict[str, str] | None = None) -> None:
+    """Write tensors and what the file says of itself, completely or not at all.
+
+    Raises:
+        OSError: the file cannot be written; one that was there before is as it was.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import save_file
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.draft")
+    try:
+        save_file(tensors, draft, card)
+        os.replace(draft, path)  # noqa: PTH105
+    except SafetensorError as error:
+        # Only its text has the system's error number; viewers of the training see the system's message.
+        number = re.search(r"os error (\d+)", str(error))
+        raise OSError(int(number[1]) if number else errno.EIO, _describe_write_error(number), str(draft)) from error
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _describe_write_error(number: re.Match[str] | None) -> str:
@@ -258,11 +264,14 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 
 def average_checkpoints(first: Path, last: Path, target: Path) -> None:
-    """Write a checkpoint with the means of the weights of two, and with the step and recipe of the last one."""
+    """Write a checkpoint with the means of the weights of two, and with the step and recipe of the last one.
+
+    Raises:
+        OSError: it cannot be written.
+    """
     from safetensors import safe_open
-    from safetensors.torch import save_file
 
     with safe_open(last, framework="pt") as file:
         card = file.metadata()
     one, other = read_checkpoint(first).network, read_checkpoint(last).network
-    save_file({f"network.{name}": (one[name] + other[name]) / 2 for name in other}, target, card)
+    write_tensors(target, {f"network.{name}": (one[name] + other[name]) / 2 for name in other}, card)

@@ -98,10 +98,16 @@ class PairTraining:
         )
 
     def train_network(self, told: Told) -> Path:
-        """Train to the end, saving every so many steps, and return the result; go on if there is a checkpoint."""
+        """Train to the end, saving every so many steps, and return the result; go on if there is a checkpoint.
+
+        Raises:
+            FileNotFoundError: the training has passed the step that is averaged, and its weights were not kept.
+        """
         self.loop.resume()
         self.network.train()
         folder, averaged = self.loop.folder, self.recipe.averaged_step
+        if averaged is not None and self.loop.step > averaged and not (folder / KEPT_CHECKPOINT).is_file():
+            raise FileNotFoundError(f"{folder} has no weights of step {averaged}. Empty the folder and train again.")
         if averaged is not None and self.loop.step <= averaged:
             self._train_until(averaged, told)
             shutil.copyfile(folder / CHECKPOINT, folder / KEPT_CHECKPOINT)

@@ -22,6 +22,7 @@ from argot.tools.reading.asked_values import find_asked_value, may_hold_value
         ("Wie hoch ist die Gebühr?", "money", "Sie beträgt 12 Euro.", "Sie ist nach 24 Monaten fällig."),
         ("Wie viele Stunden darf ich arbeiten?", "time", "Höchstens 10 h am Tag.", "Die Pause wird erfasst."),
         ("Wie dick ist die Scheibe?", "length", "Sie ist 775 µm dick.", "Sie wiegt 120 g."),
+        ("Combien de jours de congés payés ai-je ?", "time", "Vous avez 25 jours.", "Vous payez 40 €."),
         ("Combien coûte un taxi ?", "money", "Un taxi coûte 40 €.", "Un taxi arrive en 6 minutes."),
         ("Quel est le prix du repas ?", "money", "Le repas est à 12 euros.", "Le repas est servi à midi."),
         ("Combien de jours de congé ai-je ?", "time", "Vous avez 25 jours.", "La demande se fait par écrit."),
@@ -45,6 +46,9 @@ def test_only_a_passage_with_a_value_of_the_asked_kind_matches(
     [
         ("How many people may enter?", "Several people may enter.", "People may enter."),
         ("Wie viele Gäste dürfen hinein?", "Mehrere Gäste dürfen hinein.", "Gäste werden begleitet."),
+        ("Wie viele Gäste dürfen hinein?", "Fünfzehn Gäste dürfen hinein.", "Gäste werden begleitet."),
+        ("Combien de visiteurs peuvent entrer ?", "Treize visiteurs peuvent entrer.", "Les visiteurs sont suivis."),
+        ("¿Cuántos visitantes pueden entrar?", "Dieciséis pueden entrar.", "Los visitantes van con alguien."),
         ("Combien de visiteurs peuvent entrer ?", "Plusieurs visiteurs peuvent entrer.", "Les visiteurs sont suivis."),
         ("¿Cuántos visitantes pueden entrar?", "Varios visitantes pueden entrar.", "Los visitantes van con alguien."),
         ("When may I leave?", "Leave when the alarm rings.", "Staff leave their post."),
@@ -62,6 +66,8 @@ def test_a_number_or_time_may_be_given_without_a_figure(question: str, holds: st
     [
         "How many holidays do I get?", "Who signs?", "How do I pay a supplier?", "", "Wie viele Urlaubstage habe ich?",
         "Wer zahlt?", "Wie lange dauert es?", "Combien y en a-t-il ?", "¿Quién paga?",
+        "Wie viel Zeit habe ich, um die Rechnung zu bezahlen?", "Wie viel Prozent der Kosten werden erstattet?",
+        "Combien de temps ai-je pour payer ?", "¿Cuánto tiempo tengo para pagar?",
     ],
 )  # fmt: skip
 def test_a_question_without_a_unit_asks_for_no_kind_of_value(question: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from argot.languages.catalogues import format_local_decimal, translate, translate_number
+from argot.languages.catalogues import format_local_decimal, format_local_number, translate, translate_number
 from argot.ui.cli.command_base import (
     Home,
     Json,
@@ -99,4 +99,11 @@ def restore(
     say(translate(told, files=restored.files, size=format_local_decimal(restored.bytes / 1e6, 1)))
     with open_knowledge_base(home) as client:
         result = client.call(reindex)
-    say(translate_number("Indexed %(number)s passage.", "Indexed %(number)s passages.", result.passages))
+    say(
+        translate_number(
+            "Indexed %(number)s passage.",
+            "Indexed %(number)s passages.",
+            result.passages,
+            number=format_local_number(result.passages),
+        )
+    )

@@ -6,6 +6,7 @@ Readers of lists name a problem in English, because the file of rejected rows, l
 
 from __future__ import annotations
 
+from argot.languages.catalogues import translate
 from argot.languages.written_texts import find_template, translate_written
 
 REFUSAL = "%(name)s: nothing was imported, for %(number)s reason(s):"
@@ -18,6 +19,7 @@ PLACES = (
     "entry of line %(number)s",
     "%(sheet)s, row %(number)s",
 )
+_FIELD = ", field "
 REASONS = (
     "it names no term: it is left out",
     "%(term)s has neither an expansion nor a description: it is left out",
@@ -52,8 +54,10 @@ REASONS = (
 
 
 def translate_place(place: str) -> str:
-    """Write where something is in a file: "row 3, column term"."""
-    return translate_written(place, PLACES) if place else ""
+    """Write where something is in a file: "row 3, column term", "line 9, field term"."""
+    where, named, field = place.partition(_FIELD)
+    written = translate_written(where, PLACES) if where else ""
+    return f"{written}, {translate('field %(name)s', name=field)}" if named else written
 
 
 def translate_reason(reason: str) -> str:
@@ -75,6 +79,6 @@ def _translate_line(line: str) -> str:
     if find_template(line, [MORE_REASONS])[0]:
         return translate_written(line, [MORE_REASONS])
     place, colon, reason = line.partition(": ")
-    if not colon or not find_template(place, PLACES)[0]:
+    if not colon or not find_template(place.partition(_FIELD)[0], PLACES)[0]:
         return translate_reason(line)
     return f"{translate_place(place)}: {translate_reason(reason)}"

@@ -108,3 +108,7 @@ def test_the_result_is_the_mean_of_two_steps(tmp_path: Path) -> None:
     # A training that has ended gives the same again.
     again = PairTraining(find_model_folder(PAIR_READER_SOURCE), make_examples(4), tmp_path, recipe)
     assert read_checkpoint(again.train_network(lambda step, of, parts: None)).network[name].equal(result[name])
+    # Weights that are missing are named before anything is trained.
+    (tmp_path / KEPT_CHECKPOINT).unlink()
+    with pytest.raises(FileNotFoundError, match="has no weights of step 2"):
+        again.train_network(lambda step, of, parts: None)

@@ -159,6 +159,7 @@ def kill_worker(service: Service, chosen: random.Random) -> None:
 
 
 def main() -> None:
+    os.environ["LC_ALL"] = "C.UTF-8"  # a service says in the language of the terminal that it is open
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--engine", choices=("postgresql", "sqlite"), default="postgresql")

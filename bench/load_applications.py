@@ -216,7 +216,9 @@ def run_minimal_service(scratch: Path, model: str, people: dict[str, Any]) -> It
 
 @contextmanager
 def start_application(name: str, command: Sequence[str], home: Path, settings: dict[str, str]) -> Iterator[Application]:
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **settings})
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "LC_ALL": "C.UTF-8", **settings}
+    )
     assert process.stderr
     said: deque[str] = deque(maxlen=30)
     late = threading.Timer(START_SECONDS, process.kill)

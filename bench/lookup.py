@@ -40,6 +40,7 @@ PASSWORD = "tilted copper llama 9"
 
 
 def main() -> None:
+    os.environ["LC_ALL"] = "C.UTF-8"  # a service says in the language of the terminal that it is open
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--senses", type=int, default=100_000)
     parser.add_argument("--processor", action="store_true", help="processor time of this process, for a busy machine")

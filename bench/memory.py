@@ -81,6 +81,7 @@ SUSPECTS = (
 
 
 def main() -> None:
+    os.environ["LC_ALL"] = "C.UTF-8"  # a service says in the language of the terminal that it is open
     if sys.argv[1:2] == ["--serve"]:
         serve_measured(Path(sys.argv[2]))
         return

@@ -39,6 +39,7 @@ QUESTION = "What is the height limit for poles?"
 
 
 def main() -> None:
+    os.environ["LC_ALL"] = "C.UTF-8"  # a service says in the language of the terminal that it is open
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--home", type=Path, help="a knowledge base (its threads grow by the questions asked)")
     parser.add_argument("--runs", type=int, default=5, help="cold runs of each command")

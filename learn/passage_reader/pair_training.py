@@ -105,17 +105,21 @@ class PairTraining:
         """
         self.loop.resume()
         self.network.train()
-        folder, averaged = self.loop.folder, self.recipe.averaged_step
-        if averaged is not None and self.loop.step > averaged and not (folder / KEPT_CHECKPOINT).is_file():
-            raise FileNotFoundError(f"{folder} has no weights of step {averaged}. Empty the folder and train again.")
-        if averaged is not None and self.loop.step <= averaged:
-            self._train_until(averaged, told)
-            shutil.copyfile(folder / CHECKPOINT, folder / KEPT_CHECKPOINT)
-        self._train_until(self.recipe.most_steps, told)
+        last, averaged = self.loop.folder / CHECKPOINT, self.recipe.averaged_step
         if averaged is None:
-            return folder / CHECKPOINT
-        average_checkpoints(folder / KEPT_CHECKPOINT, folder / CHECKPOINT, folder / AVERAGED_CHECKPOINT)
-        return folder / AVERAGED_CHECKPOINT
+            self._train_until(self.recipe.most_steps, told)
+            return last
+        kept, result = last.with_name(KEPT_CHECKPOINT), last.with_name(AVERAGED_CHECKPOINT)
+        if self.loop.step <= averaged:
+            self._train_until(averaged, told)
+            shutil.copyfile(last, kept)
+        elif not kept.is_file():
+            raise FileNotFoundError(
+                f"{last.parent} has no weights of step {averaged}. Empty the folder and train again."
+            )
+        self._train_until(self.recipe.most_steps, told)
+        average_checkpoints(kept, last, result)
+        return result
 
     def _train_until(self, step: int | None, told: Told) -> None:
         with suppress(TrainingStopped):

@@ -65,7 +65,7 @@ def read_wordings(question: QuotedQuestion, hits: Sequence[Hit], reader: Passage
 
 
 def choose_units(
-    question: QuotedQuestion, hits: Sequence[Hit], readings: Sequence[PassageReading], min_score: float = MIN_SCORE
+    question: QuotedQuestion, hits: Sequence[Hit], readings: Sequence[PassageReading], min_score: float
 ) -> list[ChosenUnit]:
     """Return the units that answer, best first; no unit if even the best one scores less than `min_score`."""
     asked = find_asked_range(question.text)

@@ -7,7 +7,7 @@ and the sentence before), the kind of answer the question wants, and the similar
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -159,11 +159,9 @@ class ExtractiveWriter:
         about wages?", "What does it say about trimming a drive?"), quote what has every word of it, or is headed by it.
         """
         best = hits[:MAX_PASSAGES]
-        for reader in self._list_readers(question, best):
-            is_trained = reader is self.reader
-            read = hits[:MAX_READ_PASSAGES] if is_trained else best
-            least = MIN_SCORE if is_trained else MIN_SCORE_BEYOND_ENGLISH
-            if chosen := choose_units(question, read, read_wordings(question, read, reader), least):
+        for reader, most, min_score in self._list_readers(question, best):
+            read = hits[:most]
+            if chosen := choose_units(question, read, read_wordings(question, read, reader), min_score):
                 return quote_units(question, read, chosen)
         if identify_listed_language(question.text) != ENGLISH:  # which alone the reader has learnt
             few = _select_answering(question, best)
@@ -182,11 +180,14 @@ class ExtractiveWriter:
             return []
         return [of_hit for of_hit in self._find_fitting(question, hits) if is_about(of_hit[0])]
 
-    def _list_readers(self, question: QuotedQuestion, hits: Sequence[Hit]) -> list[PassageReader]:
-        if not hits:
-            return []
-        first = self.beyond_english if is_beyond_english(question.text, hits) else None
-        return [one for one in (first, self.reader) if one is not None]
+    def _list_readers(
+        self, question: QuotedQuestion, hits: Sequence[Hit]
+    ) -> Iterator[tuple[PassageReader, int, float]]:
+        """Yield the readers for a question, each with the number of passages that it reads and the least score."""
+        if hits and self.beyond_english is not None and is_beyond_english(question.text, hits):
+            yield self.beyond_english, MAX_PASSAGES, MIN_SCORE_BEYOND_ENGLISH
+        if hits and self.reader is not None:
+            yield self.reader, MAX_READ_PASSAGES, MIN_SCORE
 
     def _find_fitting(self, question: QuotedQuestion, hits: Sequence[Hit]) -> list[list[_Candidate]]:
         """Return the candidates of each passage, best first: by their words and, with an embedder, their meaning."""

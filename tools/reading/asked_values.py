@@ -72,14 +72,12 @@ def may_hold_value(question: str, text: str) -> bool:
     """Return whether a text may contain the number or time that the question asks for.
 
     Always True if the question asks for anything else. A number in words, "each" or a condition ("if the alarm rings")
-    is enough.
+    is enough, in the language of the question or of the text.
     """
     said, words = _NUMBERING.sub("", text), find_value_words(question)
-    # A passage may be in another language than the question.
-    either = (words, find_value_words(said))
     if words.how_many.search(question):
-        return bool(find_quantities(said)) or any(one.counted.search(said) for one in either)
+        return bool(find_quantities(said) or words.counted.search(said) or find_value_words(said).counted.search(said))
     if find_answer_type(question) == "time":
-        named = bool(find_quantities(said)) or has_shape("time", said)
-        return named or any(one.condition.search(said) for one in either)
+        named = find_quantities(said) or has_shape("time", said)
+        return bool(named or words.condition.search(said) or find_value_words(said).condition.search(said))
     return True

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import IO
 
@@ -69,6 +70,17 @@ class Served:
             self._abort("did not start")
         if not self._open:
             self._abort("ended before it was open")
+
+    def wait_for_lines(self, holding: str, after: int = 0) -> list[str]:
+        """Wait for a line with this text among those `after` so many; return those there are.
+
+        A line arrives through a pipe, so it can be later than the answer to the request that caused it.
+        """
+        deadline = time.monotonic() + PATIENCE
+        while not (found := [line for line in self.said[after:] if holding in line]):
+            assert time.monotonic() < deadline, f"no line with {holding!r} in:\n{''.join(self.said[after:])}"
+            time.sleep(0.02)
+        return found
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> int:
         """Stop the service and return its exit code; check that it left nothing open."""

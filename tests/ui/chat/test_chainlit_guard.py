@@ -278,9 +278,8 @@ async def test_invalid_events_are_dropped_with_at_most_one_log_line(site: Site, 
         await socket.send(b"\x00\x01")
         await socket.send('42["connection_successful"]')  # the session still answers
         await said_to(socket, "task_end")
-    told = site.said[said:]
-    assert len([line for line in told if "'ann' sent the chat window" in line]) == 1
-    assert "Traceback" not in "".join(told)
+    assert len(await asyncio.to_thread(site.wait_for_lines, "'ann' sent the chat window", said)) == 1
+    assert "Traceback" not in "".join(site.said[said:])
 
 
 async def test_nothing_is_accepted_before_the_session_has_begun(site: Site, ann: httpx.AsyncClient) -> None:

@@ -90,7 +90,7 @@ def test_a_service_with_few_file_handles_survives_idle_and_slow_connections(
             assert answer.status_code == 200
             assert "argot_http_requests_total" in argot("metrics", "--home", home)
             assert sum(1 for _ in Path(f"/proc/{served.process.pid}/fd").iterdir()) < FILES
-        lines = [line for line in served.said if "connections are open" in line]
+        lines = served.wait_for_lines("connections are open")
         assert len(lines) == 1 and "connections_per_address" in lines[0]
         assert len("".join(served.said)) < 5000
 

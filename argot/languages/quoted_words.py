@@ -25,6 +25,18 @@ def asks_for_words(question: str) -> bool:
     return _compile_asking(identify_listed_language(question)).search(question) is not None
 
 
+def leans_back(sentence: str) -> bool:
+    """Return whether a sentence begins with a word that stands for something in the sentence before it: "It is 300 ns",
+    "However, ...", "The latter ...", "Dort ...".
+    """
+    return _compile_leaning(identify_listed_language(sentence)).match(sentence) is not None
+
+
+@cache
+def _compile_leaning(code: str) -> re.Pattern[str]:
+    return re.compile(rf"\W*(?:{read_language_file(code)['quoted']['leans']})\b", re.IGNORECASE)
+
+
 @cache
 def _compile_labels() -> re.Pattern[str]:
     return re.compile(rf"\W*(?:{join_quoted_words('labels')})\W*", re.IGNORECASE)

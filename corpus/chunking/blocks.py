@@ -34,6 +34,8 @@ _ABBREVIATION = re.compile(
 )
 # A mark with closing quotes and a capital after it; an East Asian mark, which needs no space; a blank line.
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]*_`]{0,3}\s+(?=[\"'“‘(\[*_`]{0,3}[A-Z0-9À-ÞА-Я])|[。！？]\s*|\n[ \t]*\n")
+# "You may not enter if you", "For two reasons,": not "Document types 2", nor a title in capitals.
+_UNFINISHED = re.compile(r"(?:[,…–—-]|\b[a-zß-ÿ][^\W\d_]*)[\"'”’»*_`]*\s*$")
 # `[text](url)` keeps its text and `\*` its star. Underscores within a word, as in `max_size`, are no marks.
 _MARKS = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)|(\*{1,3}|`+|~~|(?<!\w)_{1,3}|_{1,3}(?!\w))|\\([!-/:-@\[-`{-~])")
 
@@ -132,6 +134,11 @@ def find_sentence_starts(markdown: str, start: int, end: int) -> Iterator[int]:
         # Twelve characters contain the longest abbreviation of the list and the boundary before it.
         if not _ABBREVIATION.search(markdown, max(start, match.start() - 12), match.start() + 1) and match.end() < end:
             yield match.end()
+
+
+def is_unfinished(text: str) -> bool:
+    """Return whether a line ends within a sentence, which a list below it then finishes."""
+    return _UNFINISHED.search(text) is not None
 
 
 # -- block structure ------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-from argot.corpus.chunking.blocks import find_sentence_starts
+from argot.corpus.chunking.blocks import find_sentence_starts, is_unfinished
 
 _WINDOW_CHARS = 12_000
 """Characters before a passage in which the beginning of its list is looked for, and after it the next entry."""
@@ -46,16 +46,19 @@ def find_list_cut(markdown: str, start: int, end: int) -> ListCut:
 
 def _find_beginning(first: _Line, lines_above: Iterator[_Line]) -> tuple[str, bool]:
     """Return the line that introduces the list or table of a passage's first line, and whether it began above that."""
-    inner, cut = first, False
+    inner, cut, apart = first, False, False
     # A line at the margin that is no entry begins something else.
     if first.kind == "heading" or (first.kind == "text" and not first.indent):
         return "", False
     for line in lines_above:
         if line.kind == "blank":
+            apart = True
             continue
         outer, is_text = line.indent < inner.indent, line.kind == "text"
-        # "Bring one of these:" above the list, or an entry that introduces a list within.
-        introduces = line.text.rstrip("*_").endswith(":") and line.indent <= inner.indent
+        # "Bring one of these:" or "You may not enter if you" above the list, or an entry that introduces a list within.
+        unfinished = line.text.rstrip("*_").endswith(":") or (is_text and apart and is_unfinished(line.text))
+        introduces = unfinished and line.indent <= inner.indent
+        apart = False
         if introduces and inner.kind != "row" and (outer or is_text):
             return _join_lead_in(line, lines_above), cut
         if is_text and line.indent and inner.kind != "row":

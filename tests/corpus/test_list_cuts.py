@@ -60,6 +60,15 @@ def test_a_cut_list_is_found_with_the_line_above_it(first: str, last: str, expec
     assert cut(first, last) == expected
 
 
+UNFINISHED = "You may not enter if you\n\n- smoked\n- ate\n\n## Then\n\nThis is asked at the gate.\n\n- name\n- age\n"
+
+
+@pytest.mark.parametrize(("first", "lead_in"), [("- ate", "You may not enter if you"), ("- name", "")])
+def test_a_sentence_is_a_lead_in_if_the_list_finishes_it(first: str, lead_in: str) -> None:
+    place = UNFINISHED.index(first)
+    assert find_list_cut(UNFINISHED, place, place + len(first)).lead_in == lead_in
+
+
 def test_a_list_of_another_kind_does_not_continue_a_list() -> None:
     text = "- nails\n- screws\n\n1. ring\n2. wait\n"
     assert find_list_cut(text, 0, text.index("\n\n")) == ListCut()

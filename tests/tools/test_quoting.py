@@ -49,6 +49,48 @@ def test_a_sub_item_is_quoted_with_its_parent_item() -> None:
     assert quoted(SITES, "passport") == "Bring these to the gate:\n\n- Your passport."
 
 
+@pytest.mark.parametrize(
+    ("text", "with_lead"),
+    [
+        ("Nicht in den Raum darf, wer\n\n- geraucht hat,\n- erkältet ist.", True),
+        ("You may not enter if you have\n- smoked\n- eaten", True),
+        ("The gate opens early.\n\n- smoked fish\n- geraucht", False),
+        ("Last updated 2021-01-05\n\n- smoked fish\n- bread", False),
+    ],
+)
+def test_an_item_is_quoted_with_the_sentence_that_it_finishes(text: str, with_lead: bool) -> None:
+    words = "geraucht" if "geraucht" in text else "smoked"
+    assert quoted(text, words).startswith(text.split("\n", maxsplit=1)[0]) == with_lead
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The pump heats the bath. It takes an hour.",
+        "Die Unterweisung dauert einen Tag. Sie ist 12 Monate gültig.",
+        "L'habilitation dure un jour. Elle est valable un an.",
+        "La formación dura un día. Esta vale un año.",
+    ],
+)
+def test_a_sentence_that_leans_on_the_one_before_is_quoted_with_it(text: str) -> None:
+    assert quoted(text, text.split(". ")[1]) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The pump heats the bath. Wait an hour.",
+        "Der Antrag ist kurz. Das Formular liegt aus.",
+        "Der Antrag ist kurz. Sie müssen unterschreiben.",
+        "Le formulaire est court. Il faut signer.",
+        "El impreso es corto. Después de firmar, entréguelo.",
+    ],
+)
+def test_a_sentence_that_stands_alone_is_quoted_alone(text: str) -> None:
+    second = text.split(". ", 1)[1]
+    assert quoted(text, second) == second
+
+
 def test_a_whole_list_keeps_its_levels() -> None:
     assert quoted(SITES, "badge", whole_list=True) == SITES.removesuffix("\n\nThen wait.\n")
 

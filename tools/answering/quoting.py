@@ -14,19 +14,14 @@ from functools import lru_cache
 from itertools import takewhile
 from textwrap import dedent
 
+from argot.corpus.chunking.blocks import is_unfinished
+from argot.languages.quoted_words import leans_back
 from argot.markdown_rows import cut_cells
 from argot.tools.answering.embedded_instructions import find_orders
 from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.quantities import find_quantities
 from argot.tools.text.sentences import UnitKind, split_units
 
-# "It is 300 ns", "However, ...", "The latter ...": the sentence before names the subject.
-_LEANS = re.compile(
-    r"^\W*(?:it|its|this|that|these|those|they|their|them|he|she|his|her|both|such|the (?:latter|former|same)|otherwise"
-    r"|however|therefore|thus|hence|then|so|also|here|there|instead|but|and|or|in this|in that|for this|the others?"
-    r"|a second|another|the second|each of them|neither|either|if not|if so)\b",
-    re.IGNORECASE,
-)
 _MARKER = re.compile(r"(?:[-*+•‣]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _NUMBERED = re.compile(r"\(?\d{1,3}[.)]\s")
@@ -193,8 +188,8 @@ def _find_last_of_run(unit: Unit, units: Sequence[Unit]) -> int:
 
 def _add_list(unit: Unit, units: Sequence[Unit], whole_list: bool) -> list[int]:
     first = _find_first_of_run(unit, units)
-    # Only a line that ends in a colon introduces the list; other prose above it is a separate paragraph.
-    lead = [first - 1] if first > 0 and units[first - 1].kind == "prose" and _is_introduction(units[first - 1]) else []
+    # A whole sentence above the list is a separate paragraph.
+    lead = [first - 1] if first > 0 and units[first - 1].kind == "prose" and _introduces_list(first - 1, units) else []
     if not whole_list:
         return [*lead, *_find_items_above(unit, units), unit.number, *_find_items_below(unit, units)]
     last = _find_last_of_run(unit, units)
@@ -246,12 +241,21 @@ def _is_introduction(unit: Unit) -> bool:
     return unit.plain.endswith(":")
 
 
+def _introduces_list(number: int, units: Sequence[Unit]) -> bool:
+    """Return whether a sentence ends with a colon, or is left for the items below it to finish: "You may not enter if
+    you".
+    """
+    unit, following = units[number], units[number + 1 : number + 2]
+    before_items = any(one.kind == "item" for one in following)
+    return _is_introduction(unit) or (before_items and is_unfinished(unit.plain))
+
+
 def _add_neighbours(unit: Unit, units: Sequence[Unit]) -> list[int]:
     numbers = [unit.number]
     before = unit.number - 1
-    if _LEANS.match(unit.plain) and before >= 0 and units[before].kind == "prose":
+    if before >= 0 and leans_back(unit.plain) and units[before].kind == "prose":
         numbers.insert(0, before)
-    if _is_introduction(unit):
+    if _introduces_list(unit.number, units):
         following = unit.number + 1
         while following < len(units) and units[following].kind in ("item", "row", "code") and len(numbers) < MAX_STEPS:
             numbers.append(following)
@@ -291,7 +295,8 @@ def _find_whole_at(number: int, units: Sequence[Unit]) -> Iterable[int]:
     if not 0 <= number < len(units) or is_heading(units[number], units):
         return ()
     unit = units[number]
-    if unit.kind == "prose" and _is_introduction(unit) and number + 1 < len(units) and units[number + 1].kind in _RUNS:
+    introduces = unit.kind == "prose" and _introduces_list(number, units)
+    if introduces and number + 1 < len(units) and units[number + 1].kind in _RUNS:
         unit = units[number + 1]
     if unit.kind not in _RUNS:
         return (number,)

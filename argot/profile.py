@@ -265,8 +265,10 @@ def _require_switches(names: Iterable[str]) -> None:
     for name in names:
         if name not in SWITCHES:
             close = difflib.get_close_matches(name, SWITCHES, n=1)
-            hint = f" Did you mean {close[0]}?" if close else ""
-            raise InvalidSettings(f"Unknown switch '{name}'.{hint} Switches: {', '.join(sorted(SWITCHES))}.")
+            known = ", ".join(sorted(SWITCHES))
+            if close:
+                raise InvalidSettings(f"Unknown switch '{name}'. Did you mean {close[0]}? Switches: {known}.")
+            raise InvalidSettings(f"Unknown switch '{name}'. Switches: {known}.")
 
 
 def _validate(values: Mapping[str, object]) -> Profile:

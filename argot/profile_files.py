@@ -60,7 +60,11 @@ class SavedProfiles:
             return PROFILES[name]
         if name not in self.names():
             there = ", ".join([*sorted(PROFILES), *self.names()])
-            raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {there}.{_file_hint(name)}")
+            if "/" in name:
+                raise InvalidSettings(
+                    f"Unknown profile '{name}'. Profiles: {there}. A file of a profile ends in {SUFFIX}."
+                )
+            raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {there}.")
         file = self._file(name)
         found = _load_profile(lambda: self._kept.read(file, MAX_FILE_BYTES + 1), self._kept.locate(file), name)
         return found.model_copy(update={"name": name})
@@ -126,11 +130,6 @@ def load_profile(name_or_file: str, changes: Sequence[str] = (), home: Path | Ke
 
 def is_file(name_or_file: str) -> bool:
     return name_or_file.endswith(SUFFIX)
-
-
-def _file_hint(name: str) -> str:
-    """Return a hint for a path that is not recognised as one."""
-    return f" A file of a profile ends in {SUFFIX}." if "/" in name else ""
 
 
 def read_profile_file(path: Path) -> Profile:

@@ -67,8 +67,11 @@ def read_reference_answers(text: str, found: Found) -> list[NewItem]:
 def _read_passages(row: Mapping[str, Any], found: Found, example: str) -> tuple[Answer, ...]:
     given, shared = row.get("passages"), read_sources(row, found)
     if not isinstance(given, list) or not 1 <= len(given) <= MAX_PASSAGES:
-        told = f", and has {len(given)}" if isinstance(given, list) else ""
-        raise InvalidInput(f"'passages' takes a list of 1 to {MAX_PASSAGES} passages{told}: {example}")
+        if isinstance(given, list):
+            raise InvalidInput(
+                f"'passages' takes a list of 1 to {MAX_PASSAGES} passages, and has {len(given)}: {example}"
+            )
+        raise InvalidInput(f"'passages' takes a list of 1 to {MAX_PASSAGES} passages: {example}")
     return tuple(_read_passage(one, number, shared, found, example) for number, one in enumerate(given, 1))
 
 

@@ -12,6 +12,8 @@ from functools import cache
 
 from argot.languages.catalogues import translate
 
+_PLACE = re.compile(r"%\((\w+)\)s")
+
 
 def find_template(text: str, templates: Iterable[str]) -> tuple[str, dict[str, str]]:
     """Return the first template that the text was written from, and its values; empty ones if there is none."""
@@ -27,8 +29,20 @@ def translate_written(text: str, templates: Iterable[str]) -> str:
     return translate(template, **values) if template else translate(text)
 
 
+def count_fixed_characters(template: str) -> int:
+    """Count the characters of a template outside its places."""
+    return len(_PLACE.sub("", template))
+
+
 @cache
 def _compile(template: str) -> re.Pattern[str]:
-    parts = re.split(r"%\((\w+)\)s", template)
-    pattern = "".join(f"(?P<{one}>.+)" if at % 2 else re.escape(one) for at, one in enumerate(parts))
+    parts = _PLACE.split(template)
+    pattern, named = "", set[str]()
+    for at, part in enumerate(parts):
+        if at % 2 == 0:
+            pattern += re.escape(part)
+        else:
+            # A text that names a value twice has the same one in both places.
+            pattern += f"(?P={part})" if part in named else f"(?P<{part}>.+)"
+            named.add(part)
     return re.compile(pattern, re.DOTALL)

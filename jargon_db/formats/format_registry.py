@@ -175,7 +175,7 @@ def choose_written_format(file: str) -> str:
         InvalidInput: the written file would not match its name.
     """
     if file.casefold().endswith(_READ_ALONE):
-        raise _build_ending_error(file, "written", tuple(one for one in _list_suffixes() if one not in _READ_ALONE))
+        raise _build_ending_error(file, tuple(one for one in _list_suffixes() if one not in _READ_ALONE))
     return (_match_name(file) or _CSV).name
 
 
@@ -221,7 +221,7 @@ def _is_workbook(data: bytes) -> bool:
 def _match_name(file: str) -> GlossaryFormat | None:
     found = next((one for one in FORMATS if file.casefold().endswith(one.suffixes)), None)
     if found is None and _ENDING.search(file):
-        raise _build_ending_error(file, "kept", _list_suffixes())
+        raise _build_ending_error(file, _list_suffixes())
     return found
 
 
@@ -229,11 +229,11 @@ def _list_suffixes() -> tuple[str, ...]:
     return tuple(suffix for one in FORMATS for suffix in one.suffixes)
 
 
-def _build_ending_error(file: str, how: str, known: tuple[str, ...]) -> InvalidInput:
+def _build_ending_error(file: str, known: tuple[str, ...]) -> InvalidInput:
     ending = file[file.rindex(".") :]
     names = ", ".join(one.name for one in FORMATS)
     return InvalidInput(
-        f"The name {file!r} ends in '{ending}', and no glossary is {how} in such a file. Endings: {', '.join(known)}."
+        f"The name {file!r} ends in '{ending}', as no file of a glossary does here. Endings: {', '.join(known)}."
         f" Give it one of them, or name its format ({names})."
     )
 

@@ -136,9 +136,10 @@ def prepare_import(
 
 
 def _build_refusal(name: str, rejected: Sequence[RejectedRow]) -> NotAllowed:
-    told = "; ".join(f"{one.place}: {one.reason}" for one in rejected[:_MAX_NAMED_ROWS])
-    more = f"; and {len(rejected) - _MAX_NAMED_ROWS:,} more" if len(rejected) > _MAX_NAMED_ROWS else ""
-    return NotAllowed(f"{name}: nothing was imported. {told}{more}. An import in part leaves these out.")
+    told = [f"{one.place}: {one.reason}" for one in rejected[:_MAX_NAMED_ROWS]]
+    more = [f"... and {len(rejected) - _MAX_NAMED_ROWS:,} more"] if len(rejected) > _MAX_NAMED_ROWS else []
+    reasons = "".join(f"\n  {one}" for one in (*told, *more))
+    return NotAllowed(f"{name}: nothing was imported; an import in part leaves these out:{reasons}")
 
 
 def key_of(one: SenseInput) -> _Key:

@@ -125,7 +125,7 @@ class Writer:
         # First, and in the same words for both, so that the error does not reveal whether a hidden context exists.
         self.require_managed(found.name if found else name, new=found is None)
         if found is not None:
-            self._require_readable(f"context '{found.name}'", found.audience)
+            self._require_readable(found.audience, f"There is a context '{found.name}'")
         return found
 
     def ensure_context(self, name: str) -> tuple[Context, Outcome]:
@@ -184,7 +184,7 @@ class Writer:
 
     def update(self, found: Sense, given: SenseInput) -> Outcome:
         """Write the given fields of a stored sense, if they differ from the stored ones."""
-        self._require_readable(f"sense of '{given.term}' in '{given.context}'", found.audience)
+        self._require_readable(found.audience, f"There is a sense of '{given.term}' in '{given.context}'")
         if self.principal is not None:
             given = keep_hidden_relations(self.connection, self.principal, found, given)
         told = list_given_fields(given)
@@ -205,7 +205,7 @@ class Writer:
         term = self.connection.execute("SELECT id FROM terms WHERE spelling = ?", (given.term,)).fetchone()
         found = None if term is None else self._sense_at(term[0], context.id, given.expansion)
         if found is not None:
-            self._require_readable(f"sense of '{given.term}' in '{given.context}'", found.audience)
+            self._require_readable(found.audience, f"There is a sense of '{given.term}' in '{given.context}'")
         return found
 
     def sense(self, number: int) -> Sense | None:
@@ -285,7 +285,7 @@ class Writer:
     def _write(self, number: int, wanted: Sense, term: int, context: Context) -> None:
         other = self._sense_at(term, context.id, wanted.expansion)
         if other is not None and other.id != number:
-            self._require_readable(f"sense of '{wanted.term}' in '{context.name}'", other.audience)
+            self._require_readable(other.audience, f"There is a sense of '{wanted.term}' in '{context.name}'")
             raise build_duplicate_error(self.show_sense(other))
         self.connection.execute(_SET, (term, context.id, wanted.expansion, *self._values(wanted), self.now, number))
         self.connection.execute("DELETE FROM aliases WHERE sense = ?", (number,))
@@ -332,11 +332,11 @@ class Writer:
 
     # -- rights ---------------------------------------------------------------------------------------------------
 
-    def _require_readable(self, what: str, audience: Audience) -> None:
+    def _require_readable(self, audience: Audience, there_is: str) -> None:
         # Without a principal the program itself writes, for example for a measurement.
         if self.principal is not None and not may_read(self.principal, store_audience(audience)):
             raise NotAllowed(
-                f"There is a {what} that is not yours to read, so not yours to change. Choose another name, or ask the"
+                f"{there_is} that is not yours to read, so not yours to change. Choose another name, or ask the"
                 " person who runs this machine."
             )
 

@@ -266,8 +266,10 @@ def _accept(writer: Writer, by: Principal, number: int, *, context: str, status:
     other = next(select(writer.connection, _OTHER, values), None) if status == "approved" else None
     if other is not None and (other["expansion"] != given.expansion):
         # The existence of another is reported in any case, its content only to those who may read it.
-        known = f" '{other['expansion']}'" if any(readable([other], by)) else " something"
-        raise Conflict(f"'{given.term}' means{known} in '{given.context}' already. Look at the two, and decide.")
+        look = "already. Look at the two, and decide."
+        if any(readable([other], by)):
+            raise Conflict(f"'{given.term}' means '{other['expansion']}' in '{given.context}' {look}")
+        raise Conflict(f"'{given.term}' means something in '{given.context}' {look}")
     # Written only now: `accept_many` continues within this change, so that a refusal must leave no trace.
     sense = add_new(writer, given)
     _decide(writer, number, "accepted", why, sense.id)

@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from argot.errors import InvalidInput, NotFound
+from argot.languages.catalogues import join_with_and, translate, translate_number
 from argot.ratings.answer_order import draw_blind_order, translate_to_letters, translate_to_systems
 from argot.ratings.store.rating_store import RatingStore
 from argot.ratings.study import (
@@ -236,18 +237,21 @@ def _open_rater_study(kb: KnowledgeBase, principal: Principal, name: str) -> _Ra
 def _find_unknown(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
     lowest, most = study.scale
     for letter in sorted({*given.scores, *given.ranks} - order.keys()):
-        yield f"There is no answer {letter}."
+        yield translate("There is no answer %(letter)s.", letter=letter)
     for letter, points in given.scores.items():
-        yield from (f"Answer {letter}: there is no aspect '{name:.60}'." for name in points if name not in aspects)
+        unknown = "Answer %(letter)s: there is no aspect '%(name)s'."
+        yield from (translate(unknown, letter=letter, name=name[:60]) for name in points if name not in aspects)
         if wrong := [one for one in points.values() if not lowest <= one <= most]:
-            yield f"Answer {letter}: there is no {wrong[0]}. Points go from {lowest} to {most}."
+            told = "Answer %(letter)s: there is no %(points)s. Points go from %(lowest)s to %(most)s."
+            yield translate(told, letter=letter, points=wrong[0], lowest=lowest, most=most)
 
 
 def _find_missing(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
     """Find what is missing from a complete judgement, in words for its rater."""
     left = {letter: [one for one in aspects if one not in given.scores.get(letter, {})] for letter in order}
     if study.kind == "passages" and (letters := [letter for letter, names in left.items() if names]):
-        yield f"{_join_names(letters)}: say whether {'it is' if len(letters) == 1 else 'they are'} relevant."
+        one, many = "%(names)s: say whether it is relevant.", "%(names)s: say whether they are relevant."
+        yield translate_number(one, many, len(letters), names=join_with_and(letters))
     elif study.kind == "references":
         yield from _find_unannotated(sorted({name for names in left.values() for name in names}, key=int))
     elif study.kind == "answers":
@@ -256,29 +260,28 @@ def _find_missing(study: Study, aspects: Sequence[str], order: dict[str, Answer]
 
 def _find_unannotated(sentences: list[str]) -> Iterator[str]:
     if sentences:
-        named = f"Sentence {sentences[0]} has" if len(sentences) == 1 else f"Sentences {_join_names(sentences)} have"
-        yield f"{named} no passage yet. Mark one, or say that what has no mark rests on none of them."
+        one = "Sentence %(names)s has no passage yet. Mark one, or say that what has no mark rests on none of them."
+        many = "Sentences %(names)s have no passage yet. Mark one, or say that what has no mark rests on none of them."
+        yield translate_number(one, many, len(sentences), names=join_with_and(sentences))
 
 
 def _find_unrated(study: Study, left: dict[str, list[str]], given: Judgement) -> Iterator[str]:
     for letter, open_ in left.items():
         if open_:
-            yield f"Answer {letter} has no points yet for {_join_names(open_)}."
+            told = "Answer %(letter)s has no points yet for %(aspects)s."
+            yield translate(told, letter=letter, aspects=join_with_and(open_))
     if study.ranking and len(left) > 1:
         yield from _find_wrong_ranks(list(left), given.ranks)
 
 
 def _find_wrong_ranks(letters: list[str], ranks: dict[str, int]) -> Iterator[str]:
     if open_ := [one for one in letters if one not in ranks]:
-        yield f"{_join_names(open_)} {'has' if len(open_) == 1 else 'have'} no rank yet."
+        one, many = "%(names)s has no rank yet.", "%(names)s have no rank yet."
+        yield translate_number(one, many, len(open_), names=join_with_and(open_))
     for rank in sorted(set(ranks.values())):
         same = [one for one in letters if ranks.get(one) == rank]
         if len(same) > 1:
-            yield f"{_join_names(same)} have the same rank, {rank}. Give each a rank of its own: 1 is the best."
+            told = "%(names)s have the same rank, %(rank)s. Give each a rank of its own: 1 is the best."
+            yield translate(told, names=join_with_and(same), rank=rank)
         if rank > len(letters):
-            yield f"There is no rank {rank}: the last is {len(letters)}."
-
-
-def _join_names(names: list[str]) -> str:
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+            yield translate("There is no rank %(rank)s: the last is %(last)s.", rank=rank, last=len(letters))

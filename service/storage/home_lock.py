@@ -73,6 +73,12 @@ def read_owner(home: Path) -> Owner | None:
 
 def _busy(home: Path) -> str:
     owner = read_owner(home)
-    who = f"process {owner.pid}" if owner else "another process"
-    stop = f"stop it (kill {owner.pid})" if owner else "stop that process"
-    return f"The knowledge base in {home} is in use by {who}. Wait until it is done, or {stop}, and try again."
+    if owner is None:
+        return (
+            f"The knowledge base in {home} is in use by another process. Wait until it is done, or stop that process, "
+            "and try again."
+        )
+    return (
+        f"The knowledge base in {home} is in use by process {owner.pid}. Wait until it is done, or stop it "
+        f"(kill {owner.pid}), and try again."
+    )

@@ -45,6 +45,7 @@ from argot.slack.app.slack_answers import Answering
 from argot.slack.app.web_api import SlackRefused, SlackUnreachable
 from argot.slack.slack_scopes import Scope
 from argot.types import Principal
+from argot.ui.translation.page_errors import translate_error
 
 logger = logging.getLogger(__name__)
 
@@ -116,7 +117,7 @@ class Buttons:
         try:
             await self._judge(job, 1 if value.get("v") == 1 else -1, "")
         except ArgotError as error:
-            await self._tell(job, plain(error))
+            await self._tell(job, plain(translate_error(error)))
             return
         if value.get("v") == 1:
             await self._tell(job, "Thank you. Those who look after the documents can see that this answer helped.")
@@ -159,7 +160,7 @@ class Buttons:
             ]
             view = build_sense_form(terms, keep_for_form(job))
         except ArgotError as error:
-            view = build_notice("What did you mean?", plain(error))
+            view = build_notice("What did you mean?", plain(translate_error(error)))
         await self._open(body, view, job)
 
     async def take_sense(self, body: Mapping[str, Any]) -> None:
@@ -193,7 +194,7 @@ class Buttons:
             scope = await self.answering.find_scope(job)
             contact, context = await self._find_contact(scope, str(read_value(body).get("x", "")), job)
         except ArgotError as error:
-            await self._tell(job, plain(error))
+            await self._tell(job, plain(translate_error(error)))
             return
         if not contact:
             named = f" of {plain(context)}" if context else ""
@@ -240,7 +241,10 @@ class Buttons:
             suggested = not contexts
             view = build_term_form(text, contexts or names, home, {"c": channel}, named=named, suggested=suggested)
         except ArgotError as error:
-            view = build_notice("Suggest a meaning", plain(error) if str(error) != UNKNOWN_PERSON else UNKNOWN_PERSON)
+            view = build_notice(
+                "Suggest a meaning",
+                translate_error(error) if str(error) == UNKNOWN_PERSON else plain(translate_error(error)),
+            )
         await self._open(body, view, self._read_job(body))
 
     async def add_term(self, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -262,7 +266,7 @@ class Buttons:
                 await glossary_add(self.kb, scope.principal, **fields)
         except ArgotError as error:
             # Slack keeps the form open and shows it below the field.
-            return {"response_action": "errors", "errors": {"term": str(error)[:MAX_TITLE_CHARS]}}
+            return {"response_action": "errors", "errors": {"term": translate_error(error)[:MAX_TITLE_CHARS]}}
         what = f"*{plain(fields['term'])}*: {plain(fields['expansion'])} · {plain(fields['context'])}"
         ends = "It is a draft now." if state == "draft" else "Argot answers with it from now on."
         return {"response_action": "update", "view": build_notice("Add a term", f"{what}\n{ends}")}
@@ -297,7 +301,7 @@ class Buttons:
         try:
             await work
         except ArgotError as error:
-            await self._tell(job, plain(error))
+            await self._tell(job, plain(translate_error(error)))
             return
         await self._tell(job, text)
 

@@ -10,6 +10,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from argot.errors import ArgotError, NotAllowed, NotFound, RetryLater, ServiceStopping
+from argot.languages.catalogues import speak_as_asked, translate
 from argot.results import AskEvent, AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions.questions import answer, ask, ask_in_sense
@@ -30,6 +31,7 @@ from argot.slack.slack_scopes import Scope
 from argot.slack.store.slack_store import NotedEvent, SlackStore
 from argot.types import Effort
 from argot.ui.rendering.chat_markdown import STAGE_LABELS
+from argot.ui.translation.page_errors import translate_error
 
 logger = logging.getLogger(__name__)
 
@@ -149,12 +151,14 @@ class Answering:
         except ArgotError as error:
             if isinstance(error, NotAllowed | RetryLater):  # about the asker, and only for them
                 only = {"only": job.user}
-            return [{**render_notice(plain(error)), **only}]
+            with speak_as_asked(job.text):
+                return [{**render_notice(plain(translate_error(error))), **only}]
         except SlackUnreachable:
             raise
         except Exception:
             logger.exception("a question from Slack could not be answered")
-            return [{**render_notice(FAILED), **only}]
+            with speak_as_asked(job.text):
+                return [{**render_notice(translate(FAILED)), **only}]
 
     async def _answer_alone(self, job: SlackJob, public: Scope, stream: Stream) -> list[Message]:
         """Answer the question of a channel's conversation again, for one person, from all that this person may read."""

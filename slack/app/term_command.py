@@ -13,6 +13,7 @@ from argot.service.usecases.glossary.terms import term_show
 from argot.slack.app.mrkdwn import link, plain, read_question, split_text
 from argot.slack.app.slack_answers import Answering
 from argot.ui.rendering.term_text import format_entry
+from argot.ui.translation.page_errors import translate_error
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ async def answer_term(answering: Answering, body: Mapping[str, Any]) -> dict[str
         logger.warning("a reply to %s took too long", COMMAND)
         text = TOO_SLOW
     except ArgotError as error:
-        text = plain(error)
+        text = plain(translate_error(error))
     blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": part}} for part in split_text(text)[:10]]
     return {"response_type": "ephemeral", "text": text[:3000], "blocks": blocks}
 

@@ -20,6 +20,7 @@ from starlette.responses import Response
 
 from argot.errors import ArgotError
 from argot.languages.catalogues import translate
+from argot.ui.translation.page_errors import translate_error_text
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.chainlit_guard import FILE_PATH, MAX_JSON_BYTES, SessionId, Words, find_session
 from argot.ui.web.error_pages import describe_problems, get_status
@@ -108,7 +109,7 @@ class WindowRoute(APIRoute):
 
 def send_window_error(status: int, text: str) -> Response:
     # Chainlit's page shows the text under "detail"; errors of our own pages are plain text.
-    return JSONResponse({"detail": translate(text)}, status, {"Cache-Control": "no-store"})
+    return JSONResponse({"detail": translate_error_text(text)}, status, {"Cache-Control": "no-store"})
 
 
 def explain_chainlit_errors(app: FastAPI) -> None:

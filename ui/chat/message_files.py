@@ -17,6 +17,7 @@ from argot.service.usecases.questions.attachments import thread_attach
 from argot.service.usecases.questions.threads import ThreadFile
 from argot.ui.chat.brand import NAME
 from argot.ui.rendering.safe_markdown import escape_markdown
+from argot.ui.translation.page_errors import translate_error
 from argot.ui.web.asker_identity import get_current_principal
 
 
@@ -44,7 +45,7 @@ class MessageFiles:
             principal = await get_current_principal(self.kb)
             await thread_attach(self.kb, principal, thread=thread, name=element.name, content=content)
         except ArgotError as error:
-            return escape_markdown(translate(str(error)))
+            return escape_markdown(translate_error(error))
         text = (
             "**%(name)s** can now be asked about, in this conversation and by you only. "
             "It is deleted with the conversation."

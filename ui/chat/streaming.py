@@ -18,6 +18,7 @@ from argot.ui.chat.brand import NAME
 from argot.ui.rendering.answer_path import describe_path
 from argot.ui.rendering.chat_markdown import Button, label_stage
 from argot.ui.rendering.safe_markdown import clean_text, escape_markdown
+from argot.ui.translation.page_errors import translate_error
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ async def report_errors() -> AsyncIterator[None]:
     try:
         yield
     except ArgotError as error:
-        await cl.ErrorMessage(content=escape_markdown(translate(str(error))), author=NAME).send()
+        await cl.ErrorMessage(content=escape_markdown(translate_error(error)), author=NAME).send()
         await give_buttons_back()
     # An unexpected error is described in the log alone: its text may hold names of folders or passages.
     except Exception:

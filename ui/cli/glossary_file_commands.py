@@ -19,7 +19,6 @@ from argot.ui.cli.command_base import (
     Home,
     Json,
     escape_text,
-    format_count,
     format_examples,
     line,
     open_knowledge_base,
@@ -313,9 +312,9 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
     # Raised last, so that every problem is shown; it makes the exit code 1 even with --json.
     if counts.problems and not partial:
         raise InvalidInput(
-            f"Without --partial, nothing would be imported, for {format_count(counts.problems, 'problem')}. With it,"
-            f" what is right is imported; a file has the rest, {format_count(found.left_out, 'row')} with a reason"
-            " each, those that say nothing included."
+            f"Without --partial, nothing would be imported (problems: {counts.problems:,}). With it, what is right is"
+            " imported, and a file has the other rows with a reason each, those that say nothing included (rows: "
+            f"{found.left_out:,})."
         )
 
 

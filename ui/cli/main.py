@@ -44,7 +44,7 @@ from argot.ui.cli import (
     user_commands,
 )
 from argot.ui.cli.command_base import format_examples
-from argot.ui.cli.terminal_language import choose_terminal_language, translate_command_error, translate_usage_line
+from argot.ui.cli.terminal_language import choose_terminal_language, translate_usage_line
 from argot.wings import load_parts
 
 if TYPE_CHECKING:
@@ -135,10 +135,11 @@ def _run_command(arguments: list[str] | None) -> NoReturn:
     except typer.Abort:
         _fail(translate("Stopped."))
     except ArgotError as error:
-        _fail(translate_command_error(str(error)))
+        _fail(_translate_error(error))
     except sqlite3.DatabaseError as error:
         remedy = find_remedy(error) or "See which one, and how to repair it, with: argot doctor"
-        _fail(f"A store cannot be read or written: {error}. {remedy}.")
+        told = "A store cannot be read or written: %(why)s. %(remedy)s."
+        _fail(translate(told, why=error, remedy=translate(remedy)))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         what = f"{where}{error.strerror or error}"
@@ -148,8 +149,8 @@ def _run_command(arguments: list[str] | None) -> NoReturn:
         # From the environment, because the settings themselves may be wrong.
         if os.environ.get("ARGOT_LOG_LEVEL") == "DEBUG":
             raise
-        kind = type(error).__name__
-        _fail(f"Unexpected {kind}: {error}. Repeat it with ARGOT_LOG_LEVEL=DEBUG for the details.")
+        told = "Unexpected %(kind)s: %(why)s. Repeat it with ARGOT_LOG_LEVEL=DEBUG for the details."
+        _fail(translate(told, kind=type(error).__name__, why=error))
     sys.exit(0)
 
 
@@ -175,6 +176,12 @@ def _explain_usage(error: Any) -> NoReturn:
     for text in shown.getvalue().splitlines():
         typer.echo(translate_usage_line(text), err=True)
     sys.exit(error.exit_code)
+
+
+def _translate_error(error: ArgotError) -> str:
+    from argot.ui.translation.page_errors import translate_error
+
+    return translate_error(error)
 
 
 def _fail(message: str) -> NoReturn:

@@ -30,6 +30,7 @@ from argot.ui.pages.document_pages import DOCUMENTS, link_document, make_upload_
 from argot.ui.pages.form_fields import parse_field_lines, split_commas
 from argot.ui.pages.page_base import Pages, parse_integer, read_form, redirect_to_address, show_page
 from argot.ui.pages.source_pages import INERT_HEADERS
+from argot.ui.translation.page_errors import translate_error
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.routers import make_router
 
@@ -59,7 +60,7 @@ def _add_reading(router: APIRouter, pages: Pages) -> None:
         try:
             drawn = await document_page(pages.kb, who.principal, document=document, page=number)
         except ArgotError as error:
-            return PlainTextResponse(str(error), status_code=404, headers=INERT_HEADERS)
+            return PlainTextResponse(translate_error(error), status_code=404, headers=INERT_HEADERS)
         return send_page_picture(drawn)
 
     @router.get("/picture")

@@ -19,6 +19,7 @@ from argot.ui.pages.page_base import BoundedRoute, parse_integer, render_part, s
 from argot.ui.pages.source_pages import INERT_HEADERS
 from argot.ui.rendering.document_text import render_document_text
 from argot.ui.rendering.source_addresses import parse_spans
+from argot.ui.translation.page_errors import translate_error
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.routers import make_router
 
@@ -117,5 +118,5 @@ def _add_reading(router: APIRouter, kb: KnowledgeBase) -> None:
                 else await document_page(kb, who.principal, document=document, page=number, outlined=False)
             )
         except ArgotError as error:
-            return PlainTextResponse(str(error), status_code=404, headers=INERT_HEADERS)
+            return PlainTextResponse(translate_error(error), status_code=404, headers=INERT_HEADERS)
         return send_page_picture(drawn)

@@ -21,6 +21,7 @@ from argot.types import THREAD
 from argot.ui.rendering.chat_markdown import PASSAGES, THREADS, format_passage, link_library
 from argot.ui.rendering.safe_markdown import escape_markdown
 from argot.ui.rendering.source_addresses import parse_spans
+from argot.ui.translation.page_errors import translate_error
 from argot.ui.web.asker_identity import get_current_principal
 from argot.ui.web.authorization import needs
 from argot.ui.web.routers import make_router
@@ -47,7 +48,7 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
             form = EXPORT_FORMATS[find_choice(list(EXPORT_FORMATS), ending, "the ending of the file")]
             file = await thread_export(kb, principal, thread=thread, form=form)
         except ArgotError as error:
-            return PlainTextResponse(str(error), status_code=404, headers=INERT_HEADERS)
+            return PlainTextResponse(translate_error(error), status_code=404, headers=INERT_HEADERS)
         headers = {**INERT_HEADERS, "Content-Disposition": f'attachment; filename="{file.name}"'}
         return Response(file.text, media_type=f"{file.media_type}; charset=utf-8", headers=headers)
 
@@ -59,7 +60,7 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
         try:
             drawn = await page_picture(kb, await get_current_principal(kb), passage_id=passage_id, spans=spans)
         except ArgotError as error:
-            return PlainTextResponse(str(error), status_code=404, headers=INERT_HEADERS)
+            return PlainTextResponse(translate_error(error), status_code=404, headers=INERT_HEADERS)
         return Response(base64.b64decode(drawn.base64), media_type="image/png", headers=INERT_HEADERS)
 
     @router.get(f"{PASSAGES}/{{passage_id}}")
@@ -78,7 +79,7 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
             text = format_passage(found, spans, pictures, in_library=in_library)
         except ArgotError as error:
             # Status 200, because the panel shows no text with any other status.
-            text = escape_markdown(error)
+            text = escape_markdown(translate_error(error))
         return PlainTextResponse(text, headers=INERT_HEADERS)
 
     @router.get(f"{PASSAGES}/{{passage_id}}/original")
@@ -91,7 +92,7 @@ def build_source_pages(kb: KnowledgeBase) -> APIRouter:
             if source.media_type != "application/pdf":
                 raise NotFound(translate("Only the originals of PDF documents can be shown."))
         except ArgotError as error:
-            return PlainTextResponse(str(error), status_code=404, headers=INERT_HEADERS)
+            return PlainTextResponse(translate_error(error), status_code=404, headers=INERT_HEADERS)
         name = quote(source.document.name, safe="")
         headers = {**INERT_HEADERS, "Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
         return Response(base64.b64decode(source.base64), media_type="application/pdf", headers=headers)

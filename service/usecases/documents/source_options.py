@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from argot.corpus.connectors.source_store import SourceKind, SourceRecord
 from argot.errors import InvalidInput, NotAllowed
-from argot.files import explain_system_path, is_system, resolve_links
+from argot.files import is_system, resolve_links
 from argot.service.identity.people import role_of
 from argot.settings import ENV_PREFIX
 from argot.types import Principal
@@ -179,10 +179,8 @@ def _check_url(record: SourceRecord) -> None:
         )
     if record.options.get("private") != "yes" and _OF_THIS_MACHINE.fullmatch(parts.hostname):
         _check_public(parts.hostname)
-    if record.kind == "imap" and (missing := {"user", "password"} - record.options.keys()):
-        raise InvalidInput(
-            f"Mail requires a {' and a '.join(sorted(missing))}: --with user=NAME --with-env password=VARIABLE"
-        )
+    if record.kind == "imap" and not {"user", "password"} <= record.options.keys():
+        raise InvalidInput("Mail requires a user and a password: --with user=NAME --with-env password=VARIABLE")
 
 
 def _check_public(host: str) -> None:
@@ -200,13 +198,15 @@ def _check_path(home: Path, record: SourceRecord) -> None:
     if not folder.is_absolute():
         raise InvalidInput(f"'{folder}' is not an absolute path. Write it from the root on: /srv/{folder}")
     if folder.is_file() and record.kind not in EXPORTS:
-        export = f", or name its kind: --kind {' or '.join(EXPORTS)}" if folder.suffix.casefold() == ".zip" else ""
-        raise InvalidInput(f"{folder} is a file. Add it with: argot add {folder}{export}")
+        if folder.suffix.casefold() == ".zip":
+            kinds = ", ".join(EXPORTS)
+            raise InvalidInput(f"{folder} is a file. Add it with: argot add {folder}, or name its --kind: {kinds}")
+        raise InvalidInput(f"{folder} is a file. Add it with: argot add {folder}")
     if not folder.is_dir() and (record.kind not in EXPORTS or not folder.is_file()):
         raise InvalidInput(f"There is no folder {folder}.")
     found, own = resolve_links(folder), resolve_links(home)
     if is_system(found):
-        raise InvalidInput(f"{explain_system_path(found)}.")
+        raise InvalidInput(f"{found} is the system's own, and no document.")
     if found.is_relative_to(own) or own.is_relative_to(found):
         raise InvalidInput(f"The folder {folder} and the knowledge base {home} must not contain each other.")
 

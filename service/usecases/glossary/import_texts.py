@@ -10,7 +10,9 @@ from argot.languages.catalogues import translate
 from argot.languages.written_texts import find_template, translate_written
 
 REFUSAL = "%(name)s: nothing was imported, for %(number)s reason(s):"
+NOT_MANAGED = "%(name)s: nothing was imported; an import in part leaves these out:"
 MORE_REASONS = "... and %(number)s more"
+HEADS = (REFUSAL, NOT_MANAGED)
 PLACES = (
     "row %(number)s, column %(name)s",
     "row %(number)s",
@@ -70,9 +72,9 @@ def translate_refusal(text: str) -> str:
     Empty if the text is none.
     """
     first, *lines = text.split("\n")
-    if not lines or not find_template(first, [REFUSAL])[0]:
+    if not lines or not find_template(first, HEADS)[0]:
         return ""
-    return "\n".join([translate_written(first, [REFUSAL]), *("  " + _translate_line(line.strip()) for line in lines)])
+    return "\n".join([translate_written(first, HEADS), *("  " + _translate_line(line.strip()) for line in lines)])
 
 
 def _translate_line(line: str) -> str:

@@ -123,7 +123,7 @@ async def user_roles(
     contexts = await _check_contexts(kb.glossary, principal, manages)
     if role or contexts:
         # The last administrator could otherwise leave nobody who can restore the role.
-        _require_other(principal, name, "take the role of an administrator from yourself", unless=role == "admin")
+        _require_other(principal, name, _OWN_ROLE, unless=role == "admin")
         # A user who is given contexts, and no role, becomes their manager.
         await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
     if leave:
@@ -146,7 +146,7 @@ async def user_set(
     found = await kb.blocking(kb.people.user, name)
     if role == "manager" and not manages:
         raise InvalidInput(f"Choose the contexts that {name} manages: some, or '{EVERY_CONTEXT}' for all.")
-    _require_other(principal, name, "take the role of an administrator from yourself", unless=role == "admin")
+    _require_other(principal, name, _OWN_ROLE, unless=role == "admin")
     wanted = list(dict.fromkeys(groups or []))
     contexts = await _check_contexts(kb.glossary, principal, manages if role == "manager" else None)
     await kb.blocking(kb.people.add, name, tuple(wanted), display_name)
@@ -177,7 +177,7 @@ async def user_password(
 @usecase("admin")
 async def user_suspend(kb: KnowledgeBase, principal: Principal, *, name: Text) -> UserShown:
     """Suspend a user: lock them out at once and everywhere. Nothing of theirs is deleted."""
-    _require_other(principal, name, "suspend yourself")
+    _require_other(principal, name, _OWN_ACCOUNT)
     return show_user(await kb.blocking(kb.people.suspend, name))
 
 
@@ -238,9 +238,13 @@ def generate_password() -> str:
     return "-".join("".join(secrets.choice(LETTERS) for _ in range(4)) for _ in range(4))
 
 
-def _require_other(principal: Principal, name: str, what: str, *, unless: bool = False) -> None:
+_OWN_ROLE = "You cannot take the role of an administrator from yourself. Ask another administrator."
+_OWN_ACCOUNT = "You cannot suspend yourself. Ask another administrator."
+
+
+def _require_other(principal: Principal, name: str, refusal: str, *, unless: bool = False) -> None:
     if principal.name == name and not unless:
-        raise InvalidInput(f"You cannot {what}. Ask another administrator.")
+        raise InvalidInput(refusal)
 
 
 async def _require_way_back(kb: KnowledgeBase, name: str, role: Role | None, in_window: bool) -> None:

@@ -42,7 +42,7 @@ def require_searchable(store: CorpusStore, search: SearchChoice) -> None:
     missing = list_underived_kinds(store, wanted if isinstance(wanted, list) else [])
     if missing:
         raise InvalidInput(
-            f"'{search}' searches texts of the kind {' and '.join(missing)}, and none was derived from any document."
+            f"'{search}' searches texts of the kind {', '.join(missing)}, and none was derived from any document."
             f" Make them with: {derive_command(missing)}"
         )
 

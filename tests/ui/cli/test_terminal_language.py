@@ -6,7 +6,7 @@ import pytest
 
 from argot.languages.catalogues import page_language
 from argot.ui.cli.main import main
-from argot.ui.cli.terminal_language import ERRORS, choose_terminal_language, translate_command_error
+from argot.ui.cli.terminal_language import choose_terminal_language
 
 
 @pytest.mark.parametrize(
@@ -22,15 +22,6 @@ from argot.ui.cli.terminal_language import ERRORS, choose_terminal_language, tra
 )
 def test_the_language_is_read_as_gettext_reads_it(environment: dict[str, str], language: str) -> None:
     assert choose_terminal_language(environment) == language
-
-
-@pytest.mark.parametrize("template", ERRORS)
-def test_the_common_errors_of_commands_are_translated_with_their_values(template: str) -> None:
-    token = page_language.set("de")
-    english = template.replace("%(", "<").replace(")s", ">")
-    translated = translate_command_error(english)
-    page_language.reset(token)
-    assert translated != english and translated.count("<") == english.count("<")
 
 
 @pytest.mark.parametrize(

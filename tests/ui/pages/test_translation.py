@@ -98,8 +98,9 @@ MODULE_TEXTS = {
     *insight_charts.HIGHEST.values(),
     *administration_pages.SOURCES,
     *administration_pages.ANSWERERS,
-    *page_errors.ERRORS,
-    *terminal_language.ERRORS,
+    *page_errors.load_error_templates(),
+    *page_errors.SYSTEM_REASONS,
+    *page_errors.WORDS,
     *STAGES,
     *terminal_language.USAGE_LINES,
     *terminal_language.USAGE_PROBLEMS,
@@ -107,7 +108,7 @@ MODULE_TEXTS = {
     *learning_data_pages.KINDS.values(),
     *workbench_pages.SAYS.values(),
     *warning_texts.MESSAGES,
-    *(import_texts.REFUSAL, import_texts.MORE_REASONS),
+    *(*import_texts.HEADS, import_texts.MORE_REASONS),
     *import_texts.PLACES,
     *import_texts.REASONS,
     *model_troubles.CLAUSES,
@@ -354,7 +355,7 @@ def list_page_texts(source: str) -> list[str]:
 
 def test_no_text_of_a_page_module_stands_outside_the_catalogues() -> None:
     known = {text for one in extract_messages() for text in ([one] if isinstance(one, str) else one)}
-    recognised = {re.sub(r"%\(\w+\)s", "…", text) for text in page_errors.ERRORS}
+    recognised = {re.sub(r"%\(\w+\)s", "…", text) for text in page_errors.load_error_templates()}
     texts = {path.name: list_page_texts(path.read_text("utf-8")) for path in PAGE_MODULES}
     outside = {
         name: left for name, some in texts.items() if (left := set(some) - known - recognised - OUTSIDE_PAGES.keys())

@@ -8,12 +8,13 @@ import httpx
 import pytest
 from repository import ROOT
 
+from argot import errors
 from argot.corpus.read_limits import ReadLimits
 from argot.errors import InvalidInput, UnreadableDocument
 from argot.graph.presentation.model_troubles import CLAUSES, translate_model_error, translate_trouble
 from argot.graph.presentation.progress import write_call_step, write_settled_step
 from argot.jargon_db.store.conflict_rules import ConflictEntry, find_conflicts_among, find_conflicts_of
-from argot.languages.catalogues import speak
+from argot.languages.catalogues import read_catalogue, speak
 from argot.languages.written_texts import find_template, translate_written
 from argot.service.usecases.documents.read_faults import translate_read_fault
 from argot.service.usecases.glossary import import_texts
@@ -22,10 +23,31 @@ from argot.settings import Settings
 from argot.tools.llm import completion, faults, model_client, session
 from argot.tools.llm.address import parse_address
 from argot.tools.llm.limits import BodyTooLarge
-from argot.ui.cli import terminal_language
-from argot.ui.translation.page_errors import ERRORS, translate_error
+from argot.ui.translation.page_errors import load_error_templates, translate_error
 
-FOLDERS = ("jargon_db", "service", "corpus", "ui", "argot", "graph")
+FOLDERS = ("jargon_db", "service", "corpus", "ui", "argot", "graph", "tools", "work", "slack", "ratings")
+ERROR_KINDS = {
+    name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, errors.ArgotError)
+} - {"MissingExtra", "UnreadableDocument", "NoText", "InvalidGlossary"}
+"""The errors that are made from a whole message; the others compose theirs from parts."""
+FOR_PROGRAMS = {
+    "ui/api/retriever.py": "for who writes a program with it",
+    "ui/api/scim_body.py": "for an identity provider",
+    "ui/api/scim_routes.py": "for an identity provider",
+    "service/identity/provisioned.py": "for an identity provider",
+    "service/sign_in/provisioning.py": "for an identity provider",
+    "service/usecases/catalogue.py": "for who calls a use case by its name",
+    "service/usecases/questions/conversations.py": "for programs that speak OpenAI's protocol",
+    "service/transport/local_socket.py": "between two processes of Argot",
+}
+"""Modules whose errors no person reads, each with who does."""
+ENGLISH_ERRORS = {
+    "Invalid parameters for '…': ….…": "pydantic's words; pages and commands name a wrong field themselves",
+    "…:\n…": "the problems of a file of servers, as pydantic words them",
+    "The language model server ….": "an answer says it in its own words (`graph/presentation/model_troubles.py`)",
+    "There is no button '…'.": "only a tampered message has another one",
+}
+"""Texts of errors that stay in English, each with the reason."""
 STATUSES = (300, 401, 404, 413, 418, 429, 500, 501, 503, 700)
 
 
@@ -40,7 +62,9 @@ def list_written_patterns() -> list[tuple[int, re.Pattern[str]]]:
             if isinstance(one, ast.JoinedStr):
                 parts = [part.value if isinstance(part, ast.Constant) else None for part in one.values]
             elif isinstance(one, ast.Constant) and isinstance(one.value, str) and " " in one.value:
-                parts = [one.value]
+                # What is filled in by `replace` or `format`: the labels of jobs.
+                parts = re.split(r"(\{\w+\})", one.value)
+                parts = [None if at % 2 else text for at, text in enumerate(parts)]
             else:
                 continue
             fixed = [str(part) for part in parts if part is not None]
@@ -49,7 +73,7 @@ def list_written_patterns() -> list[tuple[int, re.Pattern[str]]]:
     return found
 
 
-@pytest.mark.parametrize("template", [*ERRORS, *MESSAGES, *terminal_language.ERRORS, *import_texts.REASONS])
+@pytest.mark.parametrize("template", [*load_error_templates(), *MESSAGES, *import_texts.REASONS])
 def test_every_text_that_is_recognised_is_written_somewhere(template: str) -> None:
     text = re.sub(r"%\(\w+\)s", "…", template)
     # The reasons of rows may end with a rule that is written apart.
@@ -59,10 +83,110 @@ def test_every_text_that_is_recognised_is_written_somewhere(template: str) -> No
     assert any(fixed >= enough and any(map(pattern.fullmatch, texts)) for fixed, pattern in list_written_patterns())
 
 
+def list_error_texts(source: str) -> list[tuple[str, re.Pattern[str]]]:
+    """List the texts of the errors that a module makes, "…" for each value, and the pattern of what they may say."""
+    tree = ast.parse(source)
+    named = {
+        target.id: one.value
+        for one in tree.body
+        if isinstance(one, ast.Assign)
+        for target in one.targets
+        if isinstance(target, ast.Name)
+    }
+    found = []
+    for call in (one for one in ast.walk(tree) if isinstance(one, ast.Call) and one.args):
+        if not isinstance(call.func, ast.Name) or call.func.id not in ERROR_KINDS:
+            continue
+        said = call.args[0]
+        said = named.get(said.id, said) if isinstance(said, ast.Name) else said
+        parts = said.values if isinstance(said, ast.JoinedStr) else [said]
+        texts = [part.value if isinstance(part, ast.Constant) else None for part in parts]
+        if any(text is not None and re.search(r"[^\W\d_]{2,}", str(text)) for text in texts):
+            pattern = "".join(".+" if text is None else re.escape(str(text)) for text in texts)
+            shown = "".join("…" if text is None else str(text) for text in texts)
+            found.append((shown, re.compile(pattern, re.DOTALL)))
+    return found
+
+
+def test_every_error_that_people_meet_is_recognised() -> None:
+    templates = [*load_error_templates(), *(f"{head}\n%(reasons)s" for head in import_texts.HEADS)]
+    # A text without values is also found as it is.
+    whole = [one.id for one in read_catalogue("de") if isinstance(one.id, str) and "%(" not in one.id]
+    known = [re.sub(r"%\(\w+\)s", "…", one) for one in (*templates, *whole)]
+    outside = {}
+    for path in (path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))):
+        if (name := str(path.relative_to(ROOT))) in FOR_PROGRAMS:
+            continue
+        texts = list_error_texts(path.read_text("utf-8"))
+        if left := {shown for shown, pattern in texts if not any(map(pattern.fullmatch, known))}:
+            outside[name] = left - ENGLISH_ERRORS.keys()
+    assert {name: left for name, left in outside.items() if left} == {}
+
+
+def test_an_error_outside_the_catalogues_is_found() -> None:
+    source = """
+GONE = "It is gone."
+raise NotFound(f"There is no file {name}. {remedy}")
+raise Conflict(GONE)
+raise InvalidInput(translate("Nothing."))
+raise ValueError("Not for people.")
+raise InvalidInput(f"{first}: {second}")
+"""
+    found = list_error_texts(source)
+    assert [shown for shown, _ in found] == ["There is no file …. …", "It is gone."]
+    assert found[0][1].fullmatch("There is no file x. Give another.") and not found[1][1].fullmatch("It is.")
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es"])
+def test_every_recognised_error_is_said_with_its_values_in_the_language(language: str) -> None:
+    for template in load_error_templates():
+        names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", template)))
+        text = template % {name: f"<{number}>" for number, name in enumerate(names)} if names else template
+        with speak(language):
+            said = translate_error(InvalidInput(text))
+        assert said != text and all(f"<{number}>" in said for number in range(len(names))), template
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "bob may not do 'user_add': it requires the role 'admin', or the person at this machine.",
+            "bob darf „user_add“ nicht ausführen. Nötig ist: die Rolle „admin“, oder die Person an diesem Rechner.",
+        ),
+        ("Job 3 is done already.", "Der Auftrag 3 ist schon zu Ende (Zustand: fertig)."),
+        ("bob is suspended. An administrator can undo it: argot user restore bob", "bob ist gesperrt."),
+        (
+            "/x/corpus.db cannot be used: database is locked. Wait for the program that has it open, or end that one,"
+            " and try again.",
+            "Warten Sie auf das Programm, das ihn geöffnet hat, oder beenden Sie es.",
+        ),
+        ("There is no file argot list.", "Es gibt keine Datei argot list."),
+        ("a.json: not JSON (Permission denied).", "a.json: kein JSON (Zugriff verweigert)."),
+        ("'user' is the person at this machine. Choose another user name.", "„user“ ist die Person an diesem Rechner."),
+    ],
+)
+def test_texts_within_an_error_are_translated_and_names_are_not(text: str, said: str) -> None:
+    assert translate_error(InvalidInput(text)) == text
+    with speak("de"):
+        assert said in translate_error(InvalidInput(text))
+
+
+def test_why_an_import_was_refused_is_said_line_by_line() -> None:
+    text = (
+        "a.csv: nothing was imported; an import in part leaves these out:\n  row 2: ann does not manage a context 'X';"
+        " leave its terms out, or ask who does\n  ... and 3 more"
+    )
+    with speak("de"):
+        lines = translate_error(InvalidInput(text)).splitlines()
+    assert lines[0] == "a.csv: Nichts wurde importiert; ein Import in Teilen lässt Folgendes weg:"
+    assert lines[1].startswith("  Zeile 2: ann verwaltet keinen Kontext 'X'") and lines[2] == "  ... und 3 weitere"
+
+
 def make_clauses() -> list[str]:
     """Make clauses of all kinds about a model server, as a call of it does."""
     settings, address = Settings(), parse_address("http://10.0.0.1:8011/v1")
-    errors: list[Exception] = [
+    faults_met: list[Exception] = [
         *(faults.StatusError(status) for status in STATUSES),
         faults.ServerFailed("no"),
         BodyTooLarge(),
@@ -77,7 +201,7 @@ def make_clauses() -> list[str]:
         faults.WrongAnswer(faults.describe_unserved("m", ["a", "b"])),
         *map(faults.WrongAnswer, completion.EMPTY_REPLY_CLAUSES.values()),
     ]
-    return [faults.build_fault(error, settings, address).clause for error in errors]
+    return [faults.build_fault(error, settings, address).clause for error in faults_met]
 
 
 @pytest.mark.parametrize("clause", make_clauses())
@@ -101,7 +225,10 @@ def test_an_unknown_clause_is_quoted_and_an_error_keeps_its_subject() -> None:
 
 def test_values_of_a_recognised_text_are_no_templates() -> None:
     with speak("de"):
-        assert translate_written("There is no folder %(folder)s %s.", ERRORS) == "Es gibt keinen Ordner %(folder)s %s."
+        assert (
+            translate_written("There is no folder %(folder)s %s.", load_error_templates())
+            == "Es gibt keinen Ordner %(folder)s %s."
+        )
         assert translate_error(InvalidInput("No such text at all.")) == "No such text at all."
 
 

@@ -100,3 +100,85 @@ def test_a_counted_list_is_shown_with_its_introduction() -> None:
     assert list(found.numbers) == [1, 2, 3, 4]
     assert read_entry_count(found.line) == 3
     assert read_entry_count("Of 3 entries: two") == 0
+
+
+OTHERS = {
+    "de": ("Wie viele Standorte gibt es?", "Standorte", "3 Einträge:"),
+    "fr": ("Combien de sites y a-t-il ?", "Sites", "3 entrées :"),
+    "es": ("¿Cuántas sedes hay?", "Sedes", "3 entradas:"),
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        *((asked, f"## {heading}\n\n{ITEMS}") for asked, heading, _ in OTHERS.values()),
+        (
+            "Wie viele Standorte betreiben wir?",
+            f"Wir betreiben die folgenden Standorte:\n\n{ITEMS}\n\nFragen Sie nach.",
+        ),
+        ("Wie viele verschiedene Sperrcodes gibt es?", f"Folgende Sperrcodes gibt es:\n\n{ITEMS}\n\nSiehe dort."),
+        ("Wie groß ist die Anzahl der Schichten?", "| Schicht | Ab |\n|---|---|\n| A | 6 |\n| B | 14 |\n| C | 22 |"),
+        ("Combien d’alarmes existent ?", f"Les alarmes suivantes existent :\n\n{ITEMS}\n\nVoir là."),
+        ("Combien y a-t-il de codes de blocage ?", f"## Codes de blocage\n\n{ITEMS}"),
+        ("Quel est le nombre d'équipes ?", "| Équipe | De |\n|---|---|\n| A | 6 |\n| B | 14 |\n| C | 22 |"),
+        ("¿Cuántos códigos de bloqueo hay?", f"Hay los siguientes códigos de bloqueo:\n\n{ITEMS}\n\nVea allí."),
+        ("¿Cuál es el número de turnos?", "| Turno | De |\n|---|---|\n| A | 6 |\n| B | 14 |\n| C | 22 |"),
+    ],
+)
+def test_a_list_in_another_language_is_counted(question: str, text: str) -> None:
+    assert count(question, text) == 3
+
+
+@pytest.mark.parametrize(
+    ("language", "changed"),
+    [
+        ("de", f"## Standorte\n\nWir haben drei Standorte.\n\n{ITEMS}"),
+        ("de", f"## Standorte in Asien\n\n{ITEMS}"),
+        ("de", f"Einige Standorte sind zum Beispiel:\n\n{ITEMS}"),
+        ("de", f"Diese Maschinen haben keine Standorte:\n\n{ITEMS}"),
+        ("de", f"## Standorte\n\n{ITEMS}\n- Rom und Mailand"),
+        ("de", f"## Standorte\n\n{ITEMS}\n- usw."),
+        ("de", f"Unsere Standorte haben diese Maschinen:\n\n{ITEMS}"),
+        ("de", "| Standort | Seit |\n|---|---|\n| Oslo | 2019 |\n| Turin | 2020 |\n| Summe | 2 |"),
+        ("fr", f"## Sites\n\nNous avons trois sites.\n\n{ITEMS}"),
+        ("fr", f"## Sites en Asie\n\n{ITEMS}"),
+        ("fr", f"Les sites sont par exemple :\n\n{ITEMS}"),
+        ("fr", f"Les machines n’ont pas de sites :\n\n{ITEMS}"),
+        ("fr", f"## Sites\n\n{ITEMS}\n- Rome et Milan"),
+        ("fr", f"## Sites\n\n{ITEMS}\n- et d’autres"),
+        ("es", f"## Sedes\n\nTenemos tres sedes.\n\n{ITEMS}"),
+        ("es", f"## Sedes en Asia\n\n{ITEMS}"),
+        ("es", f"Algunas sedes son:\n\n{ITEMS}"),
+        ("es", f"No son sedes:\n\n{ITEMS}"),
+        ("es", f"## Sedes\n\n{ITEMS}\n- Roma y Milán"),
+        ("es", f"## Sedes\n\n{ITEMS}\n- y otras"),
+    ],
+)
+def test_an_uncertain_count_is_not_given_in_another_language(language: str, changed: str) -> None:
+    assert count(OTHERS[language][0], changed) == 0
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wie viele Standorte hat jedes Werk?",
+        "Wie viele andere Standorte gibt es?",
+        "Wie viele große Standorte gibt es?",
+        "Wie viele Standorte gibt es in Asien?",
+        "Combien d’autres sites y a-t-il ?",
+        "Combien de sites y a-t-il en Asie ?",
+        "¿Cuántas otras sedes hay?",
+        "¿Cuántas sedes hay en Asia?",
+    ],
+)
+def test_some_of_the_entries_are_not_counted_in_another_language(question: str) -> None:
+    language = "de" if question.startswith("Wie") else "fr" if question.startswith("Combien") else "es"
+    assert count(question, f"## {OTHERS[language][1]}\n\n{ITEMS}") == 0
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_the_number_of_entries_is_said_in_the_language_of_the_question(language: str) -> None:
+    asked, heading, line = OTHERS[language]
+    found = count_entries(asked, passage(f"## {heading}\n\n{ITEMS}"))
+    assert found is not None and found.line == line and read_entry_count(line) == 3

@@ -2,7 +2,8 @@
 
 A wrong count is worse than none. It counts only a list that contains exactly the things asked for, whole in its
 passage; anything that could change the number (another word in the question, a restriction in the line above, entries
-that combine several, are named twice or end with "etc.") prevents counting. English.
+that combine several, are named twice or end with "etc.") prevents counting. The words are those of the question's
+language (`argot/languages/counting_words.py`).
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.languages.counting_words import CountingWords, find_counting_words, load_count_line, load_counting_words
+from argot.languages.language_data import ENGLISH
 from argot.tools.answering.quoting import Unit, find_headings_above, find_heads, find_runs, read_units, split_cells
-from argot.tools.text.words import NUMBER_WORDS, bare, content_stems, fold_words, stem
+from argot.tools.text.words import bare, content_stems, fold, fold_words, stem_by_language
 from argot.types import Passage
 
 MAX_CHARS = 1_500
@@ -21,30 +24,10 @@ MAX_CHARS = 1_500
 MAX_SURELY_WHOLE_CHARS = 500
 """In characters: a list at the end of a longer passage, cut for its length, may continue in the next one."""
 
-_HOW_MANY = re.compile(r"\b(?:how many|what(?:'s| is) the (?:total )?number of)\s+(?P<rest>[^?!]+)", re.IGNORECASE)
-_KINDS = re.compile(r"^(?:(?:different|distinct|various)\s+)?(?:(?:kinds|types|sorts) of\s+)?", re.IGNORECASE)
 _MAX_NAME_WORDS = 3  # words
-_THERE_ARE = frozenset(
-    content_stems(
-        "number total altogether overall different distinct various kind type sort name id list exist following "
-        "available support offer use run get know provide make keep operate include consist current currently"
-    )
-)
-"""Words that only say that such things exist, and restrict nothing."""
-_RESTRICTS = re.compile(
-    r"\b(?:not|no|never|without|except|excluding|unless|\w+n['’]t|only|some|several|many|most|mainly|at least|examples?"
-    r"|e\.g|such as|including|among|per|each|every|or|least|more|fewer|less|other)\b",
-    re.IGNORECASE,
-)
-_NO_ENTRY = re.compile(
-    r"^\W*(?:total|sum|all|any|others?|none|n/?a|average|mean|tbd|unknown|etc\b.*|and (?:more|others|so on).*|)\W*$"
-    r"|\betc\b|\band (?:so on|more|others)\W*$|\bamong others\b|(?:…|\.\.\.)\W*$|^\W*(?:total|sum)\b",
-    re.IGNORECASE,
-)
-_SEVERAL = re.compile(r"^[\w./-]+(?:, [\w./-]+)*,?(?: and | or | & |/|, | to )[\w./-]+[.;,]?$")
 _COUNTED = re.compile(r"\d+(?:[.,]\d+)*")
 _NUMBERED = re.compile(r"\(?(\d{1,3})[.)]\s")
-_LINE = re.compile(r"(\d+) entries:")
+_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +36,17 @@ class Count:
 
     entries: int
     numbers: Sequence[int]
+    language: str = ENGLISH
 
     @property
     def line(self) -> str:
-        return f"{self.entries} entries:"
+        return load_counting_words(self.language).line.replace("{number}", str(self.entries))
 
 
 def read_entry_count(line: str) -> int:
     """Return the number of entries that a line states, if it is a `Count.line`; else 0."""
-    found = _LINE.fullmatch(line.strip())
-    return int(found[1]) if found else 0
+    found = load_count_line().fullmatch(line.strip())
+    return int(next(filter(None, found.groups()))) if found else 0
 
 
 def asks_for_count(question: str) -> bool:
@@ -78,15 +62,15 @@ def count_entries(question: str, passage: Passage, others: Collection[Passage] =
         others: passages that may state the number, which takes precedence over counting.
     """
     asked = _parse_question(question)
-    if asked is None or any(_has_stated_number(asked.noun, one) for one in (passage, *others)):
+    if asked is None or any(_has_stated_number(asked, one) for one in (passage, *others)):
         return None
     units = read_units(passage.text)
     lists = [run for run in find_runs(units) if _is_list_of(asked, run, units, passage)]
-    if len(lists) != 1 or not _is_whole(lists[0], units, passage) or not _has_only_entries(lists[0]):
+    if len(lists) != 1 or not _is_whole(lists[0], units, passage) or not _has_only_entries(lists[0], asked.words):
         return None
     numbers = sorted({*find_heads(lists[0][0], units), *(unit.number for unit in lists[0])})
     too_long = sum(len(units[number].text) for number in numbers) > MAX_CHARS
-    return None if too_long else Count(len(lists[0]), numbers)
+    return None if too_long else Count(len(lists[0]), numbers, asked.words.code)
 
 
 # -- the question -----------------------------------------------------------------------------------------------------
@@ -94,50 +78,83 @@ def count_entries(question: str, passage: Passage, others: Collection[Passage] =
 
 @dataclass(frozen=True, slots=True)
 class _CountQuestion:
-    """Stems of the thing that is counted, and of everything that the question says about it."""
+    """Stems of the thing that is counted, and of everything that the question says about it, in its language."""
 
     noun: str
     said: frozenset[str]
+    words: CountingWords
+
+    @property
+    def there_are(self) -> frozenset[str]:
+        return _stem_existence(self.words.code)
+
+    def list_stems(self, text: str) -> list[str]:
+        return content_stems(text, self.words.code)
+
+    def find_plurals(self, text: str) -> list[str]:
+        """Return the stems of the words in a text that may name several things."""
+        stems = (stem_by_language(self.words.code, fold(word)) for word in _list_plurals(text, self.words))
+        return [one for one in dict.fromkeys(stems) if one not in self.there_are]
+
+
+@cache
+def _stem_existence(code: str) -> frozenset[str]:
+    return frozenset(content_stems(load_counting_words(code).there_are, code))
 
 
 def _parse_question(question: str) -> _CountQuestion | None:
-    found = _HOW_MANY.search(question)
+    words = find_counting_words(question)
+    found = words.how_many.search(question)
     # Words before "how many" may restrict which things, or when.
-    if found is None or content_stems(question[: found.start()]) or _RESTRICTS.search(found["rest"]):
+    before = found and content_stems(question[: found.start()], words.code)
+    if found is None or before or words.restricts.search(found["rest"]):
         return None
-    rest = _KINDS.sub("", found["rest"])
+    rest = words.kinds.sub("", found["rest"])
+    noun = _find_noun(rest, words)
+    said = frozenset(content_stems(rest, words.code)) - _stem_existence(words.code)
+    return _CountQuestion(stem_by_language(words.code, noun), said, words) if noun else None
+
+
+def _find_noun(rest: str, words: CountingWords) -> str:
+    """Return the folded word that names the things; empty if no word does for sure."""
     name: list[str] = []
-    for word in fold_words(rest):
-        if word in STOP_WORDS:
+    for word in _WORD.findall(rest):
+        if fold(word) in words.stop_words:
             break
         name.append(word)
     # "how many regions support it": words after the noun without an auxiliary are read as part of the noun phrase,
     # which fits no list.
-    if not 1 <= len(name) <= _MAX_NAME_WORDS or not name[-1].endswith("s"):
-        return None
-    return _CountQuestion(stem(name[-1]), frozenset(content_stems(rest)) - _THERE_ARE)
+    if words.noun_last:
+        name = name[-1:] if len(name) <= _MAX_NAME_WORDS else []
+    return next((fold(word) for word in name[:_MAX_NAME_WORDS] if words.plural.fullmatch(word)), "")
 
 
-def _has_stated_number(noun: str, passage: Passage) -> bool:
+def _list_plurals(text: str, words: CountingWords) -> Iterator[str]:
+    for word in _WORD.findall(text):
+        if words.plural.fullmatch(word) and fold(word) not in words.stop_words:
+            yield word
+
+
+def _has_stated_number(asked: _CountQuestion, passage: Passage) -> bool:
     """Return whether a number stands before the noun, or anywhere in a sentence or heading with it."""
     units = read_units(passage.text)
     texts = [unit.plain for unit in units if unit.kind in ("prose", "heading")] + [passage.header]
-    with_noun = (text for text in texts if noun in content_stems(text))
+    with_noun = (text for text in texts if asked.noun in asked.list_stems(text))
     # "NX-3" and "page 2" of a header are no counts.
-    if any(_has_number(text) for text in with_noun):
+    if any(_has_number(text, asked.words) for text in with_noun):
         return True
-    return any(_is_counted(noun, unit.plain) for unit in units)
+    return any(_is_counted(asked, unit.plain) for unit in units)
 
 
-def _has_number(text: str) -> bool:
-    return any(_COUNTED.fullmatch(word) or word in NUMBER_WORDS or word == "dozen" for word in fold_words(text))
+def _has_number(text: str, words: CountingWords) -> bool:
+    return any(_COUNTED.fullmatch(word) or word in words.numbers for word in fold_words(text))
 
 
-def _is_counted(noun: str, text: str) -> bool:
+def _is_counted(asked: _CountQuestion, text: str) -> bool:
     """Return whether a number stands up to two words before the noun."""
     said = fold_words(text)
-    places = (place for place, word in enumerate(said) if stem(word) == noun)
-    return any(_has_number(" ".join(said[max(0, place - 3) : place])) for place in places)
+    places = (place for place, word in enumerate(said) if stem_by_language(asked.words.code, word) == asked.noun)
+    return any(_has_number(" ".join(said[max(0, place - 3) : place]), asked.words) for place in places)
 
 
 # -- the list ---------------------------------------------------------------------------------------------------------
@@ -154,35 +171,27 @@ def _is_list_of(asked: _CountQuestion, run: Sequence[Unit], units: Sequence[Unit
         name = _find_column(asked, columns)
     else:
         stands_under = units[above[0].number - 1 if above else run[0].number - 1]
-        name = _find_line(asked.noun, leads, [stands_under.plain] if stands_under.kind == "heading" else [])
+        name = _find_line(asked, leads, [stands_under.plain] if stands_under.kind == "heading" else [])
     # The document's title restricts nothing, unless only the title says that these are such things.
     title = bare(" ".join(passage.heading_path[:1]))
     beside = [*leads, name, *(text for text in [*passage.heading_path, *headings] if bare(text) != title)]
-    if not name or any(_RESTRICTS.search(text) for text in beside):
+    if not name or any(asked.words.restricts.search(text) for text in beside):
         return False
-    known = asked.said | _THERE_ARE | set(content_stems(" ".join(columns)))
-    said = set(content_stems(" ".join([passage.header, *passage.heading_path, *headings, *leads, *columns])))
-    return set(content_stems(" ".join(beside))) <= known and asked.said <= said
+    known = asked.said | asked.there_are | set(asked.list_stems(" ".join(columns)))
+    said = set(asked.list_stems(" ".join([passage.header, *passage.heading_path, *headings, *leads, *columns])))
+    return set(asked.list_stems(" ".join(beside))) <= known and asked.said <= said
 
 
 def _find_column(asked: _CountQuestion, columns: Sequence[str]) -> str:
     """Return the first column if its name is that of the thing; else empty."""
-    stems = set(content_stems(columns[0])) if columns else set()
-    return columns[0] if asked.noun in stems and stems <= asked.said | _THERE_ARE else ""
+    stems = set(asked.list_stems(columns[0])) if columns else set()
+    return columns[0] if asked.noun in stems and stems <= asked.said | asked.there_are else ""
 
 
-def _find_line(noun: str, leads: Sequence[str], headings: Sequence[str]) -> str:
+def _find_line(asked: _CountQuestion, leads: Sequence[str], headings: Sequence[str]) -> str:
     """Return the line above a list, else the heading, that names such things in the plural and no others; or empty."""
-    told = [text for text in leads if _find_plurals(text)] or headings[-1:]
-    return next((text for text in told if _find_plurals(text) == [noun]), "")
-
-
-def _find_plurals(text: str) -> list[str]:
-    """Return the stems of the words in a line that end in a plural s."""
-    words = (
-        word for word in fold_words(text) if word.endswith("s") and not word.endswith("ss") and word not in STOP_WORDS
-    )
-    return [one for one in dict.fromkeys(map(stem, words)) if one not in _THERE_ARE]
+    told = [text for text in leads if asked.find_plurals(text)] or headings[-1:]
+    return next((text for text in told if asked.find_plurals(text) == [asked.noun]), "")
 
 
 def _is_whole(run: Sequence[Unit], units: Sequence[Unit], passage: Passage) -> bool:
@@ -195,7 +204,7 @@ def _is_whole(run: Sequence[Unit], units: Sequence[Unit], passage: Passage) -> b
     return passage.page_kind != "page" and len(passage.text) <= MAX_SURELY_WHOLE_CHARS
 
 
-def _has_only_entries(run: Sequence[Unit]) -> bool:
+def _has_only_entries(run: Sequence[Unit], words: CountingWords) -> bool:
     """Return whether each unit is one entry, and all differ."""
     if len(run) < 2 or len({unit.indent for unit in run}) > 1:
         return False
@@ -205,7 +214,7 @@ def _has_only_entries(run: Sequence[Unit]) -> bool:
             return False
     names = list(_list_names(run))
     return len({bare(name) for name in names}) == len(run) and not any(
-        _NO_ENTRY.search(name) or _SEVERAL.match(name) for name in names
+        words.no_entry.search(name) or words.several.match(name) for name in names
     )
 
 

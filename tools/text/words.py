@@ -57,10 +57,12 @@ def fold(word: str) -> str:
     return re.sub(r"['’]s$", "", word).replace("’", "'").casefold()
 
 
-def content_stems(text: str) -> list[str]:
-    """Return the stems of all words that are no stop words, in order, with repeats."""
+def content_stems(text: str, language: str = "") -> list[str]:
+    """Return the stems of all words that are no stop words, in order, with repeats; by the words of this language, or
+    of the text's.
+    """
     # A single letter is the label of a list item or the rest of a contraction; a single digit is a number.
-    return [one for word, one in stem_content(text) if len(word) > 1 or word.isdigit()]
+    return [one for word, one in stem_content(text, language) if len(word) > 1 or word.isdigit()]
 
 
 def stem_content(text: str, language: str = "") -> list[tuple[str, str]]:

@@ -12,9 +12,9 @@ from argot.graph.server_tools import NO_SUCH_TOOL
 from argot.languages.catalogues import join_with_and, translate
 from argot.results import ToolCall
 from argot.tools.llm.research import ASK_SERVER
-from argot.tools.reading.comparisons import find_sides
+from argot.tools.reading.comparisons import find_naming_texts, find_sides
 from argot.tools.reading.question_splitting import split_questions
-from argot.tools.text.words import content_stems
+from argot.types import ReadTerm
 
 _FAULTS = {
     "unreachable": "The server %(server)s could not be reached, and the answer was made without it.",
@@ -38,13 +38,16 @@ class SearchView(NamedTuple):
     notes: list[str]
 
 
-def describe_searches(turn: Mapping[str, Any], passages: Visible, *, visible: bool) -> SearchView:
-    """Return the further searches of a turn, whose visible passages are given by id. `visible`: the asker may see
+def describe_searches(
+    turn: Mapping[str, Any], passages: Visible, terms: Sequence[ReadTerm], *, visible: bool
+) -> SearchView:
+    """Return the further searches of a turn, whose visible passages are given by id, and
+    the terms that the reader may see. `visible`: the asker may see
     everything on which their texts rest.
     """
     searched_again, calls = _list_other_queries(turn, visible=visible), _list_tool_calls(turn, visible=visible)
     notes = _write_search_notes(turn, searched_again, visible=visible)
-    notes += _write_comparison_note(turn, passages)
+    notes += _write_comparison_note(turn, passages, terms)
     return SearchView(searched_again, _list_plan(turn, visible=visible), calls, notes)
 
 
@@ -161,7 +164,7 @@ def _join_texts(call: Mapping[str, Any]) -> str:
     return " > ".join(filter(None, (call["first"], call["second"])))
 
 
-def _write_comparison_note(turn: Mapping[str, Any], passages: Visible) -> list[str]:
+def _write_comparison_note(turn: Mapping[str, Any], passages: Visible, terms: Sequence[ReadTerm]) -> list[str]:
     """Return a note about a comparison without a model: which side was not found or is not named by what is quoted, or
     that nothing is concluded.
     """
@@ -169,7 +172,8 @@ def _write_comparison_note(turn: Mapping[str, Any], passages: Visible) -> list[s
     if not sides or turn.get("answered_by") == "model" or turn.get("unwritten"):
         return []
     if turn["status"] == "answered" and turn["sentences"]:
-        if unnamed := [side for side in sides if not _is_named(side, turn, passages)]:
+        said = _list_quoted_texts(turn, passages)
+        if unnamed := [side for side in sides if not find_naming_texts(side, question, terms, said)]:
             text = "Nothing that is quoted names %(sides)s, so this is only a part of the comparison."
             return [translate(text, sides=join_quoted(unnamed))]
         text = "The documents are quoted on %(sides)s, in this order. Nothing is concluded from that."
@@ -181,11 +185,13 @@ def _write_comparison_note(turn: Mapping[str, Any], passages: Visible) -> list[s
     return [translate(text, missing=join_quoted(missing))] if told else []
 
 
-def _is_named(side: str, turn: Mapping[str, Any], passages: Visible) -> bool:
-    """Return whether a quoted sentence, together with the headings above it, has every word of a side."""
-    wanted = set(content_stems(side))
+def _list_quoted_texts(turn: Mapping[str, Any], passages: Visible) -> list[str]:
+    """List what is quoted of each passage, with the headings above it: a row is in another sentence than the heads of
+    its columns.
+    """
+    texts: dict[str, str] = {}
     for sentence in turn["sentences"]:
-        above = [passages[one["passage"]][0].header for one in sentence["citations"] if one["passage"] in passages]
-        if wanted <= set(content_stems(" ".join([sentence["text"], *above]))):
-            return True
-    return False
+        for passage in dict.fromkeys(one["passage"] for one in sentence["citations"]):
+            above = passages[passage][0].header if passage in passages else ""
+            texts[passage] = f"{texts.get(passage, above)} {sentence['text']}"
+    return [*texts.values()]

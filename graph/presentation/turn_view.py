@@ -104,7 +104,8 @@ def _assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting:
     sentences = _build_sentences(reading)
     misses = _build_misses(reading, run, waiting=waiting or _has_open_question(turn))
     examples, scope = _write_examples(reading, run), read_scope(turn)
-    searches = describe_searches(turn, reading.passages, visible=reading.all_senses and reading.all_searched)
+    visible = reading.all_senses and reading.all_searched
+    searches = describe_searches(turn, reading.passages, reading.terms, visible=visible)
     verified = read_verification(reading, run)
     empty = describe_empty_scope(scope, run) if status == "abstained" and not passages else ""
     searched = [] if empty else write_searched_note(scope)

@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from repository import ROOT
 
 from argot.graph.build import build_graph
 from argot.graph.run import ask
 from argot.results import AskResult
 from argot.tools.reading.question_splitting import split_questions
+
+GERMAN = ROOT / "samples" / "german" / "documents"
 
 
 async def asked(kb: Any, question: str, **profile: Any) -> AskResult:
@@ -102,6 +105,23 @@ async def test_a_comparison_says_which_side_nothing_that_is_quoted_names(tiny_kb
     assert "Nothing that is quoted names “weekend comp time”, so this is only a part of the comparison." in (
         result.notes
     )
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("Vergleiche Warngrenze und Toleranz", ("Warngrenze", "Toleranz")),
+        ("Vergleiche die Toleranz von Kanalätzung und Wolframfüllung", ("± 7,0 nm", "± 0,05 Ω")),
+        ("Was ist der Unterschied zwischen der Toleranz und der Warngrenze?", ("Toleranz", "Warngrenze")),
+    ],
+)
+async def test_a_comparison_in_german_quotes_and_names_both_sides(
+    tiny_kb: Any, question: str, quoted: tuple[str, str]
+) -> None:
+    tiny_kb.add("qualitaetspruefung.md", (GERMAN / "werk" / "qualitaetspruefung.md").read_text("utf-8"))
+    result = await asked(tiny_kb, question)
+    assert result.status == "answered" and all(one in result.answer for one in quoted)
+    assert any("Daraus wird nichts gefolgert" in note for note in result.notes), result.notes
 
 
 async def test_a_comparison_without_one_of_its_sides_is_refused_and_names_it(tiny_kb: Any) -> None:

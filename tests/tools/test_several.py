@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from argot.tools.reading.answer_types import asks_for_several
+from argot.tools.reading.comparisons import find_naming_texts
+from argot.types import Mention, ReadTerm, Sense
 
 
 @pytest.mark.parametrize(
@@ -28,3 +30,22 @@ def test_questions_for_several_things_are_recognised(question: str) -> None:
 )
 def test_questions_for_one_thing_are_recognised(question: str) -> None:
     assert not asks_for_several(question)
+
+
+@pytest.mark.parametrize(
+    ("side", "question", "places"),
+    [
+        # "die" of a short side is an article, as its question shows, and not a word of English.
+        ("die Toleranz", "Vergleiche die Toleranz und die Warngrenze", [0, 2]),
+        ("Toleranzen", "Vergleiche Toleranzen und Warngrenzen", [0, 2]),
+        ("Wolframfüllung", "Vergleiche die Toleranz von Kanalätzung und Wolframfüllung", []),
+        ("WG", "Was ist der Unterschied zwischen WG und EG?", [1]),
+    ],
+)
+def test_texts_that_name_a_side_are_found_by_the_language_of_the_question(
+    side: str, question: str, places: list[int]
+) -> None:
+    texts = ["innerhalb der Toleranz des Produkts", "Die Warngrenze liegt bei zwei.", "± 7,0 nm (Toleranzen)"]
+    sense = Sense(1, "WG", "Qualität", "Warngrenze")
+    terms = [ReadTerm(Mention("WG", 0, 2), sense)]
+    assert find_naming_texts(side, question, terms, texts) == places

@@ -48,6 +48,7 @@ from argot.tools.answering.unit_completion import (
     is_repeating,
 )
 from argot.tools.reading.answer_types import is_decisive
+from argot.tools.reading.comparisons import find_naming_texts, find_sides
 from argot.tools.reading.passage_languages import is_beyond_english
 from argot.tools.reading.question_splitting import split_questions
 from argot.tools.text.rarity import compute_floored_idf
@@ -132,8 +133,12 @@ class ExtractiveWriter:
             if counted or self.reader is not None:
                 return counted or self._write_as_read(question, request.hits)
             return _write_pieces(question, self._find_fitting(question, hits), hits)
+        sides = find_sides(request.question)
         found = [
-            self._write_part(QuotedQuestion.of(_build_part_request(request, part)), request.hits)
+            self._write_part(
+                QuotedQuestion.of(_build_part_request(request, part)),
+                _select_naming_hits(sides[place], request) if sides else request.hits,
+            )
             for place, part in enumerate(parts)
             if place not in request.left_out
         ]
@@ -243,6 +248,13 @@ def _build_part_request(request: AnswerRequest, part: str) -> AnswerRequest:
         if at >= 0
     ]
     return replace(request, question=part, terms=terms, wordings=())
+
+
+def _select_naming_hits(side: str, request: AnswerRequest) -> Sequence[Hit]:
+    """Return the passages that name a side of a comparison; all of them if none does."""
+    texts = [f"{hit.passage.header} {hit.passage.text}" for hit in request.hits]
+    naming = find_naming_texts(side, request.question, request.terms, texts)
+    return [request.hits[place] for place in naming] or request.hits
 
 
 # -- candidates -------------------------------------------------------------------------------------------------------

@@ -5,9 +5,13 @@ Conservative: each side must name its thing by itself, so "compare the limits in
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from argot.languages.detection import identify_listed_language
 from argot.languages.several_words import ComparisonWords, load_comparison_words
 from argot.tools.text.words import content_stems
+from argot.types import ReadTerm
 
 _MAX_SIDE_WORDS = 8  # words of one side; a longer one is more than a name
 
@@ -27,6 +31,21 @@ def find_sides(question: str) -> tuple[str, str] | None:
     if not all(_is_side(side, words) for side in (one, other)) or one.casefold() == other.casefold():
         return None
     return (f"{one} {about}".strip(), f"{other} {about}".strip())
+
+
+def find_naming_texts(side: str, question: str, terms: Sequence[ReadTerm], texts: Sequence[str]) -> list[int]:
+    """Return the places of the texts that have every word of a side, as it is written or with its terms spelled out.
+
+    Stems are by the language of the question: the few words of a side do not show theirs.
+    """
+    language = identify_listed_language(question)
+    spelled = side
+    for term in terms:
+        name, expansion = term.mention.surface, term.sense.expansion
+        spelled = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", lambda _, to=expansion or name: to, spelled)
+    wanted = [set(content_stems(text, language)) for text in (side, spelled)]
+    said = [set(content_stems(text, language)) for text in texts]
+    return [place for place, stems in enumerate(said) if any(one <= stems for one in wanted)]
 
 
 def write_side_question(side: str, question: str) -> str:

@@ -18,8 +18,9 @@ _PLACE = re.compile(r"%\((\w+)\)s")
 def find_template(text: str, templates: Iterable[str]) -> tuple[str, dict[str, str]]:
     """Return the first template that the text was written from, and its values; empty ones if there is none."""
     for template in templates:
-        if found := _compile(template).fullmatch(text):
-            return template, found.groupdict()
+        values = _match(template, text)
+        if values is not None:
+            return template, values
     return "", {}
 
 
@@ -34,15 +35,31 @@ def count_fixed_characters(template: str) -> int:
     return len(_PLACE.sub("", template))
 
 
+def _match(template: str, text: str) -> dict[str, str] | None:
+    """Return the values of a text that was written from a template; None if it was not.
+
+    From the right, each value as short as its neighbours allow. Not by a regular expression, whose time would grow with
+    a power of the length: a text may have names of any length that people chose.
+    """
+    first, *parts = _split(template)
+    if not parts:
+        return {} if text == first else None
+    end = len(text) - len(parts[-1])
+    if not text.startswith(first) or not text.endswith(parts[-1]) or end <= len(first):
+        return None
+    values: dict[str, str] = {}
+    for place in range(len(parts) - 2, -1, -2):
+        before = parts[place - 1] if place else first
+        # Each value has at least one character.
+        at = text.rfind(before, len(first) + 1, end - 1) if place else 0
+        value = text[at + len(before) : end]
+        # A text that names a value twice has the same one in both places.
+        if at < 0 or values.setdefault(parts[place], value) != value:
+            return None
+        end = at
+    return values
+
+
 @cache
-def _compile(template: str) -> re.Pattern[str]:
-    parts = _PLACE.split(template)
-    pattern, named = "", set[str]()
-    for at, part in enumerate(parts):
-        if at % 2 == 0:
-            pattern += re.escape(part)
-        else:
-            # A text that names a value twice has the same one in both places.
-            pattern += f"(?P={part})" if part in named else f"(?P<{part}>.+)"
-            named.add(part)
-    return re.compile(pattern, re.DOTALL)
+def _split(template: str) -> tuple[str, ...]:
+    return tuple(_PLACE.split(template))

@@ -287,3 +287,23 @@ def test_the_steps_of_a_thorough_answer_are_in_the_language_of_the_question() ->
     assert write_settled_step("Wer?", 2, of=question) == "Wer? · 2 Textstellen"
     assert write_settled_step("Wer?", 0, of=question) == "Wer? · nicht gefunden"
     assert write_settled_step("Who?", 1, of="What is the limit, and who sets it?") == "Who? · 1 passage"
+
+
+def test_a_long_text_with_signs_of_a_template_is_read_in_one_pass() -> None:
+    templates = ("'%(a)s' means '%(b)s' in '%(c)s' already.", "%(a)s: %(b)s. %(c)s.")
+    assert find_template("'x' means 'y' in 'z' " * 20_000, templates) == ("", {})
+    assert find_template(f"'{'x' * 100_000}' means 'y' in 'z' already.", templates)[1]["b"] == "y"
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("a: b. c.", {"a": "a", "b": "b", "c": "c"}),
+        ("a: b: c. d. e.", {"a": "a: b", "b": "c. d", "c": "e"}),
+        ("a: b. .", None),
+        (": b. c.", None),
+        ("a: b.", None),
+    ],
+)
+def test_the_values_of_a_template_have_a_character_each(text: str, values: dict[str, str] | None) -> None:
+    assert find_template(text, ["%(a)s: %(b)s. %(c)s."])[1] == (values or {})

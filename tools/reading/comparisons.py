@@ -42,7 +42,7 @@ def find_naming_texts(side: str, question: str, terms: Sequence[ReadTerm], texts
     spelled = side
     for term in terms:
         name, expansion = term.mention.surface, term.sense.expansion
-        spelled = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", lambda _, to=expansion or name: to, spelled)
+        spelled = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", (expansion or name).replace("\\", r"\\"), spelled)
     wanted = [set(content_stems(text, language)) for text in (side, spelled)]
     said = [set(content_stems(text, language)) for text in texts]
     return [place for place, stems in enumerate(said) if any(one <= stems for one in wanted)]

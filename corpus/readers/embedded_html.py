@@ -55,9 +55,10 @@ def convert_embedded_html(markdown: str) -> str:
 
 
 def estimate_elements(markdown: str) -> int:
-    """Return the cost of reading its HTML, in elements of a page; each table is read as a separate page."""
-    tags = Counter(tag.lower() for tag in re.findall(r"<(table|pre|t[rdh])\b", markdown, re.IGNORECASE))
-    return tags.total() + _PAGE_COST_ELEMENTS * (tags["table"] + tags["pre"])
+    """Return the cost of reading its HTML, in elements of a page; each table and drawing is read as a separate one."""
+    tags = Counter(tag.lower() for tag in re.findall(r"<(table|pre|svg|t[rdh])\b", markdown, re.IGNORECASE))
+    drawn = markdown.count("<") - markdown.count("</") if tags["svg"] else 0
+    return tags.total() + drawn + _PAGE_COST_ELEMENTS * (tags["table"] + tags["pre"] + tags["svg"])
 
 
 class _HtmlCleaner:
@@ -147,7 +148,9 @@ class _HtmlCleaner:
             self._parts.append(inner or "")
         elif tag in ("table", "pre"):
             self._add_block(convert_html(f"<{tag}>{inner}</{tag}>").strip())
-        elif tag in ("script", "style", "nav", "svg"):
+        elif tag == "svg":
+            self._add_block(convert_html(f"<svg{mark['attributes']}>{inner}</svg>").strip())
+        elif tag in ("script", "style", "nav"):
             self._add_block("")
         else:
             inner = " ".join(_HtmlCleaner(inner, self._depth + 1).clean().split())

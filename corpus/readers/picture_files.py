@@ -45,7 +45,7 @@ def open_picture(data: bytes) -> Image | None:
 
     from argot.corpus.readers.svg_pictures import draw_svg
 
-    if data.lstrip()[:1] == b"<":
+    if is_vector(data):
         data = draw_svg(data) or b""
     try:
         with Image.open(io.BytesIO(data), formats=_FORMATS) as found:
@@ -63,6 +63,11 @@ def open_picture(data: bytes) -> Image | None:
     except (Image.DecompressionBombError, OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError,
             EOFError, OverflowError, ZeroDivisionError):  # fmt: skip
         return None
+
+
+def is_vector(data: bytes) -> bool:
+    """Return whether a picture is drawn in a process of its own before it can be decoded."""
+    return data.lstrip()[:1] == b"<"
 
 
 def is_decoration(picture: Image) -> bool:

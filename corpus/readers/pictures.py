@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 
 from argot.corpus.document_ids import hash_content
 from argot.corpus.read_limits import MAX_PICTURES_BYTES, ReadLimits
+from argot.corpus.readers.metafile_pictures import INSTALL_HINT, is_metafile
+from argot.corpus.readers.metafile_pictures import is_installed as can_draw_metafiles
 from argot.corpus.readers.picture_files import PictureFile, is_decoration, is_vector, open_picture, write_picture
 from argot.errors import UnreadableDocument
 from argot.types import Box
@@ -74,6 +76,7 @@ class PictureShelf:
         self._budget = _Budget(limits.ocr_pages)
         self._words: dict[str, str] = {}
         self._files: dict[str, PictureFile | None] = {}
+        self._undrawn: set[str] = set()
         self._kept: list[ShelvedPicture] = []
 
     def add(
@@ -128,6 +131,17 @@ class PictureShelf:
         self._words[key] = self._recognize(data)
         return self._words[key]
 
+    def is_undrawn(self, data: bytes) -> bool:
+        """Return whether this picture is a metafile that could not be drawn: `list_warnings` reports it."""
+        return hashlib.sha256(data).hexdigest() in self._undrawn
+
+    def list_warnings(self) -> tuple[str, ...]:
+        """Return a warning of the metafiles that could not be drawn, if there are any."""
+        if not (count := len(self._undrawn)):
+            return ()
+        said = f"{count:,} {'picture' if count == 1 else 'pictures'} in EMF or WMF {'was' if count == 1 else 'were'}"
+        return (f"{said} not read" + ("" if can_draw_metafiles() else f". {INSTALL_HINT}"),)
+
     def find(self, markdown: str) -> Iterator[tuple[int, int, ShelvedPicture]]:
         """Yield start and end of each mark of this shelf in the text, and its picture."""
         for found in _ANY_MARK.finditer(markdown):
@@ -141,11 +155,13 @@ class PictureShelf:
         return self._budget.counts[picture.content_hash] >= often
 
     def _make_file(self, data: bytes) -> PictureFile | None:
+        is_allowed = True
         if is_vector(data):
             self._budget.drawn -= 1
-            if self._budget.drawn < 0:
-                return None
-        picture = open_picture(data)
+            is_allowed = self._budget.drawn >= 0
+        picture = open_picture(data) if is_allowed else None
+        if picture is None and is_metafile(data):
+            self._undrawn.add(hashlib.sha256(data).hexdigest())
         return None if picture is None or is_decoration(picture) else write_picture(picture)
 
     def _recognize(self, data: bytes) -> str:
@@ -188,12 +204,14 @@ def shelve_picture(
     shown: tuple[float, float] = (0.0, 0.0),
     words: str | None = None,
 ) -> tuple[str, bool]:
-    """Give a picture to the shelf, if there is one; return its mark, or "", and whether words were read in it."""
+    """Give a picture to the shelf, if there is one; return its mark, or "", and whether words were read in it, or the
+    shelf reports that none could be.
+    """
     shelf = get_shelf()
     if shelf is None or not data:
         return "", False
     kept = shelf.add(data, alternative=alternative, caption=caption, shown=shown, words=words)
-    return (kept.mark, bool(kept.words)) if kept else ("", False)
+    return (kept.mark, bool(kept.words)) if kept else ("", shelf.is_undrawn(data))
 
 
 def strip_marks(text: str) -> str:

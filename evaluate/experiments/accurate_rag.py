@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from argot.evaluate.experiments.experiment import Experiment, PaperColumn, PaperRow, Tuned, map_figures
-from argot.profile import SwitchValue
+from argot.profile import Profile, SwitchValue
 
 PAPER = "AccurateRAG"
 _ANOTHER = "another system; its figures stand here for comparison"
 _UNSTRUCTURED = "Unstructured is no part of Argot"
 _TUNED: tuple[Tuned, ...] = ("embedder", "generator")
-_RETRIEVER: dict[str, SwitchValue] = {"search_derived": False, "reformulate_query": False, "rerank": False}
-"""One search, or two fused, without any later stage (2.3)."""
-_AS_IT_IS: dict[str, SwitchValue] = {"search_keyword": True, "reformulate_query": True, "rerank": True}
+_RETRIEVER: dict[str, SwitchValue] = {
+    "search_derived": False,
+    "reformulate_query": False,
+    "rerank": False,
+    "rank_fusion": True,
+    "weight_semantic": 1.0,
+}
+"""One search, or two fused by rank, without any later stage (2.3)."""
+_AS_IT_IS: dict[str, SwitchValue] = {
+    "search_keyword": True,
+    "reformulate_query": True,
+    "rerank": True,
+    "rank_fusion": False,
+    "weight_semantic": Profile().weight_semantic,
+}
 _ACCURACY = (PaperColumn("accuracy", "Accuracy", "correct", percent=True),)
 
 FINANCE = Experiment(

@@ -11,6 +11,7 @@ from PIL import Image
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import pictures, read_document
 from argot.corpus.readers.picture_files import open_picture
+from argot.corpus.readers.reader_process import compute_patience
 from argot.corpus.readers.svg_pictures import draw_svg
 from argot.types import ParsedDocument
 
@@ -210,3 +211,9 @@ def test_only_so_many_drawings_of_a_file_are_drawn(monkeypatch: pytest.MonkeyPat
     page = "".join(f"<p>Part {place}: {write_drawing(SHADED + f'<text>V{place}</text>')}</p>" for place in range(4))
     parsed = read(page)
     assert [one.words for one in parsed.pictures] == ["V0", "V1"] and "V3" in parsed.markdown
+
+
+def test_text_with_pictures_may_take_as_long_as_pictures_do() -> None:
+    limits = ReadLimits()
+    plain, drawn = (compute_patience(limits, "a.html", text.encode()) for text in ("<p>Pump</p>", write_drawing()))
+    assert plain < drawn == compute_patience(limits, "a.pdf", b"")

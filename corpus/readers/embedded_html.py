@@ -43,6 +43,7 @@ _MARK = re.compile(
 )
 _ADDRESS = re.compile(r"""\bhref\s{0,9}=\s{0,9}["']?(https?://[^\s"'<>)]{1,2000})""", re.IGNORECASE)
 _ITEM = re.compile(r"<li\b", re.IGNORECASE)
+_DRAWING = re.compile(r"<svg\b", re.IGNORECASE)
 _MAX_DEPTH = 20
 _PAGE_COST_ELEMENTS = 10
 """Elements that take as long to read as the start of a page."""
@@ -149,7 +150,7 @@ class _HtmlCleaner:
         elif tag in ("table", "pre"):
             self._add_block(convert_html(f"<{tag}>{inner}</{tag}>").strip())
         elif tag == "svg":
-            self._add_block(convert_html(f"<svg{mark['attributes']}>{inner}</svg>").strip())
+            self._convert_drawing(mark, inner)
         elif tag in ("script", "style", "nav"):
             self._add_block("")
         else:
@@ -158,6 +159,13 @@ class _HtmlCleaner:
                 self._add_block(f"{'#' * int(tag[1])} {inner}" if inner else "")
             elif inner:
                 self._parts.append(_INLINE_WRITERS.get(tag, _write_code)(inner, mark["attributes"]))
+
+    def _convert_drawing(self, mark: re.Match[str], inner: str) -> None:
+        for _ in range(_MAX_DEPTH):  # drawings within it
+            if len(_DRAWING.findall(inner)) == inner.count("</svg>") or (more := self._end("</svg>")) is None:
+                break
+            inner += f"</svg>{more}"
+        self._add_block(convert_html(f"<svg{mark['attributes']}>{inner}</svg>").strip())
 
     def _convert_block_tag(self, mark: re.Match[str]) -> None:
         if self._is_in_row():

@@ -197,6 +197,14 @@ def test_a_drawing_in_code_of_markdown_stays_code() -> None:
     assert not parsed.pictures and write_drawing() in parsed.markdown
 
 
+def test_a_drawing_within_a_drawing_is_part_of_it() -> None:
+    inner = '<svg x="9" y="9" width="99" height="99"><text>Valve</text></svg>'
+    for name in ("a.md", "a.html"):
+        parsed = read(f"Pumps\n\n{write_drawing(SHADED + inner + '<text>Tank</text>')}\n\nThe end.", name)
+        assert [one.words for one in parsed.pictures] == ["Valve; Tank"]
+        assert "<" not in parsed.markdown and parsed.markdown.count("Valve") == 1
+
+
 def test_a_drawing_that_names_files_or_scripts_gets_neither(tmp_path: Path) -> None:
     secret = tmp_path / "secret.png"
     Image.new("RGB", (120, 100), "red").save(secret)

@@ -34,7 +34,14 @@ _MAX_SECONDS = 30
 """Processor time for one picture; an ordinary one takes half a second."""
 _MAX_WAIT_SECONDS = 4 * _MAX_SECONDS
 _MAX_MEMORY_KILOBYTES = 4_000_000
-_BOUNDED_COMMAND = f'ulimit -t {_MAX_SECONDS}; ulimit -v {_MAX_MEMORY_KILOBYTES}; ulimit -c 0; exec "$0" "$@"'
+_MAX_FILE_BLOCKS = 200_000
+"""Blocks of 512 bytes of a file that it writes."""
+_BOUNDED_COMMAND = (
+    f"ulimit -t {_MAX_SECONDS}; ulimit -v {_MAX_MEMORY_KILOBYTES}; ulimit -f {_MAX_FILE_BLOCKS}; ulimit -c 0; "
+    'exec "$0" "$@"'
+)
+_PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR")
+"""Variables that the program gets: none of them is a secret."""
 _DRAWN_DPI = 200
 _MAX_DRAWN_PIXELS = 20_000_000
 _MARGIN_PIXELS = 8
@@ -64,14 +71,12 @@ def draw_metafile(data: bytes) -> Image | None:
     unpacked = _unpack(data, _MAX_BYTES + 1) if data.startswith(_GZIP_HEAD) else data
     if len(unpacked) > _MAX_BYTES or not is_installed():
         return None
-    with TemporaryDirectory(prefix="argot-metafile-") as name:
-        folder = Path(name)
-        source = folder / ("picture.emf" if unpacked.startswith(_EMF_HEAD) else "picture.wmf")
-        source.write_bytes(unpacked)
-        if not _convert(source, folder):
-            return None
-        page = folder / "picture.pdf"
-        return _draw_page(page.read_bytes()) if page.is_file() else None
+    try:
+        with TemporaryDirectory(prefix="argot-metafile-", ignore_cleanup_errors=True) as name:
+            page = _convert(unpacked, Path(name))
+    except OSError:  # no room for it
+        return None
+    return _draw_page(page) if page else None
 
 
 def _unpack(data: bytes, most: int) -> bytes:
@@ -81,22 +86,26 @@ def _unpack(data: bytes, most: int) -> bytes:
         return b""
 
 
-def _convert(source: Path, folder: Path) -> bool:
-    """Convert a file to PDF beside it; return whether the program ended in time."""
+def _convert(data: bytes, folder: Path) -> bytes:
+    """Return the metafile as PDF; empty if the program fails, or does not end in time."""
+    source, page = folder / ("picture.emf" if data.startswith(_EMF_HEAD) else "picture.wmf"), folder / "picture.pdf"
+    source.write_bytes(data)
+    return page.read_bytes() if _run_program(source, folder) and page.is_file() else b""
+
+
+def _run_program(source: Path, folder: Path) -> bool:
+    """Convert a file to a PDF in this folder; return whether the program ended in time and without a fault."""
     options = ("--headless", "--norestore", f"-env:UserInstallation={(folder / 'profile').as_uri()}")
     command = ["/bin/sh", "-c", _BOUNDED_COMMAND, PROGRAM, *options, "--convert-to", "pdf", "--outdir", str(folder)]
-    try:
-        process = subprocess.Popen(  # noqa: S603  (the shell only sets the bounds; the file is an argument)
-            [*command, str(source)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            # It starts further processes, which end with it.
-            start_new_session=True,
-            env={**os.environ, "HOME": str(folder)},
-        )
-    except OSError:
-        return False
+    process = subprocess.Popen(  # noqa: S603  (the shell only sets the bounds; the file is an argument)
+        [*command, str(source)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # It starts further processes, which end with it.
+        start_new_session=True,
+        env={**{name: os.environ[name] for name in _PASSED_ON if name in os.environ}, "HOME": str(folder)},
+    )
     try:
         return process.wait(_MAX_WAIT_SECONDS) == 0
     except subprocess.TimeoutExpired:

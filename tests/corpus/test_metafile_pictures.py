@@ -144,12 +144,16 @@ def test_a_metafile_has_its_caption_and_alternative_text_and_no_white_around_it(
     assert (drawn.getpixel((2, 2)), drawn.getpixel((40, 100))) == ((255, 255, 255), (0, 255, 0))
 
 
-def test_the_program_gets_a_profile_of_its_own(office: Path) -> None:
+def test_the_program_gets_a_profile_of_its_own_and_no_secrets(office: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARGOT_MODEL_KEY", "secret")
+    office.write_text(f"{office.read_text()}env > {office.parent.parent}/environment\n")
     assert draw_metafile(make_wmf()) is not None
     given = (office.parent.parent / "given").read_text()
     assert "--headless" in given and "-env:UserInstallation=file:///" in given and given.endswith("picture.wmf\n")
     folder = Path(given.split()[-1]).parent
     assert not folder.exists()
+    environment = (office.parent.parent / "environment").read_text()
+    assert f"HOME={folder}" in environment and "secret" not in environment
 
 
 @pytest.mark.usefixtures("bare")
@@ -180,6 +184,12 @@ def test_a_drawing_that_takes_too_much_processor_time_is_ended(office: Path, mon
         metafile_pictures, "_BOUNDED_COMMAND", metafile_pictures._BOUNDED_COMMAND.replace("-t 30", "-t 1")
     )
     assert draw_metafile(EMF) is None
+
+
+@pytest.mark.usefixtures("office")
+def test_without_room_for_it_a_metafile_counts_as_not_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    assert read(make_docx()).warnings == (NOT_READ,)
 
 
 @pytest.mark.usefixtures("office")

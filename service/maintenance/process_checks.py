@@ -13,6 +13,7 @@ from argot.corpus.embedding.embedder import load_embedder
 from argot.corpus.embedding.exported_models import export_once
 from argot.corpus.embedding.multilingual_model import EXTRA
 from argot.corpus.embedding.multilingual_model import NAME as MULTILINGUAL
+from argot.corpus.readers.metafile_pictures import describe_drawing
 from argot.corpus.readers.ocr import describe_ocr
 from argot.errors import ArgotError, MissingExtra, install_command
 from argot.remedies import REINSTALL, quote_shell
@@ -51,6 +52,7 @@ def check_installation(settings: Settings) -> list[Finding]:
         _check_embedder(settings),
         _check_reranker(settings),
         _check_ocr(settings),
+        _check_metafiles(),
     ]
 
 
@@ -187,6 +189,10 @@ def _describe_reset(setting: str, settings: Settings) -> str:
     if variable := find_variable(setting):
         return f"unset {variable}, which is {quote_shell(value)}: {default!r} comes with Argot"
     return f"take {setting!r} out of {SETTINGS_FILE.absolute()}: {default!r} comes with Argot"
+
+
+def _check_metafiles() -> Finding:
+    return check_by("pictures in EMF and WMF", describe_drawing)
 
 
 def _check_ocr(settings: Settings) -> Finding:

@@ -64,7 +64,7 @@ from argot.ui.pages import (
 from argot.ui.rendering import insight_charts
 from argot.ui.rendering.page_filters import FILE_KINDS
 from argot.ui.start_report import STAGES
-from argot.ui.translation import page_errors
+from argot.ui.translation import finding_texts, page_errors
 from argot.ui.translation.page_language import choose_language, make_language_cookie, negotiate_language
 from argot.ui.translation.template_texts import UNDERLINE_TEXTS, UPLOAD_NUMBERS, UPLOAD_TEXTS
 from argot.ui.web.authorization import Visitor
@@ -99,6 +99,8 @@ MODULE_TEXTS = {
     *administration_pages.SOURCES,
     *administration_pages.ANSWERERS,
     *page_errors.ERRORS,
+    *finding_texts.FINDINGS,
+    *finding_texts.WHOLE_LINES,
     *terminal_language.ERRORS,
     *STAGES,
     *terminal_language.USAGE_LINES,

@@ -6,9 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from jinja2.ext import babel_extract
 from repository import ROOT
+
+from argot.ui.cli.help_texts import split_paragraphs
 
 TEMPLATE_FOLDERS = (
     ROOT / "ui" / "templates",
@@ -39,6 +42,15 @@ def extract_from_templates() -> set[Message]:
                 parts = [one for one in message if one] if isinstance(message, tuple) else [message]
                 found.add((parts[0], parts[1]) if function == "ngettext" else parts[0])
     return found
+
+
+def list_help_texts(command: Any) -> Iterator[str]:
+    """Yield the help texts of a command and of all below it, as the catalogues hold them."""
+    yield from split_paragraphs(command.help)
+    for parameter in command.params:
+        yield from split_paragraphs(getattr(parameter, "help", ""))
+    for below in getattr(command, "commands", {}).values():
+        yield from list_help_texts(below)
 
 
 def extract_from_module(source: str) -> set[Message]:

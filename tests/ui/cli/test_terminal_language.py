@@ -89,15 +89,66 @@ def test_a_wrong_command_line_is_explained_in_the_language_of_the_terminal(
     assert told[0] == told[1]
 
 
-def test_help_and_success_end_alike_in_every_language(
+def test_success_ends_alike_in_every_language(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    shown = []
     for locale in ("C", "de_DE.UTF-8"):
         monkeypatch.setenv("LC_ALL", locale)
-        for arguments in (["--version"], ["ask", "--help"]):
-            with pytest.raises(SystemExit) as ended:
-                main(arguments)
-            assert ended.value.code in (0, None) and capsys.readouterr().out
+        with pytest.raises(SystemExit) as ended:
+            main(["--version"])
+        assert ended.value.code in (0, None)
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] != ""
+
+
+@pytest.mark.parametrize(
+    ("locale", "said"),
+    [
+        ("C", ["Usage: argot add", "Add documents.", "Arguments:", "[required]", "Show this message", "Examples:"]),
+        (
+            "de_DE.UTF-8",
+            ["Aufruf: argot add", "Dokumente hinzufügen.", "Argumente:", "[erforderlich]", "Diese Hilfe", "Beispiele:"],
+        ),
+        (
+            "fr_FR.UTF-8",
+            ["Utilisation : argot add", "Ajouter des", "Options:", "[requis]", "Afficher cette aide", "Exemples :"],
+        ),
+        ("es_ES.UTF-8", ["Uso: argot add", "Añadir documentos.", "Opciones:", "[obligatorio]", "Mostrar", "Ejemplos:"]),
+    ],
+)
+def test_help_is_in_the_language_of_the_terminal(
+    locale: str, said: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"LC_ALL": locale, "LANGUAGE": "", "COLUMNS": "100"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as ended:
+        main(["add", "--help"])
+    shown = capsys.readouterr().out
+    assert ended.value.code in (0, None) and [one for one in said if one not in shown] == [], shown
+    assert "argot add hr/ --audience hr" in shown and "--follow-links" in shown
+
+
+@pytest.mark.parametrize(("locale", "said"), [("C", "Ask a question."), ("de_DE.UTF-8", "Eine Frage stellen.")])
+def test_the_list_of_commands_is_in_the_language_of_the_terminal(
+    locale: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LC_ALL", locale)
+    monkeypatch.setenv("LANGUAGE", "")
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert f"  ask        {said}" in capsys.readouterr().out
+
+
+def test_what_typer_adds_to_the_help_of_an_option_is_translated(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"LC_ALL": "de_DE.UTF-8", "LANGUAGE": "", "COLUMNS": "160"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit):
+        main(["terms", "check", "--help"])
+    shown = capsys.readouterr().out
+    assert "[Vorgabe: warning]" in shown and "[default" not in shown
 
 
 BAD_ROWS = "term,context,expansion\nABC,Lager,\n,Lager,x\n*,*,y\n"

@@ -13,7 +13,7 @@ import typer
 
 from argot.errors import InvalidInput
 from argot.files import NotAFile, read_bytes
-from argot.languages.catalogues import translate, translate_number
+from argot.languages.catalogues import format_local_number, translate, translate_number
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -246,7 +246,7 @@ def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home:
         return
     # As bytes: CSV has its own line ends, which Windows would double.
     _write_file(file, decode_export(text, wanted))
-    say_aside(f"Wrote {file}")
+    say_aside(translate("Wrote %(file)s", file=file))
 
 
 def _upload(file: str, home: Path | None) -> _File:
@@ -284,8 +284,11 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
             more = f" and {found.everyday_count - len(found.everyday)} more"
             names = ", ".join(map(line, found.everyday)) + (more if found.everyday_count > len(found.everyday) else "")
             say_aside(
-                f"Everyday words among the terms: {names}. They become drafts unless you decide with --everyday take or"
-                " leave."
+                translate(
+                    "Everyday words among the terms: %(names)s. They become drafts unless you decide "
+                    "with --everyday take or leave.",
+                    names=names,
+                )
             )
         for one in found.added:
             say(f"+ {_describe_sense(one)}")
@@ -321,7 +324,7 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
 
 def _say_more(more: int, what: str) -> None:
     if more > 0:
-        say_aside(f"and {more:,} more {what}")
+        say_aside(translate("and %(more)s more %(what)s", more=format_local_number(more), what=what))
 
 
 def _say_named(what: str, names: Sequence[str], count: int) -> None:
@@ -354,6 +357,8 @@ def _format_part(part: Any) -> str:
 def _say_ignored(ignored: Mapping[str, int]) -> None:
     if ignored:
         say_aside(
-            "Left out, because a glossary has no field for it: "
-            + ", ".join(f"{line(k)} ({n})" for k, n in ignored.items())
+            translate(
+                "Left out, because a glossary has no field for it: %(names)s",
+                names=", ".join(f"{line(k)} ({n})" for k, n in ignored.items()),
+            )
         )

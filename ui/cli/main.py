@@ -139,7 +139,7 @@ def _run_command(arguments: list[str] | None) -> NoReturn:
         _fail(translate_command_error(str(error)))
     except sqlite3.DatabaseError as error:
         remedy = find_remedy(error) or "See which one, and how to repair it, with: argot doctor"
-        _fail(f"A store cannot be read or written: {error}. {remedy}.")
+        _fail(translate("A store cannot be read or written: %(error)s. %(remedy)s.", error=error, remedy=remedy))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         what = f"{where}{error.strerror or error}"
@@ -150,7 +150,13 @@ def _run_command(arguments: list[str] | None) -> NoReturn:
         if os.environ.get("ARGOT_LOG_LEVEL") == "DEBUG":
             raise
         kind = type(error).__name__
-        _fail(f"Unexpected {kind}: {error}. Repeat it with ARGOT_LOG_LEVEL=DEBUG for the details.")
+        _fail(
+            translate(
+                "Unexpected %(kind)s: %(error)s. Repeat it with ARGOT_LOG_LEVEL=DEBUG for the details.",
+                kind=kind,
+                error=error,
+            )
+        )
     sys.exit(0)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argot.languages.catalogues import translate_number
+from argot.languages.catalogues import translate, translate_number
 from argot.ui.cli.command_base import (
     Home,
     Json,
@@ -126,19 +126,19 @@ def password(name: Name, home: Home = None) -> None:
     given = _read_new_password(name)
     with open_knowledge_base(home) as client:
         client.call(user_password, name=name, password=given)
-    say(f"User {line(name)} has a new password and is signed out everywhere.")
+    say(translate("User %(name)s has a new password and is signed out everywhere.", name=line(name)))
 
 
 @user_command("people.users.user_suspend", "argot user suspend ann")
 def suspend(_: UserShown, /, name: Name) -> None:
     """Shut a user out at once, everywhere. Nothing of theirs is deleted."""
-    say(f"User {line(name)} is suspended. Undo it with: argot user restore {line(name)}")
+    say(translate("User %(name)s is suspended. Undo it with: argot user restore %(name)s", name=line(name)))
 
 
 @user_command("people.users.user_restore", "argot user restore ann")
 def restore(_: UserShown, /, name: Name) -> None:
     """Let a suspended user in again."""
-    say(f"User {line(name)} may sign in again.")
+    say(translate("User %(name)s may sign in again.", name=line(name)))
 
 
 @user_command("people.users.user_link", "argot user link ann", "argot user link ann --subject 8f14e45f-ceea")
@@ -172,7 +172,13 @@ def sessions(
 
     with open_knowledge_base(home) as client:
         if end:
-            say(f"User {line(name)} is signed out of {client.call(user_end_sessions, name=name).ended} sessions.")
+            say(
+                translate(
+                    "User %(name)s is signed out of %(ended)s sessions.",
+                    name=line(name),
+                    ended=client.call(user_end_sessions, name=name).ended,
+                )
+            )
             return
         found = client.call(user_sessions, name=name)
     if json_:
@@ -191,7 +197,9 @@ def _read_new_password(name: str) -> SecretStr:
 
     if sys.stdin.isatty():
         return SecretStr(
-            typer.prompt(f"Password for {line(name)}", hide_input=True, confirmation_prompt=True, err=True)
+            typer.prompt(
+                translate("Password for %(name)s", name=line(name)), hide_input=True, confirmation_prompt=True, err=True
+            )
         )
     # Only the line feed is removed: blanks may be part of a password.
     return SecretStr(sys.stdin.readline().rstrip("\r\n"))

@@ -275,8 +275,9 @@ def _print_summary(found: StudySummary, *, json_: bool = False) -> None:
     if json_:
         say_json(found)
         return
-    state = "closed" if found.closed_at else "open"
-    answered = f"{found.ready} of {format_count(found.questions, 'question')} answered"
+    state = translate("closed") if found.closed_at else translate("open")
+    questions = format_count(found.questions, "question")
+    answered = translate("%(number)s of %(questions)s answered", number=found.ready, questions=questions)
     said = f"{format_count(found.raters, 'rater')}, {format_count(found.ratings, 'rating')}"
     say(f"{line(found.name)}: {answered}, {said}, {state}")
 

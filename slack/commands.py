@@ -192,8 +192,11 @@ def _find_team(home: Home) -> str:
 
 
 def _describe_channel(made: Channel) -> str:
-    parts = [f"Channel {line(made.channel)}: {made.mode}, replies {made.replies}"]
+    told = "Channel %(channel)s: %(mode)s, replies %(replies)s"
+    parts = [translate(told, channel=line(made.channel), mode=made.mode, replies=made.replies)]
     parts += [
-        f"{name} {line(value)}" for name, value in (("context", made.context), ("profile", made.profile)) if value
+        f"{translate(name)} {line(value)}"
+        for name, value in (("context", made.context), ("profile", made.profile))
+        if value
     ]
     return ", ".join(parts)

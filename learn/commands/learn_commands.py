@@ -187,7 +187,8 @@ def _print_waiting(begun: RunSummary, *, served: bool, detach: bool) -> None:
     if detach:
         say(translate("%(id)s waits for its turn.", id=begun.id))
         who = "The service trains it." if served else "Train it with: argot learn worker --once"
-        say_aside(translate("%(who)s See how far it is: argot learn show %(id)s", who=who, id=begun.id))
+        say_aside(translate(who))
+        say_aside(translate("See how far it is: argot learn show %(id)s", id=begun.id))
 
 
 def is_served(client: Client) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from argot.clock import format_time_left
-from argot.languages.catalogues import translate
+from argot.languages.catalogues import format_local_number, translate
 from argot.learn.commands.learn_commands import Kind, Run, learn
 from argot.ui.cli.command_base import (
     AsUser,
@@ -113,7 +113,11 @@ def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = Non
             ],
         )
     if found.seconds:
-        memory = f", and {found.peak_megabytes:,.0f} MB of memory at most" if found.peak_megabytes else ""
+        memory = (
+            translate(", and %(size)s MB of memory at most", size=format_local_number(round(found.peak_megabytes)))
+            if found.peak_megabytes
+            else ""
+        )
         say(
             translate(
                 "It took %(seconds)s%(memory)s, since it was begun or last resumed.",

@@ -111,7 +111,7 @@ def _accept(client: Client, numbers: list[int], why: str, as_user: str | None) -
 def _show(found: ConflictList, *, accepted: bool) -> None:
     rows = [_make_row(one) for one in found.conflicts]
     print_table([*_HEADINGS, "change", "by", "why"] if accepted else _HEADINGS, rows)
-    first = f", of which the first {len(rows)}" if found.total > len(rows) else ""
+    first = translate(", of which the first %(number)s", number=len(rows)) if found.total > len(rows) else ""
     if accepted:
         # Beside the table, so that a pipe gets rows alone.
         say_aside(f"{format_count(found.total, 'accepted conflict')}{first}")

@@ -137,7 +137,11 @@ def _print_summary(result: DeriveReport) -> None:
     if not result.total:
         say(translate("Nothing was missing."))
         return
-    failed = f", {result.failed} failed: the same command tries them again" if result.failed else ""
+    failed = (
+        translate(", %(number)s failed: the same command tries them again", number=result.failed)
+        if result.failed
+        else ""
+    )
     say(
         translate(
             "%(texts)s texts and %(triples)s triples of %(made)s passages%(failed)s (%(model)s, "
@@ -196,8 +200,8 @@ def _print_status(client: Client, documents: list[str], json_: bool) -> None:
             )
         )
         return
-    counted = ", ".join(f"{count} {state}" for state, count in found.counts.items()) or "no documents"
-    budget = f" of {found.calls_per_day}" if found.calls_per_day else ""
+    counted = ", ".join(f"{count} {state}" for state, count in found.counts.items()) or translate("no documents")
+    budget = translate(" of %(total)s", total=found.calls_per_day) if found.calls_per_day else ""
     say_aside(
         translate(
             "%(counted)s; %(calls_today)s%(budget)s calls today (UTC), %(tokens_today)s tokens.",

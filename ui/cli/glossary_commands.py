@@ -179,13 +179,18 @@ def mine(
 
 
 def _say_mined(result: MiningReport, shown: int) -> None:
-    counts = {"known": result.known, "decided": result.decided}
-    left_out = [f"{count} {name} already" for name, count in counts.items() if count]
-    what = "proposed" if result.stored else "found, none stored"
-    some = f" (the surest {shown} are shown)" if shown < result.offered else ""
-    documents = f"{result.documents} documents read"
-    skipped = f", {result.skipped} were read before" if result.skipped else ""
-    say_aside(", ".join([f"{result.offered} {what}{some}", *left_out, documents + skipped]))
+    wording = "%(number)s proposed" if result.stored else "%(number)s found, none stored"
+    told = [translate(wording, number=result.offered)]
+    if shown < result.offered:
+        told.append(translate("the surest %(number)s are shown", number=shown))
+    counted = (
+        (result.known, translate("%(number)s known already", number=result.known)),
+        (result.decided, translate("%(number)s decided already", number=result.decided)),
+        (result.documents, translate("%(number)s documents read", number=result.documents)),
+        (result.skipped, translate("%(number)s were read before", number=result.skipped)),
+    )
+    told += [text for number, text in counted if number]
+    say_aside(", ".join(told))
     if result.offered and result.stored:
         say_aside(
             translate(

@@ -88,7 +88,7 @@ def _format_seconds(seconds: float | None) -> str:
 def _print_subjects(found: Insight) -> None:
     say("\n" + translate("Questions without an answer, by subject:"))
     for group in found.unanswered.groups:
-        named = f"“{line(group.typical)}”" if group.typical else "(nobody has shared the wording)"
+        named = f"“{line(group.typical)}”" if group.typical else translate("(nobody has shared the wording)")
         terms = f" [{', '.join(map(line, group.terms))}]" if group.terms else ""
         say(f"  {group.questions:,} × {named}{terms}")
     if found.unanswered.unnamed:

@@ -194,7 +194,7 @@ def change(
 @document_command("documents.passages.document_use", "argot documents use handbook.pdf", json=True)
 def use(found: DocumentUse, /, document: Document) -> None:
     """Count the answers that cited a document, and list the questions that their askers shared."""
-    last = f", the last on {found.last}" if found.last else ""
+    last = translate(", the last on %(day)s", day=found.last) if found.last else ""
     answers = format_count(found.answers, "answer")
     say(
         translate(

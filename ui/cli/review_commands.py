@@ -125,7 +125,7 @@ def propose(found: list[ProposalShown], /, term: Annotated[str, typer.Argument(h
     rows = [[*_make_proposal_row(one), one.evidence[0].quote if one.evidence else ""] for one in found]
     print_table(["proposal", "term", "expansion", "from", "sure", "evidence"], rows)
     say_aside(
-        translate("%(found)s proposed", found=len(found)) if found else translate("No document says what it means.")
+        translate("%(number)s proposed", number=len(found)) if found else translate("No document says what it means.")
     )
 
 
@@ -220,7 +220,7 @@ def _say_accepted(done: AcceptedProposals) -> None:
         say_aside(
             translate("proposal %(id)s %(term)s: %(reason)s", id=one.id, term=line(one.term), reason=line(one.reason))
         )
-    undo = f"; undo it with: argot glossary roll-back {done.change}" if done.change else ""
+    undo = translate("; undo it with: argot glossary roll-back %(change)s", change=done.change) if done.change else ""
     say_aside(
         translate("%(senses)s accepted, %(left)s left%(undo)s", senses=len(done.senses), left=len(done.left), undo=undo)
     )
@@ -323,7 +323,7 @@ def effects(
     for row in changed:
         say(f"\n{line(row.question)}")
         print_table(["", "before", "after"], _make_side_rows(row))
-    left = f", {found.left_out} left out for lack of time" if found.left_out else ""
+    left = translate(", %(number)s left out for lack of time", number=found.left_out) if found.left_out else ""
     say_aside(
         translate(
             "%(questions)s with it, %(changed)s of them would change%(left)s",

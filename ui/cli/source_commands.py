@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argot.errors import Conflict, InvalidInput
-from argot.languages.catalogues import translate
+from argot.languages.catalogues import format_local_number, translate
 from argot.ui.cli.command_base import (
     Audience,
     Home,
@@ -256,8 +256,9 @@ def _print_summary(report: SyncReport) -> None:
     for one in report.near:
         say_aside(translate("%(name)s is nearly the same as %(detail)s", name=line(one.name), detail=line(one.detail)))
     kinds = ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "skipped", "failed")
-    counts = [f"{count} {kind}" for kind in kinds if (count := getattr(report, kind))]
-    say(f"{report.source}: {', '.join(counts) or ('nothing there' if report.state == 'synced' else report.state)}")
+    counts = [f"{count} {translate(kind)}" for kind in kinds if (count := getattr(report, kind))]
+    state = translate("nothing there") if report.state == "synced" else report.state
+    say(f"{report.source}: {', '.join(counts) or state}")
     if report.detail:
         say_aside(line(report.detail))
     if report.gone:
@@ -266,8 +267,12 @@ def _print_summary(report: SyncReport) -> None:
 
 def _list_gone(names: Sequence[str], number: int) -> str:
     """Name the first of the documents that wait to be removed."""
-    more = f" and {number - len(names):,} more" if number > len(names) else ""
-    return f"deleted there: {', '.join(map(line, names))}{more}"
+    more = (
+        translate(" and %(number)s more", number=format_local_number(number - len(names)))
+        if number > len(names)
+        else ""
+    )
+    return translate("deleted there: %(names)s", names=", ".join(map(line, names)) + more)
 
 
 def describe_last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tuple[str, str, str]:

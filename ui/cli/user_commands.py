@@ -27,6 +27,15 @@ if TYPE_CHECKING:
     from argot.service.usecases.people.users import Role as RoleName
     from argot.service.usecases.people.users import UserShown
 
+SIGN_INS = (
+    "suspended",
+    "at the provider, after signing in again",
+    "at the provider",
+    "with a password",
+    "not with a password",
+)
+"""How a user signs in. Tables have it in English, because scripts read them, too."""
+
 user = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Users: groups, roles, passwords, sessions.")
 user_command = UseCaseCommands(user)
 
@@ -206,9 +215,14 @@ def _read_new_password(name: str) -> SecretStr:
 
 
 def _format_user(made: UserShown) -> str:
-    groups = ", ".join(made.groups) or "none"
-    manages = f" of {_list_managed_contexts(made)}" if made.manages else ""
-    return f"User {line(made.name)}, groups: {groups}, role: {made.role}{manages}, signs in: {_describe_sign_in(made)}"
+    manages = translate(" of %(total)s", total=_list_managed_contexts(made)) if made.manages else ""
+    return translate(
+        "User %(name)s, groups: %(groups)s, role: %(role)s, signs in: %(how)s",
+        name=line(made.name),
+        groups=", ".join(made.groups) or translate("none"),
+        role=made.role + manages,
+        how=translate(_describe_sign_in(made)),
+    )
 
 
 def _list_managed_contexts(made: UserShown) -> str:
@@ -219,7 +233,7 @@ def _list_managed_contexts(made: UserShown) -> str:
 def _describe_sign_in(made: UserShown) -> str:
     # First, because a suspended user does not sign in at all.
     if made.suspended_at:
-        return "suspended"
+        return SIGN_INS[0]
     if made.linked:
-        return "at the provider, after signing in again" if made.lapsed_at else "at the provider"
-    return "with a password" if made.has_password else "not with a password"
+        return SIGN_INS[1] if made.lapsed_at else SIGN_INS[2]
+    return SIGN_INS[3] if made.has_password else SIGN_INS[4]

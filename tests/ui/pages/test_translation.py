@@ -59,7 +59,7 @@ from argot.ui.chat.window_texts import (
     SCRIPT_TEXTS,
     translate_window,
 )
-from argot.ui.cli import help_texts, terminal_language
+from argot.ui.cli import help_texts, terminal_language, user_commands
 from argot.ui.cli.main import app
 from argot.ui.pages import (
     account_pages,
@@ -114,6 +114,7 @@ MODULE_TEXTS = {
     *STAGES,
     *terminal_language.USAGE_LINES,
     *help_texts.TYPER_TEXTS,
+    *user_commands.SIGN_INS,
     *list_help_texts(typer.main.get_command(app)),
     *terminal_language.USAGE_PROBLEMS,
     *(text for wing in wings() for _, name, about in wing.workbench for text in (name, about) if text),

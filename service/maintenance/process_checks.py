@@ -25,7 +25,7 @@ from argot.service.maintenance.settings_in_force import find_variable, hide_pass
 from argot.service.maintenance.telemetry_check import check_telemetry
 from argot.service.maintenance.tool_server_check import check_tool_servers
 from argot.service.maintenance.vector_server_check import check_vector_server
-from argot.settings import ENV_PREFIX, SETTING_FIELDS, SETTINGS_FILE, Settings
+from argot.settings import SETTING_FIELDS, SETTINGS_FILE, Settings
 from argot.tools.retrieval.scorer_choice import describe_scorer
 from argot.wings import load_parts
 
@@ -156,7 +156,7 @@ def _report_unusable(finding: str, setting: str, settings: Settings, error: Exce
     """Report a model that cannot be used, with a remedy for a wrong name, a refused folder, a damaged export."""
     if isinstance(error, OSError) and error.filename and _is_along(Path(error.filename), settings.cache):
         reason = f"models are prepared in {settings.cache}, which cannot be used: {error.strerror}"
-        return make_bad_finding(finding, reason, f"set {ENV_PREFIX}CACHE to a folder that can be written, or unset it")
+        return make_bad_finding(finding, reason, "set ARGOT_CACHE to a folder that can be written, or unset it")
     if isinstance(error, MissingExtra):
         return make_bad_finding(finding, str(error), install_command(EXTRA))
     if isinstance(error, ArgotError):

@@ -58,6 +58,9 @@ class Profile(BaseModel):
     one_index: bool = Field(
         False, description="by meaning, passages and derived texts in one list by cosine (RAIDD 2.2); off: two, fused"
     )
+    rank_fusion: bool = Field(
+        False, description="fuse searches by rank alone (AccurateRAG 2.3.3); off: also by how far a passage stands out"
+    )
     choose_document: bool = Field(True, description="ask back which document is meant; off: the best one answers")
     rerank: bool = Field(True, description="order by how well passages answer; off: as fused, and no abstaining")
     generate_answer: bool = Field(True, description="off: stop at the passages, for measuring retrieval")
@@ -170,12 +173,15 @@ PROFILES: dict[str, Profile] = {
         Profile(
             name="paper",
             about="As the papers run: every call they make, and a query miss ends the turn.",
+            choose_sense=False,
             misses="strict",
+            matching="published",
             spare_model=False,
             search_augmented=True,
             triples_in_one_call=False,
             enhanced_replaces=True,
             one_index=True,
+            rank_fusion=True,
             choose_document=False,
             search_again=False,
             find_verified=False,

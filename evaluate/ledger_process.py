@@ -40,7 +40,8 @@ class LedgerProcess:
         limits.check_size(len(data), name)
         self._child.start()
         try:
-            self._child.send(reader_protocol.job(name, limits, 0), data, seconds=compute_patience(limits, name))
+            patience = compute_patience(limits, name, data)
+            self._child.send(reader_protocol.job(name, limits, 0), data, seconds=patience)
             message, _ = self._child.receive(limits.max_answer_bytes)
         except ChildFailed as failure:
             raise make_refusal(failure, name, limits) from failure

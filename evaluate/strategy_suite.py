@@ -209,7 +209,8 @@ class _RankedLists:
             "keyword": strategy.weight_keyword if strategy.keyword else 0.0,
         }
         weighted = [replace(one, weight=share * weights[one.name.partition("_")[0]]) for one, share in lists]
-        fused = fuse([one for one in weighted if one.weight > 0], self._searched.profile.rrf_k)
+        profile = self._searched.profile
+        fused = fuse([one for one in weighted if one.weight > 0], profile.rrf_k, by_rank=profile.rank_fusion)
         best = sorted(fused, key=lambda passage: (-fused[passage].score, passage))
         return list(dict.fromkeys(unit(passage) for passage in best))
 

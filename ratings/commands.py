@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 import typer
 
 from argot.errors import InvalidInput
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -117,7 +118,9 @@ def create(
             asked = client.call(rating_create_asked, form=form, questions=text, profiles=profile or [])
             made = _ask_missing(client, study)
             if left := asked.questions - made.questions:
-                say_aside(f"Left out: {format_count(left, 'question')}, for which nothing was found.")
+                say_aside(
+                    translate("Left out: %(left)s, for which nothing was found.", left=format_count(left, "question"))
+                )
         elif thumbs:
             value: Literal[-1, 1] | None = None if bad == good else 1 if good else -1
             made = client.call(rating_create_from_thumbs, form=form, value=value, since=since, profiles=profile or [])
@@ -126,7 +129,7 @@ def create(
             made = _ask_missing(client, study)
     _print_summary(made, json_=json_)
     if not json_:
-        say_aside(f"Invite people with: argot ratings invite {shlex.quote(made.name)} NAME")
+        say_aside(translate("Invite people with: argot ratings invite %(study)s NAME", study=shlex.quote(made.name)))
 
 
 @rating_command("rating_list", "argot ratings list", "argot ratings list --json", name="list", json=True)
@@ -222,18 +225,22 @@ def export(
         # `say` ends the last line itself.
         say(found.text.replace("\r\n", "\n").rstrip("\n"))
     else:
-        say_aside("No rating has been saved yet that this form holds.")
+        say_aside(translate("No rating has been saved yet that this form holds."))
 
 
 @rating_command(
     "rating_remove",
     "argot ratings remove spring",
     "argot ratings remove spring --yes",
-    ask="Remove {study} with all its ratings, for good?",
+    ask="Remove %(study)s with all its ratings, for good?",
 )
 def remove(gone: StudySummary, /, study: Study) -> None:
     """Delete a study with its questions, answers and ratings, for good."""
-    say(f"Removed {line(gone.name)} with {format_count(gone.ratings, 'rating')}.")
+    say(
+        translate(
+            "Removed %(name)s with %(ratings)s.", name=line(gone.name), ratings=format_count(gone.ratings, "rating")
+        )
+    )
 
 
 def _parse_aspects(given: list[str] | None) -> list[Aspect] | None:
@@ -268,15 +275,16 @@ def _print_summary(found: StudySummary, *, json_: bool = False) -> None:
     if json_:
         say_json(found)
         return
-    state = "closed" if found.closed_at else "open"
-    answered = f"{found.ready} of {format_count(found.questions, 'question')} answered"
+    state = translate("closed") if found.closed_at else translate("open")
+    questions = format_count(found.questions, "question")
+    answered = translate("%(number)s of %(questions)s answered", number=found.ready, questions=questions)
     said = f"{format_count(found.raters, 'rater')}, {format_count(found.ratings, 'rating')}"
     say(f"{line(found.name)}: {answered}, {said}, {state}")
 
 
 def _print_results(one: AspectResults, head: str) -> None:
     alpha = "–" if one.alpha is None else f"{one.alpha:.3f}"
-    say(f"\n{line(one.name)} (Krippendorff's alpha {alpha})")
+    say("\n" + translate("%(name)s (Krippendorff's alpha %(alpha)s)", name=line(one.name), alpha=alpha))
     rows: list[list[object]] = []
     for system in one.systems:
         low_high = "" if system.interval is None else f"{system.interval[0]:.2f} to {system.interval[1]:.2f}"

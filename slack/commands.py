@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     Home,
     format_examples,
@@ -64,12 +65,14 @@ def manifest(
 def check(home: Home = None) -> None:
     """See whether the tokens work and the app may do what it needs. Exit code 1 if not."""
     from argot.slack.slack_check import check_slack
+    from argot.ui.translation.finding_texts import translate_finding, translate_finding_line
 
     findings = check_slack(read_settings(home))
     for one in findings:
-        say(f"{'ok  ' if one['ok'] else 'BAD '} {one['name']}: {one['detail']}")
+        mark = "ok  " if one["ok"] else "BAD "
+        say(f"{mark} {translate_finding_line(one['name'], one['detail'])}")
         if one["remedy"]:
-            say(f"      {one['remedy']}")
+            say(f"      {translate_finding(one['remedy'])}")
     if not all(one["ok"] for one in findings):
         raise typer.Exit(1)
 
@@ -120,7 +123,13 @@ def set_channel(  # noqa: PLR0917
         )
     say(_describe_channel(made))
     if made.groups:
-        say_aside(f"Everybody in {line(made.channel)} is shown what may be read by: {line(', '.join(made.groups))}")
+        say_aside(
+            translate(
+                "Everybody in %(channel)s is shown what may be read by: %(groups)s",
+                channel=line(made.channel),
+                groups=line(", ".join(made.groups)),
+            )
+        )
 
 
 @UseCaseCommands(channel, CASES)("slack_channel_list", "argot slack channel list", name="list", json=True)
@@ -135,7 +144,7 @@ def list_channels(found: list[Channel], /) -> None:
 @UseCaseCommands(channel, CASES)("slack_channel_forget", "argot slack channel forget C0123ABC", name="forget")
 def forget_channel(_: ForgottenChannel, /, channel: ChannelId) -> None:
     """Answer a channel as any other again."""
-    say(f"Channel {line(channel)} is answered when mentioned, from public documents.")
+    say(translate("Channel %(channel)s is answered when mentioned, from public documents.", channel=line(channel)))
 
 
 @people.command("link", epilog=format_examples("argot slack people link U0123ABC ann"))
@@ -150,7 +159,13 @@ def link(
 
     with open_knowledge_base(home) as client:
         client.call(slack_people_link, team=team or _find_team(home), slack_user=member, user=user)
-    say(f"{line(member)} is {line(user)}: in direct messages they are shown what {line(user)} may read.")
+    say(
+        translate(
+            "%(member)s is %(user)s: in direct messages they are shown what %(user)s may read.",
+            member=line(member),
+            user=line(user),
+        )
+    )
 
 
 @people.command("unlink", epilog=format_examples("argot slack people unlink U0123ABC"))
@@ -160,7 +175,7 @@ def unlink(member: SlackUser, team: Team = None, home: Home = None) -> None:
 
     with open_knowledge_base(home) as client:
         client.call(slack_people_unlink, team=team or _find_team(home), slack_user=member)
-    say(f"{line(member)} is linked with nobody.")
+    say(translate("%(member)s is linked with nobody.", member=line(member)))
 
 
 @UseCaseCommands(people, CASES)("slack_people_list", "argot slack people list", name="list", json=True)
@@ -177,8 +192,11 @@ def _find_team(home: Home) -> str:
 
 
 def _describe_channel(made: Channel) -> str:
-    parts = [f"Channel {line(made.channel)}: {made.mode}, replies {made.replies}"]
+    told = "Channel %(channel)s: %(mode)s, replies %(replies)s"
+    parts = [translate(told, channel=line(made.channel), mode=made.mode, replies=made.replies)]
     parts += [
-        f"{name} {line(value)}" for name, value in (("context", made.context), ("profile", made.profile)) if value
+        f"{translate(name)} {line(value)}"
+        for name, value in (("context", made.context), ("profile", made.profile))
+        if value
     ]
     return ", ".join(parts)

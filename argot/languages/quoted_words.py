@@ -8,6 +8,8 @@ from functools import cache
 from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import LISTED_LANGUAGES, read_language_file
 
+_WORD = re.compile(r"\w")
+
 
 @cache
 def join_quoted_words(key: str) -> str:
@@ -25,21 +27,27 @@ def asks_for_words(question: str) -> bool:
     return _compile_asking(identify_listed_language(question)).search(question) is not None
 
 
-def leans_back(sentence: str) -> bool:
+def leans_back(sentence: str, language: str) -> bool:
     """Return whether a sentence begins with a word that stands for something in the sentence before it: "It is 300 ns",
     "However, ...", "The latter ...", "Dort ...".
     """
-    return _compile_leaning(identify_listed_language(sentence)).match(sentence) is not None
+    first = _WORD.search(sentence)
+    return first is not None and _compile_words(language, "leans").match(sentence, first.start()) is not None
 
 
-@cache
-def _compile_leaning(code: str) -> re.Pattern[str]:
-    return re.compile(rf"\W*(?:{read_language_file(code)['quoted']['leans']})\b", re.IGNORECASE)
+def points_below(sentence: str, language: str) -> bool:
+    """Return whether a sentence points to what stands below it: "Do the following.", "Beachten Sie diese Schritte."."""
+    return _compile_words(language, "points_below").search(sentence) is not None
 
 
 @cache
 def _compile_labels() -> re.Pattern[str]:
     return re.compile(rf"\W*(?:{join_quoted_words('labels')})\W*", re.IGNORECASE)
+
+
+@cache
+def _compile_words(code: str, key: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{read_language_file(code)['quoted'][key]})\b", re.IGNORECASE)
 
 
 @cache

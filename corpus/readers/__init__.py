@@ -167,7 +167,7 @@ def read_with_ledger(data: bytes, name: str, limits: ReadLimits) -> tuple[Parsed
     ledger = _count_words(
         data, name, written, limits, min(left, max(_MIN_COUNTING_SECONDS, _MAX_COUNTING_SHARE * took))
     )
-    parsed = place_pictures(parsed, shelf)
+    parsed = place_pictures(replace(parsed, warnings=(*parsed.warnings, *shelf.list_warnings())), shelf)
     warning = warn_of_lost_words(ledger) or (NOT_COUNTED_WARNING if ledger.shortfall else "")
     return (replace(parsed, warnings=(*parsed.warnings, warning)) if warning else parsed), ledger
 

@@ -43,6 +43,7 @@ _MARK = re.compile(
 )
 _ADDRESS = re.compile(r"""\bhref\s{0,9}=\s{0,9}["']?(https?://[^\s"'<>)]{1,2000})""", re.IGNORECASE)
 _ITEM = re.compile(r"<li\b", re.IGNORECASE)
+_DRAWING = re.compile(r"<svg\b", re.IGNORECASE)
 _MAX_DEPTH = 20
 _PAGE_COST_ELEMENTS = 10
 """Elements that take as long to read as the start of a page."""
@@ -55,9 +56,10 @@ def convert_embedded_html(markdown: str) -> str:
 
 
 def estimate_elements(markdown: str) -> int:
-    """Return the cost of reading its HTML, in elements of a page; each table is read as a separate page."""
-    tags = Counter(tag.lower() for tag in re.findall(r"<(table|pre|t[rdh])\b", markdown, re.IGNORECASE))
-    return tags.total() + _PAGE_COST_ELEMENTS * (tags["table"] + tags["pre"])
+    """Return the cost of reading its HTML, in elements of a page; each table and drawing is read as a separate one."""
+    tags = Counter(tag.lower() for tag in re.findall(r"<(table|pre|svg|t[rdh])\b", markdown, re.IGNORECASE))
+    drawn = markdown.count("<") - markdown.count("</") if tags["svg"] else 0
+    return tags.total() + drawn + _PAGE_COST_ELEMENTS * (tags["table"] + tags["pre"] + tags["svg"])
 
 
 class _HtmlCleaner:
@@ -147,7 +149,9 @@ class _HtmlCleaner:
             self._parts.append(inner or "")
         elif tag in ("table", "pre"):
             self._add_block(convert_html(f"<{tag}>{inner}</{tag}>").strip())
-        elif tag in ("script", "style", "nav", "svg"):
+        elif tag == "svg":
+            self._convert_drawing(mark, inner)
+        elif tag in ("script", "style", "nav"):
             self._add_block("")
         else:
             inner = " ".join(_HtmlCleaner(inner, self._depth + 1).clean().split())
@@ -155,6 +159,13 @@ class _HtmlCleaner:
                 self._add_block(f"{'#' * int(tag[1])} {inner}" if inner else "")
             elif inner:
                 self._parts.append(_INLINE_WRITERS.get(tag, _write_code)(inner, mark["attributes"]))
+
+    def _convert_drawing(self, mark: re.Match[str], inner: str) -> None:
+        for _ in range(_MAX_DEPTH):  # drawings within it
+            if len(_DRAWING.findall(inner)) == inner.count("</svg>") or (more := self._end("</svg>")) is None:
+                break
+            inner += f"</svg>{more}"
+        self._add_block(convert_html(f"<svg{mark['attributes']}>{inner}</svg>").strip())
 
     def _convert_block_tag(self, mark: re.Match[str]) -> None:
         if self._is_in_row():

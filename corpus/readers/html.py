@@ -78,7 +78,9 @@ def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     soup = _parse_html(text)
     headings = (_read_line(heading) for heading in soup.find_all("h1", limit=10))
     title = next((text for text in headings if text and is_distinctive_heading(text)), "")
-    title = title or clean_title(_read_line(soup.find("title")))
+    # A drawing has a title of its own.
+    titles = (one for one in soup.find_all("title", limit=10) if one.find_parent("svg") is None)
+    title = title or clean_title(_read_line(next(titles, None)))
     fields, dates, omissions = build_fields(_read_meta_fields(soup)), _list_dates(soup), Omissions()
     try:
         markdown = convert_tree(_find_main_part(soup), omissions)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
 
+from argot.corpus.readers.html_drawings import DRAWN_WORDS, write_drawing
 from argot.corpus.readers.html_selection import select_elements
 from argot.corpus.readers.mathml import convert_mathml, parse_image_tex
 from argot.corpus.readers.omissions import Omissions
@@ -50,7 +51,7 @@ def write_media(root: Tag, omissions: Omissions) -> None:
         shadow.name, shadow.attrs = "div", {}
     for drawing in select_elements(root, "svg"):
         if not drawing.decomposed:
-            _write_drawing(drawing)
+            write_drawing(drawing)
     for kind, name in (("video", "video"), ("audio", "sound recording")):
         for element in select_elements(root, kind):
             omissions.add(name)
@@ -78,20 +79,36 @@ def shelve_pictures(root: Tag, omissions: Omissions, load: LoadPicture = decode_
     if get_shelf() is None:
         return
     for picture in select_elements(root, "img[src]"):
-        if picture.decomposed or _is_furniture(picture) or (data := load(str(picture["src"]))) is None:
-            continue
-        figure = picture.find_parent("figure")
-        said = figure.find("figcaption") if figure is not None else None
-        alternative = " ".join(str(picture.get("alt") or "").split())
-        mark, has_words = shelve_picture(
-            data,
-            alternative=alternative,
-            caption=" ".join(said.get_text(" ").split()) if said is not None else "",
-            shown=_read_shown_size(picture),
-        )
-        omissions.add("picture", bool(mark) and not has_words and not alternative)
-        # Behind the link around it: a link without words is left out.
-        (picture.find_parent("a") or picture).insert_after(NavigableString(mark))
+        if not picture.decomposed and not _is_furniture(picture):
+            _shelve_picture(picture, omissions, load)
+
+
+def _shelve_picture(picture: Tag, omissions: Omissions, load: LoadPicture) -> None:
+    words = picture.attrs.pop(DRAWN_WORDS, None)
+    address = str(picture["src"])
+    if (data := load(address) if words is None else decode_data_address(address)) is None:
+        return
+    figure = picture.find_parent("figure")
+    said = figure.find("figcaption") if figure is not None else None
+    alternative = " ".join(str(picture.get("alt") or picture.get("aria-label") or "").split())
+    mark, has_words = shelve_picture(
+        data,
+        alternative=alternative,
+        caption=" ".join(said.get_text(" ").split()) if said is not None else "",
+        shown=_read_shown_size(picture),
+        words=str(words) if words else None,
+    )
+    omissions.add("picture", bool(mark) and not has_words and not alternative)
+    if mark and not picture.get("alt") and alternative and not _is_said_beside(picture, alternative):
+        mark = f" {alternative} {mark}"
+    # Behind the link around it: a link without words is left out.
+    (picture.find_parent("a") or picture).insert_after(NavigableString(mark))
+
+
+def _is_said_beside(picture: Tag, alternative: str) -> bool:
+    """Return whether the text in front of a picture begins with its alternative text, as that of a drawing does."""
+    before = picture.previous_sibling
+    return isinstance(before, NavigableString) and str(before).startswith(alternative)
 
 
 def _is_furniture(picture: Tag) -> bool:
@@ -145,22 +162,3 @@ def _write_formula(element: Tag, latex: str, *, block: bool) -> None:
     formula = Tag(name="div" if block else "span")
     formula.append(NavigableString(f"${latex}$"))
     element.replace_with(formula)
-
-
-def _write_drawing(drawing: Tag) -> None:
-    texts = [" ".join(one.get_text(" ").split()) for one in drawing.select("text, foreignObject, foreignobject")]
-    about = drawing.find("title", recursive=False)
-    title = about.get_text(" ", strip=True) if about is not None else str(drawing.get("aria-label") or "")
-    is_icon = not any(texts) and (drawing.find_parent(["a", "button"]) is not None or drawing.get("role") != "img")
-    if is_icon or drawing.get("aria-hidden") == "true":
-        drawing.decompose()
-        return
-    described = drawing.find("desc", recursive=False)
-    texts[:0] = [title, " ".join(described.get_text(" ").split()) if described is not None else ""]
-    drawing.replace_with(_make_paragraph("; ".join(filter(None, texts))))
-
-
-def _make_paragraph(text: str) -> Tag:
-    paragraph = Tag(name="div")
-    paragraph.append(NavigableString(text))
-    return paragraph

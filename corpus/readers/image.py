@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.ocr import DPI, OcrPage, recognize_text, require_ocr
 from argot.corpus.readers.page_layout import PageContents, build_document
+from argot.corpus.readers.picture_files import is_vector, open_picture
 from argot.corpus.readers.plain_text import name_without_suffix
 from argot.errors import NoText, UnreadableDocument
 from argot.types import ParsedDocument
@@ -55,13 +56,20 @@ def read_picture_text(data: bytes, name: str, limits: ReadLimits) -> str:
     """Return the text in a picture, line by line; empty if there is none, or if the kind of picture is unknown."""
     from PIL import Image, UnidentifiedImageError
 
+    if is_vector(data):
+        drawn = open_picture(data)
+        return _join_lines(_read_page(drawn, name, limits)) if drawn is not None else ""
     try:
         with Image.open(io.BytesIO(data)) as picture:
             if picture.width * picture.height > _MAX_PIXELS:
                 return ""
-            return "\n".join(line.text for line in _read_page(picture, name, limits).lines)
+            return _join_lines(_read_page(picture, name, limits))
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError):
         return ""
+
+
+def _join_lines(page: OcrPage) -> str:
+    return "\n".join(line.text for line in page.lines)
 
 
 def _read_pages(picture: Image, name: str, limits: ReadLimits) -> tuple[list[OcrPage], list[str]]:

@@ -37,7 +37,7 @@ def _shelve_pictures(parts: Sequence[MIMEPart], level: int) -> tuple[list[str], 
         if mark:
             name = read_file_name(part)
             sections.append(f"{'#' * level} Attachment: {name}\n\n{mark}" if name else mark)
-        if not has_words:
+        if not (mark and has_words):
             others.append(part)
     return sections, others
 

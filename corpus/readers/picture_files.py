@@ -9,6 +9,8 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from argot.corpus.readers.metafile_pictures import draw_metafile, is_metafile
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
@@ -45,7 +47,9 @@ def open_picture(data: bytes) -> Image | None:
 
     from argot.corpus.readers.svg_pictures import draw_svg
 
-    if data.lstrip()[:1] == b"<":
+    if is_metafile(data):
+        return draw_metafile(data)
+    if is_vector(data):
         data = draw_svg(data) or b""
     try:
         with Image.open(io.BytesIO(data), formats=_FORMATS) as found:
@@ -63,6 +67,11 @@ def open_picture(data: bytes) -> Image | None:
     except (Image.DecompressionBombError, OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError,
             EOFError, OverflowError, ZeroDivisionError):  # fmt: skip
         return None
+
+
+def is_vector(data: bytes) -> bool:
+    """Return whether a picture is drawn in a process of its own before it can be decoded."""
+    return data.lstrip()[:1] == b"<" or is_metafile(data)
 
 
 def is_decoration(picture: Image) -> bool:

@@ -43,7 +43,9 @@ class _Placed:
 
     @property
     def paragraph(self) -> str:
-        """The paragraph with its words."""
+        """The paragraph with its words; empty if the text has them already."""
+        if not self.words or self.shelved.is_text:
+            return ""
         return f"{WORDS_BEGIN} {self.label}: {self.words}"
 
     def is_alone(self, markdown: str) -> bool:
@@ -153,14 +155,15 @@ def _choose_words(markdown: str, figures: Sequence[_Figure]) -> None:
     """Keep of the words of each picture those that the text lacks, and number the figures without a label."""
     for number, part in enumerate((part for one in figures for part in one.parts), start=1):
         part.number, part.label = number, part.label or f"Picture {number}"
-        part.words = _drop_known(part.shelved.words, markdown, part)
+        words = part.shelved.words
+        part.words = words if part.shelved.is_text else _drop_known(words, markdown, part)
 
 
 def _plan_edits(markdown: str, placed: Sequence[_Placed], figures: Sequence[_Figure]) -> Iterator[_Edit]:
     """Yield the edits that take all marks out of the text, and put in the words of each figure, below it."""
     written: dict[int, str] = {}
     for one in figures:
-        if not (text := "\n\n".join(part.paragraph for part in one.parts if part.words)):
+        if not (text := "\n\n".join(filter(None, (part.paragraph for part in one.parts)))):
             continue
         captions = [_find_paragraph(markdown, *part.caption)[1] for part in one.parts if part.caption]
         at = max([one.parts[-1].last, *captions])
@@ -267,7 +270,7 @@ def _find_start(parsed: ParsedDocument, markdown: str, part: _Placed, offsets: _
     """Return the offset in the finished Markdown by which a picture belongs to a passage: that of its words, of its
     caption, or of the text before it on its page.
     """
-    if part.words:
+    if part.paragraph:
         around = offsets.move(part.caption[0] if part.caption else part.first)
         at = markdown.find(part.paragraph, max(0, around - 2))
         if at >= 0:

@@ -17,7 +17,9 @@ from dataclasses import dataclass, field
 
 from argot.corpus.document_ids import hash_content
 from argot.corpus.read_limits import MAX_PICTURES_BYTES, ReadLimits
-from argot.corpus.readers.picture_files import PictureFile, is_decoration, open_picture, write_picture
+from argot.corpus.readers.metafile_pictures import INSTALL_HINT, is_metafile
+from argot.corpus.readers.metafile_pictures import is_installed as can_draw_metafiles
+from argot.corpus.readers.picture_files import PictureFile, is_decoration, is_vector, open_picture, write_picture
 from argot.errors import UnreadableDocument
 from argot.types import Box
 
@@ -32,6 +34,8 @@ _MIN_READ_PIXELS = (100, 40)
 """Width and height below which no words are looked for."""
 _BEGIN, _END = "\ufdd2", "\ufdd3"
 """Characters that Unicode reserves for such use within a program."""
+_MAX_DRAWN = 100
+"""Vector pictures of a file that are drawn, each in a process of its own, which may take seconds."""
 _ANY_MARK = re.compile(f"{_BEGIN}[0-9a-f]{{16}}x[0-9]{{1,6}}{_END}")
 
 
@@ -39,7 +43,8 @@ _ANY_MARK = re.compile(f"{_BEGIN}[0-9a-f]{{16}}x[0-9]{{1,6}}{_END}")
 class ShelvedPicture:
     """A picture that was kept. `mark` stands for it in the text; `words`: the text that was read in it.
 
-    `caption`: as the file's format gives it; empty where only the text beside it can tell.
+    `caption`: as the file's format gives it; empty where only the text beside it can tell. `is_text`: the text of the
+    file has the words as well, so that they are not added to it.
     """
 
     mark: str
@@ -50,11 +55,13 @@ class ShelvedPicture:
     caption: str = ""
     box: Box | None = None
     shown_points: float = 0.0
+    is_text: bool = False
 
 
 @dataclass(slots=True)
 class _Budget:
     read: int
+    drawn: int = field(default_factory=lambda: _MAX_DRAWN)
     bytes: int = MAX_PICTURES_BYTES
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -69,6 +76,7 @@ class PictureShelf:
         self._budget = _Budget(limits.ocr_pages)
         self._words: dict[str, str] = {}
         self._files: dict[str, PictureFile | None] = {}
+        self._undrawn: set[str] = set()
         self._kept: list[ShelvedPicture] = []
 
     def add(
@@ -81,6 +89,7 @@ class PictureShelf:
         box: Box | None = None,
         is_read: bool = True,
         is_small_kept: bool = False,
+        words: str | None = None,
     ) -> ShelvedPicture | None:
         """Keep a picture; None if it is a decoration, cannot be decoded, or exceeds the limits of a file.
 
@@ -89,6 +98,7 @@ class PictureShelf:
             shown: width and height in points in which the file shows it; 0: unknown.
             is_read: look for words in it.
             is_small_kept: keep it even if it is shown as small as a symbol.
+            words: the words in it, where the text of the file has them; none are looked for then.
         """
         is_symbol = not is_small_kept and min(shown) < _MIN_SHOWN_POINTS and max(shown) > 0
         if is_symbol or len(self._kept) >= MAX_PICTURES:
@@ -102,9 +112,11 @@ class PictureShelf:
         content_hash = hash_content(file.data)
         self._budget.bytes -= len(file.data) if content_hash not in self._budget.counts else 0
         self._budget.counts[content_hash] += 1
-        words = self.read_words(data) if is_read else ""
+        found = words if words is not None else self.read_words(data) if is_read else ""
         mark = f"{_BEGIN}{self._key}x{len(self._kept)}{_END}"
-        kept = ShelvedPicture(mark, file, content_hash, words, alternative, caption, box, min(shown))
+        kept = ShelvedPicture(
+            mark, file, content_hash, found, alternative, caption, box, min(shown), is_text=words is not None
+        )
         self._kept.append(kept)
         return kept
 
@@ -119,6 +131,17 @@ class PictureShelf:
         self._words[key] = self._recognize(data)
         return self._words[key]
 
+    def is_undrawn(self, data: bytes) -> bool:
+        """Return whether this picture is a metafile that could not be drawn: `list_warnings` reports it."""
+        return hashlib.sha256(data).hexdigest() in self._undrawn
+
+    def list_warnings(self) -> tuple[str, ...]:
+        """Return a warning of the metafiles that could not be drawn, if there are any."""
+        if not (count := len(self._undrawn)):
+            return ()
+        said = f"{count:,} {'picture' if count == 1 else 'pictures'} in EMF or WMF {'was' if count == 1 else 'were'}"
+        return (f"{said} not read" + ("" if can_draw_metafiles() else f". {INSTALL_HINT}"),)
+
     def find(self, markdown: str) -> Iterator[tuple[int, int, ShelvedPicture]]:
         """Yield start and end of each mark of this shelf in the text, and its picture."""
         for found in _ANY_MARK.finditer(markdown):
@@ -132,13 +155,21 @@ class PictureShelf:
         return self._budget.counts[picture.content_hash] >= often
 
     def _make_file(self, data: bytes) -> PictureFile | None:
-        picture = open_picture(data)
+        is_allowed = True
+        if is_vector(data):
+            self._budget.drawn -= 1
+            is_allowed = self._budget.drawn >= 0
+        picture = open_picture(data) if is_allowed else None
+        if picture is None and is_metafile(data):
+            self._undrawn.add(hashlib.sha256(data).hexdigest())
         return None if picture is None or is_decoration(picture) else write_picture(picture)
 
     def _recognize(self, data: bytes) -> str:
         from argot.corpus.readers.picture_words import read_picture_words
 
-        picture = open_picture(data)
+        # A vector picture was drawn already.
+        file = self._files.get(hashlib.sha256(data).hexdigest()) if is_vector(data) else None
+        picture = open_picture(file.data if file else data)
         if picture is None or picture.width < _MIN_READ_PIXELS[0] or picture.height < _MIN_READ_PIXELS[1]:
             return ""
         try:
@@ -166,14 +197,21 @@ def use_shelf(shelf: PictureShelf) -> Iterator[None]:
 
 
 def shelve_picture(
-    data: bytes | None, *, alternative: str = "", caption: str = "", shown: tuple[float, float] = (0.0, 0.0)
+    data: bytes | None,
+    *,
+    alternative: str = "",
+    caption: str = "",
+    shown: tuple[float, float] = (0.0, 0.0),
+    words: str | None = None,
 ) -> tuple[str, bool]:
-    """Give a picture to the shelf, if there is one; return its mark, or "", and whether words were read in it."""
+    """Give a picture to the shelf, if there is one; return its mark, or "", and whether words were read in it, or the
+    shelf reports that none could be.
+    """
     shelf = get_shelf()
     if shelf is None or not data:
         return "", False
-    kept = shelf.add(data, alternative=alternative, caption=caption, shown=shown)
-    return (kept.mark, bool(kept.words)) if kept else ("", False)
+    kept = shelf.add(data, alternative=alternative, caption=caption, shown=shown, words=words)
+    return (kept.mark, bool(kept.words)) if kept else ("", shelf.is_undrawn(data))
 
 
 def strip_marks(text: str) -> str:

@@ -95,7 +95,8 @@ class SlideShapes:
         mark = kept.mark if kept else ""
         if words or mark:
             yield f"Picture: {words} {mark}".strip() if words else mark
-        if not words and _is_large(shape, scale):
+        is_reported = data is not None and shelf is not None and shelf.is_undrawn(data)
+        if not words and _is_large(shape, scale) and not is_reported:
             self._without_words.append(kept)
 
     def read_kept_pictures(self) -> None:

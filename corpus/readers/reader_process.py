@@ -55,7 +55,9 @@ _TEXT_SUFFIXES = frozenset(
         *SOURCE_SUFFIXES,
     }
 )
-"""Suffixes of text, in which there is nothing to recognise."""
+"""Suffixes of text, in which there is nothing to recognise unless it has pictures."""
+_PICTURE_SIGNS = (b"data:image/", b"<svg")
+"""Beginnings of pictures that are written out in text: they are drawn, and the words in them are looked for."""
 _MAX_KEPT_BYTES = 400 << 20
 """Bytes of memory with which a child continues; one that has more is replaced, because it never releases its peak."""
 
@@ -89,7 +91,8 @@ class _ReaderHost:
     def read(self, data: bytes, name: str, limits: ReadLimits, max_chars: int) -> reader_protocol.CutDocument:
         self.child.start()  # a failed start is no fault of the file
         try:
-            self.child.send(reader_protocol.job(name, limits, max_chars), data, seconds=compute_patience(limits, name))
+            patience = compute_patience(limits, name, data)
+            self.child.send(reader_protocol.job(name, limits, max_chars), data, seconds=patience)
             message, answer = self.child.receive(limits.max_answer_bytes)
         except ChildFailed as failure:
             raise make_refusal(failure, name, limits) from failure
@@ -101,10 +104,11 @@ class _ReaderHost:
         return reader_protocol.decode_answer(message, answer, name)
 
 
-def compute_patience(limits: ReadLimits, name: str) -> float:
+def compute_patience(limits: ReadLimits, name: str, data: bytes) -> float:
     """Return for how many wall-clock seconds a reading process may work on a file."""
     # tesseract's time is limited page by page, and does not count as the reader's.
-    has_scans = limits.ocr_languages and PurePosixPath(name).suffix.lower() not in _TEXT_SUFFIXES
+    is_text = PurePosixPath(name).suffix.lower() in _TEXT_SUFFIXES
+    has_scans = limits.ocr_languages and (not is_text or any(sign in data for sign in _PICTURE_SIGNS))
     # As many pictures on the pages may be read as there may be scanned pages.
     scans = limits.ocr_pages * (_SECONDS_PER_SCAN + _SECONDS_PER_PICTURE)
     return _PATIENCE_FACTOR * limits.seconds + (scans if has_scans else 0)

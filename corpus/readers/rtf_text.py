@@ -210,7 +210,7 @@ class RichText:
             self.info[kind] = " ".join(text.split())
 
     def _keep_picture(self) -> None:
-        is_known = self._picture_kind in ("pngblip", "jpegblip")
+        is_known = self._picture_kind in ("pngblip", "jpegblip", "emfblip", "wmetafile")
         data = bytes.fromhex(self._picture[: len(self._picture) // 2 * 2].decode("ascii")) if is_known else b""
         if not data or len(self.pictures) >= _MAX_PICTURES:
             self._omissions.add("picture")
@@ -319,7 +319,7 @@ class RichText:
                 self._code_page = {"mac": 10000, "pc": 437, "pca": 850}[word]
             case "fcharset":
                 self._fonts[self._font_key] = (number or 0, self._fonts.get(self._font_key, (0, ""))[1])
-            case "pngblip" | "jpegblip":
+            case "pngblip" | "jpegblip" | "emfblip" | "wmetafile":
                 self._picture_kind = word
             case "yr" | "mo" | "dy":
                 if self._state.use == "revtim":

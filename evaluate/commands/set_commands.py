@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -93,7 +94,11 @@ def run(
     ]
     print_table(["measure", "mean", "95 %", "questions"], rows)
     if found.left_out:
-        say_aside(f"{found.left_out} pairs left out: their passages are gone, or not yours to read.")
+        say_aside(
+            translate(
+                "%(left_out)s pairs left out: their passages are gone, or not yours to read.", left_out=found.left_out
+            )
+        )
 
 
 @set_command("evaluation_list", "argot evaluate set list", "argot evaluate set list --json", name="list", json=True)
@@ -104,7 +109,7 @@ def list_(found: list[EvaluationView], /) -> None:
     ]
     print_table(["evaluation", "of", "pairs", "part", "profile", "questions", "", "when"], rows)
     if not found:
-        say_aside("Nothing was evaluated yet. Begin with: argot evaluate set run NAME")
+        say_aside(translate("Nothing was evaluated yet. Begin with: argot evaluate set run NAME"))
 
 
 @sets.command(
@@ -134,7 +139,7 @@ def compare(
 @set_command("evaluation_remove", "argot evaluate set remove e0001")
 def remove(gone: EvaluationView, /, evaluation: EvaluationName) -> None:
     """Remove an evaluation with its figures."""
-    say(f"Removed {_describe(gone)}")
+    say(translate("Removed %(evaluation)s", evaluation=_describe(gone)))
 
 
 def _print_compared(one: ComparedEvaluation) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from argot.evaluate.commands.report_output import show_report
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     format_examples,
     make_text_column,
@@ -137,7 +138,13 @@ def _choose_on_pairs(  # noqa: PLR0917
 
 def _tell(found: StrategyChoice) -> None:
     say_aside(
-        f"{found.data}, {found.part} part: {found.questions} questions, {found.tried} strategies, before re-ranking"
+        translate(
+            "%(data)s, %(part)s part: %(questions)s questions, %(tried)s strategies, before re-ranking",
+            data=found.data,
+            part=found.part,
+            questions=found.questions,
+            tried=found.tried,
+        )
     )
     rows: list[list[object]] = [
         [
@@ -151,4 +158,4 @@ def _tell(found: StrategyChoice) -> None:
     ]
     print_table(["strategy", found.measure, "95 %", "to the present", "95 %"], rows)
     better = "clearly better than the present one" if found.better else "the present one: no strategy is clearly better"
-    say(f"Chosen: {found.chosen} ({better})")
+    say(translate("Chosen: %(chosen)s (%(better)s)", chosen=found.chosen, better=better))

@@ -62,7 +62,8 @@ class PaperColumn:
 class PaperRow:
     """One row: its changes, its requirements, and the paper's figures for it by column.
 
-    `switches` change the experiment's profile, and `settings` Argot's; `variant` chooses among forms of the data.
+    `switches` change the experiment's profile, `part_switches` that of one part of the data, and `settings` Argot's;
+    `variant` chooses among forms of the data.
     `derive`: texts that are first made from the documents. `tuned`: models without which the row cannot run; `takes`:
     those that it uses if they are given. `needs_model`: without a model nothing can be measured.
     `never`: why the row cannot run here at all; the paper's figures are shown for comparison.
@@ -72,6 +73,7 @@ class PaperRow:
     paper: Mapping[str, float] = field(default_factory=dict)
     way: Way = "ask"
     switches: Mapping[str, SwitchValue] = field(default_factory=dict)
+    part_switches: Mapping[str, Mapping[str, SwitchValue]] = field(default_factory=dict)
     settings: Mapping[str, int | str] = field(default_factory=dict)
     variant: str = ""
     derive: tuple[DerivableKind, ...] = ()
@@ -104,8 +106,8 @@ class Experiment:
     notes: tuple[str, ...] = ()
     public_notes: tuple[str, ...] = ()
 
-    def build_profile(self, row: PaperRow) -> Profile:
-        changes = {**ALONE, **self.profile, **row.switches}
+    def build_profile(self, row: PaperRow, part: str = "") -> Profile:
+        changes = {**ALONE, **self.profile, **row.switches, **row.part_switches.get(part, {})}
         return change_profile(PROFILES["default"], changes).model_copy(update={"name": row.label})
 
     @property

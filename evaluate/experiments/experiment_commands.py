@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from argot.evaluate.commands.report_output import show_report
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import format_examples, read_settings, say_aside
 
 app = typer.Typer(
@@ -121,7 +122,7 @@ def run(  # noqa: PLR0917
         return report, tables
 
     show_report(run_measured, as_json=as_json)
-    say_aside(f"Kept in {places[0]}: run.json, and report.html for the browser")
+    say_aside(translate("Kept in %(place)s: run.json, and report.html for the browser", place=places[0]))
 
 
 @app.command(

@@ -51,7 +51,7 @@ class RowWork:
 
     @property
     def profile(self) -> Profile:
-        return self.experiment.build_profile(self.row)
+        return self.experiment.build_profile(self.row, self.part.name)
 
     @property
     def columns(self) -> list[PaperColumn]:

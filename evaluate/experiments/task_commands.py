@@ -12,6 +12,7 @@ from argot.evaluate.commands.evaluate_commands import app
 from argot.evaluate.commands.options import AsJson, Changes, ProfileName, Seed, Side, Split, choose_profile
 from argot.evaluate.commands.report_output import show_report
 from argot.evaluate.experiments import experiment_commands
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import format_examples, read_settings, say
 
 
@@ -87,7 +88,13 @@ def quiz(  # noqa: PLR0917
     from argot.evaluate.experiments import shared_tasks
 
     if write is not None:
-        say(f"{shared_tasks.write_samples_quiz(write, split)} questions and their documents written to {write}")
+        say(
+            translate(
+                "%(number)s questions and their documents written to %(folder)s",
+                number=shared_tasks.write_samples_quiz(write, split),
+                folder=write,
+            )
+        )
         return
     measure = (
         partial(shared_tasks.measure_samples_quiz, split) if data is None else partial(shared_tasks.measure_quiz, data)

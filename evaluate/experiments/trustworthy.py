@@ -227,6 +227,7 @@ MATCHING = Experiment(
         _ANNOTATED_BY_PEOPLE,
         _ALGORITHM,
         "Argot's matching scores words, without the re-ranker, and leaves out what the passage contradicts.",
+        "Segments may be single sentences, as in the example below the paper's listing. The model may name no passage.",
         "Precision: of all sentences, those whose passage is among the annotated, averaged over answers.",
     ),
 )

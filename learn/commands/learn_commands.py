@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from argot.clock import format_time_left
+from argot.languages.catalogues import translate
 from argot.learn.commands.learn_data_commands import data
 from argot.ui.cli.command_base import (
     AsUser,
@@ -184,9 +185,10 @@ def parse_changes(changes: list[str]) -> dict[str, str]:
 
 def _print_waiting(begun: RunSummary, *, served: bool, detach: bool) -> None:
     if detach:
-        say(f"{begun.id} waits for its turn.")
+        say(translate("%(id)s waits for its turn.", id=begun.id))
         who = "The service trains it." if served else "Train it with: argot learn worker --once"
-        say_aside(f"{who} See how far it is: argot learn show {begun.id}")
+        say_aside(translate(who))
+        say_aside(translate("See how far it is: argot learn show %(id)s", id=begun.id))
 
 
 def is_served(client: Client) -> bool:
@@ -206,7 +208,7 @@ def _follow_service(client: Client, run: str) -> None:
                 tell(_describe_progress(found.run, {name: value for name, value in last.items() if name != "step"}))
                 time.sleep(POLL_SECONDS)
         except KeyboardInterrupt:
-            say_aside(f"{run} goes on in the service. Stop it: argot learn stop {run}")
+            say_aside(translate("%(run)s goes on in the service. Stop it: argot learn stop %(run)s", run=run))
             raise typer.Exit(130) from None
     _print_end(run, found.run.status, found.run.error, found.run.gain)
 
@@ -226,15 +228,23 @@ def _follow_here(run: str, home: Path | None) -> None:
 
 def _print_end(run: str, status: str, error: str, gain: Gain | None) -> None:
     if status == "done":
-        say(f"{run} is done{f': {gain.description}' if gain else ''}.")
+        say(translate("%(run)s is done%(gain)s.", run=run, gain=f": {gain.description}" if gain else ""))
         say_aside(
-            f"Put it into force: argot learn adopt {run}" if gain and gain.is_better else f"See: argot learn show {run}"
+            translate("Put it into force: argot learn adopt %(run)s", run=run)
+            if gain and gain.is_better
+            else translate("See: argot learn show %(run)s", run=run)
         )
         return
     if status in ("stopped", "waiting"):
-        say_aside(f"{run} is stopped; its checkpoint is kept. Go on: argot learn resume {run}")
+        say_aside(translate("%(run)s is stopped; its checkpoint is kept. Go on: argot learn resume %(run)s", run=run))
         raise typer.Exit(130)
-    say_aside(f"argot: {run} failed: {error} Go on from its checkpoint: argot learn resume {run}")
+    say_aside(
+        translate(
+            "argot: %(run)s failed: %(error)s Go on from its checkpoint: argot learn resume %(run)s",
+            run=run,
+            error=error,
+        )
+    )
     raise typer.Exit(1)
 
 
@@ -313,4 +323,4 @@ def worker(
         train_all(runs or get_runs_folder(settings.home), settings, tell, once=once)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
-    say(f"{format_count(len(told), 'training')} taken up; none waits any more.")
+    say(translate("%(trainings)s taken up; none waits any more.", trainings=format_count(len(told), "training")))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argot.errors import InvalidInput
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     AsUser,
     Audience,
@@ -101,9 +102,17 @@ def make(
         say_json(made)
         return
     by_part, by_kind = _join_counts(made.by_part), _join_counts(made.by_kind)
-    say(f"{format_count(made.pairs, 'pair')} in '{made.name}': {by_part} ({by_kind}).")
+    say(
+        translate(
+            "%(pairs)s in '%(name)s': %(by_part)s (%(by_kind)s).",
+            pairs=format_count(made.pairs, "pair"),
+            name=made.name,
+            by_part=by_part,
+            by_kind=by_kind,
+        )
+    )
     if made.left_out:
-        say_aside(f"Left out: {_join_counts(made.left_out)}.")
+        say_aside(translate("Left out: %(counts)s.", counts=_join_counts(made.left_out)))
 
 
 @data_command("learning_data.data_list", "argot learn data list", name="list", json=True)
@@ -114,7 +123,7 @@ def list_(found: list[DataSet], /) -> None:
     ]
     print_table(["name", "pairs", "state", "parts", "made"], rows)
     if not rows:
-        say_aside("There is no set yet. Make one with: argot learn data make NAME")
+        say_aside(translate("There is no set yet. Make one with: argot learn data make NAME"))
 
 
 @data.command(
@@ -152,7 +161,15 @@ def show(
     )
     shown = f"{start + 1} to {start + len(found.pairs)} of {found.total:,}" if found.pairs else "none"
     kept = format_count(found.set.pairs, "pair")
-    say_aside(f"{shown}; {kept} kept, {found.set.struck} struck ({_describe_state(found.set)}).")
+    say_aside(
+        translate(
+            "%(shown)s; %(kept)s kept, %(struck)s struck (%(state)s).",
+            shown=shown,
+            kept=kept,
+            struck=found.set.struck,
+            state=_describe_state(found.set),
+        )
+    )
 
 
 @data.command(epilog=format_examples("argot learn data export ours ours.jsonl"))
@@ -170,7 +187,7 @@ def export(
     with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(data_export, name=name)
     write_atomically(file, found.text)
-    say(f"{format_count(found.pairs, 'pair')} written to {file}")
+    say(translate("%(pairs)s written to %(file)s", pairs=format_count(found.pairs, "pair"), file=file))
 
 
 @data.command("import", epilog=format_examples("argot learn data import theirs theirs.jsonl --audience research"))
@@ -201,19 +218,26 @@ def import_(
     if json_:
         say_json(made)
     else:
-        say(f"{format_count(made.pairs, 'pair')} in '{made.name}': {_join_counts(made.by_part)}.")
+        say(
+            translate(
+                "%(pairs)s in '%(name)s': %(counts)s.",
+                pairs=format_count(made.pairs, "pair"),
+                name=made.name,
+                counts=_join_counts(made.by_part),
+            )
+        )
 
 
 @data_command("learning_data.data_strike", "argot learn data strike ours 1f0c9a2b3c4d5e6f")
 def strike(struck: DataPair, /, name: SetName, pair: PairId) -> None:
     """Strike a pair: nothing learns from it, until it is restored."""
-    say(f"Struck: {line(struck.question)}")
+    say(translate("Struck: %(question)s", question=line(struck.question)))
 
 
 @data_command("learning_data.data_restore", "argot learn data restore ours 1f0c9a2b3c4d5e6f")
 def restore(restored: DataPair, /, name: SetName, pair: PairId) -> None:
     """Restore a pair that was struck."""
-    say(f"Restored: {line(restored.question)}")
+    say(translate("Restored: %(question)s", question=line(restored.question)))
 
 
 @data.command(epilog=format_examples('argot learn data correct ours 1f0c9a2b3c4d5e6f --question "How hot may it get?"'))
@@ -233,13 +257,13 @@ def correct(
         raise typer.BadParameter("give --question or --answer")
     with open_knowledge_base(home) as client:
         saved = client.as_user(as_user).call(data_correct, name=name, pair=pair, question=question, answer=answer)
-    say(f"Saved: {line(saved.question)}")
+    say(translate("Saved: %(question)s", question=line(saved.question)))
 
 
 @data_command("learning_data.data_remove", "argot learn data remove ours")
 def remove(removed: RemovedData, /, name: SetName) -> None:
     """Remove a set with all its pairs. Models that learnt from it stay."""
-    say(f"Removed '{removed.name}' with {format_count(removed.pairs, 'pair')}.")
+    say(translate("Removed '%(name)s' with %(pairs)s.", name=removed.name, pairs=format_count(removed.pairs, "pair")))
 
 
 def _describe_state(one: DataSet) -> str:

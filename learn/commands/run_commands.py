@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from argot.clock import format_time_left
+from argot.languages.catalogues import format_local_number, translate
 from argot.learn.commands.learn_commands import Kind, Run, learn
 from argot.ui.cli.command_base import (
     AsUser,
@@ -50,7 +51,7 @@ def runs(found: list[RunSummary], /) -> None:
     ]
     print_table(["run", "kind", "name", "data", "state", "gain on validation"], rows)
     if not found:
-        say_aside("No model was trained yet. Make pairs to learn from: argot learn data --help")
+        say_aside(translate("No model was trained yet. Make pairs to learn from: argot learn data --help"))
 
 
 def _describe_status(one: RunSummary) -> str:
@@ -80,11 +81,20 @@ def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = Non
         return
     one = found.run
     say(f"{one.id}  {one.name}")
-    say(f"{one.kind} from {one.base}, on {one.data}, seed {one.seed}, asked for by {one.asked_by} at {one.created}")
-    if one.recipe:
-        say(
-            "recipe: " + ", ".join(f"{name}={value}" for name, value in one.recipe.items()) + ", the rest as by default"
+    say(
+        translate(
+            "%(kind)s from %(base)s, on %(data)s, seed %(seed)s, asked for by %(asked_by)s at %(created)s",
+            kind=one.kind,
+            base=one.base,
+            data=one.data,
+            seed=one.seed,
+            asked_by=one.asked_by,
+            created=one.created,
         )
+    )
+    if one.recipe:
+        options = ", ".join(f"{name}={value}" for name, value in one.recipe.items())
+        say(translate("recipe: %(options)s, the rest as by default", options=options))
     say(f"{_describe_status(one)}{f': {one.error}' if one.error else ''}")
     if found.figures:
         print_table(
@@ -103,10 +113,20 @@ def show(run: Run, json_: Json = False, as_user: AsUser = None, home: Home = Non
             ],
         )
     if found.seconds:
-        memory = f", and {found.peak_megabytes:,.0f} MB of memory at most" if found.peak_megabytes else ""
-        say(f"It took {format_time_left(found.seconds)}{memory}, since it was begun or last resumed.")
+        memory = (
+            translate(", and %(size)s MB of memory at most", size=format_local_number(round(found.peak_megabytes)))
+            if found.peak_megabytes
+            else ""
+        )
+        say(
+            translate(
+                "It took %(seconds)s%(memory)s, since it was begun or last resumed.",
+                seconds=format_time_left(found.seconds),
+                memory=memory,
+            )
+        )
     if verdict is not None and not one.in_force:
-        say(verdict.refused or f"It may be adopted: argot learn adopt {one.id}")
+        say(verdict.refused or translate("It may be adopted: argot learn adopt %(id)s", id=one.id))
 
 
 def _format_figure(value: float | None) -> str:
@@ -115,12 +135,12 @@ def _format_figure(value: float | None) -> str:
 
 def stop(_: RunSummary, /, run: Run) -> None:
     """Stop a training at its next step; its checkpoint is kept."""
-    say(f"{run} stops at its next step. Go on: argot learn resume {run}")
+    say(translate("%(run)s stops at its next step. Go on: argot learn resume %(run)s", run=run))
 
 
 def remove(gone: RemovedRun, /, run: Run) -> None:
     """Remove a training for good, with its model. A model that was adopted stays in force."""
-    say(f"Removed {gone.id} ({gone.name}).")
+    say(translate("Removed %(id)s (%(name)s).", id=gone.id, name=gone.name))
 
 
 # -- adopting ---------------------------------------------------------------------------------------------------------
@@ -140,8 +160,12 @@ def adopt(
 
     with open_knowledge_base(home) as client, _show_rebuilding() as moved:
         done = client.as_user(as_user).watch(moved).call(model_adopt, run=run, for_everybody=for_everybody)
-    say(f"{done.kind}: {done.now} is in force, instead of {done.before}.")
-    say_aside(done.say or f"Take it back: argot learn back {done.kind}")
+    say(
+        translate(
+            "%(kind)s: %(now)s is in force, instead of %(before)s.", kind=done.kind, now=done.now, before=done.before
+        )
+    )
+    say_aside(done.say or translate("Take it back: argot learn back %(kind)s", kind=done.kind))
 
 
 def back(
@@ -152,7 +176,14 @@ def back(
 
     with open_knowledge_base(home) as client, _show_rebuilding() as moved:
         done = client.as_user(as_user).watch(moved).call(model_back, kind=kind)
-    say(f"{done.kind}: {done.now} is in force again, instead of {done.before}.")
+    say(
+        translate(
+            "%(kind)s: %(now)s is in force again, instead of %(before)s.",
+            kind=done.kind,
+            now=done.now,
+            before=done.before,
+        )
+    )
 
 
 @contextmanager

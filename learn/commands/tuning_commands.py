@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from argot.clock import format_time_left
+from argot.languages.catalogues import translate
 from argot.learn.commands.learn_commands import Kind, is_served, learn, parse_changes, show_progress
 from argot.learn.commands.learn_data_commands import KINDS, PerPassage
 from argot.ui.cli.command_base import (
@@ -139,7 +140,7 @@ def list_(found: list[TuningView], /) -> None:
     ]
     print_table(["tuning", "pairs", "state", "stages", "started"], rows)
     if not found:
-        say_aside("There is no tuning yet. Start one with: argot learn tuning start NAME")
+        say_aside(translate("There is no tuning yet. Start one with: argot learn tuning start NAME"))
 
 
 @tuning.command(epilog=format_examples("argot learn tuning show t0001", "argot learn tuning show t0001 --json"))
@@ -158,13 +159,13 @@ def show(tuning: TuningName, json_: Json = False, as_user: AsUser = None, home: 
 @tuning_command("tuning_stop", "argot learn tuning stop t0001")
 def stop(stopped: TuningView, /, tuning: TuningName) -> None:
     """Stop a tuning at its present stage; what is made and trained is kept."""
-    say(f"{stopped.id} is stopped. Go on: argot learn tuning resume {tuning}")
+    say(translate("%(id)s is stopped. Go on: argot learn tuning resume %(tuning)s", id=stopped.id, tuning=tuning))
 
 
 @tuning_command("tuning_remove", "argot learn tuning remove t0001")
 def remove(gone: TuningView, /, tuning: TuningName) -> None:
     """Remove a tuning that has ended from the list; its pairs and trainings stay."""
-    say(f"Removed {tuning}. Its pairs ('{gone.data}') and trainings stay.")
+    say(translate("Removed %(tuning)s. Its pairs ('%(data)s') and trainings stay.", tuning=tuning, data=gone.data))
 
 
 @tuning.command(epilog=format_examples("argot learn tuning resume t0001", "argot learn tuning resume t0001 --detach"))
@@ -196,13 +197,17 @@ def _go_on(begin: Callable[[Client], TuningView], *, detach: bool, as_user: str 
             _stop(begun[0].id, as_user, home)
         raise typer.Exit(130) from None
     if detach:
-        say(f"{found.id} is begun.")
-        say_aside(f"A running service goes on with it. See how far it is: argot learn tuning show {found.id}")
+        say(translate("%(id)s is begun.", id=found.id))
+        say_aside(
+            translate(
+                "A running service goes on with it. See how far it is: argot learn tuning show %(id)s", id=found.id
+            )
+        )
         return
     _print_tuning(found)
     if found.status != "done":
         if not found.lacks_pairs:
-            say_aside(f"Go on: argot learn tuning resume {found.id}")
+            say_aside(translate("Go on: argot learn tuning resume %(id)s", id=found.id))
         raise typer.Exit(1 if found.status == "failed" else 130)
 
 
@@ -211,7 +216,7 @@ def _stop(id_: str, as_user: str | None, home: Path | None) -> None:
 
     with open_knowledge_base(home) as client:
         client.as_user(as_user).call(tuning_stop, tuning=id_)
-    say_aside(f"{id_} is stopped. Go on: argot learn tuning resume {id_}")
+    say_aside(translate("%(id)s is stopped. Go on: argot learn tuning resume %(id)s", id=id_))
 
 
 def _take_step(
@@ -267,7 +272,7 @@ def _follow_service(client: Client, id_: str, tell: Callable[[str], None]) -> Tu
                 tell(f"{stage.name}, {stage.doing or stage.status}: {stage.done:,} of {stage.total:,}")
             time.sleep(POLL_SECONDS)
     except KeyboardInterrupt:
-        say_aside(f"{id_} goes on in the service. Stop it: argot learn tuning stop {id_}")
+        say_aside(translate("%(id)s goes on in the service. Stop it: argot learn tuning stop %(id)s", id=id_))
         raise typer.Exit(130) from None
     return found
 
@@ -296,9 +301,21 @@ def _print_tuning(found: TuningView) -> None:
     print_table(["stage", "state", "see", "validation", "test"], rows)
     for one in found.stages:
         if one.is_offered:
-            say(f"The {one.name} measures better. Put it into force: argot learn adopt {one.run}")
+            say(
+                translate(
+                    "The %(name)s measures better. Put it into force: argot learn adopt %(run)s",
+                    name=one.name,
+                    run=one.run,
+                )
+            )
         elif one.validation is not None and not one.in_force:
-            say(f"The {one.name} does not surely measure better. See: argot learn show {one.run}")
+            say(
+                translate(
+                    "The %(name)s does not surely measure better. See: argot learn show %(run)s",
+                    name=one.name,
+                    run=one.run,
+                )
+            )
 
 
 def _describe_stage(one: TuningStage) -> str:

@@ -112,8 +112,8 @@ async def _loads_adapters(server: ModelServer) -> bool:
 
 
 def _check_limits(server: ModelServer, info: ServerInfo) -> Iterator[Finding]:
-    served = f" (of {len(info.served)} it serves)" if len(info.served) > 1 else ""
-    yield make_good_finding(NAME, f"{info.model}{served}, answers at {server.address}")
+    model = f"{info.model} (of {len(info.served)} it serves)" if len(info.served) > 1 else info.model
+    yield make_good_finding(NAME, f"{model}, answers at {server.address}")
     yield _check_context(info)
     # A missing ability is no fault: Argot works without it, and reports the consequence.
     yield make_good_finding(

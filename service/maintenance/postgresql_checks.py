@@ -149,7 +149,9 @@ def _check_server(connection: Connected) -> Iterator[Finding]:
 def _check_clock(connection: Connected) -> Iterator[Finding]:
     # Asked twice: the first question may have waited for the network.
     apart = min((_measure_clock_gap(connection) for _ in range(2)), key=abs)
-    said = f"{abs(apart):.1f} s {'behind' if apart < 0 else 'ahead of'} the clock of this machine"
+    said = f"{-apart:.1f} s behind the clock of this machine"
+    if apart >= 0:
+        said = f"{apart:.1f} s ahead of the clock of this machine"
     if abs(apart) > APART_SECONDS:
         yield make_bad_finding(f"{NAME}: clock", said, "set both by NTP: timedatectl set-ntp true")
     else:

@@ -13,6 +13,7 @@ from argot.corpus.embedding.embedder import load_embedder
 from argot.corpus.embedding.exported_models import export_once
 from argot.corpus.embedding.multilingual_model import EXTRA
 from argot.corpus.embedding.multilingual_model import NAME as MULTILINGUAL
+from argot.corpus.readers.metafile_pictures import describe_drawing
 from argot.corpus.readers.ocr import describe_ocr
 from argot.errors import ArgotError, MissingExtra, install_command
 from argot.remedies import REINSTALL, quote_shell
@@ -24,7 +25,7 @@ from argot.service.maintenance.settings_in_force import find_variable, hide_pass
 from argot.service.maintenance.telemetry_check import check_telemetry
 from argot.service.maintenance.tool_server_check import check_tool_servers
 from argot.service.maintenance.vector_server_check import check_vector_server
-from argot.settings import ENV_PREFIX, SETTING_FIELDS, SETTINGS_FILE, Settings
+from argot.settings import SETTING_FIELDS, SETTINGS_FILE, Settings
 from argot.tools.retrieval.scorer_choice import describe_scorer
 from argot.wings import load_parts
 
@@ -51,6 +52,7 @@ def check_installation(settings: Settings) -> list[Finding]:
         _check_embedder(settings),
         _check_reranker(settings),
         _check_ocr(settings),
+        _check_metafiles(),
     ]
 
 
@@ -154,7 +156,7 @@ def _report_unusable(finding: str, setting: str, settings: Settings, error: Exce
     """Report a model that cannot be used, with a remedy for a wrong name, a refused folder, a damaged export."""
     if isinstance(error, OSError) and error.filename and _is_along(Path(error.filename), settings.cache):
         reason = f"models are prepared in {settings.cache}, which cannot be used: {error.strerror}"
-        return make_bad_finding(finding, reason, f"set {ENV_PREFIX}CACHE to a folder that can be written, or unset it")
+        return make_bad_finding(finding, reason, "set ARGOT_CACHE to a folder that can be written, or unset it")
     if isinstance(error, MissingExtra):
         return make_bad_finding(finding, str(error), install_command(EXTRA))
     if isinstance(error, ArgotError):
@@ -187,6 +189,10 @@ def _describe_reset(setting: str, settings: Settings) -> str:
     if variable := find_variable(setting):
         return f"unset {variable}, which is {quote_shell(value)}: {default!r} comes with Argot"
     return f"take {setting!r} out of {SETTINGS_FILE.absolute()}: {default!r} comes with Argot"
+
+
+def _check_metafiles() -> Finding:
+    return check_by("pictures in EMF and WMF", describe_drawing)
 
 
 def _check_ocr(settings: Settings) -> Finding:

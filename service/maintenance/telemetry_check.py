@@ -13,12 +13,11 @@ from argot.service.observability.trace_export import make_traces_url
 from argot.settings import Settings
 
 SECONDS = 3.0
-_REMEDY = "see that the collector runs, or unset {}; questions are answered all the same"
 
 
 def check_telemetry(settings: Settings) -> list[Finding]:
     """Sends empty requests, as the protocol allows; a collector that hangs takes `SECONDS` for each."""
-    contents = "; with contents" if settings.telemetry.trace_contents else "; without contents"
+    contents = "with contents" if settings.telemetry.trace_contents else "without contents"
     nowhere = "sent nowhere (docs/insight.md)"
     traces, metrics = settings.telemetry.trace_endpoint, settings.telemetry.metric_endpoint
     return [
@@ -36,11 +35,12 @@ def _check_endpoint(name: str, url: str, takes: Callable[[str], bool], told: str
         return make_bad_finding(name, "OpenTelemetry is not installed", install_command("traces"))
     import httpx
 
-    shown, remedy = strip_password(url), _REMEDY.format(f"ARGOT_{name[:-1].upper()}_ENDPOINT")
+    shown, variable = strip_password(url), f"ARGOT_{name[:-1].upper()}_ENDPOINT"
+    remedy = f"see that the collector runs, or unset {variable}; questions are answered all the same"
     try:
         # Through the exporter itself, so that certificates and headers of the environment (OTEL_...) apply here, too.
         if takes(url):
-            return make_good_finding(name, f"{shown} answers{told}")
+            return make_good_finding(name, f"{shown} answers; {told}" if told else f"{shown} answers")
         code = httpx.post(url, content=b"", headers={"Content-Type": "application/x-protobuf"}, timeout=SECONDS)
         return make_bad_finding(
             name, f"{shown} answers {code.status_code}", f"{remedy}; keys go into OTEL_EXPORTER_OTLP_HEADERS"

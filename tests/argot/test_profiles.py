@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from argot.errors import InvalidSettings
 from argot.graph.build import build_graph
 from argot.graph.run import ask
-from argot.profile import PROFILES, Profile, change_profile, find_profile, parse_changes
+from argot.profile import PROFILES, Profile, change_profile, compare_switches, find_profile, parse_changes
 from argot.results import AskResult
 from argot.ui.cli.terminal_answer import print_turn
 
@@ -116,6 +116,14 @@ async def test_the_enhanced_query_replaces_the_question_as_in_the_paper(tiny_kb:
     assert instead.triples == beside.triples
     assert instead.search_queries == beside.search_queries[1:]
     assert find_profile("paper").enhanced_replaces and not find_profile("default").enhanced_replaces
+
+
+def test_the_paper_profile_differs_from_the_default_where_the_papers_do() -> None:
+    assert compare_switches(find_profile("paper")) == {
+        "choose_sense": False, "misses": "strict", "matching": "published", "spare_model": False,
+        "search_augmented": True, "triples_in_one_call": False, "enhanced_replaces": True, "one_index": True,
+        "rank_fusion": True, "choose_document": False, "search_again": False, "find_verified": False,
+    }  # fmt: skip
 
 
 async def test_an_explicit_question_is_not_reformulated(tiny_kb: Any) -> None:

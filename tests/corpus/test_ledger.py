@@ -339,6 +339,13 @@ def test_a_drawing_description_is_read_and_a_summary_is_a_paragraph() -> None:
     assert "More\n\nThe gate opens." in markdown
 
 
+def test_the_words_of_a_drawing_in_markdown_count() -> None:
+    drawing = "<svg><title>Hall</title>\n<text>Gate seven opens</text>\n</svg>"
+    icon = "<svg><title>Arrow</title><path/></svg>"
+    _, ledger = read_with_ledger(f"# Gates\n\n{drawing}\n\n{icon}\n\nThey open.\n".encode(), "a.md", LIMITS)
+    assert ledger.lost == [] and ledger.kept == len(["Gates", "Hall", "Gate", "seven", "opens", "They", "open"])
+
+
 def test_code_navigation_and_hidden_text_of_a_page_are_left_out_by_rule() -> None:
     data = b"""<html><head><style>p {color: red}</style></head><body><nav>Home Products</nav><script>run()</script>
     <p>The pump runs.</p><p style="display: none">Concealed matter</p>

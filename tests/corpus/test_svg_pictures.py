@@ -2,15 +2,18 @@
 
 import base64
 import io
+import zipfile
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers import read_document
+from argot.corpus.readers import pictures, read_document
 from argot.corpus.readers.picture_files import open_picture
+from argot.corpus.readers.reader_process import compute_patience
 from argot.corpus.readers.svg_pictures import draw_svg
+from argot.types import ParsedDocument
 
 SPACES = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 BARS = '<rect x="10" y="40" width="20" height="60" fill="navy"/><rect x="50" y="10" width="20" height="90" fill="red"/>'
@@ -87,3 +90,138 @@ CLIPS = "".join(
 def test_a_drawing_that_takes_too_long_or_crashes_costs_the_picture_alone(inner: str) -> None:
     assert draw_svg(make_svg(inner)) is None
     assert draw_svg(make_svg(BARS)) is not None
+
+
+# -- drawings that are written out in a page ---------------------------------------------------------------------------
+
+SHADED = (
+    '<defs><linearGradient id="a"><stop offset="0" stop-color="lime"/></linearGradient></defs>'
+    '<rect width="640" height="320" fill="url(#a)"/><rect y="300" width="640" height="20" fill="navy"/>'
+)
+ABOUT = "<title>Flow of the pump</title><desc>From tank to valve</desc>"
+LABELS = '<text x="40" y="60">Valve V7</text><text x="40" y="200">Tank</text>'
+LARGE = 'viewBox="0 0 640 320" width="480pt" height="240pt"'
+CAPTION = "<p>Figure 3: How it flows</p>"
+
+
+def write_drawing(inside: str = SHADED + ABOUT + LABELS, said: str = 'viewBox="0 0 640 320"') -> str:
+    return f"<svg {said}>{inside}</svg>"
+
+
+def read(text: str, name: str = "a.html") -> ParsedDocument:
+    return read_document(text.encode(), name, ReadLimits(ocr_languages=""))
+
+
+def make_book(page: str, **files: bytes) -> bytes:
+    buffer = io.BytesIO()
+    package = (
+        '<package xmlns="http://www.idpf.org/2007/opf"><manifest><item id="a" href="a.xhtml" '
+        'media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>'
+    )
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("mimetype", "application/epub+zip")
+        archive.writestr("book.opf", package)
+        archive.writestr("a.xhtml", f'<html xmlns="http://www.w3.org/1999/xhtml"><body>{page}</body></html>')
+        for name, data in files.items():
+            archive.writestr(name.replace("_", "."), data)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.md", "a.epub"])
+def test_a_drawing_in_a_page_is_a_picture_with_caption_description_and_words(name: str) -> None:
+    page = f"<h1>Pumps</h1>\n\n<p>They stand below.</p>\n\n{write_drawing()}\n\n{CAPTION}"
+    parsed = read_document(make_book(page) if name == "a.epub" else page.encode(), name, ReadLimits(ocr_languages=""))
+    (picture,) = parsed.pictures
+    assert (picture.caption, picture.alternative, picture.words) == (
+        "Figure 3: How it flows", "Flow of the pump; From tank to valve", "Valve V7; Tank"
+    )  # fmt: skip
+    assert parsed.markdown[picture.start :].startswith("Figure 3: How it flows")
+    assert parsed.markdown.count("Valve V7") == parsed.markdown.count("Flow of the pump") == 1
+    assert not parsed.warnings
+
+
+def test_a_drawing_keeps_the_names_with_capitals_that_the_parser_of_pages_lowers() -> None:
+    (data,) = read(write_drawing()).picture_data.values()
+    drawn = Image.open(io.BytesIO(data)).convert("RGB")
+    assert (drawn.size, drawn.getpixel((1100, 500))) == ((1200, 600), (0, 255, 0))
+
+
+def test_labels_written_as_html_within_a_drawing_are_drawn() -> None:
+    label = '<foreignObject x="20" y="20" width="600" height="30"><div>Open the valve</div></foreignObject>'
+    (bare,) = read(f"<p>Pump</p>{write_drawing(SHADED, LARGE)}").picture_data.values()
+    parsed = read(write_drawing(SHADED + label))
+    (labelled,) = parsed.picture_data.values()
+    assert bare != labelled and parsed.pictures[0].words == "Open the valve"
+
+
+def test_the_title_of_a_drawing_without_words_is_in_the_text() -> None:
+    parsed = read(f"<p>Look:</p><p>{write_drawing(SHADED + '<title>Pressure by hour</title>', LARGE)}</p>")
+    assert "Pressure by hour" in parsed.markdown and parsed.title == "a"
+    assert parsed.pictures[0].alternative == "Pressure by hour"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        write_drawing(said='viewBox="0 0 24 24"'),
+        write_drawing(said='viewBox="0 0 640 320" width="20" height="10"'),
+        write_drawing(said='viewBox="0 0 640 320" aria-hidden="true"'),
+        write_drawing(said='viewBox="0 0 640 320" class="site-logo"'),
+        write_drawing('<path d="M0 0L500 500V9z"/>', 'viewBox="0 0 512 512"'),
+        write_drawing("<rect/>" * 9),
+        f"<div hidden>{write_drawing()}</div>",
+        f"<header>{write_drawing()}</header>",
+        f"<a href='/'>{write_drawing(SHADED)}</a>",
+        f"<p>{write_drawing()}</p>" * 3,
+    ],
+    ids=["small box", "small", "hidden", "logo", "icon", "empty", "in a hidden part", "header", "link", "repeated"],
+)
+def test_a_drawing_that_is_decoration_is_no_picture(page: str) -> None:
+    assert not read(f"<main><p>{'The pump has parts. ' * 20}</p>{page}</main>").pictures
+
+
+def test_a_drawing_that_frames_a_picture_of_the_book_is_that_picture() -> None:
+    cover = Image.new("RGB", (300, 400), "white")
+    cover.paste("navy", (20, 20, 280, 200))
+    buffer = io.BytesIO()
+    cover.save(buffer, "PNG")
+    framed = '<svg viewBox="0 0 300 400"><image width="300" height="400" xlink:href="cover.png"/></svg>'
+    data = make_book(f"<div>{framed}</div><p>The pump.</p>", cover_png=buffer.getvalue())
+    parsed = read_document(data, "a.epub", ReadLimits(ocr_languages=""))
+    assert [(one.width, one.height) for one in parsed.pictures] == [(300, 400)]
+    assert not read(framed + "<p>The pump.</p>").pictures
+
+
+def test_a_drawing_in_code_of_markdown_stays_code() -> None:
+    parsed = read(f"# Pumps\n\n```html\n{write_drawing()}\n```\n", "a.md")
+    assert not parsed.pictures and write_drawing() in parsed.markdown
+
+
+def test_a_drawing_within_a_drawing_is_part_of_it() -> None:
+    inner = '<svg x="9" y="9" width="99" height="99"><text>Valve</text></svg>'
+    for name in ("a.md", "a.html"):
+        parsed = read(f"Pumps\n\n{write_drawing(SHADED + inner + '<text>Tank</text>')}\n\nThe end.", name)
+        assert [one.words for one in parsed.pictures] == ["Valve; Tank"]
+        assert "<" not in parsed.markdown and parsed.markdown.count("Valve") == 1
+
+
+def test_a_drawing_that_names_files_or_scripts_gets_neither(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.png"
+    Image.new("RGB", (120, 100), "red").save(secret)
+    foreign = f'<image href="{secret}" width="640" height="320"/><script>x</script>'
+    (data,) = read(write_drawing(SHADED + LABELS + foreign, 'viewBox="0 0 640 320" onload="x"')).picture_data.values()
+    colours = Image.open(io.BytesIO(data)).convert("RGB").getcolors(1_000_000)
+    assert colours is not None and (255, 0, 0) not in {colour for _, colour in colours}
+
+
+def test_only_so_many_drawings_of_a_file_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "_MAX_DRAWN", 2)
+    page = "".join(f"<p>Part {place}: {write_drawing(SHADED + f'<text>V{place}</text>')}</p>" for place in range(4))
+    parsed = read(page)
+    assert [one.words for one in parsed.pictures] == ["V0", "V1"] and "V3" in parsed.markdown
+
+
+def test_text_with_pictures_may_take_as_long_as_pictures_do() -> None:
+    limits = ReadLimits()
+    plain, drawn = (compute_patience(limits, "a.html", text.encode()) for text in ("<p>Pump</p>", write_drawing()))
+    assert plain < drawn == compute_patience(limits, "a.pdf", b"")

@@ -527,6 +527,19 @@ def test_notes_of_the_public_set_are_left_out_of_a_run_on_other_data(tmp_path: P
         assert "--data" not in told or not one.public, one.name
 
 
+@pytest.mark.parametrize(("part", "by_words"), [("hotpotqa", False), ("pubmedqa", False), ("huggingface", True)])
+def test_each_set_of_accurate_rag_is_searched_as_the_paper_chose(part: str, by_words: bool) -> None:
+    experiment = find_experiment("accurate-rag-2")
+    tuned = [row for row in experiment.rows if row.tuned]
+    assert len(tuned) == 2
+    for row in tuned:
+        profile = experiment.build_profile(row, part)
+        assert (profile.search_keyword, profile.search_semantic) == (by_words, True)
+        assert profile.rank_fusion and profile.weight_semantic == profile.weight_keyword
+    own = experiment.rows[-1]
+    assert experiment.build_profile(own, part).search_keyword
+
+
 SAID: dict[str, tuple[Callable[[Experiment, PaperRow, Profile], bool], str]] = {
     "scores of a tuned re-ranker alone": (lambda e, row, p: row.way == "rerank" and bool(row.tuned), "rerank_weight=1"),
     "derived texts": (lambda e, row, p: row.way == "ask" and e.form == "raidd", "heading"),

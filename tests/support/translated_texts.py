@@ -6,16 +6,19 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from jinja2.ext import babel_extract
 from repository import ROOT
+
+from argot.ui.cli.help_texts import split_paragraphs
 
 TEMPLATE_FOLDERS = (
     ROOT / "ui" / "templates",
     *(ROOT / folder / "pages" / "templates" for folder in ("ui", "ratings", "learn", "evaluate")),
 )
 FOLDERS = ("argot", "jargon_db", "graph", "tools", "service", "ui", "slack", "ratings", "learn", "evaluate")
-TRANSLATE, TRANSLATE_NUMBER = "translate", "translate_number"
+TRANSLATE, TRANSLATE_NUMBER, TABLE, COUNT = "translate", "translate_number", "print_table", "format_count"
 Message = str | tuple[str, str]
 
 
@@ -24,9 +27,13 @@ def list_templates() -> list[Path]:
 
 
 def list_modules() -> list[Path]:
-    """List the modules that translate something."""
+    """List the modules that translate something, or print what is translated for them."""
     paths = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
-    return [path for path in paths if re.search(r"\btranslate(?:_number)?\(", path.read_text("utf-8"))]
+    return [
+        path
+        for path in paths
+        if re.search(r"\b(?:translate(?:_number)?|print_table|format_count)\(|\bask=", path.read_text("utf-8"))
+    ]
 
 
 def extract_from_templates() -> set[Message]:
@@ -41,18 +48,33 @@ def extract_from_templates() -> set[Message]:
     return found
 
 
+def list_help_texts(command: Any) -> Iterator[str]:
+    """Yield the help texts of a command and of all below it, as the catalogues hold them."""
+    yield from split_paragraphs(command.help)
+    for parameter in command.params:
+        yield from split_paragraphs(getattr(parameter, "help", ""))
+    for below in getattr(command, "commands", {}).values():
+        yield from list_help_texts(below)
+
+
 def extract_from_module(source: str) -> set[Message]:
-    """Extract the messages of a module: constants given to `translate`, by themselves or under a name of the module."""
+    """Extract the messages of a module: constants given to `translate` and to what calls it for others, by themselves
+    or under a name of the module.
+    """
     tree = ast.parse(source)
     named = _read_assignments(tree)
     found: set[Message] = set()
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or not call.args:
             continue
-        if call.func.id == TRANSLATE:
+        # The question that a plain command asks first.
+        found.update(text for one in call.keywords if one.arg == "ask" for text in _list_constants(one.value, named))
+        if call.func.id in (TRANSLATE, TABLE):
             found.update(_list_constants(call.args[0], named))
         elif call.func.id == TRANSLATE_NUMBER:
             found.update(_list_pairs(call.args, named))
+        elif call.func.id == COUNT:
+            found.update(_list_counted(call.args[1:]))
     return found
 
 
@@ -83,11 +105,20 @@ def _list_constants(shown: ast.expr, named: dict[str, list[ast.expr]]) -> Iterat
         case ast.IfExp(body=one, orelse=other):
             yield from _list_constants(one, named)
             yield from _list_constants(other, named)
-        case ast.BoolOp(values=values) | ast.Dict(values=values) | ast.Tuple(elts=values):
+        case ast.BoolOp(values=values) | ast.Dict(values=values) | ast.Tuple(elts=values) | ast.List(elts=values):
             for value in values:
                 yield from _list_constants(value, named)
-        case ast.Subscript(value=whole) | ast.Call(func=ast.Attribute(value=whole)):
+        case ast.Starred(value=whole) | ast.Subscript(value=whole) | ast.Call(func=ast.Attribute(value=whole)):
             yield from _list_constants(whole, named)
+
+
+def _list_counted(nouns: list[ast.expr]) -> Iterator[tuple[str, str]]:
+    """Yield the pair of a noun given to `format_count`, whose plural has an -s if it is not given."""
+    match nouns:
+        case [ast.Constant(value=str() as one)]:
+            yield f"%(number)s {one}", f"%(number)s {one}s"
+        case [ast.Constant(value=str() as one), ast.Constant(value=str() as many)]:
+            yield f"%(number)s {one}", f"%(number)s {many}"
 
 
 def _list_pairs(arguments: list[ast.expr], named: dict[str, list[ast.expr]]) -> Iterator[tuple[str, str]]:

@@ -64,6 +64,20 @@ def test_an_item_is_quoted_with_the_sentence_that_it_finishes(text: str, with_le
 
 
 @pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        ("steps", "To publish, take these steps.\n\n1. build\n2. copy"),
+        ("steps", "To publish, take these steps. Do it in time:\n\n1. build\n2. copy"),
+        ("folgenden", "Nehmen Sie die folgenden Dinge mit.\n\n- Ausweis\n- Schuhe"),
+        ("comme suit", "On procède comme suit.\n\n- demander\n- signer"),
+        ("siguiente", "Si no está al día, ejecute la orden siguiente.\n\n```\ngit pull\n```"),
+    ],
+)
+def test_a_sentence_is_quoted_with_the_list_or_code_that_it_points_to(words: str, text: str) -> None:
+    assert quoted(text, words) == text
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "The pump heats the bath. It takes an hour.",

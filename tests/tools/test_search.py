@@ -42,6 +42,20 @@ def test_a_list_with_a_clear_winner_outvotes_a_flat_list() -> None:
     knowing = RankedList("semantic", 0.9, [("answer", 0.9)] + [(f"s{n}", 0.30 - 0.001 * n) for n in range(49)])
     fused = fuse([guessing, knowing], 60)
     assert max(fused, key=lambda id_: fused[id_].score) == "answer"
+    by_rank = fuse([guessing, knowing], 60, by_rank=True)
+    assert max(by_rank, key=lambda id_: by_rank[id_].score) == "k0"
+
+
+def test_fusion_by_rank_is_reciprocal_rank_fusion() -> None:
+    lists = [
+        RankedList("keyword", 1.0, [("a", 9.0), ("b", 1.0)]),
+        RankedList("semantic", 1.0, [("b", 0.4), ("c", 0.1)]),
+    ]
+    fused = fuse(lists, 60, by_rank=True)
+    plain = {"a": 1 / 61, "b": 1 / 62 + 1 / 61, "c": 1 / 62}
+    assert {id_: one.score for id_, one in fused.items()} == pytest.approx(
+        {id_: score * 61 / 2 for id_, score in plain.items()}
+    )
 
 
 def test_the_standing_in_a_short_keyword_list_counts_missing_passages() -> None:

@@ -15,7 +15,8 @@ from itertools import takewhile
 from textwrap import dedent
 
 from argot.corpus.chunking.blocks import is_unfinished
-from argot.languages.quoted_words import leans_back
+from argot.languages.detection import identify_listed_language
+from argot.languages.quoted_words import leans_back, points_below
 from argot.markdown_rows import cut_cells
 from argot.tools.answering.embedded_instructions import find_orders
 from argot.tools.text.markdown_prose import extract_prose
@@ -30,6 +31,8 @@ _MAX_HEADING_WORDS = 8
 MAX_STEPS = 12  # units of a list that are quoted together
 SPARE_CHARS = 300  # characters
 _RUNS = ("item", "row")
+_MAX_SENTENCES_BETWEEN = 2  # from one that points to a list to the list
+_BELOW = ("item", "row", "code")  # what a sentence may introduce
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,22 +245,44 @@ def _is_introduction(unit: Unit) -> bool:
 
 
 def _introduces_list(number: int, units: Sequence[Unit]) -> bool:
-    """Return whether a sentence ends with a colon, or is left for the items below it to finish: "You may not enter if
-    you".
+    """Return whether a sentence ends with a colon, is left for the items below it to finish ("You may not enter if
+    you"), or points to them ("Take these steps.").
     """
     unit, following = units[number], units[number + 1 : number + 2]
-    before_items = any(one.kind == "item" for one in following)
-    return _is_introduction(unit) or (before_items and is_unfinished(unit.plain))
+    if _is_introduction(unit):
+        return True
+    below = next((one.kind for one in following if one.kind in _BELOW), None)
+    unfinished = below == "item" and is_unfinished(unit.plain)
+    return unfinished or (below is not None and points_below(unit.plain, _identify_language(units)))
+
+
+def _find_list_below(unit: Unit, units: Sequence[Unit]) -> int | None:
+    """Return the number of the first unit below a sentence that introduces a list or code, or points to one below the
+    rest of its paragraph.
+    """
+    following = unit.number + 1
+    if _introduces_list(unit.number, units):
+        return following
+    rest = list(takewhile(lambda one: one.kind == "prose" and not one.apart, units[following:]))
+    following += len(rest)
+    reaches = len(rest) <= _MAX_SENTENCES_BETWEEN and following < len(units) and units[following].kind in _BELOW
+    return following if reaches and points_below(unit.plain, _identify_language(units)) else None
+
+
+def _identify_language(units: Sequence[Unit]) -> str:
+    """Identify the language of a passage, which more than one sentence shows."""
+    return identify_listed_language(" ".join(unit.text for unit in units))
 
 
 def _add_neighbours(unit: Unit, units: Sequence[Unit]) -> list[int]:
     numbers = [unit.number]
     before = unit.number - 1
-    if before >= 0 and leans_back(unit.plain) and units[before].kind == "prose":
+    if before >= 0 and units[before].kind == "prose" and leans_back(unit.plain, _identify_language(units)):
         numbers.insert(0, before)
-    if _introduces_list(unit.number, units):
-        following = unit.number + 1
-        while following < len(units) and units[following].kind in ("item", "row", "code") and len(numbers) < MAX_STEPS:
+    following = _find_list_below(unit, units)
+    if following is not None:
+        numbers.extend(range(unit.number + 1, following))
+        while following < len(units) and units[following].kind in _BELOW and len(numbers) < MAX_STEPS:
             numbers.append(following)
             following += 1
     return numbers

@@ -100,7 +100,8 @@ def hybrid_search(  # noqa: PLR0917
     ]
     # The store decides who may read a passage, whatever an index still contains.
     readable = corpus.store.passages(principal, list({id_: None for one in lists for id_, _ in one.found}))
-    fused = fuse(lists, profile.rrf_k, {id_: passage for id_, (passage, _) in readable.items()})
+    known = {id_: passage for id_, (passage, _) in readable.items()}
+    fused = fuse(lists, profile.rrf_k, known, by_rank=profile.rank_fusion)
     best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))
     hits = []
     for id_ in best:
@@ -260,12 +261,15 @@ def _fold_derived(found: Iterable[tuple[DerivedText, float]]) -> list[tuple[str,
 # -- fusion -----------------------------------------------------------------------------------------------------------
 
 
-def fuse(lists: Sequence[RankedList], k: int, passages: Mapping[str, Passage] | None = None) -> dict[str, FusedScore]:
+def fuse(
+    lists: Sequence[RankedList], k: int, passages: Mapping[str, Passage] | None = None, *, by_rank: bool = False
+) -> dict[str, FusedScore]:
     """Return each passage's sum over lists of weight * standing * (k + 1) / (k + rank), divided by the weights of the
     lists that found anything; 1 means first and far ahead everywhere.
 
     Args:
         passages: those found, by id, where their languages are to count.
+        by_rank: every standing is 1, as in reciprocal rank fusion (AccurateRAG 2.3.3).
     """
     filled = [found for found in lists if found.found]
     found_ids = dict.fromkeys(id_ for one in filled for id_, _ in one.found)
@@ -275,9 +279,9 @@ def fuse(lists: Sequence[RankedList], k: int, passages: Mapping[str, Passage] | 
     scores: dict[str, float] = {}
     ranks: dict[str, dict[str, int]] = {}
     for one in filled:
-        standings = measure_standing(one)
+        standings = {} if by_rank else measure_standing(one)
         for rank, (id_, _) in enumerate(one.found, start=1):
-            vote = _weigh_list(one, known.get(id_)) * standings[id_] * (k + 1) / (k + rank)
+            vote = _weigh_list(one, known.get(id_)) * standings.get(id_, 1.0) * (k + 1) / (k + rank)
             scores[id_] = scores.get(id_, 0.0) + vote / totals[id_]
             best = ranks.setdefault(id_, {})
             best[one.name] = min(rank, best.get(one.name, rank))
@@ -320,7 +324,7 @@ def search_triples(corpus: Corpus, principal: Principal, query: str, profile: Pr
         vector = corpus.embedder.embed_queries([query])[0]
         found = corpus.search_semantic(principal, "triple", vector, profile.candidates)
         lists.append(RankedList("semantic", profile.weight_semantic, found, profile.candidates))
-    fused = fuse(lists, profile.rrf_k)
+    fused = fuse(lists, profile.rrf_k, by_rank=profile.rank_fusion)
     # By id if scores are equal, whatever order the indexes have for them.
     best = sorted(fused, key=lambda id_: (-fused[id_].score, id_))[:limit]
     readable = corpus.store.triples(principal, best)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argot.languages.catalogues import translate_number
+from argot.languages.catalogues import translate, translate_number
 from argot.ui.cli.command_base import line, print_table, say, say_aside
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
@@ -41,7 +41,7 @@ def verify(
     text: EditedText = "",
 ) -> None:
     """Verify an answer: whoever asks the same question and may read its sources gets it first, with your name."""
-    say(f"Verified as answer {found.id}: {line(found.question)}")
+    say(translate("Verified as answer %(id)s: %(question)s", id=found.id, question=line(found.question)))
 
 
 @answer_command(
@@ -65,10 +65,10 @@ def list_answers(
 @answer_command("questions.verified_answers.verified_renew", "argot answers renew 3", json=True)
 def renew(found: VerifiedShown, /, answer: AnswerId, text: EditedText = "") -> None:
     """Verify an answer again: its text is compared with its documents as they are now."""
-    say(f"Verified answer {found.id} again: {line(found.question)}")
+    say(translate("Verified answer %(id)s again: %(question)s", id=found.id, question=line(found.question)))
 
 
 @answer_command("questions.verified_answers.verified_remove", "argot answers remove 3")
 def remove(found: VerifiedShown, /, answer: AnswerId) -> None:
     """Drop a verified answer: its question is answered like any other."""
-    say(f"Dropped answer {found.id}: {line(found.question)}")
+    say(translate("Dropped answer %(id)s: %(question)s", id=found.id, question=line(found.question)))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from argot.languages.catalogues import translate
+from argot.languages.catalogues import format_local_number, translate, translate_number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,8 +85,9 @@ def line(text: object) -> str:
 
 
 def format_count(number: int, one: str, many: str = "") -> str:
-    """Format a number with its noun: 1 term, 3 terms, 12,000 terms."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    """Format a number with its noun in the language of the terminal: 1 term, 3 terms, 12,000 terms."""
+    forms = f"%(number)s {one}", f"%(number)s {many or one + 's'}"
+    return translate_number(*forms, number, number=format_local_number(number))
 
 
 def say(text: object = "") -> None:
@@ -127,9 +128,10 @@ _ESCAPES = _EscapeTable()
 
 
 def print_table(headings: list[str], rows: list[list[object]]) -> None:
-    """Print columns, cut to the width of a terminal; in a pipe, values separated by tabs. Their headings then go to
-    standard error, so that scripts get rows alone.
+    """Print columns with headings in the language of the terminal, cut to its width; in a pipe, values separated by
+    tabs. Their headings then go to standard error, so that scripts get rows alone.
     """
+    headings = [translate(heading) for heading in headings]
     if not sys.stdout.isatty():
         if rows:
             say_aside("\t".join(headings))

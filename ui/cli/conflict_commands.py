@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argot.errors import InvalidInput
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -78,7 +79,7 @@ def conflicts(
     with open_knowledge_base(home) as client:
         if reopen is not None:
             done = client.as_user(as_user).call(glossary_reopen_conflict, change=reopen, why=why)
-            say(f"Reopened: {line(', '.join(done.about))} [change {done.id}]")
+            say(translate("Reopened: %(about)s [change %(id)s]", about=line(", ".join(done.about)), id=done.id))
             return
         if accept:
             _accept(client, senses or [], why, as_user)
@@ -104,22 +105,29 @@ def _accept(client: Client, numbers: list[int], why: str, as_user: str | None) -
     for one in between:
         seen = [(sense.id, sense.version) for sense in one.senses]
         done = client.as_user(as_user).call(glossary_accept_conflict, kind=one.kind, senses=seen, why=why)
-        say(f"Accepted: {line(one.message)} [change {done.change}]")
+        say(translate("Accepted: %(message)s [change %(change)s]", message=line(one.message), change=done.change))
 
 
 def _show(found: ConflictList, *, accepted: bool) -> None:
     rows = [_make_row(one) for one in found.conflicts]
     print_table([*_HEADINGS, "change", "by", "why"] if accepted else _HEADINGS, rows)
-    first = f", of which the first {len(rows)}" if found.total > len(rows) else ""
+    first = translate(", of which the first %(number)s", number=len(rows)) if found.total > len(rows) else ""
     if accepted:
         # Beside the table, so that a pipe gets rows alone.
         say_aside(f"{format_count(found.total, 'accepted conflict')}{first}")
         if rows:
-            say_aside("Reopen one with: argot glossary conflicts --reopen CHANGE")
+            say_aside(translate("Reopen one with: argot glossary conflicts --reopen CHANGE"))
         return
-    say_aside(f"{format_count(found.total, 'item')} to review{first}, {found.accepted} accepted")
+    say_aside(
+        translate(
+            "%(total)s to review%(first)s, %(accepted)s accepted",
+            total=format_count(found.total, "item"),
+            first=first,
+            accepted=found.accepted,
+        )
+    )
     if any(one.may_accept for one in found.conflicts):
-        say_aside("Accept one with: argot glossary conflicts SENSE... --accept")
+        say_aside(translate("Accept one with: argot glossary conflicts SENSE... --accept"))
 
 
 def _make_row(one: ConflictShown) -> list[object]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from argot.errors import InvalidInput
+from argot.languages.catalogues import translate
 from argot.remedies import LIST_DOCUMENTS
 from argot.types import DerivableKind
 from argot.ui.cli.command_base import (
@@ -123,15 +124,36 @@ def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *,
 
 def _print_summary(result: DeriveReport) -> None:
     for problem in result.problems:
-        say_aside(f"failed: {line(problem.name)}, {problem.kind} of {problem.passage}: {line(problem.detail)}")
+        say_aside(
+            translate(
+                "failed: %(name)s, %(kind)s of %(passage)s: %(detail)s",
+                name=line(problem.name),
+                kind=problem.kind,
+                passage=problem.passage,
+                detail=line(problem.detail),
+            )
+        )
     # Otherwise the output would read as if nothing could be made.
     if not result.total:
-        say("Nothing was missing.")
+        say(translate("Nothing was missing."))
         return
-    failed = f", {result.failed} failed: the same command tries them again" if result.failed else ""
+    failed = (
+        translate(", %(number)s failed: the same command tries them again", number=result.failed)
+        if result.failed
+        else ""
+    )
     say(
-        f"{result.texts} texts and {result.triples} triples of {result.made} passages{failed} "
-        f"({line(result.model)}, {result.calls} calls, {result.completion_tokens} tokens written)."
+        translate(
+            "%(texts)s texts and %(triples)s triples of %(made)s passages%(failed)s (%(model)s, "
+            "%(calls)s calls, %(completion_tokens)s tokens written).",
+            texts=result.texts,
+            triples=result.triples,
+            made=result.made,
+            failed=failed,
+            model=line(result.model),
+            calls=result.calls,
+            completion_tokens=result.completion_tokens,
+        )
     )
 
 
@@ -155,7 +177,7 @@ def _list(client: Client, json_: bool) -> None:
     ]
     print_table(["kind", "texts", "passages", "documents", "prompt", "model"], rows)
     if not rows:
-        say_aside("Nothing was derived yet. Begin with: argot derive --kind expert_summary")
+        say_aside(translate("Nothing was derived yet. Begin with: argot derive --kind expert_summary"))
 
 
 def _print_status(client: Client, documents: list[str], json_: bool) -> None:
@@ -171,17 +193,28 @@ def _print_status(client: Client, documents: list[str], json_: bool) -> None:
     )
     if not found.kinds:
         say_aside(
-            "Nothing is derived in the background: that requires a language model (ARGOT_MODEL_URL), or one that sees "
-            "pictures (ARGOT_VISION_URL; ARGOT_DERIVE_IN_BACKGROUND)."
+            translate(
+                "Nothing is derived in the background: that requires a language model "
+                "(ARGOT_MODEL_URL), or one that sees pictures (ARGOT_VISION_URL; "
+                "ARGOT_DERIVE_IN_BACKGROUND)."
+            )
         )
         return
-    counted = ", ".join(f"{count} {state}" for state, count in found.counts.items()) or "no documents"
-    budget = f" of {found.calls_per_day}" if found.calls_per_day else ""
-    say_aside(f"{counted}; {found.calls_today}{budget} calls today (UTC), {found.tokens_today} tokens.")
+    counted = ", ".join(f"{count} {state}" for state, count in found.counts.items()) or translate("no documents")
+    budget = translate(" of %(total)s", total=found.calls_per_day) if found.calls_per_day else ""
+    say_aside(
+        translate(
+            "%(counted)s; %(calls_today)s%(budget)s calls today (UTC), %(tokens_today)s tokens.",
+            counted=counted,
+            calls_today=found.calls_today,
+            budget=budget,
+            tokens_today=found.tokens_today,
+        )
+    )
     if not found.running:
-        say_aside("Nothing is being derived now: a running service does that (argot serve).")
+        say_aside(translate("Nothing is being derived now: a running service does that (argot serve)."))
     if found.resting:
-        say_aside(f"Waiting: {line(found.resting)}")
+        say_aside(translate("Waiting: %(resting)s", resting=line(found.resting)))
 
 
 def _remove(client: Client, kinds: list[DerivableKind], documents: list[str], json_: bool) -> None:
@@ -191,4 +224,5 @@ def _remove(client: Client, kinds: list[DerivableKind], documents: list[str], js
     if json_:
         say_json(removed)
     else:
-        say("Removed " + ", ".join(f"{count} of kind {kind}" for kind, count in removed.items()) + ".")
+        parts = (translate("%(number)s of kind %(kind)s", number=count, kind=kind) for kind, count in removed.items())
+        say(translate("Removed %(kinds)s.", kinds=", ".join(parts)))

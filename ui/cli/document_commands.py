@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import typer
 
 from argot.errors import InvalidInput
-from argot.languages.catalogues import translate
+from argot.languages.catalogues import format_local_percent, translate
 from argot.ui.cli.command_base import (
     AsUser,
     Audience,
@@ -162,9 +162,16 @@ def remove(
     with open_knowledge_base(home) as client:
         removed = client.call(remove_case, document=document, forever=forever)
         kept = any(one.id == removed.id for one in client.call(removed_list))
-    say(f"Removed {line(removed.name)} ({removed.id}), {format_count(removed.passages, 'passage')}.")
+    say(
+        translate(
+            "Removed %(name)s (%(id)s), %(passages)s.",
+            name=line(removed.name),
+            id=removed.id,
+            passages=format_count(removed.passages, "passage"),
+        )
+    )
     if kept:
-        say_aside(f"It can be brought back with: argot documents restore {removed.id}")
+        say_aside(translate("It can be brought back with: argot documents restore %(id)s", id=removed.id))
 
 
 def list_documents(documents: list[StoredDocument], /) -> None:
@@ -175,7 +182,9 @@ def list_documents(documents: list[StoredDocument], /) -> None:
     ]
     print_table(["id", "name", "title", "passages", "audience", "added"], rows)
     say_aside(
-        format_count(len(documents), "document") if documents else "No documents yet. Add some with: argot add PATHS"
+        format_count(len(documents), "document")
+        if documents
+        else translate("No documents yet. Add some with: argot add PATHS")
     )
 
 
@@ -192,15 +201,34 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
         return
     about = found.document
     say(f"{line(about.title)}\n{line(about.uri)}")
-    say(f"{about.id}, revision {about.revision_id} of {about.added_at[:10]}")
-    say(f"{format_count(len(found.passages), 'passage')}, for {format_audience(about.audience)}")
+    say(
+        translate(
+            "%(id)s, revision %(revision_id)s of %(added_at)s",
+            id=about.id,
+            revision_id=about.revision_id,
+            added_at=about.added_at[:10],
+        )
+    )
+    say(
+        translate(
+            "%(passages)s, for %(audience)s",
+            passages=format_count(len(found.passages), "passage"),
+            audience=format_audience(about.audience),
+        )
+    )
     for name, value in [("date", about.date), *((one.name, one.value) for one in about.fields)]:
         if value:
             say(f"{line(name)}: {line(value)}")
     for warning in about.warnings:
-        say(f"Not fully read: {line(warning)}")
+        say(translate("Not fully read: %(warning)s", warning=line(warning)))
     for one in near:
-        say(f"Nearly the same as {line(one.other.name)} ({one.likeness:.0%} alike)")
+        say(
+            translate(
+                "Nearly the same as %(name)s (%(likeness)s alike)",
+                name=line(one.other.name),
+                likeness=format_local_percent(one.likeness),
+            )
+        )
     for passage in found.passages:
         where = f" ({passage.page_kind} {passage.page})" if passage.page else ""
         # With its id, which the API uses for a passage.
@@ -215,7 +243,7 @@ def reindex(home: Home = None) -> None:
 
     with open_knowledge_base(home) as client, show_progress("indexing") as move:
         result = client.watch(move).call(reindex_case)
-    say(f"Indexed {format_count(result.passages, 'passage')}.")
+    say(translate("Indexed %(passages)s.", passages=format_count(result.passages, "passage")))
 
 
 class Bar:
@@ -229,7 +257,7 @@ class Bar:
     def move(self, event: dict[str, Any]) -> None:
         name = line(event.get("name") or "")
         if event.get("kind") == "waiting":
-            say_aside(f"waiting: {line(event['detail'])}")
+            say_aside(translate("Waiting: %(resting)s", resting=line(event["detail"])))
         share = f", {line(event['detail'])}" if event.get("kind") == "progress" and event.get("detail") else ""
         # A longer name would push the bar off the line. A total of `None` is shown as unknown.
         said = f"{self._label} {name}"[: 60 - len(share)] + share

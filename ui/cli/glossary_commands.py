@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from argot.languages.catalogues import translate
 from argot.types import SenseStatus
 from argot.ui.cli import conflict_commands, glossary_file_commands, glossary_history_commands, review_commands
 from argot.ui.cli.command_base import (
@@ -82,7 +83,7 @@ def list_senses(
     say_aside(
         format_count(len(senses), "sense")
         if senses
-        else "No such senses. Define one with: argot glossary add TERM CONTEXT EXPANSION"
+        else translate("No such senses. Define one with: argot glossary add TERM CONTEXT EXPANSION")
     )
 
 
@@ -123,7 +124,7 @@ def add_sense(
     for one in warnings:
         # Without warnings about the very sense that this command changed, or that no document spells it out.
         if one.kind != "no_document" and sense.id not in one.senses:
-            say_aside(f"Note: {line(one.message)}")
+            say_aside(translate("Note: %(message)s", message=line(one.message)))
 
 
 @glossary_command(
@@ -135,7 +136,7 @@ def misses(found: list[MissRecord], /) -> None:
         ["term", "times", "last", "question"],
         [[one.term, one.count, one.last, one.questions[0] if one.questions else ""] for one in found],
     )
-    say_aside(f"{format_count(len(found), 'term')} nobody has defined")
+    say_aside(translate("%(found)s nobody has defined", found=format_count(len(found), "term")))
 
 
 @glossary.command(
@@ -178,16 +179,24 @@ def mine(
 
 
 def _say_mined(result: MiningReport, shown: int) -> None:
-    counts = {"known": result.known, "decided": result.decided}
-    left_out = [f"{count} {name} already" for name, count in counts.items() if count]
-    what = "proposed" if result.stored else "found, none stored"
-    some = f" (the surest {shown} are shown)" if shown < result.offered else ""
-    documents = f"{result.documents} documents read"
-    skipped = f", {result.skipped} were read before" if result.skipped else ""
-    say_aside(", ".join([f"{result.offered} {what}{some}", *left_out, documents + skipped]))
+    wording = "%(number)s proposed" if result.stored else "%(number)s found, none stored"
+    told = [translate(wording, number=result.offered)]
+    if shown < result.offered:
+        told.append(translate("the surest %(number)s are shown", number=shown))
+    counted = (
+        (result.known, translate("%(number)s known already", number=result.known)),
+        (result.decided, translate("%(number)s decided already", number=result.decided)),
+        (result.documents, translate("%(number)s documents read", number=result.documents)),
+        (result.skipped, translate("%(number)s were read before", number=result.skipped)),
+    )
+    told += [text for number, text in counted if number]
+    say_aside(", ".join(told))
     if result.offered and result.stored:
         say_aside(
-            "Accept them in the pages of `argot serve`, or with: argot glossary accept --least 0.8 --context CONTEXT"
+            translate(
+                "Accept them in the pages of `argot serve`, or with: argot glossary accept --least "
+                "0.8 --context CONTEXT"
+            )
         )
 
 
@@ -207,7 +216,7 @@ def add_context(
     audience: Audience = None,
 ) -> None:
     """Make a context, or change one."""
-    say(f"Context {line(made.name)}")
+    say(translate("Context %(name)s", name=line(made.name)))
 
 
 @UseCaseCommands(context, as_user=True)("glossary.contexts.context_list", "argot context list", name="list", json=True)

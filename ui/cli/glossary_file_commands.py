@@ -13,7 +13,7 @@ import typer
 
 from argot.errors import InvalidInput
 from argot.files import NotAFile, read_bytes
-from argot.languages.catalogues import translate, translate_number
+from argot.languages.catalogues import format_local_number, translate, translate_number
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -245,7 +245,7 @@ def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home:
         return
     # As bytes: CSV has its own line ends, which Windows would double.
     _write_file(file, decode_export(text, wanted))
-    say_aside(f"Wrote {file}")
+    say_aside(translate("Wrote %(file)s", file=file))
 
 
 def _upload(file: str, home: Path | None) -> _File:
@@ -280,28 +280,31 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
         _say_columns(found.columns)
         _say_notices([replace(one, row=0, column="") for one in found.notices])
         if found.everyday:
-            more = f" and {found.everyday_count - len(found.everyday)} more"
+            more = translate(" and %(number)s more", number=found.everyday_count - len(found.everyday))
             names = ", ".join(map(line, found.everyday)) + (more if found.everyday_count > len(found.everyday) else "")
             say_aside(
-                f"Everyday words among the terms: {names}. They become drafts unless you decide with --everyday take or"
-                " leave."
+                translate(
+                    "Everyday words among the terms: %(names)s. They become drafts unless you decide "
+                    "with --everyday take or leave.",
+                    names=names,
+                )
             )
         for one in found.added:
             say(f"+ {_describe_sense(one)}")
-        _say_more(counts.added - len(found.added), "that would be added")
+        _say_more(counts.added - len(found.added), translate("that would be added"))
         for update in found.updated:
             say(f"~ {_describe_sense(update.after)}")
             for name in (one.name for one in fields(update.after)):
                 before, after = getattr(update.before, name), getattr(update.after, name)
                 if after != before:
                     say(f"    {name}: {_format_value(before)} -> {_format_value(after)}")
-        _say_more(counts.updated - len(found.updated), "that would be updated")
+        _say_more(counts.updated - len(found.updated), translate("that would be updated"))
         for problem in found.problems:
             say(f"! {_describe_problem(problem.where, problem.message)}")
         _say_ignored(found.ignored)
-        _say_more(counts.problems - len(found.problems), "problems")
-        _say_named("Drafts among the added", found.drafts, found.drafts_count)
-        _say_named("Several meanings in the same context", found.conflicting, found.conflicting_count)
+        _say_more(counts.problems - len(found.problems), translate("problems"))
+        _say_named(translate("Drafts among the added"), found.drafts, found.drafts_count)
+        _say_named(translate("Several meanings in the same context"), found.conflicting, found.conflicting_count)
         wording = (
             "With --partial, %(added)s would be added, %(updated)s updated, %(unchanged)s unchanged"
             if counts.problems and not partial
@@ -320,14 +323,18 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
 
 def _say_more(more: int, what: str) -> None:
     if more > 0:
-        say_aside(f"and {more:,} more {what}")
+        say_aside(translate("and %(more)s more %(what)s", more=format_local_number(more), what=what))
 
 
 def _say_named(what: str, names: Sequence[str], count: int) -> None:
     """Show how many terms these are, and the first of them."""
     if count:
         shown = names[:_MAX_NAMED]
-        more = f" and {count - len(shown):,} more" if count > len(shown) else ""
+        more = (
+            translate(" and %(number)s more", number=format_local_number(count - len(shown)))
+            if count > len(shown)
+            else ""
+        )
         say_aside(f"{what}: {count:,}: {', '.join(map(line, shown))}{more}")
 
 
@@ -353,6 +360,8 @@ def _format_part(part: Any) -> str:
 def _say_ignored(ignored: Mapping[str, int]) -> None:
     if ignored:
         say_aside(
-            "Left out, because a glossary has no field for it: "
-            + ", ".join(f"{line(k)} ({n})" for k, n in ignored.items())
+            translate(
+                "Left out, because a glossary has no field for it: %(names)s",
+                names=", ".join(f"{line(k)} ({n})" for k, n in ignored.items()),
+            )
         )

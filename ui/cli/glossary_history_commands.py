@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argot.errors import InvalidInput
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -65,7 +66,7 @@ def _show_changes(found: list[ChangeSet], *, json_: bool) -> None:
             for one in found
         ],
     )
-    say_aside("Take one back with: argot glossary roll-back CHANGE")
+    say_aside(translate("Take one back with: argot glossary roll-back CHANGE"))
 
 
 def _show_entries(found: list[HistoryEntry], *, json_: bool) -> None:
@@ -111,7 +112,13 @@ def roll_back(
     given = {"change": change} if term is None else {"term": term, "moment": moment}
     with open_knowledge_base(home) as client:
         done = client.as_user(as_user).call(glossary_roll_back, why=why, force=force, **given)
-    say(f"Change {done.id} rolled back {done.rows} entries. Undo it with: argot glossary roll-back {done.id}")
+    say(
+        translate(
+            "Change %(id)s rolled back %(rows)s entries. Undo it with: argot glossary roll-back %(id)s",
+            id=done.id,
+            rows=done.rows,
+        )
+    )
 
 
 def _format_time(at: str) -> str:

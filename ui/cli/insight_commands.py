@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from argot.languages.catalogues import format_local_number, translate
 from argot.ui.cli.command_base import format_count, line, print_table, say, say_aside
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
@@ -31,12 +32,26 @@ def insight(
     model calls.
     """
     if not found.counted_from:
-        say_aside("No question has been counted yet.")
+        say_aside(translate("No question has been counted yet."))
         return
-    say(f"{format_count(found.counts.questions, 'question')} from {found.since} to {found.until} (days in UTC)")
+    say(
+        translate(
+            "%(questions)s from %(since)s to %(until)s (days in UTC)",
+            questions=format_count(found.counts.questions, "question"),
+            since=found.since,
+            until=found.until,
+        )
+    )
     _print_counts(found)
     _print_subjects(found)
-    say(f"\nThumbs: {found.thumbs.up:,} up, {found.thumbs.down:,} down")
+    say(
+        "\n"
+        + translate(
+            "Thumbs: %(up)s up, %(down)s down",
+            up=format_local_number(found.thumbs.up),
+            down=format_local_number(found.thumbs.down),
+        )
+    )
     for one in found.thumbs.reasons:
         say(f"  {'+' if one.value > 0 else '-'} {line(one.question)}{f': {line(one.comment)}' if one.comment else ''}")
     _print_documents(found)
@@ -56,8 +71,13 @@ def _print_counts(found: Insight) -> None:
     )
     used = counts.model
     say(
-        f"Language model: {format_count(used.calls, 'call')}, {used.failed:,} failed, {used.sent:,} tokens sent,"
-        f" {used.received:,} received"
+        translate(
+            "Language model: %(calls)s, %(failed)s failed, %(sent)s tokens sent, %(received)s received",
+            calls=format_count(used.calls, "call"),
+            failed=format_local_number(used.failed),
+            sent=format_local_number(used.sent),
+            received=format_local_number(used.received),
+        )
     )
 
 
@@ -66,13 +86,19 @@ def _format_seconds(seconds: float | None) -> str:
 
 
 def _print_subjects(found: Insight) -> None:
-    say("\nQuestions without an answer, by subject:")
+    say("\n" + translate("Questions without an answer, by subject:"))
     for group in found.unanswered.groups:
-        named = f"“{line(group.typical)}”" if group.typical else "(nobody has shared the wording)"
+        named = f"“{line(group.typical)}”" if group.typical else translate("(nobody has shared the wording)")
         terms = f" [{', '.join(map(line, group.terms))}]" if group.terms else ""
         say(f"  {group.questions:,} × {named}{terms}")
     if found.unanswered.unnamed:
-        say(f"  {found.unanswered.unnamed:,} in no group here, because nobody has shared the wording")
+        say(
+            "  "
+            + translate(
+                "%(unnamed)s in no group here, because nobody has shared the wording",
+                unnamed=format_local_number(found.unanswered.unnamed),
+            )
+        )
     if found.missed:
         print_table(["term missed", "questions"], [[line(one.term), one.questions] for one in found.missed])
 
@@ -80,7 +106,7 @@ def _print_subjects(found: Insight) -> None:
 def _print_documents(found: Insight) -> None:
     documents = found.documents
     if documents.cited:
-        print_table(["document cited", "answers"], [[line(one.name), one.answers] for one in documents.cited])
-    say(f"Documents that no answer has ever cited: {documents.never:,}")
+        print_table(["document cited", "answers with it"], [[line(one.name), one.answers] for one in documents.cited])
+    say(translate("Documents that no answer has ever cited: %(never)s", never=format_local_number(documents.never)))
     for one in documents.never_cited:
         say(f"  {line(one.name)}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     Home,
     Json,
@@ -68,15 +69,30 @@ def list_jobs(
         if one.error and one.state != "done":
             say_aside(f"{one.id}: {line(one.error)}")
     if aside := [one for one in found if one.state == "aside"]:
-        say_aside(f"{format_count(len(aside), 'job')} put aside. Retry one with: argot jobs retry {aside[0].id}")
-    say_aside(format_count(len(found), "job") if found else "No jobs.")
+        say_aside(
+            translate(
+                "%(aside)s put aside. Retry one with: argot jobs retry %(id)s",
+                aside=format_count(len(aside), "job"),
+                id=aside[0].id,
+            )
+        )
+    say_aside(format_count(len(found), "job") if found else translate("No jobs."))
 
 
 @job_command("operations.job_queue.job_show", "argot jobs show 12", "argot jobs show 12 --json", json=True)
 def show(found: JobDetails, /, job: JobNumber) -> None:
     """Show a job and its result."""
     one = found.job
-    say(f"Job {one.id}: {one.kind} {line(one.label)}, {_describe_state(one)}, asked by {line(one.asked_by)}")
+    say(
+        translate(
+            "Job %(id)s: %(kind)s %(label)s, %(state)s, asked by %(asked_by)s",
+            id=one.id,
+            kind=one.kind,
+            label=line(one.label),
+            state=_describe_state(one),
+            asked_by=line(one.asked_by),
+        )
+    )
     for name, value in (
         ("put", one.put_at),
         ("begun", one.started_at),
@@ -131,7 +147,15 @@ def _tell(moved: JobMoved) -> None:
 
 
 def _say_state(one: JobShown) -> None:
-    say(f"Job {one.id} ({one.kind} {line(one.label)}): {_describe_state(one)}")
+    say(
+        translate(
+            "Job %(id)s (%(kind)s %(label)s): %(state)s",
+            id=one.id,
+            kind=one.kind,
+            label=line(one.label),
+            state=_describe_state(one),
+        )
+    )
 
 
 def _describe_state(one: JobShown) -> str:

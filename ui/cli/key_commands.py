@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argot.languages.catalogues import translate_number
+from argot.languages.catalogues import translate, translate_number
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -53,11 +53,17 @@ def add(
     """Make a key, and print it this once. It has all rights of its user."""
     # Only the key on standard output, so that a script can read it from there.
     say(made.key)
-    say_aside(f"Key {made.id} of {line(made.user)}. It is not shown again. Revoke it: argot key revoke {made.id}")
+    say_aside(
+        translate(
+            "Key %(id)s of %(user)s. It is not shown again. Revoke it: argot key revoke %(id)s",
+            id=made.id,
+            user=line(made.user),
+        )
+    )
     if made.ends_at:
-        say_aside(f"It ends on {_format_moment(made.ends_at)}.")
+        say_aside(translate("It ends on %(ends_at)s.", ends_at=_format_moment(made.ends_at)))
     if made.user == "local":
-        say_aside("It works only as long as nobody has a password; after that, make one for a user.")
+        say_aside(translate("It works only as long as nobody has a password; after that, make one for a user."))
 
 
 @key.command("list", epilog=format_examples("argot key list", "argot key list ann", "argot key list --json"))
@@ -90,7 +96,11 @@ def revoke(
     key: Annotated[str, typer.Argument(metavar="KEY", help="The key's id, as 'argot key list' shows it.")],
 ) -> None:
     """Revoke a key: it stops working at once, also for open connections."""
-    say(f"Key {gone.id} of {line(gone.user)} ({line(gone.name)}) is revoked.")
+    say(
+        translate(
+            "Key %(id)s of %(user)s (%(name)s) is revoked.", id=gone.id, user=line(gone.user), name=line(gone.name)
+        )
+    )
 
 
 def _format_moment(time: str) -> str:

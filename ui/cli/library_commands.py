@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from argot.errors import InvalidInput
+from argot.languages.catalogues import format_local_number, translate
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -85,7 +86,13 @@ def find(
     for one in found.documents:
         if one.warnings:
             say_aside(f"{line(one.name)}: {line('; '.join(one.warnings))}")
-    say_aside(f"{found.found:,} of {format_count(found.total, 'document')}")
+    say_aside(
+        translate(
+            "%(found)s of %(total)s",
+            found=format_local_number(found.found),
+            total=format_count(found.total, "document"),
+        )
+    )
 
 
 @documents.command(
@@ -128,7 +135,15 @@ def label(
         found = client.call(document_label, document=document, tags=tags, audience=readers, fields=fields)
     said = "".join(f", {line(one.name)} {line(one.value)}" for one in found.fields)
     tags_text = ", ".join(map(line, found.tags)) or "none"
-    say(f"{line(found.name)}: tags {tags_text}, for {format_audience(found.audience)}{said}.")
+    say(
+        translate(
+            "%(name)s: tags %(tags_text)s, for %(audience)s%(said)s.",
+            name=line(found.name),
+            tags_text=tags_text,
+            audience=format_audience(found.audience),
+            said=said,
+        )
+    )
     for notice in found.notices:
         say_aside(line(notice))
 
@@ -164,7 +179,11 @@ def change(
         say_json(done)
     else:
         for problem in done.problems:
-            say_aside(f"failed: {line(problem.document)}: {line(problem.detail)}")
+            say_aside(
+                translate(
+                    "failed: %(document)s: %(detail)s", document=line(problem.document), detail=line(problem.detail)
+                )
+            )
         say(f"{chosen}: {format_count(done.done, 'document')}")
         for notice in done.notices:
             say_aside(line(notice))
@@ -175,9 +194,17 @@ def change(
 @document_command("documents.passages.document_use", "argot documents use handbook.pdf", json=True)
 def use(found: DocumentUse, /, document: Document) -> None:
     """Count the answers that cited a document, and list the questions that their askers shared."""
-    last = f", the last on {found.last}" if found.last else ""
+    last = translate(", the last on %(day)s", day=found.last) if found.last else ""
     answers = format_count(found.answers, "answer")
-    say(f"{line(found.document.name)}: {answers}, {found.lately} in the last 30 days{last}")
+    say(
+        translate(
+            "%(name)s: %(answers)s, %(lately)s in the last 30 days%(last)s",
+            name=line(found.document.name),
+            answers=answers,
+            lately=found.lately,
+            last=last,
+        )
+    )
     for question in found.questions:
         say(f"  {line(question)}")
 
@@ -285,7 +312,7 @@ def erase(
         raise InvalidInput("Name one removed document, or give --all.")
     with open_knowledge_base(home) as client:
         found = client.call(removed_erase, document=document)
-    say(f"Erased {format_count(len(found), 'removed document')}.")
+    say(translate("Erased %(found)s.", found=format_count(len(found), "removed document")))
 
 
 def _say_report(report: UploadReport) -> None:

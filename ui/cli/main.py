@@ -44,6 +44,7 @@ from argot.ui.cli import (
     user_commands,
 )
 from argot.ui.cli.command_base import format_examples
+from argot.ui.cli.help_texts import translate_help
 from argot.ui.cli.terminal_language import choose_terminal_language, translate_usage_line
 from argot.wings import load_parts
 
@@ -124,7 +125,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def _run_command(arguments: list[str] | None) -> NoReturn:
     try:
         given = sys.argv[1:] if arguments is None else arguments
-        command = _build_command(given[0] if given else "")
+        command = _build_command(given[0] if given else "", page_language.get())
         if page_language.get() == ENGLISH:
             command(args=arguments, prog_name="argot")
         # Typer prints English; not standalone, it leaves errors of the command line to this module.
@@ -138,8 +139,11 @@ def _run_command(arguments: list[str] | None) -> NoReturn:
         _fail(_translate_error(error))
     except sqlite3.DatabaseError as error:
         remedy = find_remedy(error) or "See which one, and how to repair it, with: argot doctor"
-        told = "A store cannot be read or written: %(why)s. %(remedy)s."
-        _fail(translate(told, why=error, remedy=translate(remedy)))
+        _fail(
+            translate(
+                "A store cannot be read or written: %(error)s. %(remedy)s.", error=error, remedy=translate(remedy)
+            )
+        )
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         what = f"{where}{error.strerror or error}"
@@ -149,20 +153,29 @@ def _run_command(arguments: list[str] | None) -> NoReturn:
         # From the environment, because the settings themselves may be wrong.
         if os.environ.get("ARGOT_LOG_LEVEL") == "DEBUG":
             raise
-        told = "Unexpected %(kind)s: %(why)s. Repeat it with ARGOT_LOG_LEVEL=DEBUG for the details."
-        _fail(translate(told, kind=type(error).__name__, why=error))
+        kind = type(error).__name__
+        _fail(
+            translate(
+                "Unexpected %(kind)s: %(error)s. Repeat it with ARGOT_LOG_LEVEL=DEBUG for the details.",
+                kind=kind,
+                error=error,
+            )
+        )
     sys.exit(0)
 
 
 @cache
-def _build_command(name: str) -> Callable[..., Any]:
+def _build_command(name: str, language: str) -> Callable[..., Any]:
     """Build the command line with only the command or group of this name, or with all of them if there is none such:
-    typer takes a seventh of a second for them all.
+    typer takes a seventh of a second for them all. Its help is in the language.
     """
     only = copy(app)
     only.registered_commands = [one for one in app.registered_commands if _get_name(one) == name]
     only.registered_groups = [one for one in app.registered_groups if one.name == name]
-    return typer.main.get_command(only if only.registered_commands or only.registered_groups else app)
+    command = typer.main.get_command(only if only.registered_commands or only.registered_groups else app)
+    if language != ENGLISH:
+        translate_help(command)
+    return command
 
 
 def _get_name(command: CommandInfo) -> str:

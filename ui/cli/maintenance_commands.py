@@ -54,10 +54,15 @@ def doctor(json_: Json = False, home: Home = None) -> None:
     if json_:
         say_json(findings)
     else:
+        from argot.ui.translation.finding_texts import translate_finding, translate_finding_line
+
+        good, bad = translate("ok"), translate("PROBLEM")
+        width = max(len(good), len(bad))
         for finding in findings:
-            say(f"{'ok     ' if finding['ok'] else 'PROBLEM'}  {finding['name']}: {finding['detail']}")
+            line = translate_finding_line(finding["name"], finding["detail"])
+            say(f"{good if finding['ok'] else bad:{width}}  {line}")
             if not finding["ok"]:
-                say(f"         -> {finding['remedy']}")
+                say(f"{'':{width}}  -> {translate_finding(finding['remedy'])}")
     problems = sum(not finding["ok"] for finding in findings)
     if problems:
         say_aside(translate("%(number)s problem(s)", number=problems))

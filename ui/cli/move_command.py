@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argot.errors import InvalidInput
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     Home,
     Json,
@@ -130,21 +131,30 @@ def _show_progress() -> Iterator[Progress]:
 
 def _print_summary(moved: Moved, target: Settings) -> None:
     say(
-        f"Moved {format_count(moved.rows, 'row')} of {len(moved.tables)} tables, "
-        f"{format_count(moved.originals, 'original')}, {format_count(moved.files, 'small file')} and "
-        f"{format_count(moved.vectors or 0, 'vector')} from {moved.source} to "
-        f"{moved.target}. Each table has the same rows in both, byte for byte."
+        translate(
+            "Moved %(rows)s of %(tables)s tables, %(originals)s, %(files)s and %(vectors)s from "
+            "%(source)s to %(target)s. Each table has the same rows in both, byte for byte.",
+            rows=format_count(moved.rows, "row"),
+            tables=len(moved.tables),
+            originals=format_count(moved.originals, "original"),
+            files=format_count(moved.files, "small file"),
+            vectors=format_count(moved.vectors or 0, "vector"),
+            source=moved.source,
+            target=moved.target,
+        )
     )
     if target.storage.database:
         say(
-            f"From now on set ARGOT_STORE to what you gave with --to,"
-            f" and ARGOT_STORE_SCHEMA={target.storage.schema_name}."
+            translate(
+                "From now on set ARGOT_STORE to what you gave with --to, and ARGOT_STORE_SCHEMA=%(schema_name)s.",
+                schema_name=target.storage.schema_name,
+            )
         )
     else:
-        say(f"From now on leave ARGOT_STORE empty, and give --home {moved.target}.")
+        say(translate("From now on leave ARGOT_STORE empty, and give --home %(target)s.", target=moved.target))
     if target.storage.chroma_url:
-        say("Its vectors are on the Chroma server: ARGOT_CHROMA_URL has to name it.")
-    say(f"{moved.source} is unchanged. Remove it once you no longer need it.")
+        say(translate("Its vectors are on the Chroma server: ARGOT_CHROMA_URL has to name it."))
+    say(translate("%(source)s is unchanged. Remove it once you no longer need it.", source=moved.source))
 
 
 def _rebuild_index(home: Path, settings: Settings) -> None:
@@ -152,4 +162,4 @@ def _rebuild_index(home: Path, settings: Settings) -> None:
     from argot.service.usecases.documents.documents import reindex
 
     with connect(home, settings) as client:
-        say(f"Indexed {format_count(client.call(reindex).passages, 'passage')}.")
+        say(translate("Indexed %(passages)s.", passages=format_count(client.call(reindex).passages, "passage")))

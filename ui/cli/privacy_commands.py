@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argot.errors import InvalidInput
-from argot.languages.catalogues import translate_number
+from argot.languages.catalogues import translate, translate_number
 from argot.ui.cli.command_base import Home, format_examples, line, open_knowledge_base, say, say_aside, say_json
 from argot.ui.cli.user_commands import Name, user, user_command
 
@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
         "people.personal_data.user_erase",
         "argot user erase ann",
         "argot user erase ann --yes",
-        ask="Erase {name} with all conversations, for good?",
+        ask="Erase %(name)s with all conversations, for good?",
     )(erase)
 
 
@@ -57,18 +57,33 @@ def export(
 def erase(done: ErasedPerson, /, name: Name) -> None:
     """Erase a person and everything stored about them. This cannot be undone; backups keep their copies."""
     say(
-        f"Erased {line(name)}: {done.conversations} conversations, {done.files} files,"
-        f" {done.questions} questions in the queue, {done.rows} rows of the account,"
-        f" {done.ratings} of rating studies."
+        translate(
+            "Erased %(name)s: %(conversations)s conversations, %(files)s files, %(questions)s "
+            "questions in the queue, %(rows)s rows of the account, %(ratings)s of rating studies.",
+            name=line(name),
+            conversations=done.conversations,
+            files=done.files,
+            questions=done.questions,
+            rows=done.rows,
+            ratings=done.ratings,
+        )
     )
     if not done.files_clean:
         say_aside(
-            "A store is being read just now: deleted text may stay in its log until the service stops. Erase again."
+            translate(
+                "A store is being read just now: deleted text may stay in its log until the service stops. Erase again."
+            )
         )
     named = {"documents": done.still_named.documents, "senses": done.still_named.senses}
     if any(named.values()):
         kinds = " and ".join(f"{count} {kind}" for kind, count in named.items() if count)
-        say_aside(f"{kinds} still name {line(name)} as a reader. Give them other readers before you reuse the name.")
+        say_aside(
+            translate(
+                "%(kinds)s still name %(name)s as a reader. Give them other readers before you reuse the name.",
+                kinds=kinds,
+                name=line(name),
+            )
+        )
 
 
 def _open_private(path: str, flags: int) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -42,7 +43,7 @@ def list_profiles(found: list[ProfileSummary], /) -> None:
         ["profile", "from", "for", "other than the default"],
         [[one.name, one.origin, one.about, _describe_changes(one)] for one in found],
     )
-    say_aside("Ask with one: argot ask --profile NAME. See its switches: argot profile show NAME")
+    say_aside(translate("Ask with one: argot ask --profile NAME. See its switches: argot profile show NAME"))
 
 
 @profile_command(
@@ -109,8 +110,9 @@ def save(  # noqa: PLR0917
     if json_:
         say_json(saved)
         return
-    say(f"Saved {saved.name}: {_format_switches(saved.changed) or 'as the default'}")
-    say_aside(f"Ask with it: argot ask --profile {saved.name}")
+    switches = _format_switches(saved.changed) or translate("as the default")
+    say(translate("Saved %(name)s: %(switches)s", name=saved.name, switches=switches))
+    say_aside(translate("Ask with it: argot ask --profile %(name)s", name=saved.name))
 
 
 def _describe_changes(one: ProfileSummary) -> str:

@@ -280,7 +280,7 @@ class _Question:
         for option, values in repeated.items():
             given += "".join(f" {option} {shlex.quote(value)}" for value in values or ())
         for choice in result.choices:
-            say(f"  argot answer {result.thread} {shlex.quote(choice.answer)}{given}")
+            say("  " + f"argot answer {result.thread} {shlex.quote(choice.answer)}{given}")
 
 
 def _format_heading(result: AskResult) -> str:

@@ -10,6 +10,7 @@ import typer
 
 from argot.errors import InvalidInput
 from argot.files import read_text
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     AsUser,
     Audience,
@@ -94,13 +95,19 @@ def queue(
     in_queue = {one.id for miss in found for one in miss.proposals}
     others = [one for one in proposals if one.id not in in_queue]
     if others:
-        say("\nOther proposals:")
+        say("\n" + translate("Other proposals:"))
         # Proposals come oldest first; the surest are worth reading first.
         others.sort(key=lambda one: -(one.score or 0))
         print_table(
             ["proposal", "term", "expansion", "from", "sure"], [_make_proposal_row(one) for one in others[:limit]]
         )
-    say_aside(f"{format_count(len(found), 'term')} nobody has defined, {format_count(len(proposals), 'proposal')}")
+    say_aside(
+        translate(
+            "%(found)s nobody has defined, %(proposals)s",
+            found=format_count(len(found), "term"),
+            proposals=format_count(len(proposals), "proposal"),
+        )
+    )
 
 
 def _make_miss_row(miss: QueuedMiss) -> list[object]:
@@ -117,7 +124,9 @@ def propose(found: list[ProposalShown], /, term: Annotated[str, typer.Argument(h
     """Search the documents for the meaning of a term, and propose it with its quotations."""
     rows = [[*_make_proposal_row(one), one.evidence[0].quote if one.evidence else ""] for one in found]
     print_table(["proposal", "term", "expansion", "from", "sure", "evidence"], rows)
-    say_aside(f"{len(found)} proposed" if found else "No document says what it means.")
+    say_aside(
+        translate("%(number)s proposed", number=len(found)) if found else translate("No document says what it means.")
+    )
 
 
 def suggest(
@@ -130,13 +139,13 @@ def suggest(
 ) -> None:
     """Suggest what a term means: those who look after the glossary decide."""
     say(f"{made.id}: {line(made.term)}: {line(made.expansion or made.description)}")
-    say_aside(f"Suggested, confirmed by {made.confirmations}.")
+    say_aside(translate("Suggested, confirmed by %(confirmations)s.", confirmations=made.confirmations))
 
 
 def digest(sent: list[SentDigest], /) -> None:
     """Send the new suggestions to the contacts of the contexts by mail now, instead of once a day."""
     print_table(["contact", "suggestions", "error"], [[line(one.contact), one.suggestions, one.error] for one in sent])
-    say_aside(f"{sum(not one.error for one in sent)} sent")
+    say_aside(translate("%(number)s sent", number=sum(not one.error for one in sent)))
 
 
 def accept(
@@ -196,17 +205,25 @@ def accept(
         )
     say(_describe_sense(sense))
     if not approved:
-        say_aside(f"Answers do not use a draft. See what it would change: argot glossary effects {sense.id}")
-        say_aside(f"Approve it with: argot glossary approve {sense.id}")
+        say_aside(
+            translate(
+                "Answers do not use a draft. See what it would change: argot glossary effects %(id)s", id=sense.id
+            )
+        )
+        say_aside(translate("Approve it with: argot glossary approve %(id)s", id=sense.id))
 
 
 def _say_accepted(done: AcceptedProposals) -> None:
     for sense in done.senses:
         say(_describe_sense(sense))
     for one in done.left:
-        say_aside(f"proposal {one.id} {line(one.term)}: {line(one.reason)}")
-    undo = f"; undo it with: argot glossary roll-back {done.change}" if done.change else ""
-    say_aside(f"{len(done.senses)} accepted, {len(done.left)} left{undo}")
+        say_aside(
+            translate("proposal %(id)s %(term)s: %(reason)s", id=one.id, term=line(one.term), reason=line(one.reason))
+        )
+    undo = translate("; undo it with: argot glossary roll-back %(change)s", change=done.change) if done.change else ""
+    say_aside(
+        translate("%(senses)s accepted, %(left)s left%(undo)s", senses=len(done.senses), left=len(done.left), undo=undo)
+    )
 
 
 def approve(sense: SenseId, why: Why = "", as_user: AsUser = None, home: Home = None) -> None:
@@ -236,7 +253,13 @@ def _change_status(
 
 def merge(merged: Sense, /, proposal_id: ProposalId, sense_id: SenseId, why: Why = "") -> None:
     """Make a proposed term another name of an existing sense."""
-    say(f"{_describe_sense(merged)}; also called {', '.join(map(line, merged.aliases))}")
+    say(
+        translate(
+            "%(sense)s; also called %(aliases)s",
+            sense=_describe_sense(merged),
+            aliases=", ".join(map(line, merged.aliases)),
+        )
+    )
 
 
 def dismiss(
@@ -255,14 +278,14 @@ def dismiss(
             if not (what.isascii() and what.isdigit()):
                 raise InvalidInput(f"Unknown proposal number {what}. Only the dismissal of a proposal can be undone.")
             client.as_user(as_user).call(glossary_reopen, proposal_id=int(what))
-            say(f"Proposal {what} is open again")
+            say(translate("Proposal %(what)s is open again", what=what))
         # Only digits are a proposal, anything else is a term.
         elif what.isascii() and what.isdigit():
             client.as_user(as_user).call(glossary_dismiss, proposal_id=int(what), why=why)
-            say(f"Dismissed proposal {what}")
+            say(translate("Dismissed proposal %(what)s", what=what))
         else:
             client.as_user(as_user).call(glossary_dismiss_miss, term=what, why=why)
-            say(f"Dismissed {line(what)}: it needs no meaning")
+            say(translate("Dismissed %(what)s: it needs no meaning", what=line(what)))
 
 
 def effects(
@@ -300,8 +323,15 @@ def effects(
     for row in changed:
         say(f"\n{line(row.question)}")
         print_table(["", "before", "after"], _make_side_rows(row))
-    left = f", {found.left_out} left out for lack of time" if found.left_out else ""
-    say_aside(f"{format_count(found.questions, 'past question')} with it, {found.changed} of them would change{left}")
+    left = translate(", %(number)s left out for lack of time", number=found.left_out) if found.left_out else ""
+    say_aside(
+        translate(
+            "%(questions)s with it, %(changed)s of them would change%(left)s",
+            questions=format_count(found.questions, "past question"),
+            changed=found.changed,
+            left=left,
+        )
+    )
 
 
 def _make_side_rows(row: QuestionImpact) -> list[list[object]]:

@@ -78,4 +78,10 @@ def add_samples(settings: Settings, report: StartReport) -> None:
             else "adding the samples"
         )
 
-    say_aside(f"Sample knowledge base in {settings.home}: {build(settings.home, settings, move)}")
+    say_aside(
+        translate(
+            "Sample knowledge base in %(home)s: %(added)s",
+            home=settings.home,
+            added=build(settings.home, settings, move),
+        )
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argot.errors import Conflict, InvalidInput
+from argot.languages.catalogues import format_local_number, translate
 from argot.ui.cli.command_base import (
     Audience,
     Home,
@@ -133,7 +134,9 @@ def add(
     if json_:
         say_json(made)
     else:
-        say(f"Source {made.name} ({made.kind}): {line(made.address)}\nRead it with: argot source sync {made.name}")
+        told = "Source %(name)s (%(kind)s): %(address)s"
+        say(translate(told, name=made.name, kind=made.kind, address=line(made.address)))
+        say(translate("Read it with: argot source sync %(name)s", name=made.name))
 
 
 @source.command("list", epilog=format_examples("argot source list", "argot source list --json"))
@@ -163,7 +166,11 @@ def list_sources(json_: Json = False, home: Home = None) -> None:
                 say_aside(f"{one.name}: {line(told)}")
         if one.gone and one.state == "held":
             say_aside(f"{one.name}: {_list_gone(one.gone, one.counts.get('gone', 0))}")
-    say_aside(format_count(len(found), "source") if found else "No sources yet. Add one with: argot source add FOLDER")
+    say_aside(
+        format_count(len(found), "source")
+        if found
+        else translate("No sources yet. Add one with: argot source add FOLDER")
+    )
 
 
 @source.command(
@@ -215,7 +222,14 @@ def remove(
     with_documents: Annotated[bool, typer.Option("--with-documents", help="Remove its documents, too.")] = False,
 ) -> None:
     """Remove a source. Its documents stay, unless --with-documents is given."""
-    say(f"Removed the source {gone.name}; {format_count(gone.removed, 'document')} removed, {gone.kept} kept.")
+    say(
+        translate(
+            "Removed the source %(name)s; %(removed)s removed, %(kept)s kept.",
+            name=gone.name,
+            removed=format_count(gone.removed, "document"),
+            kept=gone.kept,
+        )
+    )
 
 
 def _sync_sources(client: Client, names: list[str]) -> list[SyncReport]:
@@ -238,12 +252,13 @@ def _sync_source(client: Client, name: str, *, confirm: bool) -> SyncReport:
 
 def _print_summary(report: SyncReport) -> None:
     for problem in report.problems:
-        say_aside(f"failed: {line(problem.name)}: {line(problem.detail)}")
+        say_aside(translate("failed: %(name)s: %(detail)s", name=line(problem.name), detail=line(problem.detail)))
     for one in report.near:
-        say_aside(f"{line(one.name)} is nearly the same as {line(one.detail)}")
+        say_aside(translate("%(name)s is nearly the same as %(detail)s", name=line(one.name), detail=line(one.detail)))
     kinds = ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "skipped", "failed")
-    counts = [f"{count} {kind}" for kind in kinds if (count := getattr(report, kind))]
-    say(f"{report.source}: {', '.join(counts) or ('nothing there' if report.state == 'synced' else report.state)}")
+    counts = [f"{count} {translate(kind)}" for kind in kinds if (count := getattr(report, kind))]
+    state = translate("nothing there") if report.state == "synced" else report.state
+    say(f"{report.source}: {', '.join(counts) or state}")
     if report.detail:
         say_aside(line(report.detail))
     if report.gone:
@@ -252,8 +267,12 @@ def _print_summary(report: SyncReport) -> None:
 
 def _list_gone(names: Sequence[str], number: int) -> str:
     """Name the first of the documents that wait to be removed."""
-    more = f" and {number - len(names):,} more" if number > len(names) else ""
-    return f"deleted there: {', '.join(map(line, names))}{more}"
+    more = (
+        translate(" and %(number)s more", number=format_local_number(number - len(names)))
+        if number > len(names)
+        else ""
+    )
+    return translate("deleted there: %(names)s", names=", ".join(map(line, names)) + more)
 
 
 def describe_last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tuple[str, str, str]:

@@ -45,7 +45,7 @@ def list_terms(
         for one in found.terms
         for each in one.meanings
     ]
-    headings = [translate("term"), translate("meaning"), translate("context"), translate("looked after by")]
+    headings = ["term", "meaning", "context", "looked after by"]
     print_table(headings, rows)
     if not rows:
         told = [translate("No such terms that you may read.")]

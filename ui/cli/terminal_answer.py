@@ -43,9 +43,10 @@ def print_choices(result: AskResult) -> None:
 def print_timings(result: AskResult) -> None:
     """Print seconds by stage, longest first, and of each call to the language model."""
     timings = sorted(result.timings.items(), key=lambda item: -item[1])
-    say("\nTime: " + ", ".join(f"{stage} {seconds * 1000:.0f} ms" for stage, seconds in timings))
+    stages = ", ".join(f"{stage} {seconds * 1000:.0f} ms" for stage, seconds in timings)
+    say("\n" + translate("Time: %(stages)s", stages=stages))
     if result.model_calls:
-        say("Language model: " + ", ".join(map(_format_call, result.model_calls)))
+        say(translate("Language model: %(calls)s", calls=", ".join(map(_format_call, result.model_calls))))
 
 
 def _format_call(call: ModelCall) -> str:

@@ -11,6 +11,7 @@ import typer
 
 from argot.errors import InvalidInput
 from argot.files import NotAFile, read_bytes
+from argot.languages.catalogues import format_local_number, translate
 from argot.ui.cli.command_base import (
     AsUser,
     Home,
@@ -108,7 +109,9 @@ def _show(path: str, found: TextCheck) -> None:
     for one in found.findings:
         say(f"{line(path)}:{_format_place(one)} {one.level}: {line(one.reason)} {line(one.remedy)} [{one.kind}]")
     if found.left_out:
-        say_aside(f"{line(path)}: {found.left_out:,} more")
+        say_aside(
+            translate("%(path)s: %(left_out)s more", path=line(path), left_out=format_local_number(found.left_out))
+        )
 
 
 def _format_place(one: TextFinding) -> str:
@@ -129,4 +132,10 @@ def _show_whole(format_: Format, checks: dict[str, TextCheck], failures: dict[st
         typer.echo(json.dumps(build_sarif(checks, failures), indent=2))
     else:
         count = sum(len(one.findings) + one.left_out for one in checks.values())
-        say_aside(f"{format_count(count, 'finding')} in {format_count(len(checks), 'text')}")
+        say_aside(
+            translate(
+                "%(count)s in %(checks)s",
+                count=format_count(count, "finding"),
+                checks=format_count(len(checks), "text"),
+            )
+        )

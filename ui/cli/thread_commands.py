@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from argot.languages.catalogues import translate_number
+from argot.languages.catalogues import translate, translate_number
 from argot.types import Sense
 from argot.ui.cli.command_base import (
     AsUser,
@@ -65,7 +65,14 @@ def show(thread: ThreadId, json_: Json = False, as_user: AsUser = None, home: Ho
         say(f"\n> {line(turn.question)}\n")
         print_turn(turn)
     for one in news:
-        say(f"\nNews: {line(one.term)} has a meaning now: {_format_meanings(one.senses)}. Ask again, if you like:")
+        say(
+            "\n"
+            + translate(
+                "News: %(term)s has a meaning now: %(meanings)s. Ask again, if you like:",
+                term=line(one.term),
+                meanings=_format_meanings(one.senses),
+            )
+        )
         say(f"  {line(one.question)}")
 
 
@@ -84,8 +91,10 @@ def share(
 
     with open_knowledge_base(home) as client:
         done = client.as_user(as_user).call(thread_share, thread=thread, share=not not_)
-    who = "Managers may read" if done.shared else "Managers no longer read"
-    say(f"{who} {done.questions} of its questions: those that met unknown terms.")
+    told = "Managers may read %(questions)s of its questions: those that met unknown terms."
+    if not done.shared:
+        told = "Managers no longer read %(questions)s of its questions: those that met unknown terms."
+    say(translate(told, questions=done.questions))
 
 
 @thread_command("questions.shared_conversations.thread_link_add", "argot threads link t0123456789abcdef", name="link")
@@ -94,7 +103,11 @@ def link_thread(made: NewSharedLink, /, thread: ThreadId) -> None:
     # Only the address on standard output, so that a script can read it from there.
     say(made.address)
     say_aside(
-        f"Link {made.id} to {line(made.title)}. It is not shown again. Withdraw it: argot threads unlink {made.id}"
+        translate(
+            "Link %(id)s to %(title)s. It is not shown again. Withdraw it: argot threads unlink %(id)s",
+            id=made.id,
+            title=line(made.title),
+        )
     )
 
 
@@ -108,7 +121,7 @@ def list_links(found: list[SharedLink], /) -> None:
 @thread_command("questions.shared_conversations.thread_link_withdraw", "argot threads unlink l0123456789abcdef")
 def unlink(found: SharedLink, /, link: Annotated[str, typer.Argument(help="Its id (`argot threads links`).")]) -> None:
     """Withdraw a link: nobody reads the thread by it any more."""
-    say(f"Withdrawn {found.id}: {line(found.title)}")
+    say(translate("Withdrawn %(id)s: %(title)s", id=found.id, title=line(found.title)))
 
 
 @threads.command(
@@ -174,7 +187,7 @@ def rename(found: Thread, /, thread: ThreadId, title: Annotated[str, typer.Argum
 @thread_command("questions.threads.thread_delete", "argot threads delete t0123456789abcdef")
 def delete(found: Thread, /, thread: ThreadId) -> None:
     """Delete a thread with everything said in it."""
-    say(f"Deleted {found.id}: {line(found.title)}")
+    say(translate("Deleted %(id)s: %(title)s", id=found.id, title=line(found.title)))
 
 
 def _format_meanings(senses: Sequence[Sense]) -> str:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import AsUser, Home, Json, format_examples, line, open_knowledge_base, say_json
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class UseCaseCommands:
         `name`: the command's name, if it is not that of the function.
         `json`: the command takes `--json`.
         `create`: the command makes the knowledge base where there is none.
-        `ask`: a question that the command asks first, with parameters in braces; `--yes` answers it.
+        `ask`: a question that the command asks first, with parameters as "%(name)s"; `--yes` answers it.
         """
         path = f"{self._package}.{case}"
         common: dict[str, Any] = {
@@ -69,7 +70,7 @@ class UseCaseCommands:
                 home: Home, json_: bool = False, as_user: str | None = None, yes: bool = True, **given: Any
             ) -> None:
                 if not yes:
-                    question = ask.format_map({key: line(value) for key, value in given.items()})
+                    question = translate(ask, **{key: line(value) for key, value in given.items()})
                     # On standard error, so that the question is visible when the output goes into a file.
                     typer.confirm(question, abort=True, err=True)
                 with open_knowledge_base(home, create=create) as client:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from argot.languages.catalogues import translate_number
+from argot.languages.catalogues import translate, translate_number
 from argot.ui.cli.command_base import (
     Home,
     Json,
@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 
     from argot.service.usecases.people.users import Role as RoleName
     from argot.service.usecases.people.users import UserShown
+
+SIGN_INS = (
+    "suspended",
+    "at the provider, after signing in again",
+    "at the provider",
+    "with a password",
+    "not with a password",
+)
+"""How a user signs in. Tables have it in English, because scripts read them, too."""
 
 user = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Users: groups, roles, passwords, sessions.")
 user_command = UseCaseCommands(user)
@@ -126,19 +135,19 @@ def password(name: Name, home: Home = None) -> None:
     given = _read_new_password(name)
     with open_knowledge_base(home) as client:
         client.call(user_password, name=name, password=given)
-    say(f"User {line(name)} has a new password and is signed out everywhere.")
+    say(translate("User %(name)s has a new password and is signed out everywhere.", name=line(name)))
 
 
 @user_command("people.users.user_suspend", "argot user suspend ann")
 def suspend(_: UserShown, /, name: Name) -> None:
     """Shut a user out at once, everywhere. Nothing of theirs is deleted."""
-    say(f"User {line(name)} is suspended. Undo it with: argot user restore {line(name)}")
+    say(translate("User %(name)s is suspended. Undo it with: argot user restore %(name)s", name=line(name)))
 
 
 @user_command("people.users.user_restore", "argot user restore ann")
 def restore(_: UserShown, /, name: Name) -> None:
     """Let a suspended user in again."""
-    say(f"User {line(name)} may sign in again.")
+    say(translate("User %(name)s may sign in again.", name=line(name)))
 
 
 @user_command("people.users.user_link", "argot user link ann", "argot user link ann --subject 8f14e45f-ceea")
@@ -172,7 +181,13 @@ def sessions(
 
     with open_knowledge_base(home) as client:
         if end:
-            say(f"User {line(name)} is signed out of {client.call(user_end_sessions, name=name).ended} sessions.")
+            say(
+                translate(
+                    "User %(name)s is signed out of %(ended)s sessions.",
+                    name=line(name),
+                    ended=client.call(user_end_sessions, name=name).ended,
+                )
+            )
             return
         found = client.call(user_sessions, name=name)
     if json_:
@@ -191,16 +206,23 @@ def _read_new_password(name: str) -> SecretStr:
 
     if sys.stdin.isatty():
         return SecretStr(
-            typer.prompt(f"Password for {line(name)}", hide_input=True, confirmation_prompt=True, err=True)
+            typer.prompt(
+                translate("Password for %(name)s", name=line(name)), hide_input=True, confirmation_prompt=True, err=True
+            )
         )
     # Only the line feed is removed: blanks may be part of a password.
     return SecretStr(sys.stdin.readline().rstrip("\r\n"))
 
 
 def _format_user(made: UserShown) -> str:
-    groups = ", ".join(made.groups) or "none"
-    manages = f" of {_list_managed_contexts(made)}" if made.manages else ""
-    return f"User {line(made.name)}, groups: {groups}, role: {made.role}{manages}, signs in: {_describe_sign_in(made)}"
+    manages = translate(" of %(total)s", total=_list_managed_contexts(made)) if made.manages else ""
+    return translate(
+        "User %(name)s, groups: %(groups)s, role: %(role)s, signs in: %(how)s",
+        name=line(made.name),
+        groups=", ".join(made.groups) or translate("none"),
+        role=made.role + manages,
+        how=translate(_describe_sign_in(made)),
+    )
 
 
 def _list_managed_contexts(made: UserShown) -> str:
@@ -211,7 +233,7 @@ def _list_managed_contexts(made: UserShown) -> str:
 def _describe_sign_in(made: UserShown) -> str:
     # First, because a suspended user does not sign in at all.
     if made.suspended_at:
-        return "suspended"
+        return SIGN_INS[0]
     if made.linked:
-        return "at the provider, after signing in again" if made.lapsed_at else "at the provider"
-    return "with a password" if made.has_password else "not with a password"
+        return SIGN_INS[1] if made.lapsed_at else SIGN_INS[2]
+    return SIGN_INS[3] if made.has_password else SIGN_INS[4]

@@ -12,6 +12,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.operations.administration import administration
 from argot.settings import describe_group
 from argot.ui.pages.page_base import BoundedRoute, show_page
+from argot.ui.translation.finding_texts import translate_finding
 from argot.ui.web.authorization import Who, needs
 from argot.ui.web.routers import make_router
 
@@ -45,6 +46,7 @@ def build_administration_pages(kb: KnowledgeBase) -> APIRouter:
             changed=bool(changed),
             open=bool(text or changed),
             size=format_size,
+            translate_finding=translate_finding,
             name_source=lambda text: translate_written(text, SOURCES),
         )
 

@@ -98,7 +98,7 @@ _CENSUSES: dict[str, Callable[[bytes, Nesting], Iterator[SourceText]]] = {
     "message/rfc822": read_mail_texts,
     kinds.WEB_ARCHIVE_TYPE: read_mail_texts,
     "application/mbox": read_mailbox_texts,
-    "text/markdown": lambda data, _: read_markdown_texts(data, "text"),
+    "text/markdown": lambda data, nesting: read_markdown_texts(data, "text", nesting.budget),
     "text/plain": lambda data, _: read_plain_texts(data, "text"),
     "text/x-rst": lambda data, _: read_rst_texts(data, "text"),
     "text/csv": lambda data, _: read_csv_texts(data, "table"),

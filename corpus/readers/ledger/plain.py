@@ -43,8 +43,12 @@ def _split_pieces(text: str, place: str, rule: str = "") -> Iterator[SourceText]
         start = end
 
 
-def read_markdown_texts(data: bytes, place: str) -> Iterator[SourceText]:
-    """Give the text of Markdown apart from its front matter, its comments and its tags."""
+def read_markdown_texts(data: bytes, place: str, budget: Budget | None = None) -> Iterator[SourceText]:
+    """Give the text of Markdown apart from its front matter, its comments and its tags.
+
+    Args:
+        budget: for the drawings in it, of which the words count; None: these are markup.
+    """
     text = decode_text(data).replace("\r\n", "\n").replace("\r", "\n")
     if front := _FRONT_MATTER.match(text):
         yield SourceText(place, "property", front[1], rules.PROPERTIES)
@@ -57,6 +61,10 @@ def read_markdown_texts(data: bytes, place: str) -> Iterator[SourceText]:
         for found in _COMMENT.finditer(text):
             yield SourceText(place, "text", found[0], rules.MARKUP)
         shown, unseen = _split_unseen(_COMMENT.sub(" ", text))
+        drawn = "".join(one for one in unseen if one[:4].lower() == "<svg")
+        if budget is not None and drawn:
+            yield from read_html_texts(drawn, place, budget)
+            unseen = [one for one in unseen if one[:4].lower() != "<svg"]
         for one in (*unseen, *(found[0] for found in _TAG.finditer(shown))):
             yield SourceText(place, "text", one, rules.MARKUP)
         text = _TAG.sub(lambda tag: "" if tag[1].lower() in _INLINE_TAGS else " ", shown)

@@ -376,7 +376,7 @@ async def test_a_fault_before_a_choice_is_not_reported_when_the_model_recovers(
     tiny_kb: Any, scripted_model: Any
 ) -> None:
     scripted_model.fault("hang")
-    profile = find_profile("paper").model_copy(update={"sense_margin": 1.0})
+    profile = find_profile("paper").model_copy(update={"sense_margin": 1.0, "choose_sense": True})
     run, graph = run_with(tiny_kb, scripted_model, profile, **QUICK), build_graph(InMemorySaver())
     asked = await result_of(ask(graph, run, "What does the PUC do about a tariff?", "t"))
     assert asked.status == "needs_choice"

@@ -1,8 +1,12 @@
 """The language of the terminal: what everybody's commands print, and their errors."""
 
+import ast
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from repository import ROOT
 
 from argot.languages.catalogues import page_language
 from argot.ui.cli.main import main
@@ -80,15 +84,66 @@ def test_a_wrong_command_line_is_explained_in_the_language_of_the_terminal(
     assert told[0] == told[1]
 
 
-def test_help_and_success_end_alike_in_every_language(
+def test_success_ends_alike_in_every_language(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    shown = []
     for locale in ("C", "de_DE.UTF-8"):
         monkeypatch.setenv("LC_ALL", locale)
-        for arguments in (["--version"], ["ask", "--help"]):
-            with pytest.raises(SystemExit) as ended:
-                main(arguments)
-            assert ended.value.code in (0, None) and capsys.readouterr().out
+        with pytest.raises(SystemExit) as ended:
+            main(["--version"])
+        assert ended.value.code in (0, None)
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] != ""
+
+
+@pytest.mark.parametrize(
+    ("locale", "said"),
+    [
+        ("C", ["Usage: argot add", "Add documents.", "Arguments:", "[required]", "Show this message", "Examples:"]),
+        (
+            "de_DE.UTF-8",
+            ["Aufruf: argot add", "Dokumente hinzufügen.", "Argumente:", "[erforderlich]", "Diese Hilfe", "Beispiele:"],
+        ),
+        (
+            "fr_FR.UTF-8",
+            ["Utilisation : argot add", "Ajouter des", "Options:", "[requis]", "Afficher cette aide", "Exemples :"],
+        ),
+        ("es_ES.UTF-8", ["Uso: argot add", "Añadir documentos.", "Opciones:", "[obligatorio]", "Mostrar", "Ejemplos:"]),
+    ],
+)
+def test_help_is_in_the_language_of_the_terminal(
+    locale: str, said: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"LC_ALL": locale, "LANGUAGE": "", "COLUMNS": "100"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as ended:
+        main(["add", "--help"])
+    shown = capsys.readouterr().out
+    assert ended.value.code in (0, None) and [one for one in said if one not in shown] == [], shown
+    assert "argot add hr/ --audience hr" in shown and "--follow-links" in shown
+
+
+@pytest.mark.parametrize(("locale", "said"), [("C", "Ask a question."), ("de_DE.UTF-8", "Eine Frage stellen.")])
+def test_the_list_of_commands_is_in_the_language_of_the_terminal(
+    locale: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LC_ALL", locale)
+    monkeypatch.setenv("LANGUAGE", "")
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert f"  ask        {said}" in capsys.readouterr().out
+
+
+def test_what_typer_adds_to_the_help_of_an_option_is_translated(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"LC_ALL": "de_DE.UTF-8", "LANGUAGE": "", "COLUMNS": "160"}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit):
+        main(["terms", "check", "--help"])
+    shown = capsys.readouterr().out
+    assert "[Vorgabe: warning]" in shown and "[default" not in shown
 
 
 BAD_ROWS = "term,context,expansion\nABC,Lager,\n,Lager,x\n*,*,y\n"
@@ -125,3 +180,54 @@ def test_rows_of_a_list_are_refused_in_the_language_of_the_terminal(
             main(["glossary", "import", name])
         shown += capsys.readouterr().err
     assert [one for one in said if one not in shown] == [], shown
+
+
+COMMAND_FOLDERS = ("ui/cli", "learn/commands", "ratings", "slack", "evaluate/commands", "evaluate/experiments")
+PRINTERS = {"say", "say_aside", "say_faintly", "_fail", "prompt"}
+NOT_TRANSLATED = {
+    "argot …": "the version",
+    "argot: …": "the name of the command before an error",
+    "@@ line …": "a patch",
+}
+"""Texts that commands print as they are, each with the reason."""
+
+
+def list_printed_texts(source: str) -> Iterator[str]:
+    """Yield the texts with words that a module's commands print, but do not translate. "…" stands for a value."""
+    for call in ast.walk(ast.parse(source)):
+        if isinstance(call, ast.Call) and getattr(call.func, "id", getattr(call.func, "attr", "")) in PRINTERS:
+            for text in list_plain_texts(call.args[0] if call.args else call):
+                if re.search(r"[^\W\d_]{2,}", re.sub(r"^ *argot [a-z]+ .*", "", text)):
+                    yield text
+
+
+def list_plain_texts(shown: ast.expr) -> Iterator[str]:
+    """Yield the texts of an expression, without those that a call in it translates or takes as keys."""
+    match shown:
+        case ast.JoinedStr(values=values):
+            yield "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in values)
+        case ast.Constant(value=str() as text):
+            yield text
+        case ast.IfExp(body=one, orelse=other):
+            yield from list_plain_texts(one)
+            yield from list_plain_texts(other)
+        case ast.BinOp(left=one, right=other):
+            yield from list_plain_texts(one)
+            yield from list_plain_texts(other)
+        case ast.BoolOp(values=parts):
+            for part in parts:
+                yield from list_plain_texts(part)
+
+
+def test_every_line_that_a_command_prints_is_translated() -> None:
+    paths = sorted(path for folder in COMMAND_FOLDERS for path in (ROOT / folder).glob("*.py"))
+    texts = {path.name: set(list_printed_texts(path.read_text("utf-8"))) for path in paths}
+    outside = {name: left for name, some in texts.items() if (left := some - NOT_TRANSLATED.keys())}
+    assert outside == {}
+
+
+def test_a_line_outside_the_catalogues_is_found() -> None:
+    source = (
+        'say(f"Removed {name}")\nsay(translate("Kept %(name)s", name=name) if name else "No such")\nsay(f"{a}: {b}")'
+    )
+    assert sorted(list_printed_texts(source)) == ["No such", "Removed …"]

@@ -75,7 +75,7 @@ def test_a_confirmation_is_asked_before_the_knowledge_base_is_opened(monkeypatch
     monkeypatch.setattr("argot.ui.cli.usecase_commands.open_knowledge_base", refuse)
     small = typer.Typer(rich_markup_mode=None)
 
-    @UseCaseCommands(small, "pack")("module.case", "argot erase ann", ask="Erase {name}?")
+    @UseCaseCommands(small, "pack")("module.case", "argot erase ann", ask="Erase %(name)s?")
     def erase(found: None, /, name: str) -> None:
         """Erase a person."""
 

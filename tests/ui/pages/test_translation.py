@@ -9,11 +9,19 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import typer.main
 from bs4 import BeautifulSoup
 from jinja2 import Environment, nodes
 from repository import ROOT
 from starlette.datastructures import Headers
-from translated_texts import Message, extract_from_module, extract_from_templates, list_modules, list_templates
+from translated_texts import (
+    Message,
+    extract_from_module,
+    extract_from_templates,
+    list_help_texts,
+    list_modules,
+    list_templates,
+)
 
 from argot.evaluate.pages import evaluation_pages
 from argot.graph.presentation import model_troubles
@@ -51,7 +59,8 @@ from argot.ui.chat.window_texts import (
     SCRIPT_TEXTS,
     translate_window,
 )
-from argot.ui.cli import terminal_language
+from argot.ui.cli import help_texts, terminal_language, user_commands
+from argot.ui.cli.main import app
 from argot.ui.pages import (
     account_pages,
     administration_pages,
@@ -64,7 +73,7 @@ from argot.ui.pages import (
 from argot.ui.rendering import insight_charts
 from argot.ui.rendering.page_filters import FILE_KINDS
 from argot.ui.start_report import STAGES
-from argot.ui.translation import page_errors
+from argot.ui.translation import finding_texts, page_errors
 from argot.ui.translation.page_language import choose_language, make_language_cookie, negotiate_language
 from argot.ui.translation.template_texts import UNDERLINE_TEXTS, UPLOAD_NUMBERS, UPLOAD_TEXTS
 from argot.ui.web.authorization import Visitor
@@ -101,8 +110,13 @@ MODULE_TEXTS = {
     *page_errors.load_error_templates(),
     *page_errors.SYSTEM_REASONS,
     *page_errors.WORDS,
+    *finding_texts.FINDINGS,
+    *finding_texts.WHOLE_LINES,
     *STAGES,
     *terminal_language.USAGE_LINES,
+    *help_texts.TYPER_TEXTS,
+    *user_commands.SIGN_INS,
+    *list_help_texts(typer.main.get_command(app)),
     *terminal_language.USAGE_PROBLEMS,
     *(text for wing in wings() for _, name, about in wing.workbench for text in (name, about) if text),
     *learning_data_pages.KINDS.values(),

@@ -10,14 +10,14 @@ from pathlib import Path
 from argot.learn.passage_reader.examples import Example, read_examples
 
 EXAMPLES = """examples:
-  python -m argot.learn.passage_reader data --sets ../shared/datasets/lay_train --work reader_work
-  python -m argot.learn.passage_reader data --sets ../shared/datasets/lay_train --work reader_work --split validation
+  python -m argot.learn.passage_reader data --sets ../shared/datasets/lay_train --invented --work reader_work
+  python -m argot.learn.passage_reader data --sets ../shared/datasets/lay_train --invented --work reader_work --split validation
   python -m argot.learn.passage_reader train --work reader_work --out passage_reader.json
   python -m argot.learn.passage_reader measure --work reader_work --weights passage_reader.json
   python -m argot.learn.passage_reader pairs --datasets ../shared/datasets --work reader_work --out pair_reader.onnx
 
 An interrupted "data" goes on with the next set. "train" takes less than a minute, gives the same weights each time,
-and measures them if there are examples for validation. "pairs" takes about an hour of one core; interrupted, it goes
+and measures them if there are examples for validation. "pairs" takes about two hours of one core; interrupted, it goes
 on where it was.
 """
 
@@ -34,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     data = commands.add_parser("data", help="prepare examples for training or measuring")
     data.add_argument("--sets", type=Path, required=True, help="folders with documents/ and questions.jsonl")
     data.add_argument("--split", choices=("train", "validation", "test"), default="train")
+    data.add_argument("--invented", action="store_true", help="also the invented organisations that come with Argot")
     data.add_argument("--threads", type=int, default=1)
     train = commands.add_parser("train", help="train, and write the file that is served")
     train.add_argument("--out", type=Path, required=True)
@@ -52,9 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run_command(given: argparse.Namespace) -> None:
     if given.command == "data":
         from argot.learn.passage_reader.known_questions import prepare_examples
+        from argot.learn.passage_reader.written_questions import extract_invented_sets
         from argot.settings import Settings
 
-        for name, target in prepare_examples(given.sets, given.work, given.split, Settings(threads=given.threads)):
+        sets = [one.parent for one in given.sets.glob("*/questions.jsonl")]
+        sets += extract_invented_sets(given.work / "invented") if given.invented else []
+        for name, target in prepare_examples(sets, given.work, given.split, Settings(threads=given.threads)):
             print(f"{name}: {target}", flush=True)
     elif given.command == "train":
         _train(given.work, given.out)

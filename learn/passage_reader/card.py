@@ -11,12 +11,13 @@ from typing import Any
 from argot.files import replace_atomically
 from argot.learn.passage_reader.examples import Example
 from argot.learn.passage_reader.pair_training import STAGES
+from argot.learn.passage_reader.written_questions import list_invented_sets
 from argot.learn.training_loop import Checkpoint
 from argot.tools.retrieval.pair_reader import PAIR_READER_SOURCE
 from argot.tools.retrieval.scorer_choice import READER_SOURCE_MODEL
 
 COMMANDS = (
-    "python -m argot.learn.passage_reader data --sets SETS --work WORK",
+    "python -m argot.learn.passage_reader data --sets SETS --invented --work WORK",
     "python -m argot.learn.passage_reader train --work WORK --out passage_reader.json",
 )
 CREDITS: Mapping[str, str] = {
@@ -39,6 +40,7 @@ CREDITS: Mapping[str, str] = {
     "sections": "the headings of the same organisations' documents",
 }
 """The owners and licences of the documents and data, by source. The weights contain none of the text."""
+INVENTED_CREDIT = "organisations that do not exist, invented for this training: Apache-2.0"
 PAIR_COMMANDS = (
     COMMANDS[0],
     "python -m argot.learn.passage_reader pairs --datasets DATASETS --work WORK --out pair_reader.onnx",
@@ -91,4 +93,6 @@ def write_pair_card(
 
 
 def _list_credits(examples: Iterable[Example]) -> list[str]:
-    return [CREDITS.get(one, one) for one in sorted({one.source for one in examples})]
+    credits = {**CREDITS, **dict.fromkeys(list_invented_sets(), INVENTED_CREDIT)}
+    sources = sorted({one.source for one in examples})
+    return list(dict.fromkeys(credits.get(one, one) for one in sources))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,27 +40,33 @@ _MIN_PART_CHARS = 12  # characters; a shorter text is in a quotation by chance
 _TRAINER = Principal("training", sees_all=True)
 
 
-def prepare_examples(sets: Path, work: Path, split: str, settings: Settings) -> Iterator[tuple[str, Path]]:
-    """Write the examples of each set into `work`, and yield its name and file; an existing file is kept.
+def prepare_examples(sets: Iterable[Path], work: Path, split: str, settings: Settings) -> Iterator[tuple[str, Path]]:
+    """Write the examples of each set into `work`, and yield its name and file; an existing file is kept, and a set
+    without a question of the split is left out.
 
-    A set is a folder with `questions.jsonl` and `documents`. Its knowledge base, which takes a minute or two, is kept
-    in `work`.
+    A set is a folder with `documents`, and with `questions.jsonl` unless all its questions come with Argot. Its
+    knowledge base, which takes a minute or two, is kept in `work`.
     """
-    for questions in sorted(sets.glob("*/questions.jsonl")):
-        name = questions.parent.name
+    for folder in sorted(sets, key=lambda one: one.name):
+        name, documents = folder.name, folder / "documents"
         target = work / f"{name}.{split}.jsonl"
-        if not target.is_file():
+        rows = [*_read_questions(folder), *read_written_questions(name, documents)]
+        if not target.is_file() and any(row["split"] == split for row in rows):
             work.mkdir(parents=True, exist_ok=True)
             corpus = Corpus.open(work / "bases" / name, settings)
             try:
-                for _ in corpus.add(list_sources([questions.parent / "documents"]), audience=EVERYONE, tags=()):
+                for _ in corpus.add(list_sources([documents]), audience=EVERYONE, tags=()):
                     pass
-                rows = [row for _, row in json_lines(questions)]
-                rows += read_written_questions(name, questions.parent / "documents")
                 write_examples(ExampleMaker(corpus, name, settings).make(rows, split), target)
             finally:
                 corpus.close()
-        yield name, target
+        if target.is_file():
+            yield name, target
+
+
+def _read_questions(folder: Path) -> list[dict[str, Any]]:
+    file = folder / "questions.jsonl"
+    return [row for _, row in json_lines(file)] if file.is_file() else []
 
 
 class ExampleMaker:

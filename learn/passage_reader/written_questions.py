@@ -1,7 +1,9 @@
-"""The questions that were written for training, about documents that no question for validation or test asks about.
+"""The questions that were written for training, and the documents that were invented for it.
 
-They are stored beside this module without a sentence of the documents: an answer is the place of a quotation in its
-file, with a check sum that tells if the file has changed. A question without a place has no answer in its set.
+Questions about the documents of `lay_train` are about those that no question for validation or test asks about. They
+are stored beside this module without a sentence of the documents: an answer is the place of a quotation in its file,
+with a check sum that tells if the file has changed. A question without a place has no answer in its set. The documents
+of fourteen organisations that do not exist are beside it, too; the questions about two of them are for validation.
 """
 
 from __future__ import annotations
@@ -9,8 +11,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import tarfile
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,21 @@ from argot.files import replace_atomically
 from argot.json_text import json_lines
 
 QUESTIONS_FILE = Path(__file__).with_name("written_questions.jsonl")
+INVENTED_FILE = Path(__file__).with_name("invented_documents.tar.xz")
+
+
+def extract_invented_sets(folder: Path) -> list[Path]:
+    """Extract the invented documents, and return the folder of each set."""
+    with tarfile.open(INVENTED_FILE) as archive:
+        archive.extractall(folder, filter="data")
+    return sorted(folder.iterdir())
+
+
+@cache
+def list_invented_sets() -> frozenset[str]:
+    """List the names of the sets of invented documents."""
+    with tarfile.open(INVENTED_FILE) as archive:
+        return frozenset(name.partition("/")[0] for name in archive.getnames())
 
 
 def read_written_questions(name: str, documents: Path, file: Path = QUESTIONS_FILE) -> list[dict[str, Any]]:
@@ -30,7 +48,7 @@ def read_written_questions(name: str, documents: Path, file: Path = QUESTIONS_FI
     return [
         {
             "id": f"written-{number:03}",
-            "split": "train",
+            "split": row.get("split", "train"),
             "question": row["question"],
             "gold": [_read_quote(documents, *place) for place in row["gold"]],
         }
@@ -59,6 +77,8 @@ def store_written_questions(sets: Mapping[str, Iterable[Mapping[str, Any]]], fol
             for row in rows:
                 gold = [_find_quote(folder / name / "documents", one["document"], one["quote"]) for one in row["gold"]]
                 stored = {"set": name, "question": row["question"], "gold": gold}
+                if row.get("split", "train") != "train":
+                    stored["split"] = row["split"]
                 target.write(f"{json.dumps(stored, ensure_ascii=False, separators=(',', ':'))}\n".encode())
 
 

@@ -14,7 +14,11 @@ from argot.learn.passage_reader.examples import Example, JudgedPassage
 from argot.learn.passage_reader.pair_export import export_pair_reader
 from argot.learn.passage_reader.pair_training import KEPT_CHECKPOINT, PairRecipe, PairTraining
 from argot.learn.passage_reader.question_wording import vary_question
-from argot.learn.passage_reader.written_questions import read_written_questions, store_written_questions
+from argot.learn.passage_reader.written_questions import (
+    extract_invented_sets,
+    read_written_questions,
+    store_written_questions,
+)
 from argot.learn.training_loop import CHECKPOINT, read_checkpoint
 from argot.tools.retrieval.pair_reader import PAIR_READER_SOURCE, PairReader
 from argot.tools.retrieval.passage_windows import PassageText, build_inputs, build_windows
@@ -76,17 +80,25 @@ def test_written_questions_are_stored_without_the_sentences_of_the_documents(tmp
     (documents / "bikes.md").write_text("# Bikes\n\nYou may keep one\nfor four days.\n")
     rows = [
         {"question": "how long?", "gold": [{"document": "bikes.md", "quote": "You may keep one for four days."}]},
-        {"question": "what colour?", "gold": []},
+        {"question": "what colour?", "gold": [], "split": "validation"},
     ]
     file = tmp_path / "written.jsonl"
     store_written_questions({"firm": rows}, tmp_path / "sets", file)
     assert "four days" not in file.read_text()
     first, second = read_written_questions("firm", documents, file)
     assert first["gold"] == [{"document": "bikes.md", "quote": "You may keep one\nfor four days."}]
-    assert (first["split"], second["gold"]) == ("train", [])
+    assert (first["split"], second["split"], second["gold"]) == ("train", "validation", [])
     wrong = {"question": "?", "gold": [{"document": "bikes.md", "quote": "You may keep two."}]}
     with pytest.raises(ValueError, match="does not have the quotation"):
         store_written_questions({"firm": [wrong]}, tmp_path / "sets", file)
+
+
+def test_every_answer_about_invented_documents_is_found_in_them(tmp_path: Path) -> None:
+    sets = extract_invented_sets(tmp_path)
+    rows = {one.name: read_written_questions(one.name, one / "documents") for one in sets}
+    assert len(sets) == 14 and all(len(of_set) > 250 for of_set in rows.values())
+    held_back = {name for name, of_set in rows.items() if {row["split"] for row in of_set} == {"validation"}}
+    assert held_back == {"fennimoor-cu", "osterline-noc"}
 
 
 def test_a_document_that_has_changed_since_is_reported(tmp_path: Path) -> None:

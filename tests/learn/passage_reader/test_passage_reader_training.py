@@ -119,7 +119,7 @@ def test_the_served_weights_compute_what_was_trained(tmp_path: Path) -> None:
 
 
 def test_documents_and_questions_become_examples(sets: Path, tmp_path: Path) -> None:
-    ((name, target),) = prepare_examples(sets, tmp_path, "train", Settings(threads=1))
+    ((name, target),) = prepare_examples([sets / "firm"], tmp_path, "train", Settings(threads=1))
     examples = {one.id: one for one in read_examples([target])}
     assert name == "firm" and set(examples) == {"a", "b", "d", "e"}
     right = [one for one in examples["a"].passages if one.relevant]
@@ -128,7 +128,7 @@ def test_documents_and_questions_become_examples(sets: Path, tmp_path: Path) -> 
     # The canteen and the parking alone: the bicycles belong to a question for validation.
     assert all(len(one.passages) <= 2 for one in examples.values())
     written = target.stat().st_mtime_ns
-    assert [*prepare_examples(sets, tmp_path, "train", Settings(threads=1))] == [(name, target)]
+    assert [*prepare_examples([sets / "firm"], tmp_path, "train", Settings(threads=1))] == [(name, target)]
     assert target.stat().st_mtime_ns == written, "a set that is prepared is not prepared again"
 
 

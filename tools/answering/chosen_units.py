@@ -7,8 +7,9 @@ first. If even the best unit scores low, nothing is quoted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from argot.protocols import PassageReader, PassageReading
 from argot.tools.answering.quoted_question import QuotedQuestion
@@ -34,19 +35,37 @@ MAX_MARGIN = 2.0
 SURE_MARGIN = 0.8
 """The greatest difference if the best unit gives the number, time or person asked for: then only other units of its
 passage are quoted."""
-PASSAGE_WEIGHT = 6.0
-"""The weight of a passage's score beside the log-odds of its unit."""
 RELEVANCE_WEIGHT = 1.5
 _EVEN_RELEVANCE = 0.5
 """The weight of the relevance that a close reading finds, beside them, and the relevance that leaves the score as it
 is."""
-MIN_SCORE = 2.0
-"""The least score at which the best unit is quoted. Chosen on the validation questions of `lay_train` and on half of
-others that were written for that (bench/laboratory/answers.md)."""
-MIN_SCORE_BEYOND_ENGLISH = 0.7
-"""The same where a reader of meanings chooses, which has other scores."""
 MIN_LIST_SHARE = 0.6
 """The least share of a list's items that are chosen for the whole list to be quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceRules:
+    """The rules by which units are chosen of what a reader has read.
+
+    Attributes:
+        passages: the number of the best passages that are read.
+        passage_weight: the weight of a passage's score beside the log-odds of its unit.
+        min_score: the least score at which the best unit is quoted.
+        next_margin: the greatest difference from the best score at which the sentence after a chosen one is quoted with
+            it, as it often completes the answer.
+    """
+
+    passages: int
+    passage_weight: float
+    min_score: float
+    next_margin: float
+
+
+TRAINED_READER_RULES = ChoiceRules(passages=10, passage_weight=8.0, min_score=2.2, next_margin=3.0)
+"""Chosen on the validation questions of `lay_train`, others about the same documents, and those of two invented
+organisations (bench/laboratory/answers.md)."""
+MEANING_READER_RULES = ChoiceRules(passages=5, passage_weight=6.0, min_score=0.7, next_margin=inf)
+"""For the reader of meanings, beyond English, which has other scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +84,18 @@ def read_wordings(question: QuotedQuestion, hits: Sequence[Hit], reader: Passage
 
 
 def choose_units(
-    question: QuotedQuestion, hits: Sequence[Hit], readings: Sequence[PassageReading], min_score: float
+    question: QuotedQuestion, hits: Sequence[Hit], readings: Sequence[PassageReading], rules: ChoiceRules
 ) -> list[ChosenUnit]:
-    """Return the units that answer, best first; no unit if even the best one scores less than `min_score`."""
+    """Return the units that answer, best first; no unit if even the best one scores less than the rules' bound."""
     asked = find_asked_range(question.text)
     scored = [
-        ChosenUnit(place, unit, to_log_odds(reading.units[unit.number]) + _weigh_passage(hit, reading))
+        ChosenUnit(place, unit, to_log_odds(reading.units[unit.number]) + _weigh_passage(hit, reading, rules))
         for place, (hit, reading) in enumerate(zip(hits, readings, strict=True))
         for unit in _list_quotable(hit.passage.with_columns)
         if (question.asks_twice or question.may_be_answered_by(unit.plain)) and not excludes_range(asked, unit.plain)
     ]
     scored.sort(key=lambda one: -one.score)
-    if not scored or scored[0].score < min_score:
+    if not scored or scored[0].score < rules.min_score:
         return []
     chosen: list[ChosenUnit] = []
     margin = MAX_MARGIN
@@ -88,11 +107,25 @@ def choose_units(
         # Documents repeat one another; an answer must not.
         if not any(one.hit != other.hit and is_repeating(one.unit, other.unit) for other in chosen):
             chosen.append(one)
-    return chosen
+    least = scored[0].score - rules.next_margin
+    return [*chosen, *_find_next(question, chosen, [one for one in scored if one.score >= least])]
 
 
-def _weigh_passage(hit: Hit, reading: PassageReading) -> float:
-    return PASSAGE_WEIGHT * hit.score + RELEVANCE_WEIGHT * (reading.relevance - _EVEN_RELEVANCE)
+def _weigh_passage(hit: Hit, reading: PassageReading, rules: ChoiceRules) -> float:
+    return rules.passage_weight * hit.score + RELEVANCE_WEIGHT * (reading.relevance - _EVEN_RELEVANCE)
+
+
+def _find_next(
+    question: QuotedQuestion, chosen: Sequence[ChosenUnit], others: Sequence[ChosenUnit]
+) -> Iterator[ChosenUnit]:
+    """Yield the units, of the others, that are the next sentence of a chosen one's paragraph, unless that gives the
+    value asked for.
+    """
+    following = {(one.hit, one.unit.number): one for one in others if one.unit.kind == "prose" and not one.unit.apart}
+    for one in chosen:
+        found = following.get((one.hit, one.unit.number + 1))
+        if found and found not in chosen and one.unit.kind == "prose" and not _gives_value(question, one.unit):
+            yield found
 
 
 def _gives_value(question: QuotedQuestion, unit: Unit) -> bool:
@@ -133,14 +166,7 @@ def _complete_unit(question: QuotedQuestion, unit: Unit, chosen: Sequence[Unit],
         # The best row decides which others are like it.
         return find_rows_beside(question, unit, units, passage) if unit is chosen[0] else find_needed(unit, units)
     whole = is_list_wanted(question, unit, units) or _is_list_chosen(unit, chosen, units)
-    following = [] if _gives_value(question, unit) else _find_next(unit, units)
-    return [*find_needed(unit, units, whole_list=whole), *following]
-
-
-def _find_next(unit: Unit, units: Sequence[Unit]) -> list[int]:
-    """Return the next sentence of the paragraph: it often completes the answer."""
-    following = units[unit.number + 1 : unit.number + 2]
-    return [one.number for one in following if unit.kind == one.kind == "prose" and not one.apart]
+    return find_needed(unit, units, whole_list=whole)
 
 
 def _is_list_chosen(unit: Unit, chosen: Sequence[Unit], units: Sequence[Unit]) -> bool:

@@ -16,8 +16,9 @@ from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH
 from argot.protocols import AnswerRequest, Embedder, PassageReader
 from argot.tools.answering.chosen_units import (
-    MIN_SCORE,
-    MIN_SCORE_BEYOND_ENGLISH,
+    MEANING_READER_RULES,
+    TRAINED_READER_RULES,
+    ChoiceRules,
     choose_units,
     quote_units,
     read_wordings,
@@ -62,8 +63,7 @@ THIN_MARGIN = 0.15  # between the scores of the two best passages: the second ma
 THIN_WITHOUT_SHAPE = 0.3
 MIN_NEAR_SHARE = 0.7  # share of the score of a passage's best sentence: another section with it may answer as well
 MIN_SURE_SHARE = 0.5  # share of the question that a sentence with a value must cover to answer by itself
-MAX_PASSAGES = 5  # passages that the rules, and a reader of meanings, choose from
-MAX_READ_PASSAGES = 10  # passages that the trained reader chooses from
+MAX_PASSAGES = 5  # passages that the rules without a reader choose from
 MIN_COVERED = 0.1
 MIN_LIKENESS = 0.2
 """A sentence may answer if it covers this share of the question (with its context), or has this cosine with it."""
@@ -164,9 +164,9 @@ class ExtractiveWriter:
         about wages?", "What does it say about trimming a drive?"), quote what has every word of it, or is headed by it.
         """
         best = hits[:MAX_PASSAGES]
-        for reader, most, min_score in self._list_readers(question, best):
-            read = hits[:most]
-            if chosen := choose_units(question, read, read_wordings(question, read, reader), min_score):
+        for reader, rules in self._list_readers(question, best):
+            read = hits[: rules.passages]
+            if chosen := choose_units(question, read, read_wordings(question, read, reader), rules):
                 return quote_units(question, read, chosen)
         if identify_listed_language(question.text) != ENGLISH:  # which alone the reader has learnt
             few = _select_answering(question, best)
@@ -187,12 +187,12 @@ class ExtractiveWriter:
 
     def _list_readers(
         self, question: QuotedQuestion, hits: Sequence[Hit]
-    ) -> Iterator[tuple[PassageReader, int, float]]:
-        """Yield the readers for a question, each with the number of passages that it reads and the least score."""
+    ) -> Iterator[tuple[PassageReader, ChoiceRules]]:
+        """Yield the readers for a question, each with the rules by which units are chosen."""
         if hits and self.beyond_english is not None and is_beyond_english(question.text, hits):
-            yield self.beyond_english, MAX_PASSAGES, MIN_SCORE_BEYOND_ENGLISH
+            yield self.beyond_english, MEANING_READER_RULES
         if hits and self.reader is not None:
-            yield self.reader, MAX_READ_PASSAGES, MIN_SCORE
+            yield self.reader, TRAINED_READER_RULES
 
     def _find_fitting(self, question: QuotedQuestion, hits: Sequence[Hit]) -> list[list[_Candidate]]:
         """Return the candidates of each passage, best first: by their words and, with an embedder, their meaning."""

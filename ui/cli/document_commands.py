@@ -133,6 +133,7 @@ def _add_addresses(
 ) -> None:
     from argot.service.usecases.documents.fetch import document_fetch
     from argot.service.usecases.documents.read_faults import translate_read_fault
+    from argot.ui.translation.finding_texts import translate_finding
 
     if not all(map(_is_address, addresses)):
         raise InvalidInput(translate("Give either paths or web addresses, not both at once."))
@@ -144,7 +145,7 @@ def _add_addresses(
     for report in reports:
         say(f"{translate(report.kind)}: {line(report.name)}: {line(translate_read_fault(report.detail))}")
         for notice in report.notices:
-            say_aside(line(notice))
+            say_aside(line(translate_finding(notice)))
 
 
 def remove(
@@ -281,12 +282,13 @@ def show_progress(
 def _print_summary(result: AddReport) -> None:
     from argot.service.usecases.documents.documents import COUNTED
     from argot.service.usecases.documents.read_faults import translate_read_fault
+    from argot.ui.translation.finding_texts import translate_finding
 
     counts = {name: count for name in COUNTED if (count := getattr(result, name))}
     for problem in result.problems:
         say_aside(f"{translate(problem.kind)}: {line(problem.name)}: {line(translate_read_fault(problem.detail))}")
     for notice in result.notices:
-        say_aside(line(notice))
+        say_aside(line(translate_finding(notice)))
     for one in result.near:
         told = translate("%(name)s is nearly the same as %(other)s", name=line(one.name), other=line(one.detail))
         say_aside(told)

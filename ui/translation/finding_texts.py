@@ -20,6 +20,7 @@ FINDINGS = (
     "embedding model",
     "re-ranker",
     "scans and pictures",
+    "pictures in EMF and WMF",
     "language model",
     "vision model",
     "provider",
@@ -197,6 +198,10 @@ FINDINGS = (
     "%(name)s, not tuned on your documents, from %(model)s, %(fingerprint)s; its card: %(file)s",
     "tesseract reads them, in %(languages)s",
     "not read. %(hint)s",
+    "LibreOffice draws them",
+    "not drawn. %(hint)s",
+    "Drawing EMF and WMF needs LibreOffice: apt install libreoffice-draw-nogui (Debian, Ubuntu), brew install --cask "
+    "libreoffice (macOS).",
     "Reading scans needs tesseract: apt install tesseract-ocr (Debian, Ubuntu), brew install tesseract (macOS).",
     "Reading scans is switched off: set ARGOT_OCR_LANGUAGES, e.g. to eng.",
     "tesseract lacks %(languages)s: %(remedy)s",

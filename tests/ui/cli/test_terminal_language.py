@@ -34,7 +34,7 @@ def test_the_language_is_read_as_gettext_reads_it(environment: dict[str, str], l
         (("ask", "x"), "ist keine Wissensbasis. Legen Sie eine an mit: argot init"),
         (("add", ""), "Es wurde ein leerer Pfad angegeben."),
         (("add", "a.md", "https://example.org"), "Geben Sie entweder Pfade oder Webadressen an"),
-        (("glossary", "import", "gone.csv"), "gone.csv kann nicht gelesen werden"),
+        (("glossary", "import", "gone.csv"), "gone.csv kann nicht gelesen werden: Datei oder Ordner nicht gefunden."),
     ],
 )
 def test_a_terminal_in_german_gets_german_errors(
@@ -51,6 +51,25 @@ def test_a_terminal_in_german_gets_german_errors(
         main([*arguments])
     assert ended.value.code == 1 and said in capsys.readouterr().err
     assert page_language.get() == "en"
+
+
+def test_what_is_told_beside_an_addition_is_in_the_language_of_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"ARGOT_HOME": str(tmp_path / "kb"), "LC_ALL": "de_DE.UTF-8", "LANGUAGE": ""}.items():
+        monkeypatch.setenv(name, value)
+    sent = tmp_path / "sent"
+    (sent / "below").mkdir(parents=True)
+    (sent / "pump.md").write_text("# Die Pumpe\n\nDie Pumpe ist alt, und der Motor wird im Herbst ersetzt.\n", "utf-8")
+    (sent / "pump.xyz").write_text("x", "utf-8")
+    (sent / "link").symlink_to(sent / "below")
+    with pytest.raises(SystemExit) as ended:
+        main(["add", str(sent)])
+    told = capsys.readouterr().err
+    assert ended.value.code in (0, None)
+    assert "übersprungen: pump.xyz: unbekannte Art von Datei (.xyz)" in told
+    assert re.search(r"übersprungen: link: ein Link auf einen Ordner[,;] \w+", told) and "a link" not in told
+    assert "Es gibt Texte in German." in told, told
 
 
 @pytest.mark.parametrize(

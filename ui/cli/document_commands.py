@@ -17,6 +17,7 @@ from argot.ui.cli.command_base import (
     Audience,
     Home,
     Json,
+    describe_audience,
     format_audience,
     format_count,
     format_examples,
@@ -214,7 +215,7 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
         translate(
             "%(passages)s, for %(audience)s",
             passages=format_count(len(found.passages), "passage"),
-            audience=format_audience(about.audience),
+            audience=describe_audience(about.audience),
         )
     )
     for name, value in [("date", about.date), *((one.name, one.value) for one in about.fields)]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from repository import ROOT
 
-from argot.languages.catalogues import page_language
+from argot.languages.catalogues import page_language, speak
 from argot.ui.cli.main import main
-from argot.ui.cli.terminal_language import choose_terminal_language
+from argot.ui.cli.terminal_language import choose_terminal_language, translate_usage_line
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,13 @@ def test_what_is_told_beside_an_addition_is_in_the_language_of_the_terminal(
         (("ask", "--profil", "x"), "No such option: --profil (Possible", "keine Option --profil (möglich sind: "),
         (("add", "--tag"), "Option '--tag' requires an argument.", "Die Option '--tag' braucht einen Wert."),
         (("serve", "--port", "x"), "Invalid value for '--port': Input", "Es muss eine ganze Zahl sein."),
+        (("derive",), "Invalid value: give one of --kind", "Ungültiger Wert: geben Sie entweder --kind KIND, --status"),
+        (
+            ("derive", "--kind", "x"),
+            "'--kind': Unknown kind 'x'. Kinds: ",
+            "Wert für '--kind': Unbekannte Art „x“. Arten: ",
+        ),
+        (("source", "add", "/a", "--with", "b"), "'b' is not written as KEY=VALUE", "„b“ ist nicht als KEY=VALUE"),
         (("ask", "a", "b"), "Got unexpected extra argument(s) (b)", "Fehler: Zu viele Argumente: b"),
         (("ask", "--json=3", "x"), "'--json' does not take a value.", "Die Option '--json' nimmt keinen Wert."),
     ],
@@ -101,6 +108,12 @@ def test_a_wrong_command_line_is_explained_in_the_language_of_the_terminal(
         assert (ended.value.code, said in shown) == (2, True), shown
         told.append(usage in shown)
     assert told[0] == told[1]
+
+
+def test_a_reason_with_a_colon_does_not_change_where_the_name_of_an_option_ends() -> None:
+    with speak("fr"):
+        said = translate_usage_line("Error: Invalid value for '--kind': Type inconnu « x ». Types : a, b.")
+    assert said == "Erreur : Valeur non valable pour '--kind' : Type inconnu « x ». Types : a, b."
 
 
 def test_success_ends_alike_in_every_language(

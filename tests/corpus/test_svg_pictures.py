@@ -240,3 +240,10 @@ def test_drawings_within_each_other_are_read_once(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(html_media, "write_drawing", lambda drawing: written.append(str(drawing.extract())))
     convert_html(f"{'<svg>' * 50}<text>deep</text>{'</svg>' * 50}<svg><text>beside</text></svg>")
     assert [one.count("<svg") for one in written] == [50, 1]
+
+
+def test_a_drawing_in_a_cell_of_markdown_leaves_the_table_whole() -> None:
+    row = '| <svg width="300" height="200"><text x="9" y="30">Inlet | A</text></svg> | main valve |'
+    text = f"# Valves\n\n| Drawing | Place |\n|---|---|\n{row}\n| none | side valve |\n"
+    parsed = read_document(text.encode(), "a.md", ReadLimits(ocr_languages=""))
+    assert "| Inlet \\| A | main valve |\n| none | side valve |" in parsed.markdown

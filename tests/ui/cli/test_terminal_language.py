@@ -1,6 +1,7 @@
 """The language of the terminal: what everybody's commands print, and their errors."""
 
 import ast
+import errno
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from repository import ROOT
 
 from argot.languages.catalogues import page_language, speak
+from argot.ui.cli import main as cli
 from argot.ui.cli.main import main
 from argot.ui.cli.terminal_language import choose_terminal_language, translate_usage_line
 
@@ -108,6 +110,20 @@ def test_a_wrong_command_line_is_explained_in_the_language_of_the_terminal(
         assert (ended.value.code, said in shown) == (2, True), shown
         told.append(usage in shown)
     assert told[0] == told[1]
+
+
+def test_what_the_system_says_is_in_the_language_of_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "/kb")
+
+    monkeypatch.setattr(cli, "_build_command", refuse)
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    monkeypatch.setenv("LANGUAGE", "")
+    with pytest.raises(SystemExit):
+        main(["list"])
+    assert "Das System hat abgelehnt: /kb: Zugriff verweigert. " in capsys.readouterr().err
 
 
 def test_a_reason_with_a_colon_does_not_change_where_the_name_of_an_option_ends() -> None:

@@ -165,7 +165,11 @@ class _HtmlCleaner:
             if len(_DRAWING.findall(inner)) == inner.count("</svg>") or (more := self._end("</svg>")) is None:
                 break
             inner += f"</svg>{more}"
-        self._add_block(convert_html(f"<svg{mark['attributes']}>{inner}</svg>").strip())
+        drawn = convert_html(f"<svg{mark['attributes']}>{inner}</svg>").strip()
+        if self._is_in_row():
+            self._parts.append(" ".join(drawn.replace("|", r"\|").split()))
+        else:
+            self._add_block(drawn)
 
     def _convert_block_tag(self, mark: re.Match[str]) -> None:
         if self._is_in_row():

@@ -50,7 +50,8 @@ def write_media(root: Tag, omissions: Omissions) -> None:
     for shadow in select_elements(root, "template[shadowrootmode], template[shadowroot]"):
         shadow.name, shadow.attrs = "div", {}
     for drawing in select_elements(root, "svg"):
-        if not drawing.decomposed:
+        # One within another is part of that: read again, thousands within each other would take minutes.
+        if drawing.find_parent("svg") is None:
             write_drawing(drawing)
     for kind, name in (("video", "video"), ("audio", "sound recording")):
         for element in select_elements(root, kind):

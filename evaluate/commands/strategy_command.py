@@ -91,7 +91,7 @@ def strategy(  # noqa: PLR0917
 
     settings = read_settings(home)
     if sum((beir is not None, bool(questions or documents), data is not None)) > 1:
-        raise typer.BadParameter("give one of --questions FILE, --beir DIR and --data NAME")
+        raise typer.BadParameter(translate("give one of --questions FILE, --beir DIR and --data NAME"))
     if data is not None:
         _choose_on_pairs(data, split or "validation", measure, profile, save, home, as_json=as_json)
         return

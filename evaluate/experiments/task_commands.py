@@ -84,7 +84,7 @@ def quiz(  # noqa: PLR0917
     """
     # Typer has no options that exclude each other.
     if (data is not None) + of_samples + (write is not None) != 1:
-        raise typer.BadParameter("give one of --data DIR, --samples and --write DIR")
+        raise typer.BadParameter(translate("give one of --data DIR, --samples and --write DIR"))
     from argot.evaluate.experiments import shared_tasks
 
     if write is not None:

@@ -254,7 +254,7 @@ def correct(
     from argot.learn.usecases.learning_data import data_correct
 
     if question is None and answer is None:
-        raise typer.BadParameter("give --question or --answer")
+        raise typer.BadParameter(translate("give --question or --answer"))
     with open_knowledge_base(home) as client:
         saved = client.as_user(as_user).call(data_correct, name=name, pair=pair, question=question, answer=answer)
     say(translate("Saved: %(question)s", question=line(saved.question)))

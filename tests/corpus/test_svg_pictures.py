@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers import pictures, read_document
+from argot.corpus.readers import html_media, pictures, read_document
+from argot.corpus.readers.html import convert_html
 from argot.corpus.readers.picture_files import open_picture
 from argot.corpus.readers.reader_process import compute_patience
 from argot.corpus.readers.svg_pictures import draw_svg
@@ -225,3 +226,24 @@ def test_text_with_pictures_may_take_as_long_as_pictures_do() -> None:
     limits = ReadLimits()
     plain, drawn = (compute_patience(limits, "a.html", text.encode()) for text in ("<p>Pump</p>", write_drawing()))
     assert plain < drawn == compute_patience(limits, "a.pdf", b"")
+
+
+def test_characters_that_no_xml_has_cost_neither_the_page_nor_the_drawing() -> None:
+    drawing = f'<svg width="300" height="200" fill="a&#xFFFE;"><text x="9" y="30">Inlet&#x1;&#xFFFF;</text>{BARS}</svg>'
+    label = '<foreignObject width="90" height="20"><p>Outlet&#xFFFE;</p></foreignObject>'
+    parsed = read_document((drawing.replace(BARS, label + BARS)).encode(), "a.html", ReadLimits(ocr_languages=""))
+    assert "Inlet" in parsed.markdown and "Outlet" in parsed.markdown and len(parsed.pictures) == 1
+
+
+def test_drawings_within_each_other_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    monkeypatch.setattr(html_media, "write_drawing", lambda drawing: written.append(str(drawing.extract())))
+    convert_html(f"{'<svg>' * 50}<text>deep</text>{'</svg>' * 50}<svg><text>beside</text></svg>")
+    assert [one.count("<svg") for one in written] == [50, 1]
+
+
+def test_a_drawing_in_a_cell_of_markdown_leaves_the_table_whole() -> None:
+    row = '| <svg width="300" height="200"><text x="9" y="30">Inlet | A</text></svg> | main valve |'
+    text = f"# Valves\n\n| Drawing | Place |\n|---|---|\n{row}\n| none | side valve |\n"
+    parsed = read_document(text.encode(), "a.md", ReadLimits(ocr_languages=""))
+    assert "| Inlet \\| A | main valve |\n| none | side valve |" in parsed.markdown

@@ -78,6 +78,24 @@ def test_a_sentence_is_quoted_with_the_list_or_code_that_it_points_to(words: str
 
 
 @pytest.mark.parametrize(
+    "sentence",
+    [
+        "The following day the pump is started.",
+        "Following the merger, the office moved.",
+        "The valve closes below 20 °C.",
+        "Am folgenden Tag läuft die Pumpe wieder.",
+        "Der Schalter sitzt unten links am Gehäuse.",
+        "Le jour suivant, la pompe redémarre.",
+        "Nous voici au siège de la société.",
+        "Al día siguiente se arranca la bomba.",
+        "El botón está abajo a la derecha.",
+    ],
+)
+def test_a_day_that_follows_and_a_place_below_point_to_no_list(sentence: str) -> None:
+    assert quoted(f"{sentence}\n\n- 3 l\n- 5 l", sentence) == sentence
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "The pump heats the bath. It takes an hour.",

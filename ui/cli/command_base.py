@@ -168,7 +168,13 @@ def open_error_console() -> Console:
 
 
 def format_audience(audience: Iterable[str]) -> str:
+    """Return who may read, for a cell of a table, which programs read as well."""
     return ", ".join(sorted(audience)) if audience else "everyone"
+
+
+def describe_audience(audience: Iterable[str]) -> str:
+    """Return who may read, for a sentence in the language of the terminal."""
+    return format_audience(audience) if audience else translate("everyone")
 
 
 def parse_field_values(given: list[str]) -> dict[str, list[str]]:

@@ -34,7 +34,7 @@ KIND_LIST = ", ".join(KNOWN_KINDS)
 def _parse_kind(given: str) -> str:
     # A parser of Typer's, so that the message names the option and the exit code is that of a wrong command line.
     if given not in KNOWN_KINDS:
-        raise typer.BadParameter(f"Unknown kind '{given}'. Kinds: {KIND_LIST}.")
+        raise typer.BadParameter(translate("Unknown kind '%(kind)s'. Kinds: %(kinds)s.", kind=given, kinds=KIND_LIST))
     return given
 
 
@@ -91,7 +91,7 @@ def derive(
     """
     # Typer has no options that exclude each other.
     if bool(kind) + bool(remove) + list_ + status != 1:
-        raise typer.BadParameter("give one of --kind KIND, --status, --list and --remove KIND")
+        raise typer.BadParameter(translate("give one of --kind KIND, --status, --list and --remove KIND"))
     # An empty name comes from an unset variable in a script: "$NAME".
     if documents is not None and "" in documents:
         raise InvalidInput(f"An empty name of a document was given. {LIST_DOCUMENTS}")

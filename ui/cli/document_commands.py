@@ -17,6 +17,7 @@ from argot.ui.cli.command_base import (
     Audience,
     Home,
     Json,
+    describe_audience,
     format_audience,
     format_count,
     format_examples,
@@ -133,6 +134,7 @@ def _add_addresses(
 ) -> None:
     from argot.service.usecases.documents.fetch import document_fetch
     from argot.service.usecases.documents.read_faults import translate_read_fault
+    from argot.ui.translation.finding_texts import translate_finding
 
     if not all(map(_is_address, addresses)):
         raise InvalidInput(translate("Give either paths or web addresses, not both at once."))
@@ -144,7 +146,7 @@ def _add_addresses(
     for report in reports:
         say(f"{translate(report.kind)}: {line(report.name)}: {line(translate_read_fault(report.detail))}")
         for notice in report.notices:
-            say_aside(line(notice))
+            say_aside(line(translate_finding(notice)))
 
 
 def remove(
@@ -213,7 +215,7 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
         translate(
             "%(passages)s, for %(audience)s",
             passages=format_count(len(found.passages), "passage"),
-            audience=format_audience(about.audience),
+            audience=describe_audience(about.audience),
         )
     )
     for name, value in [("date", about.date), *((one.name, one.value) for one in about.fields)]:
@@ -281,12 +283,13 @@ def show_progress(
 def _print_summary(result: AddReport) -> None:
     from argot.service.usecases.documents.documents import COUNTED
     from argot.service.usecases.documents.read_faults import translate_read_fault
+    from argot.ui.translation.finding_texts import translate_finding
 
     counts = {name: count for name in COUNTED if (count := getattr(result, name))}
     for problem in result.problems:
         say_aside(f"{translate(problem.kind)}: {line(problem.name)}: {line(translate_read_fault(problem.detail))}")
     for notice in result.notices:
-        say_aside(line(notice))
+        say_aside(line(translate_finding(notice)))
     for one in result.near:
         told = translate("%(name)s is nearly the same as %(other)s", name=line(one.name), other=line(one.detail))
         say_aside(told)

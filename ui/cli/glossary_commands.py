@@ -56,7 +56,8 @@ def _parse_status(text: str) -> SenseStatus:
     for status in STATUSES:
         if status == text:
             return status
-    raise typer.BadParameter(f"Unknown status '{text}'. Statuses: {', '.join(STATUSES)}.")
+    told = "Unknown status '%(status)s'. Statuses: %(statuses)s."
+    raise typer.BadParameter(translate(told, status=text, statuses=", ".join(STATUSES)))
 
 
 @glossary_command(

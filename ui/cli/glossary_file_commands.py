@@ -260,10 +260,10 @@ def _upload(file: str, home: Path | None) -> _File:
         data = sys.stdin.buffer.read(most) if file == "-" else read_bytes(Path(file), most)
     except NotAFile as error:
         told = "%(file)s is %(what)s. Give a file, or - for the standard stream."
-        raise InvalidInput(translate(told, file=file, what=error.strerror)) from error
+        raise InvalidInput(translate(told, file=file, what=translate(str(error.strerror)))) from error
     except OSError as error:
         told = "%(file)s cannot be read: %(reason)s. Nothing was imported."
-        raise InvalidInput(translate(told, file=file, reason=error.strerror)) from error
+        raise InvalidInput(translate(told, file=file, reason=translate(str(error.strerror)))) from error
     return {"data": base64.b64encode(data).decode(), "name": "standard input" if file == "-" else Path(file).name}
 
 

@@ -13,6 +13,7 @@ from argot.ui.cli.command_base import (
     AsUser,
     Home,
     Json,
+    describe_audience,
     format_audience,
     format_count,
     format_examples,
@@ -140,7 +141,7 @@ def label(
             "%(name)s: tags %(tags_text)s, for %(audience)s%(said)s.",
             name=line(found.name),
             tags_text=tags_text,
-            audience=format_audience(found.audience),
+            audience=describe_audience(found.audience),
             said=said,
         )
     )

@@ -146,7 +146,7 @@ def _run_command(arguments: list[str] | None) -> NoReturn:
         )
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        what = f"{where}{error.strerror or error}"
+        what = f"{where}{translate(error.strerror or str(error))}"
         told = translate("The system refused %(what)s. %(remedy)s.", what=what, remedy=_choose_remedy(error))
         _fail(told)
     except Exception as error:

@@ -310,5 +310,5 @@ def _parse_pairs(given: list[str] | None) -> dict[str, str] | None:
     pairs = [one.partition("=") for one in given or ()]
     for key, sign, _ in pairs:
         if not key or not sign:
-            raise typer.BadParameter(f"'{key}' is not written as KEY=VALUE")
+            raise typer.BadParameter(translate("'%(key)s' is not written as KEY=VALUE", key=key))
     return {key.replace("-", "_"): value for key, _, value in pairs} or None

@@ -24,7 +24,8 @@ USAGE_PROBLEMS = (
     "Invalid value for %(name)s: Input should be a valid integer, unable to parse string as an integer",
     "Invalid value for %(name)s: Input should be a valid number, unable to parse string as a number",
     "Invalid value for %(name)s: Value error, %(value)s is not one of %(others)s.",
-    "Invalid value for %(name)s: %(reason)s",
+    "Invalid value for '%(name)s': %(reason)s",
+    "Invalid value: %(reason)s",
 )
 """The lines in which Typer says what is wrong with a command line, and the problems that it knows."""
 

@@ -22,6 +22,7 @@ from argot.service.usecases.usecase_registry import get_outcome
 from argot.ui.pages.document_list import CHOICES, PAGE_ROWS, list_documents
 from argot.ui.pages.form_fields import split_commas
 from argot.ui.pages.page_base import BoundedRoute, Pages, read_form, redirect_to_address, render_part, show_page
+from argot.ui.translation.finding_texts import translate_finding
 from argot.ui.translation.page_errors import translate_error
 from argot.ui.web.authorization import Visitor, Who, needs
 from argot.ui.web.open_connections import FORM_OVERHEAD_BYTES
@@ -88,7 +89,9 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
             if len(wanted) != 1:
                 raise InvalidInput("Send one file at a time.")
             report = await _put_in(pages.kb, who, wanted[0], labels, form.get("folder", ""))
-            detail = "; ".join(filter(None, (translate_read_fault(report.detail), *report.notices)))
+            detail = "; ".join(
+                filter(None, (translate_read_fault(report.detail), *map(translate_finding, report.notices)))
+            )
             return JSONResponse(
                 {**_describe_report(report), "detail": detail, "files": list(map(_describe_report, report.files))}
             )
@@ -101,7 +104,8 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
                 report = await _put_in(pages.kb, who, one, labels)
                 outcomes += map(_describe_report, report.files or [report])
                 outcomes += [
-                    {"kind": "notice", "name": report.name, "detail": one, "href": ""} for one in report.notices
+                    {"kind": "notice", "name": report.name, "detail": translate_finding(one), "href": ""}
+                    for one in report.notices
                 ]
             except (InvalidInput, NotAllowed) as error:
                 name = one if isinstance(one, str) else read_sent_name(one)

@@ -20,6 +20,7 @@ FINDINGS = (
     "embedding model",
     "re-ranker",
     "scans and pictures",
+    "pictures in EMF and WMF",
     "language model",
     "vision model",
     "provider",
@@ -197,6 +198,10 @@ FINDINGS = (
     "%(name)s, not tuned on your documents, from %(model)s, %(fingerprint)s; its card: %(file)s",
     "tesseract reads them, in %(languages)s",
     "not read. %(hint)s",
+    "LibreOffice draws them",
+    "not drawn. %(hint)s",
+    "Drawing EMF and WMF needs LibreOffice: apt install libreoffice-draw-nogui (Debian, Ubuntu), brew install --cask "
+    "libreoffice (macOS).",
     "Reading scans needs tesseract: apt install tesseract-ocr (Debian, Ubuntu), brew install tesseract (macOS).",
     "Reading scans is switched off: set ARGOT_OCR_LANGUAGES, e.g. to eng.",
     "tesseract lacks %(languages)s: %(remedy)s",
@@ -302,6 +307,10 @@ FINDINGS = (
 """Names, details and remedies of findings, and the parts of which they are made."""
 WHOLE_LINES = ("answers: given by %(who)s", "index: complete")
 """Findings of which a word by itself has another translation elsewhere."""
+_GIVEN = ("file", "model", "name", "url", "user", "value")
+"""Names of values that stay as they are, even where one reads like a text: a product may be called "server"."""
+_MAX_DEPTH = 5
+"""Texts within each other: another server's words may repeat one without end."""
 # The one that fixes most of a text comes first: "%(url)s answers" would also be found in longer ones.
 _BY_LENGTH = sorted(FINDINGS, key=lambda text: -len(re.sub(r"%\(\w+\)s", "", text)))
 
@@ -321,7 +330,10 @@ def translate_finding(text: str) -> str:
     return translate_error_text(text) if found == text else found
 
 
-def _translate_parts(text: str) -> str:
-    """Translate a text and what its places hold; names and values stay as they are."""
-    template, values = find_template(text, _BY_LENGTH)
-    return translate(template, **{key: _translate_parts(value) for key, value in values.items()}) if template else text
+def _translate_parts(text: str, depth: int = 0) -> str:
+    """Translate a text and the texts in its places; names and values stay as they are."""
+    template, values = find_template(text, _BY_LENGTH) if depth < _MAX_DEPTH else ("", {})
+    if not template:
+        return text
+    parts = {name: value if name in _GIVEN else _translate_parts(value, depth + 1) for name, value in values.items()}
+    return translate(template, **parts)

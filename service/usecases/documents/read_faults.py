@@ -1,4 +1,4 @@
-"""Why a file was not read, in the language of the page.
+"""Why a file was not read, in the language of its reader.
 
 Readers name a fault in English, because logs and the command line show it (`argot/errors.py`: `UnreadableDocument`).
 """
@@ -72,6 +72,17 @@ REASONS = (
     "damaged, or no workbook (%(why)s)",
     "damaged: %(why)s",
     "damaged (%(why)s)",
+    # Of a file or folder that was skipped.
+    "unknown kind of file (no suffix, and no text)",
+    "unknown kind of file (%(suffix)s)",
+    "a link that leaves its folder, to %(path)s; name what it leads to, or give --follow-links",
+    "a link that leaves the folder, to %(path)s; name what it leads to, or give --follow-links",
+    "a link to a folder; name what it leads to, or give --follow-links",
+    "a link to a folder that is added anyhow",
+    "a folder that is added already; a link leads there",
+    "%(path)s is the system's own, and no document",
+    "an archive in an archive",
+    "another file in the archive has its name",
     # Of a file that was read: how much of it there is.
     "1 passage",
     "%(number)s passages",

@@ -112,6 +112,15 @@ def test_what_a_finding_quotes_is_translated_where_it_is_a_text_of_a_finding() -
         assert translate_finding("argot reindex --home /kb") == "argot reindex --home /kb"
 
 
+def test_a_value_that_reads_like_a_text_stays_as_it_is() -> None:
+    with speak("de"):
+        assert translate_finding_line("setting product", "user (from ARGOT_PRODUCT)") == (
+            "Einstellung product: user (aus ARGOT_PRODUCT)"
+        )
+        said = translate_finding("it gives no list of its tools: " + "x answers; " * 3_000 + "ready")
+        assert said.startswith("er gibt keine Liste seiner Werkzeuge: x answers; ")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"), [((), "  -> mindestens 1 GB frei machen"), (("--json",), "free at least")]
 )

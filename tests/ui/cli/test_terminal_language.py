@@ -1,6 +1,7 @@
 """The language of the terminal: what everybody's commands print, and their errors."""
 
 import ast
+import errno
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,9 +9,10 @@ from pathlib import Path
 import pytest
 from repository import ROOT
 
-from argot.languages.catalogues import page_language
+from argot.languages.catalogues import page_language, speak
+from argot.ui.cli import main as cli
 from argot.ui.cli.main import main
-from argot.ui.cli.terminal_language import choose_terminal_language
+from argot.ui.cli.terminal_language import choose_terminal_language, translate_usage_line
 
 
 @pytest.mark.parametrize(
@@ -34,7 +36,7 @@ def test_the_language_is_read_as_gettext_reads_it(environment: dict[str, str], l
         (("ask", "x"), "ist keine Wissensbasis. Legen Sie eine an mit: argot init"),
         (("add", ""), "Es wurde ein leerer Pfad angegeben."),
         (("add", "a.md", "https://example.org"), "Geben Sie entweder Pfade oder Webadressen an"),
-        (("glossary", "import", "gone.csv"), "gone.csv kann nicht gelesen werden"),
+        (("glossary", "import", "gone.csv"), "gone.csv kann nicht gelesen werden: Datei oder Ordner nicht gefunden."),
     ],
 )
 def test_a_terminal_in_german_gets_german_errors(
@@ -53,6 +55,25 @@ def test_a_terminal_in_german_gets_german_errors(
     assert page_language.get() == "en"
 
 
+def test_what_is_told_beside_an_addition_is_in_the_language_of_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"ARGOT_HOME": str(tmp_path / "kb"), "LC_ALL": "de_DE.UTF-8", "LANGUAGE": ""}.items():
+        monkeypatch.setenv(name, value)
+    sent = tmp_path / "sent"
+    (sent / "below").mkdir(parents=True)
+    (sent / "pump.md").write_text("# Die Pumpe\n\nDie Pumpe ist alt, und der Motor wird im Herbst ersetzt.\n", "utf-8")
+    (sent / "pump.xyz").write_text("x", "utf-8")
+    (sent / "link").symlink_to(sent / "below")
+    with pytest.raises(SystemExit) as ended:
+        main(["add", str(sent)])
+    told = capsys.readouterr().err
+    assert ended.value.code in (0, None)
+    assert "übersprungen: pump.xyz: unbekannte Art von Datei (.xyz)" in told
+    assert re.search(r"übersprungen: link: ein Link auf einen Ordner[,;] \w+", told) and "a link" not in told
+    assert "Es gibt Texte in German." in told, told
+
+
 @pytest.mark.parametrize(
     ("arguments", "english", "german"),
     [
@@ -61,6 +82,13 @@ def test_a_terminal_in_german_gets_german_errors(
         (("ask", "--profil", "x"), "No such option: --profil (Possible", "keine Option --profil (möglich sind: "),
         (("add", "--tag"), "Option '--tag' requires an argument.", "Die Option '--tag' braucht einen Wert."),
         (("serve", "--port", "x"), "Invalid value for '--port': Input", "Es muss eine ganze Zahl sein."),
+        (("derive",), "Invalid value: give one of --kind", "Ungültiger Wert: geben Sie entweder --kind KIND, --status"),
+        (
+            ("derive", "--kind", "x"),
+            "'--kind': Unknown kind 'x'. Kinds: ",
+            "Wert für '--kind': Unbekannte Art „x“. Arten: ",
+        ),
+        (("source", "add", "/a", "--with", "b"), "'b' is not written as KEY=VALUE", "„b“ ist nicht als KEY=VALUE"),
         (("ask", "a", "b"), "Got unexpected extra argument(s) (b)", "Fehler: Zu viele Argumente: b"),
         (("ask", "--json=3", "x"), "'--json' does not take a value.", "Die Option '--json' nimmt keinen Wert."),
     ],
@@ -82,6 +110,26 @@ def test_a_wrong_command_line_is_explained_in_the_language_of_the_terminal(
         assert (ended.value.code, said in shown) == (2, True), shown
         told.append(usage in shown)
     assert told[0] == told[1]
+
+
+def test_what_the_system_says_is_in_the_language_of_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "/kb")
+
+    monkeypatch.setattr(cli, "_build_command", refuse)
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    monkeypatch.setenv("LANGUAGE", "")
+    with pytest.raises(SystemExit):
+        main(["list"])
+    assert "Das System hat abgelehnt: /kb: Zugriff verweigert. " in capsys.readouterr().err
+
+
+def test_a_reason_with_a_colon_does_not_change_where_the_name_of_an_option_ends() -> None:
+    with speak("fr"):
+        said = translate_usage_line("Error: Invalid value for '--kind': Type inconnu « x ». Types : a, b.")
+    assert said == "Erreur : Valeur non valable pour '--kind' : Type inconnu « x ». Types : a, b."
 
 
 def test_success_ends_alike_in_every_language(

@@ -11,7 +11,7 @@ from argot.learn.passage_reader.examples import Example, read_examples
 
 EXAMPLES = """examples:
   python -m argot.learn.passage_reader data --sets ../shared/datasets/lay_train --invented --work reader_work
-  python -m argot.learn.passage_reader data --sets ../shared/datasets/lay_train --invented --work reader_work --split validation
+  python -m argot.learn.passage_reader data --sets ../shared/datasets/lay_train --work reader_work --split validation
   python -m argot.learn.passage_reader train --work reader_work --out passage_reader.json
   python -m argot.learn.passage_reader measure --work reader_work --weights passage_reader.json
   python -m argot.learn.passage_reader pairs --datasets ../shared/datasets --work reader_work --out pair_reader.onnx

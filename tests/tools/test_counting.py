@@ -177,6 +177,13 @@ def test_some_of_the_entries_are_not_counted_in_another_language(question: str) 
     assert count(question, f"## {OTHERS[language][1]}\n\n{ITEMS}") == 0
 
 
+@pytest.mark.parametrize(
+    ("question", "heading"), [("Combien de temps faut-il ?", "Temps"), ("¿Cuántas veces hay?", "Veces")]
+)
+def test_a_question_for_a_time_counts_no_list(question: str, heading: str) -> None:
+    assert count_entries(question, passage(f"## {heading}\n\n{ITEMS}")) is None
+
+
 @pytest.mark.parametrize("language", OTHERS)
 def test_the_number_of_entries_is_said_in_the_language_of_the_question(language: str) -> None:
     asked, heading, line = OTHERS[language]

@@ -47,6 +47,12 @@ async def test_the_sentence_that_the_reader_chooses_comes_first_with_what_it_nee
     text = await answer("Can I open the kiln?", [KILN], Nobody_opens=0.9)
     assert text == "Nobody opens it before."
     text = await answer("Where is the kiln and can I open it?", [KILN], Nobody_opens=0.9, The_kiln=0.7)
+    assert text == "Nobody opens it before.\n\nThe kiln stands in hall 2."
+
+
+async def test_the_next_sentence_is_quoted_if_the_reader_thinks_well_enough_of_it() -> None:
+    asked = "Where is the kiln and can I open it?"
+    text = await answer(asked, [KILN], Nobody_opens=0.9, The_kiln=0.7, bought_used=0.4)
     assert text == "Nobody opens it before.\n\nThe kiln stands in hall 2. It was bought used."
 
 

@@ -159,7 +159,7 @@ async def test_a_secret_is_given_as_a_variables_name_and_not_stored(
         ({"address": "/proc"}, "the system's own"),
         ({"address": __file__}, "is a file. Add it with: argot add"),
         ({"name": "../x"}, "letters of a to z, digits"),
-        ({"address": "imaps://mail.example.org/INBOX"}, "requires a password and a user"),
+        ({"address": "imaps://mail.example.org/INBOX"}, "requires a user and a password"),
         ({"address": "imaps://ann:x@mail.example.org/INBOX"}, "not to be stored"),
         ({"address": "imaps://mail.example.org/", "options": {"user": "ann", "password": "x"}}, "password=VARIABLE"),
         ({"kind": "imap", "name": "x"}, "imaps://mail.example.org/INBOX"),

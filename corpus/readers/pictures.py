@@ -77,6 +77,7 @@ class PictureShelf:
         self._words: dict[str, str] = {}
         self._files: dict[str, PictureFile | None] = {}
         self._undrawn: set[str] = set()
+        self._left_out = 0
         self._kept: list[ShelvedPicture] = []
 
     def add(
@@ -136,11 +137,15 @@ class PictureShelf:
         return hashlib.sha256(data).hexdigest() in self._undrawn
 
     def list_warnings(self) -> tuple[str, ...]:
-        """Return a warning of the metafiles that could not be drawn, if there are any."""
-        if not (count := len(self._undrawn)):
-            return ()
-        said = f"{count:,} {'picture' if count == 1 else 'pictures'} in EMF or WMF {'was' if count == 1 else 'were'}"
-        return (f"{said} not read" + ("" if can_draw_metafiles() else f". {INSTALL_HINT}"),)
+        """Return a warning each of the metafiles that could not be drawn and of the SVG beyond the limit of a file."""
+        warnings = []
+        if count := len(self._undrawn):
+            pictures, were = ("picture", "was") if count == 1 else ("pictures", "were")
+            hint = "" if can_draw_metafiles() else f". {INSTALL_HINT}"
+            warnings.append(f"{count:,} {pictures} in EMF or WMF {were} not read{hint}")
+        if self._left_out:
+            warnings.append(f"of the SVG pictures only the first {_MAX_DRAWN} are shown, {self._left_out:,} are not")
+        return (*warnings,)
 
     def find(self, markdown: str) -> Iterator[tuple[int, int, ShelvedPicture]]:
         """Yield start and end of each mark of this shelf in the text, and its picture."""
@@ -162,6 +167,8 @@ class PictureShelf:
         picture = open_picture(data) if is_allowed else None
         if picture is None and is_metafile(data):
             self._undrawn.add(hashlib.sha256(data).hexdigest())
+        elif not is_allowed:
+            self._left_out += 1
         return None if picture is None or is_decoration(picture) else write_picture(picture)
 
     def _recognize(self, data: bytes) -> str:

@@ -220,6 +220,7 @@ def test_only_so_many_drawings_of_a_file_are_drawn(monkeypatch: pytest.MonkeyPat
     page = "".join(f"<p>Part {place}: {write_drawing(SHADED + f'<text>V{place}</text>')}</p>" for place in range(4))
     parsed = read(page)
     assert [one.words for one in parsed.pictures] == ["V0", "V1"] and "V3" in parsed.markdown
+    assert parsed.warnings == ("of the SVG pictures only the first 2 are shown, 2 are not",)
 
 
 def test_text_with_pictures_may_take_as_long_as_pictures_do() -> None:

@@ -245,28 +245,24 @@ def _is_introduction(unit: Unit) -> bool:
 
 
 def _introduces_list(number: int, units: Sequence[Unit]) -> bool:
-    """Return whether a sentence ends with a colon, is left for the items below it to finish ("You may not enter if
-    you"), or points to them ("Take these steps.").
-    """
-    unit, following = units[number], units[number + 1 : number + 2]
-    if _is_introduction(unit):
-        return True
-    below = next((one.kind for one in following if one.kind in _BELOW), None)
-    unfinished = below == "item" and is_unfinished(unit.plain)
-    return unfinished or (below is not None and points_below(unit.plain, _identify_language(units)))
+    """Return whether a sentence introduces, or points to, what comes next."""
+    return _find_list_below(units[number], units) == number + 1
 
 
 def _find_list_below(unit: Unit, units: Sequence[Unit]) -> int | None:
-    """Return the number of the first unit below a sentence that introduces a list or code, or points to one below the
-    rest of its paragraph.
+    """Return the number of the first unit below a sentence that ends with a colon, is left for the items below it to
+    finish ("You may not enter if you"), or points to a list or code below the rest of its paragraph ("Take these
+    steps.").
     """
     following = unit.number + 1
-    if _introduces_list(unit.number, units):
+    if _is_introduction(unit):
         return following
     rest = list(takewhile(lambda one: one.kind == "prose" and not one.apart, units[following:]))
-    following += len(rest)
-    reaches = len(rest) <= _MAX_SENTENCES_BETWEEN and following < len(units) and units[following].kind in _BELOW
-    return following if reaches and points_below(unit.plain, _identify_language(units)) else None
+    below = following + len(rest)
+    if len(rest) > _MAX_SENTENCES_BETWEEN or below == len(units) or units[below].kind not in _BELOW:
+        return None
+    unfinished = not rest and units[below].kind == "item" and is_unfinished(unit.plain)
+    return below if unfinished or points_below(unit.plain, _identify_language(units)) else None
 
 
 def _identify_language(units: Sequence[Unit]) -> str:

@@ -13,6 +13,8 @@ from typing import Any
 from bs4 import Tag
 from bs4.element import NavigableString, PreformattedString
 
+from argot.xml_text import drop_forbidden_characters
+
 DRAWN_WORDS = "\x04"
 """An attribute set on pictures that were drawings, with the words in them; no document can have it."""
 _NAMES = (
@@ -32,8 +34,6 @@ _SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _NAME = re.compile(r"[A-Za-z_][\w.-]{0,100}\Z", re.ASCII)
 _SIDE = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)(px|pt|in|cm|mm|em)?\s*\Z", re.IGNORECASE)
 _SIDES = ("width", "height")
-_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""Characters that a page may have, and no XML."""
 _WITHOUT_LINES = frozenset(
     {"g", "defs", "style", "title", "desc", "metadata", "script", "symbol", "clippath", "mask", "lineargradient",
      "radialgradient", "stop", "pattern", "marker", "filter"}
@@ -138,7 +138,7 @@ def _copy_children(source: Tag, target: Any, depth: int) -> None:
                     _copy_children(child, made, depth + 1)
             continue
         is_comment = isinstance(child, PreformattedString)
-        text = "" if is_comment else _NO_XML.sub("", str(child).replace("<![CDATA[", "").replace("]]>", ""))
+        text = "" if is_comment else drop_forbidden_characters(str(child).replace("<![CDATA[", "").replace("]]>", ""))
         if len(target):
             target[-1].tail = (target[-1].tail or "") + text
         else:
@@ -151,7 +151,7 @@ def _set_label(foreign: Any, text: str) -> None:
         x, y, width, height = (float(foreign.get(name) or 0) for name in ("x", "y", *_SIDES))
     except ValueError:
         return
-    foreign.tag, foreign.text = f"{{{_SVG}}}text", _NO_XML.sub("", text)
+    foreign.tag, foreign.text = f"{{{_SVG}}}text", drop_forbidden_characters(text)
     foreign.attrib.update({"x": f"{x + width / 2:g}", "y": f"{y + height / 2:g}", "text-anchor": "middle"})
 
 
@@ -159,7 +159,7 @@ def _read_attributes(given: Mapping[str, Any]) -> dict[str, str]:
     """Return an element's attributes by their names in SVG, without those that name spaces or run scripts."""
     attributes = {}
     for name, value in given.items():
-        written = _NO_XML.sub("", " ".join(value) if isinstance(value, list) else str(value))
+        written = drop_forbidden_characters(" ".join(value) if isinstance(value, list) else str(value))
         if name == "xlink:href":
             attributes[f"{{{_XLINK}}}href"] = written
         elif _NAME.match(name) and not name.startswith(("xmlns", "on")):

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import quoteattr
 
 from argot.jargon_db.formats.cell_texts import write_label, write_relation
 from argot.jargon_db.formats.skos_words import NO_EXPANSION, PREFIXES
 from argot.jargon_db.lookup.normalise import normalise
 from argot.types import Context, Sense
+from argot.xml_text import escape_xml
 
-_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""Characters that XML 1.0 cannot contain, not even escaped."""
 _TURTLE_ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t"}
 _TURTLE_ESCAPES |= {code: f"\\u{code:04X}" for code in (*range(0x20), 0x7F) if code not in _TURTLE_ESCAPES}
 
@@ -116,14 +114,9 @@ def _write_xml(nodes: Iterable[_Node]) -> Iterator[str]:
     for node in nodes:
         yield f"<{node.kind} rdf:about={quoteattr(node.address)}>\n"
         yield from (f"  <{name} rdf:resource={quoteattr(address)}/>\n" for name, address in node.links)
-        yield from (f"  <{name}>{_escape_xml(text)}</{name}>\n" for name, text in node.texts)
+        yield from (f"  <{name}>{escape_xml(text)}</{name}>\n" for name, text in node.texts)
         yield f"</{node.kind}>\n"
     yield "</rdf:RDF>\n"
-
-
-def _escape_xml(text: str) -> str:
-    # XML readers turn a plain carriage return into a line feed.
-    return escape(_NO_XML.sub("", text), {"\r": "&#13;"})
 
 
 def _write_json(nodes: Iterable[_Node]) -> Iterator[str]:

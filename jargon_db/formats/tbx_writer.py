@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import quoteattr
 
 from argot.jargon_db.formats.tbx_format import FORBIDDEN_NOTE, OURS, TERM_ADDRESS
 from argot.jargon_db.lookup.normalise import normalise
 from argot.types import Context, Label, LabelStatus, Relation, RelationKind, Sense
+from argot.xml_text import escape_xml
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <tbx type="TBX-Basic" style="dca" xml:lang="en" xmlns="urn:iso:std:iso:30042:ed-2">
 <tbxHeader><fileDesc><sourceDesc><p>Glossary exported by Argot</p></sourceDesc></fileDesc></tbxHeader>
 <text><body>
 """
-_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-"""Characters that XML 1.0 cannot contain, not even escaped."""
 _STATUSES: dict[LabelStatus, str] = {
     "preferred": "preferredTerm-admn-sts",
     "admitted": "admittedTerm-admn-sts",
@@ -47,7 +45,7 @@ def _write_file(senses: Iterable[Sense], contexts: Iterable[Context]) -> Iterato
     for number, context in enumerate(contexts, 1):
         texts = [("name", context.name), ("description", context.description), ("contact", context.contact)]
         texts += [("audience", one) for one in sorted(context.audience)]
-        items = "".join(f'<item type="{name}">{_escape(text)}</item>' for name, text in texts if text)
+        items = "".join(f'<item type="{name}">{escape_xml(text)}</item>' for name, text in texts if text)
         yield f'<refObject id="context{number}"><itemSet>{items}</itemSet></refObject>\n'
     yield "</refObjectSec></back></text></tbx>\n"
 
@@ -62,7 +60,7 @@ def _write_sense(sense: Sense) -> Iterator[str]:
     for relation in sense.relations:
         yield _write_relation(relation)
     if sense.notes:
-        yield f"  <note>{_escape(sense.notes)}</note>\n"
+        yield f"  <note>{escape_xml(sense.notes)}</note>\n"
     texts = [("term", sense.term), ("expansion", sense.expansion), ("owner", sense.owner), ("status", sense.status)]
     texts += [("audience", one) for one in sorted(sense.audience)]
     texts += [("reviewBy", sense.review_by or ""), ("concept", sense.concept)]
@@ -82,7 +80,7 @@ def _write_sense(sense: Sense) -> Iterator[str]:
 
 
 def _write_label(label: Label, *, is_known: bool) -> Iterator[str]:
-    yield f"    <termSec><term>{_escape(label.text)}</term>"
+    yield f"    <termSec><term>{escape_xml(label.text)}</term>"
     notes = [("partOfSpeech", label.part_of_speech), ("grammaticalGender", label.gender), ("termType", label.kind)]
     notes += [("administrativeStatus", _STATUSES[label.status])] if is_known else []
     notes += [("usageNote", FORBIDDEN_NOTE)] if label.status == "forbidden" else []
@@ -94,13 +92,10 @@ def _write_label(label: Label, *, is_known: bool) -> Iterator[str]:
 def _write_relation(relation: Relation) -> str:
     element, category = _RELATIONS[relation.kind]
     target = f"{TERM_ADDRESS}{quote(relation.context, safe='')}/{quote(relation.term, safe='')}"
-    return f"  <{element} type={quoteattr(category)} target={quoteattr(target)}>{_escape(relation.term)}</{element}>\n"
+    return (
+        f"  <{element} type={quoteattr(category)} target={quoteattr(target)}>{escape_xml(relation.term)}</{element}>\n"
+    )
 
 
 def _element(element: str, category: str, text: str, indent: str = "  ") -> str:
-    return f"{indent}<{element} type={quoteattr(category)}>{_escape(text)}</{element}>\n" if text else ""
-
-
-def _escape(text: str) -> str:
-    # XML readers turn a plain carriage return into a line feed.
-    return escape(_NO_XML.sub("", text), {"\r": "&#13;"})
+    return f"{indent}<{element} type={quoteattr(category)}>{escape_xml(text)}</{element}>\n" if text else ""

@@ -17,6 +17,7 @@ from argot.jargon_db.formats.glossary_file import GlossaryFile, ProcessRequired,
 from argot.jargon_db.formats.table_format import Row, Table, read_tables
 from argot.jargon_db.formats.table_writer import CONTEXT_COLUMNS, describe_context, make_rows
 from argot.types import Context, Sense
+from argot.xml_text import drop_forbidden_characters
 
 MAX_SHEETS = 500
 MAX_CELL_CHARS = 32_767
@@ -31,7 +32,6 @@ _OVERLAP_BYTES = 200
 _WORKBOOK_PART = "xl/workbook.xml"
 _ESCAPED = re.compile(r"_x00([01][0-9A-Fa-f]|7[Ff])_")
 """A control character as workbooks write it."""
-_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def is_workbook(data: bytes) -> bool:
@@ -87,7 +87,7 @@ def _fill_sheet(sheet: Any, header: list[str], rows: Iterable[list[str]]) -> Non
     from openpyxl.cell import WriteOnlyCell
 
     def make_cell(text: str) -> Any:
-        text = _NO_XML.sub("", text)
+        text = drop_forbidden_characters(text)
         if len(text) > MAX_CELL_CHARS:
             message = (
                 f"{text[:60]!r}... has {len(text):,} characters, and a cell holds {MAX_CELL_CHARS:,}; export as JSON"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from repository import ROOT
+from terminal import set_terminal
 
 from argot.languages.catalogues import speak
 from argot.languages.written_texts import find_template
@@ -136,8 +137,7 @@ def test_the_doctor_speaks_the_language_of_the_terminal_and_json_stays_english(
         make_bad_finding("free space", "0.1 GB on the disk of /", "free at least 1 GB"),
     ]
     monkeypatch.setattr(doctor, "diagnose", lambda *_: found)
-    for name, value in {"ARGOT_HOME": str(tmp_path), "LC_ALL": "de_DE.UTF-8", "LANGUAGE": ""}.items():
-        monkeypatch.setenv(name, value)
+    set_terminal(monkeypatch, ARGOT_HOME=str(tmp_path))
     with pytest.raises(SystemExit) as ended:
         main(["doctor", *arguments])
     shown = capsys.readouterr()

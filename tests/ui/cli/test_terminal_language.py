@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from repository import ROOT
+from terminal import set_terminal
 
 from argot.languages.catalogues import page_language, speak
 from argot.ui.cli import main as cli
@@ -47,8 +48,7 @@ def test_a_terminal_in_german_gets_german_errors(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, value in {"ARGOT_HOME": str(tmp_path / "kb"), "LC_ALL": "de_DE.UTF-8", "LANGUAGE": ""}.items():
-        monkeypatch.setenv(name, value)
+    set_terminal(monkeypatch, ARGOT_HOME=str(tmp_path / "kb"))
     with pytest.raises(SystemExit) as ended:
         main([*arguments])
     assert ended.value.code == 1 and said in capsys.readouterr().err
@@ -58,8 +58,7 @@ def test_a_terminal_in_german_gets_german_errors(
 def test_what_is_told_beside_an_addition_is_in_the_language_of_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, value in {"ARGOT_HOME": str(tmp_path / "kb"), "LC_ALL": "de_DE.UTF-8", "LANGUAGE": ""}.items():
-        monkeypatch.setenv(name, value)
+    set_terminal(monkeypatch, ARGOT_HOME=str(tmp_path / "kb"))
     sent = tmp_path / "sent"
     (sent / "below").mkdir(parents=True)
     (sent / "pump.md").write_text("# Die Pumpe\n\nDie Pumpe ist alt, und der Motor wird im Herbst ersetzt.\n", "utf-8")
@@ -102,8 +101,7 @@ def test_a_wrong_command_line_is_explained_in_the_language_of_the_terminal(
 ) -> None:
     told = []
     for locale, said, usage in (("C", english, "Usage: argot"), ("de_DE.UTF-8", german, "Aufruf: argot")):
-        monkeypatch.setenv("LC_ALL", locale)
-        monkeypatch.setenv("LANGUAGE", "")
+        set_terminal(monkeypatch, locale)
         with pytest.raises(SystemExit) as ended:
             main([*arguments])
         shown = capsys.readouterr().err
@@ -119,8 +117,7 @@ def test_what_the_system_says_is_in_the_language_of_the_terminal(
         raise PermissionError(errno.EACCES, "Permission denied", "/kb")
 
     monkeypatch.setattr(cli, "_build_command", refuse)
-    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
-    monkeypatch.setenv("LANGUAGE", "")
+    set_terminal(monkeypatch)
     with pytest.raises(SystemExit):
         main(["list"])
     assert "Das System hat abgelehnt: /kb: Zugriff verweigert. " in capsys.readouterr().err
@@ -163,8 +160,7 @@ def test_success_ends_alike_in_every_language(
 def test_help_is_in_the_language_of_the_terminal(
     locale: str, said: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, value in {"LC_ALL": locale, "LANGUAGE": "", "COLUMNS": "100"}.items():
-        monkeypatch.setenv(name, value)
+    set_terminal(monkeypatch, locale, COLUMNS="100")
     with pytest.raises(SystemExit) as ended:
         main(["add", "--help"])
     shown = capsys.readouterr().out
@@ -176,8 +172,7 @@ def test_help_is_in_the_language_of_the_terminal(
 def test_the_list_of_commands_is_in_the_language_of_the_terminal(
     locale: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("LC_ALL", locale)
-    monkeypatch.setenv("LANGUAGE", "")
+    set_terminal(monkeypatch, locale)
     with pytest.raises(SystemExit):
         main(["--help"])
     assert f"  ask        {said}" in capsys.readouterr().out
@@ -186,8 +181,7 @@ def test_the_list_of_commands_is_in_the_language_of_the_terminal(
 def test_what_typer_adds_to_the_help_of_an_option_is_translated(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, value in {"LC_ALL": "de_DE.UTF-8", "LANGUAGE": "", "COLUMNS": "160"}.items():
-        monkeypatch.setenv(name, value)
+    set_terminal(monkeypatch, COLUMNS="160")
     with pytest.raises(SystemExit):
         main(["terms", "check", "--help"])
     shown = capsys.readouterr().out
@@ -220,8 +214,7 @@ def test_rows_of_a_list_are_refused_in_the_language_of_the_terminal(
     good = BAD_ROWS.replace("*,*,y", "QS,Lager,Qualität")
     for name, text in {"bad.csv": BAD_ROWS, "partly.csv": good}.items():
         Path(name).write_text(text, "utf-8")
-    for name, value in {"ARGOT_HOME": str(tmp_path / "kb"), "LC_ALL": locale, "LANGUAGE": ""}.items():
-        monkeypatch.setenv(name, value)
+    set_terminal(monkeypatch, locale, ARGOT_HOME=str(tmp_path / "kb"))
     shown = ""
     for name in ("bad.csv", "partly.csv"):
         with pytest.raises(SystemExit):

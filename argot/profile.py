@@ -107,7 +107,7 @@ class Profile(BaseModel):
 
     @field_validator("derived_kinds", mode="before")
     @classmethod
-    def _split(cls, given: object) -> object:
+    def _split_kinds(cls, given: object) -> object:
         """On the command line several kinds are separated by commas."""
         return tuple(part.strip() for part in given.split(",")) if isinstance(given, str) else given
 

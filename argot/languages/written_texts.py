@@ -41,7 +41,7 @@ def _match(template: str, text: str) -> dict[str, str] | None:
     From the right, each value as short as its neighbours allow. Not by a regular expression, whose time would grow with
     a power of the length: a text may have names of any length that people chose.
     """
-    first, *parts = _split(template)
+    first, *parts = _split_template(template)
     if not parts:
         return {} if text == first else None
     end = len(text) - len(parts[-1])
@@ -61,5 +61,5 @@ def _match(template: str, text: str) -> dict[str, str] | None:
 
 
 @cache
-def _split(template: str) -> tuple[str, ...]:
+def _split_template(template: str) -> tuple[str, ...]:
     return tuple(_PLACE.split(template))

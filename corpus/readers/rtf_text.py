@@ -28,7 +28,6 @@ _BOX_DESTINATIONS = ("shptxt", "dptxbxtext")
 _HEADING_NAME = re.compile(r"(?:heading|überschrift|titre|título|titolo|kop|rubrik|nagłówek|заголовок) ?(\d)", re.I)
 _TITLE_NAMES = ("title", "titel", "titre", "título")
 _MAX_PICTURES = 300
-_SYMBOL_CHARSET = 2
 
 
 @dataclass(slots=True)

@@ -41,9 +41,11 @@ class SearchView(NamedTuple):
 def describe_searches(
     turn: Mapping[str, Any], passages: Visible, terms: Sequence[ReadTerm], *, visible: bool
 ) -> SearchView:
-    """Return the further searches of a turn, whose visible passages are given by id, and
-    the terms that the reader may see. `visible`: the asker may see
-    everything on which their texts rest.
+    """Return the further searches of a turn, whose visible passages are given by id.
+
+    Args:
+        terms: those of the question that the reader may see.
+        visible: the asker may see everything on which the texts of the searches rest.
     """
     searched_again, calls = _list_other_queries(turn, visible=visible), _list_tool_calls(turn, visible=visible)
     notes = _write_search_notes(turn, searched_again, visible=visible)

@@ -133,6 +133,11 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name a parameter of bytes by its argument. They may hold a time, and all workers must list the same tests."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first; the rest in the order it is in."""
     places = {name: place for place, name in enumerate(LONGEST_FIRST)}

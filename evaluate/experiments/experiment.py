@@ -39,6 +39,8 @@ ALONE: Mapping[str, SwitchValue] = {
     "stand_alone": False,
     "misses": "lenient",
     "abstain_below": 0.0,
+    # It has learnt from other questions than a paper's.
+    "project_queries": False,
 }
 """The switches of every row that asks questions."""
 

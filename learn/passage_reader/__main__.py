@@ -15,10 +15,12 @@ EXAMPLES = """examples:
   python -m argot.learn.passage_reader train --work reader_work --out passage_reader.json
   python -m argot.learn.passage_reader measure --work reader_work --weights passage_reader.json
   python -m argot.learn.passage_reader pairs --datasets ../shared/datasets --work reader_work --out pair_reader.onnx
+  python -m argot.learn.passage_reader projection --sets ../shared/datasets/lay_train --invented --work reader_work \\
+      --out query_projection.npz
 
 An interrupted "data" goes on with the next set. "train" takes less than a minute, gives the same weights each time,
 and measures them if there are examples for validation. "pairs" takes about two hours of one core; interrupted, it goes
-on where it was.
+on where it was. "projection" takes some minutes.
 """
 
 
@@ -32,10 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     data = commands.add_parser("data", help="prepare examples for training or measuring")
-    data.add_argument("--sets", type=Path, required=True, help="folders with documents/ and questions.jsonl")
     data.add_argument("--split", choices=("train", "validation", "test"), default="train")
-    data.add_argument("--invented", action="store_true", help="also the invented organisations that come with Argot")
-    data.add_argument("--threads", type=int, default=1)
     train = commands.add_parser("train", help="train, and write the file that is served")
     train.add_argument("--out", type=Path, required=True)
     measure = commands.add_parser("measure", help="measure a file")
@@ -45,7 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     pairs = commands.add_parser("pairs", help="train the pair reader, and write the graph that is served and its card")
     pairs.add_argument("--datasets", type=Path, required=True, help="the folder with medquad, clapnq and lay_train")
     pairs.add_argument("--out", type=Path, required=True)
-    for command in (data, train, measure, pairs):
+    projection = commands.add_parser("projection", help="train the projection of questions' vectors, and measure it")
+    projection.add_argument("--out", type=Path, required=True)
+    for command in (data, projection):
+        command.add_argument("--sets", type=Path, required=True, help="folders with documents/ and questions.jsonl")
+        command.add_argument("--invented", action="store_true", help="also the invented organisations of Argot")
+        command.add_argument("--threads", type=int, default=1)
+    for command in (data, train, measure, pairs, projection):
         command.add_argument("--work", type=Path, required=True, help="a folder for bases and examples")
     _run_command(parser.parse_args(arguments))
 
@@ -53,17 +58,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run_command(given: argparse.Namespace) -> None:
     if given.command == "data":
         from argot.learn.passage_reader.known_questions import prepare_examples
-        from argot.learn.passage_reader.written_questions import extract_invented_sets
         from argot.settings import Settings
 
-        sets = [one.parent for one in given.sets.glob("*/questions.jsonl")]
-        sets += extract_invented_sets(given.work / "invented") if given.invented else []
-        for name, target in prepare_examples(sets, given.work, given.split, Settings(threads=given.threads)):
+        settings = Settings(threads=given.threads)
+        for name, target in prepare_examples(_list_sets(given), given.work, given.split, settings):
             print(f"{name}: {target}", flush=True)
     elif given.command == "train":
         _train(given.work, given.out)
     elif given.command == "pairs":
         _train_pairs(given.datasets, given.work, given.out)
+    elif given.command == "projection":
+        _train_projection(given)
     else:
         from argot.learn.passage_reader.figures import measure_examples
         from argot.tools.retrieval.pair_reader import PairReader
@@ -74,6 +79,13 @@ def _run_command(given: argparse.Namespace) -> None:
             raise SystemExit(f"{given.weights} is not there. Train it, or name another file with --weights.")
         pairs = PairReader(given.pairs, threads=1) if given.pairs else None
         print(json.dumps(measure_examples(_read_split(given.work, given.split), weights, pairs), indent=1))
+
+
+def _list_sets(given: argparse.Namespace) -> list[Path]:
+    from argot.learn.passage_reader.written_questions import extract_invented_sets
+
+    sets = [one.parent for one in given.sets.glob("*/questions.jsonl")]
+    return sets + (extract_invented_sets(given.work / "invented") if given.invented else [])
 
 
 def _train(work: Path, out: Path) -> None:
@@ -114,6 +126,27 @@ def _train_pairs(datasets: Path, work: Path, out: Path) -> None:
     figures = measure_examples(others, weights, PairReader(out, threads=1)) if weights and others else None
     write_pair_card(read_checkpoint(trained), [*first, *known], out.with_suffix(".json"), figures)
     print(f"{len(first) + len(known)} questions; {out}")
+
+
+def _train_projection(given: argparse.Namespace) -> None:
+    import torch
+
+    from argot.learn.passage_reader.card import write_projection_with_card
+    from argot.learn.passage_reader.projection_training import ProjectionRecipe, measure_projection, train_projection
+    from argot.learn.passage_reader.searched_sets import read_searched_sets
+    from argot.settings import Settings
+    from argot.tools.retrieval.query_projection import QueryProjection
+
+    torch.set_num_threads(1)
+    sets, settings = _list_sets(given), Settings(threads=given.threads)
+    known = list(read_searched_sets(sets, given.work, "train", settings))
+    if not known:
+        raise SystemExit(f"{given.sets} holds no questions of the split 'train' whose answer is in a passage.")
+    others = list(read_searched_sets(sets, given.work, "validation", settings))
+    projection = QueryProjection(known[0].fingerprint, train_projection(known, ProjectionRecipe()))
+    figures = {"before": measure_projection(others, None), "after": measure_projection(others, projection)}
+    write_projection_with_card(projection, known, figures, given.out)
+    print(json.dumps(figures, indent=1))
 
 
 def _tell_step(step: int, of: int, losses: Mapping[str, float]) -> None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,7 @@ LEAST_PART, MOST_NO_PART = 0.7, 0.4
 """The least share of words in common with a gold quotation for a part of the answer, and the share below which a unit
 is no part. Between them its label is `OPEN`."""
 _MIN_PART_CHARS = 12  # characters; a shorter text is in a quotation by chance
-_TRAINER = Principal("training", sees_all=True)
+TRAINER = Principal("training", sees_all=True)
 
 
 def prepare_examples(sets: Iterable[Path], work: Path, split: str, settings: Settings) -> Iterator[tuple[str, Path]]:
@@ -48,25 +50,33 @@ def prepare_examples(sets: Iterable[Path], work: Path, split: str, settings: Set
     knowledge base, which takes a minute or two, is kept in `work`.
     """
     for folder in sorted(sets, key=lambda one: one.name):
-        name, documents = folder.name, folder / "documents"
+        name, rows = folder.name, read_questions(folder)
         target = work / f"{name}.{split}.jsonl"
-        rows = [*_read_questions(folder), *read_written_questions(name, documents)]
         if not target.is_file() and any(row["split"] == split for row in rows):
-            work.mkdir(parents=True, exist_ok=True)
-            corpus = Corpus.open(work / "bases" / name, settings)
-            try:
-                for _ in corpus.add(list_sources([documents]), audience=EVERYONE, tags=()):
-                    pass
+            with open_base(folder, work, settings) as corpus:
                 write_examples(ExampleMaker(corpus, name, settings).make(rows, split), target)
-            finally:
-                corpus.close()
         if target.is_file():
             yield name, target
 
 
-def _read_questions(folder: Path) -> list[dict[str, Any]]:
+def read_questions(folder: Path) -> list[dict[str, Any]]:
+    """Read the questions of a set, and those that were written for training."""
     file = folder / "questions.jsonl"
-    return [row for _, row in json_lines(file)] if file.is_file() else []
+    own = [row for _, row in json_lines(file)] if file.is_file() else []
+    return own + read_written_questions(folder.name, folder / "documents")
+
+
+@contextmanager
+def open_base(folder: Path, work: Path, settings: Settings) -> Iterator[Corpus]:
+    """Open the knowledge base of a set, which is kept in `work`; what it lacks of the documents is added first."""
+    work.mkdir(parents=True, exist_ok=True)
+    corpus = Corpus.open(work / "bases" / folder.name, settings)
+    try:
+        for _ in corpus.add(list_sources([folder / "documents"]), audience=EVERYONE, tags=()):
+            pass
+        yield corpus
+    finally:
+        corpus.close()
 
 
 class ExampleMaker:
@@ -78,9 +88,8 @@ class ExampleMaker:
         if not isinstance(scorer, ReaderScorer):
             raise TypeError("the passage reader is trained over the token vectors of the setting 'reranker' = 'reader'")
         self._scorer = scorer
-        self._addresses = {one.id: one.uri for one in corpus.store.documents(_TRAINER)}
-        self._passages = [one for id_ in self._addresses for one in corpus.store.passages_of(_TRAINER, id_)]
-        self._words = {one.id: fold_words(one.text) for one in self._passages}
+        self._addresses = {one.id: one.uri for one in corpus.store.documents(TRAINER)}
+        self._passages = [one for id_ in self._addresses for one in corpus.store.passages_of(TRAINER, id_)]
 
     def make(self, rows: Sequence[dict[str, Any]], split: str) -> Iterator[Example]:
         """Make the examples of one split. Training sees no passage of a document that belongs to another split."""
@@ -93,16 +102,14 @@ class ExampleMaker:
                     yield Example(self._source, row["id"], row["question"], judged)
 
     def _judge_passages(self, row: dict[str, Any], held_back: set[str]) -> Iterator[JudgedPassage]:
-        quotes = [_read_quote(one["document"], one["quote"]) for one in row["gold"]]
-        quotes += [_read_quote(one["document"], one["sentence"]) for one in row.get("also", ())]
-        wanted = [words for words in map(fold_words, quotes) if words]
-        right = [one for one in self._passages if any(words in self._words[one.id] for words in wanted)]
+        quotes = list_quotes(row)
+        right = find_right_passages(quotes, self._passages)
         queries, known = [WeightedQuery(row["question"], 1.0)], {one.id for one in right}
-        found = hybrid_search(self._corpus, _TRAINER, queries, Profile())
+        found = hybrid_search(self._corpus, TRAINER, queries, Profile())
         hits = rerank(queries, found, self._scorer, Profile(), judged=False)
         scores = {hit.passage.id: hit.score for hit in hits}
         wrong = [hit.passage for hit in hits[:MAX_FOUND_PASSAGES] if hit.passage.id not in known]
-        wrong = [one for one in wrong if not _ends_with(self._addresses[one.document_id], held_back)]
+        wrong = [one for one in wrong if not ends_with_name(self._addresses[one.document_id], held_back)]
         chosen = [*right[:RIGHT_PASSAGES], *wrong[:WRONG_PASSAGES]]
         for one in sorted(chosen, key=lambda one: -scores.get(one.id, 0.0)):
             yield self._judge(row["question"], one, quotes if one.id in known else (), scores.get(one.id, 0.0))
@@ -117,6 +124,18 @@ class ExampleMaker:
         )
         text = read_passage_text(passage)
         return JudgedPassage(bool(quotes), text, labels, may_answer, measured.units, measured.whole, score)
+
+
+def list_quotes(row: Mapping[str, Any]) -> list[str]:
+    """List the quotations that answer a question, as readers extract them from its documents."""
+    quotes = [_read_quote(one["document"], one["quote"]) for one in row["gold"]]
+    return quotes + [_read_quote(one["document"], one["sentence"]) for one in row.get("also", ())]
+
+
+def find_right_passages(quotes: Iterable[str], passages: Iterable[Passage]) -> list[Passage]:
+    """Return the passages that hold one of the quotations."""
+    wanted = [words for words in map(fold_words, quotes) if words]
+    return [one for one in passages if any(words in _fold_passage(one.text) for words in wanted)]
 
 
 def judge_unit(text: str, quotes: Sequence[str]) -> int:
@@ -139,6 +158,10 @@ def fold_words(markdown: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", extract_prose(markdown).text.casefold()))
 
 
+# Each question of a set compares its quotations with all passages.
+_fold_passage = lru_cache(maxsize=10_000)(fold_words)
+
+
 def list_held_back(rows: Sequence[dict[str, Any]]) -> set[str]:
     """List the documents of the questions that are not for training."""
     held: set[str] = set()
@@ -153,5 +176,6 @@ def _read_quote(document: str, quote: str) -> str:
     return html.unescape(quote) if document.endswith((".html", ".htm")) else quote
 
 
-def _ends_with(address: str, names: set[str]) -> bool:
+def ends_with_name(address: str, names: Iterable[str]) -> bool:
+    """Return whether a document's address ends with one of these names."""
     return any(address.endswith(f"/{name}") for name in names)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from argot.profile import Profile
 from argot.protocols import Vectors
 from argot.tools.reading.passage_languages import is_in_other_language
+from argot.tools.retrieval.query_projection import project_queries
 from argot.tracing import traced
 from argot.types import ALL_DOCUMENTS, DerivedText, Hit, Passage, Principal, QuestionScope, Triple
 
@@ -91,7 +92,7 @@ def hybrid_search(  # noqa: PLR0917
     """
     merged = _merge_queries(queries)
     by_meaning = profile.search_semantic and profile.weight_semantic > 0 and bool(merged)
-    vectors = corpus.embedder.embed_queries([query.text for query in merged]) if by_meaning else [None] * len(merged)
+    vectors = _embed_queries(corpus, merged, profile) if by_meaning else [None] * len(merged)
     searched = select_documents(corpus, principal, scope, documents)
     lists = [
         found
@@ -110,6 +111,11 @@ def hybrid_search(  # noqa: PLR0917
             if searched is None or document.id in searched:
                 hits.append(Hit(passage, document, fused[id_].score, fused[id_].ranks))
     return hits
+
+
+def _embed_queries(corpus: Corpus, queries: Sequence[WeightedQuery], profile: Profile) -> Vectors:
+    vectors = corpus.embedder.embed_queries([query.text for query in queries])
+    return project_queries(vectors, corpus.embedder) if profile.project_queries else vectors
 
 
 def _trace_search(  # noqa: PLR0917

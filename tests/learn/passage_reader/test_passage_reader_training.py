@@ -15,10 +15,14 @@ from argot.learn.passage_reader.card import write_reader
 from argot.learn.passage_reader.examples import Example, JudgedPassage, read_examples, write_examples
 from argot.learn.passage_reader.figures import measure_examples
 from argot.learn.passage_reader.known_questions import judge_unit, list_held_back, prepare_examples
+from argot.learn.passage_reader.projection_training import ProjectionRecipe, measure_projection, train_projection
+from argot.learn.passage_reader.searched_sets import SearchedSet, read_searched_sets
 from argot.learn.passage_reader.training import PassageReaderRecipe, train_passage_reader
+from argot.protocols import Vectors
 from argot.settings import Settings
 from argot.tools.retrieval.passage_reader import read_weights
 from argot.tools.retrieval.passage_windows import PassageText
+from argot.tools.retrieval.query_projection import QueryProjection, read_projection
 
 RECIPE = PassageReaderRecipe(networks=2, hidden=8, epochs=20, passages=8, passage_epochs=40)
 DOCUMENTS = {
@@ -61,6 +65,10 @@ def make_examples(count: int, seed: int) -> list[Example]:
         )
         for place in range(count)
     ]
+
+
+def normalize(vectors: Vectors) -> Vectors:
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +189,43 @@ def test_documents_of_other_splits_are_held_back() -> None:
     assert list_held_back(rows) == {"b.md", "c.md", "d.md"}
 
 
+def test_questions_move_towards_the_passages_that_answer_them() -> None:
+    draws = np.random.default_rng(5)
+    passages = normalize(draws.normal(size=(60, 8)))
+    # Each question points elsewhere than its passage, always in the same way.
+    asked = normalize(passages @ normalize(draws.normal(size=(8, 8))))
+    sets = [
+        SearchedSet("one", "known", passages, asked[first:end], tuple((row,) for row in range(first, end)))
+        for first, end in ((0, 45), (45, 60))
+    ]
+    recipe = ProjectionRecipe(epochs=200, questions=16, rate=1e-2)
+    projection = QueryProjection("known", train_projection(sets[:1], recipe))
+    before, after = (measure_projection(sets[1:], one) for one in (None, projection))
+    assert before["hit@1"] < 0.5 < 0.8 < after["hit@1"]
+
+
+def test_a_set_is_read_as_vectors_without_what_is_held_back(sets: Path, tmp_path: Path) -> None:
+    (shown,) = read_searched_sets([sets / "firm"], tmp_path, "train", Settings(threads=1))
+    (others,) = read_searched_sets([sets / "firm"], tmp_path, "validation", Settings(threads=1))
+    assert shown.questions.shape == (3, 384) and shown.passages.shape == (2, 384)
+    assert others.questions.shape == (1, 384) and others.passages.shape == (3, 384)
+    assert [*read_searched_sets([sets / "firm"], tmp_path, "test", Settings(threads=1))] == []
+
+
+def test_the_command_trains_and_measures_a_projection(
+    sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "projection.npz"
+    main(["projection", "--sets", str(sets), "--work", str(tmp_path / "work"), "--out", str(out)])
+    assert json.loads(capsys.readouterr().out)["after"]["hit@10"] == 1
+    projection = read_projection(out)
+    assert projection is not None and projection.matrix.shape == (384, 384)
+    (tmp_path / "none").mkdir()
+    with pytest.raises(SystemExit, match="holds no questions of the split 'train'"):
+        main(["projection", "--sets", str(tmp_path / "none"), "--work", str(tmp_path / "work"), "--out", str(out)])
+
+
 def test_the_help_shows_examples() -> None:
     command = [sys.executable, "-m", "argot.learn.passage_reader", "--help"]
     shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert all(f"argot.learn.passage_reader {name}" in shown for name in ("data", "train", "measure"))
+    assert all(f"argot.learn.passage_reader {name}" in shown for name in ("data", "train", "measure", "projection"))

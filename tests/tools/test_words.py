@@ -29,7 +29,10 @@ def test_a_number_in_words_becomes_digits_and_other_words_stay():
 
 def test_each_stem_has_the_place_of_its_word_in_the_text():
     text = "Où sont les entrées de l'usine ?"
-    assert [(one, text[start:end]) for one, start, end in locate_stems(text)] == [("entré", "entrées"), ("usin", "usine")]
+    assert [(one, text[start:end]) for one, start, end in locate_stems(text)] == [
+        ("entré", "entrées"),
+        ("usin", "usine"),
+    ]
     assert [one for one, _, _ in locate_stems("Die Ausweise", "de")] == content_stems("der Ausweis", "de")
 
 

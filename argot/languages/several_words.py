@@ -41,6 +41,9 @@ class ComparisonWords:
     joins: Pattern
     leans: Pattern
     article: Pattern
+    of: Pattern
+    that: Pattern
+    capital_nouns: bool
     noun_last: bool
     side: str
 
@@ -69,7 +72,8 @@ def load_comparison_words(code: str) -> ComparisonWords:
     forms = (form.replace("{and}", row["and"]).replace("{about}", row["about"]) for form in row["forms"])
     return ComparisonWords(
         tuple(map(_compile, forms)),
-        **{key: _compile(row[key]) for key in ("tail", "joins", "leans", "article")},
+        **{key: _compile(row[key]) for key in ("tail", "joins", "leans", "article", "of", "that")},
+        capital_nouns=row["capital_nouns"],
         noun_last=row["noun_last"],
         side=row["side"],
     )

@@ -17,12 +17,14 @@ class SeveralWords:
 
     Attributes:
         second: a question that is attached to another one.
+        joins_two: what joins two things of which a question asks the same.
         boundary: what stands between two questions; its group `end` is a question mark.
     """
 
     all_of: Pattern
     several: Pattern
     second: Pattern
+    joins_two: Pattern
     boundary: Pattern
     asks: Pattern
     leans: Pattern
@@ -58,6 +60,7 @@ def load_several_words(code: str) -> SeveralWords:
     return SeveralWords(
         **{key: _compile(row[key]) for key in ("all_of", "several", "asks", "leans", "named", "embeds")},
         second=_compile(second),
+        joins_two=_compile(rf"\s(?:{row['and']})\s"),
         boundary=_compile(boundary),
         drops_subjects=row["drops_subjects"],
         form=row["form"],

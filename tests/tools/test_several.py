@@ -6,6 +6,7 @@ import pytest
 
 from argot.tools.reading.answer_types import asks_for_several
 from argot.tools.reading.comparisons import find_naming_texts, find_sides
+from argot.tools.reading.coordination import find_pair
 from argot.types import Mention, ReadTerm, Sense
 
 
@@ -72,3 +73,38 @@ def test_texts_that_name_a_side_are_found_by_the_language_of_the_question(
 )
 def test_the_sides_of_a_comparison_share_the_noun_that_belongs_to_both(question: str, one: str, other: str) -> None:
     assert find_sides(question) == (one, other)
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other"),
+    [
+        ("Who cleans the north lamp and the south lamp?", "Who cleans the north lamp?", "Who cleans the south lamp?"),
+        ("Who cleans the north and the south lamp?", "Who cleans the north lamp?", "Who cleans the south lamp?"),
+        ("Wer reinigt Nordlampe und Südlampe?", "Wer reinigt Nordlampe?", "Wer reinigt Südlampe?"),
+        (
+            "Wie hoch sind die Nordlampe und die Südlampe?",
+            "Wie hoch sind die Nordlampe?",
+            "Wie hoch sind die Südlampe?",
+        ),
+        ("Qui nettoie la lampe A12 et la lampe B13 ?", "Qui nettoie la lampe A12 ?", "Qui nettoie la lampe B13 ?"),
+        ("¿Quién limpia el farol A12 y el farol B13?", "¿Quién limpia el farol A12?", "¿Quién limpia el farol B13?"),
+    ],
+)
+def test_a_question_about_two_things_has_one_about_each(question: str, one: str, other: str) -> None:
+    texts = ["The north lamp", "The south lamp", "Nordlampe", "Südlampe", "lampe farol A12", "lampe farol B13"]
+    pair = find_pair(question, [], texts)
+    assert pair is not None and (pair[0].question, pair[1].question) == (one, other)
+    assert find_pair(question, [], texts[::2]) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who cleans the lamp?",
+        "Who cleans the north lamp, the lift and the south lamp and when?",
+        "How many are there between 5 and 9?",
+        "Who cleans it and when?",
+    ],
+)
+def test_a_question_that_names_no_two_things_has_no_pair(question: str) -> None:
+    assert find_pair(question, [], ["The north lamp", "The south lamp, the lift, 5, 9, clean when it there"]) is None

@@ -23,7 +23,13 @@ from argot.tools.answering.quoting import (
     read_units,
     render_first,
 )
-from argot.tools.answering.unit_completion import SHORT_ANSWERS, find_rows_beside, is_list_wanted, is_repeating
+from argot.tools.answering.unit_completion import (
+    SHORT_ANSWERS,
+    find_chosen_rows,
+    find_rows_beside,
+    is_list_wanted,
+    is_repeating,
+)
 from argot.tools.answering.value_ranges import excludes_range, find_asked_range
 from argot.tools.reading.passage_readings import read_best_wordings, to_log_odds
 from argot.types import Hit, Passage
@@ -151,10 +157,25 @@ def quote_units(question: QuotedQuestion, hits: Sequence[Hit], chosen: Sequence[
 def _quote_passage(question: QuotedQuestion, chosen: Sequence[Unit], passage: Passage) -> str:
     """Quote the chosen units of a passage in their order, except that the best one comes first if it is a sentence."""
     text = passage.with_columns
-    units, best = read_units(text), chosen[0]
+    units = read_units(text)
+    chosen = _leave_out_rows(question, chosen, units, passage)
+    best = chosen[0]
     ordering = find_ordering_units(text)
     numbers = {number for unit in chosen for number in _complete_unit(question, unit, chosen, passage)} - ordering
     return render_first(set(find_needed(best, units)) - ordering if best.kind == "prose" else (), numbers, units)
+
+
+def _leave_out_rows(
+    question: QuotedQuestion, chosen: Sequence[Unit], units: Sequence[Unit], passage: Passage
+) -> Sequence[Unit]:
+    """Return the chosen units without the rows beside those of their table that the question identifies."""
+    asked: set[int] = set()
+    beside: set[int] = set()
+    for row in (one for one in chosen if one.kind == "row" and one.number not in beside):
+        if found := set(find_chosen_rows(question, row, units, passage)):
+            asked |= found
+            beside.update(one.number for one in find_run(row, units))
+    return [one for one in chosen if one.number in asked or one.number not in beside]
 
 
 def _complete_unit(question: QuotedQuestion, unit: Unit, chosen: Sequence[Unit], passage: Passage) -> Sequence[int]:

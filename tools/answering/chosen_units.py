@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import inf
 
 from argot.protocols import PassageReader, PassageReading
 from argot.tools.answering.quoted_question import QuotedQuestion
@@ -36,8 +35,6 @@ from argot.types import Hit, Passage
 
 # Chosen on the train split of `lay_train` (bench/laboratory/answers.md).
 MAX_UNITS = 5
-MAX_MARGIN = 2.0
-"""The greatest difference between the scores of the best unit and of another one that is quoted."""
 SURE_MARGIN = 0.8
 """The greatest difference if the best unit gives the number, time or person asked for: then only other units of its
 passage are quoted."""
@@ -57,6 +54,7 @@ class ChoiceRules:
         passages: the number of the best passages that are read.
         passage_weight: the weight of a passage's score beside the log-odds of its unit.
         min_score: the least score at which the best unit is quoted.
+        margin: the greatest difference between the scores of the best unit and of another one that is quoted.
         next_margin: the greatest difference from the best score at which the sentence after a chosen one is quoted with
             it, as it often completes the answer.
     """
@@ -64,14 +62,15 @@ class ChoiceRules:
     passages: int
     passage_weight: float
     min_score: float
+    margin: float
     next_margin: float
 
 
-TRAINED_READER_RULES = ChoiceRules(passages=10, passage_weight=8.0, min_score=2.2, next_margin=3.0)
+TRAINED_READER_RULES = ChoiceRules(passages=10, passage_weight=8.0, min_score=2.2, margin=2.0, next_margin=3.0)
 """Chosen on the validation questions of `lay_train`, others about the same documents, and those of two invented
 organisations (bench/laboratory/answers.md)."""
-MEANING_READER_RULES = ChoiceRules(passages=5, passage_weight=6.0, min_score=0.7, next_margin=inf)
-"""For the reader of meanings, beyond English, which has other scores."""
+MEANING_READER_RULES = ChoiceRules(passages=5, passage_weight=6.0, min_score=0.7, margin=1.5, next_margin=1.0)
+"""For the reader of meanings, beyond English, which has other scores (bench/laboratory/languages.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ def choose_units(
     if not scored or scored[0].score < rules.min_score:
         return []
     chosen: list[ChosenUnit] = []
-    margin = MAX_MARGIN
+    margin = rules.margin
     if _gives_value(question, scored[0].unit):
         margin, scored = SURE_MARGIN, [one for one in scored if one.hit == scored[0].hit]
     for one in scored:

@@ -13,6 +13,7 @@ from argot.languages.written_texts import find_template
 from argot.ui.translation.page_errors import translate_error_text
 
 FINDINGS = (
+    "installation",
     "packages",
     "settings",
     "setting %(name)s",

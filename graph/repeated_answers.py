@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.graph.checkpoints.thread_history import iter_latest_turns
 from argot.graph.state import SentenceRecord, State
+from argot.languages.detection import identify_listed_language
 from argot.tools.answering.quoting import find_headings_above, read_units
-from argot.tools.text.words import content_stems, stem, words
+from argot.tools.text.words import content_stems, locate_stems
 from argot.types import Hit
 
 
@@ -28,15 +28,17 @@ def find_unanswered_words(sentences: Sequence[SentenceRecord], hits: Sequence[Hi
     if not said or not said <= told:
         return ""
     question = state["question"]
-    asked = set(content_stems(before["stand_alone_question"]))
-    new = [(start, end) for word, start, end in words(question) if _is_new(word, asked)]
-    known = {*content_stems(" ".join(said)), *_list_heading_stems(sentences, hits)}
-    unknown = [(start, end) for start, end in new if stem(question[start:end].casefold()) not in known]
+    # A follow-up may be too short to show its language.
+    language = identify_listed_language(state["stand_alone_question"])
+    asked = content_stems(before["stand_alone_question"], language)
+    new = [place for place in locate_stems(question, language) if place[0] not in asked]
+    known = content_stems(" ".join([*said, *_list_headings(sentences, hits)]), language)
+    unknown = [(start, end) for one, start, end in new if one not in known]
     return question[unknown[0][0] : unknown[-1][1]] if 2 * len(unknown) > len(new) else ""
 
 
-def _list_heading_stems(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]) -> list[str]:
-    """Return the stems of the headings above the sentences, in their passages or above these."""
+def _list_headings(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]) -> list[str]:
+    """List the headings above the sentences, in their passages or above these."""
     headings: list[str] = []
     for sentence in sentences:
         cited = {citation["passage"] for citation in sentence["citations"]}
@@ -45,8 +47,4 @@ def _list_heading_stems(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]
             quoted = next((unit for unit in units if unit.text.strip() in sentence["text"]), None)
             above = find_headings_above(quoted, units) if quoted is not None else []
             headings += [units[number].plain for number in above] or passage.heading_path[-1:]
-    return content_stems(" ".join(headings))
-
-
-def _is_new(word: str, known: set[str]) -> bool:
-    return word not in STOP_WORDS and len(word) > 1 and stem(word) not in known
+    return headings

@@ -29,6 +29,7 @@ class CountingWords:
         restricts: words that may change the number.
         no_entry: entries that are none, such as a total or "etc.".
         several: an entry that combines several.
+        apart: an entry or cell that may not count with the others: "Closed: Oslo", "Oslo (planned)", "Source: ...".
         numbers: words for numbers.
         line: what says how many there are, with "{number}" in it.
         stop_words: those of the language.
@@ -43,6 +44,7 @@ class CountingWords:
     restricts: Pattern
     no_entry: Pattern
     several: Pattern
+    apart: Pattern
     numbers: frozenset[str]
     line: str
     stop_words: frozenset[str]
@@ -62,6 +64,7 @@ def load_counting_words(code: str) -> CountingWords:
     return CountingWords(
         code,
         **{name: re.compile(row[name], re.IGNORECASE) for name in patterns},
+        apart=_compile_apart(row["apart"], file["quoted"]["labels"]),
         # A capital is what distinguishes a German noun.
         plural=re.compile(row["plural"]),
         noun_last=row["noun_last"],
@@ -70,6 +73,13 @@ def load_counting_words(code: str) -> CountingWords:
         line=row["line"],
         stop_words=load_language(code).stop_words,
     )
+
+
+def _compile_apart(words: str, labels: str) -> Pattern:
+    """Compile the pattern of a label in front, and of a remark in brackets or behind a sign, with or without a date."""
+    label = rf"^\W*(?:{labels}|(?:\w+ )?(?:{words})\b[^:]{{0,30}})\s*:"
+    remark = rf"(?:^|[(\[,;:–—]|\s-)\s*(?:{words})(?:\s[^():]{{0,20}}\d[^():]{{0,12}})?\s*(?:[)\],;.]|$)"
+    return re.compile(f"{label}|{remark}", re.IGNORECASE)
 
 
 @cache

@@ -17,12 +17,14 @@ class SeveralWords:
 
     Attributes:
         second: a question that is attached to another one.
+        joins_two: what joins two things of which a question asks the same.
         boundary: what stands between two questions; its group `end` is a question mark.
     """
 
     all_of: Pattern
     several: Pattern
     second: Pattern
+    joins_two: Pattern
     boundary: Pattern
     asks: Pattern
     leans: Pattern
@@ -41,6 +43,9 @@ class ComparisonWords:
     joins: Pattern
     leans: Pattern
     article: Pattern
+    of: Pattern
+    that: Pattern
+    capital_nouns: bool
     noun_last: bool
     side: str
 
@@ -55,6 +60,7 @@ def load_several_words(code: str) -> SeveralWords:
     return SeveralWords(
         **{key: _compile(row[key]) for key in ("all_of", "several", "asks", "leans", "named", "embeds")},
         second=_compile(second),
+        joins_two=_compile(rf"\s(?:{row['and']})\s"),
         boundary=_compile(boundary),
         drops_subjects=row["drops_subjects"],
         form=row["form"],
@@ -69,7 +75,8 @@ def load_comparison_words(code: str) -> ComparisonWords:
     forms = (form.replace("{and}", row["and"]).replace("{about}", row["about"]) for form in row["forms"])
     return ComparisonWords(
         tuple(map(_compile, forms)),
-        **{key: _compile(row[key]) for key in ("tail", "joins", "leans", "article")},
+        **{key: _compile(row[key]) for key in ("tail", "joins", "leans", "article", "of", "that")},
+        capital_nouns=row["capital_nouns"],
         noun_last=row["noun_last"],
         side=row["side"],
     )

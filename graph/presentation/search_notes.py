@@ -181,7 +181,10 @@ def _write_comparison_note(turn: Mapping[str, Any], passages: Visible, terms: Se
         text = "The documents are quoted on %(sides)s, in this order. Nothing is concluded from that."
         return [translate(text, sides=join_quoted(sides))]
     parts = dict(zip(split_questions(question), sides, strict=True))
-    missing = [parts[one] for one in turn.get("unanswered", []) if one in parts]
+    # A side that a passage below names was found, though nothing answers what it is.
+    there = [f"{passage.header} {passage.text}" for passage, *_ in passages.values()]
+    unanswered = [parts[one] for one in turn.get("unanswered", []) if one in parts]
+    missing = [side for side in unanswered if not find_naming_texts(side, question, terms, there)]
     told = turn["status"] == "abstained" and missing
     text = "Nothing was found about %(missing)s, so there is nothing to compare."
     return [translate(text, missing=join_quoted(missing))] if told else []

@@ -14,10 +14,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.databases import Connection
 from argot.service.insight.insight_results import Unanswered, UnansweredGroup
-from argot.tools.text.words import fold_words
+from argot.tools.text.words import stem_content
 
 if TYPE_CHECKING:
     from argot.protocols import Vectors
@@ -162,10 +161,6 @@ def _list_terms(members: Sequence[OpenQuestion], told: Collection[str]) -> list[
     terms = [term for term, _ in count.most_common() if term in readable or len(askers[term]) >= LEAST_ASKERS]
     said = {term.casefold() for term in terms}
     wordings = {one.text for one in members if one.readable}
-    words = Counter(word for text in wordings for word in dict.fromkeys(fold_words(text)))
-    common = [
-        word
-        for word, number in words.most_common()
-        if number > 1 and len(word) > 2 and word not in STOP_WORDS and word not in said
-    ]
+    words = Counter(word for text in wordings for word in dict.fromkeys(word for word, _ in stem_content(text)))
+    common = [word for word, number in words.most_common() if number > 1 and len(word) > 2 and word not in said]
     return [*terms, *common][:MOST_TERMS]

@@ -19,12 +19,14 @@ from slack_bolt.context.assistant.thread_context import AssistantThreadContext
 from slack_bolt.context.assistant.thread_context_store.async_store import AsyncAssistantThreadContextStore
 
 from argot.errors import asked_from_elsewhere
+from argot.languages.catalogues import speak, translate
 from argot.service.observability.instrumentation import surface
 from argot.service.usecases.glossary.senses import glossary_list
 from argot.slack.app.block_kit import AGAIN, ALONE, CHOOSE, FEEDBACK, MEANT, PERSON, SHARE, SUGGEST
 from argot.slack.app.buttons import Buttons
 from argot.slack.app.event_filter import find_deleted_place, find_team, find_viewed_channel, read_job
 from argot.slack.app.inbox import Inbox
+from argot.slack.app.interactions import read_user
 from argot.slack.app.modals import OTHER, REASON, TERM
 from argot.slack.app.slack_answers import Answering
 from argot.slack.app.term_command import COMMAND, answer_term
@@ -64,13 +66,16 @@ class Listeners:
         self.views = AssistantViews(inbox)
         self.tasks: set[asyncio.Task[None]] = set()
 
-    def start_soon(self, work: Coroutine[Any, Any, Any]) -> None:
+    def start_soon(self, work: Coroutine[Any, Any, Any], user: str = "") -> None:
+        """Start work in the background. `user`: who is told about it, in their language in Slack."""
+
         async def run_guarded() -> None:
             # Set here: over HTTP and in Socket Mode the task inherits different contexts.
             surface.set("slack")
             asked_from_elsewhere.set(True)
             try:
-                await work
+                with speak(await self._find_language(user)):
+                    await work
             except Exception:
                 logger.exception("something that was to be done in Slack was not done")
 
@@ -98,7 +103,8 @@ class Listeners:
         channel = str(event.get("channel") or "")
         if event.get("tab") == "messages" and channel:
             await self._keep_view(channel, event)
-            self.start_soon(self._suggest(find_team(body), str(event.get("user") or ""), channel))
+            user = str(event.get("user") or "")
+            self.start_soon(self._suggest(find_team(body), user, channel), user)
         await ack()
 
     async def follow_view(self, ack: Any, body: Any) -> None:
@@ -113,7 +119,8 @@ class Listeners:
         await self.views.save(channel_id=channel, thread_ts=ts, context=thread.get("context") or {})
         # Sent again it would greet twice: this posts a message, where `opened` only sets suggestions.
         if await self.inbox.is_new(f"p:{channel}:{ts}"):
-            self.start_soon(self._suggest(find_team(body), str(thread.get("user_id") or ""), channel, ts))
+            user = str(thread.get("user_id") or "")
+            self.start_soon(self._suggest(find_team(body), user, channel, ts), user)
         await ack()
 
     async def note_request(self, ack: Any, body: Any) -> None:
@@ -125,35 +132,37 @@ class Listeners:
         await ack()
 
     async def keep_thumb(self, ack: Any, body: Any) -> None:
-        self.start_soon(self.buttons.keep_thumb(body))
+        self.start_soon(self.buttons.keep_thumb(body), read_user(body))
         await ack()
 
     async def call_contact(self, ack: Any, body: Any) -> None:
-        self.start_soon(self.buttons.call_contact(body))
+        self.start_soon(self.buttons.call_contact(body), read_user(body))
         await ack()
 
     async def share_questions(self, ack: Any, body: Any) -> None:
-        self.start_soon(self.buttons.share_questions(body))
+        self.start_soon(self.buttons.share_questions(body), read_user(body))
         await ack()
 
     async def keep_reason(self, ack: Any, body: Any) -> None:
-        self.start_soon(self.buttons.keep_reason(body))
+        self.start_soon(self.buttons.keep_reason(body), read_user(body))
         await ack()
 
     async def open_sense_form(self, ack: Any, body: Any) -> None:
-        self.start_soon(self.buttons.open_sense_form(body))
+        self.start_soon(self.buttons.open_sense_form(body), read_user(body))
         await ack()
 
     async def take_sense(self, ack: Any, body: Any) -> None:
-        await self.buttons.take_sense(body)
+        with speak(await self._find_language(read_user(body))):
+            await self.buttons.take_sense(body)
         await ack()
 
     async def open_term_form(self, ack: Any, body: Any) -> None:
-        self.start_soon(self.buttons.open_term_form(body))
+        self.start_soon(self.buttons.open_term_form(body), read_user(body))
         await ack()
 
     async def add_term(self, ack: Any, body: Any) -> None:
-        await ack(**await self.buttons.add_term(body))
+        with speak(await self._find_language(read_user(body))):
+            await ack(**await self.buttons.add_term(body))
 
     async def look_up_term(self, ack: Any, body: Any) -> None:
         await ack(**await answer_term(self.answering, body))
@@ -166,6 +175,9 @@ class Listeners:
         if channel and "context" in event:
             await self.inbox.call(self.inbox.store.keep_view, channel, "", find_viewed_channel(event["context"]))
 
+    async def _find_language(self, user: str) -> str:
+        return (await self.answering.people.find_person(user)).language if user else ""
+
     async def _suggest(self, team: str, user: str, channel: str, ts: str = "") -> None:
         """Suggest questions about terms that this person may know. `ts`: the thread of an assistant's pane."""
         answering = self.answering
@@ -173,12 +185,14 @@ class Listeners:
         # Five for each prompt: several senses may be of one term.
         senses = await glossary_list(answering.kb, scope.principal, status="approved", limit=MAX_PROMPTS * 5)
         terms = list(dict.fromkeys(one.term for one in senses))[:MAX_PROMPTS]
-        prompts = [{"title": f"What is {term}?"[:75], "message": f"What is {term}?"} for term in terms]
+        asked = [translate("What is %(term)s?", term=term) for term in terms]
+        prompts = [{"title": one[:75], "message": one} for one in asked]
+        greeting = translate(GREETING)
         client = answering.calls.client
         if ts:
-            await answering.calls.try_call(client.chat_postMessage, channel=channel, thread_ts=ts, text=GREETING)
+            await answering.calls.try_call(client.chat_postMessage, channel=channel, thread_ts=ts, text=greeting)
         if prompts:
-            where: dict[str, Any] = {"channel_id": channel, "title": GREETING} | ({"thread_ts": ts} if ts else {})
+            where: dict[str, Any] = {"channel_id": channel, "title": greeting} | ({"thread_ts": ts} if ts else {})
             await answering.calls.try_call(client.assistant_threads_setSuggestedPrompts, **where, prompts=prompts)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFound
+from argot.languages.catalogues import translate
 from argot.service.usecases.glossary.contexts import context_list
 from argot.service.usecases.glossary.impact import thread_share
 from argot.service.usecases.glossary.senses import NewSense, glossary_add, glossary_draft
@@ -120,13 +121,15 @@ class Buttons:
             await self._tell(job, plain(translate_error(error)))
             return
         if value.get("v") == 1:
-            await self._tell(job, "Thank you. Those who look after the documents can see that this answer helped.")
+            thanks = "Thank you. Those who look after the documents can see that this answer helped."
+            await self._tell(job, translate(thanks))
 
     async def keep_reason(self, body: Mapping[str, Any]) -> None:
         """Keep the reason given in the form, with the thumb."""
         job = read_form_job(body, self.people.team, "choice")
         said = self._judge(job, -1, read_reason(body["view"]), share=True)
-        await self._tell_done(job, said, "Thank you. Those who look after the documents can see what you wrote.")
+        thanks = "Thank you. Those who look after the documents can see what you wrote."
+        await self._tell_done(job, said, translate(thanks))
 
     async def _judge(self, job: SlackJob, value: Literal[-1, 1], comment: str, *, share: bool = False) -> None:
         principal = await self._find_principal(job)
@@ -139,7 +142,7 @@ class Buttons:
         async def share() -> None:
             await thread_share(self.kb, await self._find_principal(job), thread=job.thread)
 
-        await self._tell_done(job, share(), "Those who look after the glossary can read the question now.")
+        await self._tell_done(job, share(), translate("Those who look after the glossary can read the question now."))
 
     # -- not what I meant ----------------------------------------------------------------------------------------------
 
@@ -160,7 +163,7 @@ class Buttons:
             ]
             view = build_sense_form(terms, keep_for_form(job))
         except ArgotError as error:
-            view = build_notice("What did you mean?", plain(translate_error(error)))
+            view = build_notice(translate("What did you mean?"), plain(translate_error(error)))
         await self._open(body, view, job)
 
     async def take_sense(self, body: Mapping[str, Any]) -> None:
@@ -179,8 +182,11 @@ class Buttons:
             principal = await self._find_principal(job)
             await report_term(self.kb, principal, thread=job.thread, turn=job.turn, term=term, share=True)
 
-        text = f"Those who look after the glossary are told, with the question. When “{plain(term)}” has that meaning,"
-        await self._tell_done(job, report(), f"{text} you hear of it here.")
+        text = (
+            "Those who look after the glossary are told, with the question. When “%(term)s” has that meaning, you hear "
+            "of it here."
+        )
+        await self._tell_done(job, report(), translate(text, term=plain(term)))
 
     # -- a person ------------------------------------------------------------------------------------------------------
 
@@ -197,20 +203,20 @@ class Buttons:
             await self._tell(job, plain(translate_error(error)))
             return
         if not contact:
-            named = f" of {plain(context)}" if context else ""
-            await self._tell(job, f"Nobody is named as the contact{named}. Whoever runs Argot can tell whom to ask.")
+            await self._tell(job, _write_no_contact(plain(context)))
             return
         # A contact that Slack does not know is named, and not called.
         called = await self.people.find_contact(job.team, contact) or plain(contact)
         after = f" ({plain(context)})" if context else ""
         if job.direct or not scope.public:
-            await self._tell(job, f"Ask {called}{after}.")
+            await self._tell(job, translate("Ask %(called)s.", called=called + after))
             return
         # And not for a second press of the same person below the same answer.
         if not await self.inbox.is_new(f"p:{hash_parts(job.channel, job.thread, str(job.turn), job.user)}"):
-            await self._tell(job, f"{called} was called here before.")
+            await self._tell(job, translate("%(called)s was called here before.", called=called))
             return
-        text = f"<@{job.user}> would like a person to look at this: {called}{after}"
+        text = "%(asker)s would like a person to look at this: %(called)s"
+        text = translate(text, asker=f"<@{job.user}>", called=called + after)
         await self.answering.posting.post(job, render_notice(text))
 
     async def _find_contact(self, scope: Scope, context: str, job: SlackJob) -> tuple[str, str]:
@@ -242,7 +248,7 @@ class Buttons:
             view = build_term_form(text, contexts or names, home, {"c": channel}, named=named, suggested=suggested)
         except ArgotError as error:
             view = build_notice(
-                "Suggest a meaning",
+                translate("Suggest a meaning"),
                 translate_error(error) if str(error) == UNKNOWN_PERSON else plain(translate_error(error)),
             )
         await self._open(body, view, self._read_job(body))
@@ -255,8 +261,9 @@ class Buttons:
             scope = await self._require_known(team, user)
             if state == "suggested":
                 await term_suggest(self.kb, scope.principal, **fields)
-                thanks = f"Thank you. Those who look after the glossary decide about *{plain(fields['term'])}*."
-                return {"response_action": "update", "view": build_notice("Suggest a meaning", thanks)}
+                thanks = "Thank you. Those who look after the glossary decide about *%(term)s*."
+                said = translate(thanks, term=plain(fields["term"]))
+                return {"response_action": "update", "view": build_notice(translate("Suggest a meaning"), said)}
             # Only of drafts: adding the same approved sense again changes the existing one.
             if state == "draft" and not await self.inbox.is_new(find_press_key(body)):
                 raise Conflict("This was sent before. Change something, or close the form.")
@@ -268,8 +275,8 @@ class Buttons:
             # Slack keeps the form open and shows it below the field.
             return {"response_action": "errors", "errors": {"term": translate_error(error)[:MAX_TITLE_CHARS]}}
         what = f"*{plain(fields['term'])}*: {plain(fields['expansion'])} · {plain(fields['context'])}"
-        ends = "It is a draft now." if state == "draft" else "Argot answers with it from now on."
-        return {"response_action": "update", "view": build_notice("Add a term", f"{what}\n{ends}")}
+        ends = translate("It is a draft now." if state == "draft" else "Argot answers with it from now on.")
+        return {"response_action": "update", "view": build_notice(translate("Add a term"), f"{what}\n{ends}")}
 
     async def _require_known(self, team: str, user: str) -> Scope:
         scope = await self.people.own_scope(team, user)
@@ -294,7 +301,7 @@ class Buttons:
         """Open a form; Slack lets that happen within three seconds."""
         trigger = str(body.get("trigger_id", ""))
         if await self.calls.try_call(self.calls.client.views_open, trigger_id=trigger, view=view) is None:
-            await self._tell(job, TOO_LATE)
+            await self._tell(job, translate(TOO_LATE))
 
     async def _tell_done(self, job: SlackJob, work: Awaitable[object], text: str) -> None:
         """Say that it is done; or, where it fails, why."""
@@ -317,6 +324,13 @@ class Buttons:
             await self.answering.posting.post_to_one(job, job.user, message)
         except (SlackRefused, SlackUnreachable) as error:
             logger.info("somebody who pressed a button could not be told: %s", error)
+
+
+def _write_no_contact(context: str) -> str:
+    if context:
+        text = "Nobody is named as the contact of %(context)s. Whoever runs Argot can tell whom to ask."
+        return translate(text, context=context)
+    return translate("Nobody is named as the contact. Whoever runs Argot can tell whom to ask.")
 
 
 def _has_offers(block: Block) -> bool:

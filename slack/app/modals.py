@@ -1,4 +1,7 @@
-"""The forms (Slack's modals): why an answer was bad, the intended sense of a term, and the meaning of a term."""
+"""The forms (Slack's modals): why an answer was bad, the intended sense of a term, and the meaning of a term.
+
+Their texts are in the language of the person who opens them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from argot.languages.catalogues import translate
 from argot.service.usecases.glossary.term_corrections import OtherSenses
 from argot.slack.app.block_kit import Block
 from argot.slack.app.mrkdwn import read_question, split_text
@@ -21,26 +25,28 @@ MAX_KEPT_CHARS = 3000
 """Characters that a form keeps for when it is sent."""
 MAX_OPTION_CHARS = 150
 """Characters of an option's value."""
+_SHORT_TEXT: Block = {"type": "plain_text_input", "max_length": 1000}
+_LONG_TEXT: Block = {"type": "plain_text_input", "multiline": True, "max_length": 2000}
 # PUC, RAG2, LoRa: a capital, followed by another one or a digit.
 _SHORT = re.compile(r"\b(?=\w*[A-Z]\w*[A-Z0-9])[A-Za-z][A-Za-z0-9]{1,11}\b")
 
 
 def build_reason_form(kept: Mapping[str, Any]) -> Block:
     """Build the form that asks why an answer was bad. `kept` identifies the answer."""
-    options = [{"text": _build_text(reason), "value": str(number)} for number, reason in enumerate(REASONS)]
+    options = [{"text": _build_text(translate(reason)), "value": str(number)} for number, reason in enumerate(REASONS)]
     return {
         "type": "modal",
         "callback_id": REASON,
         "private_metadata": _serialize_kept(kept),
-        "title": _build_text("What was it?"),
-        "submit": _build_text("Send"),
-        "close": _build_text("Cancel"),
+        "title": _build_text(translate("What was it?")),
+        "submit": _build_text(translate("Send")),
+        "close": _build_text(translate("Cancel")),
         "blocks": [
-            _build_input("why", "What was it about this answer?", {"type": "radio_buttons", "options": options}),
             _build_input(
-                "comment", "In your words", {"type": "plain_text_input", "multiline": True, "max_length": 2000}
+                "why", translate("What was it about this answer?"), {"type": "radio_buttons", "options": options}
             ),
-            {"type": "context", "elements": [{"type": "plain_text", "text": WHO_READS}]},
+            _build_input("comment", translate("In your words"), _LONG_TEXT),
+            {"type": "context", "elements": [{"type": "plain_text", "text": translate(WHO_READS)}]},
         ],
     }  # fmt: skip
 
@@ -68,17 +74,21 @@ def build_sense_form(terms: Sequence[OtherSenses], kept: Mapping[str, Any]) -> B
             context = f" ({clean_text(sense.context)})" if sense.context else ""
             meaning = f"{clean_text(term.term)}: {clean_text(sense.expansion or sense.term)}{context}"
             options.append({"text": _build_text(meaning), "value": f"{number}:{sense.id}"})
-        options.append({"text": _build_text(f"{clean_text(term.term)}: something else"), "value": f"{number}:0"})
+        other = translate("%(term)s: something else", term=clean_text(term.term))
+        options.append({"text": _build_text(other), "value": f"{number}:0"})
     return {
         "type": "modal",
         "callback_id": OTHER,
         "private_metadata": _serialize_kept({**kept, "terms": names}),
-        "title": _build_text("What did you mean?"),
-        "submit": _build_text("Ask again"),
-        "close": _build_text("Cancel"),
+        "title": _build_text(translate("What did you mean?")),
+        "submit": _build_text(translate("Ask again")),
+        "close": _build_text(translate("Cancel")),
         "blocks": [
             _build_input(
-                "sense", "Meaning", {"type": "static_select", "options": options[:MAX_CONTEXTS]}, optional=False
+                "sense",
+                translate("Meaning"),
+                {"type": "static_select", "options": options[:MAX_CONTEXTS]},
+                optional=False,
             )
         ],
     }  # fmt: skip
@@ -124,26 +134,22 @@ def build_term_form(
     what = {"term": term, "context": select, "contexts": options}
     if suggested:
         return _build_suggestion_form(what, kept)
-    states = [{"text": _build_text(label), "value": value} for label, value in STATES]
+    states = [{"text": _build_text(translate(label)), "value": value} for label, value in STATES]
     return {
         "type": "modal",
         "callback_id": TERM,
         "private_metadata": _serialize_kept(kept),
-        "title": _build_text("Add a term"),
-        "submit": _build_text("Save"),
-        "close": _build_text("Cancel"),
+        "title": _build_text(translate("Add a term")),
+        "submit": _build_text(translate("Save")),
+        "close": _build_text(translate("Cancel")),
         "blocks": [
-            _build_input("term", "Term", term, optional=False),
-            _build_input(
-                "expansion", "What it stands for", {"type": "plain_text_input", "max_length": 1000}, optional=False
-            ),
-            _build_input("context", "In which context", select, optional=False),
-            _build_input(
-                "description", "In a sentence", {"type": "plain_text_input", "multiline": True, "max_length": 2000}
-            ),
+            _build_input("term", translate("Term"), term, optional=False),
+            _build_input("expansion", translate("What it stands for"), _SHORT_TEXT, optional=False),
+            _build_input("context", translate("In which context"), select, optional=False),
+            _build_input("description", translate("In a sentence"), _LONG_TEXT),
             _build_input(
                 "state",
-                "From now on",
+                translate("From now on"),
                 {"type": "radio_buttons", "options": states, "initial_option": states[0]},
                 optional=False,
             ),
@@ -153,21 +159,19 @@ def build_term_form(
 
 def _build_suggestion_form(what: Mapping[str, Any], kept: Mapping[str, Any]) -> Block:
     # Slack refuses a list without options.
-    context = [_build_input("context", "Who says it (they read your suggestion)", what["context"])]
+    context = [_build_input("context", translate("Who says it (they read your suggestion)"), what["context"])]
     return {
         "type": "modal",
         "callback_id": TERM,
         "private_metadata": _serialize_kept(kept),
-        "title": _build_text("Suggest a meaning"),
-        "submit": _build_text("Suggest it"),
-        "close": _build_text("Cancel"),
+        "title": _build_text(translate("Suggest a meaning")),
+        "submit": _build_text(translate("Suggest it")),
+        "close": _build_text(translate("Cancel")),
         "blocks": [
-            _build_input("term", "Term", what["term"], optional=False),
-            _build_input("expansion", "What it stands for", {"type": "plain_text_input", "max_length": 1000}),
+            _build_input("term", translate("Term"), what["term"], optional=False),
+            _build_input("expansion", translate("What it stands for"), _SHORT_TEXT),
             *(context if what["contexts"] else ()),
-            _build_input(
-                "description", "In a sentence", {"type": "plain_text_input", "multiline": True, "max_length": 2000}
-            ),
+            _build_input("description", translate("In a sentence"), _LONG_TEXT),
         ],
     }
 
@@ -209,7 +213,7 @@ def build_notice(title: str, text: str) -> Block:
     sections = [
         {"type": "section", "text": {"type": "mrkdwn", "text": part, "verbatim": True}} for part in split_text(text)
     ]
-    return {"type": "modal", "title": _build_text(title), "close": _build_text("Close"), "blocks": sections}
+    return {"type": "modal", "title": _build_text(title), "close": _build_text(translate("Close")), "blocks": sections}
 
 
 def find_short_form(message: str) -> str:

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from argot.errors import ArgotError, NotAllowed, NotFound, RetryLater, ServiceStopping
-from argot.languages.catalogues import speak_as_asked, translate
+from argot.languages.catalogues import speak, speak_as_asked, translate
 from argot.results import AskEvent, AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.questions.questions import answer, ask, ask_in_sense
@@ -30,7 +30,7 @@ from argot.slack.app.web_api import Calls, SlackUnreachable
 from argot.slack.slack_scopes import Scope
 from argot.slack.store.slack_store import NotedEvent, SlackStore
 from argot.types import Effort
-from argot.ui.rendering.chat_markdown import STAGE_LABELS
+from argot.ui.rendering.chat_markdown import label_stage
 from argot.ui.translation.page_errors import translate_error
 
 logger = logging.getLogger(__name__)
@@ -182,7 +182,8 @@ class Answering:
         # A mention alone, or with a "?", is about the previous messages.
         if not any(character.isalnum() for character in question):
             if not heard:
-                return [self._restrict_message(render_notice(HELP), job)]
+                with speak((await self.people.find_person(job.user)).language):
+                    return [self._restrict_message(render_notice(translate(HELP)), job)]
             question = heard.pop()
         if job.kind == "message" and effort is None:
             question, effort = split_effort(question)
@@ -233,7 +234,8 @@ class Answering:
                     if time.monotonic() - status > STATUS_SECONDS:
                         status = time.monotonic()
                         said = plain(f"{event.name}. {event.data}") if event.kind == "step" else ""
-                        await show_status(self.calls, job, said or STAGE_LABELS.get(event.name, "Working"))
+                        with speak_as_asked(job.text):
+                            await show_status(self.calls, job, said or label_stage(event.name))
                 elif event.kind == "token":
                     await stream.add(event.data)
                 elif event.kind == "retract":

@@ -1,10 +1,11 @@
-"""People in Slack, known by their email address there, which is remembered for a few minutes."""
+"""People in Slack, known by their email address there, and their language; both are remembered for a few minutes."""
 
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from argot.service.knowledge_base import KnowledgeBase
@@ -14,11 +15,21 @@ from argot.slack.slack_scopes import Scope
 from argot.slack.store.slack_store import SlackStore
 
 # Every question would otherwise cost a call; a changed address is known after this time.
-EMAIL_CACHE_SECONDS = 600
+PERSON_CACHE_SECONDS = 600
 MAX_REMEMBERED_PEOPLE = 5000
 MAX_MENTIONS = 5
 _SLACK_ID = re.compile(r"\b[UW][A-Z0-9]{6,20}\b")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+
+
+@dataclass(frozen=True, slots=True)
+class SlackPerson:
+    """A person as Slack knows them. `email`: confirmed, and of Argot's own workspace; empty for anybody else.
+    `language`: as in ISO 639-1; empty: Slack does not say.
+    """
+
+    email: str = ""
+    language: str = ""
 
 
 class SlackPeople:
@@ -30,7 +41,7 @@ class SlackPeople:
         self.calls = calls
         self.team = ""
         """Our own workspace, once it is known. Slack's payload may name the workspace of the author or presser."""
-        self._emails: dict[str, tuple[float, str]] = {}
+        self._known: dict[str, tuple[float, SlackPerson]] = {}
 
     async def own_scope(self, team: str, user: str) -> Scope:
         """Return the scope of an answer to this person alone.
@@ -39,7 +50,7 @@ class SlackPeople:
             NotAllowed: suspended.
         """
         linked = await self.kb.blocking(self.store.find_linked_user, team, user)
-        email = "" if linked or not self.kb.settings.slack.link_by_email else await self.find_email(user)
+        email = "" if linked or not self.kb.settings.slack.link_by_email else (await self.find_person(user)).email
         return await self.kb.blocking(slack_scopes.build_own_scope, self.kb, team, user, email)
 
     async def find_home(self) -> str:
@@ -49,22 +60,24 @@ class SlackPeople:
             self.team = str((told or {}).get("team_id") or "")
         return self.team
 
-    async def find_email(self, user: str) -> str:
-        """Find the confirmed address of a person of Argot's own workspace; empty for anybody else."""
-        at, email = self._emails.get(user, (0.0, ""))
-        if time.monotonic() - at < EMAIL_CACHE_SECONDS and at:
-            return email
-        answer = await self.calls.try_call(self.calls.client.users_info, user=user)
+    async def find_person(self, user: str) -> SlackPerson:
+        """Find what Slack says of a person; nothing if it does not answer."""
+        at, person = self._known.get(user, (0.0, SlackPerson()))
+        if time.monotonic() - at < PERSON_CACHE_SECONDS and at:
+            return person
+        answer = await self.calls.try_call(self.calls.client.users_info, user=user, include_locale=True)
         home = await self.find_home()
         # Not cached: the next question asks again.
         if answer is None or not home:
-            return ""
-        email = _read_email(answer.get("user") or {}, home)
-        while len(self._emails) >= MAX_REMEMBERED_PEOPLE:
+            return SlackPerson()
+        told = answer.get("user") or {}
+        # "de-DE", a tag as in BCP 47.
+        person = SlackPerson(_read_email(told, home), str(told.get("locale") or "").partition("-")[0].lower())
+        while len(self._known) >= MAX_REMEMBERED_PEOPLE:
             # The oldest: a dict keeps the order of insertion.
-            del self._emails[next(iter(self._emails))]
-        self._emails[user] = (time.monotonic(), email)
-        return email
+            del self._known[next(iter(self._known))]
+        self._known[user] = (time.monotonic(), person)
+        return person
 
     async def find_contact(self, team: str, text: str) -> str:
         """Find the people that a context's contact names, as mentions ("<@U1>"); empty: nobody that Slack knows."""

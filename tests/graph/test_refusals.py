@@ -53,6 +53,17 @@ async def test_a_follow_up_about_one_part_of_a_long_answer_is_answered_by_it(tin
     assert third.status == "abstained"
 
 
+async def test_a_follow_up_in_german_is_compared_by_german_stems(tiny_kb: Any) -> None:
+    lost, forgot = "Wer den Ausweis verliert, meldet es an der Pforte.", "Die Pforte verleiht Ausweise für einen Tag."
+    tiny_kb.add("ausweise.md", f"# Ausweise\n\n## Verlorene Ausweise\n\n{lost}\n\n## Vergessene Ausweise\n\n{forgot}\n")
+    first, second, third = await asked(
+        tiny_kb, "Was gilt für Ausweise?", "Und wenn ich ihn zu Hause vergessen habe?", "Und für den Hund?"
+    )
+    assert lost in first.answer and forgot in first.answer
+    assert second.status == "answered" and forgot in second.answer
+    assert third.status == "abstained" and "„Hund“" in third.answer
+
+
 async def test_a_follow_up_that_the_same_sentence_answers_is_answered(tiny_kb: Any) -> None:
     tiny_kb.add("garage.md", "# Garage\n\nEmployees park on level 2, contractors on level 3.\n")
     first, second = await asked(tiny_kb, "On which level do employees park?", "And for contractors?")

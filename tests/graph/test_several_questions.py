@@ -128,3 +128,21 @@ async def test_a_comparison_without_one_of_its_sides_is_refused_and_names_it(tin
     result = await asked(tiny_kb, "Compare the Word Line voltage and the diet of penguins")
     assert result.status == "abstained"
     assert "Nothing was found about “the diet of penguins”, so there is nothing to compare." in result.notes
+
+
+async def test_a_side_that_the_closest_passages_name_is_not_said_to_be_missing(tiny_kb: Any) -> None:
+    tiny_kb.add(
+        "schichten.md", "# Schichten\n\nAuszubildende gehen erst im zweiten Jahr in Frühschicht und Spätschicht.\n"
+    )
+    result = await asked(tiny_kb, "Was ist der Unterschied zwischen Spätschicht und Pinguin?")
+    assert not any("„Spätschicht“" in note and "nichts gefunden" in note for note in result.notes), result.notes
+
+
+async def test_a_question_about_two_things_is_answered_for_both(tiny_kb: Any) -> None:
+    for name, cleaner in {"north": "Ada Berg cleans it on Mondays.", "south": "The cleaner is Tom Rye."}.items():
+        text = f"# {name.title()} lamp\n\nIt stands in the harbour.\n\n## Cleaning\n\n{cleaner}\n"
+        tiny_kb.add(f"{name}.md", text)
+    result = await asked(tiny_kb, "Who cleans the north lamp and the south lamp?")
+    assert "Ada Berg" in result.answer and "Tom Rye" in result.answer
+    alone = await asked(tiny_kb, "Who cleans the north lamp?")
+    assert "Ada Berg" in alone.answer and "Tom Rye" not in alone.answer

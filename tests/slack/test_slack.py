@@ -391,6 +391,21 @@ async def test_thumbs_are_stored_and_a_thumb_down_asks_for_the_reason(slack: Ser
     assert (kept["value"], kept["comment"]) == (-1, "Something is missing. no <unit> & so on")
 
 
+async def test_forms_and_thanks_are_in_the_language_that_a_person_has_in_slack(slack: Service) -> None:
+    channel, heike = slack.channel(), slack.fake.person("UHEIKE", locale="de-DE")
+    (answer,) = await slack.asked(VOLTAGE, channel=channel, user=heike)
+    await slack.act(slack.fake.thumb(answer, up=False, user=heike))
+    view = slack.fake.calls("views.open")[-1]["view"]
+    assert (view["title"]["text"], view["submit"]["text"]) == ("Was war es?", "Senden")
+    await slack.act(slack.fake.submit(view, {"why": "1", "comment": "so"}, user=heike))
+    assert slack.fake.calls("chat.postEphemeral")[-1]["text"].startswith("Danke. Diejenigen")
+    typed = await slack.fake.send(slack.client, slack.fake.command("", channel=channel, user=heike))
+    assert (
+        typed.json()["text"]
+        == "Schreiben Sie einen Begriff oder eine Abkürzung hinter den Befehl, zum Beispiel `/term PUC`."
+    )
+
+
 async def test_the_contact_of_the_answers_context_is_called(slack: Service) -> None:
     channel = slack.channel()
     (answer,) = await slack.asked(VOLTAGE, channel=channel, user="U1")

@@ -160,6 +160,32 @@ def test_an_uncertain_count_is_not_given_in_another_language(language: str, chan
 
 
 @pytest.mark.parametrize(
+    ("language", "entry"),
+    [
+        ("en", "Closed: Rome"), ("en", "Rome (closed since May 2020)"), ("en", "Planned sites: Rome"),
+        ("en", "Note: Rome is new"), ("en", "As of: 2024"), ("en", "Rome - no longer used"),
+        ("de", "Geschlossen: Rom"), ("de", "Rom (geplant für 2027)"), ("de", "Ehemalige Standorte: Rom"),
+        ("de", "Hinweis: Rom ist neu"), ("de", "Stand: 2024"), ("de", "Rom – im Bau"),
+        ("fr", "Fermé : Rome"), ("fr", "Rome (fermé depuis 2020)"), ("fr", "Anciens sites : Rome"),
+        ("fr", "Remarque : Rome est nouveau"), ("fr", "Rome, à venir"),
+        ("es", "Cerrada: Roma"), ("es", "Roma (cerrada desde 2020)"), ("es", "Antiguas sedes: Roma"),
+        ("es", "Nota: Roma es nueva"), ("es", "Roma — en obras"),
+    ],
+)  # fmt: skip
+def test_an_entry_that_is_set_apart_prevents_counting(language: str, entry: str) -> None:
+    asked, heading, _ = {"en": (ASKED, "Regions", ""), **OTHERS}[language]
+    assert count(asked, f"## {heading}\n\n{ITEMS}\n- {entry}") == 0
+    assert count(asked, f"## {heading}\n\n{ITEMS}\n- Bergen: 2020") == 4
+
+
+def test_a_cell_that_sets_its_row_apart_prevents_counting() -> None:
+    rows = "| Standort | Stand |\n|---|---|\n| Oslo | offen |\n| Rom | {} |"
+    asked = OTHERS["de"][0]
+    assert (count(asked, rows.format("neu")), count(asked, rows.format("geschlossen"))) == (2, 0)
+    assert count(ASKED, "## Regions\n\n- Closed loop\n- Future Park") == 2
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "Wie viele Standorte hat jedes Werk?",

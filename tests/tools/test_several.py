@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from argot.tools.reading.answer_types import asks_for_several
-from argot.tools.reading.comparisons import find_naming_texts
+from argot.tools.reading.comparisons import find_naming_texts, find_sides
+from argot.tools.reading.coordination import find_pair
 from argot.types import Mention, ReadTerm, Sense
 
 
@@ -49,3 +50,61 @@ def test_texts_that_name_a_side_are_found_by_the_language_of_the_question(
     sense = Sense(1, "WG", "Qualität", "Warngrenze")
     terms = [ReadTerm(Mention("WG", 0, 2), sense)]
     assert find_naming_texts(side, question, terms, texts) == places
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other"),
+    [
+        ("Compare the tolerance of A12 and B13", "the tolerance of A12", "the tolerance of B13"),
+        ("compare the limit for the pole and that for the mast", "the limit for the pole", "the limit for the mast"),
+        ("Compare the price of gold and the weather", "the price of gold", "the weather"),
+        ("Compare the University of Oslo and Microsoft", "the University of Oslo", "Microsoft"),
+        ("Compare the state of charge and the age of the pack", "the state of charge", "the age of the pack"),
+        ("Vergleiche die Toleranz von A12 und B13", "die Toleranz von A12", "die Toleranz von B13"),
+        ("Vergleiche die Höhe der Lampe und des Masts", "die Höhe der Lampe", "die Höhe des Masts"),
+        ("Worin unterscheidet sich die Höhe von A12 und B13?", "die Höhe von A12", "die Höhe von B13"),
+        ("Vergleiche die Höhe der Lampe und der Kosten des Masts", "die Höhe der Lampe", "der Kosten des Masts"),
+        ("Quelle est la différence entre le prix du pain et du café ?", "le prix du pain", "le prix du café"),
+        ("En quoi la taille de A12 et celle de B13 diffèrent-elles ?", "la taille de A12", "la taille de B13"),
+        ("¿Cuál es la diferencia entre el límite de A12 y el de B13?", "el límite de A12", "el límite de B13"),
+        ("¿En qué se diferencia la altura de A12 y B13?", "la altura de A12", "la altura de B13"),
+        ("Vergleiche A12 und B13", "A12", "B13"),
+    ],
+)
+def test_the_sides_of_a_comparison_share_the_noun_that_belongs_to_both(question: str, one: str, other: str) -> None:
+    assert find_sides(question) == (one, other)
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other"),
+    [
+        ("Who cleans the north lamp and the south lamp?", "Who cleans the north lamp?", "Who cleans the south lamp?"),
+        ("Who cleans the north and the south lamp?", "Who cleans the north lamp?", "Who cleans the south lamp?"),
+        ("Wer reinigt Nordlampe und Südlampe?", "Wer reinigt Nordlampe?", "Wer reinigt Südlampe?"),
+        (
+            "Wie hoch sind die Nordlampe und die Südlampe?",
+            "Wie hoch sind die Nordlampe?",
+            "Wie hoch sind die Südlampe?",
+        ),
+        ("Qui nettoie la lampe A12 et la lampe B13 ?", "Qui nettoie la lampe A12 ?", "Qui nettoie la lampe B13 ?"),
+        ("¿Quién limpia el farol A12 y el farol B13?", "¿Quién limpia el farol A12?", "¿Quién limpia el farol B13?"),
+    ],
+)
+def test_a_question_about_two_things_has_one_about_each(question: str, one: str, other: str) -> None:
+    texts = ["The north lamp", "The south lamp", "Nordlampe", "Südlampe", "lampe farol A12", "lampe farol B13"]
+    pair = find_pair(question, [], texts)
+    assert pair is not None and (pair[0].question, pair[1].question) == (one, other)
+    assert find_pair(question, [], texts[::2]) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who cleans the lamp?",
+        "Who cleans the north lamp, the lift and the south lamp and when?",
+        "How many are there between 5 and 9?",
+        "Who cleans it and when?",
+    ],
+)
+def test_a_question_that_names_no_two_things_has_no_pair(question: str) -> None:
+    assert find_pair(question, [], ["The north lamp", "The south lamp, the lift, 5, 9, clean when it there"]) is None

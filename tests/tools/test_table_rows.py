@@ -112,3 +112,12 @@ async def test_a_single_step_does_not_answer_a_how_to_question() -> None:
     steps = "1. Put the pads on.\n2. The tower connects by itself in a minute.\n3. If it does not, press RETRY."
     assert await answer("The tower connects not by itself, what now?", steps) == steps
     assert await answer("How long until the tower connects by itself?", steps) == steps.split("\n")[1]
+
+
+async def test_a_row_is_named_in_the_language_of_the_question() -> None:
+    rooms = (
+        "| Bereich | Sollwert | Prüfung |\n|---|---|---|\n| Kühlräume | 4 °C | täglich |\n"
+        "| Gärraum | 32 °C | jede Schicht |\n| Theke | 6 °C | täglich |"
+    )
+    text = await answer("Wie oft wird im Kühlraum die Temperatur geprüft?", rooms)
+    assert "Kühlräume" in text and "Gärraum" not in text and "Theke" not in text

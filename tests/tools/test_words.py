@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from argot.tools.text.rarity import compute_floored_idf, compute_idf
-from argot.tools.text.words import content_stems, stem
+from argot.tools.text.words import content_stems, locate_stems, stem
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,15 @@ def test_stems_equal_those_of_porter(word, stemmed):
 def test_a_number_in_words_becomes_digits_and_other_words_stay():
     assert [stem(word) for word in ("seven", "größe", "nx4410b", "用語")] == ["7", "größe", "nx4410b", "用語"]
     assert content_stems("The seven wafers were inspected") == ["7", "wafer", "inspect"]
+
+
+def test_each_stem_has_the_place_of_its_word_in_the_text():
+    text = "Où sont les entrées de l'usine ?"
+    assert [(one, text[start:end]) for one, start, end in locate_stems(text)] == [
+        ("entré", "entrées"),
+        ("usin", "usine"),
+    ]
+    assert [one for one, _, _ in locate_stems("Die Ausweise", "de")] == content_stems("der Ausweis", "de")
 
 
 def test_stemming_is_thread_safe():

@@ -2,8 +2,8 @@
 
 A wrong count is worse than none. It counts only a list that contains exactly the things asked for, whole in its
 passage; anything that could change the number (another word in the question, a restriction in the line above, entries
-that combine several, are named twice or end with "etc.") prevents counting. The words are those of the question's
-language (`argot/languages/counting_words.py`).
+that combine several, are named twice, are set apart by a word such as "closed" or end with "etc.") prevents counting.
+The words are those of the question's language (`argot/languages/counting_words.py`).
 """
 
 from __future__ import annotations
@@ -213,8 +213,11 @@ def _has_only_entries(run: Sequence[Unit], words: CountingWords) -> bool:
         if numbers not in ([], list(range(1, len(run) + 1))):
             return False
     names = list(_list_names(run))
-    return len({bare(name) for name in names}) == len(run) and not any(
-        words.no_entry.search(name) or words.several.match(name) for name in names
+    cells = (cell for unit in run if unit.kind == "row" for cell in split_cells(unit.text))
+    return (
+        len({bare(name) for name in names}) == len(run)
+        and not any(words.no_entry.search(name) or words.several.match(name) for name in names)
+        and not any(map(words.apart.search, (*names, *cells)))
     )
 
 

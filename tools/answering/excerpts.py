@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
+from argot.languages.detection import identify_listed_language
 from argot.tools.answering.numbered_quotes import find_nearest_numbered_text
 from argot.tools.answering.quoting import (
     Unit,
@@ -47,7 +48,11 @@ def choose_excerpt(question: str, passage: str) -> str:
     if not candidates:
         return ""
     asked = find_statement_stems(question)
-    held = [asked & find_statement_stems(unit.plain) for unit in candidates]
+    # By the question's language, too: a heading or a row may be too short to show its own.
+    language = identify_listed_language(question)
+    held = [
+        asked & (find_statement_stems(unit.plain) | find_statement_stems(unit.plain, language)) for unit in candidates
+    ]
     rarity = {stem: compute_floored_idf(sum(stem in one for one in held), len(held)) for stem in sorted(asked)}
     # Summed in a fixed order, so that ties are exact: the earlier unit wins.
     weights = [sum(weight for stem, weight in rarity.items() if stem in one) for one in held]

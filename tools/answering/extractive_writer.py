@@ -39,6 +39,7 @@ from argot.tools.answering.quoting import (
     render_first,
     render_quotation,
 )
+from argot.tools.answering.side_passages import build_part_request, find_lacking_side, select_naming_hits
 from argot.tools.answering.succession import drop_outdated
 from argot.tools.answering.term_definitions import find_spelling_out, is_about
 from argot.tools.answering.unit_completion import (
@@ -49,7 +50,7 @@ from argot.tools.answering.unit_completion import (
     is_repeating,
 )
 from argot.tools.reading.answer_types import is_decisive
-from argot.tools.reading.comparisons import find_naming_texts, find_sides
+from argot.tools.reading.comparisons import find_sides
 from argot.tools.reading.passage_languages import is_beyond_english
 from argot.tools.reading.question_splitting import split_questions
 from argot.tools.text.rarity import compute_floored_idf
@@ -125,24 +126,40 @@ class ExtractiveWriter:
             return numbered if asked.asks_twice or any(map(asked.may_be_answered_by, numbered)) else []
         parts = split_questions(request.question)
         if len(parts) == 1:
-            question = QuotedQuestion.of(request)
-            hits = _select_answering(question, request.hits)
-            if question.undefined:
-                return _write_definition(question, self._find_fitting(question, hits), hits, request.hits)
-            counted = _write_count(question, hits, request.hits)
-            if counted or self.reader is not None:
-                return counted or self._write_as_read(question, request.hits)
-            return _write_pieces(question, self._find_fitting(question, hits), hits)
+            pieces = self._write_single(request)
+            return [*pieces, *self._write_other_side(request, pieces)]
         sides = find_sides(request.question)
         found = [
             self._write_part(
-                QuotedQuestion.of(_build_part_request(request, part)),
-                _select_naming_hits(sides[place], request) if sides else request.hits,
+                QuotedQuestion.of(build_part_request(request, part)),
+                select_naming_hits(sides[place], request) if sides else request.hits,
             )
             for place, part in enumerate(parts)
             if place not in request.left_out
         ]
         return list(dict.fromkeys(chain.from_iterable(found)))
+
+    def _write_single(self, request: AnswerRequest) -> list[str]:
+        question = QuotedQuestion.of(request)
+        hits = _select_answering(question, request.hits)
+        if question.undefined:
+            return _write_definition(question, self._find_fitting(question, hits), hits, request.hits)
+        counted = _write_count(question, hits, request.hits)
+        if counted or self.reader is not None:
+            return counted or self._write_as_read(question, request.hits)
+        return _write_pieces(question, self._find_fitting(question, hits), hits)
+
+    def _write_other_side(self, request: AnswerRequest, pieces: Sequence[str]) -> list[str]:
+        """Write what answers for one of two things of which the question asks the same, if the pieces quoted are only
+        about the other one.
+        """
+        lacking = find_lacking_side(request, pieces)
+        if lacking is None:
+            return []
+        question = QuotedQuestion.of(build_part_request(request, lacking.question))
+        return [
+            one for one in self._write_part(question, select_naming_hits(lacking.name, request)) if one not in pieces
+        ]
 
     def _write_part(self, question: QuotedQuestion, hits: Sequence[Hit]) -> list[str]:
         """Write the answer to one question from the passage, among those found for all, with the best-fitting
@@ -237,24 +254,6 @@ def _lacks_shape(question: QuotedQuestion, hit: Hit) -> bool:
     return not any(
         question.is_shape_of(unit.plain) for unit in read_units(hit.passage.with_columns) if unit.kind != "heading"
     )
-
-
-def _build_part_request(request: AnswerRequest, part: str) -> AnswerRequest:
-    """Return the request for one question of a message, with the terms that occur in it."""
-    places = ((term, part.find(term.mention.surface)) for term in request.terms)
-    terms = [
-        replace(term, mention=replace(term.mention, start=at, end=at + len(term.mention.surface)))
-        for term, at in places
-        if at >= 0
-    ]
-    return replace(request, question=part, terms=terms, wordings=())
-
-
-def _select_naming_hits(side: str, request: AnswerRequest) -> Sequence[Hit]:
-    """Return the passages that name a side of a comparison; all of them if none does."""
-    texts = [f"{hit.passage.header} {hit.passage.text}" for hit in request.hits]
-    naming = find_naming_texts(side, request.question, request.terms, texts)
-    return [request.hits[place] for place in naming] or request.hits
 
 
 # -- candidates -------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from argot.languages.detection import identify_listed_language
 from argot.protocols import AnswerRequest
 from argot.tools.answering.support import find_statement_stems
 from argot.tools.answering.term_definitions import find_term_to_define
@@ -86,14 +87,24 @@ class QuotedQuestion:
 
     def names(self, text: str) -> bool:
         """Return whether the question contains every word of a text."""
-        stems = find_statement_stems(text)
-        return bool(stems) and all(self.stems >= self.aliases.get(stem, frozenset((stem,))) for stem in stems)
+        return any(
+            bool(stems) and all(self.stems >= self.aliases.get(stem, frozenset((stem,))) for stem in stems)
+            for stems in self._list_stems(text)
+        )
 
     def held_by(self, text: str) -> frozenset[str]:
         """Return the question's stems that occur in a text, including those it abbreviates."""
-        stems = find_statement_stems(text)
+        stems = frozenset().union(*self._list_stems(text))
         spelt_out = [expansion for short, expansion in self.aliases.items() if short in stems]
         return self.stems & stems.union(*spelt_out)
+
+    def _list_stems(self, text: str) -> list[frozenset[str]]:
+        """List the stems of a text by its own language and by the question's: a cell or a heading is too short to show
+        its own.
+        """
+        language = identify_listed_language(self.text)
+        own = [find_statement_stems(text)]
+        return own if identify_listed_language(text) == language else [*own, find_statement_stems(text, language)]
 
 
 def _expand_terms(question: str, terms: Sequence[ReadTerm]) -> str:

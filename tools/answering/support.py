@@ -141,12 +141,13 @@ def list_units(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 @lru_cache(maxsize=8_000)
-def find_statement_stems(text: str) -> frozenset[str]:
-    """Return the subject of a text: stems of its content words, its numbers and its identifiers.
+def find_statement_stems(text: str, language: str = "") -> frozenset[str]:
+    """Return the subject of a text: stems of its content words, by the words of this language or of the text's, its
+    numbers and its identifiers.
 
     In a script without spaces, a whole clause would be one word; pairs of characters replace its words.
     """
-    stems = {one for _, one in stem_content(text)}
+    stems = {one for _, one in stem_content(text, language)}
     # A script without spaces is never ASCII.
     if not text.isascii():
         stems = {part for one in stems for part in _split_word(one)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from argot.languages.detection import identify_listed_language
+from argot.languages.detection import identify_listed_language, list_possible_languages
 from argot.languages.several_words import ComparisonWords, load_comparison_words
 from argot.tools.text.words import content_stems
 from argot.types import ReadTerm
@@ -18,16 +18,15 @@ _MAX_SIDE_WORDS = 8  # words of one side; a longer one is more than a name
 
 def find_sides(question: str) -> tuple[str, str] | None:
     """Return the two things that a question compares, each with the respect in which; None if it compares nothing."""
-    words = _load_words(question)
-    text = " ".join(question.split()).rstrip(" ?.!").lstrip("¿ ")
-    found = next((match for form in words.forms if (match := form.fullmatch(text))), None)
-    if found is None:
+    form = _find_form(question)
+    if form is None:
         return None
+    words, found = form
     one, other = found["one"], found["other"]
     about = (found.groupdict().get("about") or "").strip()
     if tail := words.tail.search(other):
         about, other = tail["about"], other[: tail.start()]
-    one = _complete(one, other, words)
+    one, other = _complete(one, other, words), _share_head(one, other, words)
     if not all(_is_side(side, words) for side in (one, other)) or one.casefold() == other.casefold():
         return None
     return (f"{one} {about}".strip(), f"{other} {about}".strip())
@@ -50,11 +49,18 @@ def find_naming_texts(side: str, question: str, terms: Sequence[ReadTerm], texts
 
 def write_side_question(side: str, question: str) -> str:
     """Write the question about one side of a comparison, in the language of the question that compares."""
-    return _load_words(question).side.format(side)
+    form = _find_form(question)
+    words = form[0] if form else load_comparison_words(identify_listed_language(question))
+    return words.side.format(side)
 
 
-def _load_words(question: str) -> ComparisonWords:
-    return load_comparison_words(identify_listed_language(question))
+def _find_form(question: str) -> tuple[ComparisonWords, re.Match[str]] | None:
+    """Return the first form of a comparison that the question has, and the words of its language."""
+    text = " ".join(question.split()).rstrip(" ?.!").lstrip("¿ ")
+    # A short comparison may not show its language: "Vergleiche A12 und B13".
+    codes = dict.fromkeys([identify_listed_language(question), *list_possible_languages(question)])
+    forms = ((words, form) for words in map(load_comparison_words, codes) for form in words.forms)
+    return next(((words, found) for words, form in forms if (found := form.fullmatch(text))), None)
 
 
 def _is_side(text: str, words: ComparisonWords) -> bool:
@@ -67,3 +73,21 @@ def _complete(one: str, other: str, words: ComparisonWords) -> str:
     own, others = words.article.sub("", one).split(), words.article.sub("", other).split()
     is_short = len(own) == 1 and own[0].islower() and bool(words.article.match(one))
     return f"{one} {others[-1]}" if words.noun_last and is_short and len(others) == 2 else one
+
+
+def _share_head(one: str, other: str, words: ComparisonWords) -> str:
+    """Return the other side with the noun that belongs to both: "the tolerance of the lamp" and "(that of) the fan"."""
+    of = words.of.pattern
+    joined = [*re.finditer(rf"(?<=\S\s){of}(?=\S)", one, re.IGNORECASE)]
+    head = one[: joined[-1].start()].rstrip() if joined else ""
+    repeated = re.fullmatch(rf"(?:(?:{words.that.pattern})\s+)?(?P<thing>{of}\S.*)", other, re.IGNORECASE)
+    thing = repeated["thing"] if repeated else other
+    if not head or re.search(rf"\S\s{of}\S", thing, re.IGNORECASE):
+        return other
+    if repeated:
+        return f"{head} {thing}"
+    last, own = joined[-1], one[joined[-1].end() :]
+    # "The University of Oslo and Microsoft" share no noun, and neither do "the price of gold and the weather".
+    is_name = head.split()[-1][0].isupper() and not words.capital_nouns
+    is_alike = not last.groupdict().get("fused") and bool(words.article.match(own)) == bool(words.article.match(thing))
+    return f"{head} {last[0]}{thing}" if is_alike and not is_name else other

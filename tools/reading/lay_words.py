@@ -16,9 +16,10 @@ from functools import cached_property
 import numpy as np
 
 from argot.corpus.embedding.cosine_scale import rescale_cosines
-from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.lookup.matcher import TermMatcher
+from argot.languages.detection import identify_listed_language
+from argot.languages.language_data import load_language
 from argot.protocols import Embedder, Vectors
 from argot.tools.text.words import content_stems
 from argot.types import Principal, Sense
@@ -36,7 +37,8 @@ MAX_FIRST_STEMS = 4
 """Number of content words at a description's beginning that say what its term is."""
 _FIRST_CLAUSE = re.compile(r"[.,;:(–—]|\b(?:with|that|which|who|whose|for|by|when|where|if|as|in|on|from|to)\b")
 _WORD = re.compile(r"[^\W\d_](?:['’-]?[^\W\d_])*")
-_JOINING = STOP_WORDS | {"many", "much"}
+_QUANTIFIERS = frozenset({"many", "much"})
+"""English words that name nothing, but are no stop words."""
 
 
 def replace_lay_words(
@@ -53,8 +55,9 @@ def replace_lay_words(
 def _find_unknown_words(
     text: str, matcher: TermMatcher, store: CorpusStore, principal: Principal
 ) -> list[re.Match[str]]:
+    joining = load_language(identify_listed_language(text)).stop_words | _QUANTIFIERS
     words = list(_WORD.finditer(text))
-    joins = [True, *(word[0].casefold() in _JOINING for word in words), True]
+    joins = [True, *(word[0].casefold() in joining for word in words), True]
     named = [(mention.start, mention.end) for mention in matcher.find(text)]
     return [
         word

@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from argot.corpus.store.document_store import CorpusStore
+from argot.languages.language_data import ENGLISH
 from argot.tools.text.rarity import compute_idf
-from argot.tools.text.words import bare, find_identifiers, fold_words, is_question, stem, stem_content
+from argot.tools.text.words import bare, find_identifiers, fold_words, is_question, stem_by_language, stem_content
 from argot.types import Hit, Principal, ReadTerm
 
 MAX_SHORT_WORDS = 3
@@ -73,8 +74,11 @@ def find_unspoken_terms(
 
 @dataclass(frozen=True, slots=True)
 class _BestPassages:
-    """The words of the best passages, and how rare a word is among all passages that the principal may read."""
+    """The stems of the best passages by the rules of English and of their own languages, and how rare a word is among
+    all passages that the principal may read.
+    """
 
+    languages: frozenset[str]
     words: frozenset[str]
     text: str
     rarity: Callable[[str], float]
@@ -83,9 +87,12 @@ class _BestPassages:
     def of(cls, hits: Sequence[Hit], store: CorpusStore, principal: Principal) -> _BestPassages:
         text = "\n".join(f"{hit.document.name} {hit.passage.with_header}" for hit in hits[:BEST_PASSAGES])
         names = [find_identifiers(hit.passage.with_header) for hit in hits[:BEST_PASSAGES]]
+        languages = frozenset({ENGLISH, *(hit.passage.language for hit in hits[:BEST_PASSAGES])})
+        stems = frozenset(stem_by_language(one, word) for word in fold_words(text) for one in languages)
         count = store.count_passages(principal)
         return cls(
-            frozenset(map(stem, fold_words(text))).union(*names),
+            languages,
+            stems.union(*names),
             f" {bare(text)} ",
             lambda word: compute_idf(store.phrase_count(principal, word), count),
         )
@@ -108,7 +115,7 @@ class _BestPassages:
         return described or self.share(_list_content(term.sense.expansion)) >= MIN_SHARE
 
     def _holds(self, word: str) -> bool:
-        return stem(word) in self.words or word in self.words
+        return word in self.words or any(stem_by_language(one, word) in self.words for one in self.languages)
 
 
 def _list_names(term: ReadTerm) -> Iterator[str]:

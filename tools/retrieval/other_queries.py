@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from argot.corpus.embedding.cosine_scale import rescale_cosines
-from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.language import QUESTION_MARKS
+from argot.languages.detection import identify_listed_language
+from argot.languages.language_data import load_language
 from argot.protocols import Embedder
 from argot.tools.reading.question_splitting import split_questions
 from argot.tools.text.sentences import split_sentences
-from argot.tools.text.words import content_stems, stem
+from argot.tools.text.words import content_stems, stem_by_language
 from argot.types import Hit, ReadTerm
 
 MAX_QUERIES = 3
@@ -59,12 +60,14 @@ def _say_in_heading_words(
     question: str, hits: Sequence[Hit], embedder: Embedder, count: Callable[[str], int]
 ) -> Iterator[str]:
     """Yield the question with words that no document has replaced by the words of headings nearest in meaning."""
+    language = identify_listed_language(question)
+    stop_words = load_language(language).stop_words
     strange = [
         word
         for word in _WORD.finditer(question)
-        if word[0].islower() and len(word[0]) >= _MIN_WORD_LETTERS and word[0] not in STOP_WORDS and not count(word[0])
+        if word[0].islower() and len(word[0]) >= _MIN_WORD_LETTERS and word[0] not in stop_words and not count(word[0])
     ]
-    offered = _list_heading_words(hits, {stem(word) for word in question.casefold().split()}) if strange else []
+    offered = _list_heading_words(hits, set(content_stems(question, language)), language) if strange else []
     if not offered:
         return
     vectors = np.asarray(embedder.embed_queries([*(word[0] for word in strange), *offered]))
@@ -77,13 +80,16 @@ def _say_in_heading_words(
     yield text
 
 
-def _list_heading_words(hits: Sequence[Hit], asked: set[str]) -> list[str]:
+def _list_heading_words(hits: Sequence[Hit], asked: set[str], language: str) -> list[str]:
+    """List the words of the headings that the question lacks, each stem once."""
+    stop_words = load_language(language).stop_words
     found: dict[str, str] = {}
     for hit in hits:
         for word in _WORD.findall(f"{hit.document.title} {hit.passage.heading}"):
             folded = word.casefold()
-            if len(folded) >= _MIN_WORD_LETTERS and folded not in STOP_WORDS and stem(folded) not in asked:
-                found.setdefault(stem(folded), folded)
+            one = stem_by_language(language, folded)
+            if len(folded) >= _MIN_WORD_LETTERS and folded not in stop_words and one not in asked:
+                found.setdefault(one, folded)
     return list(found.values())[:MAX_HEADING_WORDS]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from argot.corpus.store.document_store import CorpusStore
-from argot.tools.text.words import fold_words, stem
+from argot.tools.text.words import fold_words, stem_by_language
 from argot.types import Document, Principal
 
 MAX_PASSAGES = 300
@@ -34,14 +34,14 @@ def find_topic_documents(
     headed: dict[str, Document] = {}
     mentioning: dict[str, Document] = {}
     for way in ways:
-        stems = _list_stems(way)
         for passage, document in store.passages(principal, store.find_phrase(principal, way, MAX_PASSAGES)).values():
             if document.id not in inside:
                 continue
-            title = _list_stems(f"{document.name} {document.title}")
+            stems = _list_stems(way, passage.language)
+            title = _list_stems(f"{document.name} {document.title}", passage.language)
             if stems <= title:
                 titled[document.id] = document
-            elif stems <= title | _list_stems(passage.heading):
+            elif stems <= title | _list_stems(passage.heading, passage.language):
                 headed[document.id] = document
             else:
                 mentioning[document.id] = document
@@ -49,5 +49,5 @@ def find_topic_documents(
     return TopicDocuments([*named.values()], [one for id_, one in mentioning.items() if id_ not in named])
 
 
-def _list_stems(text: str) -> frozenset[str]:
-    return frozenset(map(stem, fold_words(text)))
+def _list_stems(text: str, language: str) -> frozenset[str]:
+    return frozenset(stem_by_language(language, word) for word in fold_words(text))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
@@ -61,23 +62,32 @@ def content_stems(text: str, language: str = "") -> list[str]:
     """Return the stems of all words that are no stop words, in order, with repeats; by the words of this language, or
     of the text's.
     """
+    return [one for one, _, _ in locate_stems(text, language)]
+
+
+def locate_stems(text: str, language: str = "") -> list[tuple[str, int, int]]:
+    """Return the `content_stems` of a text, each with the [start, end) of its word."""
     # A single letter is the label of a list item or the rest of a contraction; a single digit is a number.
-    return [one for word, one in stem_content(text, language) if len(word) > 1 or word.isdigit()]
+    return [place for word, place in _locate_content(text, language) if len(word) > 1 or word.isdigit()]
 
 
 def stem_content(text: str, language: str = "") -> list[tuple[str, str]]:
     """Return all words that are no stop words, each with its stem, by the words of this language, or of the text's."""
+    return [(word, one) for word, (one, _, _) in _locate_content(text, language)]
+
+
+def _locate_content(text: str, language: str) -> Iterator[tuple[str, tuple[str, int, int]]]:
     language = language or identify_listed_language(text)
     stop_words = load_language(language).stop_words
-    return [
-        (word, stem_by_language(language, word)) for word in _split_elisions(text, language) if word not in stop_words
-    ]
+    for word, start, end in words(_split_elisions(text, language)):
+        if word not in stop_words:
+            yield word, (stem_by_language(language, word), start, end)
 
 
 def stem_all(text: str, around: str) -> list[str]:
     """Return the stems of all words of a text, by the rules of the language of the text around it."""
     language = identify_listed_language(around)
-    return [stem_by_language(language, word) for word in _split_elisions(text, language)]
+    return [stem_by_language(language, word) for word in fold_words(_split_elisions(text, language))]
 
 
 def stem_by_language(language: str, word: str) -> str:
@@ -85,8 +95,8 @@ def stem_by_language(language: str, word: str) -> str:
     return stem_word(word, language) if has_stemmer(language) else stem(word)
 
 
-def _split_elisions(text: str, language: str) -> list[str]:
-    return fold_words(separate_elisions(text) if language == "fr" else text)
+def _split_elisions(text: str, language: str) -> str:
+    return separate_elisions(text) if language == "fr" else text
 
 
 def separate_elisions(text: str) -> str:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import json
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from argot.languages.catalogues import format_local_number, translate, translate_number
+from argot.languages.catalogues import format_local_number, page_language, speak, translate, translate_number
+from argot.languages.language_data import ENGLISH
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,6 +37,10 @@ Audience = Annotated[
     list[str] | None,
     typer.Option("--audience", help="A group that may read it, or @NAME; repeatable. None: everyone.", metavar="GROUP"),
 ]
+
+
+Rows: TypeAlias = list[list[object]]
+"""The rows of a table, each with its cells."""
 
 
 def format_examples(*lines: str) -> str:
@@ -127,11 +132,17 @@ class _EscapeTable(dict[int, str]):
 _ESCAPES = _EscapeTable()
 
 
-def print_table(headings: list[str], rows: list[list[object]]) -> None:
+def print_table(headings: list[str], make_rows: Callable[[], Rows] | Rows) -> None:
     """Print columns with headings in the language of the terminal, cut to its width; in a pipe, values separated by
     tabs. Their headings then go to standard error, so that scripts get rows alone.
+
+    Args:
+        make_rows: the rows, or, if they have words of Argot's, a function that makes them: in the language of the
+            terminal, and in English for a script in a pipe.
     """
     headings = [translate(heading) for heading in headings]
+    with speak(page_language.get() if sys.stdout.isatty() else ENGLISH):
+        rows = make_rows() if callable(make_rows) else make_rows
     if not sys.stdout.isatty():
         if rows:
             say_aside("\t".join(headings))
@@ -167,14 +178,15 @@ def open_error_console() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def format_audience(audience: Iterable[str]) -> str:
-    """Return who may read, for a cell of a table, which programs read as well."""
-    return ", ".join(sorted(audience)) if audience else "everyone"
-
-
 def describe_audience(audience: Iterable[str]) -> str:
-    """Return who may read, for a sentence in the language of the terminal."""
-    return format_audience(audience) if audience else translate("everyone")
+    """Return who may read."""
+    return ", ".join(sorted(audience)) if audience else translate("everyone")
+
+
+def describe_progress(doing: str, done: int, total: int) -> str:
+    """Return what is being done, and how much of it is done, if that is known."""
+    what = translate(doing)
+    return translate("%(what)s, %(done)s of %(total)s", what=what, done=done, total=total) if total else what
 
 
 def parse_field_values(given: list[str]) -> dict[str, list[str]]:

@@ -109,13 +109,15 @@ def _accept(client: Client, numbers: list[int], why: str, as_user: str | None) -
 
 
 def _show(found: ConflictList, *, accepted: bool) -> None:
-    rows = [_make_row(one) for one in found.conflicts]
-    print_table([*_HEADINGS, "change", "by", "why"] if accepted else _HEADINGS, rows)
-    first = translate(", of which the first %(number)s", number=len(rows)) if found.total > len(rows) else ""
+    shown = len(found.conflicts)
+    print_table(
+        [*_HEADINGS, "change", "by", "why"] if accepted else _HEADINGS, lambda: [*map(_make_row, found.conflicts)]
+    )
+    first = translate(", of which the first %(number)s", number=shown) if found.total > shown else ""
     if accepted:
         # Beside the table, so that a pipe gets rows alone.
         say_aside(f"{format_count(found.total, 'accepted conflict')}{first}")
-        if rows:
+        if shown:
             say_aside(translate("Reopen one with: argot glossary conflicts --reopen CHANGE"))
         return
     say_aside(
@@ -134,5 +136,5 @@ def _make_row(one: ConflictShown) -> list[object]:
     from argot.service.usecases.glossary.sense_results import AcceptedConflictShown
 
     senses = " ".join(str(sense.id) for sense in one.senses)
-    told: list[object] = [senses, one.kind.replace("_", " "), one.message]
+    told: list[object] = [senses, translate(one.kind.replace("_", " ")), one.message]
     return [*told, one.change, one.who, one.why] if isinstance(one, AcceptedConflictShown) else told

@@ -25,7 +25,7 @@ from argot.ui.cli.document_commands import resolve_reference, show_progress
 
 if TYPE_CHECKING:
     from argot.service.transport.knowledge_base_client import Client
-    from argot.service.usecases.documents.derivations import DeriveReport
+    from argot.service.usecases.documents.derivations import DerivedTexts, DeriveReport
 
 KNOWN_KINDS: tuple[DerivableKind, ...] = get_args(DerivableKind)
 KIND_LIST = ", ".join(KNOWN_KINDS)
@@ -111,7 +111,7 @@ def _derive(client: Client, kinds: list[DerivableKind], documents: list[str], *,
     from argot.service.usecases.documents.derivations import derive as derive_case
 
     # With the remaining time: a model takes seconds for each passage.
-    with show_progress("deriving", elapsed=True, left=True) as move:
+    with show_progress(translate("deriving"), elapsed=True, left=True) as move:
         result = client.watch(move).call(derive_case, kinds=kinds, documents=documents, renew=renew)
     if json_:
         say_json(result)
@@ -164,20 +164,27 @@ def _list(client: Client, json_: bool) -> None:
     if json_:
         say_json(found)
         return
-    rows: list[list[object]] = [
-        [
-            one.kind,
-            one.texts,
-            f"{one.passages} of {found.passages}" if one.prompt else "",
-            one.documents,
-            (one.prompt + (" (outdated)" if one.outdated else "")) or "came with the documents",
-            one.model,
-        ]
-        for one in found.rows
-    ]
-    print_table(["kind", "texts", "passages", "documents", "prompt", "model"], rows)
-    if not rows:
+    print_table(
+        ["kind", "texts", "passages", "documents", "prompt", "model"],
+        lambda: [
+            [
+                one.kind,
+                one.texts,
+                f"{one.passages}/{found.passages}" if one.prompt else "",
+                one.documents,
+                _describe_prompt(one),
+                one.model,
+            ]
+            for one in found.rows
+        ],
+    )
+    if not found.rows:
         say_aside(translate("Nothing was derived yet. Begin with: argot derive --kind expert_summary"))
+
+
+def _describe_prompt(one: DerivedTexts) -> str:
+    outdated = f" ({translate('outdated')})" if one.outdated else ""
+    return f"{one.prompt}{outdated}" if one.prompt else translate("came with the documents")
 
 
 def _print_status(client: Client, documents: list[str], json_: bool) -> None:
@@ -189,7 +196,7 @@ def _print_status(client: Client, documents: list[str], json_: bool) -> None:
         return
     print_table(
         ["document", "state", "tries", "why"],
-        [[line(one.name), one.state, one.tries or "", line(one.detail)] for one in found.documents],
+        lambda: [[line(one.name), translate(one.state), one.tries or "", line(one.detail)] for one in found.documents],
     )
     if not found.kinds:
         say_aside(
@@ -200,7 +207,9 @@ def _print_status(client: Client, documents: list[str], json_: bool) -> None:
             )
         )
         return
-    counted = ", ".join(f"{count} {state}" for state, count in found.counts.items()) or translate("no documents")
+    counted = ", ".join(f"{count} {translate(state)}" for state, count in found.counts.items()) or translate(
+        "no documents"
+    )
     budget = translate(" of %(total)s", total=found.calls_per_day) if found.calls_per_day else ""
     say_aside(
         translate(

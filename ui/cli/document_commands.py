@@ -11,14 +11,14 @@ from urllib.parse import unquote, urlsplit
 import typer
 
 from argot.errors import InvalidInput
-from argot.languages.catalogues import format_local_percent, translate
+from argot.languages.catalogues import format_local_percent, translate, translate_language_name
+from argot.types import LANGUAGE
 from argot.ui.cli.command_base import (
     AsUser,
     Audience,
     Home,
     Json,
     describe_audience,
-    format_audience,
     format_count,
     format_examples,
     line,
@@ -106,7 +106,7 @@ def add(
     if any(map(_is_address, paths)):
         _add_addresses(paths, audience, tag, json_=json_, home=home)
         return
-    with open_knowledge_base(home, create=True) as client, show_progress("adding", elapsed=True) as move:
+    with open_knowledge_base(home, create=True) as client, show_progress(translate("adding"), elapsed=True) as move:
         result = client.watch(move).call(
             add_case,
             # Absolute, because the service that does the work may run in another folder.
@@ -178,11 +178,13 @@ def remove(
 
 def list_documents(documents: list[StoredDocument], /) -> None:
     """List the documents."""
-    rows = [
-        [one.id, one.listed_name, one.title, one.passages, format_audience(one.audience), one.added_at[:10]]
-        for one in documents
-    ]
-    print_table(["id", "name", "title", "passages", "audience", "added"], rows)
+    print_table(
+        ["id", "name", "title", "passages", "audience", "added"],
+        lambda: [
+            [one.id, one.listed_name, one.title, one.passages, describe_audience(one.audience), one.added_at[:10]]
+            for one in documents
+        ],
+    )
     say_aside(
         format_count(len(documents), "document")
         if documents
@@ -218,21 +220,25 @@ def show(document: Document, json_: Json = False, as_user: AsUser = None, home: 
             audience=describe_audience(about.audience),
         )
     )
-    for name, value in [("date", about.date), *((one.name, one.value) for one in about.fields)]:
-        if value:
-            say(f"{line(name)}: {line(value)}")
+    if about.date:
+        say(f"{translate('date')}: {about.date}")
+    for one in about.fields:
+        if one.name == LANGUAGE:
+            say(f"{translate('language')}: {line(translate_language_name(one.value))}")
+        else:
+            say(f"{line(one.name)}: {line(one.value)}")
     for warning in about.warnings:
         say(translate("Not fully read: %(warning)s", warning=line(warning)))
-    for one in near:
+    for twin in near:
         say(
             translate(
                 "Nearly the same as %(name)s (%(likeness)s alike)",
-                name=line(one.other.name),
-                likeness=format_local_percent(one.likeness),
+                name=line(twin.other.name),
+                likeness=format_local_percent(twin.likeness),
             )
         )
     for passage in found.passages:
-        where = f" ({passage.page_kind} {passage.page})" if passage.page else ""
+        where = f" ({translate(passage.page_kind or 'page')} {passage.page})" if passage.page else ""
         # With its id, which the API uses for a passage.
         say(f"\n[{passage.id}] {line(passage.heading)}{where}\n{passage.text}")
 
@@ -243,7 +249,7 @@ def reindex(home: Home = None) -> None:
     """
     from argot.service.usecases.documents.documents import reindex as reindex_case
 
-    with open_knowledge_base(home) as client, show_progress("indexing") as move:
+    with open_knowledge_base(home) as client, show_progress(translate("indexing")) as move:
         result = client.watch(move).call(reindex_case)
     say(translate("Indexed %(passages)s.", passages=format_count(result.passages, "passage")))
 

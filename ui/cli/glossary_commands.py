@@ -79,8 +79,13 @@ def list_senses(
     ] = None,
 ) -> None:
     """List terms with their meanings and the numbers of these."""
-    rows = [[one.term, one.context, one.expansion, ", ".join(one.aliases), one.status, one.id] for one in senses]
-    print_table(["term", "context", "expansion", "aliases", "status", "sense"], rows)
+    print_table(
+        ["term", "context", "expansion", "aliases", "status", "sense"],
+        lambda: [
+            [one.term, one.context, one.expansion, ", ".join(one.aliases), translate(one.status), one.id]
+            for one in senses
+        ],
+    )
     say_aside(
         format_count(len(senses), "sense")
         if senses
@@ -166,7 +171,7 @@ def mine(
     from argot.service.usecases.glossary.mining import glossary_mine
 
     # The bar counts documents, because the number of meanings is not known beforehand.
-    with open_knowledge_base(home) as client, show_progress("mining") as move:
+    with open_knowledge_base(home) as client, show_progress(translate("mining")) as move:
         watched = client.as_user(as_user).watch(move)
         result = watched.call(glossary_mine, limit=limit, context=in_context, dry_run=dry_run, again=again)
     if json_:

@@ -175,7 +175,7 @@ def _find_contexts(file: str) -> str:
 def _import_file(client: Client, given: _UploadOptions, why: str, *, partial: bool) -> ImportReport:
     from argot.service.usecases.glossary.files import glossary_import_file
 
-    with show_progress("importing") as move:
+    with show_progress(translate("importing")) as move:
         return client.watch(move).call(glossary_import_file, **given, why=why, partial=partial)
 
 

@@ -61,7 +61,7 @@ def _show_changes(found: list[ChangeSet], *, json_: bool) -> None:
     headings = ["change", "when", "who", "what", "of", "rows", "why"]
     print_table(
         headings,
-        [
+        lambda: [
             [one.id, _format_time(one.at), one.who, _describe_change(one), _name_subject(one), one.rows, one.why]
             for one in found
         ],
@@ -74,19 +74,7 @@ def _show_entries(found: list[HistoryEntry], *, json_: bool) -> None:
         say_json(found)
         return
     headings = ["change", "when", "who", "what", "context", "fields", "why"]
-    rows: list[list[object]] = [
-        [
-            one.change,
-            _format_time(one.at),
-            one.who,
-            one.kind,
-            one.context,
-            ", ".join(_list_changed_fields(one)),
-            one.why,
-        ]
-        for one in found
-    ]
-    print_table(headings, rows)
+    print_table(headings, lambda: [*map(_make_entry_row, found)])
 
 
 def roll_back(
@@ -125,9 +113,14 @@ def _format_time(at: str) -> str:
     return at[:16].replace("T", " ")
 
 
+def _make_entry_row(one: HistoryEntry) -> list[object]:
+    fields = ", ".join(translate(name.replace("_", " ")) for name in _list_changed_fields(one))
+    return [one.change, _format_time(one.at), one.who, translate(one.kind), one.context, fields, one.why]
+
+
 def _describe_change(one: ChangeSet) -> str:
-    undone = f", rolled back by {one.undone_by}" if one.undone_by else ""
-    return f"{one.kind} {line(one.name)}".strip() + undone
+    undone = translate(", rolled back by %(change)s", change=one.undone_by) if one.undone_by else ""
+    return f"{translate(one.kind)} {line(one.name)}".strip() + undone
 
 
 def _name_subject(one: ChangeSet) -> str:

@@ -61,13 +61,16 @@ def _print_counts(found: Insight) -> None:
     counts = found.counts
     # Plain numbers, because in a pipe they are for programs.
     print_table(
-        ["outcome", "questions", "share"], [[one.name, one.questions, f"{one.share:.0%}"] for one in counts.outcomes]
+        ["outcome", "questions", "share"],
+        lambda: [[translate(one.name), one.questions, f"{one.share:.0%}"] for one in counts.outcomes],
     )
-    print_table(["surface", "questions"], [[name, number] for name, number in counts.surfaces.items()])
+    print_table(
+        ["surface", "questions"], lambda: [[translate(name), number] for name, number in counts.surfaces.items()]
+    )
     waits = [("first word", counts.first_word), ("whole answer", counts.whole_answer)]
     print_table(
         ["wait", "half at most", "95 of 100 at most"],
-        [[name, _format_seconds(of.p50), _format_seconds(of.p95)] for name, of in waits],
+        lambda: [[translate(name), _format_seconds(of.p50), _format_seconds(of.p95)] for name, of in waits],
     )
     used = counts.model
     say(

@@ -10,6 +10,7 @@ from argot.languages.catalogues import translate
 from argot.ui.cli.command_base import (
     Home,
     Json,
+    describe_progress,
     format_count,
     format_examples,
     line,
@@ -60,7 +61,7 @@ def list_jobs(
         return
     print_table(
         ["id", "kind", "of", "state", "tries", "put", "who", "worker"],
-        [
+        lambda: [
             [one.id, one.kind, one.label, _describe_state(one), one.tries, one.put_at[:16], one.asked_by, one.worker]
             for one in found
         ],
@@ -103,7 +104,7 @@ def show(found: JobDetails, /, job: JobNumber) -> None:
         ("error", line(one.error)),
     ):
         if value:
-            say(f"{name}: {value}")
+            say(f"{translate(name)}: {value}")
     if found.outcome is not None:
         say_json(found.outcome)
 
@@ -142,8 +143,8 @@ def work(
 
 
 def _tell(moved: JobMoved) -> None:
-    far = f" {moved.done} of {moved.total}" if moved.total else ""
-    say(f"{moved.id} {moved.kind} {line(moved.label)}:{far} {line(moved.what)}".rstrip())
+    far = f" {moved.done}/{moved.total}" if moved.total else ""
+    say(f"{moved.id} {moved.kind} {line(moved.label)}:{far} {translate(line(moved.what))}".rstrip())
 
 
 def _say_state(one: JobShown) -> None:
@@ -159,8 +160,8 @@ def _say_state(one: JobShown) -> None:
 
 
 def _describe_state(one: JobShown) -> str:
-    if one.state == "running" and one.total:
-        return f"running {one.done} of {one.total}"
+    if one.state == "running":
+        return describe_progress("running", one.done, one.total)
     if one.state == "waiting" and one.next_at:
-        return f"waits until {one.next_at[11:19]}"
-    return one.state
+        return translate("waits until %(time)s", time=one.next_at[11:19])
+    return translate("put aside" if one.state == "aside" else one.state)

@@ -84,7 +84,10 @@ def list_keys(
         return
     print_table(
         ["key", "user", "label", "since", "last used", "ends"],
-        [[one.id, one.user, one.name, one.created_at, one.used_at or "never", one.ends_at or "never"] for one in found],
+        lambda: [
+            [one.id, one.user, one.name, *map(_format_moment, (one.created_at, one.used_at, one.ends_at))]
+            for one in found
+        ],
     )
     say_aside(translate_number("%(number)s key", "%(number)s keys", len(found)))
 
@@ -103,5 +106,5 @@ def revoke(
     )
 
 
-def _format_moment(time: str) -> str:
-    return f"{time[:16].replace('T', ' ')} UTC"
+def _format_moment(time: str | None) -> str:
+    return f"{time[:16].replace('T', ' ')} UTC" if time else translate("never")

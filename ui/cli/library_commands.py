@@ -14,7 +14,6 @@ from argot.ui.cli.command_base import (
     Home,
     Json,
     describe_audience,
-    format_audience,
     format_count,
     format_examples,
     line,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from argot.service.usecases.documents.passages import DocumentUse
     from argot.service.usecases.documents.revisions import Comparison, Revision
     from argot.service.usecases.documents.uploads import UploadReport
+    from argot.types import Document as StoredDocument
 
 documents = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Find, label and replace documents; bring removed ones back."
@@ -79,11 +79,7 @@ def find(
     if json_:
         say_json(found)
         return
-    rows: list[list[object]] = [
-        [one.id, one.listed_name, one.title, ", ".join(one.all_tags), format_audience(one.audience), one.added_at[:10]]
-        for one in found.documents
-    ]
-    print_table(["id", "name", "title", "tags", "audience", "added"], rows)
+    print_table(["id", "name", "title", "tags", "audience", "added"], lambda: [*map(_make_found_row, found.documents)])
     for one in found.documents:
         if one.warnings:
             say_aside(f"{line(one.name)}: {line('; '.join(one.warnings))}")
@@ -192,6 +188,11 @@ def change(
         raise typer.Exit(1)
 
 
+def _make_found_row(one: StoredDocument) -> list[object]:
+    readers = describe_audience(one.audience)
+    return [one.id, one.listed_name, one.title, ", ".join(one.all_tags), readers, one.added_at[:10]]
+
+
 @document_command("documents.passages.document_use", "argot documents use handbook.pdf", json=True)
 def use(found: DocumentUse, /, document: Document) -> None:
     """Count the answers that cited a document, and list the questions that their askers shared."""
@@ -259,7 +260,8 @@ def replace(
 def revisions(found: list[Revision], /, document: Document) -> None:
     """List the revisions of a document, the current one first."""
     print_table(
-        ["revision", "state", "added", "bytes"], [[one.id, one.state, one.added_at[:16], one.size] for one in found]
+        ["revision", "state", "added", "bytes"],
+        lambda: [[one.id, translate(one.state), one.added_at[:16], one.size] for one in found],
     )
 
 
@@ -269,7 +271,7 @@ def revisions(found: list[Revision], /, document: Document) -> None:
 def compare(found: Comparison, /, document: Document, revision: RevisionId) -> None:
     """Compare a former revision of a document with the current one."""
     for one in found.differences:
-        say(f"@@ line {one.line}")
+        say(f"@@ {translate('line')} {one.line}")
         for mark, text in (("-", one.older), ("+", one.newer)):
             for part in text.splitlines():
                 say(f"{mark} {part}")

@@ -121,7 +121,7 @@ def _show_progress() -> Iterator[Progress]:
     console = open_error_console()
     columns = (make_text_column(), rich.BarColumn(), rich.MofNCompleteColumn(), rich.TimeRemainingColumn())
     with rich.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        bar = progress.add_task("moving", total=None)
+        bar = progress.add_task(translate("moving"), total=None)
 
         def show(done: int, total: int, what: str) -> None:
             progress.update(bar, description=what[:40], completed=done, total=total)

@@ -41,7 +41,7 @@ def list_profiles(found: list[ProfileSummary], /) -> None:
     """List the profiles: purpose, origin, and differences from the default."""
     print_table(
         ["profile", "from", "for", "other than the default"],
-        [[one.name, one.origin, one.about, _describe_changes(one)] for one in found],
+        lambda: [[one.name, translate(one.origin), translate(one.about), _describe_changes(one)] for one in found],
     )
     say_aside(translate("Ask with one: argot ask --profile NAME. See its switches: argot profile show NAME"))
 
@@ -116,7 +116,9 @@ def save(  # noqa: PLR0917
 
 
 def _describe_changes(one: ProfileSummary) -> str:
-    return f"cannot be used: {line(one.problem)}" if one.problem else _format_switches(one.changed)
+    if one.problem:
+        return translate("cannot be used: %(problem)s", problem=line(one.problem))
+    return _format_switches(one.changed)
 
 
 def _format_switches(changed: Mapping[str, object]) -> str:

@@ -22,15 +22,18 @@ class AnswerDisplay:
     def __init__(self, console: Console) -> None:
         from rich.live import Live
 
+        from argot.ui.rendering.chat_markdown import label_stage
+
+        self._label_stage = label_stage
         self._console = console
-        self._stage = "reading the question"
+        self._stage = label_stage("stand_alone")
         self.written = ""
         self._live = Live(self.render(), console=console, transient=True, refresh_per_second=12)
 
     def show(self, event: AskEvent) -> None:
         match event.kind:
             case "stage":
-                self._stage = event.name.replace("_", " ")
+                self._stage = self._label_stage(event.name)
             case "step":
                 self._stage = f"{event.name}. {escape_text(event.data)}"
             case "token":

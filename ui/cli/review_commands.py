@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -99,7 +100,8 @@ def queue(
         # Proposals come oldest first; the surest are worth reading first.
         others.sort(key=lambda one: -(one.score or 0))
         print_table(
-            ["proposal", "term", "expansion", "from", "sure"], [_make_proposal_row(one) for one in others[:limit]]
+            ["proposal", "term", "expansion", "from", "sure"],
+            lambda: [_make_proposal_row(one) for one in others[:limit]],
         )
     say_aside(
         translate(
@@ -117,13 +119,15 @@ def _make_miss_row(miss: QueuedMiss) -> list[object]:
 
 
 def _make_proposal_row(one: Proposal | ProposalShown) -> list[object]:
-    return [one.id, one.term, one.expansion or one.description, one.origin, one.score or ""]
+    return [one.id, one.term, one.expansion or one.description, translate(one.origin), one.score or ""]
 
 
 def propose(found: list[ProposalShown], /, term: Annotated[str, typer.Argument(help="The term to look for.")]) -> None:
     """Search the documents for the meaning of a term, and propose it with its quotations."""
-    rows = [[*_make_proposal_row(one), one.evidence[0].quote if one.evidence else ""] for one in found]
-    print_table(["proposal", "term", "expansion", "from", "sure", "evidence"], rows)
+    print_table(
+        ["proposal", "term", "expansion", "from", "sure", "evidence"],
+        lambda: [[*_make_proposal_row(one), one.evidence[0].quote if one.evidence else ""] for one in found],
+    )
     say_aside(
         translate("%(number)s proposed", number=len(found)) if found else translate("No document says what it means.")
     )
@@ -322,7 +326,7 @@ def effects(
     changed = [row for row in found.rows if row.changed]
     for row in changed:
         say(f"\n{line(row.question)}")
-        print_table(["", "before", "after"], _make_side_rows(row))
+        print_table(["", "before", "after"], partial(_make_side_rows, row))
     left = translate(", %(number)s left out for lack of time", number=found.left_out) if found.left_out else ""
     say_aside(
         translate(
@@ -336,17 +340,21 @@ def effects(
 
 def _make_side_rows(row: QuestionImpact) -> list[list[object]]:
     sides = (row.before, row.after)
-    rows: list[list[object]] = [["read as", *map(_describe_reading, sides)]]
+    rows: list[list[object]] = [[translate("read as"), *map(_describe_reading, sides)]]
     # With the same passages on both sides, the rows would be repeated.
     if "passages" in row.changed:
         for rank in range(max(len(side.passages) for side in sides)):
-            rows.append([f"passage {rank + 1}", *(_format_passage(side, rank) for side in sides)])
+            rows.append(
+                [translate("passage %(number)s", number=rank + 1), *(_format_passage(side, rank) for side in sides)]
+            )
     return rows
 
 
 def _describe_reading(side: QuestionAsRead) -> str:
-    read = [f"{one.surface} = {one.expansion}{' (a guess)' if one.guess else ''}" for one in side.terms]
-    return ", ".join([*read, *(f"{term} unknown" for term in side.unknown)]) or "no term"
+    guess = f" ({translate('a guess')})"
+    read = [f"{one.surface} = {one.expansion}{guess if one.guess else ''}" for one in side.terms]
+    unknown = [translate("%(term)s unknown", term=term) for term in side.unknown]
+    return ", ".join([*read, *unknown]) or translate("no term")
 
 
 def _format_passage(side: QuestionAsRead, rank: int) -> str:

@@ -14,6 +14,7 @@ from argot.ui.cli.command_base import (
     Audience,
     Home,
     Json,
+    describe_progress,
     format_count,
     format_examples,
     line,
@@ -152,7 +153,7 @@ def list_sources(json_: Json = False, home: Home = None) -> None:
         return
     print_table(
         ["name", "kind", "address", "every", "documents", "state", "last sync", "changed"],
-        [
+        lambda: [
             [
                 *(one.name, one.kind, one.address, _format_time(one.every), one.documents),
                 *describe_last_sync(one, under_way.get(one.name)),
@@ -246,7 +247,7 @@ def _sync_sources(client: Client, names: list[str]) -> list[SyncReport]:
 def _sync_source(client: Client, name: str, *, confirm: bool) -> SyncReport:
     from argot.service.usecases.documents.sources import source_sync
 
-    with show_progress("syncing", elapsed=True) as move:
+    with show_progress(translate("syncing"), elapsed=True) as move:
         return client.watch(move).call(source_sync, name=name, confirm=confirm)
 
 
@@ -257,7 +258,7 @@ def _print_summary(report: SyncReport) -> None:
         say_aside(translate("%(name)s is nearly the same as %(detail)s", name=line(one.name), detail=line(one.detail)))
     kinds = ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "skipped", "failed")
     counts = [f"{count} {translate(kind)}" for kind in kinds if (count := getattr(report, kind))]
-    state = translate("nothing there") if report.state == "synced" else report.state
+    state = translate("nothing there" if report.state == "synced" else report.state)
     say(f"{report.source}: {', '.join(counts) or state}")
     if report.detail:
         say_aside(line(report.detail))
@@ -278,12 +279,11 @@ def _list_gone(names: Sequence[str], number: int) -> str:
 def describe_last_sync(one: SourceRecord, under_way: SyncUnderWay | None) -> tuple[str, str, str]:
     """Return the state of a source, the time of its last sync, and the changes of that."""
     if under_way is not None:
-        far = f" {under_way.done} of {under_way.total}" if under_way.total else ""
-        return f"syncing{far}", (one.synced_at or "")[:16], ""
+        return describe_progress("syncing", under_way.done, under_way.total), (one.synced_at or "")[:16], ""
     kinds = ("added", "updated", "renamed", "removed")
-    changes = ", ".join(f"{one.counts[kind]} {kind}" for kind in kinds if one.counts.get(kind))
-    state = f"{one.state}, {one.failed} failed" if one.failed else one.state
-    return state, (one.synced_at or "")[:16], changes
+    changes = ", ".join(f"{one.counts[kind]} {translate(kind)}" for kind in kinds if one.counts.get(kind))
+    failed = f", {one.failed} {translate('failed')}" if one.failed else ""
+    return translate(one.state) + failed, (one.synced_at or "")[:16], changes
 
 
 def _format_time(seconds: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from argot.languages.catalogues import LANGUAGE_NAMES, translate
 from argot.languages.language_data import ENGLISH
-from argot.languages.written_texts import find_template, translate_written
+from argot.languages.written_texts import find_template
 
 USAGE_LINES = ("Usage: %(words)s", "Try '%(command)s' for help.", "Error: %(problem)s")
 USAGE_PROBLEMS = (
@@ -21,9 +21,6 @@ USAGE_PROBLEMS = (
     "Option %(name)s requires %(number)s arguments.",
     "Option %(name)s does not take a value.",
     "Got unexpected extra argument(s) (%(words)s)",
-    "Invalid value for %(name)s: Input should be a valid integer, unable to parse string as an integer",
-    "Invalid value for %(name)s: Input should be a valid number, unable to parse string as a number",
-    "Invalid value for %(name)s: Value error, %(value)s is not one of %(others)s.",
     "Invalid value for '%(name)s': %(reason)s",
     "Invalid value: %(reason)s",
 )
@@ -44,5 +41,14 @@ def translate_usage_line(text: str) -> str:
     """Write a line of Typer's about a wrong command line in the language of the terminal."""
     template, values = find_template(text, USAGE_LINES)
     if "problem" in values:
-        values["problem"] = translate_written(values["problem"], USAGE_PROBLEMS)
+        values["problem"] = _translate_problem(values["problem"])
     return translate(template, **values) if template else text
+
+
+def _translate_problem(problem: str) -> str:
+    from argot.ui.translation.validation_texts import translate_reason
+
+    template, values = find_template(problem, USAGE_PROBLEMS)
+    if "reason" in values:
+        values["reason"] = translate_reason(values["reason"])
+    return translate(template, **values) if template else translate(problem)

@@ -166,7 +166,7 @@ def feedback(
             # One object a line, so that the file can be read line by line.
             say(json.dumps(convert_to_json(one), ensure_ascii=False))
         return
-    print_table(["when", "", "question", "reason"], [_make_judged_row(one) for one in found])
+    print_table(["when", "", "question", "reason"], lambda: [_make_judged_row(one) for one in found])
     say_aside(translate_number("%(number)s answer judged", "%(number)s answers judged", len(found)))
 
 
@@ -174,7 +174,7 @@ def _make_judged_row(one: JudgedAnswer) -> list[object]:
     from argot.service.usecases.questions.threads import SharedAnswer
 
     # An answer that was not shared has only its verdict.
-    words = [one.question, one.comment] if isinstance(one, SharedAnswer) else ["(not shared)", ""]
+    words = [one.question, one.comment] if isinstance(one, SharedAnswer) else [translate("(not shared)"), ""]
     return [one.at[:16], "+" if one.value > 0 else "-", *map(line, words)]
 
 

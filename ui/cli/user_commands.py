@@ -34,7 +34,7 @@ SIGN_INS = (
     "with a password",
     "not with a password",
 )
-"""How a user signs in. Tables have it in English, because scripts read them, too."""
+"""How a user signs in."""
 
 user = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Users: groups, roles, passwords, sessions.")
 user_command = UseCaseCommands(user)
@@ -87,7 +87,7 @@ def list_users(users: list[UserShown], /) -> None:
     """List the users."""
     print_table(
         ["name", "display name", "groups", "role", "manages", "signs in"],
-        [
+        lambda: [
             [
                 one.name,
                 one.display_name,
@@ -221,19 +221,19 @@ def _format_user(made: UserShown) -> str:
         name=line(made.name),
         groups=", ".join(made.groups) or translate("none"),
         role=made.role + manages,
-        how=translate(_describe_sign_in(made)),
+        how=_describe_sign_in(made),
     )
 
 
 def _list_managed_contexts(made: UserShown) -> str:
     # "*" stands for all of them (`EVERY_CONTEXT`).
-    return "every context" if "*" in made.manages else ", ".join(made.manages)
+    return translate("every context") if "*" in made.manages else ", ".join(made.manages)
 
 
 def _describe_sign_in(made: UserShown) -> str:
     # First, because a suspended user does not sign in at all.
     if made.suspended_at:
-        return SIGN_INS[0]
+        return translate(SIGN_INS[0])
     if made.linked:
-        return SIGN_INS[1] if made.lapsed_at else SIGN_INS[2]
-    return SIGN_INS[3] if made.has_password else SIGN_INS[4]
+        return translate(SIGN_INS[1 if made.lapsed_at else 2])
+    return translate(SIGN_INS[3 if made.has_password else 4])

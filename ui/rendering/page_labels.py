@@ -81,10 +81,21 @@ LABELS: Mapping[str, str] = {
     "writing the model": "writing the model",
     "measuring after": "measuring after",
     "asking": "asking",
+    "sync": "sync of a source",
+    "upload": "upload",
+    "fetch": "web address",
+    "derive": "derived texts",
+    "derive_documents": "derived texts",
+    "mine": "search for terms",
+    "reindex": "new index",
+    "pairs": "training pairs",
+    "adopt": "change of a model",
+    "strategy": "choice of a search",
+    "evaluation": "evaluation",
     "yes": "yes",
     "no": "no",
 }
-"""The words for values of states, origins, warnings, derived texts and fields, by their stored names."""
+"""The words for values of states, origins, warnings, derived texts, fields and kinds of jobs, by their stored names."""
 CHANGE_KINDS: Mapping[str, str] = {
     "edit": "edit",
     "draft": "draft",

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 
-from argot.languages.catalogues import translate
+from argot.languages.catalogues import translate, translate_language_name
 from argot.languages.written_texts import find_template
 from argot.ui.translation.page_errors import translate_error_text
 
 FINDINGS = (
+    "installation",
     "packages",
     "settings",
     "setting %(name)s",
@@ -335,5 +336,10 @@ def _translate_parts(text: str, depth: int = 0) -> str:
     template, values = find_template(text, _BY_LENGTH) if depth < _MAX_DEPTH else ("", {})
     if not template:
         return text
-    parts = {name: value if name in _GIVEN else _translate_parts(value, depth + 1) for name, value in values.items()}
-    return translate(template, **parts)
+    return translate(template, **{name: _translate_value(name, value, depth + 1) for name, value in values.items()})
+
+
+def _translate_value(name: str, value: str, depth: int) -> str:
+    if name == "languages":
+        return ", ".join(map(translate_language_name, value.split(", ")))
+    return value if name in _GIVEN else _translate_parts(value, depth)

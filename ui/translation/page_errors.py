@@ -16,6 +16,7 @@ from argot.service.usecases.documents.read_faults import REASONS as READ_FAULTS
 from argot.service.usecases.documents.read_faults import translate_refused_file
 from argot.service.usecases.glossary.import_texts import REASONS as ROW_REASONS
 from argot.service.usecases.glossary.import_texts import translate_refusal
+from argot.ui.translation.validation_texts import translate_invalid
 
 PARTS = ("why", "remedy", "what", "state")
 """Names of values that are themselves texts of Argot's or of the system, and translated; all others stay as given."""
@@ -50,7 +51,13 @@ def translate_error_text(text: str) -> str:
     """Write the text of an error in the language of its reader; one without a translation stays English."""
     if page_language.get() == ENGLISH:
         return text
-    return _translate_known(text) or translate_refusal(text) or translate_refused_file(text) or translate(text)
+    return (
+        _translate_known(text)
+        or translate_refusal(text)
+        or translate_refused_file(text)
+        or translate_invalid(text)
+        or translate(text)
+    )
 
 
 def _translate_known(text: str) -> str:

@@ -974,7 +974,7 @@ def test_the_list_of_sources_shows_the_progress_of_a_running_sync() -> None:
     record = SourceRecord("docs", "folder", "/srv/docs", {}, synced_at="2026-03-05T10:12:30", counts={"added": 3})
     assert describe_last_sync(record, None) == ("new", "2026-03-05T10:12", "3 added")
     assert describe_last_sync(record, SyncUnderWay("docs")) == ("syncing", "2026-03-05T10:12", "")
-    assert describe_last_sync(record, SyncUnderWay("docs", 4, 20)) == ("syncing 4 of 20", "2026-03-05T10:12", "")
+    assert describe_last_sync(record, SyncUnderWay("docs", 4, 20)) == ("syncing, 4 of 20", "2026-03-05T10:12", "")
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ import pytest
 from repository import ROOT
 from terminal import set_terminal
 
-from argot.languages.catalogues import page_language, speak
+from argot.languages.catalogues import page_language, speak, translate
 from argot.ui.cli import main as cli
+from argot.ui.cli.command_base import print_table
 from argot.ui.cli.main import main
 from argot.ui.cli.terminal_language import choose_terminal_language, translate_usage_line
 
@@ -70,7 +71,17 @@ def test_what_is_told_beside_an_addition_is_in_the_language_of_the_terminal(
     assert ended.value.code in (0, None)
     assert "übersprungen: pump.xyz: unbekannte Art von Datei (.xyz)" in told
     assert re.search(r"übersprungen: link: ein Link auf einen Ordner[,;] \w+", told) and "a link" not in told
-    assert "Es gibt Texte in German." in told, told
+    assert "Es gibt Texte auf Deutsch." in told, told
+
+
+@pytest.mark.parametrize(("is_terminal", "shown"), [(True, "Entwurf"), (False, "draft")])
+def test_the_words_of_a_table_are_german_on_a_terminal_and_english_in_a_pipe(
+    is_terminal: bool, shown: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: is_terminal)
+    with speak("de"):
+        print_table(["name", "status"], lambda: [["draft", translate("draft")]])
+    assert capsys.readouterr().out.split()[-2:] == ["draft", shown]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +91,7 @@ def test_what_is_told_beside_an_addition_is_in_the_language_of_the_terminal(
         (("asks",), "No such command 'asks'. Did you mean 'ask'?", "keinen Befehl 'asks'. Meinten Sie 'ask'?"),
         (("ask", "--profil", "x"), "No such option: --profil (Possible", "keine Option --profil (möglich sind: "),
         (("add", "--tag"), "Option '--tag' requires an argument.", "Die Option '--tag' braucht einen Wert."),
-        (("serve", "--port", "x"), "Invalid value for '--port': Input", "Es muss eine ganze Zahl sein."),
+        (("serve", "--port", "x"), "Invalid value for '--port': Input", "Es muss eine ganze Zahl sein"),
         (("derive",), "Invalid value: give one of --kind", "Ungültiger Wert: geben Sie entweder --kind KIND, --status"),
         (
             ("derive", "--kind", "x"),

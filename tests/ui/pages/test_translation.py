@@ -5,6 +5,7 @@ import importlib.util
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -23,9 +24,13 @@ from translated_texts import (
     list_templates,
 )
 
+from argot.corpus.connectors.source_store import SyncState
 from argot.evaluate.pages import evaluation_pages
 from argot.graph.presentation import model_troubles
 from argot.graph.presentation.wording import write_abstention
+from argot.jargon_db.store.conflict_rules import WarningKind
+from argot.jargon_db.store.journal import ChangeKind
+from argot.jargon_db.store.proposal_rows import ORIGINS
 from argot.languages.catalogues import (
     LANGUAGE_NAMES,
     format_local_day,
@@ -40,15 +45,19 @@ from argot.languages.catalogues import (
     translate_language_name,
 )
 from argot.learn.pages import learning_data_pages, workbench_pages
+from argot.profile import PROFILES as BUILT_IN_PROFILES
 from argot.ratings.pages import rating_pages
 from argot.results import NO_ANSWER, STOPPED_MESSAGE, WEAK_MATCH
 from argot.service.admission_control import Limits
+from argot.service.insight.insight_results import OutcomeName
 from argot.service.sign_in import page_sign_in, password_sign_in
 from argot.service.usecases.documents import read_faults
+from argot.service.usecases.documents.automatic_derivation import Progress
 from argot.service.usecases.glossary import import_texts, warning_texts
+from argot.service.usecases.questions import profiles
 from argot.service.usecases.questions.shared_conversations import WITHHELD
 from argot.settings import Settings
-from argot.types import PageKind, Principal
+from argot.types import Context, PageKind, Principal, Sense
 from argot.ui.chat.answer_settings import EFFORTS, PROFILES
 from argot.ui.chat.brand import TAGLINE
 from argot.ui.chat.first_screen import SAMPLE_QUESTIONS
@@ -73,15 +82,36 @@ from argot.ui.pages import (
 from argot.ui.rendering import insight_charts
 from argot.ui.rendering.page_filters import FILE_KINDS
 from argot.ui.start_report import STAGES
-from argot.ui.translation import finding_texts, page_errors
+from argot.ui.translation import finding_texts, page_errors, validation_texts
 from argot.ui.translation.page_language import choose_language, make_language_cookie, negotiate_language
 from argot.ui.translation.template_texts import UNDERLINE_TEXTS, UPLOAD_NUMBERS, UPLOAD_TEXTS
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.page_templates import HEADINGS, OTHER_HEADING, render_page, show_refusal
 from argot.wings import wings
+from argot.work.job_types import JobState
 
 TRANSLATED = ["de", "fr", "es"]
 FORMAT_NAMES = {"Markdown", "reStructuredText", "PDF", "Word", "JSON", "XML"}
+
+
+def list_table_words() -> Iterator[str]:
+    """Yield the stored values that tables of the command line show in its language."""
+    kinds = (SyncState, JobState, Progress, ChangeKind, profiles.Origin, OutcomeName, WarningKind)
+    for value in (one for kind in kinds for one in get_args(kind)):
+        yield value.replace("_", " ")
+    yield from ORIGINS
+    yield from (one.about for one in BUILT_IN_PROFILES.values())
+    yield from (name.replace("_", " ") for name in list_changed_fields())
+    yield from ("chat", "pages", "command", "service")
+    yield from ("first word", "whole answer", "live", "superseded", "no document", "begun")
+
+
+def list_changed_fields() -> set[str]:
+    """List the fields whose change the history of the glossary names."""
+    names = {one.name for kind in (Sense, Context) for one in fields(kind)}
+    return names - {"id", "version"}
+
+
 MODULE_TEXTS = {
     *HEADINGS.values(),
     OTHER_HEADING,
@@ -110,6 +140,7 @@ MODULE_TEXTS = {
     *page_errors.load_error_templates(),
     *page_errors.SYSTEM_REASONS,
     *page_errors.WORDS,
+    *validation_texts.TEXTS,
     *finding_texts.FINDINGS,
     *finding_texts.WHOLE_LINES,
     *STAGES,
@@ -146,6 +177,7 @@ MODULE_TEXTS = {
     *(words for words, _ in document_list.AGES.values()),
     *(one for one in [*FILE_KINDS.values(), "picture"] if one not in FORMAT_NAMES),
     *get_args(PageKind),
+    *list_table_words(),
     *("approved", "draft", "retired"),
     *("added", "updated", "unchanged", "duplicate", "failed", "skipped", "notice", "renamed", "removed"),
     NO_ANSWER,

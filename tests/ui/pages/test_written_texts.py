@@ -10,7 +10,7 @@ from repository import ROOT
 
 from argot import errors
 from argot.corpus.read_limits import ReadLimits
-from argot.errors import InvalidInput, UnreadableDocument
+from argot.errors import InvalidInput, InvalidSettings, UnreadableDocument
 from argot.graph.presentation.model_troubles import CLAUSES, translate_model_error, translate_trouble
 from argot.graph.presentation.progress import write_call_step, write_settled_step
 from argot.jargon_db.store.conflict_rules import ConflictEntry, find_conflicts_among, find_conflicts_of
@@ -19,7 +19,8 @@ from argot.languages.written_texts import find_template, translate_written
 from argot.service.usecases.documents.read_faults import translate_read_fault
 from argot.service.usecases.glossary import import_texts
 from argot.service.usecases.glossary.warning_texts import MESSAGES, translate_warning
-from argot.settings import Settings
+from argot.service.usecases.people.api_keys import key_add
+from argot.settings import Settings, load_settings
 from argot.tools.llm import completion, faults, model_client, session
 from argot.tools.llm.address import parse_address
 from argot.tools.llm.limits import BodyTooLarge
@@ -42,7 +43,7 @@ FOR_PROGRAMS = {
 }
 """Modules whose errors no person reads, each with who does."""
 ENGLISH_ERRORS = {
-    "Invalid parameters for '…': ….…": "pydantic's words; pages and commands name a wrong field themselves",
+    "Invalid parameters for '…': ….…": "said with pydantic's reasons in the language (`validation_texts.py`)",
     "…:\n…": "the problems of a file of servers, as pydantic words them",
     "The language model server ….": "an answer says it in its own words (`graph/presentation/model_troubles.py`)",
     "There is no button '…'.": "only a tampered message has another one",
@@ -170,6 +171,49 @@ def test_texts_within_an_error_are_translated_and_names_are_not(text: str, said:
     assert translate_error(InvalidInput(text)) == text
     with speak("de"):
         assert said in translate_error(InvalidInput(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "Setting 'port' (the port to serve on) cannot be 'a': Input should be a valid integer, unable to parse "
+            "string as an integer.",
+            "Die Einstellung „port“ kann nicht 'a' sein: Es muss eine ganze Zahl sein.",
+        ),
+        (
+            "Invalid parameters for 'key_add': days (0): Input should be greater than or equal to 1; user is empty.",
+            "Ungültige Angaben für „key_add“: days (0): Es muss mindestens 1 sein; user ist leer.",
+        ),
+        (
+            "Invalid parameters for 'insight': sinse: Extra inputs are not permitted. Its parameters: since, until.",
+            "Ungültige Angaben für „insight“: sinse: Diese Angabe gibt es nicht. Mögliche Angaben: since, until.",
+        ),
+        (
+            "rerank cannot be 'x': write on or off.",
+            "rerank kann nicht 'x' sein: Schreiben Sie on oder off.",
+        ),
+    ],
+)
+def test_pydantics_reasons_are_said_in_the_language(text: str, said: str) -> None:
+    with speak("de"):
+        assert translate_error(InvalidInput(text)) == said
+
+
+def test_settings_and_parameters_are_refused_by_reasons_that_are_recognised(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARGOT_PORT", "70000")
+    monkeypatch.setenv("ARGOT_RERANKER", "")
+    monkeypatch.setenv("ARGOT_MODEL_SECONDS", "nan")
+    refused = []
+    for give in (load_settings, lambda: key_add.check_parameters({"user": "", "days": 0, "dais": 1})):
+        with pytest.raises((InvalidInput, InvalidSettings)) as error:
+            give()
+        refused.append(str(error.value))
+    with speak("es"):
+        for text in refused:
+            said = translate_error(InvalidInput(text))
+            assert len(said.splitlines()) == len(text.splitlines())
+            assert not re.search(r"Input|Setting|should|permitted|Invalid|empty", said), said
 
 
 def test_why_an_import_was_refused_is_said_line_by_line() -> None:

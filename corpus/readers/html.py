@@ -108,9 +108,11 @@ def convert_html(html: str, load: LoadPicture | None = None) -> str:
 
 
 def parse_body(html: str) -> BeautifulSoup:
-    """Parse the body of a page; the page's title is no part of its text."""
+    """Parse the body of a page; the page's title is no part of its text. Its styles stay, for the drawings in it."""
     soup = _parse_html(html)
     if soup.head is not None:
+        if soup.body is not None:
+            soup.body.extend(soup.head.find_all(["style", "link"]))
         soup.head.decompose()
     return soup
 
@@ -126,7 +128,7 @@ def convert_tree(root: Tag, omissions: Omissions | None = None, load: LoadPictur
     from argot.corpus.readers.html_visibility import remove_unseen
 
     omissions = omissions or Omissions()
-    write_media(root, omissions)
+    write_media(root, omissions, load)
     remove_unseen(root)
     shelve_pictures(root, omissions, load or decode_data_address)
     write_form_fields(root)
@@ -145,7 +147,12 @@ def _parse_html(html: str) -> BeautifulSoup:
 
     # Document type and entity declarations are dropped: lxml's HTML parser resolves none, and their text is no content.
     cleaned = _CONTROL.sub("", _DECLARATION.sub("", html[:20_000], count=3) + html[20_000:])
-    return BeautifulSoup(_WINDOWS_REFERENCE.sub(_restore_reference, cleaned), "lxml")
+    soup = BeautifulSoup(_WINDOWS_REFERENCE.sub(_restore_reference, cleaned), "lxml")
+    # The parser takes a drawing behind a style, with no text before it, for a part of the head.
+    if soup.head is not None and soup.body is not None:
+        for drawing in reversed(soup.head.find_all("svg", recursive=False)):
+            soup.body.insert(0, drawing)
+    return soup
 
 
 def _restore_reference(reference: re.Match[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
@@ -17,6 +17,7 @@ from argot.corpus.readers.html_drawings import DRAWN_WORDS, write_drawing
 from argot.corpus.readers.html_selection import select_elements
 from argot.corpus.readers.mathml import convert_mathml, parse_image_tex
 from argot.corpus.readers.omissions import Omissions
+from argot.corpus.readers.page_styles import PageStyles
 from argot.corpus.readers.pictures import get_shelf, shelve_picture
 
 LoadPicture = Callable[[str], bytes | None]
@@ -29,14 +30,19 @@ _FURNITURE_NAME = re.compile(
 _LENGTH = re.compile(r"(?:^|;)\s*(?:max-)?(width|height)\s*:\s*([\d.]{1,8})(px|pt|in|cm|mm|em)", re.IGNORECASE)
 _POINTS_PER_UNIT = {"px": 0.75, "pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "em": 12.0}
 _MAX_EMBEDDED_PAGES = 50
+_MEDIA = ("all", "screen")
 _EMBEDDED_TAGS = ["script", "math", "img", "iframe", "template", "svg", "video", "audio", "object"]
 _MATHJAX_COPIES = (
     ".MathJax, .MathJax_Preview, .MathJax_Display, .MathJax_SVG, .MathJax_SVG_Display, .MathJax_CHTML, .mjx-chtml"
 )
 
 
-def write_media(root: Tag, omissions: Omissions) -> None:
-    """Replace embedded parts by text, before hidden parts are removed: formulas are often hidden copies."""
+def write_media(root: Tag, omissions: Omissions, load: LoadPicture | None = None) -> None:
+    """Replace embedded parts by text, before hidden parts are removed: formulas are often hidden copies.
+
+    Args:
+        load: returns the bytes of a style sheet by its address in the page, if it is in the file.
+    """
     # One search for all of them: most pages have none, and each selection walks the whole page.
     if root.find(_EMBEDDED_TAGS) is None:
         return
@@ -49,10 +55,7 @@ def write_media(root: Tag, omissions: Omissions) -> None:
             frame.extend(list(inner.body.contents))
     for shadow in select_elements(root, "template[shadowrootmode], template[shadowroot]"):
         shadow.name, shadow.attrs = "div", {}
-    for drawing in select_elements(root, "svg"):
-        # One within another is part of that: read again, thousands within each other would take minutes.
-        if drawing.find_parent("svg") is None:
-            write_drawing(drawing)
+    _write_drawings(root, load)
     for kind, name in (("video", "video"), ("audio", "sound recording")):
         for element in select_elements(root, kind):
             omissions.add(name)
@@ -60,6 +63,28 @@ def write_media(root: Tag, omissions: Omissions) -> None:
             element.replace_with(NavigableString(f" {said} "))
     for element in select_elements(root, "object"):
         element.unwrap()  # shown if the object cannot be
+
+
+def _write_drawings(root: Tag, load: LoadPicture | None) -> None:
+    # One within another is part of that: read again, thousands within each other would take minutes.
+    drawings = [one for one in select_elements(root, "svg") if one.find_parent("svg") is None]
+    if not drawings:
+        return
+    styles = PageStyles(_list_sheets([root, *root.parents][-1], load))
+    # All of them before the first is replaced: rules are about the page as it is.
+    for drawing, style in [(one, styles.select(one)) for one in drawings]:
+        write_drawing(drawing, style)
+
+
+def _list_sheets(page: Tag, load: LoadPicture | None) -> Iterator[str]:
+    """Yield the style sheets of a page; those of a drawing stay in it."""
+    for one in select_elements(page, "style, link[rel~=stylesheet][href]"):
+        if one.find_parent("svg") is not None or str(one.get("media") or "all").lower() not in _MEDIA:
+            continue
+        if one.name == "style":
+            yield one.get_text()
+        elif load is not None and (data := load(str(one["href"]))) is not None:
+            yield data.decode(errors="replace")
 
 
 def decode_data_address(address: str) -> bytes | None:

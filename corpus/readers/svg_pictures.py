@@ -10,6 +10,7 @@ import sys
 from lxml import etree  # type: ignore[import-untyped]
 from lxml.etree import _Element  # type: ignore[import-untyped]
 
+from argot.corpus.readers.page_styles import FOREIGN_ADDRESS, list_rules, write_rules
 from argot.corpus.readers.xml_text import parse_safely
 
 _MAX_BYTES = 3_000_000
@@ -29,7 +30,6 @@ import resvg_py
 svg = sys.stdin.buffer.read().decode()
 sys.stdout.buffer.write(bytes(resvg_py.svg_to_bytes(svg_string=svg, background="white")))
 """
-_FOREIGN_ADDRESS = re.compile(r"url\(\s*[\"']?(?!#)|@import", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)(?:px)?\s*\Z")
 
 
@@ -86,11 +86,12 @@ def _remove_foreign(root: _Element) -> None:
     """Take out what names another file: nothing is fetched, and no file of this machine is read."""
     for element in list(root.iter(etree.Element)):
         kind, parent = etree.QName(element).localname, element.getparent()
-        is_foreign = kind in _LOADED or (kind == "style" and _FOREIGN_ADDRESS.search(element.text or ""))
-        if is_foreign and parent is not None:
+        if kind in _LOADED and parent is not None:
             parent.remove(element)
             continue
+        if kind == "style":
+            element.text = write_rules(list_rules(element.text or ""))
         for name, value in list(element.attrib.items()):
             is_link = etree.QName(name).localname in ("href", "base")
-            if (is_link and not value.startswith("#")) or _FOREIGN_ADDRESS.search(value):
+            if (is_link and not value.startswith("#")) or FOREIGN_ADDRESS.search(value):
                 del element.attrib[name]

@@ -149,9 +149,13 @@ def _parse_html(html: str) -> BeautifulSoup:
     cleaned = _CONTROL.sub("", _DECLARATION.sub("", html[:20_000], count=3) + html[20_000:])
     soup = BeautifulSoup(_WINDOWS_REFERENCE.sub(_restore_reference, cleaned), "lxml")
     # The parser takes a drawing behind a style, with no text before it, for a part of the head.
-    if soup.head is not None and soup.body is not None:
-        for drawing in reversed(soup.head.find_all("svg", recursive=False)):
-            soup.body.insert(0, drawing)
+    drawings = soup.head.find_all("svg", recursive=False) if soup.head is not None else []
+    if drawings and soup.html is not None:
+        if (body := soup.body) is None:
+            body = soup.new_tag("body")
+            soup.html.append(body)
+        for drawing in reversed(drawings):
+            body.insert(0, drawing)
     return soup
 
 

@@ -21,6 +21,8 @@ _STEP = re.compile(r"[^\s>]+")
 _KEY = re.compile(r"[.#]?[\w-]+")
 _VARIABLE = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,([^()]*(?:\([^()]*\)[^()]*)?))?\)")
 _BY_SCHEME = re.compile(r"light-dark\(\s*([^(),]*(?:\([^()]*\))?)\s*,[^()]*(?:\([^()]*\))?\s*\)", re.IGNORECASE)
+BY_PAGE = re.compile(r"\bvar\(|light-dark\(", re.IGNORECASE)
+"""A value that depends on the page around a drawing."""
 _MAX_VARIABLE_DEPTH = 4
 _MAX_VALUE_CHARS = 500
 _MAX_SHEETS_CHARS = 2_000_000
@@ -95,12 +97,17 @@ class PageStyles:
                 self._rules.append((keys, selector, said))
 
     def select(self, drawing: Tag) -> DrawingStyles:
-        """Return the styles that apply to a drawing and its elements."""
+        """Return the styles that apply to a drawing and its elements. Variables in its attributes are resolved."""
+        elements = [drawing, *drawing.find_all(True)]
+        for element in elements:
+            for name, value in element.attrs.items():
+                if isinstance(value, str) and BY_PAGE.search(value):
+                    element[name] = resolve_values(value, self._variables)
         if not self._rules:
             return DrawingStyles()
         around = [_list_keys(one) for one in reversed(list(drawing.parents))]
         own_keys = _list_keys(drawing)
-        drawn = own_keys.union(*map(_list_keys, drawing.find_all(True)))
+        drawn = frozenset[str]().union(*map(_list_keys, elements))
         styles = DrawingStyles()
         sheet: list[Rule] = []
         for place in self._list_places(drawn.union(*around)):
@@ -121,7 +128,6 @@ class PageStyles:
         return sorted(place for key in ("", *keys) for place in self._places.get(key, ()))
 
     def _resolve_all(self, said: Declarations) -> Declarations:
-        """Return declarations with the values of their variables, and with the colours of a light page."""
         return {name: _resolve(value, self._variables) for name, value in said.items() if not name.startswith("--")}
 
 
@@ -139,6 +145,13 @@ def _count_outer(steps: Sequence[frozenset[str]], around: Sequence[frozenset[str
         if count < len(steps) and steps[count] <= keys:
             count += 1
     return count
+
+
+def resolve_values(text: str, variables: Declarations) -> str:
+    """Return the value of an attribute, or declarations between semicolons, with the values of the variables in it and
+    with the colours of a light page.
+    """
+    return ";".join(_resolve(one, variables) for one in text.split(";"))
 
 
 def _resolve(value: str, variables: Declarations) -> str:

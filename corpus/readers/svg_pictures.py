@@ -10,7 +10,7 @@ import sys
 from lxml import etree  # type: ignore[import-untyped]
 from lxml.etree import _Element  # type: ignore[import-untyped]
 
-from argot.corpus.readers.page_styles import FOREIGN_ADDRESS, list_rules, write_rules
+from argot.corpus.readers.page_styles import BY_PAGE, FOREIGN_ADDRESS, list_rules, resolve_values, write_rules
 from argot.corpus.readers.xml_text import parse_safely
 
 _MAX_BYTES = 3_000_000
@@ -18,6 +18,8 @@ _DRAWN_WIDTH_PIXELS = 1_200
 _MAX_SIDES_RATIO = 8
 _LOADED = ("image", "feImage", "foreignObject", "script")
 """Elements that name other files, or may."""
+_OWN_PICTURE = re.compile(r"\s*data:image/(?:png|jpe?g|gif|webp);base64,", re.IGNORECASE)
+"""Begins the address of a picture in the file itself, such as a map of heat. A drawing could name others again."""
 _MAX_SECONDS = 2
 """Processor time of a drawing. References, clips, masks, markers and filters of a small file can take any time."""
 _MAX_WAIT_SECONDS = 20
@@ -86,12 +88,16 @@ def _remove_foreign(root: _Element) -> None:
     """Take out what names another file: nothing is fetched, and no file of this machine is read."""
     for element in list(root.iter(etree.Element)):
         kind, parent = etree.QName(element).localname, element.getparent()
-        if kind in _LOADED and parent is not None:
+        has_own_picture = kind == "image" and any(map(_OWN_PICTURE.match, element.attrib.values()))
+        if kind in _LOADED and parent is not None and not has_own_picture:
             parent.remove(element)
             continue
         if kind == "style":
             element.text = write_rules(list_rules(element.text or ""))
         for name, value in list(element.attrib.items()):
             is_link = etree.QName(name).localname in ("href", "base")
-            if (is_link and not value.startswith("#")) or FOREIGN_ADDRESS.search(value):
+            is_own = value.startswith("#") or (has_own_picture and _OWN_PICTURE.match(value))
+            if (is_link and not is_own) or FOREIGN_ADDRESS.search(value):
                 del element.attrib[name]
+            elif BY_PAGE.search(value):
+                element.set(name, resolve_values(value, {}))

@@ -273,6 +273,7 @@ LIME, BLACK = (0, 255, 0), (0, 0, 0)
         ".bar { fill: var(--none, lime) }", ".plot { fill: lime }", ".bar { fill: light-dark(lime, red) }",
         "@import url(x.css); .bar { fill: lime } @media print { .bar { fill: red } }",
         ".bar { fill: red } /* } */ .axis .bar { fill: lime } .bar:hover { fill: red }",
+        "a:hover .bar, .bar { fill: lime !important }",
         "@font-face { font-family: A; src: url(a.woff) } .bar { fill: lime; background: url(a.png) }",
     ],
 )  # fmt: skip
@@ -308,6 +309,30 @@ def test_a_drawing_that_the_page_makes_as_small_as_a_symbol_or_hides_is_no_pictu
         drawing = write_drawing(SHADED * 3, 'viewBox="0 0 640 320" class="flag"')
         assert read(f"<p>Text</p>{drawing}").pictures
         assert not read(f"<style>.flag {{ {said} }}</style><p>Text</p>{drawing}").pictures
+
+
+@pytest.mark.parametrize(
+    "said", ['style="fill: var(--line)"', 'fill="var(--none, lime)"', 'fill="red" style="fill: light-dark(lime, red)"']
+)
+def test_colours_of_an_element_itself_may_depend_on_the_page(said: str) -> None:
+    drawing = write_drawing(BAR.replace('class="bar"', said))
+    assert read_colour(f"<style>:root {{ --line: lime }}</style><p>Pump</p>{drawing}") == LIME
+
+
+def test_a_picture_within_a_drawing_is_drawn_if_the_file_has_it() -> None:
+    buffer = io.BytesIO()
+    Image.new("RGB", (8, 8), "lime").save(buffer, "PNG")
+    address = f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    image = '<image width="640" height="160" preserveAspectRatio="none" xlink:href="{}"/>'
+    assert read_colour(f"<p>Map</p>{write_drawing(image.format(address) + BAR[BAR.index('<rect y') :])}") == LIME
+    nested = base64.b64encode(make_svg('<rect width="120" height="100" fill="lime"/>')).decode()
+    foreign = image.format(f"data:image/svg+xml;base64,{nested}")
+    assert read_colour(f"<p>Map</p>{write_drawing(foreign + BAR[BAR.index('<rect y') :])}") == (255, 255, 255)
+
+
+def test_words_about_a_drawing_that_nobody_sees_are_not_missed() -> None:
+    about = "<metadata><cc>Drawn by a program</cc></metadata><g><title>node seven</title><desc>part of it</desc></g>"
+    assert not read(f"<p>Pump</p>{write_drawing(SHADED + LABELS + about)}").warnings
 
 
 def test_styles_name_no_other_file(tmp_path: Path) -> None:

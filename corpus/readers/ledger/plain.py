@@ -26,6 +26,8 @@ _RST_MARKUP = re.compile(
     r"^[ \t]*\.\.(?:[ \t]+[^\n]*)?$|^[ \t]+:[\w-]+:[^\n]*$|:[\w:.+-]{1,60}:(?=`)|(?<=\S) ?<[^<>`\n]+>(?=`)",
     re.MULTILINE,
 )
+_OLD_PICTURES = ("png", "jpeg", "svg")
+"""Names of pictures in notebooks of format 3."""
 _COLOUR_CODE = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -171,8 +173,9 @@ def _read_output_texts(output: dict[str, Any], place: str, budget: Budget) -> It
         _join_lines(shown.get("text/html") or shown.get("html")),
         _join_lines(shown.get("text/plain") or shown.get("text")),
     )
-    if "<table" in page:
-        yield from read_html_texts(page, place, budget)
+    is_picture = any(name.startswith("image/") or name in _OLD_PICTURES for name in shown)
+    if is_picture or "<table" in page or "<svg" in page:
+        yield from () if is_picture else read_html_texts(page, place, budget)
         yield SourceText(place, "output", text, rules.OTHER_FORM)
         return
     text = _COLOUR_CODE.sub("", text)

@@ -215,7 +215,7 @@ def _shelve(page: Any, number: int, box: Picture, shelf: PictureShelf, *, is_rea
     # Portraits of a series and small charts with a caption; long ones are rules and banners.
     is_compact = min(shown) >= _MIN_SERIES_POINTS and max(shown) <= 2 * min(shown)
     kept = shelf.add(_draw(page, place), shown=shown, box=place, is_read=is_read, is_small_kept=is_compact)
-    return PagePicture(place, kept.mark, bool(kept.words)) if kept else None
+    return PagePicture(place, kept.mark, kept.is_told) if kept else None
 
 
 def _draw(page: Any, box: Box) -> bytes:

@@ -21,8 +21,10 @@ _MAX_PIXELS = 40_000_000
 _MAX_SIDE_PIXELS = 1600
 _MIN_SIDE_PIXELS = 48
 """Pixels: a picture that is smaller in one direction is a bullet, an icon or a rule."""
-_MAX_SIDES_RATIO = 8
-"""Longer pictures are rules and banners."""
+_MAX_SIDES_RATIO = 16
+"""Longer pictures are rules."""
+_MAX_BARE_RATIO = 8
+"""Longer pictures without a caption are banners; with one, flow charts from left to right."""
 _MAX_PNG_BYTES = 300_000
 """Bytes of a PNG from which JPEG is tried: drawings stay sharp in PNG, photographs take a tenth in JPEG."""
 _MAX_FILE_BYTES = 3_000_000
@@ -81,6 +83,11 @@ def is_decoration(picture: Image) -> bool:
         return True
     lightest, darkest = picture.convert("L").getextrema()
     return abs(float(darkest) - float(lightest)) < _MIN_SHADES  # type: ignore[arg-type]
+
+
+def is_banner(file: PictureFile) -> bool:
+    """Return whether a picture is so long that it is a decoration, unless it has a caption."""
+    return max(file.width, file.height) > _MAX_BARE_RATIO * min(file.width, file.height)
 
 
 def write_picture(picture: Image) -> PictureFile | None:

@@ -75,6 +75,7 @@ def place_pictures(parsed: ParsedDocument, shelf: PictureShelf) -> ParsedDocumen
     shown = [one for one in placed if not shelf.is_repeated(one.shelved)]
     figures = list(_group_figures(markdown, shown))
     _assign_captions(figures)
+    figures = list(_drop_banners(figures))
     _choose_words(markdown, figures)
     edits = sorted(_plan_edits(markdown, placed, figures), key=lambda one: (one.start, one.end))
     return _apply(replace(parsed, title=title), figures, edits)
@@ -149,6 +150,13 @@ def _assign_captions(figures: Sequence[_Figure]) -> None:
             taken.add(found[0])
             for part in one.parts:
                 part.caption, part.label = (found[0], found[1]), found[2]
+
+
+def _drop_banners(figures: Sequence[_Figure]) -> Iterator[_Figure]:
+    for one in figures:
+        parts = [part for part in one.parts if part.caption or part.shelved.caption or not part.shelved.is_strip]
+        if parts:
+            yield replace(one, parts=parts)
 
 
 def _choose_words(markdown: str, figures: Sequence[_Figure]) -> None:

@@ -15,7 +15,7 @@ from argot.corpus.readers.xml_text import parse_safely
 
 _MAX_BYTES = 3_000_000
 _DRAWN_WIDTH_PIXELS = 1_200
-_MAX_SIDES_RATIO = 8
+_MAX_SIDES_RATIO = 16
 _LOADED = ("image", "feImage", "foreignObject", "script")
 """Elements that name other files, or may."""
 _OWN_PICTURE = re.compile(r"\s*data:image/(?:png|jpe?g|gif|webp);base64,", re.IGNORECASE)

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 _T = TypeVar("_T")
 
+_SLOWNESS = "A slow server gets more time by ARGOT_MODEL_FIRST_TOKEN_SECONDS and ARGOT_MODEL_SECONDS."
+
 
 @dataclass(frozen=True, slots=True)
 class ExperimentOptions:
@@ -217,16 +219,17 @@ class _Running:
         if reason := explain_refusal(row, self.options, self.settings):
             self._keep(run, RowResult(label=row.label, state="not run", reason=f"not run: {reason}"))
             return
-        started, each, failed, unjudged = time.monotonic(), Each(), 0, 0
+        started, each, failed, unjudged, why = time.monotonic(), Each(), 0, 0, ""
         for part in self.data.parts:
             values, work = self._measure_part(run, row, part)
             each |= values
             failed += work.failed
+            why = work.reason or why
             unjudged += work.unjudged
         result = RowResult(
             label=row.label,
             state="measured",
-            reason=self._make_remark(row, failed, unjudged),
+            reason=self._make_remark(row, failed, unjudged, why),
             seconds=round(time.monotonic() - started, 1),
             failed=failed,
             unjudged=unjudged,
@@ -235,10 +238,11 @@ class _Running:
         )
         self._keep(run, result)
 
-    def _make_remark(self, row: PaperRow, failed: int, unjudged: int) -> str:
+    def _make_remark(self, row: PaperRow, failed: int, unjudged: int, why: str) -> str:
         remarks = [row.note]
         if failed:
             remarks.append(f"{failed} questions got no reply from the model.")
+            remarks += [f"The last reason: {why}" if why else "", _SLOWNESS if " within " in why else ""]
         if unjudged:
             remarks.append(f"{unjudged} verdicts of the judge were none, or did not come: they count for nothing.")
         if self.experiment.measures & BY_JUDGE and not self.judging.model_server.url.strip():

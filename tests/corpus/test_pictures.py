@@ -122,6 +122,16 @@ def test_decoration_is_left_out() -> None:
     assert told(read(repeated, "a.html")) == []
 
 
+def test_a_picture_as_long_as_a_banner_is_kept_with_a_caption_only() -> None:
+    banner, flow = address(draw(size=(900, 90))), address(draw(size=(800, 90), colour="green"))
+    thin = address(draw(size=(800, 120), colour="red"))
+    page = f"<p>Text</p><p><img src='{banner}'></p><p>Parts</p><p><img src='{flow}'></p><p>Figure 3: Flow</p>"
+    page += f"<p>Parts</p><p><img width='800' height='90' src='{thin}'></p><p>Figure 4: Parts</p>"
+    parsed = read(page, "a.html")
+    assert [one[0] for one in told(parsed)] == ["Figure 3", "Figure 4"]
+    assert parsed.warnings == ()
+
+
 def test_a_picture_of_too_many_pixels_is_not_decoded() -> None:
     buffer = io.BytesIO()
     Image.new("1", (20_000, 20_000)).save(buffer, "PNG")

@@ -121,6 +121,12 @@ def _choose_rows(experiment: Experiment, labels: Sequence[str]) -> list[PaperRow
     return chosen
 
 
+def _name_tuned(given: str) -> str:
+    """Return the name of a tuned model: that of its run, if the folder is the model of one."""
+    folder = Path(given).expanduser()
+    return folder.parent.name if folder.name == "model" and folder.parent.name else folder.name
+
+
 def _require_folders(tuned: Mapping[Tuned, str]) -> None:
     for kind, given in tuned.items():
         if kind != "generator" and not _has_model(Path(given).expanduser()):
@@ -201,7 +207,7 @@ class _Running:
     def _name_models(self) -> dict[str, str]:
         models = {"embedder": self.settings.search.embedder, "re-ranker": self.settings.search.reranker}
         models |= {
-            f"tuned {kind.replace('_', ' ')}": Path(given).name for kind, given in self.options.tuned_models.items()
+            f"tuned {kind.replace('_', ' ')}": _name_tuned(given) for kind, given in self.options.tuned_models.items()
         }
         if self.settings.model_server.url.strip():
             models["model"] = _fetch_model_name(self.settings)

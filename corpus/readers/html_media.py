@@ -31,6 +31,8 @@ _LENGTH = re.compile(r"(?:^|;)\s*(?:max-)?(width|height)\s*:\s*([\d.]{1,8})(px|p
 _POINTS_PER_UNIT = {"px": 0.75, "pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "em": 12.0}
 _MAX_EMBEDDED_PAGES = 50
 _MEDIA = ("all", "screen")
+_LATE_ADDRESSES = ("data-src", "data-original", "data-lazy-src")
+"""Where pages name a picture that a script loads once it is looked at."""
 _EMBEDDED_TAGS = ["script", "math", "img", "iframe", "template", "svg", "video", "audio", "object"]
 _MATHJAX_COPIES = (
     ".MathJax, .MathJax_Preview, .MathJax_Display, .MathJax_SVG, .MathJax_SVG_Display, .MathJax_CHTML, .mjx-chtml"
@@ -62,7 +64,20 @@ def write_media(root: Tag, omissions: Omissions, load: LoadPicture | None = None
             said = str(element.get("aria-label") or element.get("title") or "")
             element.replace_with(NavigableString(f" {said} "))
     for element in select_elements(root, "object"):
-        element.unwrap()  # shown if the object cannot be
+        _write_object(element, load or decode_data_address)
+
+
+def _write_object(element: Tag, load: LoadPicture) -> None:
+    """Replace an object by the picture that it is, or by what is shown if it cannot be."""
+    is_picture = str(element.get("type") or "").startswith("image/") or _DATA_ADDRESS.match(str(element.get("data")))
+    if not is_picture or load(str(element.get("data"))) is None:
+        element.unwrap()
+        return
+    picture = Tag(name="img")
+    picture.attrs = {name: element[name] for name in ("id", "class", "width", "height", "style") if element.get(name)}
+    picture["src"] = element["data"]
+    picture["alt"] = " ".join(element.get_text(" ").split())
+    element.replace_with(picture)
 
 
 def _write_drawings(root: Tag, load: LoadPicture | None) -> None:
@@ -104,9 +119,26 @@ def shelve_pictures(root: Tag, omissions: Omissions, load: LoadPicture = decode_
     """
     if get_shelf() is None:
         return
-    for picture in select_elements(root, "img[src]"):
-        if not picture.decomposed and not _is_furniture(picture):
+    for picture in select_elements(root, "img"):
+        if picture.decomposed or not _settle_address(picture, load):
+            continue
+        if not _is_furniture(picture):
             _shelve_picture(picture, omissions, load)
+
+
+def _settle_address(picture: Tag, load: LoadPicture) -> bool:
+    """Give a picture the address at which the file has it, if a script or the browser chooses it; return whether it has
+    any.
+    """
+    named = [str(picture.get(name) or "") for name in _LATE_ADDRESSES]
+    # Of several sizes, each with its width behind it.
+    sizes = (str(picture.get(name) or "").split() for name in ("data-srcset", "srcset"))
+    named += [size[0].rstrip(",") for size in sizes if size]
+    late = next((one for one in filter(None, named) if load(one) is not None), "")
+    # A picture of a pixel stands in the place of one that is loaded late.
+    if late and (not picture.get("src") or any(map(picture.get, _LATE_ADDRESSES)) or load(str(picture["src"])) is None):
+        picture["src"] = late
+    return bool(picture.get("src"))
 
 
 def _shelve_picture(picture: Tag, omissions: Omissions, load: LoadPicture) -> None:
@@ -144,7 +176,12 @@ def _is_furniture(picture: Tag) -> bool:
     names = [str(picture.get(name) or "")[:300] for name in ("id", "class", "alt")]
     source = str(picture["src"])[:300]
     names.append(source if not source.startswith("data:") else "".join(_PICTURE_NAME.findall(source)))
-    return any(_FURNITURE_NAME.search(name) for name in names) and picture.find_parent("figure") is None
+    return any(map(is_name_of_furniture, names)) and picture.find_parent("figure") is None
+
+
+def is_name_of_furniture(name: str) -> bool:
+    """Return whether a picture of this name, or with this alternative text, is a logo, an icon or the like."""
+    return _FURNITURE_NAME.search(name) is not None
 
 
 def _read_shown_size(picture: Tag) -> tuple[float, float]:

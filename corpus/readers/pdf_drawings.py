@@ -194,7 +194,7 @@ def _has_curve(cluster: Sequence[Stroke]) -> bool:
     wide = [one for one in cluster if one.box[2] - one.box[0] >= least]
     curves = [one for one in wide if one.is_free and one.box[3] - one.box[1] >= _MIN_DRAWING_POINTS]
     level = [one for one in wide if one.box[3] - one.box[1] < _MIN_SHAPE_POINTS]
-    return len(cluster) >= _MIN_PATHS and bool(curves) and len(level) >= _MIN_SHAPES
+    return bool(curves) and len(level) >= _MIN_SHAPES
 
 
 def _has_bars(cluster: Sequence[Stroke]) -> bool:

@@ -78,6 +78,21 @@ def test_a_chart_without_a_caption_is_found_by_its_curves() -> None:
     assert (round(one.box.y0, -1), round(one.box.y1, -1)) == (200, 360)
 
 
+def test_a_figure_on_its_side_has_its_caption() -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(595, 842))
+    canvas.rotate(90)
+    canvas.translate(0, -595)
+    for line in range(4):
+        canvas.drawString(60, 540 - 14 * line, PROSE)
+    draw_curves(canvas, 100, 240)
+    written = io.BytesIO()
+    Image.radial_gradient("L").save(written, "PNG")
+    canvas.drawImage(ImageReader(io.BytesIO(written.getvalue())), 100, 200, 400, 250)
+    canvas.drawString(100, 184, "Figure 7: Flow by hour")
+    assert [one.label for one in find(canvas, buffer)] == ["Figure 7"]
+
+
 def draw_curve(canvas: Canvas, x: float, y: float, width: float) -> None:
     """Draw a grid of 240 by 150 points, and one curve of six slanted pieces."""
     for step in range(6):

@@ -163,6 +163,88 @@ def test_markdown_keeps_the_picture_and_not_its_base64() -> None:
     assert parsed.warnings == ()
 
 
+@pytest.mark.parametrize("named", ["![Bars][image1]", "![Bars][Image1]", "![image1][]", "![image1]"])
+def test_markdown_keeps_pictures_whose_bytes_stand_at_its_end(named: str) -> None:
+    """Google Docs exports such Markdown."""
+    text = f"# Pumps\n\nThey stand below.\n\n{named}\n\nFigure 3: Flow\n\n[image1]: <{address(draw())}>\n"
+    parsed = read(text, "a.md")
+    assert [one.caption for one in parsed.pictures] == ["Figure 3: Flow"]
+    assert "base64" not in parsed.markdown and "[" not in parsed.markdown
+    assert parsed.warnings == ()
+    code = f"```\n[image1]: <{address(draw())}>\n```\n\n![Bars][other]\n"
+    assert "base64" in read(code, "a.md").markdown and "![Bars][other]" in read(code, "a.md").markdown
+
+
+def test_a_logo_in_markdown_is_left_out() -> None:
+    assert told(read(f"# Pumps\n\n![Company logo]({address(draw())})\n\nText\n", "a.md")) == []
+
+
+def test_an_alternative_text_that_begins_as_a_caption_does_not_hide_the_caption() -> None:
+    text = f"# Pumps\n\n![Chart 1]({address(draw())})\n\n*Figure 3: Flow*\n\nText\n"
+    assert told(read(text, "a.md")) == [("Figure 3", "Figure 3: Flow", "Chart 1")]
+    alone = read(f"# Pumps\n\n![Chart 1: Flow]({address(draw())})\n\nText\n", "a.md")
+    assert [one.label for one in alone.pictures] == ["Chart 1"]
+
+
+def test_labels_of_parts_below_them_stand_between_pictures_and_their_caption() -> None:
+    parts = "".join(
+        f"<div><img src='{address(draw(colour=c))}'><p>({n}) {c}</p></div>" for n, c in (("a", "red"), ("b", "blue"))
+    )
+    parsed = read(f"<p>Text</p>{parts}<p>Figure 2: Two pumps</p><p>End</p>", "a.html")
+    assert [one.label for one in parsed.pictures] == ["Figure 2", "Figure 2"]
+
+
+PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"<img src='{PIXEL}' data-src='{{}}'>", "<img srcset='{} 2x'>", "<img src='far.png' data-original='{}'>",
+        "<object data='{}' type='image/png'>The flow</object>", "<img src='{}' srcset='far.png 2x'>",
+    ],
+)  # fmt: skip
+def test_a_page_names_a_picture_in_several_ways(written: str) -> None:
+    page = f"<p>Text</p><p>{written.format(address(draw()))}</p><p>Figure 3: Flow</p>"
+    assert [one.label for one in read(page, "a.html").pictures] == ["Figure 3"]
+
+
+def test_an_object_that_is_no_picture_of_the_file_shows_what_is_in_it() -> None:
+    assert (
+        "The flow"
+        in read("<p>Text</p><object data='far.svg' type='image/svg+xml'>The flow</object>", "a.html").markdown
+    )
+
+
+def draw_deep(mode: str, format_: str) -> bytes:
+    """Return a ramp from black to the lightest shade, in 16 or 32 bits a pixel."""
+    ramp = Image.linear_gradient("L").resize((400, 300))
+    most = {"I;16": 65_535, "I": 4_000, "F": 1.0}[mode]
+    deep = ramp.convert("F").point(lambda shade: shade * (most / 255) + 0)
+    for step in {"I;16": ("I", "I;16"), "I": ("I",), "F": ()}[mode]:
+        deep = deep.convert(step)
+    buffer = io.BytesIO()
+    deep.save(buffer, format_)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(("mode", "format_"), [("I;16", "PNG"), ("I;16", "TIFF"), ("I", "TIFF"), ("F", "TIFF")])
+def test_a_grey_picture_of_many_bits_keeps_its_shades(mode: str, format_: str) -> None:
+    picture = open_picture(draw_deep(mode, format_))
+    assert picture is not None
+    darkest, middle, lightest = (picture.getpixel((200, y)) for y in (0, 150, 299))
+    assert isinstance(middle, tuple) and darkest == (0, 0, 0) and lightest == (255, 255, 255)
+    assert 110 <= middle[0] <= 145
+
+
+@pytest.mark.parametrize("format_", ["AVIF", "JPEG2000", "WEBP"])
+def test_newer_formats_are_shown(format_: str) -> None:
+    buffer = io.BytesIO()
+    Image.open(io.BytesIO(draw())).save(buffer, format_)
+    picture = open_picture(buffer.getvalue())
+    assert picture is not None and picture.size == (640, 320)
+
+
 def test_a_word_file_gives_the_caption_by_its_style() -> None:
     document = docx.Document()
     document.add_heading("Pumps", 1)

@@ -71,8 +71,12 @@ _TERM, _DEFINITION = "\x01", "\x02"
 """Marks that join a definition to its term once both are Markdown; the source has no such characters left."""
 
 
-def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Read a page. The title is the first top heading if there is one, else `<title>`, else the file name."""
+def read_html(data: bytes, name: str, limits: ReadLimits, load: LoadPicture | None = None) -> ParsedDocument:
+    """Read a page. The title is the first top heading if there is one, else `<title>`, else the file name.
+
+    Args:
+        load: returns the bytes of a picture by its address, beside those that are in the page itself.
+    """
     text = decode_html(data, name)
     limits.check_elements(text.count("<") - text.count("</"), ELEMENTS_PER_SECOND, "HTML", name)
     soup = _parse_html(text)
@@ -83,7 +87,7 @@ def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     title = title or clean_title(_read_line(next(titles, None)))
     fields, dates, omissions = build_fields(_read_meta_fields(soup)), _list_dates(soup), Omissions()
     try:
-        markdown = convert_tree(_find_main_part(soup), omissions)
+        markdown = convert_tree(_find_main_part(soup), omissions, load)
     except RecursionError as error:
         raise UnreadableDocument(name, "nested too deeply", "Simplify the page, or save it as text.") from error
     return ParsedDocument(

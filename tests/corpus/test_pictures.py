@@ -316,6 +316,36 @@ def test_a_mail_keeps_the_pictures_that_its_text_shows() -> None:
 
 
 @needs_tesseract
+def save_page(page: str, **parts: bytes) -> bytes:
+    """Return a page of the web as browsers save it in one file, with pictures and style sheets beside it."""
+    archive = EmailMessage()
+    archive["Subject"] = "Pumps"
+    archive.set_content(page, subtype="html")
+    archive["Content-Location"] = "https://pumps.example/list/page.html"
+    archive.make_related()
+    for name, data in parts.items():
+        kind, suffix = ("text", "css") if name.endswith("_css") else ("image", "png")
+        archive.add_related(data, kind, suffix, cid=f"<{name}@page>")
+        list(archive.iter_parts())[-1]["Content-Location"] = f"https://pumps.example/{name.replace('_', '.')}"
+    return archive.as_bytes()
+
+
+@pytest.mark.parametrize("address", ["https://pumps.example/flow.png", "../flow.png", "/flow.png", "cid:flow_png@page"])
+def test_a_page_saved_as_one_file_has_its_pictures(address: str) -> None:
+    page = f"<h1>Pumps</h1><p>They stand below.</p><p><img src='{address}'></p><p>Figure 3: Flow</p>"
+    parsed = read(save_page(page, flow_png=draw(), logo_png=draw(colour="red")), "a.mht")
+    assert told(parsed) == [("Figure 3", "Figure 3: Flow", "")]
+    assert parsed.warnings == ("1 picture was not read",)
+    assert told(read(save_page(page.replace("flow", "none"), flow_png=draw()), "a.mht")) == []
+
+
+def test_a_page_saved_as_one_file_has_its_styles() -> None:
+    drawing = '<svg viewBox="0 0 640 320"><rect class="bar" width="640" height="300"/></svg>'
+    page = f"<link rel='stylesheet' href='cid:look_css@page'><p>They stand below.</p><figure>{drawing}</figure>"
+    (data,) = read(save_page(page, look_css=b".bar { fill: lime }"), "a.mht").picture_data.values()
+    assert Image.open(io.BytesIO(data)).convert("RGB").getpixel((600, 150)) == (0, 255, 0)
+
+
 def test_words_in_a_picture_are_a_paragraph_below_its_caption() -> None:
     parsed = read(as_html(draw(WORDS)), "a.html", LIMITS)
     assert f"Figure 3: Flow of the pump\n\nText in Figure 3: {WORDS}\n\nThe end." in parsed.markdown

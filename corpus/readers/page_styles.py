@@ -27,6 +27,8 @@ _MAX_VARIABLE_DEPTH = 4
 _MAX_VALUE_CHARS = 500
 _MAX_SHEETS_CHARS = 2_000_000
 _MAX_DRAWING_RULES = 500
+_MAX_SELECTIONS = 1_000
+"""Drawings of a page that get its styles: most of so many are icons."""
 _INHERITED = frozenset(
     {"color", "fill", "fill-opacity", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin", "stroke-opacity",
      "font-size", "font-family", "font-weight", "font-style", "text-anchor"}
@@ -85,6 +87,7 @@ class PageStyles:
         self._rules: list[tuple[list[frozenset[str]], str, Declarations]] = []
         self._places: dict[str, list[int]] = {}
         self._variables: Declarations = {}
+        self._selections = 0
         for selector, said in list_rules("\n".join(sheets)[:_MAX_SHEETS_CHARS]):
             for name, value in said.items():
                 if name.startswith("--"):
@@ -103,7 +106,8 @@ class PageStyles:
             for name, value in element.attrs.items():
                 if isinstance(value, str) and BY_PAGE.search(value):
                     element[name] = resolve_values(value, self._variables)
-        if not self._rules:
+        self._selections += 1
+        if not self._rules or self._selections > _MAX_SELECTIONS:
             return DrawingStyles()
         around = [_list_keys(one) for one in reversed(list(drawing.parents))]
         own_keys = _list_keys(drawing)
@@ -121,11 +125,13 @@ class PageStyles:
             sheet.append((selector[rest.start() :], said))
             if steps[-1] <= own_keys and outer >= len(steps) - 1:
                 styles.own.update(said)
-        return replace(styles, sheet=write_rules(sheet[:_MAX_DRAWING_RULES]))
+        return replace(styles, sheet=write_rules(sheet))
 
     def _list_places(self, keys: frozenset[str]) -> list[int]:
-        """Return the places of the rules that may apply to elements with these names, classes and ids, in order."""
-        return sorted(place for key in ("", *keys) for place in self._places.get(key, ()))
+        """Return the places of the rules that may apply to elements with these names, classes and ids, in order; of
+        many, the last, which override others.
+        """
+        return sorted(place for key in ("", *keys) for place in self._places.get(key, ()))[-_MAX_DRAWING_RULES:]
 
     def _resolve_all(self, said: Declarations) -> Declarations:
         return {name: _resolve(value, self._variables) for name, value in said.items() if not name.startswith("--")}

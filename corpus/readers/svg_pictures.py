@@ -95,9 +95,12 @@ def _remove_foreign(root: _Element) -> None:
         if kind == "style":
             element.text = write_rules(list_rules(element.text or ""))
         for name, value in list(element.attrib.items()):
-            is_link = etree.QName(name).localname in ("href", "base")
             is_own = value.startswith("#") or (has_own_picture and _OWN_PICTURE.match(value))
-            if (is_link and not is_own) or FOREIGN_ADDRESS.search(value):
+            if etree.QName(name).localname in ("href", "base") and not is_own:
                 del element.attrib[name]
-            elif BY_PAGE.search(value):
-                element.set(name, resolve_values(value, {}))
+                continue
+            resolved = resolve_values(value, {}) if BY_PAGE.search(value) else value
+            if kept := ";".join(one for one in resolved.split(";") if not FOREIGN_ADDRESS.search(one)):
+                element.set(name, kept)
+            else:
+                del element.attrib[name]

@@ -338,7 +338,8 @@ def test_words_about_a_drawing_that_nobody_sees_are_not_missed() -> None:
 def test_styles_name_no_other_file(tmp_path: Path) -> None:
     secret = tmp_path / "secret.svg"
     secret.write_bytes(make_svg('<rect id="a" width="640" height="320" fill="lime"/>'))
-    for address in (f"url({secret}#a)", f"url('file://{secret}#a')", f"u\\72l({secret}#a)"):
+    parts = f"var(--a, ur)var(--b, l({secret}#a))"
+    for address in (f"url({secret}#a)", f"url('file://{secret}#a')", f"u\\72l({secret}#a)", parts):
         sheet = f".bar {{ fill: {address}; marker: {address}; mask: {address} }}"
         assert read_colour(f"<style>{sheet}</style><p>Pump</p>{write_drawing(BAR)}") == BLACK
 

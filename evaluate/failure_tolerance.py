@@ -19,6 +19,8 @@ class Patience:
 
     def __init__(self) -> None:
         self.failed = 0
+        self.reason = ""
+        """That of the last failure."""
         self._in_a_row = 0
 
     async def wait(self, answer: Awaitable[_T]) -> _T | None:
@@ -30,7 +32,7 @@ class Patience:
         try:
             given = await answer
         except ModelUnavailable as error:
-            self.failed += 1
+            self.failed, self.reason = self.failed + 1, str(error)
             self._in_a_row += 1
             if self._in_a_row >= FAILURES_IN_A_ROW:
                 raise ModelUnavailable(f"{error} See what is wrong with: argot doctor") from error

@@ -16,14 +16,16 @@ MAX_EMBEDDED_BYTES = 20_000_000
 """Bytes of all pictures of one file; those after them stay names."""
 _MEDIA_TYPES = {
     ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
-    ".bmp": "image/bmp", ".tif": "image/tiff", ".tiff": "image/tiff", ".svg": "image/svg+xml",
+    ".avif": "image/avif", ".jp2": "image/jp2", ".bmp": "image/bmp", ".tif": "image/tiff", ".tiff": "image/tiff",
+    ".svg": "image/svg+xml",
 }  # fmt: skip
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]")
 _MAX_NAME_CHARS = 30
 _FENCE = re.compile(rb" {0,3}(`{3,20}|~{3,20})")
 _PICTURE = re.compile(
-    rb"(?P<before>!\[[^\]\n]{0,300}\]\(\s{0,5}<?|<img\b[^<>]{0,500}?\bsrc\s?=\s?[\"'])"
-    rb"(?P<path>[^()<>\"'\n:]{1,500}?\.(?:png|jpe?g|gif|webp|bmp|tiff?|svg))(?=[>)\"'\s])",
+    rb"(?P<before>!\[[^\]\n]{0,300}\]\(\s{0,5}<?|<img\b[^<>]{0,500}?\bsrc\s?=\s?[\"']"
+    rb"|<object\b[^<>]{0,500}?\bdata\s?=\s?[\"'])"
+    rb"(?P<path>[^()<>\"'\n:]{1,500}?\.(?:png|jpe?g|gif|webp|avif|jp2|bmp|tiff?|svg))(?=[>)\"'\s])",
     re.IGNORECASE,
 )
 

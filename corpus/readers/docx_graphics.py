@@ -12,13 +12,13 @@ from argot.corpus.readers.docx_text_boxes import VML
 from argot.corpus.readers.office_charts import read_chart
 from argot.corpus.readers.office_diagrams import read_diagram
 from argot.corpus.readers.omissions import Omissions
+from argot.corpus.readers.picture_captions import choose_alternative
 from argot.corpus.readers.pictures import shelve_picture
 
 _MIN_PICTURE_EMU = 900_000
 _MIN_PICTURE_POINTS = 70.8
 """2.5 cm: a picture that is smaller in one direction is usually a symbol or a line."""
 _EMU_PER_POINT = 12_700
-_FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)", re.IGNORECASE)
 _LENGTH = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*([\d.]+)(pt|in|cm|mm|px)?", re.IGNORECASE)
 _POINTS_PER_UNIT = {"pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "px": 0.75, "": 0.75}
 _OFFICE_NAMESPACE = "{urn:schemas-microsoft-com:office:office}"
@@ -70,7 +70,7 @@ def _read_drawn_pictures(package: WordPackage, drawing: Any, omissions: Omission
         if properties is None or not blips:
             continue
         # Reported here, and not again when mammoth reads the picture.
-        said = _choose_alternative(properties.attrib.pop("descr", ""), properties.attrib.pop("title", ""))
+        said = choose_alternative(properties.attrib.pop("descr", ""), properties.attrib.pop("title", ""))
         extent = next((one for one in frame if str(one.tag).endswith("}extent")), None)
         sides = (_parse_whole(extent.get("cx")), _parse_whole(extent.get("cy"))) if extent is not None else (0, 0)
         is_decorative = any(str(one.tag).endswith("}decorative") and one.get("val") == "1" for one in frame.iter())
@@ -106,7 +106,7 @@ def _read_caption(drawing: Any) -> str:
 def _read_old_picture(package: WordPackage, picture: Any, omissions: Omissions) -> None:
     for image in list(picture.iter(f"{VML}imagedata")):
         shape = image.getparent()
-        said = _choose_alternative(str(shape.get("alt") or ""), image.attrib.pop(f"{_OFFICE_NAMESPACE}title", ""))
+        said = choose_alternative(str(shape.get("alt") or ""), image.attrib.pop(f"{_OFFICE_NAMESPACE}title", ""))
         lengths = {
             side.lower(): float(number) * _POINTS_PER_UNIT[(unit or "").lower()]
             for side, number, unit in _LENGTH.findall(str(shape.get("style") or ""))
@@ -119,12 +119,6 @@ def _read_old_picture(package: WordPackage, picture: Any, omissions: Omissions) 
             picture.addnext(make_text_run(f" Picture: {said} {mark}" if said else mark)[0])
         if not said and not has_words and min(shown) >= _MIN_PICTURE_POINTS:
             omissions.add("picture")
-
-
-def _choose_alternative(*texts: str) -> str:
-    """Return the first text that a person wrote; a program only inserts the file's name."""
-    lines = (" ".join(text.split()) for text in texts)
-    return next((line for line in lines if line and not _FILE_NAME.fullmatch(line)), "")
 
 
 def _parse_whole(number: str | None) -> int:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from argot.corpus.readers.omissions import Omissions
+from argot.corpus.readers.picture_captions import choose_alternative
 
 _EMU_PER_CM = 360_000
 EMU_PER_POINT = 12_700
 MIN_PICTURE_EMU = int(2.5 * _EMU_PER_CM)
 """A smaller picture is treated as a symbol or a logo."""
-_FILE_NAME = re.compile(r"\S*\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|svg)", re.IGNORECASE)
 _NUMBER_FIELDS = ("slidenum",)
 
 
@@ -61,8 +60,7 @@ def read_paragraphs(body: Any, omissions: Omissions) -> list[str]:
 
 def read_alternative(properties: Any) -> str:
     """Return a picture's alternative text, unless it is only the file's name, added by a program."""
-    text = " ".join(str(properties.get("descr") or "").split()) if properties is not None else ""
-    return "" if _FILE_NAME.fullmatch(text) else text
+    return choose_alternative(properties.get("descr")) if properties is not None else ""
 
 
 def read_user_shapes(xml: bytes, omissions: Omissions) -> list[str]:

@@ -48,6 +48,8 @@ _MAX_DEPTH = 20
 _PAGE_COST_ELEMENTS = 10
 """Elements that take as long to read as the start of a page."""
 _MAX_ROW_CHARS = 5_000  # characters
+_MAX_SHEETS_CHARS = 20_000
+"""Characters of style sheets, which are read again for each drawing."""
 
 
 def convert_embedded_html(markdown: str) -> str:
@@ -69,6 +71,8 @@ class _HtmlCleaner:
         self._text = text
         self._depth = depth
         self._parts: list[str] = []
+        self._sheets = ""
+        """The style sheets so far, for the drawings behind them."""
         self._at = 0
         self._paragraph_end = 0
         self._list_end = -1
@@ -152,6 +156,8 @@ class _HtmlCleaner:
         elif tag == "svg":
             self._convert_drawing(mark, inner)
         elif tag in ("script", "style", "nav"):
+            if tag == "style":
+                self._sheets = f"{self._sheets}\n{inner}"[:_MAX_SHEETS_CHARS]
             self._add_block("")
         else:
             inner = " ".join(_HtmlCleaner(inner, self._depth + 1).clean().split())
@@ -165,7 +171,8 @@ class _HtmlCleaner:
             if len(_DRAWING.findall(inner)) == inner.count("</svg>") or (more := self._end("</svg>")) is None:
                 break
             inner += f"</svg>{more}"
-        drawn = convert_html(f"<svg{mark['attributes']}>{inner}</svg>").strip()
+        sheets = f"<div><style>{self._sheets}</style></div>" if self._sheets else ""
+        drawn = convert_html(f"{sheets}<svg{mark['attributes']}>{inner}</svg>").strip()
         if self._is_in_row():
             self._parts.append(" ".join(drawn.replace("|", r"\|").split()))
         else:

@@ -71,8 +71,12 @@ _TERM, _DEFINITION = "\x01", "\x02"
 """Marks that join a definition to its term once both are Markdown; the source has no such characters left."""
 
 
-def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Read a page. The title is the first top heading if there is one, else `<title>`, else the file name."""
+def read_html(data: bytes, name: str, limits: ReadLimits, load: LoadPicture | None = None) -> ParsedDocument:
+    """Read a page. The title is the first top heading if there is one, else `<title>`, else the file name.
+
+    Args:
+        load: returns the bytes of a picture by its address, beside those that are in the page itself.
+    """
     text = decode_html(data, name)
     limits.check_elements(text.count("<") - text.count("</"), ELEMENTS_PER_SECOND, "HTML", name)
     soup = _parse_html(text)
@@ -83,7 +87,7 @@ def read_html(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     title = title or clean_title(_read_line(next(titles, None)))
     fields, dates, omissions = build_fields(_read_meta_fields(soup)), _list_dates(soup), Omissions()
     try:
-        markdown = convert_tree(_find_main_part(soup), omissions)
+        markdown = convert_tree(_find_main_part(soup), omissions, load)
     except RecursionError as error:
         raise UnreadableDocument(name, "nested too deeply", "Simplify the page, or save it as text.") from error
     return ParsedDocument(
@@ -108,9 +112,11 @@ def convert_html(html: str, load: LoadPicture | None = None) -> str:
 
 
 def parse_body(html: str) -> BeautifulSoup:
-    """Parse the body of a page; the page's title is no part of its text."""
+    """Parse the body of a page; the page's title is no part of its text. Its styles stay, for the drawings in it."""
     soup = _parse_html(html)
     if soup.head is not None:
+        if soup.body is not None:
+            soup.body.extend(soup.head.find_all(["style", "link"]))
         soup.head.decompose()
     return soup
 
@@ -126,7 +132,7 @@ def convert_tree(root: Tag, omissions: Omissions | None = None, load: LoadPictur
     from argot.corpus.readers.html_visibility import remove_unseen
 
     omissions = omissions or Omissions()
-    write_media(root, omissions)
+    write_media(root, omissions, load)
     remove_unseen(root)
     shelve_pictures(root, omissions, load or decode_data_address)
     write_form_fields(root)
@@ -145,7 +151,16 @@ def _parse_html(html: str) -> BeautifulSoup:
 
     # Document type and entity declarations are dropped: lxml's HTML parser resolves none, and their text is no content.
     cleaned = _CONTROL.sub("", _DECLARATION.sub("", html[:20_000], count=3) + html[20_000:])
-    return BeautifulSoup(_WINDOWS_REFERENCE.sub(_restore_reference, cleaned), "lxml")
+    soup = BeautifulSoup(_WINDOWS_REFERENCE.sub(_restore_reference, cleaned), "lxml")
+    # The parser takes a drawing behind a style, with no text before it, for a part of the head.
+    drawings = soup.head.find_all("svg", recursive=False) if soup.head is not None else []
+    if drawings and soup.html is not None:
+        if (body := soup.body) is None:
+            body = soup.new_tag("body")
+            soup.html.append(body)
+        for drawing in reversed(drawings):
+            body.insert(0, drawing)
+    return soup
 
 
 def _restore_reference(reference: re.Match[str]) -> str:

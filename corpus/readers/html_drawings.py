@@ -13,6 +13,7 @@ from typing import Any
 from bs4 import Tag
 from bs4.element import NavigableString, PreformattedString
 
+from argot.corpus.readers.page_styles import DrawingStyles
 from argot.xml_text import drop_forbidden_characters
 
 DRAWN_WORDS = "\x04"
@@ -46,17 +47,18 @@ _MAX_DEPTH = 200
 _MAX_CHARS = 3_000_000
 
 
-def write_drawing(drawing: Tag) -> None:
+def write_drawing(drawing: Tag, styles: DrawingStyles) -> None:
     """Replace a drawing by the words in it and, behind them, by itself as a picture. An icon is removed."""
     found = (" ".join(one.get_text(" ").split()) for one in drawing.select("text, foreignObject, foreignobject"))
     texts = list(filter(None, found))
-    if drawing.get("aria-hidden") == "true" or (not texts and drawing.find_parent(["a", "button"]) is not None):
+    is_hidden = drawing.get("aria-hidden") == "true" or styles.own.get("display") == "none"
+    if is_hidden or (not texts and drawing.find_parent(["a", "button"]) is not None):
         drawing.decompose()
         return
     about = list(filter(None, (_read_title(drawing), _read_child(drawing, "desc"))))
     is_labelled = bool(texts) or drawing.get("role") == "img"
-    is_icon = not is_labelled and not about and _is_icon(drawing)
-    picture = None if is_icon else _make_picture(drawing, "; ".join(about), texts)
+    is_icon = not is_labelled and not about and _is_icon(drawing, styles)
+    picture = None if is_icon else _make_picture(drawing, "; ".join(about), texts, styles)
     if picture is None and not is_labelled:
         drawing.decompose()
         return
@@ -76,8 +78,8 @@ def _read_child(drawing: Tag, name: str) -> str:
     return " ".join(found.get_text(" ").split()) if found is not None else ""
 
 
-def _is_icon(drawing: Tag) -> bool:
-    is_sized = any(_SIDE.match(str(drawing.get(name) or "")) for name in _SIDES) or drawing.get("style")
+def _is_icon(drawing: Tag, styles: DrawingStyles) -> bool:
+    is_sized = any(_SIDE.match(side) for side in _read_given(drawing, styles).values()) or drawing.get("style")
     if is_sized or drawing.find_parent("figure") is not None:
         return False
     drawn = _list_drawn(drawing)
@@ -88,37 +90,44 @@ def _list_drawn(drawing: Tag) -> list[Tag]:
     return [one for one in drawing.find_all(True) if one.name not in _WITHOUT_LINES]
 
 
-def _make_picture(drawing: Tag, about: str, texts: Sequence[str]) -> Tag | None:
+def _make_picture(drawing: Tag, about: str, texts: Sequence[str], styles: DrawingStyles) -> Tag | None:
     """Return the drawing as an `img` element; None if it is too long. One that only frames a picture is that picture,
     as the cover of an e-book is.
     """
     picture = Tag(name="img")
     picture.attrs = {name: drawing[name] for name in ("id", "class") if drawing.get(name)}
-    picture["style"] = ";".join([*_read_sides(drawing), str(drawing.get("style") or "")])
+    picture["style"] = ";".join([*_read_sides(drawing, styles), str(drawing.get("style") or "")])
     drawn = _list_drawn(drawing)
     if len(drawn) == 1 and drawn[0].name == "image":
         picture["src"] = str(drawn[0].get("xlink:href") or drawn[0].get("href") or "")
-    elif written := _write_svg(drawing):
+    elif written := _write_svg(drawing, styles):
         picture["src"] = f"data:image/svg+xml;base64,{base64.b64encode(written).decode()}"
         picture[DRAWN_WORDS] = "; ".join(texts)
     picture["aria-label"] = about
     return picture if picture.get("src") else None
 
 
-def _read_sides(drawing: Tag) -> list[str]:
+def _read_given(drawing: Tag, styles: DrawingStyles) -> dict[str, str]:
+    """Return width and height as the page says."""
+    return {name: styles.own.get(name, "").partition("!")[0] or str(drawing.get(name) or "") for name in _SIDES}
+
+
+def _read_sides(drawing: Tag, styles: DrawingStyles) -> list[str]:
     """Return width and height as a style; where the page says neither, those of the drawing's own view box."""
     box = str(drawing.get("viewbox") or "").replace(",", " ").split()[2:]
-    given = {name: str(drawing.get(name) or "") for name in _SIDES}
+    given = _read_given(drawing, styles)
     own = dict(zip(_SIDES, box, strict=False))
     said = given if any(map(_SIDE.match, given.values())) else own
     return [f"{name}:{found[1]}{found[2] or 'px'}" for name, side in said.items() if (found := _SIDE.match(side))]
 
 
-def _write_svg(drawing: Tag) -> bytes:
+def _write_svg(drawing: Tag, styles: DrawingStyles) -> bytes:
     """Return the drawing as a file of its own; empty if it is too long."""
     from lxml import etree  # type: ignore[import-untyped]
 
-    root = etree.Element(f"{{{_SVG}}}svg", _read_attributes(drawing.attrs), nsmap={None: _SVG, "xlink": _XLINK})
+    attributes = _read_attributes({**styles.inherited, **drawing.attrs})
+    root = etree.Element(f"{{{_SVG}}}svg", attributes, nsmap={None: _SVG, "xlink": _XLINK})
+    etree.SubElement(root, f"{{{_SVG}}}style").text = drop_forbidden_characters(styles.sheet)
     _copy_children(drawing, root, 1)
     written: bytes = etree.tostring(root)
     return written if len(written) <= _MAX_CHARS else b""

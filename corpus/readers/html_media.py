@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
@@ -17,6 +17,7 @@ from argot.corpus.readers.html_drawings import DRAWN_WORDS, write_drawing
 from argot.corpus.readers.html_selection import select_elements
 from argot.corpus.readers.mathml import convert_mathml, parse_image_tex
 from argot.corpus.readers.omissions import Omissions
+from argot.corpus.readers.page_styles import PageStyles
 from argot.corpus.readers.pictures import get_shelf, shelve_picture
 
 LoadPicture = Callable[[str], bytes | None]
@@ -29,14 +30,21 @@ _FURNITURE_NAME = re.compile(
 _LENGTH = re.compile(r"(?:^|;)\s*(?:max-)?(width|height)\s*:\s*([\d.]{1,8})(px|pt|in|cm|mm|em)", re.IGNORECASE)
 _POINTS_PER_UNIT = {"px": 0.75, "pt": 1.0, "in": 72.0, "cm": 28.35, "mm": 2.835, "em": 12.0}
 _MAX_EMBEDDED_PAGES = 50
+_MEDIA = ("all", "screen")
+_LATE_ADDRESSES = ("data-src", "data-original", "data-lazy-src")
+"""Where pages name a picture that a script loads once it is looked at."""
 _EMBEDDED_TAGS = ["script", "math", "img", "iframe", "template", "svg", "video", "audio", "object"]
 _MATHJAX_COPIES = (
     ".MathJax, .MathJax_Preview, .MathJax_Display, .MathJax_SVG, .MathJax_SVG_Display, .MathJax_CHTML, .mjx-chtml"
 )
 
 
-def write_media(root: Tag, omissions: Omissions) -> None:
-    """Replace embedded parts by text, before hidden parts are removed: formulas are often hidden copies."""
+def write_media(root: Tag, omissions: Omissions, load: LoadPicture | None = None) -> None:
+    """Replace embedded parts by text, before hidden parts are removed: formulas are often hidden copies.
+
+    Args:
+        load: returns the bytes of a style sheet by its address in the page, if it is in the file.
+    """
     # One search for all of them: most pages have none, and each selection walks the whole page.
     if root.find(_EMBEDDED_TAGS) is None:
         return
@@ -49,17 +57,49 @@ def write_media(root: Tag, omissions: Omissions) -> None:
             frame.extend(list(inner.body.contents))
     for shadow in select_elements(root, "template[shadowrootmode], template[shadowroot]"):
         shadow.name, shadow.attrs = "div", {}
-    for drawing in select_elements(root, "svg"):
-        # One within another is part of that: read again, thousands within each other would take minutes.
-        if drawing.find_parent("svg") is None:
-            write_drawing(drawing)
+    _write_drawings(root, load)
     for kind, name in (("video", "video"), ("audio", "sound recording")):
         for element in select_elements(root, kind):
             omissions.add(name)
             said = str(element.get("aria-label") or element.get("title") or "")
             element.replace_with(NavigableString(f" {said} "))
     for element in select_elements(root, "object"):
-        element.unwrap()  # shown if the object cannot be
+        _write_object(element, load or decode_data_address)
+
+
+def _write_object(element: Tag, load: LoadPicture) -> None:
+    """Replace an object by the picture that it is, or by what is shown if it cannot be."""
+    is_picture = str(element.get("type") or "").startswith("image/") or _DATA_ADDRESS.match(str(element.get("data")))
+    if not is_picture or load(str(element.get("data"))) is None:
+        element.unwrap()
+        return
+    picture = Tag(name="img")
+    picture.attrs = {name: element[name] for name in ("id", "class", "width", "height", "style") if element.get(name)}
+    picture["src"] = element["data"]
+    picture["alt"] = " ".join(element.get_text(" ").split())
+    element.replace_with(picture)
+
+
+def _write_drawings(root: Tag, load: LoadPicture | None) -> None:
+    # One within another is part of that: read again, thousands within each other would take minutes.
+    drawings = [one for one in select_elements(root, "svg") if one.find_parent("svg") is None]
+    if not drawings:
+        return
+    styles = PageStyles(_list_sheets([root, *root.parents][-1], load))
+    # All of them before the first is replaced: rules are about the page as it is.
+    for drawing, style in [(one, styles.select(one)) for one in drawings]:
+        write_drawing(drawing, style)
+
+
+def _list_sheets(page: Tag, load: LoadPicture | None) -> Iterator[str]:
+    """Yield the style sheets of a page; those of a drawing stay in it."""
+    for one in select_elements(page, "style, link[rel~=stylesheet][href]"):
+        if one.find_parent("svg") is not None or str(one.get("media") or "all").lower() not in _MEDIA:
+            continue
+        if one.name == "style":
+            yield one.get_text()
+        elif load is not None and (data := load(str(one["href"]))) is not None:
+            yield data.decode(errors="replace")
 
 
 def decode_data_address(address: str) -> bytes | None:
@@ -79,9 +119,26 @@ def shelve_pictures(root: Tag, omissions: Omissions, load: LoadPicture = decode_
     """
     if get_shelf() is None:
         return
-    for picture in select_elements(root, "img[src]"):
-        if not picture.decomposed and not _is_furniture(picture):
+    for picture in select_elements(root, "img"):
+        if picture.decomposed or not _settle_address(picture, load):
+            continue
+        if not _is_furniture(picture):
             _shelve_picture(picture, omissions, load)
+
+
+def _settle_address(picture: Tag, load: LoadPicture) -> bool:
+    """Give a picture the address at which the file has it, if a script or the browser chooses it; return whether it has
+    any.
+    """
+    named = [str(picture.get(name) or "") for name in _LATE_ADDRESSES]
+    # Of several sizes, each with its width behind it.
+    sizes = (str(picture.get(name) or "").split() for name in ("data-srcset", "srcset"))
+    named += [size[0].rstrip(",") for size in sizes if size]
+    late = next((one for one in filter(None, named) if load(one) is not None), "")
+    # A picture of a pixel stands in the place of one that is loaded late.
+    if late and (not picture.get("src") or any(map(picture.get, _LATE_ADDRESSES)) or load(str(picture["src"])) is None):
+        picture["src"] = late
+    return bool(picture.get("src"))
 
 
 def _shelve_picture(picture: Tag, omissions: Omissions, load: LoadPicture) -> None:
@@ -119,7 +176,12 @@ def _is_furniture(picture: Tag) -> bool:
     names = [str(picture.get(name) or "")[:300] for name in ("id", "class", "alt")]
     source = str(picture["src"])[:300]
     names.append(source if not source.startswith("data:") else "".join(_PICTURE_NAME.findall(source)))
-    return any(_FURNITURE_NAME.search(name) for name in names) and picture.find_parent("figure") is None
+    return any(map(is_name_of_furniture, names)) and picture.find_parent("figure") is None
+
+
+def is_name_of_furniture(name: str) -> bool:
+    """Return whether a picture of this name, or with this alternative text, is a logo, an icon or the like."""
+    return _FURNITURE_NAME.search(name) is not None
 
 
 def _read_shown_size(picture: Tag) -> tuple[float, float]:

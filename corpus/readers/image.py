@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.ocr import DPI, OcrPage, recognize_text, require_ocr
 from argot.corpus.readers.page_layout import PageContents, build_document
-from argot.corpus.readers.picture_files import is_vector, open_picture
+from argot.corpus.readers.picture_files import is_vector, open_picture, reduce_depth
 from argot.corpus.readers.plain_text import name_without_suffix
 from argot.errors import NoText, UnreadableDocument
 from argot.types import ParsedDocument
@@ -91,7 +91,7 @@ def _refuse_large(name: str) -> UnreadableDocument:
 def _read_page(picture: Image, name: str, limits: ReadLimits) -> OcrPage:
     from PIL import ImageOps
 
-    upright = ImageOps.exif_transpose(picture.convert("RGB") if picture.mode == "P" else picture)
+    upright = reduce_depth(ImageOps.exif_transpose(picture.convert("RGB") if picture.mode == "P" else picture))
     if upright.width < _MIN_WIDTH_PIXELS:
         upright = ImageOps.scale(upright.convert("L"), 2)
     return recognize_text(upright, limits.ocr_languages, name, points=72 / DPI)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.dates import DATE_NAMES, find_date, warn_of_date
 from argot.corpus.readers.embedded_html import convert_embedded_html, estimate_elements
 from argot.corpus.readers.file_fields import build_fields
 from argot.corpus.readers.html import ELEMENTS_PER_SECOND
-from argot.corpus.readers.html_media import decode_data_address
+from argot.corpus.readers.html_media import decode_data_address, is_name_of_furniture
 from argot.corpus.readers.pictures import shelve_picture
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.corpus.readers.titles import find_first_heading
@@ -26,6 +27,11 @@ _EMBEDDED_PICTURE = re.compile(
     rf"|(?P<tag><img\b[^<>]{{0,2000}}?\bsrc\s?=\s?[\"']?(?P<source>{_ADDRESS})[^<>]{{0,2000}}>)",
     re.IGNORECASE,
 )
+_DEFINITION = re.compile(
+    rf" {{0,3}}\[(?P<name>[^\]\n]{{1,200}})\]:\s{{0,9}}<?(?P<address>{_ADDRESS})>?[^\n]{{0,300}}$", re.IGNORECASE
+)
+"""The bytes of a picture apart from its place, as in exports of Google Docs."""
+_REFERENCE = re.compile(r"!\[(?P<alternative>[^\]\n]{0,300})\](?:\[(?P<name>[^\]\n]{0,200})\])?")
 _ALT = re.compile(r"\balt\s?=\s?([\"'])(.{0,300}?)\1", re.IGNORECASE)
 _FENCE = re.compile(r" {0,3}(`{3,20}|~{3,20})")
 _IGNORED_FIELDS = frozenset({"title", *DATE_NAMES, "layout", "permalink", "slug", "weight", "id", "description"})
@@ -55,18 +61,41 @@ def _shelve_pictures(markdown: str) -> str:
     """Return the text with its pictures, written out as base64, replaced by their alternative texts and marks."""
     if "data:image/" not in markdown:
         return markdown
-    lines, fence = [], ""
+    defined: dict[str, str] = {}
+    texts = list(_read_definitions(markdown, defined))
+    return "\n".join(line if is_code else _write_pictures(line, defined) for line, is_code in texts)
+
+
+def _read_definitions(markdown: str, defined: dict[str, str]) -> Iterator[tuple[str, bool]]:
+    """Yield the lines and whether they are code, without those that define a picture, which is added to `defined`."""
+    fence = ""
     for line in markdown.split("\n"):
         ticks = _FENCE.match(line)
         if ticks and (not fence or ticks[1].startswith(fence)):
             fence = "" if fence else ticks[1]
-        lines.append(line if fence else _EMBEDDED_PICTURE.sub(_write_picture, line))
-    return "\n".join(lines)
+        if not fence and (found := _DEFINITION.match(line)):
+            defined.setdefault(found["name"].casefold(), found["address"])
+        else:
+            yield line, bool(fence)
 
 
-def _write_picture(found: re.Match[str]) -> str:
-    alternative = " ".join((found["alternative"] or _find_alternative(found["tag"] or "")).split())
-    mark, _ = shelve_picture(decode_data_address(found["address"] or found["source"]), alternative=alternative)
+def _write_pictures(line: str, defined: Mapping[str, str]) -> str:
+    def write_reference(found: re.Match[str]) -> str:
+        address = defined.get((found["name"] or found["alternative"]).casefold())
+        return found[0] if address is None else _write_picture(found["alternative"], address)
+
+    def write_embedded(found: re.Match[str]) -> str:
+        alternative = found["alternative"] or _find_alternative(found["tag"] or "")
+        return _write_picture(alternative, found["address"] or found["source"])
+
+    line = _EMBEDDED_PICTURE.sub(write_embedded, line)
+    return _REFERENCE.sub(write_reference, line) if defined else line
+
+
+def _write_picture(alternative: str, address: str) -> str:
+    alternative = " ".join(alternative.split())
+    data = None if is_name_of_furniture(alternative) else decode_data_address(address)
+    mark, _ = shelve_picture(data, alternative=alternative)
     return f"{alternative} {mark}".strip()
 
 

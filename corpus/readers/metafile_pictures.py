@@ -38,8 +38,11 @@ _MAX_FILE_BLOCKS = 200_000
 """Blocks of 512 bytes of a file that it writes."""
 _BOUNDED_COMMAND = (
     f"ulimit -t {_MAX_SECONDS}; ulimit -v {_MAX_MEMORY_KILOBYTES}; ulimit -f {_MAX_FILE_BLOCKS}; ulimit -c 0; "
-    'exec "$0" "$@"'
+    'exec 3<&0 </dev/null; (cat <&3; rm -rf -- "$0"; kill -KILL 0) & exec "$@" 3<&-'
 )
+"""Runs a program within bounds. Its standard input is a pipe that nothing is written to: it closes when this process
+ends, also by `kill -9`, and then the folder ($0) is removed and the program ended with all that it started.
+"""
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "TMPDIR")
 """Variables that the program gets: none of them is a secret."""
 _DRAWN_DPI = 200
@@ -96,24 +99,23 @@ def _convert(data: bytes, folder: Path) -> bytes:
 def _run_program(source: Path, folder: Path) -> bool:
     """Convert a file to a PDF in this folder; return whether the program ended in time and without a fault."""
     options = ("--headless", "--norestore", f"-env:UserInstallation={(folder / 'profile').as_uri()}")
-    command = ["/bin/sh", "-c", _BOUNDED_COMMAND, PROGRAM, *options, "--convert-to", "pdf", "--outdir", str(folder)]
-    process = subprocess.Popen(  # noqa: S603  (the shell only sets the bounds; the file is an argument)
-        [*command, str(source)],
-        stdin=subprocess.DEVNULL,
+    command = [PROGRAM, *options, "--convert-to", "pdf", "--outdir", str(folder), str(source)]
+    with subprocess.Popen(  # noqa: S603  (the shell only sets the bounds; the file is an argument)
+        ["/bin/sh", "-c", _BOUNDED_COMMAND, str(folder), *command],
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         # It starts further processes, which end with it.
         start_new_session=True,
         env={**{name: os.environ[name] for name in _PASSED_ON if name in os.environ}, "HOME": str(folder)},
-    )
-    try:
-        return process.wait(_MAX_WAIT_SECONDS) == 0
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    ) as process:
+        try:
+            return process.wait(_MAX_WAIT_SECONDS) == 0
+        except subprocess.TimeoutExpired:
+            return False
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def _draw_page(data: bytes) -> Image | None:

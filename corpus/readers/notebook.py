@@ -1,15 +1,19 @@
-"""Jupyter notebooks: text cells unchanged, code and its output as blocks of code. Pictures are left out."""
+"""Jupyter notebooks: text cells unchanged, code and its output as blocks of code, drawn output as pictures."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.html import convert_html
 from argot.corpus.readers.omissions import Omissions
+from argot.corpus.readers.pictures import shelve_picture
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.corpus.readers.titles import find_first_heading
 from argot.errors import UnreadableDocument
@@ -76,15 +80,30 @@ def _convert_output(output: Mapping[str, Any], omissions: Omissions) -> str:
     if output.get("output_type") in ("error", "pyerr"):
         return _block(f"{output.get('ename', '')}: {output.get('evalue', '')}")
     shown = output.get("data") or output
-    # A data frame: its text form would lose the columns.
-    if isinstance(shown, dict) and "<table" in (page := _join_text(shown, "text/html") or _join_text(shown, "html")):
-        return convert_html(page)
+    if isinstance(shown, dict):
+        # A picture is described by its text form: "<Figure size 640x480 with 1 Axes>".
+        marks = (shelve_picture(picture)[0] for picture in _list_pictures(shown))
+        if mark := next(filter(None, marks), ""):
+            return mark
+        page = _join_text(shown, "text/html") or _join_text(shown, "html")
+        # A data frame: its text form would lose the columns.
+        if "<table" in page or "<svg" in page:
+            return convert_html(page)
     text = _join_text(shown, "text/plain") or _join_text(shown, "text") if isinstance(shown, dict) else ""
     text = _COLOUR_CODE.sub("", text)
     if len(text) <= _MAX_OUTPUT_CHARS:
         return _block(text)
     omissions.add("end of a long printout")
     return _block(f"{text[:_MAX_OUTPUT_CHARS]}\n...")
+
+
+def _list_pictures(shown: Mapping[str, Any]) -> Iterator[bytes]:
+    """Yield the forms of an output as a picture; those of format 3 are named by their suffix."""
+    for kind in ("image/png", "image/jpeg", "png", "jpeg"):
+        with suppress(binascii.Error, ValueError):
+            yield base64.b64decode(_join_text(shown, kind))
+    for kind in ("image/svg+xml", "svg"):
+        yield _join_text(shown, kind).encode()
 
 
 def _join_text(held: Mapping[str, Any], key: str) -> str:

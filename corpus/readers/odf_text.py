@@ -10,6 +10,7 @@ from typing import Any
 from argot.corpus.readers.odf_lists import ListNumbers, read_outline_numbers
 from argot.corpus.readers.odf_package import DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, OpenDocument, StyleLooks
 from argot.corpus.readers.omissions import Omissions
+from argot.corpus.readers.picture_captions import choose_alternative
 
 _MAX_SPACES = 100
 _MAX_MARKED_CHARS = 100
@@ -251,7 +252,7 @@ class TextRenderer:
     def _write_frame(self, frame: Any) -> str:
         """Keep text boxes, formulas and charts as blocks of their own; return pictures where they stand."""
         described = (frame.findtext(f"{SVG}title"), frame.findtext(f"{SVG}desc"))
-        words = "; ".join(dict.fromkeys(" ".join(text.split()) for text in described if text and text.strip()))
+        words = "; ".join(dict.fromkeys(filter(None, map(choose_alternative, described))))
         for child in frame:
             if child.tag == f"{DRAW}object":
                 written = self._write_object(child)

@@ -29,6 +29,7 @@ from argot.corpus.readers.pdf_pictures import (
     shelve_pictures,
 )
 from argot.corpus.readers.pdf_rules import Rules
+from argot.corpus.readers.pdf_shapes import Picture, is_inside
 from argot.corpus.readers.pdf_tables import PageTable
 from argot.corpus.readers.plain_text import name_without_suffix
 from argot.corpus.readers.second_reading import is_broken, join_extractions
@@ -83,7 +84,15 @@ def _shelve_pictures(document: Any, texts: list[PageText]) -> tuple[list[PagePic
     turns = [text.turned for text in texts]
     kept = shelve_pictures(document, images, turns)
     unread = sum(map(len, images)) - sum(one.has_words for one in kept)
-    return [*kept, *shelve_pictures(document, drawings, turns, is_read=False)], unread
+    # Labels that are drawn as outlines are no text of the page.
+    bare = [[one for one in boxes if not _holds_text(one, text)] for boxes, text in zip(drawings, texts, strict=True)]
+    labelled = [[one for one in boxes if one not in bare[at]] for at, boxes in enumerate(drawings)]
+    kept += shelve_pictures(document, labelled, turns, is_read=False)
+    return [*kept, *shelve_pictures(document, bare, turns)], unread
+
+
+def _holds_text(box: Picture, text: PageText) -> bool:
+    return any(is_inside(box, line) for line in text.lines)
 
 
 def read_pdf_tables(data: bytes, name: str, limits: ReadLimits) -> list[list[PageTable]]:

@@ -32,6 +32,8 @@ _MIN_BARE_POINTS = 80.0
 _MAX_BARE_SHARE = 0.8
 _MIN_FREE_SHAPES = 3
 """Curves and slanted lines that make a drawing without a caption a chart."""
+_MIN_CURVE_SHARE = 0.4
+"""Share of a chart's width that its only curve has, and each of its axes or grid lines."""
 _MIN_BARS = 4
 _MIN_BARS_SHARE = 0.3
 """Bars, as a share of the smaller boxes of a chart: a table has many cells beside those that look like bars."""
@@ -80,7 +82,7 @@ def find_bare(
             and min(box[2] - box[0], box[3] - box[1]) >= _MIN_BARE_POINTS
             and prose < _MIN_SHAPES
             and not any(overlap(box, other) for other in taken)
-            and (sum(one.is_free for one in cluster) >= _MIN_FREE_SHAPES or _has_bars(cluster))
+            and (sum(one.is_free for one in cluster) >= _MIN_FREE_SHAPES or _has_curve(cluster) or _has_bars(cluster))
         ):
             found.append(box)
     return found
@@ -183,6 +185,16 @@ def _are_cells(shapes: Sequence[Picture]) -> bool:
     columns = Counter((box[0], box[2]) for box in shapes)
     # Bars of a chart are of one height, too, but each has its own end.
     return alike >= 0.8 * len(heights) and len(columns) <= len(shapes) / 2
+
+
+def _has_curve(cluster: Sequence[Stroke]) -> bool:
+    """Return whether one curve goes through most of a drawing, between axes or over a grid."""
+    left, _, right, _ = _surround(one.box for one in cluster)
+    least = _MIN_CURVE_SHARE * (right - left)
+    wide = [one for one in cluster if one.box[2] - one.box[0] >= least]
+    curves = [one for one in wide if one.is_free and one.box[3] - one.box[1] >= _MIN_DRAWING_POINTS]
+    level = [one for one in wide if one.box[3] - one.box[1] < _MIN_SHAPE_POINTS]
+    return bool(curves) and len(level) >= _MIN_SHAPES
 
 
 def _has_bars(cluster: Sequence[Stroke]) -> bool:

@@ -215,7 +215,7 @@ def _shelve(page: Any, number: int, box: Picture, shelf: PictureShelf, *, is_rea
     # Portraits of a series and small charts with a caption; long ones are rules and banners.
     is_compact = min(shown) >= _MIN_SERIES_POINTS and max(shown) <= 2 * min(shown)
     kept = shelf.add(_draw(page, place), shown=shown, box=place, is_read=is_read, is_small_kept=is_compact)
-    return PagePicture(place, kept.mark, bool(kept.words)) if kept else None
+    return PagePicture(place, kept.mark, kept.is_told) if kept else None
 
 
 def _draw(page: Any, box: Box) -> bytes:
@@ -285,8 +285,21 @@ def _find_place(parsed: ParsedDocument, box: Box) -> int:
         return _find_next(markdown, max(before, key=lambda m: m.start).end)
     if on_page:
         return _find_start(markdown, on_page[0].start)
-    following = [mark.start for mark in parsed.pages if mark.number >= box.page]
-    return _find_start(markdown, following[0]) if following else len(markdown)
+    return _find_place_by_page(parsed, box.page)
+
+
+def _find_place_by_page(parsed: ParsedDocument, page: int) -> int:
+    """Return the offset of the only caption of a page whose text has no places, such as a turned one; else that of the
+    page.
+    """
+    markdown = parsed.markdown
+    start = next((mark.start for mark in parsed.pages if mark.number >= page), len(markdown))
+    end = next((mark.start for mark in parsed.pages if mark.number > page), len(markdown))
+    at, captions = start, []
+    for paragraph in markdown[start:end].split("\n\n"):
+        captions += [at] if parse_label(paragraph.strip().lstrip("#> ")) else []
+        at += len(paragraph) + 2
+    return captions[0] if len(captions) == 1 else _find_start(markdown, start)
 
 
 def _find_start(markdown: str, offset: int) -> int:

@@ -18,6 +18,7 @@ _SENTENCE_VERB = re.compile(
     r"|stellt|montre|muestra|and|und|et)\b",
     re.IGNORECASE,
 )
+_FILE_NAME = re.compile(r"[^\n]{0,200}\.(?:png|jpe?g|gif|bmp|tiff?|webp|emf|wmf|svg)", re.IGNORECASE)
 MAX_CAPTION_CHARS = 600
 
 
@@ -43,3 +44,13 @@ def is_part_label(text: str) -> bool:
 def clean_caption(paragraph: str) -> str:
     """Return a caption on one line, without the marks of Markdown around it."""
     return " ".join(paragraph.replace("**", "").split()).strip("*_ ").lstrip("#> ")[:MAX_CAPTION_CHARS]
+
+
+def choose_alternative(*texts: str | None) -> str:
+    """Return the first alternative text that a person wrote, on one line; a program only inserts the file's name."""
+    lines = (" ".join(text.split()) for text in texts if text)
+    return next((line for line in lines if line and not is_file_name(line)), "")
+
+
+def is_file_name(text: str) -> bool:
+    return _FILE_NAME.fullmatch(text.strip()) is not None

@@ -14,15 +14,17 @@ from argot.corpus.readers.metafile_pictures import draw_metafile, is_metafile
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP")
+_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "AVIF", "JPEG2000")
 """Formats that Pillow decodes by itself: for others, such as EPS, it would start a program."""
 _MAX_PIXELS = 40_000_000
 """Pixels: decoded, so many take 160 MB. A picture that claims more is refused before it is decoded."""
 _MAX_SIDE_PIXELS = 1600
 _MIN_SIDE_PIXELS = 48
 """Pixels: a picture that is smaller in one direction is a bullet, an icon or a rule."""
-_MAX_SIDES_RATIO = 8
-"""Longer pictures are rules and banners."""
+_MAX_SIDES_RATIO = 16
+"""Longer pictures are rules."""
+_MAX_BARE_RATIO = 8
+"""Longer pictures without a caption are banners; with one, flow charts from left to right."""
 _MAX_PNG_BYTES = 300_000
 """Bytes of a PNG from which JPEG is tried: drawings stay sharp in PNG, photographs take a tenth in JPEG."""
 _MAX_FILE_BYTES = 3_000_000
@@ -57,7 +59,7 @@ def open_picture(data: bytes) -> Image | None:
                 return None
             # Decoded at a fraction of its size, which only JPEG can.
             found.draft("RGB", (2 * _MAX_SIDE_PIXELS, 2 * _MAX_SIDE_PIXELS))
-            upright = ImageOps.exif_transpose(found)
+            upright = reduce_depth(ImageOps.exif_transpose(found))
             if upright.mode in ("RGBA", "LA", "PA") or "transparency" in upright.info:
                 layer = upright.convert("RGBA")
                 paper = Image.new("RGBA", layer.size, "white")
@@ -67,6 +69,18 @@ def open_picture(data: bytes) -> Image | None:
     except (Image.DecompressionBombError, OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError,
             EOFError, OverflowError, ZeroDivisionError):  # fmt: skip
         return None
+
+
+def reduce_depth(picture: Image) -> Image:
+    """Return a grey picture of 16 or 32 bits a pixel in 8 bits, from black to its lightest; Pillow itself makes nearly
+    all of it white. Others are returned as they are.
+    """
+    if picture.mode not in ("I", "F") and not picture.mode.startswith("I;16"):
+        return picture
+    lightest = float(picture.getextrema()[1])  # type: ignore[arg-type]
+    is_share = picture.mode == "F" and lightest <= 1
+    scale = 255 / (lightest if is_share and lightest > 0 else max(lightest, 255.0))
+    return picture.convert("F").point(lambda shade: shade * scale + 0).convert("L")
 
 
 def is_vector(data: bytes) -> bool:
@@ -81,6 +95,11 @@ def is_decoration(picture: Image) -> bool:
         return True
     lightest, darkest = picture.convert("L").getextrema()
     return abs(float(darkest) - float(lightest)) < _MIN_SHADES  # type: ignore[arg-type]
+
+
+def is_banner(file: PictureFile) -> bool:
+    """Return whether a picture is so long that it is a decoration, unless it has a caption."""
+    return max(file.width, file.height) > _MAX_BARE_RATIO * min(file.width, file.height)
 
 
 def write_picture(picture: Image) -> PictureFile | None:

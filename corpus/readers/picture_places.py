@@ -75,6 +75,7 @@ def place_pictures(parsed: ParsedDocument, shelf: PictureShelf) -> ParsedDocumen
     shown = [one for one in placed if not shelf.is_repeated(one.shelved)]
     figures = list(_group_figures(markdown, shown))
     _assign_captions(figures)
+    figures = list(_drop_banners(figures))
     _choose_words(markdown, figures)
     edits = sorted(_plan_edits(markdown, placed, figures), key=lambda one: (one.start, one.end))
     return _apply(replace(parsed, title=title), figures, edits)
@@ -117,7 +118,10 @@ def _find_captions(markdown: str, figure: _Figure) -> _Figure:
     if not last.is_alone(markdown):  # a caption in the picture's own paragraph
         begin = last.end + len(markdown[last.end :]) - len(markdown[last.end :].lstrip())
         own = (begin, last.last) if begin < last.last else (first.first, first.start)
-        if label := parse_label(strip_marks(markdown[own[0] : own[1]]).strip()):
+        text = strip_marks(markdown[own[0] : own[1]]).strip()
+        # An alternative text such as "Chart 3" is a caption only without another.
+        is_alternative = text == last.shelved.alternative and (figure.before or figure.after)
+        if (label := parse_label(text)) and not is_alternative:
             figure.after = (*own, label)
     return figure
 
@@ -131,9 +135,12 @@ def _find_neighbour(markdown: str, at: int, step: int) -> tuple[int, int, str] |
         start = markdown.rfind("\n\n", 0, max(stop, 0)) + 2 if markdown.rfind("\n\n", 0, max(stop, 0)) >= 0 else 0
     end = markdown.find("\n\n", start)
     end = end if end >= 0 else len(markdown.rstrip())
+    text = strip_marks(markdown[start:end]).strip()
+    if step > 0 and at < start < end and text and is_part_label(text):
+        return _find_neighbour(markdown, end, step)  # of the last part; the figure's follows
     if not 0 < end - start <= MAX_CAPTION_CHARS + 100:
         return None
-    label = parse_label(strip_marks(markdown[start:end]).strip().lstrip("#> "))
+    label = parse_label(text.lstrip("#> "))
     return (start, end, label) if label else None
 
 
@@ -149,6 +156,13 @@ def _assign_captions(figures: Sequence[_Figure]) -> None:
             taken.add(found[0])
             for part in one.parts:
                 part.caption, part.label = (found[0], found[1]), found[2]
+
+
+def _drop_banners(figures: Sequence[_Figure]) -> Iterator[_Figure]:
+    for one in figures:
+        parts = [part for part in one.parts if part.caption or part.shelved.caption or not part.shelved.is_strip]
+        if parts:
+            yield replace(one, parts=parts)
 
 
 def _choose_words(markdown: str, figures: Sequence[_Figure]) -> None:

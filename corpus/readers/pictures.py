@@ -19,13 +19,22 @@ from argot.corpus.document_ids import hash_content
 from argot.corpus.read_limits import MAX_PICTURES_BYTES, ReadLimits
 from argot.corpus.readers.metafile_pictures import INSTALL_HINT, is_metafile
 from argot.corpus.readers.metafile_pictures import is_installed as can_draw_metafiles
-from argot.corpus.readers.picture_files import PictureFile, is_decoration, is_vector, open_picture, write_picture
+from argot.corpus.readers.picture_files import (
+    PictureFile,
+    is_banner,
+    is_decoration,
+    is_vector,
+    open_picture,
+    write_picture,
+)
 from argot.errors import UnreadableDocument
 from argot.types import Box
 
 MAX_PICTURES = 300
 _MIN_SHOWN_POINTS = 70.8
 """2.5 cm: a picture shown smaller in one direction is a symbol, a bullet or a rule."""
+_MIN_STRIP_POINTS = 250.0
+"""A picture that is longer may be a flow chart from left to right, or a banner: it is shown if it has a caption."""
 _SMALL_SHOWN_POINTS = 160.0
 """A picture shown smaller than this is a decoration if it is repeated at all."""
 _MIN_REPEATED = 3
@@ -44,7 +53,8 @@ class ShelvedPicture:
     """A picture that was kept. `mark` stands for it in the text; `words`: the text that was read in it.
 
     `caption`: as the file's format gives it; empty where only the text beside it can tell. `is_text`: the text of the
-    file has the words as well, so that they are not added to it.
+    file has the words as well, so that they are not added to it. `is_strip`: it is as long as a banner, and without a
+    caption a decoration.
     """
 
     mark: str
@@ -56,6 +66,12 @@ class ShelvedPicture:
     box: Box | None = None
     shown_points: float = 0.0
     is_text: bool = False
+    is_strip: bool = False
+
+    @property
+    def is_told(self) -> bool:
+        """Whether its words are known, or need not be."""
+        return bool(self.words) or self.is_strip
 
 
 @dataclass(slots=True)
@@ -101,8 +117,8 @@ class PictureShelf:
             is_small_kept: keep it even if it is shown as small as a symbol.
             words: the words in it, where the text of the file has them; none are looked for then.
         """
-        is_symbol = not is_small_kept and min(shown) < _MIN_SHOWN_POINTS and max(shown) > 0
-        if is_symbol or len(self._kept) >= MAX_PICTURES:
+        is_small = not is_small_kept and min(shown) < _MIN_SHOWN_POINTS and max(shown) > 0
+        if (is_small and max(shown) < _MIN_STRIP_POINTS) or len(self._kept) >= MAX_PICTURES:
             return None
         raw_hash = hashlib.sha256(data).hexdigest()
         if raw_hash not in self._files:
@@ -116,7 +132,16 @@ class PictureShelf:
         found = words if words is not None else self.read_words(data) if is_read else ""
         mark = f"{_BEGIN}{self._key}x{len(self._kept)}{_END}"
         kept = ShelvedPicture(
-            mark, file, content_hash, found, alternative, caption, box, min(shown), is_text=words is not None
+            mark,
+            file,
+            content_hash,
+            found,
+            alternative,
+            caption,
+            box,
+            min(shown),
+            is_text=words is not None,
+            is_strip=is_small or is_banner(file),
         )
         self._kept.append(kept)
         return kept
@@ -218,7 +243,7 @@ def shelve_picture(
     if shelf is None or not data:
         return "", False
     kept = shelf.add(data, alternative=alternative, caption=caption, shown=shown, words=words)
-    return (kept.mark, bool(kept.words)) if kept else ("", shelf.is_undrawn(data))
+    return (kept.mark, kept.is_told) if kept else ("", shelf.is_undrawn(data))
 
 
 def strip_marks(text: str) -> str:

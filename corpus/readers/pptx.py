@@ -131,12 +131,14 @@ class _Slides:
             shapes.read_kept_pictures()
         else:
             said, marks = [], said
-        if said or title:
-            self._omissions.add("picture", shapes.pictures_without_words)
+        is_text, is_scan = bool(said), False
         if not said and (pictures := list(shapes.find_pictures())):
             said, self._scans = self._read_pictures(pictures), self._scans - len(pictures)
+            is_scan = bool(said)
             self._unread += [] if said else [number]
             said = said or [ONLY_PICTURES_NOTE]
+        if (is_text or title) and not is_scan:
+            self._omissions.add("picture", shapes.pictures_without_words)
         # "Slide 3" is Argot's own heading: without other text the deck is empty.
         self.has_text = self.has_text or bool(title or (said and said != [ONLY_PICTURES_NOTE]))
         return "\n\n".join([f"# {title or f'Slide {number}'}", *said, *marks]) + "\n\n"

@@ -45,7 +45,7 @@ class SlideShapes:
     @property
     def pictures_without_words(self) -> int:
         """The number of pictures without a description, and without words in them; known once blocks are read."""
-        return sum(kept is None or not kept.words for kept in self._without_words)
+        return sum(kept is None or not kept.is_told for kept in self._without_words)
 
     def read_blocks(self) -> Iterator[str]:
         """Yield the text of every shape except the title, in the order of the file."""

@@ -10,13 +10,16 @@ import sys
 from lxml import etree  # type: ignore[import-untyped]
 from lxml.etree import _Element  # type: ignore[import-untyped]
 
+from argot.corpus.readers.page_styles import BY_PAGE, FOREIGN_ADDRESS, list_rules, resolve_values, write_rules
 from argot.corpus.readers.xml_text import parse_safely
 
 _MAX_BYTES = 3_000_000
 _DRAWN_WIDTH_PIXELS = 1_200
-_MAX_SIDES_RATIO = 8
+_MAX_SIDES_RATIO = 16
 _LOADED = ("image", "feImage", "foreignObject", "script")
 """Elements that name other files, or may."""
+_OWN_PICTURE = re.compile(r"\s*data:image/(?:png|jpe?g|gif|webp);base64,", re.IGNORECASE)
+"""Begins the address of a picture in the file itself, such as a map of heat. A drawing could name others again."""
 _MAX_SECONDS = 2
 """Processor time of a drawing. References, clips, masks, markers and filters of a small file can take any time."""
 _MAX_WAIT_SECONDS = 20
@@ -29,7 +32,6 @@ import resvg_py
 svg = sys.stdin.buffer.read().decode()
 sys.stdout.buffer.write(bytes(resvg_py.svg_to_bytes(svg_string=svg, background="white")))
 """
-_FOREIGN_ADDRESS = re.compile(r"url\(\s*[\"']?(?!#)|@import", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)(?:px)?\s*\Z")
 
 
@@ -86,11 +88,19 @@ def _remove_foreign(root: _Element) -> None:
     """Take out what names another file: nothing is fetched, and no file of this machine is read."""
     for element in list(root.iter(etree.Element)):
         kind, parent = etree.QName(element).localname, element.getparent()
-        is_foreign = kind in _LOADED or (kind == "style" and _FOREIGN_ADDRESS.search(element.text or ""))
-        if is_foreign and parent is not None:
+        has_own_picture = kind == "image" and any(map(_OWN_PICTURE.match, element.attrib.values()))
+        if kind in _LOADED and parent is not None and not has_own_picture:
             parent.remove(element)
             continue
+        if kind == "style":
+            element.text = write_rules(list_rules(element.text or ""))
         for name, value in list(element.attrib.items()):
-            is_link = etree.QName(name).localname in ("href", "base")
-            if (is_link and not value.startswith("#")) or _FOREIGN_ADDRESS.search(value):
+            is_own = value.startswith("#") or (has_own_picture and _OWN_PICTURE.match(value))
+            if etree.QName(name).localname in ("href", "base") and not is_own:
+                del element.attrib[name]
+                continue
+            resolved = resolve_values(value, {}) if BY_PAGE.search(value) else value
+            if kept := ";".join(one for one in resolved.split(";") if not FOREIGN_ADDRESS.search(one)):
+                element.set(name, kept)
+            else:
                 del element.attrib[name]

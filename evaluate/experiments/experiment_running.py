@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 _T = TypeVar("_T")
 
+_SLOWNESS = "A slow server gets more time by ARGOT_MODEL_FIRST_TOKEN_SECONDS and ARGOT_MODEL_SECONDS."
+
 
 @dataclass(frozen=True, slots=True)
 class ExperimentOptions:
@@ -119,6 +121,12 @@ def _choose_rows(experiment: Experiment, labels: Sequence[str]) -> list[PaperRow
     return chosen
 
 
+def _name_tuned(given: str) -> str:
+    """Return the name of a tuned model: that of its run, if the folder is the model of one."""
+    folder = Path(given).expanduser()
+    return folder.parent.name if folder.name == "model" and folder.parent.name else folder.name
+
+
 def _require_folders(tuned: Mapping[Tuned, str]) -> None:
     for kind, given in tuned.items():
         if kind != "generator" and not _has_model(Path(given).expanduser()):
@@ -199,7 +207,7 @@ class _Running:
     def _name_models(self) -> dict[str, str]:
         models = {"embedder": self.settings.search.embedder, "re-ranker": self.settings.search.reranker}
         models |= {
-            f"tuned {kind.replace('_', ' ')}": Path(given).name for kind, given in self.options.tuned_models.items()
+            f"tuned {kind.replace('_', ' ')}": _name_tuned(given) for kind, given in self.options.tuned_models.items()
         }
         if self.settings.model_server.url.strip():
             models["model"] = _fetch_model_name(self.settings)
@@ -217,16 +225,17 @@ class _Running:
         if reason := explain_refusal(row, self.options, self.settings):
             self._keep(run, RowResult(label=row.label, state="not run", reason=f"not run: {reason}"))
             return
-        started, each, failed, unjudged = time.monotonic(), Each(), 0, 0
+        started, each, failed, unjudged, why = time.monotonic(), Each(), 0, 0, ""
         for part in self.data.parts:
             values, work = self._measure_part(run, row, part)
             each |= values
             failed += work.failed
+            why = work.reason or why
             unjudged += work.unjudged
         result = RowResult(
             label=row.label,
             state="measured",
-            reason=self._make_remark(row, failed, unjudged),
+            reason=self._make_remark(row, failed, unjudged, why),
             seconds=round(time.monotonic() - started, 1),
             failed=failed,
             unjudged=unjudged,
@@ -235,10 +244,11 @@ class _Running:
         )
         self._keep(run, result)
 
-    def _make_remark(self, row: PaperRow, failed: int, unjudged: int) -> str:
+    def _make_remark(self, row: PaperRow, failed: int, unjudged: int, why: str) -> str:
         remarks = [row.note]
         if failed:
             remarks.append(f"{failed} questions got no reply from the model.")
+            remarks += [f"The last reason: {why}" if why else "", _SLOWNESS if " within " in why else ""]
         if unjudged:
             remarks.append(f"{unjudged} verdicts of the judge were none, or did not come: they count for nothing.")
         if self.experiment.measures & BY_JUDGE and not self.judging.model_server.url.strip():

@@ -37,7 +37,7 @@ async def measure_matching(work: RowWork) -> Each:
             # Table 7 and figure 10 show different ones of them.
             each[work.make_key(answer.id)] = {key: value for key, value in figures.items() if key in shown}
         work.progress(work.name, done, len(work.part.annotated))
-    work.failed = patience.failed
+    work.failed, work.reason = patience.failed, patience.reason
     return each
 
 

@@ -85,7 +85,7 @@ async def _find_answers(work: RowWork) -> list[FoundAnswer]:
     for batch in group_items(work.part.questions, 1 if work.row.way in LOOPS else AT_ONCE):
         found += await asyncio.gather(*map(look, batch))
         work.progress(work.name, len(found), len(work.part.questions))
-    work.failed = patience.failed
+    work.failed, work.reason = patience.failed, patience.reason
     return found
 
 
@@ -206,7 +206,7 @@ async def _measure_aspects(work: RowWork) -> Each:
         await asyncio.gather(*map(judge_question, batch))
         done += len(batch)
         work.progress(work.name, done, len(work.part.questions))
-    work.failed = patience.failed
+    work.failed, work.reason = patience.failed, patience.reason
     side = 0 if work.row.variant == "closed book" else 1
     return {
         work.make_key(id_): {column.key: both[side].get(column.key) for column in work.columns}

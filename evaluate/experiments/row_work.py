@@ -40,6 +40,8 @@ class RowWork:
     memory: dict[str, Any] = field(default_factory=dict)
     failed: int = 0
     """The number of questions to which the model gave no answer."""
+    reason: str = ""
+    """The reason of the last of them, if it is known."""
 
     @cached_property
     def judges(self) -> Mapping[JudgeName, AnswerJudge]:

@@ -106,8 +106,7 @@ class Training:
             raise InvalidInput(
                 f"There are too few examples to learn from: {len(learnt.examples)}, and it takes {MIN_EXAMPLES}. Of "
                 f"the {len(select_part(pairs, 'train'))} pairs to train on, {learnt.no_answer} have no answer and "
-                f"{learnt.too_long} are longer than {self.recipe.longest} tokens. A language model learns from "
-                "answers: pairs that a model wrote have them, as do those you give with an 'answer'."
+                f"{learnt.too_long} are longer than {self.recipe.longest} tokens. {_name_remedy(learnt)}"
             )
         return found
 
@@ -280,6 +279,13 @@ def _order_examples(examples: int, count: int, seed: int) -> Iterator[int]:
     for _ in range(count):
         left = left or chance.sample(range(examples), examples)
         yield left.pop()
+
+
+def _name_remedy(one: UsableExamples) -> str:
+    if one.too_long > one.no_answer:
+        return "Train again with longer examples, such as --set longest=2048, as far as the memory suffices."
+    source = "pairs that a model wrote have them, as do those you give with an 'answer'"
+    return f"A language model learns from answers: {source}."
 
 
 def _count_examples(one: UsableExamples) -> dict[str, int]:

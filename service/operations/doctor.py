@@ -109,8 +109,10 @@ def _check_adopted(home: Path, settings: Settings) -> Iterator[Finding]:
         if (model := adopted.in_force(kind)) is None:
             continue
         name, said = f"adopted {kind}", f"{model.name} ({model.run}), since {model.at}"
-        setting = SETTING_OF.get(kind)
-        if setting is not None and setting in settings.flatten(only_given=True):
+        setting = "model" if kind == "generator" else SETTING_OF[kind]
+        # The adoption says under which name the model server has to serve a generator: its run's, or Argot's own.
+        is_named = kind == "generator" and settings.flatten()["model"] in ("", model.run, "argot")
+        if setting in settings.flatten(only_given=True) and not is_named:
             yield make_good_finding(
                 name, f"{said}; not in force: the setting '{setting}' is {settings.flatten()[setting]!r}, and wins"
             )

@@ -4,7 +4,11 @@ import gzip
 import io
 import os
 import struct
+import subprocess
+import sys
+import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import docx
@@ -184,6 +188,42 @@ def test_a_drawing_that_takes_too_much_processor_time_is_ended(office: Path, mon
         metafile_pictures, "_BOUNDED_COMMAND", metafile_pictures._BOUNDED_COMMAND.replace("-t 30", "-t 1")
     )
     assert draw_metafile(EMF) is None
+
+
+DRAWING = """
+import sys
+from argot.corpus.readers.metafile_pictures import draw_metafile
+draw_metafile(sys.stdin.buffer.read())
+"""
+
+
+def is_running(process: str) -> bool:
+    state = Path(f"/proc/{process}/stat")
+    return state.exists() and state.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")
+def test_the_program_and_its_folder_end_with_a_reader_that_is_killed(office: Path, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    # In a process of its own, as LibreOffice draws.
+    office.write_text(f'#!/bin/sh\nsleep 600 &\necho "$! $HOME" > {told}.part\nmv {told}.part {told}\nwait\n')
+    with subprocess.Popen([sys.executable, "-c", DRAWING], stdin=subprocess.PIPE) as reader:
+        assert reader.stdin is not None
+        reader.stdin.write(EMF)
+        reader.stdin.close()
+        wait_until(told.exists)
+        process, folder = told.read_text().split()
+        assert is_running(process) and Path(folder).is_dir()
+        reader.kill()
+    wait_until(lambda: not is_running(process))
+    assert not Path(folder).exists()
 
 
 @pytest.mark.usefixtures("office")

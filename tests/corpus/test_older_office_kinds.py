@@ -189,6 +189,19 @@ def test_an_object_that_holds_itself_and_links_to_the_outside_are_harmless() -> 
     assert "See link <script>" in found.markdown and "javascript" not in found.markdown
 
 
+def test_the_name_of_a_picture_file_is_no_description() -> None:
+    frame = (
+        '<draw:frame><draw:image xlink:href="Pictures/a.png"/><svg:title>image.png</svg:title>'
+        "<svg:desc>{}</svg:desc></draw:frame>"
+    )
+    for said, shown in (("Screen at noon.png", ""), ("Flow of the pump", "Flow of the pump")):
+        found = read_document(
+            opened.open_document("text", opened.paragraph(f"See {frame.format(said)}")), "a.odt", LIMITS
+        )
+        assert found.markdown.strip() == f"See {shown}".strip()
+        assert not any("words" in one for one in found.warnings)
+
+
 def test_entities_are_refused_and_never_expanded() -> None:
     parts = unzip(opened.letter())
     parts["content.xml"] = b'<!DOCTYPE x [<!ENTITY a "boom">]>' + parts["content.xml"].replace(b"Grit", b"&a;")

@@ -11,6 +11,7 @@ from reportlab.pdfgen.canvas import Canvas
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document
 from argot.corpus.readers.picture_captions import parse_label
+from argot.corpus.readers.pictures import PictureShelf
 from argot.types import Picture
 
 PROSE = "The pumps of the northern harbour deliver more water than in the year before, as the log says."
@@ -75,6 +76,48 @@ def test_a_chart_without_a_caption_is_found_by_its_curves() -> None:
     (one,) = find(canvas, buffer)
     assert one.box is not None and one.caption == ""
     assert (round(one.box.y0, -1), round(one.box.y1, -1)) == (200, 360)
+
+
+def test_a_figure_on_its_side_has_its_caption() -> None:
+    buffer = io.BytesIO()
+    canvas = Canvas(buffer, pagesize=(595, 842))
+    canvas.rotate(90)
+    canvas.translate(0, -595)
+    for line in range(4):
+        canvas.drawString(60, 540 - 14 * line, PROSE)
+    draw_curves(canvas, 100, 240)
+    written = io.BytesIO()
+    Image.radial_gradient("L").save(written, "PNG")
+    canvas.drawImage(ImageReader(io.BytesIO(written.getvalue())), 100, 200, 400, 250)
+    canvas.drawString(100, 184, "Figure 7: Flow by hour")
+    assert [one.label for one in find(canvas, buffer)] == ["Figure 7"]
+
+
+def draw_curve(canvas: Canvas, x: float, y: float, width: float) -> None:
+    """Draw a grid of 240 by 150 points, and one curve of six slanted pieces."""
+    for step in range(6):
+        canvas.line(x, y + 30 * step, x + 240, y + 30 * step)
+    path = canvas.beginPath()
+    path.moveTo(x, y)
+    for step in range(1, 7):
+        path.lineTo(x + width * step / 6, y + (step * 37) % 150)
+    canvas.drawPath(path)
+
+
+@pytest.mark.parametrize(("width", "expected"), [(240, 1), (60, 0)])
+def test_a_chart_without_a_caption_may_have_one_curve_through_its_grid(width: float, expected: int) -> None:
+    canvas, buffer = new_page()
+    draw_curve(canvas, 100, 400, width)
+    assert len(find(canvas, buffer)) == expected
+
+
+def test_words_are_looked_for_in_drawings_whose_labels_are_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PictureShelf, "read_words", lambda *_: "Valve V9")
+    for label, words in (("", "Valve V9"), ("2000", "")):
+        canvas, buffer = new_page()
+        draw_curve(canvas, 100, 400, 240)
+        canvas.drawString(140, 440, label)
+        assert [one.words for one in find(canvas, buffer)] == [words]
 
 
 def test_a_chart_without_a_caption_is_found_by_its_bars_with_its_frame() -> None:

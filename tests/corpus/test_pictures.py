@@ -122,6 +122,16 @@ def test_decoration_is_left_out() -> None:
     assert told(read(repeated, "a.html")) == []
 
 
+def test_a_picture_as_long_as_a_banner_is_kept_with_a_caption_only() -> None:
+    banner, flow = address(draw(size=(900, 90))), address(draw(size=(800, 90), colour="green"))
+    thin = address(draw(size=(800, 120), colour="red"))
+    page = f"<p>Text</p><p><img src='{banner}'></p><p>Parts</p><p><img src='{flow}'></p><p>Figure 3: Flow</p>"
+    page += f"<p>Parts</p><p><img width='800' height='90' src='{thin}'></p><p>Figure 4: Parts</p>"
+    parsed = read(page, "a.html")
+    assert [one[0] for one in told(parsed)] == ["Figure 3", "Figure 4"]
+    assert parsed.warnings == ()
+
+
 def test_a_picture_of_too_many_pixels_is_not_decoded() -> None:
     buffer = io.BytesIO()
     Image.new("1", (20_000, 20_000)).save(buffer, "PNG")
@@ -151,6 +161,88 @@ def test_markdown_keeps_the_picture_and_not_its_base64() -> None:
         "# Pumps\n\nText.\n\nBars\n\nFigure 2: Flow\n\n```\n![x](data:image/png;base64,AAAA)"
     )
     assert parsed.warnings == ()
+
+
+@pytest.mark.parametrize("named", ["![Bars][image1]", "![Bars][Image1]", "![image1][]", "![image1]"])
+def test_markdown_keeps_pictures_whose_bytes_stand_at_its_end(named: str) -> None:
+    """Google Docs exports such Markdown."""
+    text = f"# Pumps\n\nThey stand below.\n\n{named}\n\nFigure 3: Flow\n\n[image1]: <{address(draw())}>\n"
+    parsed = read(text, "a.md")
+    assert [one.caption for one in parsed.pictures] == ["Figure 3: Flow"]
+    assert "base64" not in parsed.markdown and "[" not in parsed.markdown
+    assert parsed.warnings == ()
+    code = f"```\n[image1]: <{address(draw())}>\n```\n\n![Bars][other]\n"
+    assert "base64" in read(code, "a.md").markdown and "![Bars][other]" in read(code, "a.md").markdown
+
+
+def test_a_logo_in_markdown_is_left_out() -> None:
+    assert told(read(f"# Pumps\n\n![Company logo]({address(draw())})\n\nText\n", "a.md")) == []
+
+
+def test_an_alternative_text_that_begins_as_a_caption_does_not_hide_the_caption() -> None:
+    text = f"# Pumps\n\n![Chart 1]({address(draw())})\n\n*Figure 3: Flow*\n\nText\n"
+    assert told(read(text, "a.md")) == [("Figure 3", "Figure 3: Flow", "Chart 1")]
+    alone = read(f"# Pumps\n\n![Chart 1: Flow]({address(draw())})\n\nText\n", "a.md")
+    assert [one.label for one in alone.pictures] == ["Chart 1"]
+
+
+def test_labels_of_parts_below_them_stand_between_pictures_and_their_caption() -> None:
+    parts = "".join(
+        f"<div><img src='{address(draw(colour=c))}'><p>({n}) {c}</p></div>" for n, c in (("a", "red"), ("b", "blue"))
+    )
+    parsed = read(f"<p>Text</p>{parts}<p>Figure 2: Two pumps</p><p>End</p>", "a.html")
+    assert [one.label for one in parsed.pictures] == ["Figure 2", "Figure 2"]
+
+
+PIXEL = "data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"<img src='{PIXEL}' data-src='{{}}'>", "<img srcset='{} 2x'>", "<img src='far.png' data-original='{}'>",
+        "<object data='{}' type='image/png'>The flow</object>", "<img src='{}' srcset='far.png 2x'>",
+    ],
+)  # fmt: skip
+def test_a_page_names_a_picture_in_several_ways(written: str) -> None:
+    page = f"<p>Text</p><p>{written.format(address(draw()))}</p><p>Figure 3: Flow</p>"
+    assert [one.label for one in read(page, "a.html").pictures] == ["Figure 3"]
+
+
+def test_an_object_that_is_no_picture_of_the_file_shows_what_is_in_it() -> None:
+    assert (
+        "The flow"
+        in read("<p>Text</p><object data='far.svg' type='image/svg+xml'>The flow</object>", "a.html").markdown
+    )
+
+
+def draw_deep(mode: str, format_: str) -> bytes:
+    """Return a ramp from black to the lightest shade, in 16 or 32 bits a pixel."""
+    ramp = Image.linear_gradient("L").resize((400, 300))
+    most = {"I;16": 65_535, "I": 4_000, "F": 1.0}[mode]
+    deep = ramp.convert("F").point(lambda shade: shade * (most / 255) + 0)
+    for step in {"I;16": ("I", "I;16"), "I": ("I",), "F": ()}[mode]:
+        deep = deep.convert(step)
+    buffer = io.BytesIO()
+    deep.save(buffer, format_)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(("mode", "format_"), [("I;16", "PNG"), ("I;16", "TIFF"), ("I", "TIFF"), ("F", "TIFF")])
+def test_a_grey_picture_of_many_bits_keeps_its_shades(mode: str, format_: str) -> None:
+    picture = open_picture(draw_deep(mode, format_))
+    assert picture is not None
+    darkest, middle, lightest = (picture.getpixel((200, y)) for y in (0, 150, 299))
+    assert isinstance(middle, tuple) and darkest == (0, 0, 0) and lightest == (255, 255, 255)
+    assert 110 <= middle[0] <= 145
+
+
+@pytest.mark.parametrize("format_", ["AVIF", "JPEG2000", "WEBP"])
+def test_newer_formats_are_shown(format_: str) -> None:
+    buffer = io.BytesIO()
+    Image.open(io.BytesIO(draw())).save(buffer, format_)
+    picture = open_picture(buffer.getvalue())
+    assert picture is not None and picture.size == (640, 320)
 
 
 def test_a_word_file_gives_the_caption_by_its_style() -> None:
@@ -224,6 +316,38 @@ def test_a_mail_keeps_the_pictures_that_its_text_shows() -> None:
 
 
 @needs_tesseract
+def save_page(page: str, **parts: bytes) -> bytes:
+    """Return a page of the web as browsers save it in one file, with pictures and style sheets beside it."""
+    archive = EmailMessage()
+    archive["Subject"], archive["From"] = "Pumps", "<Saved by Blink>"
+    archive.set_content(page, subtype="html")
+    archive["Content-Location"] = "https://pumps.example/list/page.html"
+    archive.make_related()
+    for name, data in parts.items():
+        kind, suffix = ("text", "css") if name.endswith("_css") else ("image", "png")
+        archive.add_related(data, kind, suffix, cid=f"<{name}@page>")
+        list(archive.iter_parts())[-1]["Content-Location"] = f"https://pumps.example/{name.replace('_', '.')}"
+    return archive.as_bytes()
+
+
+@pytest.mark.parametrize("address", ["https://pumps.example/flow.png", "../flow.png", "/flow.png", "cid:flow_png@page"])
+def test_a_page_saved_as_one_file_has_its_pictures(address: str) -> None:
+    page = f"<h1>Pumps</h1><p>They stand below.</p><p><img src='{address}'></p><p>Figure 3: Flow</p>"
+    parsed = read(save_page(page, flow_png=draw(), logo_png=draw(colour="red")), "a.mht")
+    assert told(parsed) == [("Figure 3", "Figure 3: Flow", "")]
+    assert parsed.warnings == ("1 picture was not read",)
+    assert told(read(save_page(page.replace("flow", "none"), flow_png=draw()), "a.mht")) == []
+
+
+def test_a_page_saved_as_one_file_has_its_styles() -> None:
+    drawing = '<svg viewBox="0 0 640 320"><rect class="bar" width="640" height="300"/></svg>'
+    page = f"<link rel='stylesheet' href='cid:look_css@page'><p>They stand below.</p><figure>{drawing}</figure>"
+    parsed = read(save_page(page, look_css=b".bar { fill: lime }"), "a.mht")
+    assert parsed.warnings == ("1 picture was not read",)
+    (data,) = parsed.picture_data.values()
+    assert Image.open(io.BytesIO(data)).convert("RGB").getpixel((600, 150)) == (0, 255, 0)
+
+
 def test_words_in_a_picture_are_a_paragraph_below_its_caption() -> None:
     parsed = read(as_html(draw(WORDS)), "a.html", LIMITS)
     assert f"Figure 3: Flow of the pump\n\nText in Figure 3: {WORDS}\n\nThe end." in parsed.markdown

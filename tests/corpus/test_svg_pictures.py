@@ -238,7 +238,7 @@ def test_characters_that_no_xml_has_cost_neither_the_page_nor_the_drawing() -> N
 
 def test_drawings_within_each_other_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
-    monkeypatch.setattr(html_media, "write_drawing", lambda drawing: written.append(str(drawing.extract())))
+    monkeypatch.setattr(html_media, "write_drawing", lambda drawing, styles: written.append(str(drawing.extract())))
     convert_html(f"{'<svg>' * 50}<text>deep</text>{'</svg>' * 50}<svg><text>beside</text></svg>")
     assert [one.count("<svg") for one in written] == [50, 1]
 
@@ -248,3 +248,103 @@ def test_a_drawing_in_a_cell_of_markdown_leaves_the_table_whole() -> None:
     text = f"# Valves\n\n| Drawing | Place |\n|---|---|\n{row}\n| none | side valve |\n"
     parsed = read_document(text.encode(), "a.md", ReadLimits(ocr_languages=""))
     assert "| Inlet \\| A | main valve |\n| none | side valve |" in parsed.markdown
+
+
+# -- styles of the page ------------------------------------------------------------------------------------------------
+
+BAR = '<g class="axis"><rect class="bar" width="640" height="160"/></g>'
+BAR += '<rect y="180" width="640" height="9" fill="navy"/>' * 3
+
+
+def read_colour(page: str, name: str = "a.html") -> object:
+    """Return the colour in the middle of the bar of the page's only drawing."""
+    (data,) = read(page, name).picture_data.values()
+    return Image.open(io.BytesIO(data)).convert("RGB").getpixel((600, 150))
+
+
+LIME, BLACK = (0, 255, 0), (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        ".bar { fill: lime }", "rect.bar, .other { fill: lime }", "#chart .axis > .bar { fill: lime }",
+        "div.plot svg .bar { fill: lime; }", ":root { --line: lime } .bar { fill: var(--line) }",
+        ".bar { fill: var(--none, lime) }", ".plot { fill: lime }", ".bar { fill: light-dark(lime, red) }",
+        "@import url(x.css); .bar { fill: lime } @media print { .bar { fill: red } }",
+        ".bar { fill: red } /* } */ .axis .bar { fill: lime } .bar:hover { fill: red }",
+        "a:hover .bar, .bar { fill: lime !important }",
+        "@font-face { font-family: A; src: url(a.woff) } .bar { fill: lime; background: url(a.png) }",
+    ],
+)  # fmt: skip
+def test_a_drawing_has_the_colours_that_its_page_gives_it(sheet: str) -> None:
+    body = f"<div id='chart' class='plot'>{write_drawing(BAR)}</div><p>Pump</p>"
+    assert read_colour(f"<head><style>{sheet}</style></head><body>{body}</body>") == LIME
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "<style>.page .bar { fill: lime }</style>", "<style media='print'>.bar { fill: lime }</style>",
+        "<style>@media (min-width: 9px) { .bar { fill: lime } }</style>", "<style>.bar { fill: lime</style>",
+        "<link rel='stylesheet' href='a.css'>", "",
+    ],
+)  # fmt: skip
+def test_rules_that_do_not_apply_to_a_drawing_change_nothing(head: str) -> None:
+    assert read_colour(f"<head>{head}</head><body><p>Pump</p>{write_drawing(BAR)}</body>") == BLACK
+
+
+def test_a_drawing_in_markdown_or_a_book_has_the_colours_of_its_page() -> None:
+    assert read_colour(f"# Pumps\n\n<style>.bar {{ fill: lime }}</style>\n\n{write_drawing(BAR)}\n", "a.md") == LIME
+    assert read_colour(f"<style>.bar {{ fill: lime }}</style>{write_drawing(BAR)}<p>Behind a style alone</p>") == LIME
+    page = f"<p>The pump.</p>{write_drawing(BAR)}"
+    for head in ("<link rel='stylesheet' href='look.css'/>", "<style>.bar { fill: lime }</style>"):
+        book = make_book(f"{head}{page}", look_css=b".bar { fill: lime }")
+        (data,) = read_document(book, "a.epub", ReadLimits(ocr_languages="")).picture_data.values()
+        assert Image.open(io.BytesIO(data)).convert("RGB").getpixel((600, 150)) == LIME
+
+
+def test_a_drawing_that_the_page_makes_as_small_as_a_symbol_or_hides_is_no_picture() -> None:
+    for said in ("width: 24px; height: 24px", "display: none"):
+        drawing = write_drawing(SHADED * 3, 'viewBox="0 0 640 320" class="flag"')
+        assert read(f"<p>Text</p>{drawing}").pictures
+        assert not read(f"<style>.flag {{ {said} }}</style><p>Text</p>{drawing}").pictures
+
+
+@pytest.mark.parametrize(
+    "said", ['style="fill: var(--line)"', 'fill="var(--none, lime)"', 'fill="red" style="fill: light-dark(lime, red)"']
+)
+def test_colours_of_an_element_itself_may_depend_on_the_page(said: str) -> None:
+    drawing = write_drawing(BAR.replace('class="bar"', said))
+    assert read_colour(f"<style>:root {{ --line: lime }}</style><p>Pump</p>{drawing}") == LIME
+
+
+def test_a_picture_within_a_drawing_is_drawn_if_the_file_has_it() -> None:
+    buffer = io.BytesIO()
+    Image.new("RGB", (8, 8), "lime").save(buffer, "PNG")
+    address = f"data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    image = '<image width="640" height="160" preserveAspectRatio="none" xlink:href="{}"/>'
+    assert read_colour(f"<p>Map</p>{write_drawing(image.format(address) + BAR[BAR.index('<rect y') :])}") == LIME
+    nested = base64.b64encode(make_svg('<rect width="120" height="100" fill="lime"/>')).decode()
+    foreign = image.format(f"data:image/svg+xml;base64,{nested}")
+    assert read_colour(f"<p>Map</p>{write_drawing(foreign + BAR[BAR.index('<rect y') :])}") == (255, 255, 255)
+
+
+def test_words_about_a_drawing_that_nobody_sees_are_not_missed() -> None:
+    about = "<metadata><cc>Drawn by a program</cc></metadata><g><title>node seven</title><desc>part of it</desc></g>"
+    assert not read(f"<p>Pump</p>{write_drawing(SHADED + LABELS + about)}").warnings
+
+
+def test_styles_name_no_other_file(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.svg"
+    secret.write_bytes(make_svg('<rect id="a" width="640" height="320" fill="lime"/>'))
+    parts = f"var(--a, ur)var(--b, l({secret}#a))"
+    for address in (f"url({secret}#a)", f"url('file://{secret}#a')", f"u\\72l({secret}#a)", parts):
+        sheet = f".bar {{ fill: {address}; marker: {address}; mask: {address} }}"
+        assert read_colour(f"<style>{sheet}</style><p>Pump</p>{write_drawing(BAR)}") == BLACK
+
+
+def test_rules_without_end_or_with_endless_variables_take_no_time() -> None:
+    loop = ":root { --a: " + "var(--a) " * 50 + "} .bar { fill: var(--a) }"
+    for sheet in ("{" * 100_000, "a{" * 100_000, "/*" * 100_000, ".bar{fill:red}" * 50_000, loop, "@" * 100_000):
+        assert read(f"<style>{sheet}</style><p>Text</p>{write_drawing(BAR)}").pictures

@@ -11,7 +11,7 @@ from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import file_signatures as kinds
 from argot.corpus.readers.ledger.book import read_book_texts
 from argot.corpus.readers.ledger.budget import Budget, CensusOver
-from argot.corpus.readers.ledger.mail_parts import read_mail_texts, read_mailbox_texts
+from argot.corpus.readers.ledger.mail_parts import read_mail_texts, read_mailbox_texts, read_web_archive_texts
 from argot.corpus.readers.ledger.nesting import Nesting
 from argot.corpus.readers.ledger.office import read_office_texts
 from argot.corpus.readers.ledger.old_texts import (
@@ -96,7 +96,7 @@ _CENSUSES: dict[str, Callable[[bytes, Nesting], Iterator[SourceText]]] = {
     "text/html": lambda data, nesting: read_page_texts(data, "page", nesting.budget),
     "application/epub+zip": lambda data, nesting: read_book_texts(data, nesting.budget),
     "message/rfc822": read_mail_texts,
-    kinds.WEB_ARCHIVE_TYPE: read_mail_texts,
+    kinds.WEB_ARCHIVE_TYPE: read_web_archive_texts,
     "application/mbox": read_mailbox_texts,
     "text/markdown": lambda data, nesting: read_markdown_texts(data, "text", nesting.budget),
     "text/plain": lambda data, _: read_plain_texts(data, "text"),

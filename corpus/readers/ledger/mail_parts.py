@@ -47,6 +47,16 @@ def read_mailbox_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
         yield from _read_message_texts(message, f"message {number + 1}", nesting)
 
 
+def read_web_archive_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText]:
+    """Give the text of the pages of a web archive; one without a page is a mail."""
+    message = message_from_bytes(data.lstrip(), policy=policy.default)
+    pages = [one for one in message.walk() if one.get_content_type() == "text/html"]
+    for page in pages:
+        yield from _read_part_texts(page, "page", "", nesting)
+    if not pages:
+        yield from _read_message_texts(message, "mail", nesting)
+
+
 def _read_message_texts(message: Message, place: str, nesting: Nesting) -> Iterator[SourceText]:
     nesting.budget.check()
     for name in _SHOWN_HEADERS:

@@ -13,6 +13,7 @@ from argot.corpus.readers.ledger.budget import Budget
 from argot.corpus.readers.ledger.ledger import EQUATION
 from argot.corpus.readers.ledger.source_text import SourceText
 from argot.corpus.readers.ledger.xml_walk import read_local_name, read_unknown_part
+from argot.corpus.readers.picture_captions import is_file_name
 
 _EVENTS_PER_CHECK = 2_000
 _RULES = {
@@ -120,6 +121,9 @@ class _Walk:
         top = self._frames[-1]
         text = "".join(frame.pieces)
         if not text.strip():
+            return
+        if name in ("title", "desc") and is_file_name(text):
+            self._done.append(SourceText(self._place, frame.kind, text, rules.TECHNICAL))
             return
         # Text within a line, such as a link, is part of its paragraph.
         if frame.is_block and top.is_block and (frame.kind, frame.rule) == (top.kind, top.rule):

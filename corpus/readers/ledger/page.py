@@ -12,7 +12,9 @@ from argot.corpus.readers.ledger.decoding import decode_text, find_declared_enco
 from argot.corpus.readers.ledger.source_text import SourceText
 
 _RULES_OF_TAGS = {
-    **dict.fromkeys(("script", "style", "noscript", "template", "iframe", "object", "embed", "canvas"), rules.CODE),
+    **dict.fromkeys(
+        ("script", "style", "noscript", "template", "iframe", "object", "embed", "canvas", "metadata"), rules.CODE
+    ),
     **dict.fromkeys(("nav", "button", "dialog", "datalist", "option"), rules.CLICKABLE),
     **dict.fromkeys(("del", "s", "strike"), rules.DELETED),
     **dict.fromkeys(("annotation", "annotation-xml"), rules.OTHER_FORM),
@@ -137,6 +139,8 @@ class _Walk:
     def _find_state(self, tag: str, element: Any, around: tuple[str, str]) -> tuple[str, str]:
         kind, rule = around
         kind = _KINDS_OF_TAGS.get(tag, kind)
+        if around[0] == "drawing" and tag in ("title", "desc") and element.getparent().tag != "svg":
+            return kind, rules.HIDDEN  # of a part of the drawing: shown by a mouse on it
         if tag == "title":
             # A drawing has its own title, which is removed with it.
             return ("title", "") if around[0] != "drawing" else around

@@ -16,7 +16,12 @@ from argot.corpus.readers.ledger.source_text import SourceText
 _PIECE_CHARS = 200_000
 _VALUES_PER_CHECK = 5_000
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n((?:[^\n]*\n){0,60}?)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
-_PICTURE_DATA = re.compile(r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=]*", re.IGNORECASE)
+_PICTURE_DATA = re.compile(
+    r"(?:^ {0,3}\[[^\]\n]{1,200}\]:\s{0,9}<?)?"
+    r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=]*(?:>?\s{1,9}\"[^\"\n]{0,300}\")?",
+    re.IGNORECASE | re.MULTILINE,
+)
+_PICTURE_NAME = re.compile(r"(!\[[^\]\n]{0,300}\])\[[^\]\n]{0,200}\]")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _UNSEEN_EDGE = re.compile(r"<(/?)(script|style|nav|template|noscript|select|button|svg)\b[^<>]{0,2000}>", re.IGNORECASE)
 _TAG = re.compile(r"</?([A-Za-z][\w-]*)(?:\s[^<>]*)?/?>")
@@ -26,6 +31,8 @@ _RST_MARKUP = re.compile(
     r"^[ \t]*\.\.(?:[ \t]+[^\n]*)?$|^[ \t]+:[\w-]+:[^\n]*$|:[\w:.+-]{1,60}:(?=`)|(?<=\S) ?<[^<>`\n]+>(?=`)",
     re.MULTILINE,
 )
+_OLD_PICTURES = ("png", "jpeg", "svg")
+"""Names of pictures in notebooks of format 3."""
 _COLOUR_CODE = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -56,7 +63,7 @@ def read_markdown_texts(data: bytes, place: str, budget: Budget | None = None) -
     if "data:image/" in text:
         # Pictures written out as base64 are no words.
         yield from (SourceText(place, "text", found[0], rules.TECHNICAL) for found in _PICTURE_DATA.finditer(text))
-        text = _PICTURE_DATA.sub("", text)
+        text = _PICTURE_NAME.sub(r"\1", _PICTURE_DATA.sub("", text))
     if "<" in text:
         for found in _COMMENT.finditer(text):
             yield SourceText(place, "text", found[0], rules.MARKUP)
@@ -171,8 +178,9 @@ def _read_output_texts(output: dict[str, Any], place: str, budget: Budget) -> It
         _join_lines(shown.get("text/html") or shown.get("html")),
         _join_lines(shown.get("text/plain") or shown.get("text")),
     )
-    if "<table" in page:
-        yield from read_html_texts(page, place, budget)
+    is_picture = any(name.startswith("image/") or name in _OLD_PICTURES for name in shown)
+    if is_picture or "<table" in page or "<svg" in page:
+        yield from () if is_picture else read_html_texts(page, place, budget)
         yield SourceText(place, "output", text, rules.OTHER_FORM)
         return
     text = _COLOUR_CODE.sub("", text)

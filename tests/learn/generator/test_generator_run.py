@@ -128,9 +128,8 @@ def test_too_few_pairs_and_pairs_without_answers_are_refused(tmp_path: Path, bas
     assert "too few examples to learn from: 4, and it takes 10. Of the 4 pairs to train on, 0 have no answer" in said
     said = failed(made(tmp_path, base, pairs(answer="")))
     assert "22 have no answer" in said and "A language model learns from answers" in said
-    assert "22 are longer than 32 tokens" in failed(
-        made(tmp_path, base, pairs(answer="so it is {} " + "and so on " * 40), longest=32)
-    )
+    said = failed(made(tmp_path, base, pairs(answer="so it is {} " + "and so on " * 40), longest=32))
+    assert "22 are longer than 32 tokens. Train again with longer examples, such as --set longest=2048" in said
     assert "'rank' is 0. It is from 1 to 512" in failed(made(tmp_path, base, rank=0))
     assert "does not fit the model" in failed(made(tmp_path, base, target_modules=["none_such"]))
 

@@ -1,6 +1,7 @@
 """Tests of `argot doctor` on the language model: each fault with its remedy, and never the key."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from argot.errors import ModelUnavailable
 from argot.service.maintenance.model_checks import check_model_server, check_vision_server
 from argot.service.operations.doctor import diagnose
+from argot.service.storage.adopted_models import Adopted, AdoptedModel, find_model_path, keep_adopted
 from argot.settings import Settings
 
 PROBE = '{"word": "blue-17"}'
@@ -175,3 +177,21 @@ def test_doctor_accepts_a_vision_server_with_another_name_for_max_tokens(scripte
     scripted_model.fault("no_max_tokens")
     (found,) = check_vision_server(Settings(vision_url=scripted_model.url))
     assert found["ok"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, ""),
+        ({"model": "r0002"}, ""),
+        ({"model": "small"}, "; not in force: the setting 'model' is 'small', and wins"),
+    ],
+)
+def test_doctor_tells_an_adopted_generator_that_the_setting_keeps_from_answering(
+    tmp_path: Path, given: dict[str, str], said: str
+) -> None:
+    model = AdoptedModel("generator", "r0002", "ours", "r0002-1", "rouge_l", 0.1, 0.05, 0.2, "ann", "2027-01-31")
+    find_model_path(tmp_path, model).mkdir(parents=True)
+    keep_adopted(tmp_path, Adopted({"generator": (model,)}))
+    found = {one["name"]: one["detail"] for one in diagnose(tmp_path, Settings(**given))}
+    assert found["adopted generator"] == f"ours (r0002), since 2027-01-31{said}"

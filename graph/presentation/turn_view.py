@@ -20,7 +20,7 @@ from argot.graph.choices import (
     TERM,
     describe_choice,
     make_document_choice,
-    make_sense_choice,
+    make_sense_choices,
 )
 from argot.graph.presentation.answer_context import build_answer_context
 from argot.graph.presentation.answer_notes import write_reading_notes
@@ -54,6 +54,7 @@ from argot.graph.state_records import MIN_LIKELY_CONTEXT_SCORE, find_agreed_cont
 from argot.graph.subjects import load_offered, write_subject_notes
 from argot.graph.thread_files import write_scope_notes
 from argot.graph.tool_results import find_results
+from argot.jargon_db.lookup.ordinary_words import is_everyday_word, is_well_known
 from argot.languages.catalogues import speak_as_asked, translate
 from argot.languages.detection import find_question_language
 from argot.languages.language_data import ENGLISH
@@ -72,6 +73,7 @@ from argot.results import (
 )
 from argot.tools.answering.excerpts import choose_excerpt
 from argot.tools.retrieval.suggested_questions import write_question
+from argot.types import ReadTerm
 
 WEAK_BEYOND_ENGLISH = 0.8
 """Share of `weak_below` that holds beyond English, where evidence is judged by meaning: of German answers to the German
@@ -285,7 +287,9 @@ def _add_excerpts(nearest: Sequence[FoundPassage], reading: TurnReading) -> Iter
 
 
 def _build_jargon(reading: TurnReading) -> list[Jargon]:
-    """Return the terms that were understood, without those whose sense the asker has yet to choose."""
+    """Return the terms that were understood, without those whose sense the asker has yet to choose, and without
+    everyday words.
+    """
     still_open = {item["term"] for item in reading.turn["open_terms"]}
     return [
         Jargon(
@@ -298,8 +302,19 @@ def _build_jargon(reading: TurnReading) -> list[Jargon]:
             sense_id=term.sense.id,
         )
         for term in reading.terms
-        if get_term(term.mention) not in still_open
+        if get_term(term.mention) not in still_open and not _is_plain_word(term, reading)
     ]
+
+
+def _is_plain_word(term: ReadTerm, reading: TurnReading) -> bool:
+    """Return whether a term is an everyday word that is only described, in one way: "price". Everybody understands
+    it so, and nothing was searched in its place.
+    """
+    sense, surface = term.sense, term.mention.surface
+    if sense.expansion or surface.casefold() != sense.term.casefold() or surface.isupper():
+        return False
+    senses = [one for one in reading.senses.values() if one.term == sense.term]
+    return len(senses) <= 1 and (is_everyday_word(surface.casefold()) or is_well_known(surface))
 
 
 def _build_misses(reading: TurnReading, run: RunContext, *, waiting: bool) -> list[MissedTerm]:
@@ -335,8 +350,7 @@ def _build_choices(reading: TurnReading, run: RunContext) -> list[Choice]:
     if reading.turn["open_terms"]:
         item = reading.turn["open_terms"][0]
         offered = [reading.senses[sense] for sense in item["senses"] if sense in reading.senses]
-        meant = [make_sense_choice(item["term"], sense) for sense in offered]
-        return [*meant, Choice(answer=NONE_OF_THESE, term=item["term"])]
+        return [*make_sense_choices(item["term"], offered), Choice(answer=NONE_OF_THESE, term=item["term"])]
     if reading.turn["unknown"]:
         miss = reading.turn["unknown"][0]
         meant = [Choice(answer=f"{TERM}{term}", term=term) for term in _filter_suggestions(miss, run)]

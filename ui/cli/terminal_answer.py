@@ -107,7 +107,7 @@ def _print_understood(result: AskResult) -> None:
         say(f"\n{translate('Understood as')}:")
     for term in result.jargon:
         context = f" ({line(term.context)})" if term.context else ""
-        say(f"  {line(term.surface)} = {line(term.expansion or term.description or term.term)}{context}")
+        say(f"  {line(term.surface)} = {line(term.meaning)}{context}")
 
 
 def _print_misses(result: AskResult) -> None:

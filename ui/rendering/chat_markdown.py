@@ -23,6 +23,7 @@ from argot.results import (
     Jargon,
     MissedTerm,
     Sentence,
+    shorten_description,
 )
 from argot.service.usecases.documents.documents import PassageShown
 from argot.service.usecases.documents.pictures import PictureShown
@@ -430,7 +431,7 @@ def _name_writer(result: AskResult) -> str:
 def _format_choice(choice: Choice) -> str:
     if not (choice.expansion or choice.context):
         return escape_markdown(label_choice(choice))
-    description = f": {escape_markdown(choice.description)}" if choice.description else ""
+    description = f": {escape_markdown(shorten_description(choice.description))}" if choice.description else ""
     context = f" · {escape_markdown(choice.context)}" if choice.context else ""
     return f"**{escape_markdown(choice.expansion or choice.term)}**{context}{description}"
 

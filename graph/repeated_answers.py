@@ -12,9 +12,9 @@ from argot.tools.text.words import content_stems, stem, words
 from argot.types import Hit
 
 
-def find_unanswered_words(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], state: State) -> str:
-    """Return the words of a follow-up that neither the question before has nor a quotation that only repeats the last
-    answer; empty if it answers something else, or if the message is no follow-up.
+def find_repeated_question(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], state: State) -> str:
+    """Return the follow-up if the quotation only repeats the last answer, without the words that are new in the
+    follow-up; empty if it answers something else, or if the message is no follow-up.
 
     Some sentences of a long answer may be what the follow-up is about: "and if I just forgot it?" about those under the
     heading "Forgot your card". They are repeated if they and their headings have at least half of its new words.
@@ -29,10 +29,10 @@ def find_unanswered_words(sentences: Sequence[SentenceRecord], hits: Sequence[Hi
         return ""
     question = state["question"]
     asked = set(content_stems(before["stand_alone_question"]))
-    new = [(start, end) for word, start, end in words(question) if _is_new(word, asked)]
+    new = [word for word, _, _ in words(question) if _is_new(word, asked)]
     known = {*content_stems(" ".join(said)), *_list_heading_stems(sentences, hits)}
-    unknown = [(start, end) for start, end in new if stem(question[start:end].casefold()) not in known]
-    return question[unknown[0][0] : unknown[-1][1]] if 2 * len(unknown) > len(new) else ""
+    unknown = [word for word in new if stem(word) not in known]
+    return question if 2 * len(unknown) > len(new) else ""
 
 
 def _list_heading_stems(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]) -> list[str]:

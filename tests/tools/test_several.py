@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from argot.tools.reading.answer_types import asks_for_several
-from argot.tools.reading.comparisons import find_naming_texts
+from argot.tools.reading.comparisons import find_naming_texts, find_sides
 from argot.types import Mention, ReadTerm, Sense
 
 
@@ -49,3 +49,16 @@ def test_texts_that_name_a_side_are_found_by_the_language_of_the_question(
     sense = Sense(1, "WG", "Qualität", "Warngrenze")
     terms = [ReadTerm(Mention("WG", 0, 2), sense)]
     assert find_naming_texts(side, question, terms, texts) == places
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "hotel limit in London vs elsewhere",
+        "What is the difference between Ashmoor and the rest?",
+        "Was ist der Unterschied zwischen Berlin und anderswo?",
+    ],
+)
+def test_a_side_that_names_nothing_by_itself_is_not_compared(question: str) -> None:
+    assert find_sides(question) is None
+    assert find_sides("hotel limit in London vs hotel limit in Paris") is not None

@@ -253,6 +253,16 @@ def test_the_panel_names_the_heading_and_marks_the_cited_sentence() -> None:
     assert led.endswith("[Read it in the document](/library/d?passage=p&span=105-109#p)")
 
 
+def test_the_panel_joins_lines_of_a_markdown_file_that_its_author_wrapped() -> None:
+    text = "One two\nthree. Four\n  five.  \nSix.\n\n- a\n  b\n- c\n\n| x |\n| --- |\n| y |\n\n```\nz\nz\n```"
+    joined = "One two ~~three. Four   five.~~  \nSix.\n\n- a   b\n- c\n\n| x |\n| --- |\n| y |\n\n```\nz\nz\n```"
+    for uri, shown in (("file:///d.md", joined), ("file:///d.txt", text)):
+        of = Document("d", uri, "", "text/markdown", "r", "", "")
+        passage = show_passage(Passage("p", "d", "r", 0, 100, 100 + len(text), text, "", ()), of, "")
+        spans = [(108, 127)] if uri.endswith(".md") else []
+        assert format_passage(passage, spans) == shown
+
+
 def test_a_stage_has_readable_words() -> None:
     assert label_stage("retrieve") == "Searching the documents"
     assert label_stage("a_new_stage") == "A new stage"

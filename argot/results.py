@@ -25,6 +25,9 @@ STOPPED_MESSAGE = "This question was stopped before it was answered. Ask it agai
 NO_ANSWER = "No passage answers this for sure."
 """The first words of a refusal: passages that could matter may follow."""
 
+ASK_FOR_DOCUMENTS = "What documents do you have?"
+"""A question that every knowledge base answers, offered where its documents suggest none."""
+
 MAX_NEAREST_PASSAGES = 3
 """Number of passages that are shown if there is no answer."""
 

@@ -59,6 +59,7 @@ from argot.languages.catalogues import speak_as_asked, translate
 from argot.languages.detection import find_question_language
 from argot.languages.language_data import ENGLISH
 from argot.results import (
+    ASK_FOR_DOCUMENTS,
     MAX_NEAREST_PASSAGES,
     STOPPED_MESSAGE,
     AskResult,
@@ -72,6 +73,7 @@ from argot.results import (
     select_nearest,
 )
 from argot.tools.answering.excerpts import choose_excerpt
+from argot.tools.reading.chitchat import WITHOUT_EXAMPLES
 from argot.tools.retrieval.suggested_questions import write_question
 from argot.types import ReadTerm
 
@@ -246,8 +248,11 @@ def _write_small_talk(reading: TurnReading, run: RunContext, examples: Sequence[
 def _write_examples(reading: TurnReading, run: RunContext) -> list[str]:
     # The questions are worded again from what the reader may see now.
     found = [reading.passages[id_] for id_ in reading.turn.get("examples", []) if id_ in reading.passages]
-    worded = (write_question(passage, document, run.corpus.store, run.principal) for passage, document in found)
-    return [text for text in worded if text]
+    worded = [write_question(passage, document, run.corpus.store, run.principal) for passage, document in found]
+    kind = reading.turn.get("small_talk")
+    if any(worded) or not kind or kind in WITHOUT_EXAMPLES or not run.corpus.store.count_passages(run.principal):
+        return [text for text in worded if text]
+    return [translate(ASK_FOR_DOCUMENTS)]
 
 
 def _ask_back(turn: TurnPart, choices: Sequence[Choice]) -> str:

@@ -97,7 +97,9 @@ async def test_a_heading_that_finishes_the_one_above_makes_a_whole_question(tiny
 async def test_a_heading_that_is_no_question_is_no_example(tiny_kb: Any) -> None:
     tiny_kb.add("badges.md", BADGES.replace("How to renew a badge", "Renewal of badges"))
     ((offer, _),) = await asked(tiny_kb.run_context(), "What can you do?")
-    assert offer.examples == []
+    assert offer.examples == ["What documents do you have?"]
+    ((again, _),) = await asked(tiny_kb.run_context(), *offer.examples)
+    assert "badges.md" in again.answer and again.examples == []
 
 
 async def test_an_empty_knowledge_base_offers_no_examples(empty_kb: Any) -> None:

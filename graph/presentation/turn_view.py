@@ -140,7 +140,7 @@ def _assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting:
             *searched,
             *write_scope_notes(turn, run),
             *write_subject_notes(turn, run),
-            *write_reading_notes(reading, passages),
+            *write_reading_notes(reading, passages, run),
             *searches.notes,
             *write_model_notes(turn),
         ],

@@ -94,8 +94,9 @@ async def test_a_heading_that_finishes_the_one_above_makes_a_whole_question(tiny
     assert offer.examples == ["How do I renew a badge?"]
 
 
-async def test_a_heading_that_is_no_question_is_no_example(tiny_kb: Any) -> None:
-    tiny_kb.add("badges.md", BADGES.replace("How to renew a badge", "Renewal of badges"))
+@pytest.mark.parametrize("heading", ["Renewal of badges", "Want to renew a badge?"])
+async def test_a_heading_that_is_no_question_is_no_example(tiny_kb: Any, heading: str) -> None:
+    tiny_kb.add("badges.md", BADGES.replace("How to renew a badge", heading))
     ((offer, _),) = await asked(tiny_kb.run_context(), "What can you do?")
     assert offer.examples == ["What documents do you have?"]
     ((again, _),) = await asked(tiny_kb.run_context(), *offer.examples)

@@ -28,6 +28,8 @@ _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|appendix|annex|part)\s+[\dA-Z]+[.):]?|[A-Z]?\d[\d.]*[.):]?)\s+", re.IGNORECASE
 )
 _UNFINISHED = re.compile(r"(.*\w)\s?(?:\.{3}|…)\s?\??")
+_INVITATION = re.compile(r"(?:want|need|interested|looking|ready|curious|new (?:to|here)|have an?y?)\b", re.IGNORECASE)
+"""Headings that ask the reader something: "Need help?"."""
 _HOW_TO = re.compile(r"how to(?= \w)", re.IGNORECASE)
 # Headings of these words alone could occur in any document.
 _GENERAL = frozenset(
@@ -59,7 +61,7 @@ def read_as_question(heading: str) -> str:
     """
     if _HOW_TO.match(heading):
         return _HOW_TO.sub("How do I", heading).rstrip("?") + "?"
-    return heading if heading.endswith("?") else ""
+    return heading if heading.endswith("?") and not _INVITATION.match(heading) else ""
 
 
 def write_question(passage: Passage, document: Document, store: CorpusStore, principal: Principal) -> str:

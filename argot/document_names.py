@@ -17,6 +17,8 @@ _LEFTOVERS = (
     (re.compile(r"~.*\.tmp$|.*~$|#.*#$|\..*\.sw[a-p]$|4913$", re.IGNORECASE), "a temporary file of an editor"),
 )
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
+_SAYS_NOTHING = re.compile(r"(?:_?index|readme|default|main|home)\.\w{1,8}$", re.IGNORECASE)
+"""Names that many folders of a site or repository give to their first page."""
 _MEMBER = re.compile(rf"[^/]+(?:{'|'.join(map(re.escape, ARCHIVE_SUFFIXES))})!/.+$", re.IGNORECASE)
 
 
@@ -52,7 +54,7 @@ def listed_name_in(uri: str) -> str:
 
 def find_telling_folders(uris: Iterable[str]) -> dict[str, str]:
     """Return for each URI as many of its folders as tell it from the others of the same listed name: "north/pumps" for
-    "north/pumps/readme.md"; empty if no other has its name.
+    "north/pumps/plan.md". If no other has its name: its folder if the name says nothing, as "index.html", else nothing.
     """
     by_name: defaultdict[str, list[str]] = defaultdict(list)
     for uri in dict.fromkeys(uris):
@@ -63,7 +65,7 @@ def find_telling_folders(uris: Iterable[str]) -> dict[str, str]:
 def _find_folder(uri: str, alike: list[str]) -> str:
     own, others = _list_folders(uri), [_list_folders(one) for one in alike if one != uri]
     if not others:
-        return ""
+        return plain_text(unquote(own[-1])) if own and _SAYS_NOTHING.match(_get_last(uri)) else ""
     for depth in range(1, len(own) + 1):
         if all(one[-depth:] != own[-depth:] for one in others):
             return plain_text(unquote("/".join(own[-depth:])))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -23,6 +24,9 @@ STOPPED_MESSAGE = "This question was stopped before it was answered. Ask it agai
 
 NO_ANSWER = "No passage answers this for sure."
 """The first words of a refusal: passages that could matter may follow."""
+
+ASK_FOR_DOCUMENTS = "What documents do you have?"
+"""A question that every knowledge base answers, offered where its documents suggest none."""
 
 MAX_NEAREST_PASSAGES = 3
 """Number of passages that are shown if there is no answer."""
@@ -85,6 +89,15 @@ class AnswerContext(_Frozen):
     spans: list[tuple[int, int]] = Field([], description="[start, end) of the answer in the text, in characters")
 
 
+MAX_DESCRIPTION_CHARS = 120
+"""Characters of a description beside an answer or a choice; glossaries have descriptions of a hundred words."""
+
+
+def shorten_description(description: str) -> str:
+    """Return a description up to `MAX_DESCRIPTION_CHARS`, cut between words."""
+    return shorten(description, MAX_DESCRIPTION_CHARS, placeholder=" …")
+
+
 class Jargon(_Frozen):
     """The meaning that was chosen for one term of the question. `sense_id` 0: the meaning that the question itself
     explains.
@@ -106,8 +119,8 @@ class Jargon(_Frozen):
 
     @property
     def meaning(self) -> str:
-        """The fullest known form: the expansion, else the description, else the term."""
-        return self.expansion or self.description or self.term
+        """The expansion, else the beginning of the description, else the term."""
+        return self.expansion or shorten_description(self.description) or self.term
 
 
 class MissedTerm(_Frozen):

@@ -15,7 +15,7 @@ from rapidfuzz import fuzz
 from argot.errors import Conflict, InvalidInput
 from argot.language import AUXILIARIES, INTERROGATIVES
 from argot.languages.catalogues import translate, translate_to_all
-from argot.results import Choice
+from argot.results import Choice, shorten_description
 from argot.tools.retrieval.sibling_documents import Sibling
 from argot.tools.text.words import bare
 from argot.types import Sense
@@ -88,12 +88,18 @@ def parse_choice(reply: str, choices: Sequence[Choice]) -> str | None:
     return _match_number(plain, choices) or _match_phrase(plain, offered) or _match_words(text, plain, choices)
 
 
-def make_sense_choice(term: str, sense: Sense) -> Choice:
+def make_sense_choices(term: str, senses: Sequence[Sense]) -> list[Choice]:
+    """Return the choices of these senses for a term of the question. A context that all share tells none apart."""
+    shared = len({sense.context for sense in senses}) == 1 and all(sense.expansion for sense in senses)
+    return [make_sense_choice(term, sense, with_context=not shared) for sense in senses]
+
+
+def make_sense_choice(term: str, sense: Sense, *, with_context: bool = True) -> Choice:
     """Return the choice of this sense for a term of the question."""
     return Choice(
         answer=f"{SENSE}{sense.id}",
         term=term,
-        context=sense.context,
+        context=sense.context if with_context else "",
         expansion=sense.expansion,
         description=sense.description,
     )
@@ -122,7 +128,7 @@ def describe_choice(choice: Choice) -> str:
         return translate("answer anyway")
     if choice.answer.startswith(TERM):
         return f"{choice.term} ({translate('did you mean this?')})"
-    meaning = choice.expansion or choice.description or choice.term
+    meaning = choice.expansion or shorten_description(choice.description) or choice.term
     return f"{meaning} ({choice.context})" if choice.context else meaning
 
 

@@ -32,7 +32,7 @@ def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | N
     what no passage says ("starts at 1 …").
     """
     text = strip_marks(draft, len(hits), quoted=asked is None)
-    sentences = _split_draft(text)
+    sentences = _split_draft(text) if asked is not None else _drop_repeated(_split_draft(text))
     if not run.profile.match_references:
         return sentences
     if asked is None:
@@ -99,6 +99,24 @@ def _split_draft(text: str) -> list[SentenceRecord]:
         found.append(SentenceRecord(gap=text[end:first], text=text[first:last], citations=[]))
         end = last
     return found
+
+
+def _drop_repeated(sentences: Sequence[SentenceRecord]) -> list[SentenceRecord]:
+    """Return the sentences without those that stand above word for word. Rows, items, headings and code stay: they
+    belong to what is around them.
+    """
+    kept: list[SentenceRecord] = []
+    said: set[str] = set()
+    gap = ""
+    for one in sentences:
+        if one["text"] in said and not LIST_ENTRY.match(one["text"]) and not one["text"].startswith(("|", "#", "`")):
+            gap = gap or one["gap"]
+            continue
+        # The next sentence takes the place of the one that is left out.
+        kept.append(one if len(gap) <= len(one["gap"]) else {**one, "gap": gap})
+        said.add(one["text"])
+        gap = ""
+    return kept
 
 
 def _cite_named(

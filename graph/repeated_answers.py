@@ -12,9 +12,9 @@ from argot.tools.text.words import content_stems, locate_stems
 from argot.types import Hit
 
 
-def find_unanswered_words(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], state: State) -> str:
-    """Return the words of a follow-up that neither the question before has nor a quotation that only repeats the last
-    answer; empty if it answers something else, or if the message is no follow-up.
+def find_repeated_question(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], state: State) -> str:
+    """Return the follow-up if the quotation only repeats the last answer, without the words that are new in the
+    follow-up; empty if it answers something else, or if the message is no follow-up.
 
     Some sentences of a long answer may be what the follow-up is about: "and if I just forgot it?" about those under the
     heading "Forgot your card". They are repeated if they and their headings have at least half of its new words.
@@ -31,10 +31,9 @@ def find_unanswered_words(sentences: Sequence[SentenceRecord], hits: Sequence[Hi
     # A follow-up may be too short to show its language.
     language = identify_listed_language(state["stand_alone_question"])
     asked = content_stems(before["stand_alone_question"], language)
-    new = [place for place in locate_stems(question, language) if place[0] not in asked]
+    new = [one for one, _, _ in locate_stems(question, language) if one not in asked]
     known = content_stems(" ".join([*said, *_list_headings(sentences, hits)]), language)
-    unknown = [(start, end) for one, start, end in new if one not in known]
-    return question[unknown[0][0] : unknown[-1][1]] if 2 * len(unknown) > len(new) else ""
+    return question if 2 * sum(one not in known for one in new) > len(new) else ""
 
 
 def _list_headings(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]) -> list[str]:

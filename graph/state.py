@@ -196,7 +196,7 @@ class TurnPart(TypedDict, total=False):
     question that no document has, and terms that only the glossary has. `numbered_parts`: the parts that the
     question names by a printed number ("clause 2.2"), as passage (id), start and end in its text; `missing_parts`:
     such names that occur in no document near the question. `unanswered`: those of a message's questions for which
-    no passage is relevant. `repeated`: the words of a follow-up about which the documents say nothing but the last
+    no passage is relevant. `repeated`: a follow-up to which the documents say nothing but the last
     answer. `defined`: the senses (ids) whose meaning was asked for; the answer begins with them. `small_talk`: its
     kind, if nothing was asked; `examples` are passages (ids) that answer an example question, `recalled` the
     questions of the conversation that were asked for. `open_subject`: the ambiguous subject that the asker is to

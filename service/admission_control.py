@@ -23,7 +23,7 @@ from math import ceil
 from typing import Protocol
 
 from argot.errors import ServiceStopping, TooManyQuestions
-from argot.languages.catalogues import translate
+from argot.languages.catalogues import translate, translate_number
 from argot.service.leaky_buckets import LeakyBuckets
 from argot.settings import Settings
 from argot.types import LOCAL_NAME, Principal
@@ -303,10 +303,11 @@ def _busy(limits: Limits) -> TooManyQuestions:
 def _too_fast(per_minute: int, seconds: float) -> TooManyQuestions:
     wait = ceil(seconds)
     return TooManyQuestions(
-        translate(
-            "You have asked %(number)s questions within a minute. Ask again in %(seconds)s seconds.",
-            number=per_minute,
-            seconds=wait,
+        translate_number(
+            "You have asked %(questions)s questions within a minute. Ask again in %(number)s second.",
+            "You have asked %(questions)s questions within a minute. Ask again in %(number)s seconds.",
+            wait,
+            questions=per_minute,
         ),
         wait,
     )

@@ -40,6 +40,11 @@ def points_below(sentence: str, language: str) -> bool:
     return _compile_words(language, "points_below").search(sentence) is not None
 
 
+def says_changed(sentence: str, language: str) -> bool:
+    """Return whether a sentence of a document says that parts of it were replaced: "Parts 4.3 and 4.9 were changed"."""
+    return _compile_words(language, "says_changed").search(sentence) is not None
+
+
 @cache
 def _compile_labels() -> re.Pattern[str]:
     return re.compile(rf"\W*(?:{join_quoted_words('labels')})\W*", re.IGNORECASE)

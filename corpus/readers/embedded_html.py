@@ -1,4 +1,5 @@
-"""HTML within Markdown: tags with a meaning become Markdown, pictures and links that lead elsewhere are removed.
+"""HTML within Markdown: tags with a meaning become Markdown, pictures and links that lead elsewhere are removed, and so
+are the tags of site generators.
 
 READMEs contain raw HTML, badges and rows of links within the page. These are no text, and quoted they are noise. Only
 tags of HTML count: "<name>" and "x < 5" stay. Code stays as it is. The work is linear in the text.
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from argot.corpus.readers.html import convert_html
+from argot.corpus.readers.template_tags import END_OF_RAW, TEMPLATE_TAG, write_template_tag
 
 _BLOCK_TAGS = (
     "p|div|center|section|article|header|footer|main|aside|figure|figcaption|blockquote|details|summary|picture|dl"
@@ -19,6 +21,8 @@ _BLOCK_TAGS += "|dt|dd|hr|html|body|head|title|ul|ol|li|tr|td|th|thead|tbody|for
 _INLINE_TAGS = (
     "abbr|acronym|b|big|cite|del|dfn|em|font|i|img|ins|kbd|mark|q|s|small|source|span|strike|strong|sub|u|var|wbr"
 )
+_CONTROL_TAGS = "button|label|legend|fieldset|option|select|time|data|output"
+"""Words that may stand in angle brackets as placeholders: tags only with attributes, or if they are closed."""
 _ANCHOR_LINK = r"\[[^\]\n]{1,200}\]\(\#[^)\s]{0,300}\)"
 _IMAGE = r"!\[[^\]\n]{0,300}\](?:\([^)\n]{0,2000}\)|\[[^\]\n]{0,200}\])"
 _LINK_SEPARATORS = r"[ \t|•·–—/\\-]*"
@@ -29,9 +33,13 @@ _MARK = re.compile(
         | (?P<contents>[ \t]{{0,20}}(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]+{_ANCHOR_LINK}
             |{_ANCHOR_LINK}(?:{_LINK_SEPARATORS}{_ANCHOR_LINK}){{1,40}})[ \t]*$))
         | (?P<indented>(?<=\n\n)(?:[ ]{{4}}|\t)[^\n]*(?:\n(?:[ ]{{4}}|\t)[^\n]*)*)
-        | (?=[<`\[])(?:(?P<code>(?<!`)`{{1,20}}(?!`))
+        | (?=[<`\[{{])(?:(?P<code>(?<!`)`{{1,20}}(?!`))
             | (?P<badge>\[{_IMAGE}\](?:\([^)\n]{{0,2000}}\)|\[[^\]\n]{{0,200}}\]))
             | (?P<comment><!--)
+            | (?P<template>{TEMPLATE_TAG})
+            | <(?P<control>{_CONTROL_TAGS})(?:\s[^<>]{{0,2000}}=[^<>]{{0,2000}}>
+                |[^<>]{{0,200}}>(?=[^<]{{0,500}}</(?P=control)\s*>))
+            | </(?:{_CONTROL_TAGS})\s{{0,9}}>
             | (?P<menu>{_LOCAL_LINK}(?:[\s|•·–—/\\-]{{1,20}}{_LOCAL_LINK}){{1,40}}(?=\s{{0,20}}(?:</|\n|\Z)))
             | <(?P<whole>script|style|nav|svg|table|pre|h[1-6]|a|code|tt|samp|sup)(?=[\s>])
               (?P<attributes>[^<>]{{0,2000}})>
@@ -53,8 +61,10 @@ _MAX_SHEETS_CHARS = 20_000
 
 
 def convert_embedded_html(markdown: str) -> str:
-    """Return the Markdown without HTML, badges and links within the page; HTML with a meaning becomes Markdown."""
-    return _HtmlCleaner(markdown).clean() if "<" in markdown or "](" in markdown else markdown
+    """Return the Markdown without HTML, template tags, badges and links within the page; HTML with a meaning becomes
+    Markdown.
+    """
+    return _HtmlCleaner(markdown).clean() if re.search(r"<|\]\(|\{[%:{]", markdown) else markdown
 
 
 def estimate_elements(markdown: str) -> int:
@@ -100,6 +110,8 @@ class _HtmlCleaner:
                 self._list_end = mark.end()
         elif mark["comment"]:
             self._parts.append(mark.group() if self._end("-->") is None else "")
+        elif mark["template"]:
+            self._convert_template_tag(mark)
         elif mark["whole"]:
             self._convert_element(mark["whole"].lower(), mark)
         elif mark["line"]:
@@ -177,6 +189,14 @@ class _HtmlCleaner:
             self._parts.append(" ".join(drawn.replace("|", r"\|").split()))
         else:
             self._add_block(drawn)
+
+    def _convert_template_tag(self, mark: re.Match[str]) -> None:
+        end = END_OF_RAW.search(self._text, self._at) if mark["statement"] == "raw" else None
+        if end is not None:  # the text shows template tags
+            self._parts.append(self._text[self._at : end.start()])
+            self._at = end.end()
+        else:
+            self._parts.append(write_template_tag(mark, self._text[max(0, mark.start() - 2) : mark.start()]))
 
     def _convert_block_tag(self, mark: re.Match[str]) -> None:
         if self._is_in_row():

@@ -13,7 +13,7 @@ from argot.graph.nodes.generate_answer import (
     write_draft,
 )
 from argot.graph.quoting_evidence import judge_for_quoting
-from argot.graph.repeated_answers import find_unanswered_words
+from argot.graph.repeated_answers import find_repeated_question
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord, State, TurnPart
 from argot.graph.table_cells import keep_dividers
@@ -48,7 +48,7 @@ async def match_references(state: State, run: RunContext) -> Step:
             sentences = await asyncio.to_thread(check_draft, draft, hits, run)
             update |= {**judged, "answered_by": "extractive", "replaced": True}
     supported = select_checked(sentences)
-    if not by_model and (repeated := find_unanswered_words(sentences, hits, state)):
+    if not by_model and (repeated := find_repeated_question(sentences, hits, state)):
         tell_retract()
         return Step({**update, "sentences": [], "repeated": repeated}, "only what was answered before")
     if run.profile.match_references and not select_cited(sentences):

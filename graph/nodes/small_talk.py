@@ -5,11 +5,8 @@ import asyncio
 from argot.graph.node_frame import Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
+from argot.tools.reading.chitchat import WITHOUT_EXAMPLES
 from argot.tools.retrieval.suggested_questions import Trial, choose_examples
-
-_KINDS_WITHOUT_EXAMPLES = ("thanks", "farewell", "no_file", "recall", "library", "glossary")
-"""Kinds of small talk after which nothing is offered: farewells, and remarks about a file, earlier messages, the
-documents or the glossary."""
 
 
 async def small_talk(state: State, run: RunContext) -> Step:
@@ -19,7 +16,7 @@ async def small_talk(state: State, run: RunContext) -> Step:
     are worded whenever they are shown, from what the reader may see then.
     """
     offered: list[str] = []
-    if state["small_talk"] not in _KINDS_WITHOUT_EXAMPLES:
+    if state["small_talk"] not in WITHOUT_EXAMPLES:
         trial = Trial(run.corpus, run.principal, run.scorer, run.profile, run.scope)
         offered = await asyncio.to_thread(choose_examples, trial)
     return Step({"status": "small_talk", "examples": offered}, "no question: nothing is searched")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from argot.graph.presentation.document_notes import write_disagreement_note, write_succession_notes
+from argot.graph.presentation.document_notes import (
+    write_change_notes,
+    write_disagreement_note,
+    write_succession_notes,
+)
 from argot.graph.presentation.language_wording import write_language_notes
 from argot.graph.presentation.turn_reading import TurnReading, join_text
 from argot.graph.presentation.wording import write_notes, write_selection_note
+from argot.graph.run_context import RunContext
 from argot.languages.catalogues import translate
 from argot.results import WRITTEN_BY, FoundPassage
 from argot.tools.answering.disagreements import find_disagreements
@@ -20,13 +25,15 @@ MAX_DISAGREEMENTS = 3
 """Number of notes about disagreeing passages under one answer."""
 
 
-def write_reading_notes(reading: TurnReading, passages: Sequence[FoundPassage]) -> list[str]:
+def write_reading_notes(reading: TurnReading, passages: Sequence[FoundPassage], run: RunContext) -> list[str]:
     """Return the notes about a turn and the documents behind its answer."""
     notes = write_notes(reading.turn, reading.terms, reading.senses, hidden=_count_hidden(reading))
     documents = [reading.passages[one.passage_id][1] for one in passages]
-    cited = {held[1].id for _, held in _list_cited(reading)}
-    answered = reading.turn["status"] == "answered"
-    said = [*_write_disagreements(reading), *write_succession_notes(documents, cited)] if answered else []
+    cited = {held[1].id: held[1] for _, held in _list_cited(reading)}
+    said = []
+    if reading.turn["status"] == "answered":
+        said = [*_write_disagreements(reading), *write_succession_notes(documents, cited)]
+        said += write_change_notes(cited.values(), run)
     languages = write_language_notes(reading, [passage for _, (passage, _) in _list_cited(reading)])
     return [*notes, *_write_unit_notes(reading), *_write_selections(reading), *said, *languages]
 

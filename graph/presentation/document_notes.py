@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from itertools import permutations
+from textwrap import shorten
 
+from argot.graph.run_context import RunContext
 from argot.languages.catalogues import quote_name, translate
+from argot.languages.detection import identify_listed_language
+from argot.languages.quoted_words import says_changed
+from argot.results import TOOL_RESULT
 from argot.tools.answering.disagreements import Disagreement
 from argot.tools.answering.freshness import freshness
 from argot.tools.answering.succession import find_successors
 from argot.tools.text.document_subject import list_unlike_fields, strip_revision
+from argot.tools.text.markdown_prose import extract_prose
+from argot.tools.text.sentences import split_sentences
 from argot.types import Document
 
+_MAX_HEAD_CHARS = 1_000
+"""Characters of a document's beginning in which it may say that parts of it were replaced."""
+_MAX_NOTICE_CHARS = 200
 _MAX_VALUE_CHARS = 80
 """Number of characters quoted from a document's description of itself."""
 
@@ -34,6 +44,21 @@ def write_disagreement_note(found: Disagreement) -> str:
     """Return both sentences side by side, each with its document and that document's date."""
     said, other = _quote_sentence(found.said, found.held[1]), _quote_sentence(found.other, found.other_held[1])
     return translate("Two documents disagree: %(said)s; %(other)s.", said=said, other=other)
+
+
+def write_change_notes(documents: Iterable[Document], run: RunContext) -> list[str]:
+    """Return a note for each of these documents that says at its beginning that parts of it were replaced."""
+    notes = []
+    for document in {document.id: document for document in documents}.values():
+        if document.uri.startswith(TOOL_RESULT):
+            continue
+        head = run.corpus.store.markdown(run.principal, document.revision_id)[:_MAX_HEAD_CHARS]
+        language = identify_listed_language(head)
+        said = (extract_prose(head[start:end]).text for start, end in split_sentences(head))
+        if sentence := next((one for one in said if says_changed(one, language)), ""):
+            shown = quote_name(shorten(sentence, _MAX_NOTICE_CHARS, placeholder=" …"))
+            notes.append(translate("%(document)s says of itself: %(sentence)s", document=document.name, sentence=shown))
+    return notes
 
 
 def _quote_sentence(sentence: str, document: Document) -> str:

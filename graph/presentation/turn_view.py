@@ -20,7 +20,7 @@ from argot.graph.choices import (
     TERM,
     describe_choice,
     make_document_choice,
-    make_sense_choice,
+    make_sense_choices,
 )
 from argot.graph.presentation.answer_context import build_answer_context
 from argot.graph.presentation.answer_notes import write_reading_notes
@@ -54,10 +54,12 @@ from argot.graph.state_records import MIN_LIKELY_CONTEXT_SCORE, find_agreed_cont
 from argot.graph.subjects import load_offered, write_subject_notes
 from argot.graph.thread_files import write_scope_notes
 from argot.graph.tool_results import find_results
+from argot.jargon_db.lookup.ordinary_words import is_everyday_word, is_well_known
 from argot.languages.catalogues import speak_as_asked, translate
 from argot.languages.detection import find_question_language
 from argot.languages.language_data import ENGLISH
 from argot.results import (
+    ASK_FOR_DOCUMENTS,
     MAX_NEAREST_PASSAGES,
     STOPPED_MESSAGE,
     AskResult,
@@ -71,7 +73,9 @@ from argot.results import (
     select_nearest,
 )
 from argot.tools.answering.excerpts import choose_excerpt
+from argot.tools.reading.chitchat import WITHOUT_EXAMPLES
 from argot.tools.retrieval.suggested_questions import write_question
+from argot.types import ReadTerm
 
 WEAK_BEYOND_ENGLISH = 0.8
 """Share of `weak_below` that holds beyond English, where evidence is judged by meaning: of German answers to the German
@@ -136,7 +140,7 @@ def _assemble(turn: Mapping[str, Any], run: RunContext, thread: str, *, waiting:
             *searched,
             *write_scope_notes(turn, run),
             *write_subject_notes(turn, run),
-            *write_reading_notes(reading, passages),
+            *write_reading_notes(reading, passages, run),
             *searches.notes,
             *write_model_notes(turn),
         ],
@@ -244,8 +248,11 @@ def _write_small_talk(reading: TurnReading, run: RunContext, examples: Sequence[
 def _write_examples(reading: TurnReading, run: RunContext) -> list[str]:
     # The questions are worded again from what the reader may see now.
     found = [reading.passages[id_] for id_ in reading.turn.get("examples", []) if id_ in reading.passages]
-    worded = (write_question(passage, document, run.corpus.store, run.principal) for passage, document in found)
-    return [text for text in worded if text]
+    worded = [write_question(passage, document, run.corpus.store, run.principal) for passage, document in found]
+    kind = reading.turn.get("small_talk")
+    if any(worded) or not kind or kind in WITHOUT_EXAMPLES or not run.corpus.store.count_passages(run.principal):
+        return [text for text in worded if text]
+    return [translate(ASK_FOR_DOCUMENTS)]
 
 
 def _ask_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
@@ -285,7 +292,9 @@ def _add_excerpts(nearest: Sequence[FoundPassage], reading: TurnReading) -> Iter
 
 
 def _build_jargon(reading: TurnReading) -> list[Jargon]:
-    """Return the terms that were understood, without those whose sense the asker has yet to choose."""
+    """Return the terms that were understood, without those whose sense the asker has yet to choose, and without
+    everyday words.
+    """
     still_open = {item["term"] for item in reading.turn["open_terms"]}
     return [
         Jargon(
@@ -298,8 +307,19 @@ def _build_jargon(reading: TurnReading) -> list[Jargon]:
             sense_id=term.sense.id,
         )
         for term in reading.terms
-        if get_term(term.mention) not in still_open
+        if get_term(term.mention) not in still_open and not _is_plain_word(term, reading)
     ]
+
+
+def _is_plain_word(term: ReadTerm, reading: TurnReading) -> bool:
+    """Return whether a term is an everyday word that is only described, in one way: "price". Everybody understands
+    it so, and nothing was searched in its place.
+    """
+    sense, surface = term.sense, term.mention.surface
+    if sense.expansion or surface.casefold() != sense.term.casefold() or surface.isupper():
+        return False
+    senses = [one for one in reading.senses.values() if one.term == sense.term]
+    return len(senses) <= 1 and (is_everyday_word(surface.casefold()) or is_well_known(surface))
 
 
 def _build_misses(reading: TurnReading, run: RunContext, *, waiting: bool) -> list[MissedTerm]:
@@ -335,8 +355,7 @@ def _build_choices(reading: TurnReading, run: RunContext) -> list[Choice]:
     if reading.turn["open_terms"]:
         item = reading.turn["open_terms"][0]
         offered = [reading.senses[sense] for sense in item["senses"] if sense in reading.senses]
-        meant = [make_sense_choice(item["term"], sense) for sense in offered]
-        return [*meant, Choice(answer=NONE_OF_THESE, term=item["term"])]
+        return [*make_sense_choices(item["term"], offered), Choice(answer=NONE_OF_THESE, term=item["term"])]
     if reading.turn["unknown"]:
         miss = reading.turn["unknown"][0]
         meant = [Choice(answer=f"{TERM}{term}", term=term) for term in _filter_suggestions(miss, run)]

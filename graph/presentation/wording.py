@@ -146,7 +146,7 @@ def write_abstention(
     Args:
         nearest: the passages that could matter.
         unwritten: for any evidence, because the profile asks for no answer.
-        repeated: the words about which the passages say nothing but the last answer.
+        repeated: the follow-up to which the passages say nothing but the last answer.
         untold: the reason why Argot cannot tell whether the documents answer; empty: it can.
     """
     if unwritten:
@@ -154,7 +154,7 @@ def write_abstention(
     elif untold:
         said = untold
     elif repeated:
-        said = translate("No passage says more about “%(words)s” than the answer above.", words=repeated)
+        said = translate("No answer to “%(question)s” was found beyond the one above.", question=repeated)
     else:
         said = translate(NO_ANSWER) if nearest else translate("No passage comes close enough to answer this.")
     if not nearest:

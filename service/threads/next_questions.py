@@ -1,13 +1,13 @@
 """Suggested next questions, made from the documents near an answer: never invented, and tested before.
 
 A suggestion is a question that a model once derived from a passage (RAIDD 2.2, Q), a heading near the answer that is
-one ("How to reset a key"), or a glossary term in the cited passages. It is offered only if a search for it returns its
+one ("How to reset a key"), or a glossary term in the answer. It is offered only if a search for it returns its
 source on top. Other headings make no question that a person would ask.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -66,9 +66,7 @@ def _list_candidates(run: RunContext, last: AskResult) -> Iterator[_Candidate]:
     yield from _list_derived(run, list(good), last)
     nearest = [good[id_] for id_ in good if id_ in cited] or list(good.values())[:1]
     headings = list(_list_headings(run, nearest, last))
-    terms = list(
-        _list_terms(run, [good[id_][0] for id_ in good if id_ in cited] or [one for one, _ in good.values()], last)
-    )
+    terms = list(_list_terms(run, good, last))
     for place in range(max(len(headings), len(terms))):
         yield from headings[place : place + 1]
         yield from terms[place : place + 1]
@@ -99,24 +97,33 @@ def _list_headings(
 
 
 def _ask_by_heading(found: Sequence[tuple[Passage, Document]], last: AskResult) -> Iterator[_Candidate]:
-    told = set(content_stems(f"{last.question} {last.stand_alone_question} {last.answer}"))
+    asked = set(content_stems(f"{last.question} {last.stand_alone_question}"))
+    told = asked | set(content_stems(last.answer))
     for passage, document in found:
         question = read_as_question(find_telling_heading(passage, document))
         words = set(content_stems(question))
         # A question about something else would be noise, and one with no new word was answered.
-        if words & told and not words <= told:
+        if words & asked and not words <= told:
             yield _Candidate(question, passage.id)
 
 
-def _list_terms(run: RunContext, passages: Sequence[Passage], last: AskResult) -> Iterator[_Candidate]:
+def _list_terms(
+    run: RunContext, passages: Mapping[str, tuple[Passage, Document]], last: AskResult
+) -> Iterator[_Candidate]:
+    """List the terms of the sentences quoted, except those whose meaning stands beside them."""
     matcher = run.glossary.lookup.matcher(run.principal)
     known = {one.term for one in last.jargon}
-    for passage in passages:
-        found = {mention.term: mention.surface for mention in matcher.find(passage.text) if mention.term}
+    said = last.answer.casefold()
+    for sentence in last.sentences:
+        passage = next((passages[one.passage_id][0] for one in sentence.citations if one.passage_id in passages), None)
+        if passage is None:
+            continue
+        found = {mention.term: mention.surface for mention in matcher.find(sentence.text) if mention.term}
         senses = run.glossary.lookup.senses(run.principal, [term for term in found if term not in known])
         for term, some in senses.items():
             # A term with several senses would only be asked back.
-            if len(some) == 1 and some[0].expansion and some[0].term not in known:
+            told = len(some) == 1 and some[0].expansion.casefold() in said
+            if len(some) == 1 and some[0].expansion and some[0].term not in known and not told:
                 known.add(term)
                 yield _Candidate(_ask_meaning(some[0].term, last), passage.id)
 

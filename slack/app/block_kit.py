@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from argot.languages.catalogues import quote_name, speak_as_asked, translate
 from argot.locations import place
-from argot.results import NO_ANSWER, AskResult, Choice, FoundPassage, FoundPicture, Sentence
+from argot.results import NO_ANSWER, AskResult, Choice, FoundPassage, FoundPicture, Sentence, shorten_description
 from argot.slack.app.job_contents import NewsToTell
 from argot.slack.app.mrkdwn import link, plain, quote_markdown, split_text
 from argot.ui.rendering.cell_marks import mark_cells
@@ -312,7 +312,7 @@ def _render_rows(buttons: Iterable[Block | None]) -> list[Block]:
 def _describe_choice(choice: Choice) -> str:
     if not (choice.expansion or choice.context):
         return plain(label_choice(choice))
-    description = f": {plain(choice.description)}" if choice.description else ""
+    description = f": {plain(shorten_description(choice.description))}" if choice.description else ""
     context = f" · {plain(choice.context)}" if choice.context else ""
     return f"*{plain(choice.expansion or choice.term)}*{context}{description}"
 

@@ -14,4 +14,8 @@ def test_as_much_of_the_folder_is_given_as_tells_documents_apart() -> None:
         "upload://ann/old/rota.md": "old",
     }
     assert find_telling_folders(folders) == folders
+    assert find_telling_folders(["https://a.example/travel/index.html", "index.md"]) == {
+        "https://a.example/travel/index.html": "travel",
+        "index.md": "",
+    }
     assert find_telling_folders(["rota.md", "a/rota.md"]) == {"rota.md": "", "a/rota.md": "a"}

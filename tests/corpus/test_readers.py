@@ -19,7 +19,7 @@ from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import SimpleDocTemplate, Table, TableStyle
 
 from argot.corpus.chunking.passages import build_passages
-from argot.corpus.readers import SUFFIXES, ReadLimits, read_document
+from argot.corpus.readers import SUFFIXES, ReadLimits, read_document, read_with_ledger
 from argot.corpus.readers.reader_process import read_in_child
 from argot.corpus.readers.reader_protocol import CutDocument
 from argot.errors import UnreadableDocument
@@ -235,6 +235,8 @@ def test_html_in_markdown_becomes_markdown_or_is_removed() -> None:
     [
         "Give the <name>, and x < 5 or y > 3; `<br>` and ``<b>`` stay.",
         "```html\n<div>\n<!-- so -->\n</div>\n```\n\nAfter `it <b>` comes more.",
+        "Dear {{ name }}, say {% so, or 5 %, set {:?} and {:>8}; `{% page 'x' %}` stays.",
+        "docker tag <label>, press <button> or <time>.",
         "Above:\n\n    <table><tr><td>code</td></tr></table>\n\nBelow.",
         "~~~\n<p>never closed",
         "An <!-- that never ends, and Vec<u8>, List<string>.",
@@ -244,6 +246,28 @@ def test_html_in_markdown_becomes_markdown_or_is_removed() -> None:
 )
 def test_text_that_only_looks_like_html_is_kept(markdown: str) -> None:
     assert read(markdown, "a.md").markdown == markdown
+
+
+@pytest.mark.parametrize(
+    ("source", "markdown"),
+    [
+        ('See [the editors]({% page "tools/editors/#one" %}).', "See [the editors](tools/editors/#one)."),
+        (
+            "See [the guide]({{ base.url }}/guide) or [it]({{< ref 'a b.md' >}}).",
+            "See [the guide](/guide) or [it](a%20b.md).",
+        ),
+        ('{% alert "info" %}Ask in {% slack_channel "travel" %}.{% endalert %}', "Ask in travel."),
+        ('{%- include "head.html"\n   steps:2 -%}{% if page.x == "y" %}Go.{% endif %}', "Go."),
+        ("{{< note >}}Go.{{< /note >}}\n{: .wide}", "Go.\n"),
+        ("{% raw %}Write {% page 'x' %}{% endraw %} so.", "Write {% page 'x' %} so."),
+        ('<h3><button\n  class="wide" type="button"\n>\nStep 1\n</button></h3>\nGo.', "### Step 1\n\nGo."),
+        ("<label>Name</label> is <button>Save</button>.", "Name is Save."),
+    ],
+)
+def test_tags_of_site_generators_and_forms_are_left_out_of_markdown(source: str, markdown: str) -> None:
+    parsed, ledger = read_with_ledger(source.encode(), "a.md", LIMITS)
+    assert parsed.markdown == markdown
+    assert ledger.lost == []
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 import pytest
 
 from argot.errors import Conflict, InvalidInput
-from argot.graph.choices import parse_choice
+from argot.graph.choices import describe_choice, make_sense_choices, parse_choice
 from argot.results import Choice
+from argot.types import Sense
 
 SENSES = [
     Choice(
@@ -116,3 +117,20 @@ def test_words_that_fit_several_choices_are_refused() -> None:
 def test_the_button_of_an_earlier_choice_is_refused() -> None:
     with pytest.raises(Conflict, match="no longer open"):
         parse_choice("sense:1234", SENSES)
+
+
+def test_a_context_is_named_only_where_it_tells_meanings_apart() -> None:
+    decision = Sense(1, "ADR", "general", "Architecture Decision Record")
+    dispute = Sense(2, "ADR", "general", "Alternative Dispute Resolution", "a way to settle " + "disputes " * 100)
+    reaction = Sense(3, "ADR", "Pharmacy", "Adverse Drug Reaction")
+    assert list(map(describe_choice, make_sense_choices("ADR", [decision, dispute]))) == [
+        "Architecture Decision Record",
+        "Alternative Dispute Resolution",
+    ]
+    assert [one.context for one in make_sense_choices("ADR", [decision, reaction])] == ["general", "Pharmacy"]
+
+
+def test_a_meaning_that_is_only_described_is_offered_by_the_beginning_of_the_description() -> None:
+    (choice,) = make_sense_choices("ADR", [Sense(2, "ADR", "Legal", "", "a way to settle " + "disputes " * 100)])
+    said = describe_choice(choice)
+    assert said.startswith("a way to settle disputes") and said.endswith("disputes … (Legal)") and len(said) < 140

@@ -19,6 +19,15 @@ def test_markup_alone_is_not_a_sentence_and_stays_in_the_gap(tiny_kb: Any) -> No
     assert sentences[1]["gap"] == "\n\n*\n\n"
 
 
+def test_a_sentence_is_quoted_once(tiny_kb: Any) -> None:
+    draft = "A drive is stored cold.\n\nIt is read.\n\nA drive is stored cold. It is dry.\n\n- A\n- A"
+    passage = Passage("p", "d", "r", 0, 0, len(draft), draft, "Storage", ("Storage",))
+    document = Document("d", "test:///storage.md", "Storage", "text/markdown", "r", "h", "2026-01-01")
+    sentences = check_draft(draft, [Hit(passage, document, 0.9)], tiny_kb.run_context())
+    shown = "".join(one["gap"] + one["text"] for one in sentences)
+    assert shown == "A drive is stored cold.\n\nIt is read.\n\nIt is dry.\n\n- A\n- A"
+
+
 CARD = "Open the gate with the blue card or the key of the porter."
 YARD = "The yard behind the gate is the depot of the trams. Trams older than 40 years are kept in Hall 3."
 HALL = "The trams in Hall 3 are older than 40 years, and the hall is open on Sunday."

@@ -653,3 +653,26 @@ async def test_an_invalid_question_is_refused_before_any_stage_runs(tiny_kb: Any
 )
 async def test_odd_text_is_handled_as_an_ordinary_question(tiny_kb: Any, question: str) -> None:
     assert (await ask_once(tiny_kb.run_context(), question)).status in {"answered", "abstained", "needs_choice"}
+
+
+async def test_an_everyday_word_with_a_description_alone_is_not_explained_to_the_asker(tiny_kb: Any) -> None:
+    tiny_kb.glossary.senses.add("Price", "Legal", "", "the amount of money that a buyer pays a seller " * 9)
+    tiny_kb.glossary.senses.add("HoldBox", "Legal", "", "the place " * 90)
+    result = await ask_once(tiny_kb.run_context(), "What is the price of a HoldBox pole?")
+    assert [jargon.term for jargon in result.jargon] == ["HoldBox"]
+    assert result.jargon[0].meaning.endswith(" the …") and len(result.jargon[0].meaning) <= 120
+    tiny_kb.glossary.senses.add("Price", "NAND", "", "the cost of a read")
+    result = await ask_once(tiny_kb.run_context(), "Is the price of a pole high?")
+    assert "Price" in {jargon.term for jargon in result.jargon}
+
+
+HOLIDAYS = "# Holidays\n\nOf 2022; **parts 4.3 and 4.9 were changed, see [the amendment](new.md).**\n\n## Dentist\n\n"
+
+
+async def test_an_answer_says_if_its_document_is_replaced_in_part(tiny_kb: Any) -> None:
+    tiny_kb.add("holidays.md", HOLIDAYS + "A visit to the dentist takes up to two hours.\n")
+    result = await ask_once(tiny_kb.run_context(), "How long may a visit to the dentist take?")
+    said = "Of 2022; parts 4.3 and 4.9 were changed, see the amendment."
+    assert (result.status, result.notes) == ("answered", [f"holidays.md says of itself: “{said}”"])
+    tiny_kb.add("lamps.md", "# Lamps\n\nOur lamps were changed in May. A lamp of the hall has 9 watts.\n")
+    assert (await ask_once(tiny_kb.run_context(), "How many watts has a lamp of the hall?")).notes == []

@@ -118,6 +118,14 @@ async def test_the_terms_that_the_asker_may_read_are_counted(tiny_kb: Any) -> No
     assert insider.answer.startswith("The glossary has 5 terms")
     german = await asked(tiny_kb.run_context(), "Wie viele Begriffe sind im Glossar?")
     assert german.answer.startswith("Das Glossar hat 4 Begriffe")
+    tiny_kb.glossary.senses.add("QQE", "general", "of no context")
+    assert "terms of Legal, NAND and Tools." in (await asked(tiny_kb.run_context(), "What is in the glossary?")).answer
+
+
+async def test_terms_without_a_context_are_no_subject_of_their_own(empty_kb: Any) -> None:
+    empty_kb.glossary.senses.add("QQE", "general", "of no context")
+    told = await asked(empty_kb.run_context(), "What is in the glossary?")
+    assert told.answer.startswith("The glossary has 1 term that you may read. The page")
 
 
 async def test_the_list_holds_the_documents_that_the_asker_may_read(tiny_kb: Any) -> None:

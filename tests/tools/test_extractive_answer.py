@@ -97,7 +97,7 @@ async def test_a_list_item_is_quoted_with_its_introducing_line() -> None:
 
 async def test_a_how_to_question_is_answered_with_all_steps() -> None:
     assert await answer("How do I trim a drive?") == (
-        "To trim a drive:\n\n1. Open the Media panel.\n2. Press Trim.\n3. Wait for 40 seconds."
+        "To trim a drive:\n\n1. Open the [Media panel](panel.html#x).\n2. Press Trim.\n3. Wait for 40 seconds."
     )
 
 

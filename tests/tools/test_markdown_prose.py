@@ -21,6 +21,7 @@ from argot.tools.text.markdown_prose import extract_prose
         ("If it is lost, follow [these\ninstructions](/equipment/#lost).", "If it is lost, follow these instructions."),
         ("[x] done\n\nsee [one\nthing](later)", "[x] done see one thing"),
         ("webinars\n> with external agencies\n>> and guests", "webinars with external agencies and guests"),
+        ("run `git commit\n--amend` now", "run git commit --amend now"),
         ("> 5 V is too much, a > b, and\n>= 7 V", "> 5 V is too much, a > b, and >= 7 V"),
     ],
 )
@@ -34,3 +35,16 @@ def test_prose_offsets_lead_back_to_a_source_with_tags() -> None:
     at = plain.text.index("Start")
     start, end = plain.source_span(at, at + len("Start, then"))
     assert source[start:end] == "Start</b>, then"
+
+
+@pytest.mark.parametrize(
+    ("source", "prose"),
+    [
+        ("**If lost**, follow [these\nsteps](/steps/#lost).", "If lost, follow [these steps](/steps/#lost)."),
+        ('See [`x`](https://a.example/b_c "d").', 'See [x](https://a.example/b_c "d").'),
+        ("[Above](#part) and ![a picture](p.png), [one][later]", "Above and a picture, one"),
+        ("[![badge](b.svg)](https://a.example) on", "[badge](https://a.example) on"),
+    ],
+)
+def test_links_to_other_pages_may_be_kept(source: str, prose: str) -> None:
+    assert extract_prose(source, keep_links=True).text == prose

@@ -23,3 +23,9 @@ def test_a_term_is_replaced_by_the_beginning_of_its_description(tiny_kb: Any) ->
     sense = Sense(1, "GPA", "Sites", "gate pass application", "form for visitors, signed by the host")
     term = ReadTerm(Mention("GPA", 13, 16, "GPA", "exact"), sense, 1.0, "only one")
     assert propose(tiny_kb, "Who signs the gate pass application?", [term]) == ["Who signs the form for visitors?"]
+
+
+def test_a_long_description_is_put_into_no_question(tiny_kb: Any) -> None:
+    sense = Sense(1, "Offer", "general", "", "A response to a solicitation that, if accepted, binds the offeror.")
+    term = ReadTerm(Mention("offer", 6, 11, "Offer", "exact"), sense, 1.0, "only one")
+    assert propose(tiny_kb, "do we offer dental for pets", [term]) == []

@@ -207,3 +207,11 @@ def test_indented_code_is_quoted_in_a_fence_that_keeps_its_columns() -> None:
     units = read_units(text)
     code = next(unit for unit in units if unit.kind == "code")
     assert render_quotation([code.number], units) == "```\nTopic     Place\nBadge     building 1\n```"
+
+
+def test_a_quotation_keeps_the_links_without_which_it_says_nothing() -> None:
+    text = (
+        "If the card is lost, follow [these\ninstructions](/equipment/#lost). \n\n- **the** [form](https://a.example)"
+    )
+    assert quoted(text, "lost") == "If the card is lost, follow [these instructions](/equipment/#lost)."
+    assert quoted(text, "form") == "- the [form](https://a.example)"

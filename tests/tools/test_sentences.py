@@ -92,3 +92,19 @@ def test_full_stops_of_chinese_and_japanese_end_sentences() -> None:
     assert [text[start:end] for start, end in split_sentences(text)] == [
         "今天开会。", "明天休息！", "可以吗？", "申請は「三日前。」", "までに行う。", "NX-4410 is 5.2 mm。",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Those with `.gov` or `.mil` addresses may join.", "Others may not."),
+        ("The user is your own plus `.t`.", "Reset on Sunday."),
+        ("Notes with `!!` pop up.", "They fall away."),
+        ("Write `. or a note.`", "After that, stop."),
+        ("Run `a.b\nSet. d` now.", "Good bye."),
+        ("O`Neil opens the gate.", "O`Hara shuts it."),
+    ],
+)
+def test_a_stop_within_inline_code_ends_no_sentence(first: str, second: str) -> None:
+    text = f"{first} {second}"
+    assert [text[start:end] for start, end in split_sentences(text)] == [first, second]

@@ -108,3 +108,16 @@ def test_a_question_about_two_things_has_one_about_each(question: str, one: str,
 )
 def test_a_question_that_names_no_two_things_has_no_pair(question: str) -> None:
     assert find_pair(question, [], ["The north lamp", "The south lamp, the lift, 5, 9, clean when it there"]) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "hotel limit in London vs elsewhere",
+        "What is the difference between Ashmoor and the rest?",
+        "Was ist der Unterschied zwischen Berlin und anderswo?",
+    ],
+)
+def test_a_side_that_names_nothing_by_itself_is_not_compared(question: str) -> None:
+    assert find_sides(question) is None
+    assert find_sides("hotel limit in London vs hotel limit in Paris") is not None

@@ -88,10 +88,19 @@ async def test_the_offered_example_questions_are_answered(tiny_kb: Any) -> None:
         assert result.status == "answered", result.question
 
 
-async def test_a_heading_that_is_no_question_is_no_example(tiny_kb: Any) -> None:
-    tiny_kb.add("badges.md", BADGES.replace("How to renew a badge", "Renewal of badges"))
+async def test_a_heading_that_finishes_the_one_above_makes_a_whole_question(tiny_kb: Any) -> None:
+    tiny_kb.add("badges.md", BADGES.replace("## How to renew a badge", "## How do I...\n\n### Renew a badge?"))
     ((offer, _),) = await asked(tiny_kb.run_context(), "What can you do?")
-    assert offer.examples == []
+    assert offer.examples == ["How do I renew a badge?"]
+
+
+@pytest.mark.parametrize("heading", ["Renewal of badges", "Want to renew a badge?"])
+async def test_a_heading_that_is_no_question_is_no_example(tiny_kb: Any, heading: str) -> None:
+    tiny_kb.add("badges.md", BADGES.replace("How to renew a badge", heading))
+    ((offer, _),) = await asked(tiny_kb.run_context(), "What can you do?")
+    assert offer.examples == ["What documents do you have?"]
+    ((again, _),) = await asked(tiny_kb.run_context(), *offer.examples)
+    assert "badges.md" in again.answer and again.examples == []
 
 
 async def test_an_empty_knowledge_base_offers_no_examples(empty_kb: Any) -> None:

@@ -154,7 +154,8 @@ class MarkFilter:
 def strip_marks(text: str, passages: int, *, quoted: bool = False) -> str:
     """Return the text without marks of its `passages` passages (numbered from 1); other brackets and code stay.
 
-    From a `quoted` text only marks that look like Argot's are removed: its raised numbers and footnotes are its own.
+    From a `quoted` text only marks that look like Argot's are removed: its raised numbers, footnotes and links are its
+    own.
     """
 
     def all_there(match: re.Match[str]) -> bool:
@@ -162,6 +163,9 @@ def strip_marks(text: str, passages: int, *, quoted: bool = False) -> str:
 
     def drop(match: re.Match[str]) -> str:
         return "" if all_there(match) else match[0]
+
+    def drop_unless_link(match: re.Match[str]) -> str:
+        return match[0] if "](" in match[0] else drop(match)
 
     def mark(match: re.Match[str]) -> str:
         return _GONE if all_there(match) or not _is_plain(match) else match[0]
@@ -178,7 +182,7 @@ def strip_marks(text: str, passages: int, *, quoted: bool = False) -> str:
 
     def clean(part: str) -> str:
         if quoted:
-            return _MARK.sub(drop, _AT_LINE_START.sub(drop, part))
+            return _MARK.sub(drop_unless_link, _AT_LINE_START.sub(drop, part))
         # The order matters: whole footnotes before the marks in them, then the marks, then the remains around them
         # (emphasis, brackets, commas).
         part = _AT_LINE_START.sub(drop, _AS_PROSE.sub(name_documents, _FOOTNOTE.sub("", part)))

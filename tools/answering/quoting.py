@@ -1,8 +1,8 @@
 """Quoting of a passage so that it makes sense alone and can still be found in its source, character by character.
 
 A unit alone may not make sense: a table row needs its header, a list item the line that introduces the list, "It is
-300 ns" the sentence before. A quotation is a unit with the units that it needs. Link syntax and emphasis are removed,
-nothing else is changed: `citations.locate` finds every quoted unit again.
+300 ns" the sentence before. A quotation is a unit with the units that it needs. Emphasis and links within the page are
+removed, nothing else is changed: `citations.locate` finds every quoted unit again.
 """
 
 from __future__ import annotations
@@ -425,9 +425,9 @@ def _render_unit(unit: Unit) -> str:
         case "item":
             # The marker stays unchanged: the number of a step may be referred to.
             marker = _MARKER.match(unit.text)
-            return f"{marker.group()}{extract_prose(unit.text[marker.end() :]).text}" if marker else unit.plain
-        case _:
-            return unit.plain
+            if marker:
+                return f"{marker.group()}{extract_prose(unit.text[marker.end() :], keep_links=True).text}"
+    return extract_prose(unit.text, keep_links=True).text
 
 
 def _close_fence(unit: Unit) -> str:

@@ -21,6 +21,10 @@ SmallTalk = Literal[
 (`tools/reading/history_questions.py`); `library`, `glossary`: about the available documents and terms
 (`library_questions.py`)."""
 
+WITHOUT_EXAMPLES: tuple[SmallTalk, ...] = ("thanks", "farewell", "no_file", "recall", "library", "glossary")
+"""Kinds after which no questions are offered: farewells, and remarks about a file, earlier messages, the documents or
+the glossary."""
+
 MAX_CHARS = 100
 """Characters: a longer message is more than small talk."""
 

@@ -29,6 +29,8 @@ MAX_HEADING_WORDS = 80
 _WORD = re.compile(r"[^\W\d_](?:['’-]?[^\W\d_])*")
 _FIRST_CLAUSE = re.compile(r"[.,;:(–—]")
 _MIN_WORD_LETTERS = 4
+MAX_DESCRIPTION_WORDS = 5
+"""Words of a description that can stand in a question in place of its term; a longer one is a definition."""
 
 
 def propose_queries(
@@ -102,11 +104,12 @@ def _list_asking_sentences(question: str) -> list[str]:
 
 
 def _describe_terms(question: str, terms: Sequence[ReadTerm]) -> list[str]:
-    """Return the question with each term replaced by the beginning of its description."""
+    """Return the question with each term replaced by the beginning of its description, if that is short."""
     text = question
     for term in terms:
         said = _FIRST_CLAUSE.split(term.sense.description, maxsplit=1)[0].strip()
         named = [name for name in (term.sense.expansion, term.mention.surface) if name and name in text]
-        if said and named and content_stems(said):
+        is_name = len(said.split()) <= MAX_DESCRIPTION_WORDS and bool(content_stems(said))
+        if is_name and named:
             text = text.replace(named[0], said, 1)
     return [text] if text != question else []

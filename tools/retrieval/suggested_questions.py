@@ -22,10 +22,14 @@ MAX_RANK = 3
 """The passage a suggestion was made from has to be among this many first results for it."""
 MAX_EXAMPLES = 3
 MAX_TRIALS = 8  # documents: each trial is a search, and the asker waits
+MAX_LOOKED_AT = 50  # documents in which a question is looked for
 # "Chapter 3: Limits", "A2 Limits", "4.1 Limits".
 _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|appendix|annex|part)\s+[\dA-Z]+[.):]?|[A-Z]?\d[\d.]*[.):]?)\s+", re.IGNORECASE
 )
+_UNFINISHED = re.compile(r"(.*\w)\s?(?:\.{3}|…)\s?\??")
+_INVITATION = re.compile(r"(?:want|need|interested|looking|ready|curious|new (?:to|here)|have an?y?)\b", re.IGNORECASE)
+"""Headings that ask the reader something: "Need help?"."""
 _HOW_TO = re.compile(r"how to(?= \w)", re.IGNORECASE)
 # Headings of these words alone could occur in any document.
 _GENERAL = frozenset(
@@ -41,8 +45,13 @@ _GENERAL = frozenset(
 
 
 def find_telling_heading(passage: Passage, document: Document) -> str:
-    """Return the passage's own heading, without its number; empty if it adds nothing to the document's title."""
-    heading = _NUMBERING.sub("", passage.heading_path[-1] if passage.heading_path else "").strip(" .:#*_`")
+    """Return the passage's own heading, without its number; empty if it adds nothing to the document's title. One that
+    finishes the heading above ("How do I ...") includes it.
+    """
+    *above, own = passage.heading_path or ("",)
+    heading = _NUMBERING.sub("", own).strip(" .:#*_`")
+    if heading and above and (begun := _UNFINISHED.fullmatch(above[-1].strip())):
+        heading = f"{begun[1]} {heading if heading[:2].isupper() else heading[:1].lower() + heading[1:]}"
     return heading if _is_telling(heading) and bare(heading) != bare(document.title) else ""
 
 
@@ -52,7 +61,7 @@ def read_as_question(heading: str) -> str:
     """
     if _HOW_TO.match(heading):
         return _HOW_TO.sub("How do I", heading).rstrip("?") + "?"
-    return heading if heading.endswith("?") else ""
+    return heading if heading.endswith("?") and not _INVITATION.match(heading) else ""
 
 
 def write_question(passage: Passage, document: Document, store: CorpusStore, principal: Principal) -> str:
@@ -111,12 +120,14 @@ def _sample_passages(
     """
     inside = store.documents_within(principal, scope) if scope else None
     documents = [one for one in store.documents(principal) if inside is None or one.id in inside]
-    step = max(1, len(documents) // MAX_TRIALS)
-    for document in documents[::step][:MAX_TRIALS]:
+    step = max(1, len(documents) // MAX_LOOKED_AT)
+    found = 0
+    for document in documents[::step][:MAX_LOOKED_AT]:
         # A heading that gives orders to a model must not become a button.
         fit = (one for one in store.passages_of(principal, document.id) if not has_orders(one))
         passage = next((one for one in fit if write_question(one, document, store, principal)), None)
-        if passage is not None:
+        if passage is not None and found < MAX_TRIALS:
+            found += 1
             yield passage, document
 
 

@@ -23,11 +23,11 @@ _MARKUP = re.compile(
     r"(?=[^\w .,;:'\"()-]|_| [\s#])(?:"  # no mark-up begins otherwise: six times as fast
     # The target is found by look-ahead: "[x]" without one is text, such as an array index or a check box.
     # Its text may go on in the next line, and ends with the paragraph.
-    rf"(?P<open>!?\[(?=(?:[^\]\n]|\n(?!\s*\n)){{0,300}}\]{_TARGET}))"
+    rf"(?P<open>!?\[(?=(?:[^\]\n]|\n(?!\s*\n)){{0,300}}\](?P<target>{_TARGET})))"
     rf"|(?P<close>\]{_TARGET})"
     r"|(?P<auto><(?P<url>https?://[^>\s]{1,2000})>)"
     rf"|(?i:{_TAG})"
-    r"|(?P<code>(?<!`)(?P<tick>`{1,3})(?P<inner>[^`\n]{1,500})(?P=tick)(?!`))"
+    r"|(?P<code>(?<!`)(?P<tick>`{1,3})(?P<inner>(?:[^`\n]|\n(?!\s*\n)){1,500})(?P=tick)(?!`))"
     r"|(?P<strong>\*\*|__(?=\w)|(?<=\w)__(?!\w))"
     # Not within a word or before a blank: "code_x" and "2 * 3" are no emphasis.
     r"|(?P<emphasis>(?<![\w*])[*_](?=[^\s*_])|(?<=[^\s*_])[*_](?![\w*]))"
@@ -40,6 +40,7 @@ _MARKUP = re.compile(
     r"|(?P<space>\s{2,}|[^\S ]))",
     re.MULTILINE,
 )
+_OTHER_PAGE = re.compile(r"\((?!#)")
 # Part of the text of these marks stays readable; others are removed.
 _KEPT = {"auto": "url", "code": "inner", "escape": "escaped"}
 
@@ -67,21 +68,31 @@ class PlainProse:
 
 
 @lru_cache(maxsize=8_000)
-def extract_prose(source: str) -> PlainProse:
+def extract_prose(source: str, *, keep_links: bool = False) -> PlainProse:
     """Return the prose of `source` without links, images, emphasis, code ticks, heading marks, escapes and HTML
     tags.
+
+    `keep_links`: a link to another page stays as it is in Markdown, because its words may name nothing ("see here").
     """
     building = _ProseBuilder(source)
     position = 0
+    open_links: list[bool] = []  # of each link that is open: whether its marks are kept
     for match in _MARKUP.finditer(source):
         building.add_prose(position, match.start())
         position = match.end()
-        if match["space"] is not None or match["apart"] is not None:
+        if match["open"] is not None:
+            open_links.append(keep_links and match["open"] == "[" and _OTHER_PAGE.match(match["target"]) is not None)
+        kept = match["open"] is not None and open_links[-1]
+        if match["close"] is not None and open_links:
+            kept = open_links.pop()
+        if kept:
+            building.keep(*match.span())
+        elif match["space"] is not None or match["apart"] is not None:
             building.add_blank(match.start())
         else:
             for kind, part in _KEPT.items():
                 if match[kind] is not None:
-                    building.keep(*match.span(part))
+                    building.keep_lines(*match.span(part))
     building.add_prose(position, len(source))
     return building.build()
 
@@ -99,6 +110,13 @@ class _ProseBuilder:
     def keep(self, start: int, end: int) -> None:
         if start < end:
             self._add(self._source[start:end], start)
+
+    def keep_lines(self, start: int, end: int) -> None:
+        """Keep text that may go on in the next line, as one line."""
+        for line in re.finditer(r"[^\n]+", self._source[start:end]):
+            if line.start():
+                self.add_blank(start + line.start() - 1)
+            self.keep(start + line.start(), start + line.end())
 
     def add_prose(self, start: int, end: int) -> None:
         # A removed mark may leave a blank on both sides of it: "a ** b".

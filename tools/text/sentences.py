@@ -41,6 +41,9 @@ _AFTER_UNIT = re.compile(r"(?:(?<=\d [a-zµ][a-z]\.)|(?<=\d[a-zµ][a-z]\.)|(?<=\
 _FULL_STOP = re.compile(r"[。！？]+[」』”’）)]*")
 _ORDINAL = re.compile(r"(?<![\w.,])\d{1,2}\.\s+$")
 
+_CODE_WITH_STOP = re.compile(r"(?<![`\w])(`{1,3})(?!`)(?=[^`]*[.!?。！？])(?:[^`\n]|\n(?![ \t]*\n)){1,500}\1(?!`)")
+"""Inline code that has a stop in it, such as `.mil`."""
+
 _LIST_LIKE = re.compile(r"(?<!\w)\w{1,2}[.)]")
 _MAX_PIECE_CHARS = 1_000  # characters: pysbd's time grows faster than the text
 _MAX_ITEM_CHARS = 300  # characters: a longer list item is a paragraph, of which single sentences are quoted
@@ -162,9 +165,17 @@ def _split_lines(text: str) -> Iterator[Span]:
 
 
 def _split_prose(text: str, start: int, end: int) -> Iterator[Span]:
-    for begin, stop in _cut_at_full_stops(text, start, end):
-        for first, last in _cut_pieces(text, begin, stop):
-            yield from _split_piece(text, first, last)
+    prose = _CODE_WITH_STOP.sub(_mask_code, text[start:end])
+    for begin, stop in _cut_at_full_stops(prose, 0, len(prose)):
+        for first, last in _cut_pieces(prose, begin, stop):
+            yield from ((start + a, start + b) for a, b in _split_piece(prose, first, last))
+
+
+def _mask_code(code: re.Match[str]) -> str:
+    """Return a word of the same length, so that no sentence ends within code; code that ends with a stop ends it."""
+    ticks = code[1]
+    end = code[0][-len(ticks) - 1]
+    return "X" + "x" * (len(code[0]) - 2) + (end if end in ".!?。！？" else "x")
 
 
 def _cut_at_full_stops(text: str, start: int, end: int) -> Iterator[Span]:

@@ -116,6 +116,7 @@ def load_chainlit(kb: KnowledgeBase, origins: list[str]) -> Window:
     limit_uploads()
     serve_window_texts(config)
     serve_help(server)
+    take_every_file(server)
     config.ui.default_theme = "system"
     config.ui.header_links = [HeaderLink(**one) for one in (LIBRARY_LINK, TERMS_LINK, GLOSSARY_LINK, ACCOUNT_LINK)]
     server.sio.eio.max_http_buffer_size = MAX_FRAME_BYTES
@@ -281,7 +282,7 @@ def format_settings(origins: list[str], version: str) -> str:
         },
         "features.spontaneous_file_upload": {
             "enabled": True,
-            "accept": ["*/*"],
+            "accept": [],  # every type, see `take_every_file`
             "max_files": MOST_FILES,
             "max_size_mb": MOST_BYTES // 10**6,  # of 2**20 bytes each; Argot's own smaller limit answers with a message
         },
@@ -303,6 +304,13 @@ def format_settings(origins: list[str], version: str) -> str:
         f"[{section}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
         for section, values in sections.items()
     )
+
+
+def take_every_file(server: Any) -> None:
+    """Make Chainlit's service take files of every type. An empty list of types means so to its page, which knows no
+    "*/*" and warns of it at each redraw, but to its service it means none.
+    """
+    server.validate_file_mime_type = lambda file, spec: None
 
 
 def _read_version(package: Path) -> str:

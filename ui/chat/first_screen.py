@@ -1,4 +1,4 @@
-"""The first screen of a conversation: questions about the samples, or what to do where there are no documents yet."""
+"""The first screen of a conversation: questions to begin with, or what to do where there are no documents yet."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import chainlit as cl
 
 from argot.languages.catalogues import join_with_or, translate
+from argot.results import ASK_FOR_DOCUMENTS
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.sample_base import BASE_URI
 from argot.service.usecases.documents.documents import list_documents
@@ -24,6 +25,8 @@ SAMPLE_QUESTIONS = (
     "What is PLP?",
 )
 """An abbreviation in two senses, a plain question, and one to which Argot has to ask back."""
+GENERAL_QUESTIONS = (ASK_FOR_DOCUMENTS, "What can you do?")
+"""Questions that every knowledge base answers, the second with examples from its documents."""
 MANAGERS_HINT = (
     "There are no documents yet, and answers come only from documents. Add some under [Documents](/documents), or add a"
     " folder or a web site under [Sources](/documents/sources). You can also put a file into this conversation."
@@ -42,11 +45,11 @@ class FirstScreen:
         self.kb = kb
 
     async def list_starters(self, user: Any, language: Any) -> list[cl.Starter]:
-        """List questions to begin with, for the sample documents only: no good ones are known for other documents."""
+        """List questions to begin with: about the samples, or else general ones; none where there are no documents."""
         documents = await list_documents(self.kb, await get_current_principal(self.kb))
-        if not any(document.uri.startswith(BASE_URI) for document in documents):
-            return []
-        return [cl.Starter(label=question, message=question) for question in SAMPLE_QUESTIONS]
+        general = [translate(question) for question in GENERAL_QUESTIONS] if documents else []
+        are_samples = any(document.uri.startswith(BASE_URI) for document in documents)
+        return [cl.Starter(label=one, message=one) for one in (SAMPLE_QUESTIONS if are_samples else general)]
 
     async def show_hint(self) -> None:
         """Say what to do where there is no document that this person may read."""

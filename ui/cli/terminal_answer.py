@@ -10,7 +10,7 @@ from argot.languages.catalogues import translate
 from argot.locations import place
 from argot.ui.cli.command_base import line, say, say_faintly
 from argot.ui.rendering.cell_marks import mark_cells
-from argot.ui.rendering.safe_markdown import draw_boxes
+from argot.ui.rendering.safe_markdown import draw_boxes, spell_out_links
 
 if TYPE_CHECKING:
     from argot.results import AskResult, Choice, ModelCall, Sentence
@@ -80,7 +80,7 @@ def _format_answer(result: AskResult) -> str:
         row = mark_cells(sentence.text, sentence, lambda cited: "".join(f"[{n}]" for n in cited), UNSUPPORTED)
         marked += [rest[:found], row] if row else [rest[:end], _format_marks(sentence, numbers)]
         rest = rest[end:]
-    return draw_boxes("".join([*marked, rest]))
+    return spell_out_links(draw_boxes("".join([*marked, rest])))
 
 
 def _format_marks(sentence: Sentence, numbers: Sequence[int]) -> str:
@@ -92,7 +92,7 @@ def _print_context(result: AskResult) -> None:
     """Print the text around the answer in its passages, indented and faint."""
     for context in result.answer_context:
         say_faintly(f"\n{translate('In context')} [{context.n}]:")
-        say_faintly(indent(draw_boxes(context.text), "    "))
+        say_faintly(indent(spell_out_links(draw_boxes(context.text)), "    "))
 
 
 def _print_notes(result: AskResult) -> None:
@@ -107,7 +107,7 @@ def _print_understood(result: AskResult) -> None:
         say(f"\n{translate('Understood as')}:")
     for term in result.jargon:
         context = f" ({line(term.context)})" if term.context else ""
-        say(f"  {line(term.surface)} = {line(term.expansion or term.description or term.term)}{context}")
+        say(f"  {line(term.surface)} = {line(term.meaning)}{context}")
 
 
 def _print_misses(result: AskResult) -> None:

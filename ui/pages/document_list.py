@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 from fastapi import Request
 
 from argot.clock import format_utc, utc_now
+from argot.document_names import find_telling_folders
 from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.automatic_derivation import Progress, derivation_status
@@ -42,6 +43,7 @@ _NAMES = ("q", "tag", "audience", "state", "age", "order")
 class DocumentList:
     """The search, as the form and the links hold it, and its result. `where`: the page's address.
 
+    `order`: of a list whose address names none. `folders`: by URI, those that tell documents of one name apart.
     `derivation`: by document id, the progress of background derivation; for managers.
     """
 
@@ -49,6 +51,8 @@ class DocumentList:
     given: dict[str, str]
     start: int
     found: DocumentsFound
+    order: Order
+    folders: dict[str, str]
     derivation: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -59,18 +63,20 @@ class DocumentList:
     def link(self, **changed: str | int) -> str:
         """Build the address of the same list with these changes."""
         wanted = {**self.given, **changed}
-        query = {name: value for name, value in wanted.items() if value not in ("", 0) and (name, value) != _BY_DEFAULT}
+        idle = ("order", self.order)
+        query = {name: value for name, value in wanted.items() if value not in ("", 0) and (name, value) != idle}
         return self.where + (f"?{urlencode(query, quote_via=quote)}" if query else "")
 
 
-_BY_DEFAULT = ("order", "newest")
 CHOICES: dict[str, Any] = {"orders": ORDERS, "states": STATES, "ages": AGES, "step": PAGE_ROWS}
 
 
-async def list_documents(kb: KnowledgeBase, request: Request, who: Visitor, where: str) -> DocumentList:
+async def list_documents(
+    kb: KnowledgeBase, request: Request, who: Visitor, where: str, by_default: Order = "newest"
+) -> DocumentList:
     """List the documents that the address asks for; invalid parameters are ignored."""
     given = {name: request.query_params.get(name, "").strip()[:500] for name in _NAMES}
-    order: Order = next((one for one in ORDERS if one == given["order"]), "newest")
+    order: Order = next((one for one in ORDERS if one == given["order"]), by_default)
     state: State | None = next((one for one in STATES if one == given["state"]), None)
     given |= {"order": order, "state": state or "", "age": given["age"] if given["age"] in AGES else ""}
     start = max(0, parse_integer(request.query_params.get("start", "0")))
@@ -78,9 +84,9 @@ async def list_documents(kb: KnowledgeBase, request: Request, who: Visitor, wher
     age = {"added_before" if given["age"] == "old" else "added_after": moment}
     wanted = DocumentFilter(text=given["q"], tag=given["tag"], audience=given["audience"], state=state, **age)
     found = await document_find(kb, who.principal, wanted=wanted, order=order, start=start, limit=PAGE_ROWS)
-    return DocumentList(
-        where, given, start, found, await describe_derivation(kb, who, [one.id for one in found.documents])
-    )
+    folders = find_telling_folders(one.uri for one in found.documents)
+    derivation = await describe_derivation(kb, who, [one.id for one in found.documents])
+    return DocumentList(where, given, start, found, by_default, folders, derivation)
 
 
 async def describe_derivation(kb: KnowledgeBase, who: Visitor, documents: list[str]) -> dict[str, str]:

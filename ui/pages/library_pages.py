@@ -47,11 +47,11 @@ def build_library_pages(kb: KnowledgeBase) -> APIRouter:
         """Render the list alone, while somebody types."""
         if "hx-request" not in request.headers:
             return await render_list(request, who)
-        found = await list_documents(kb, request, who, LIBRARY)
+        found = await list_documents(kb, request, who, LIBRARY, "name")
         return render_part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
 
     async def render_list(request: Request, who: Visitor) -> Response:
-        found = await list_documents(kb, request, who, LIBRARY)
+        found = await list_documents(kb, request, who, LIBRARY, "name")
         # The contacts to ask for documents, where there are none.
         named = [] if found.found.total else [one.contact for one in await context_list(kb, who.principal)]
         contacts = list(dict.fromkeys(filter(None, named)))[:MAX_CONTACTS]

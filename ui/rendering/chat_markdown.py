@@ -23,6 +23,7 @@ from argot.results import (
     Jargon,
     MissedTerm,
     Sentence,
+    shorten_description,
 )
 from argot.service.usecases.documents.documents import PassageShown
 from argot.service.usecases.documents.pictures import PictureShown
@@ -41,6 +42,7 @@ from argot.ui.rendering.safe_markdown import (
 )
 from argot.ui.rendering.suggestion_links import link_suggestions
 from argot.ui.rendering.surrounding_text import format_context
+from argot.wrapped_lines import join_wrapped_lines
 
 CHOOSE_ACTION = "choose"
 LEAVE_DOCUMENT = "leave_document"
@@ -145,7 +147,8 @@ def format_passage(
     """
     start = passage.start
     # Spans count from the start of the document, the text from the start of the passage.
-    text, elsewhere = highlight(passage.text, [(first - start, last - start) for first, last in spans])
+    source = join_wrapped_lines(passage.text) if _is_markdown(passage.document) else passage.text
+    text, elsewhere = highlight(source, [(first - start, last - start) for first, last in spans])
     heading = [f"###### {escape_markdown(passage.heading)}"] if passage.heading else []
     parts = [*heading, *(f"> {words.join(MARKS)}".replace("\n", "\n> ") for words in elsewhere), text]
     parts += [
@@ -173,6 +176,10 @@ def link_library(document: str, passage: str, spans: Iterable[tuple[int, int]]) 
 def is_pdf(passage: PassageShown) -> bool:
     """Tell whether the passage's page can be shown as a picture."""
     return bool(passage.page) and PurePosixPath(passage.document).suffix.casefold() == ".pdf"
+
+
+def _is_markdown(document: str) -> bool:
+    return PurePosixPath(document).suffix.casefold() in {".md", ".markdown"}
 
 
 def format_title(passage: PassageShown) -> str:
@@ -430,7 +437,7 @@ def _name_writer(result: AskResult) -> str:
 def _format_choice(choice: Choice) -> str:
     if not (choice.expansion or choice.context):
         return escape_markdown(label_choice(choice))
-    description = f": {escape_markdown(choice.description)}" if choice.description else ""
+    description = f": {escape_markdown(shorten_description(choice.description))}" if choice.description else ""
     context = f" · {escape_markdown(choice.context)}" if choice.context else ""
     return f"**{escape_markdown(choice.expansion or choice.term)}**{context}{description}"
 

@@ -146,7 +146,7 @@ def _format_source(passage: FoundPassage, site: str) -> str:
 
 def _format_term(term: Jargon) -> str:
     context = f" ({_escape_name(term.context)})" if term.context else ""
-    return f"{_escape_name(term.surface)}: {_escape_name(term.expansion or term.description or term.term)}{context}"
+    return f"{_escape_name(term.surface)}: {_escape_name(term.meaning)}{context}"
 
 
 def _list_sentences(n: int, result: AskResult) -> list[int]:

@@ -25,7 +25,11 @@ _PAIR = r"\([^()\n]*\)"
 # ![words](address) and ![words][name].
 _IMAGE = re.compile(rf"!\[([^\]\n]*)\](?:\((?:[^()\n]|{_PAIR})*\)|\[[^\]\n]*\])")
 # [words](address "title") and [words](<address>), unless behind a backslash or an image.
-_LINK = re.compile(rf"(?<![\\!])\[([^\[\]\n]+)\]\(<?((?:[^()\s>]|{_PAIR})*)>?(?:[^()\n]|{_PAIR})*\)")
+_LINK = re.compile(
+    rf"(?<![\\!])\[((?:[^\[\]\n]|\n(?![ \t]*\n)){{1,300}})\]\(<?((?:[^()\s>]|{_PAIR})*)>?(?:[^()\n]|{_PAIR})*\)"
+)
+_OTHER_PAGE = re.compile(r"(?i)(?:https?|ftp|mailto):|(?!#|[a-z][a-z0-9+.-]*:)")
+"""The beginning of an address that tells a reader something: no place within the page, no script."""
 # <https://example.org> and <mailto:a@example.org>.
 _ANGLE = re.compile(r"(?i)<((?:https?|ftp|mailto):[^>\s]+)>")
 _BARE = re.compile(r"(?i)(?<![`\w])((?:https?://|ftp://|www\.)[^\s<>`|\ue000\ue001]+)")
@@ -173,17 +177,20 @@ def change_outside_code(text: str, change: Callable[[str], str]) -> str:
 
 
 def strip_links(text: str) -> str:
+    return _BARE.sub(_format_code, spell_out_links(text))
+
+
+def spell_out_links(text: str) -> str:
+    """Replace the Markdown of links and images by their words, each link's followed by its address in brackets."""
     text = _IMAGE.sub(lambda match: f"{match[1]} (image)".strip(), text)
     text = _LINK.sub(_link_as_text, text)
-    text = _ANGLE.sub(r"\1", text)
-    return _BARE.sub(_format_code, text)
+    return _ANGLE.sub(r"\1", text)
 
 
 def _link_as_text(match: re.Match[str]) -> str:
     words, address = match[1], match[2]
-    outward = address.casefold().startswith(("http:", "https:", "ftp:", "www."))
-    # A relative address ("../guide.md", "#part") means nothing to a reader, and is dropped.
-    return f"{words} ({address})" if outward and address != words else words
+    shown = address.removeprefix("mailto:") if _OTHER_PAGE.match(address) else ""
+    return words if shown in ("", words) else f"{words} ({shown})"
 
 
 def _format_code(match: re.Match[str]) -> str:

@@ -22,6 +22,10 @@ _PICTURE_DATA = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _PICTURE_NAME = re.compile(r"(!\[[^\]\n]{0,300}\])\[[^\]\n]{0,200}\]")
+_TEMPLATE_TAG = re.compile(
+    r"\{%(?:[^%\n]|\n(?!\s*\n)){1,500}%\}|\{\{(?:<[^{}]{0,500}>|%[^{}]{0,500}%|(?<=\]\(\{\{)[^{}]{0,200})\}\}"
+    r"|\{:[^{}\n]{1,200}\}"
+)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _UNSEEN_EDGE = re.compile(r"<(/?)(script|style|nav|template|noscript|select|button|svg)\b[^<>]{0,2000}>", re.IGNORECASE)
 _TAG = re.compile(r"</?([A-Za-z][\w-]*)(?:\s[^<>]*)?/?>")
@@ -51,12 +55,15 @@ def _split_pieces(text: str, place: str, rule: str = "") -> Iterator[SourceText]
 
 
 def read_markdown_texts(data: bytes, place: str, budget: Budget | None = None) -> Iterator[SourceText]:
-    """Give the text of Markdown apart from its front matter, its comments and its tags.
+    """Give the text of Markdown apart from its front matter, its comments, its tags and those of site generators.
 
     Args:
         budget: for the drawings in it, of which the words count; None: these are markup.
     """
     text = decode_text(data).replace("\r\n", "\n").replace("\r", "\n")
+    if "{%" in text or "{{" in text or "{:" in text:
+        yield from (SourceText(place, "text", found[0], rules.MARKUP) for found in _TEMPLATE_TAG.finditer(text))
+        text = _TEMPLATE_TAG.sub("", text)
     if front := _FRONT_MATTER.match(text):
         yield SourceText(place, "property", front[1], rules.PROPERTIES)
         text = text[front.end() :]

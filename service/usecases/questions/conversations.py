@@ -413,7 +413,9 @@ def _read_choice(kb: KnowledgeBase, principal: Principal, back: str, reply: str)
 
     term = _find_term(back)
     known = [] if term is None else kb.glossary.lookup.senses(principal, [term]).get(term, [])
-    senses = {describe_choice(one): one for one in (make_sense_choice(term or "", sense) for sense in known)}
+    # A choice is written with its context unless all share one (`make_sense_choices`).
+    forms = (make_sense_choice(term or "", sense, with_context=named) for named in (False, True) for sense in known)
+    senses = {describe_choice(one): one for one in forms}
     choices = [Choice(answer=ANSWER_ANYWAY, term=""), Choice(answer=NONE_OF_THESE, term="")]
     none = describe_choice(choices[1])
     offered = [

@@ -55,7 +55,7 @@ async def test_questions_per_minute_are_limited_and_the_error_says_how_long_to_w
     assert refused.value.wait == 20
     await ask(at, BOB)
     clock.now += 19
-    with pytest.raises(TooManyQuestions):
+    with pytest.raises(TooManyQuestions, match=r"in 1 second\.$"):
         await ask(at)
     clock.now += 1
     await ask(at)

@@ -249,7 +249,7 @@ def test_citation_marks_of_every_style_are_stripped(mark: str) -> None:
 
 
 def test_a_quotation_keeps_its_own_numbers_and_footnotes() -> None:
-    text = "Shut it.¹ Open it (2). A.\n\nSources:\n- 1. guide.md"
+    text = "Shut it.¹ Open it (2). A [2](https://a.example).\n\nSources:\n- 1. guide.md"
     assert strip_marks(f"{text} [1]", 2, quoted=True) == text
 
 

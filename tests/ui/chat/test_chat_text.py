@@ -23,7 +23,9 @@ from argot.ui.rendering.source_addresses import parse_source
         ("[click](javascript:alert(1)) now", "click now"),
         ("[cell](https://a.example/Cell_(memory)) b", "cell (`https://a.example/Cell_(memory)`) b"),
         ("![p](http://evil.example/x_(1).png) here", "p (image) here"),
-        ("[guide](guide.md) and [site](https://a.example/b)", "guide and site (`https://a.example/b`)"),
+        ("[guide](guide.md) and [site](https://a.example/b)", "guide (guide.md) and site (`https://a.example/b`)"),
+        ("[these\nsteps](/steps/#one), [above](#one)", "these\nsteps (/steps/#one), above"),
+        ("[Ann](mailto:ann@a.example) or [b@a.example](mailto:b@a.example)", "Ann (ann@a.example) or b@a.example"),
         ("see <https://a.example> or www.b.example.", "see `https://a.example` or `www.b.example`."),
         ("use <device> here", "use &lt;device> here"),
         ("as in [1] and \\[2\\]", "as in \\[1\\] and \\[2\\]"),
@@ -249,6 +251,16 @@ def test_the_panel_names_the_heading_and_marks_the_cited_sentence() -> None:
     assert format_passage(passage, [(105, 109)]) == "###### A \\> B\n\nOne. ~~Two.~~"
     led = format_passage(passage, [(105, 109)], in_library=True)
     assert led.endswith("[Read it in the document](/library/d?passage=p&span=105-109#p)")
+
+
+def test_the_panel_joins_lines_of_a_markdown_file_that_its_author_wrapped() -> None:
+    text = "One two\nthree. Four\n  five.  \nSix.\n\n- a\n  b\n- c\n\n| x |\n| --- |\n| y |\n\n```\nz\nz\n```"
+    joined = "One two ~~three. Four   five.~~  \nSix.\n\n- a   b\n- c\n\n| x |\n| --- |\n| y |\n\n```\nz\nz\n```"
+    for uri, shown in (("file:///d.md", joined), ("file:///d.txt", text)):
+        of = Document("d", uri, "", "text/markdown", "r", "", "")
+        passage = show_passage(Passage("p", "d", "r", 0, 100, 100 + len(text), text, "", ()), of, "")
+        spans = [(108, 127)] if uri.endswith(".md") else []
+        assert format_passage(passage, spans) == shown
 
 
 def test_a_stage_has_readable_words() -> None:

@@ -222,9 +222,11 @@ async def test_a_heading_that_is_no_question_makes_no_follow_up_question(kb: Kno
 async def test_a_suggested_question_about_a_term_is_in_the_language_of_the_question(
     kb: KnowledgeBase, tmp_path: Path
 ) -> None:
-    nachtzug = "# Nachtzug\n\nWer im Nachtzug ein Fahrrad mitnimmt, legt den LFS vor. LFS bedeutet Ladeschein.\n"
+    nachtzug = "# Nachtzug\n\nWer im Nachtzug ein Fahrrad mitnimmt, legt den LFS vor.\n"
+    nachtzug += "\n## Papiere\n\nLFS bedeutet Ladeschein. BD ist die Bahn.\n"
     await put(kb, tmp_path / "put", "nachtzug.md", nachtzug)
     kb.glossary.senses.add("LFS", "Legal", "Ladeschein")
+    kb.glossary.senses.add("BD", "Legal", "Bahn")  # not in the answer
     asked = await call(kb, "ann", "ask", question="Was muss ich vorlegen, wenn ich im Nachtzug ein Fahrrad mitnehme?")
     assert await call(kb, "ann", "thread_follow_ups", thread=asked["thread"]) == ["Was bedeutet LFS?"]
 

@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 
+from argot.languages.catalogues import speak
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.uploads import upload
 from argot.service.usecases.glossary.contexts import context_add
 from argot.settings import Settings
+from argot.tools.reading.chitchat import identify_small_talk
+from argot.tools.reading.library_questions import is_library_question
 from argot.types import Principal
 from argot.ui.chat import document_scope, first_screen
 from argot.ui.chat.document_scope import Choice, parse_choice
@@ -55,6 +58,30 @@ async def test_an_empty_base_shows_what_to_do(tmp_path: Path, said: list[str], m
         assert len(said) == 3
         await hinted(kb, ANN, monkeypatch)
         assert len(said) == 4
+
+
+@pytest.mark.parametrize(
+    ("language", "begun"),
+    [
+        ("en", ["What documents do you have?", "What can you do?"]),
+        ("de", ["Welche Dokumente haben Sie?", "Was können Sie?"]),
+        ("fr", ["Quels documents avez-vous ?", "Que pouvez-vous faire ?"]),
+        ("es", ["¿Qué documentos tiene?", "¿Qué puede hacer?"]),
+    ],
+)
+async def test_the_first_screen_offers_questions_that_every_base_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, begun: list[str]
+) -> None:
+    async def principal(_: Any) -> Principal:
+        return ADMIN
+
+    monkeypatch.setattr(first_screen, "get_current_principal", principal)
+    async with KnowledgeBase.open(tmp_path / "kb", Settings(threads=1), create=True) as kb:
+        with speak(language):
+            assert await FirstScreen(kb).list_starters(None, None) == []
+            await upload(kb, ADMIN, name="a.md", data=b"# A\n\nText.\n")
+            assert [one.message for one in await FirstScreen(kb).list_starters(None, None)] == begun
+    assert is_library_question(begun[0]) and identify_small_talk(begun[1]) == "about"
 
 
 async def test_a_title_in_the_notice_of_one_document_is_escaped(

@@ -313,6 +313,8 @@ async def test_an_asker_sees_only_documents_they_may_read(kb: KnowledgeBase) -> 
         page = await get(ann, "/library")
         assert "vault" not in page
         assert "3 documents" in page
+        names = re.findall(r'class="term"[^>]*>([^<]+)<', page)
+        assert len(names) == 3 and names == sorted(names)
         assert "/documents" not in page
         shown = unescape(await get(ann, f"/library/{nand.id}"))
         assert "Word Line</h3>" in shown and "during a read is 4.5 V" in shown

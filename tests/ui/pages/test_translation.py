@@ -60,7 +60,7 @@ from argot.settings import Settings
 from argot.types import Context, PageKind, Principal, Sense
 from argot.ui.chat.answer_settings import EFFORTS, PROFILES
 from argot.ui.chat.brand import TAGLINE
-from argot.ui.chat.first_screen import SAMPLE_QUESTIONS
+from argot.ui.chat.first_screen import GENERAL_QUESTIONS, SAMPLE_QUESTIONS
 from argot.ui.chat.window_texts import (
     CHAINLIT_LANGUAGES,
     CORRECTED_TEXTS,
@@ -190,6 +190,7 @@ MODULE_TEXTS = {
         for one in (limits.crowded, limits.busy)
     ),
     *(name for wing in wings() for _, name, *_ in (*wing.links, *wing.account_links)),
+    *GENERAL_QUESTIONS,
 }
 """Texts of Python modules that the pages translate when they show them."""
 WINDOW_MODULES = [

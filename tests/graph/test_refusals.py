@@ -61,7 +61,7 @@ async def test_a_follow_up_in_german_is_compared_by_german_stems(tiny_kb: Any) -
     )
     assert lost in first.answer and forgot in first.answer
     assert second.status == "answered" and forgot in second.answer
-    assert third.status == "abstained" and "„Hund“" in third.answer
+    assert third.status == "abstained" and "„Und für den Hund?“" in third.answer
 
 
 async def test_a_follow_up_that_the_same_sentence_answers_is_answered(tiny_kb: Any) -> None:

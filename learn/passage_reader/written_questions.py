@@ -3,7 +3,7 @@
 Questions about the documents of `lay_train` are about those that no question for validation or test asks about. They
 are stored beside this module without a sentence of the documents: an answer is the place of a quotation in its file,
 with a check sum that tells if the file has changed. A question without a place has no answer in its set. The documents
-of fourteen organisations that do not exist are beside it, too; the questions about two of them are for validation.
+of 24 organisations that do not exist are beside it, too; the questions about two of them are for validation.
 """
 
 from __future__ import annotations

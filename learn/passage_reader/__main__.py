@@ -19,8 +19,8 @@ EXAMPLES = """examples:
       --out query_projection.npz
 
 An interrupted "data" goes on with the next set. "train" takes less than a minute, gives the same weights each time,
-and measures them if there are examples for validation. "pairs" takes about three hours of one core; interrupted, it goes
-on where it was. "projection" takes some minutes.
+and measures them if there are examples for validation. "pairs" takes about three hours of one core; interrupted, it
+goes on where it was. "projection" takes some minutes.
 """
 
 

@@ -214,8 +214,8 @@ STAGES = (
     PairRecipe(epochs=2, steps=5_000, encoder_rate=8e-5, every=100),
     PairRecipe(epochs=1, encoder_rate=6e-5, every=100),
 )
-"""The recipes of the first stage, on data of all kinds, of two runs of the second, on employees' questions alone, and of
-the third, which goes on from the mean of both runs.
+"""The recipes of the first stage, on data of all kinds, of two runs of the second, on employees' questions alone, and
+of the third, which goes on from the mean of both runs.
 
 The mean of the weights early in the second epoch and at the end chooses better than either, and so does the mean of
 both runs; of the third stage the end does (bench/laboratory/retrieval.md)."""

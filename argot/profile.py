@@ -102,7 +102,7 @@ class Profile(BaseModel):
     sense_margin: float = Field(0.1, ge=0, le=1, description="below it the asker chooses between senses")
     document_margin: float = Field(0.25, ge=0, le=1, description="above it the best document answers, unasked")
     abstain_below: float = Field(0.31, ge=0, le=1, description="best evidence under this: abstain, unless ...")
-    weak_below: float = Field(0.5, ge=0, le=1, description="evidence under this: a quoted answer is called doubtful")
+    weak_below: float = Field(0.55, ge=0, le=1, description="evidence under this: a quoted answer is called doubtful")
     answer_from: float = Field(0.6, ge=0, le=1, description="... a sentence is this like the question (cosine)")
     reference_threshold: float = Field(0.5, ge=0, le=1, description="a citation's least score (Trustworthy 3.4, 6)")
 

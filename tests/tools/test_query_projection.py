@@ -51,7 +51,7 @@ def test_vectors_of_another_embedder_are_not_moved(file: Path, tmp_path: Path) -
 def test_a_damaged_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
     path = tmp_path / "damaged.npz"
     path.write_bytes(b"no archive")
-    with pytest.raises(InvalidSettings, match=r"damaged\.npz is not a query projection.*Install Argot again"):
+    with pytest.raises(InvalidSettings, match=r"damaged\.npz is no query projection.*Install Argot again"):
         read_projection(path)
 
 

@@ -63,7 +63,10 @@ def read_projection(file: Path) -> QueryProjection | None:
             card = json.loads(str(stored["card"]))
             return QueryProjection(str(card["fingerprint"]), stored["matrix"].astype(np.float32))
     except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
-        raise InvalidSettings(f"{file} is not a query projection ({error}). Install Argot again.") from error
+        raise InvalidSettings(
+            f"{file} is no query projection: {error}. Install Argot again, or train one: "
+            "python -m argot.learn.passage_reader --help"
+        ) from error
 
 
 def write_projection(matrix: Vectors, card: dict[str, object], file: Path) -> None:

@@ -117,7 +117,7 @@ def test_streamed_words_are_shown_and_removed_when_retracted() -> None:
     assert len(lines) <= 8
     assert "word199" in "".join(lines)
     assert "word0 " not in "".join(lines)
-    assert "generate answer" in screen.getvalue()
+    assert "Writing the answer" in screen.getvalue()
 
 
 LONG = " ".join(f"word{number}" for number in range(400))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 from itertools import permutations
 from textwrap import shorten
 
@@ -53,12 +54,19 @@ def write_change_notes(documents: Iterable[Document], run: RunContext) -> list[s
         if document.uri.startswith(TOOL_RESULT):
             continue
         head = run.corpus.store.markdown(run.principal, document.revision_id)[:_MAX_HEAD_CHARS]
-        language = identify_listed_language(head)
-        said = (extract_prose(head[start:end]).text for start, end in split_sentences(head))
-        if sentence := next((one for one in said if says_changed(one, language)), ""):
+        if sentence := _find_change(head):
             shown = quote_name(shorten(sentence, _MAX_NOTICE_CHARS, placeholder=" …"))
             notes.append(translate("%(document)s says of itself: %(sentence)s", document=document.name, sentence=shown))
     return notes
+
+
+# The same documents stand behind many answers, and the beginning of one is the same for all of them.
+@lru_cache(maxsize=1_000)
+def _find_change(head: str) -> str:
+    """Return the sentence that says that parts of the document were replaced; empty if none does."""
+    language = identify_listed_language(head)
+    said = (extract_prose(head[start:end]).text for start, end in split_sentences(head))
+    return next((one for one in said if says_changed(one, language)), "")
 
 
 def _quote_sentence(sentence: str, document: Document) -> str:

@@ -182,7 +182,7 @@ def _write_comparison_note(turn: Mapping[str, Any], passages: Visible, terms: Se
         return [translate(text, sides=join_quoted(sides))]
     parts = dict(zip(split_questions(question), sides, strict=True))
     # A side that a passage below names was found, though nothing answers what it is.
-    there = [f"{passage.header} {passage.text}" for passage, *_ in passages.values()]
+    there = [passage.with_header for passage, *_ in passages.values()]
     unanswered = [parts[one] for one in turn.get("unanswered", []) if one in parts]
     missing = [side for side in unanswered if not find_naming_texts(side, question, terms, there)]
     told = turn["status"] == "abstained" and missing

@@ -39,7 +39,7 @@ def find_lacking_side(request: AnswerRequest, pieces: Sequence[str]) -> Side | N
 
 
 def _list_texts(hits: Sequence[Hit]) -> list[str]:
-    return [f"{hit.passage.header} {hit.passage.text}" for hit in hits]
+    return [hit.passage.with_header for hit in hits]
 
 
 def _join_headers(piece: str, hits: Sequence[Hit]) -> str:

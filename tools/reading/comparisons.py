@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from argot.languages.detection import identify_listed_language, list_possible_languages
 from argot.languages.several_words import ComparisonWords, load_comparison_words
@@ -43,8 +44,14 @@ def find_naming_texts(side: str, question: str, terms: Sequence[ReadTerm], texts
         name, expansion = term.mention.surface, term.sense.expansion
         spelled = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", (expansion or name).replace("\\", r"\\"), spelled)
     wanted = [set(content_stems(text, language)) for text in (side, spelled)]
-    said = [set(content_stems(text, language)) for text in texts]
+    said = [_list_stems(text, language) for text in texts]
     return [place for place, stems in enumerate(said) if any(one <= stems for one in wanted)]
+
+
+# One question looks for several names in the same passages.
+@lru_cache(maxsize=500)
+def _list_stems(text: str, language: str) -> frozenset[str]:
+    return frozenset(content_stems(text, language))
 
 
 def write_side_question(side: str, question: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from argot.corpus.corpus import Corpus
 from argot.corpus.store.document_store import CorpusStore
@@ -115,20 +116,20 @@ def choose_examples(trial: Trial) -> list[str]:
 def _sample_passages(
     store: CorpusStore, principal: Principal, scope: QuestionScope
 ) -> Iterator[tuple[Passage, Document]]:
-    """Yield one passage with something to ask about from each of some documents, evenly chosen among all readable
-    ones.
+    """Return one passage with something to ask about from each of `MAX_TRIALS` documents at most, evenly chosen among
+    all readable ones.
     """
     inside = store.documents_within(principal, scope) if scope else None
     documents = [one for one in store.documents(principal) if inside is None or one.id in inside]
     step = max(1, len(documents) // MAX_LOOKED_AT)
-    found = 0
-    for document in documents[::step][:MAX_LOOKED_AT]:
-        # A heading that gives orders to a model must not become a button.
-        fit = (one for one in store.passages_of(principal, document.id) if not has_orders(one))
-        passage = next((one for one in fit if write_question(one, document, store, principal)), None)
-        if passage is not None and found < MAX_TRIALS:
-            found += 1
-            yield passage, document
+    found = ((_find_askable(one, store, principal), one) for one in documents[::step][:MAX_LOOKED_AT])
+    return islice(((passage, document) for passage, document in found if passage is not None), MAX_TRIALS)
+
+
+def _find_askable(document: Document, store: CorpusStore, principal: Principal) -> Passage | None:
+    # A heading that gives orders to a model must not become a button.
+    fit = (one for one in store.passages_of(principal, document.id) if not has_orders(one))
+    return next((one for one in fit if write_question(one, document, store, principal)), None)
 
 
 def _is_telling(heading: str) -> bool:

@@ -9,6 +9,7 @@ from argot.tools.answering.quoting import (
     find_block_around,
     find_needed,
     is_heading,
+    may_answer,
     read_units,
     render_quotation,
 )
@@ -215,3 +216,10 @@ def test_a_quotation_keeps_the_links_without_which_it_says_nothing() -> None:
     )
     assert quoted(text, "lost") == "If the card is lost, follow [these instructions](/equipment/#lost)."
     assert quoted(text, "form") == "- the [form](https://a.example)"
+
+
+@pytest.mark.parametrize("link", ["[Next to Get a card > ](/first-time/card/)<br>", "[« Back](index.md)"])
+def test_that_a_link_which_turns_the_page_is_no_answer(link: str) -> None:
+    turn, sentence = read_units(f"{link}\n\nSee [how to get a card >](card.md) for the form.")
+    assert not may_answer(turn, (turn, sentence))
+    assert may_answer(sentence, (turn, sentence))

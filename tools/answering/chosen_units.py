@@ -18,7 +18,7 @@ from argot.tools.answering.quoting import (
     find_needed,
     find_ordering_units,
     find_run,
-    is_head,
+    may_answer,
     read_units,
     render_first,
 )
@@ -142,7 +142,7 @@ def _gives_value(question: QuotedQuestion, unit: Unit) -> bool:
 def _list_quotable(text: str) -> list[Unit]:
     """Return the units that may answer by themselves: no headings, and no instructions to whoever answers."""
     units, ordering = read_units(text), find_ordering_units(text)
-    return [unit for unit in units if unit.number not in ordering and not is_head(unit, units)]
+    return [unit for unit in units if unit.number not in ordering and may_answer(unit, units)]
 
 
 def quote_units(question: QuotedQuestion, hits: Sequence[Hit], chosen: Sequence[ChosenUnit]) -> list[str]:

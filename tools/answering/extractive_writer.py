@@ -34,7 +34,7 @@ from argot.tools.answering.quoting import (
     find_heads,
     find_needed,
     find_ordering_units,
-    is_head,
+    may_answer,
     read_units,
     render_first,
     render_quotation,
@@ -277,7 +277,7 @@ def _find_passage_candidates(
     units, headings = read_units(hit.passage.with_columns), question.held_by(hit.passage.header)
     candidates = []
     for unit in units:
-        if is_head(unit, units):
+        if not may_answer(unit, units):
             continue
         own, above = held[unit.number], [*find_heads(unit, units), *find_headings_above(unit, units)]
         covered = _measure_covered(

@@ -31,6 +31,8 @@ _MAX_HEADING_WORDS = 8
 MAX_STEPS = 12  # units of a list that are quoted together
 SPARE_CHARS = 300  # characters
 _RUNS = ("item", "row")
+# "[Next to Booking travel >](/book)", "[← Back](/)": a link and no other text, with an arrow at one of its ends.
+_PAGE_TURN = re.compile(r"\[(?:[<←«‹⟵][^\]\n]{1,200}|[^\]\n]{1,200}?[>→»›⟶]\s?)\]\([^\s)]{1,2000}\)(?:<br ?/?>)?")
 _MAX_SENTENCES_BETWEEN = 2  # from one that points to a list to the list
 _BELOW = ("item", "row", "code")  # what a sentence may introduce
 
@@ -130,6 +132,11 @@ def is_head(unit: Unit, units: Sequence[Unit]) -> bool:
     as an answer by itself.
     """
     return is_heading(unit, units) or is_header(unit, units) or is_title(unit, units)
+
+
+def may_answer(unit: Unit, units: Sequence[Unit]) -> bool:
+    """Return whether a unit may be an answer by itself: it is no head, and no link that only turns the page."""
+    return not is_head(unit, units) and not _PAGE_TURN.fullmatch(unit.text.strip())
 
 
 def find_heads(unit: Unit, units: Sequence[Unit]) -> list[int]:

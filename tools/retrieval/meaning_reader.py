@@ -15,7 +15,7 @@ import numpy as np
 
 from argot.corpus.embedding.cosine_scale import rescale_cosines
 from argot.protocols import Embedder, PassageReading
-from argot.tools.answering.quoting import is_head, read_units
+from argot.tools.answering.quoting import may_answer, read_units
 from argot.tools.reading.passage_languages import is_beyond_english, is_in_other_language
 from argot.tools.reading.passage_readings import to_chance, to_log_odds
 from argot.tools.retrieval.reading_cache import ReadingCache
@@ -113,7 +113,7 @@ def _list_texts(passage: Passage, headings: int) -> dict[int, str]:
     """
     units = read_units(passage.with_columns)
     above = f"{' > '.join(passage.heading_path[-headings:])}: " if passage.heading_path else ""
-    return {unit.number: f"{above}{unit.plain}" for unit in units if not is_head(unit, units)}
+    return {unit.number: f"{above}{unit.plain}" for unit in units if may_answer(unit, units)}
 
 
 def _build_reading(chances: dict[int, float], passage: Passage) -> PassageReading:

@@ -21,7 +21,7 @@ import numpy as np
 
 from argot.errors import InvalidSettings
 from argot.protocols import PassageReader, PassageReading, Scorer
-from argot.tools.answering.quoting import is_head, read_units
+from argot.tools.answering.quoting import may_answer, read_units
 from argot.tools.reading.passage_readings import to_chance, to_log_odds
 from argot.tools.retrieval.pair_reader import PAIR_READER_FILE, PairReader, PairReading
 from argot.tools.retrieval.reader_scorer import ReaderScorer
@@ -172,7 +172,7 @@ def _measure_passage(
 ) -> MeasuredPassage:
     features, units = measure_units(question, asked, passage, read, cosines), read_units(passage.with_columns)
     whole = measure_passage(question, asked, passage, read, cosines) if features.size and len(read.ids) else None
-    return MeasuredPassage(features, np.array([not is_head(one, units) for one in units]), whole)
+    return MeasuredPassage(features, np.array([may_answer(one, units) for one in units]), whole)
 
 
 # -- the file ---------------------------------------------------------------------------------------------------------

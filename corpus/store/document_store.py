@@ -164,6 +164,10 @@ class CorpusStore:
     def markdown(self, principal: Principal, revision_id: str) -> str:
         return str(self._revision_row(principal, revision_id, "r.markdown")[0])
 
+    def read_beginning(self, principal: Principal, revision_id: str, chars: int) -> str:
+        """Return the first characters of a revision's Markdown."""
+        return str(self._revision_row(principal, revision_id, f"substr(r.markdown, 1, {int(chars)})")[0])
+
     def original(self, principal: Principal, revision_id: str) -> tuple[bytes, str]:
         """Return the original bytes and their media type."""
         hash_, media_type = self._revision_row(principal, revision_id, "r.content_hash, r.media_type")

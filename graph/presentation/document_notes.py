@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import permutations
 from textwrap import shorten
 
+from argot.errors import NotFound
 from argot.graph.run_context import RunContext
 from argot.languages.catalogues import quote_name, translate
 from argot.languages.detection import identify_listed_language
@@ -53,11 +54,17 @@ def write_change_notes(documents: Iterable[Document], run: RunContext) -> list[s
     for document in {document.id: document for document in documents}.values():
         if document.uri.startswith(TOOL_RESULT):
             continue
-        head = run.corpus.store.markdown(run.principal, document.revision_id)[:_MAX_HEAD_CHARS]
-        if sentence := _find_change(head):
+        if sentence := _find_change(_read_beginning(document, run)):
             shown = quote_name(shorten(sentence, _MAX_NOTICE_CHARS, placeholder=" …"))
             notes.append(translate("%(document)s says of itself: %(sentence)s", document=document.name, sentence=shown))
     return notes
+
+
+def _read_beginning(document: Document, run: RunContext) -> str:
+    try:
+        return run.corpus.store.read_beginning(run.principal, document.revision_id, _MAX_HEAD_CHARS)
+    except NotFound:
+        return ""  # replaced or closed to the asker since the answer was written
 
 
 # The same documents stand behind many answers, and the beginning of one is the same for all of them.

@@ -22,6 +22,7 @@ from argot.graph.build import build_graph
 from argot.graph.checkpoints.checkpointer import TurnSaver
 from argot.graph.checkpoints.thread_history import read_past_turns
 from argot.graph.node_frame import StateUpdate
+from argot.graph.presentation.document_notes import write_change_notes
 from argot.graph.presentation.turn_view import assemble
 from argot.graph.run import AskEvent, answer_choice, ask, read_thread
 from argot.graph.state import State, TurnPart, finish_turn, make_empty_turn
@@ -537,6 +538,7 @@ from pathlib import Path
 from argot.graph.checkpoints.checkpointer import TurnSaver
 from argot.graph.state import finish_turn
 from argot.corpus.corpus import Corpus
+from argot.graph.presentation.document_notes import write_change_notes
 from argot.graph.presentation.turn_view import assemble
 from argot.graph.build import build_graph
 from argot.graph.checkpoints.thread_history import read_past_turns
@@ -676,3 +678,11 @@ async def test_an_answer_says_if_its_document_is_replaced_in_part(tiny_kb: Any) 
     assert (result.status, result.notes) == ("answered", [f"holidays.md says of itself: “{said}”"])
     tiny_kb.add("lamps.md", "# Lamps\n\nOur lamps were changed in May. A lamp of the hall has 9 watts.\n")
     assert (await ask_once(tiny_kb.run_context(), "How many watts has a lamp of the hall?")).notes == []
+
+
+def test_that_no_change_is_noted_of_a_document_that_was_replaced_since(tiny_kb: Any) -> None:
+    tiny_kb.add("holidays.md", HOLIDAYS)
+    run = tiny_kb.run_context()
+    document = run.corpus.store.document(run.principal, "holidays.md")
+    assert len(write_change_notes([document], run)) == 1
+    assert write_change_notes([replace(document, revision_id="gone")], run) == []

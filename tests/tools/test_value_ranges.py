@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from argot.tools.answering.value_ranges import excludes_range, find_asked_range, find_places_in_range, has_bounds
+from argot.tools.answering.value_ranges import (
+    excludes_range,
+    find_asked_range,
+    find_other_bands,
+    find_places_in_range,
+    has_bounds,
+)
 
 APPROVAL = ["up to 10,000", "10,001 to 100,000", "100,001 to 1,000,000", "above 1,000,000"]
 SIGNED = ["up to 25,000", "up to 250,000", "up to 2 million", "above 2 million"]  # the nearest bound counts
@@ -85,3 +91,28 @@ def test_a_number_alone_is_not_a_bound() -> None:
 )
 def test_a_sentence_on_the_other_side_of_a_bound_is_excluded(question: str, text: str, excluded: bool) -> None:
     assert excludes_range(find_asked_range(question), text) is excluded
+
+
+BANDS = [
+    "Up to £300 the teller pays at once.",
+    "For £300 to £3,000, ask 24 hours before.",
+    "Above £3,000 a manager signs.",
+    "The cap is at least £50,000.",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "texts", "other"),
+    [
+        ("Can I take out £250?", BANDS, {1, 2}),
+        ("Can I take out £3,000 in cash?", BANDS, {0, 2}),
+        ("Can I take out 4000?", BANDS, {0, 1}),
+        ("Can I take out more than £5,000?", BANDS, {0, 1}),
+        ("Can I take out €250?", BANDS, set()),  # of another currency
+        ("Can I take out £250?", BANDS[2:], set()),  # none of them is about it
+        ("Can I take out £250?", [BANDS[0], "A loan has at least £1,000."], set()),  # they do not divide amounts
+        ("Can I stay 200 nights?", ["Up to 300 nights.", "From 301 nights on, ask."], {1}),
+    ],
+)
+def test_sentences_about_other_bands_are_found(question: str, texts: list[str], other: set[int]) -> None:
+    assert find_other_bands(find_asked_range(question), texts) == other

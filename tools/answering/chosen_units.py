@@ -29,7 +29,7 @@ from argot.tools.answering.unit_completion import (
     is_list_wanted,
     is_repeating,
 )
-from argot.tools.answering.value_ranges import excludes_range, find_asked_range
+from argot.tools.answering.value_ranges import ValueRange, excludes_range, find_asked_range, find_other_bands
 from argot.tools.reading.passage_readings import read_best_wordings, to_log_odds
 from argot.types import Hit, Passage
 
@@ -96,7 +96,7 @@ def choose_units(
     scored = [
         ChosenUnit(place, unit, to_log_odds(reading.units[unit.number]) + _weigh_passage(hit, reading, rules))
         for place, (hit, reading) in enumerate(zip(hits, readings, strict=True))
-        for unit in _list_quotable(hit.passage.with_columns)
+        for unit in _list_quotable(hit.passage.with_columns, asked)
         if (question.asks_twice or question.may_be_answered_by(unit.plain)) and not excludes_range(asked, unit.plain)
     ]
     scored.sort(key=lambda one: -one.score)
@@ -139,10 +139,14 @@ def _gives_value(question: QuotedQuestion, unit: Unit) -> bool:
     return asks_for_one and question.is_shape_of(unit.plain)
 
 
-def _list_quotable(text: str) -> list[Unit]:
-    """Return the units that may answer by themselves: no headings, and no instructions to whoever answers."""
-    units, ordering = read_units(text), find_ordering_units(text)
-    return [unit for unit in units if unit.number not in ordering and may_answer(unit, units)]
+def _list_quotable(text: str, asked: ValueRange | None) -> list[Unit]:
+    """Return the units that may answer by themselves: no headings, no instructions to whoever answers, and no sentences
+    or items about other amounts than the one asked for.
+    """
+    units = read_units(text)
+    said = ["" if unit.kind == "row" else unit.plain for unit in units] if asked else []
+    silent = find_ordering_units(text) | find_other_bands(asked, said)
+    return [unit for unit in units if unit.number not in silent and may_answer(unit, units)]
 
 
 def quote_units(question: QuotedQuestion, hits: Sequence[Hit], chosen: Sequence[ChosenUnit]) -> list[str]:

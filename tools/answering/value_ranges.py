@@ -64,6 +64,15 @@ class ValueRange:
             return False
         return self.high < other.low or (self.high == other.low and not (self.has_high and other.has_low))
 
+    def adjoins(self, other: ValueRange) -> bool:
+        """Return whether one begins where the other ends; whole numbers may be counted on: "to 300", "from 301"."""
+        return self._is_followed_by(other) or other._is_followed_by(self)
+
+    def _is_followed_by(self, other: ValueRange) -> bool:
+        if self.high is None or other.low is None or self.unit != other.unit:
+            return False
+        return other.low - self.high in {Decimal(0), Decimal(1)}
+
     @property
     def is_bound(self) -> bool:
         return self.low != self.high
@@ -86,6 +95,28 @@ def excludes_range(asked: ValueRange | None, text: str) -> bool:
     if asked is None or said is None or (asked.unit and said.unit and asked.unit != said.unit):
         return False
     return {asked.low, asked.high} == {said.high, said.low} and not said.meets(asked)
+
+
+def find_other_bands(asked: ValueRange | None, texts: Sequence[str]) -> set[int]:
+    """Return the places of the texts that are about another band than the one with the number asked for: "up to 300:
+    the teller" and "above 300: the manager" divide all amounts. Empty unless a text is about that one.
+    """
+    if asked is None:
+        return set()
+    said = {place: band for place, text in enumerate(texts) if (band := _find_band(text))}
+    bands = {place: band for place, band in said.items() if not asked.unit or band.unit == asked.unit}
+    met = [band for band in bands.values() if band.meets(asked)]
+    return {
+        place
+        for place, band in bands.items()
+        if not band.meets(asked) and any(band.adjoins(other) for other in bands.values()) and met
+    }
+
+
+def _find_band(text: str) -> ValueRange | None:
+    """Return the only range with an open or another end that a text names; it may name single numbers besides."""
+    ranges = [one for found in _RANGE.finditer(text) if (one := _read_range(found)) and one.is_bound]
+    return ranges[0] if len(ranges) == 1 else None
 
 
 def has_number(question: str) -> bool:

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from argot.corpus.embedding.cosine_scale import UNRELATED_TEXTS, keep_gain, read_gain
 from argot.corpus.embedding.exported_models import EmbeddingModelCard, export_once, make_int8_graph
 from argot.corpus.embedding.onnx_export import MODEL_FILE, TOKENIZER_FILE
 from argot.corpus.embedding.quantisation import can_multiply_int8
+from argot.corpus.embedding.text_cache import TextCache
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
 
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 WINDOW_OVERLAP = 0.15
 BATCH_TEXTS = 32
 BATCH_TOKENS = 8192  # about 32 full windows of 256 tokens: bounds the memory of models with long windows
-MAX_REMEMBERED_QUERIES = 10_000  # 15 MB at 384 dimensions
 
 Progress = Callable[[int, int], None]
 """Called with (texts done, texts in all)."""
@@ -57,9 +55,7 @@ class OnnxEmbedder:
         self._opening = threading.Lock()
         self._dimensions = int(self._session.get_outputs()[0].shape[1])
         self._tokenizer = open_tokenizer(folder)
-        self._remembered: dict[str, NDArray[np.float32]] = {}
-        self._coming: dict[str, Future[NDArray[np.float32]]] = {}
-        self._remembering = threading.Lock()
+        self._queries = TextCache(self._embed_queries, self._dimensions)
 
     @property
     def fingerprint(self) -> str:
@@ -102,41 +98,12 @@ class OnnxEmbedder:
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Embed queries with a cache: one question is embedded by several stages of its journey, and the sentences it
-        is compared with recur with the next question. Texts that another thread is embedding are waited for.
+        is compared with recur with the next question.
         """
-        with self._remembering:
-            found = {text: self._remembered[text] for text in texts if text in self._remembered}
-            missing = [text for text in dict.fromkeys(texts) if text not in found]
-            coming = {text: self._coming[text] for text in missing if text in self._coming}
-            fresh: dict[str, Future[NDArray[np.float32]]] = {text: Future() for text in missing if text not in coming}
-            self._coming |= fresh
-        # Outside the lock, so that others can use the cache, or embed something else meanwhile.
-        self._fill(fresh)
-        found.update((text, vector.result()) for text, vector in (coming | fresh).items())
-        return np.array([found[text] for text in texts], dtype=np.float32).reshape(len(texts), self._dimensions)
+        return self._queries.embed(texts)
 
-    def _fill(self, fresh: Mapping[str, Future[NDArray[np.float32]]]) -> None:
-        """Embeds the texts of these futures. Everybody who waits gets a failure."""
-        try:
-            vectors = self._embed([self._card.query_prefix + text for text in fresh])
-        except BaseException as error:
-            with self._remembering:
-                self._forget_coming(fresh)
-            for future in fresh.values():
-                future.set_exception(error)
-            raise
-        with self._remembering:
-            self._forget_coming(fresh)
-            self._remembered.update(zip(fresh, vectors, strict=True))
-            while len(self._remembered) > MAX_REMEMBERED_QUERIES:
-                # Dictionaries keep their order: the first entry is the oldest.
-                del self._remembered[next(iter(self._remembered))]
-        for future, vector in zip(fresh.values(), vectors, strict=True):
-            future.set_result(vector)
-
-    def _forget_coming(self, texts: Iterable[str]) -> None:
-        for text in texts:
-            del self._coming[text]
+    def _embed_queries(self, texts: Sequence[str]) -> Vectors:
+        return self._embed([self._card.query_prefix + text for text in texts])
 
     def _open_int8_session(self) -> onnxruntime.InferenceSession:
         """Opened by the first passage, so that a process that only asks questions saves its memory."""

@@ -114,11 +114,11 @@ async def test_only_needed_texts_are_embedded_ahead_and_only_once(
         return embed(texts)
 
     monkeypatch.setattr(embedder, "_embed", listed)
-    embedder._remembered.clear()
+    embedder._queries.clear()
     ahead_of_time = (await answered(run_of(tiny_kb), question)).answer, sorted(embedded)
     monkeypatch.setattr(run, "embed_question_ahead", lambda *_: None)
     monkeypatch.setattr(augment_question, "embed_ahead", lambda *_: None)
-    embedder._remembered.clear()
+    embedder._queries.clear()
     embedded.clear()
     assert ((await answered(run_of(tiny_kb), question)).answer, sorted(embedded)) == ahead_of_time
     assert len(embedded) == len(set(embedded))

@@ -8,6 +8,7 @@ import pytest
 from argot.evaluate.multiple_choice import choose_option
 from argot.profile import Profile
 from argot.protocols import AnswerRequest
+from argot.tools.answering.citation_marks import list_marks, strip_marks, write_indexes_as_code
 from argot.tools.answering.citations import match_references
 from argot.tools.answering.extractive_writer import ExtractiveWriter
 from argot.tools.reading.answer_types import asks_twice, find_answer_type
@@ -70,6 +71,14 @@ async def test_nested_list_items_keep_their_levels() -> None:
     assert await answer("How do I bleed the press?", [text, CANTEEN]) == (
         "To bleed the press:\n\n1. Open the valve:\n    - turn it left\n    - wait\n2. Close it.\n    * softly"
     )
+
+
+async def test_an_index_stays_and_is_no_citation() -> None:
+    said = "The Brant raises irq[3] when the line drops, and irq[1][2] at reset. See `bus[4]`."
+    text = await answer("What does the Brant raise when the line drops?", [said, CANTEEN])
+    assert text.startswith("The Brant raises `irq[3]` when the line drops, and `irq[1][2]` at reset.")
+    assert strip_marks(f"{text} [1]", 5, quoted=True) == text and list_marks(text) == []
+    assert write_indexes_as_code("`bus[4]`, list[1](x.md), v1.x[3]") == "`bus[4]`, list[1](x.md), `v1.x[3]`"
 
 
 async def test_a_table_row_is_quoted_with_its_header() -> None:

@@ -102,6 +102,7 @@ _BRACKETED = re.compile(
     _GAP + r"[(\[（][ \t]{0,40}(?:see|cf\.|from|in)?[ \t:]{0,40}\x00(?:[\s,;&\x00]|and)*[)\]）]", re.IGNORECASE
 )
 _BESIDE = re.compile(_GAP + r"\x00(?:(?:[ \t]|,|;|&|and)*\x00)*")
+_INDEXED = re.compile(r"(?<![\w.])[^\W\d][\w.]{0,100}(?:\[\d{1,3}\]){1,5}(?![\w(\[])")
 _MAX_RANGE = 20  # "[1-999]" is not expanded to its end
 _MAX_MARK_CHARS = 500  # characters before the end of the text in which an unfinished mark is looked for
 
@@ -191,6 +192,11 @@ def strip_marks(text: str, passages: int, *, quoted: bool = False) -> str:
         return _BEFORE_A_STOP.sub(end_sentence, _BEHIND_A_STOP.sub("", part))
 
     return _apply_outside_code(text if quoted else _SOURCES.sub("", text), clean)
+
+
+def write_indexes_as_code(text: str) -> str:
+    """Return a quoted text with each name and its index, "irq[3]", as code: there "[3]" is no mark."""
+    return _apply_outside_code(text, lambda part: _INDEXED.sub(r"`\g<0>`", part))
 
 
 def list_marks(text: str) -> list[tuple[int, int, list[int]]]:

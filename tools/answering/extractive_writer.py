@@ -23,6 +23,7 @@ from argot.tools.answering.chosen_units import (
     quote_units,
     read_wordings,
 )
+from argot.tools.answering.citation_marks import write_indexes_as_code
 from argot.tools.answering.counting import asks_for_count, count_entries
 from argot.tools.answering.embedded_instructions import select_quotable_hits
 from argot.tools.answering.numbered_quotes import quote_numbered_parts
@@ -114,7 +115,7 @@ class ExtractiveWriter:
         Several questions in one message are answered one after the other.
         """
         pieces = await asyncio.to_thread(self._write_all, request)
-        for place, piece in enumerate(pieces):
+        for place, piece in enumerate(map(write_indexes_as_code, pieces)):
             yield piece if place == 0 else f"\n\n{piece}"
 
     def _write_all(self, request: AnswerRequest) -> list[str]:

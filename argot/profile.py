@@ -45,7 +45,7 @@ class Profile(BaseModel):
     classify_triples: bool = Field(True, description="KaPQA's ablation 'w/o triple relevance classifier' when off")
     use_triples: bool = Field(True, description="KaPQA's ablation 'general purpose LLM' when off")
     search_semantic: bool = Field(True, description="search by meaning; off: keywords alone (AccurateRAG 2.3)")
-    project_queries: bool = Field(True, description="move questions' vectors towards answers; off: as embedded")
+    adapt_queries: bool = Field(True, description="embed questions by weights adapted to answers; off: the model's own")
     search_keyword: bool = Field(True, description="search by words, BM25; off: meaning alone (AccurateRAG 2.3)")
     search_passages: bool = Field(
         True, description="search passages themselves; off: derived texts alone (RAIDD-S, -Q)"
@@ -183,7 +183,7 @@ PROFILES: dict[str, Profile] = {
             enhanced_replaces=True,
             one_index=True,
             rank_fusion=True,
-            project_queries=False,
+            adapt_queries=False,
             choose_document=False,
             search_again=False,
             find_verified=False,
@@ -199,7 +199,7 @@ PROFILES: dict[str, Profile] = {
                 about="For measuring: one search and one answer, nothing else.",
                 stand_alone=False,
                 reformulate_query=False,
-                project_queries=False,
+                adapt_queries=False,
                 search_derived=False,
                 choose_document=False,
                 rerank=False,

@@ -167,3 +167,9 @@ class Embedder(Protocol):
     def embed_passages(self, texts: Sequence[str]) -> Vectors: ...
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors: ...
+
+    def embed_searches(self, texts: Sequence[str]) -> Vectors:
+        """Return the vectors with which passages are searched: those of queries, or nearer to the passages that answer
+        if Argot has an adapter for the model.
+        """
+        ...

@@ -105,7 +105,7 @@ class HashingEmbedder:
             row[0] += 1
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
-    embed_queries = embed_passages
+    embed_queries = embed_searches = embed_passages
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,7 @@ class ConstantEmbedder:
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         return np.ones((len(texts), 1), np.float32)
 
-    embed_queries = embed_passages
+    embed_queries = embed_searches = embed_passages
 
 
 def open_corpus(folder: Path, parsed: Mapping[str, ParsedDocument], settings: Settings, *, words: bool) -> Corpus:

@@ -75,6 +75,9 @@ class RememberingEmbedder:
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         return self._inner.embed_queries(texts)
 
+    def embed_searches(self, texts: Sequence[str]) -> Vectors:
+        return self._inner.embed_searches(texts)
+
 
 @dataclass
 class Tally:

@@ -36,7 +36,8 @@ def embed_question_ahead(question: str, run: RunContext) -> None:
 def embed_ahead(queries: Sequence[str], run: RunContext) -> None:
     """Begin to embed the queries that will be searched for."""
     if run.profile.search_semantic:
-        _begin(run.corpus.embedder.embed_queries, queries)
+        embedder = run.corpus.embedder
+        _begin(embedder.embed_searches if run.profile.adapt_queries else embedder.embed_queries, queries)
 
 
 def _embed_question(question: str, run: RunContext) -> None:

@@ -18,9 +18,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from argot.corpus.embedding.cosine_scale import UNRELATED_TEXTS, keep_gain, read_gain
-from argot.corpus.embedding.exported_models import EmbeddingModelCard, export_once, make_int8_graph
+from argot.corpus.embedding.exported_models import EmbeddingModelCard, export_once, make_int8_graph, make_query_graph
 from argot.corpus.embedding.onnx_export import MODEL_FILE, TOKENIZER_FILE
 from argot.corpus.embedding.quantisation import can_multiply_int8
+from argot.corpus.embedding.query_adapter import ADAPTER_FILE, read_adapter
 from argot.corpus.embedding.text_cache import TextCache
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
@@ -40,22 +41,35 @@ Progress = Callable[[int, int], None]
 class OnnxEmbedder:
     """Implements `argot.protocols.Embedder`. Safe to use from several threads."""
 
-    def __init__(self, folder: Path, card: EmbeddingModelCard, *, threads: int = 0, int8: bool = False) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        card: EmbeddingModelCard,
+        *,
+        threads: int = 0,
+        int8: bool = False,
+        adapter_file: Path = ADAPTER_FILE,
+    ) -> None:
         """
         Args:
             folder: the exported model.
             card: the properties of the original model.
             threads: processor threads of one embedding call; 0: as many as there are processors.
-            int8: embed passages in 8-bit integers; the graph for that is made first if missing (some seconds).
+            int8: embed passages, and questions with the adapter, in 8-bit integers; the graphs for that are made first
+                if missing (some seconds).
+            adapter_file: the query adapter, which counts if it was trained for this model.
         """
         self._card = card
         self._folder, self._threads, self._int8 = folder, threads, int8
         self._session = open_onnx_session(folder / MODEL_FILE, threads)
         self._for_passages: onnxruntime.InferenceSession | None = None
+        self._for_searches: onnxruntime.InferenceSession | None = None
+        self._adapter_file = adapter_file
         self._opening = threading.Lock()
         self._dimensions = int(self._session.get_outputs()[0].shape[1])
         self._tokenizer = open_tokenizer(folder)
         self._queries = TextCache(self._embed_queries, self._dimensions)
+        self._searches = TextCache(self._embed_searches, self._dimensions)
 
     @property
     def fingerprint(self) -> str:
@@ -102,8 +116,18 @@ class OnnxEmbedder:
         """
         return self._queries.embed(texts)
 
+    def embed_searches(self, texts: Sequence[str]) -> Vectors:
+        adapter = read_adapter(self._adapter_file)
+        is_adapted = adapter is not None and adapter.fingerprint == self.fingerprint
+        return self._searches.embed(texts) if is_adapted else self.embed_queries(texts)
+
     def _embed_queries(self, texts: Sequence[str]) -> Vectors:
         return self._embed([self._card.query_prefix + text for text in texts])
+
+    def _embed_searches(self, texts: Sequence[str]) -> Vectors:
+        prefixed = [self._card.query_prefix + text for text in texts]
+        # One by one, as passages are.
+        return self._embed(prefixed, session=self._open_query_session(), at_once=1 if self._int8 else BATCH_TEXTS)
 
     def _open_int8_session(self) -> onnxruntime.InferenceSession:
         """Opened by the first passage, so that a process that only asks questions saves its memory."""
@@ -111,6 +135,16 @@ class OnnxEmbedder:
             if self._for_passages is None:
                 self._for_passages = open_onnx_session(make_int8_graph(self._folder), self._threads)
             return self._for_passages
+
+    def _open_query_session(self) -> onnxruntime.InferenceSession:
+        """Opened by the first search."""
+        with self._opening:
+            if self._for_searches is None:
+                adapter = read_adapter(self._adapter_file)
+                assert adapter is not None
+                graph = make_query_graph(self._folder, adapter, self._adapter_file, int8=self._int8)
+                self._for_searches = open_onnx_session(graph, self._threads)
+            return self._for_searches
 
     def _embed(
         self,

@@ -68,6 +68,9 @@ class BackgroundEmbedder:
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         return self._here.embed_queries(texts)
 
+    def embed_searches(self, texts: Sequence[str]) -> Vectors:
+        return self._here.embed_searches(texts)
+
     def embed_passages(
         self, texts: Sequence[str], progress: Progress | None = None, lane: Lane = "documents"
     ) -> Vectors:
@@ -159,6 +162,9 @@ class LaneEmbedder:
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         return self.embedder.embed_queries(texts)
+
+    def embed_searches(self, texts: Sequence[str]) -> Vectors:
+        return self.embedder.embed_searches(texts)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         return self.embedder.embed_passages(texts, lane=self.lane)

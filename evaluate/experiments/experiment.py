@@ -40,7 +40,7 @@ ALONE: Mapping[str, SwitchValue] = {
     "misses": "lenient",
     "abstain_below": 0.0,
     # It has learnt from other questions than a paper's.
-    "project_queries": False,
+    "adapt_queries": False,
 }
 """The switches of every row that asks questions."""
 

@@ -15,12 +15,12 @@ EXAMPLES = """examples:
   python -m argot.learn.passage_reader train --work reader_work --out passage_reader.json
   python -m argot.learn.passage_reader measure --work reader_work --weights passage_reader.json
   python -m argot.learn.passage_reader pairs --datasets ../shared/datasets --work reader_work --out pair_reader.onnx
-  python -m argot.learn.passage_reader projection --sets ../shared/datasets/lay_train --invented --work reader_work \\
-      --out query_projection.npz
+  python -m argot.learn.passage_reader adapter --sets ../shared/datasets/lay_train --invented --work reader_work \\
+      --out query_adapter.npz
 
 An interrupted "data" goes on with the next set. "train" takes less than a minute, gives the same weights each time,
-and measures them if there are examples for validation. "pairs" takes about three hours of one core; interrupted, it
-goes on where it was. "projection" takes some minutes.
+and measures them if there are examples for validation. "pairs" takes about three hours of one core, "adapter" half an
+hour; interrupted, both go on where they were.
 """
 
 
@@ -44,13 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     pairs = commands.add_parser("pairs", help="train the pair reader, and write the graph that is served and its card")
     pairs.add_argument("--datasets", type=Path, required=True, help="the folder with medquad, clapnq and lay_train")
     pairs.add_argument("--out", type=Path, required=True)
-    projection = commands.add_parser("projection", help="train the projection of questions' vectors, and measure it")
-    projection.add_argument("--out", type=Path, required=True)
-    for command in (data, projection):
+    adapter = commands.add_parser("adapter", help="train the adapter that embeds questions, and measure it")
+    adapter.add_argument("--out", type=Path, required=True)
+    for command in (data, adapter):
         command.add_argument("--sets", type=Path, required=True, help="folders with documents/ and questions.jsonl")
         command.add_argument("--invented", action="store_true", help="also the invented organisations of Argot")
         command.add_argument("--threads", type=int, default=1)
-    for command in (data, train, measure, pairs, projection):
+    for command in (data, train, measure, pairs, adapter):
         command.add_argument("--work", type=Path, required=True, help="a folder for bases and examples")
     _run_command(parser.parse_args(arguments))
 
@@ -67,8 +67,8 @@ def _run_command(given: argparse.Namespace) -> None:
         _train(given.work, given.out)
     elif given.command == "pairs":
         _train_pairs(given.datasets, given.work, given.out)
-    elif given.command == "projection":
-        _train_projection(given)
+    elif given.command == "adapter":
+        _train_adapter(given)
     else:
         from argot.learn.passage_reader.figures import measure_examples
         from argot.tools.retrieval.pair_reader import PairReader
@@ -128,24 +128,30 @@ def _train_pairs(datasets: Path, work: Path, out: Path) -> None:
     print(f"{len(first) + len(known)} questions; {out}")
 
 
-def _train_projection(given: argparse.Namespace) -> None:
+def _train_adapter(given: argparse.Namespace) -> None:
     import torch
 
-    from argot.learn.passage_reader.card import write_projection_with_card
-    from argot.learn.passage_reader.projection_training import ProjectionRecipe, measure_projection, train_projection
+    from argot.corpus.embedding.embedder import load_embedder
+    from argot.corpus.embedding.exported_models import find_model_folder
+    from argot.learn.passage_reader.adapter_training import AdapterRecipe, AdapterTraining, measure_search
+    from argot.learn.passage_reader.card import write_adapter_with_card
     from argot.learn.passage_reader.searched_sets import read_searched_sets
     from argot.settings import Settings
-    from argot.tools.retrieval.query_projection import QueryProjection
+    from argot.tools.retrieval.pair_reader import PAIR_READER_SOURCE
 
     torch.set_num_threads(1)
-    sets, settings = _list_sets(given), Settings(threads=given.threads)
+    sets, settings = _list_sets(given), Settings(threads=given.threads, embedder=PAIR_READER_SOURCE)
     known = list(read_searched_sets(sets, given.work, "train", settings))
     if not known:
         raise SystemExit(f"{given.sets} holds no questions of the split 'train' whose answer is in a passage.")
     others = list(read_searched_sets(sets, given.work, "validation", settings))
-    projection = QueryProjection(known[0].fingerprint, train_projection(known, ProjectionRecipe()))
-    figures = {"before": measure_projection(others, None), "after": measure_projection(others, projection)}
-    write_projection_with_card(projection, known, figures, given.out)
+    training = AdapterTraining(find_model_folder(PAIR_READER_SOURCE), known, given.work / "adapter", AdapterRecipe())
+    changes = training.train_adapter(_tell_step)
+    figures = {
+        "before": measure_search(others, load_embedder(settings).embed_queries),
+        "after": measure_search(others, training.embed_questions),
+    }
+    write_adapter_with_card(changes, known, figures, given.out)
     print(json.dumps(figures, indent=1))
 
 

@@ -8,15 +8,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from argot.corpus.embedding.query_adapter import WeightChange, write_adapter
 from argot.files import replace_atomically
+from argot.learn.passage_reader.adapter_training import AdapterRecipe
 from argot.learn.passage_reader.examples import Example
 from argot.learn.passage_reader.pair_training import STAGES
-from argot.learn.passage_reader.projection_training import ProjectionRecipe
 from argot.learn.passage_reader.searched_sets import SearchedSet
 from argot.learn.passage_reader.written_questions import list_invented_sets
 from argot.learn.training_loop import Checkpoint
 from argot.tools.retrieval.pair_reader import PAIR_READER_SOURCE
-from argot.tools.retrieval.query_projection import QueryProjection, write_projection
 from argot.tools.retrieval.scorer_choice import READER_SOURCE_MODEL
 
 COMMANDS = (
@@ -48,8 +48,8 @@ PAIR_COMMANDS = (
     COMMANDS[0],
     "python -m argot.learn.passage_reader pairs --datasets DATASETS --work WORK --out pair_reader.onnx",
 )
-PROJECTION_COMMANDS = (
-    "python -m argot.learn.passage_reader projection --sets SETS --invented --work WORK --out query_projection.npz",
+ADAPTER_COMMANDS = (
+    "python -m argot.learn.passage_reader adapter --sets SETS --invented --work WORK --out query_adapter.npz",
 )
 
 
@@ -98,25 +98,25 @@ def write_pair_card(
         file.write(f"{json.dumps(card, indent=1)}\n".encode())
 
 
-def write_projection_with_card(
-    projection: QueryProjection, sets: Sequence[SearchedSet], figures: Mapping[str, Any], path: Path
+def write_adapter_with_card(
+    changes: Mapping[str, WeightChange], sets: Sequence[SearchedSet], figures: Mapping[str, Any], path: Path
 ) -> None:
-    """Write a query projection with its card, completely or not at all.
+    """Write a query adapter with its card, completely or not at all.
 
     Args:
         sets: those that it learnt from.
         figures: measured on questions that were not learnt from.
     """
     card = {
-        "fingerprint": projection.fingerprint,
-        "over": f"vectors of {PAIR_READER_SOURCE}",
-        "questions": sum(len(one.questions) for one in sets),
+        "fingerprint": sets[0].fingerprint,
+        "over": PAIR_READER_SOURCE,
+        "questions": sum(len(one.texts) for one in sets),
         "credits": _list_credits(sets),
-        "commands": PROJECTION_COMMANDS,
-        "recipe": asdict(ProjectionRecipe()),
+        "commands": ADAPTER_COMMANDS,
+        "recipe": asdict(AdapterRecipe()),
         "figures": dict(figures),
     }
-    write_projection(projection.matrix, card, path)
+    write_adapter(changes, card, path)
 
 
 def _list_credits(sources: Iterable[Example | SearchedSet]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Sets of documents as vectors: their passages, and questions with the passages that answer them."""
+"""Sets of documents as vectors of their passages, and questions with the passages that answer them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from argot.types import EVERYONE, Passage
 
 @dataclass(frozen=True, slots=True)
 class SearchedSet:
-    """The vectors of one set: `passages` (passages, dimensions), `questions` (questions, dimensions), and `right`: the
-    rows of the passages that answer each question, at least one. `source` names the set, `fingerprint` the embedder.
+    """The vectors of one set's passages, (passages, dimensions), the texts of its questions, and `right`: the rows of
+    the passages that answer each question, at least one. `source` names the set, `fingerprint` the embedder.
     """
 
     source: str
     fingerprint: str
     passages: Vectors
-    questions: Vectors
+    texts: tuple[str, ...]
     right: tuple[tuple[int, ...], ...]
 
 
@@ -64,9 +64,8 @@ def _read_set(name: str, corpus: Corpus, known: list[tuple[str, list[str]]], hel
         for question, quotes in known
     ]
     answered = [(question, right) for question, right in answered if right]
-    questions = corpus.embedder.embed_queries([question for question, _ in answered])
-    right_rows = tuple(right for _, right in answered)
-    return SearchedSet(name, corpus.embedder.fingerprint, vectors, questions, right_rows)
+    texts, right_rows = tuple(question for question, _ in answered), tuple(right for _, right in answered)
+    return SearchedSet(name, corpus.embedder.fingerprint, vectors, texts, right_rows)
 
 
 def _read_vectors(corpus: Corpus, passages: dict[str, Passage]) -> tuple[list[str], Vectors]:

@@ -122,7 +122,7 @@ def test_the_paper_profile_differs_from_the_default_where_the_papers_do() -> Non
     assert compare_switches(find_profile("paper")) == {
         "choose_sense": False, "misses": "strict", "matching": "published", "spare_model": False,
         "search_augmented": True, "triples_in_one_call": False, "enhanced_replaces": True, "one_index": True,
-        "rank_fusion": True, "project_queries": False, "choose_document": False, "search_again": False,
+        "rank_fusion": True, "adapt_queries": False, "choose_document": False, "search_again": False,
         "find_verified": False,
     }  # fmt: skip
 

@@ -1,19 +1,20 @@
 """Work that is started during a wait: it is exactly what is needed afterwards, and no answer depends on it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from argot.corpus.embedding.text_cache import TextCache
 from argot.graph import prefetch, run
 from argot.graph.build import build_graph
 from argot.graph.nodes import augment_question
 from argot.graph.prefetch import DraftPrefetch
 from argot.graph.run_context import build_run_context
 from argot.profile import Profile
-from argot.protocols import AnswerRequest
+from argot.protocols import AnswerRequest, Vectors
 from argot.results import AskResult
 from argot.tools.llm.model_server import ModelServer
 from argot.types import Principal
@@ -102,23 +103,34 @@ async def test_a_draft_is_not_checked_inside_a_number(monkeypatch: pytest.Monkey
     assert looked == ["It is 4.5 V [1]. "]
 
 
+def list_texts(vectors: TextCache, name: str, listed: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """List each text that is embedded for this cache."""
+    embed = vectors._embed
+
+    def embed_listed(texts: Sequence[str]) -> Vectors:
+        listed.extend((name, text) for text in texts)
+        return embed(texts)
+
+    monkeypatch.setattr(vectors, "_embed", embed_listed)
+
+
+def forget_vectors(embedder: Any) -> None:
+    embedder._queries.clear()
+    embedder._searches.clear()
+
+
 @pytest.mark.parametrize("question", [EXPLICIT, JARGON])
 async def test_only_needed_texts_are_embedded_ahead_and_only_once(
     tiny_kb: Any, monkeypatch: pytest.MonkeyPatch, question: str
 ) -> None:
     embedder, embedded = tiny_kb.corpus.embedder, []
-    embed = embedder._embed
-
-    def listed(texts: Any) -> Any:
-        embedded.extend(texts)
-        return embed(texts)
-
-    monkeypatch.setattr(embedder, "_embed", listed)
-    embedder._queries.clear()
+    for name in ("_queries", "_searches"):
+        list_texts(getattr(embedder, name), name, embedded, monkeypatch)
+    forget_vectors(embedder)
     ahead_of_time = (await answered(run_of(tiny_kb), question)).answer, sorted(embedded)
     monkeypatch.setattr(run, "embed_question_ahead", lambda *_: None)
     monkeypatch.setattr(augment_question, "embed_ahead", lambda *_: None)
-    embedder._queries.clear()
+    forget_vectors(embedder)
     embedded.clear()
     assert ((await answered(run_of(tiny_kb), question)).answer, sorted(embedded)) == ahead_of_time
     assert len(embedded) == len(set(embedded))

@@ -125,7 +125,7 @@ def test_one_index_orders_passages_and_derived_texts_by_cosine(corpus: Corpus) -
     first, *_, last = passages(corpus)
     wanted = "Which gizmo refurbishes an exhausted pendrive overnight?"
     keep(corpus, asked(QUESTION, first, wanted), asked(QUESTION, last, f"{wanted} So?", f"{wanted} And how?"))
-    profile = Profile(search_keyword=False, one_index=True, project_queries=False)
+    profile = Profile(search_keyword=False, one_index=True, adapt_queries=False)
     hits = hybrid_search(corpus, ROOT, [WeightedQuery(wanted)], profile)
     vector = corpus.embedder.embed_queries([wanted])[0]
     cosines = dict(corpus.search_semantic(ROOT, "passage", vector, 50))

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from argot.profile import Profile
 from argot.protocols import Vectors
 from argot.tools.reading.passage_languages import is_in_other_language
-from argot.tools.retrieval.query_projection import project_queries
 from argot.tracing import traced
 from argot.types import ALL_DOCUMENTS, DerivedText, Hit, Passage, Principal, QuestionScope, Triple
 
@@ -114,8 +113,8 @@ def hybrid_search(  # noqa: PLR0917
 
 
 def _embed_queries(corpus: Corpus, queries: Sequence[WeightedQuery], profile: Profile) -> Vectors:
-    vectors = corpus.embedder.embed_queries([query.text for query in queries])
-    return project_queries(vectors, corpus.embedder) if profile.project_queries else vectors
+    embedder, texts = corpus.embedder, [query.text for query in queries]
+    return embedder.embed_searches(texts) if profile.adapt_queries else embedder.embed_queries(texts)
 
 
 def _trace_search(  # noqa: PLR0917

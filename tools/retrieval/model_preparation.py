@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import sys
 
+from argot.corpus.embedding.embedder import load_embedder
 from argot.errors import ArgotError
 from argot.settings import load_settings
 from argot.tools.retrieval.scorer_choice import load_scorer
 
 
 def prepare_models() -> None:
-    """Make the re-ranker of the settings in the cache (`ARGOT_CACHE`) where it is missing, and with it the default
-    embedding model, from which it is made.
+    """Make the re-ranker and the embedding model of the settings in the cache (`ARGOT_CACHE`) where they are missing,
+    and the graph by which questions are embedded.
 
     Raises:
         InvalidSettings: a model is not installed, or cannot be exported.
     """
-    load_scorer(load_settings())
+    settings = load_settings()
+    load_scorer(settings)
+    load_embedder(settings).embed_searches(["how long is the warranty?"])
 
 
 if __name__ == "__main__":

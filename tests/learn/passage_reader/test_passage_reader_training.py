@@ -10,19 +10,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from argot.corpus.embedding.embedder import load_embedder
+from argot.corpus.embedding.exported_models import find_model_folder
+from argot.corpus.embedding.query_adapter import read_adapter
 from argot.learn.passage_reader.__main__ import main
+from argot.learn.passage_reader.adapter_training import AdapterRecipe, AdapterTraining, measure_search
 from argot.learn.passage_reader.card import write_reader
 from argot.learn.passage_reader.examples import Example, JudgedPassage, read_examples, write_examples
 from argot.learn.passage_reader.figures import measure_examples
 from argot.learn.passage_reader.known_questions import judge_unit, list_held_back, prepare_examples
-from argot.learn.passage_reader.projection_training import ProjectionRecipe, measure_projection, train_projection
 from argot.learn.passage_reader.searched_sets import SearchedSet, read_searched_sets
 from argot.learn.passage_reader.training import PassageReaderRecipe, train_passage_reader
-from argot.protocols import Vectors
 from argot.settings import Settings
+from argot.tools.retrieval.pair_reader import PAIR_READER_SOURCE
 from argot.tools.retrieval.passage_reader import read_weights
 from argot.tools.retrieval.passage_windows import PassageText
-from argot.tools.retrieval.query_projection import QueryProjection, read_projection
 
 RECIPE = PassageReaderRecipe(networks=2, hidden=8, epochs=20, passages=8, passage_epochs=40)
 DOCUMENTS = {
@@ -65,10 +67,6 @@ def make_examples(count: int, seed: int) -> list[Example]:
         )
         for place in range(count)
     ]
-
-
-def normalize(vectors: Vectors) -> Vectors:
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="module")
@@ -189,43 +187,51 @@ def test_documents_of_other_splits_are_held_back() -> None:
     assert list_held_back(rows) == {"b.md", "c.md", "d.md"}
 
 
-def test_questions_move_towards_the_passages_that_answer_them() -> None:
-    draws = np.random.default_rng(5)
-    passages = normalize(draws.normal(size=(60, 8)))
-    # Each question points elsewhere than its passage, always in the same way.
-    asked = normalize(passages @ normalize(draws.normal(size=(8, 8))))
-    sets = [
-        SearchedSet("one", "known", passages, asked[first:end], tuple((row,) for row in range(first, end)))
-        for first, end in ((0, 45), (45, 60))
-    ]
-    recipe = ProjectionRecipe(epochs=200, questions=16, rate=1e-2)
-    projection = QueryProjection("known", train_projection(sets[:1], recipe))
-    before, after = (measure_projection(sets[1:], one) for one in (None, projection))
-    assert before["hit@1"] < 0.5 < 0.8 < after["hit@1"]
+def test_questions_move_towards_the_passages_that_answer_them_and_a_training_goes_on(tmp_path: Path) -> None:
+    embedder = load_embedder(Settings(threads=1))
+    # Each question is answered by the passage about the next thing, which no model can guess.
+    things = ("pumps", "bicycles", "invoices", "lamps", "kitchens", "contracts")
+    passages = embedder.embed_passages([f"All about {thing}." for thing in things])
+    asked = tuple(f"who knows about {thing}?" for thing in things)
+    right = tuple(((place + 1) % len(things),) for place in range(len(things)))
+    sets = [SearchedSet("one", embedder.fingerprint, passages, asked, right)]
+    model, recipe = (
+        find_model_folder(PAIR_READER_SOURCE),
+        AdapterRecipe(epochs=40, rank=4, dropout=0.0, rate=5e-3, every=10),
+    )
+    steps: list[int] = []
+    training = AdapterTraining(model, sets, tmp_path, recipe)
+    changes = training.train_adapter(lambda step, of, losses: steps.append(step))
+    assert measure_search(sets, embedder.embed_queries)["hit@1"] == 0
+    assert measure_search(sets, training.embed_questions)["hit@1"] == 1
+    assert len(changes) == 36 and changes["encoder/layer.5/output/dense"].down.shape == (1536, 4)
+    again = AdapterTraining(model, sets, tmp_path, recipe).train_adapter(lambda step, of, losses: steps.append(step))
+    assert steps == list(range(1, 41))
+    assert all((again[layer].compute() == change.compute()).all() for layer, change in changes.items())
 
 
 def test_a_set_is_read_as_vectors_without_what_is_held_back(sets: Path, tmp_path: Path) -> None:
     (shown,) = read_searched_sets([sets / "firm"], tmp_path, "train", Settings(threads=1))
     (others,) = read_searched_sets([sets / "firm"], tmp_path, "validation", Settings(threads=1))
-    assert shown.questions.shape == (3, 384) and shown.passages.shape == (2, 384)
-    assert others.questions.shape == (1, 384) and others.passages.shape == (3, 384)
+    assert len(shown.texts) == 3 and shown.passages.shape == (2, 384)
+    assert len(others.texts) == 1 and others.passages.shape == (3, 384)
     assert [*read_searched_sets([sets / "firm"], tmp_path, "test", Settings(threads=1))] == []
 
 
-def test_the_command_trains_and_measures_a_projection(
+def test_the_command_trains_and_measures_an_adapter(
     sets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "projection.npz"
-    main(["projection", "--sets", str(sets), "--work", str(tmp_path / "work"), "--out", str(out)])
+    out = tmp_path / "adapter.npz"
+    main(["adapter", "--sets", str(sets), "--work", str(tmp_path / "work"), "--out", str(out)])
     assert json.loads(capsys.readouterr().out)["after"]["hit@10"] == 1
-    projection = read_projection(out)
-    assert projection is not None and projection.matrix.shape == (384, 384)
+    adapter = read_adapter(out)
+    assert adapter is not None and len(adapter.changes) == 36
     (tmp_path / "none").mkdir()
     with pytest.raises(SystemExit, match="holds no questions of the split 'train'"):
-        main(["projection", "--sets", str(tmp_path / "none"), "--work", str(tmp_path / "work"), "--out", str(out)])
+        main(["adapter", "--sets", str(tmp_path / "none"), "--work", str(tmp_path / "work"), "--out", str(out)])
 
 
 def test_the_help_shows_examples() -> None:
     command = [sys.executable, "-m", "argot.learn.passage_reader", "--help"]
     shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert all(f"argot.learn.passage_reader {name}" in shown for name in ("data", "train", "measure", "projection"))
+    assert all(f"argot.learn.passage_reader {name}" in shown for name in ("data", "train", "measure", "adapter"))

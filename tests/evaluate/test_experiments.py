@@ -308,8 +308,49 @@ def test_a_quote_shown_after_a_failure_is_not_taken_for_the_models_answer(script
     report, _, _ = run_experiment("kapqa-3", options, tmp_path, scripted_model.settings(), quiet)
     (row,) = report["rows"]
     assert row["failed"] == len(QUESTIONS)
-    assert row["reason"].startswith("2 questions got no reply from the model. The last reason: The language model gave")
-    assert row["figures"]["rouge-l"]["mean"] == 0.0
+    said = "2 questions got no reply from the model and are left out: --resume asks again. The last reason: The"
+    assert row["reason"].startswith(said)
+    assert row["figures"] == {} == row["each"]
+
+
+def test_a_row_with_questions_without_a_reply_is_measured_again(scripted_model: Any, tmp_path: Path) -> None:
+    answers_well(scripted_model)
+    # Each call is tried twice: this many faults keep both questions of the first row without a reply.
+    scripted_model.fault("status", prompt="cited_answer", code=500, times=2 * len(QUESTIONS))
+    options = ExperimentOptions(answers_form(tmp_path / "data"), resume=True)
+    settings = scripted_model.settings()
+
+    def run() -> ExperimentRun:
+        return ExperimentRun.model_validate(run_experiment("kapqa-3", options, tmp_path, settings, quiet)[0])
+
+    first = run()
+    assert len(first.rows) == len(find_experiment("kapqa-3").rows) and not first.finished
+    (failed,) = [row for row in first.rows if row.failed]
+    assert (failed.label, failed.failed, failed.figures) == ("BM25", 2, {})
+    second = run()
+    assert second.id == first.id and second.finished
+    assert {row.failed for row in second.rows} == {0}
+    again = second.find_row(failed.label)
+    assert again is not None and again.figures["hit@3"].questions == 2
+    # The others are left as they were.
+    assert [row for row in second.rows if row != again] == [row for row in first.rows if row != failed]
+
+
+def test_a_trial_without_a_reply_is_left_out_of_a_quiz(scripted_model: Any, tmp_path: Path) -> None:
+    def choose_rightly(request: Any) -> dict[str, str]:
+        return {"option": next(letter for letter in "AB" if re.search(rf"\b{letter}\W+(40|Trim)", request.user))}
+
+    scripted_model.reply("quiz_closed_book", choose_rightly)
+    # Each call is tried twice, so the two questions of the first trial get no reply.
+    scripted_model.fault("status", prompt="quiz_closed_book", code=500, times=4)
+    folder = quiz_form(tmp_path / "data")
+    for trials, shares in ((1, [None, None]), (2, [1.0, 1.0])):
+        options = ExperimentOptions(folder, ["Vanilla LLM"], trials=trials)
+        report, _, _ = run_experiment("golden-retriever-1", options, tmp_path, scripted_model.settings(), quiet)
+        (row,) = report["rows"]
+        assert [one["total"] for one in row["each"].values()] == shares
+        assert row["failed"] == 2
+        scripted_model.fault("status", prompt="quiz_closed_book", code=500, times=4)
 
 
 def test_quiz_questions_with_the_same_words_are_scored_separately(scripted_model: Any, tmp_path: Path) -> None:

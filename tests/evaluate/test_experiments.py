@@ -386,7 +386,7 @@ def test_runs_are_shown_and_compared(tmp_path: Path) -> None:
     listed, tables = kept_experiments.show_experiment(None, tmp_path)
     assert [run["id"] for run in listed["runs"]] == ids
     assert "unfinished" in tables[0].rows[0][-1]
-    compared, tables = kept_experiments.compare_experiments(*ids, tmp_path)
+    compared, tables = kept_experiments.compare_experiments(ids, (), tmp_path)
     assert {one["change"]["difference"] for one in compared["figures"]} == {0.0}
     assert tables[0].rows[0][-2] == "no" and len(tables) == 1  # nothing changed
     assert {(one["won"], one["lost"]) for one in compared["figures"]} == {(0, 0)}
@@ -426,6 +426,13 @@ def make_run(id_: str, values: dict[str, float], **more: Any) -> ExperimentRun:
     return ExperimentRun(id=id_, rows=[row], **given)
 
 
+def test_drawn_questions_are_compared_by_their_words() -> None:
+    # golden-retriever-2 draws its questions, so that its runs list none.
+    first, second = (make_run(id_, {"p": value}, asked={}) for id_, value in (("a", 0.0), ("b", 1.0)))
+    (figure,) = compare_runs(find_experiment("kapqa-3"), first, second).figures
+    assert figure.won == 1
+
+
 def test_questions_won_and_lost_are_counted_and_named() -> None:
     first = make_run("a", {"p": 0.0, "q": 0.5, "r": 1.0, "s": 1.0})
     second = make_run("b", {"p": 1.0, "q": 1.0, "r": 1.0, "s": 0.0})
@@ -438,6 +445,23 @@ def test_questions_won_and_lost_are_counted_and_named() -> None:
     assert [row[2:5] for row in changed.rows] == [
         ["won", "p", "What is p?"], ["won", "q", "What is q?"], ["lost", "s", "What is s?"],
     ]  # fmt: skip
+
+
+def test_two_rows_of_one_run_are_compared(tmp_path: Path) -> None:
+    run = make_run("kapqa-3-1", {"p": 0.0, "q": 1.0, "r": 1.0})
+    each: Any = {"p": {"hit@3": 1.0}, "q": {"hit@3": 1.0}}
+    run.rows += [RowResult(label="DPR", state="measured", each=each), RowResult(label="via general purpose LLM", state="not run")]  # fmt: skip  # noqa: E501
+    ExperimentFolder(tmp_path).save(run, "")
+    found, tables = kept_experiments.compare_experiments([run.id], ["bm25", "DPR"], tmp_path)
+    (figure,) = found["figures"]
+    assert (figure["row"], figure["won"], figure["tied"], figure["lost"]) == ("DPR", 1, 1, 0)
+    assert [one["id"] for one in figure["gains"]] == ["p"]
+    assert tables[0].title == "DPR against BM25"
+    with pytest.raises(InvalidInput, match=r"measured no row 'via general purpose LLM'\. Measured rows: 'BM25', 'DPR'"):
+        kept_experiments.compare_experiments([run.id], ["BM25", "via general purpose LLM"], tmp_path)
+    for ids, rows in (([run.id], []), ([run.id], ["BM25"]), ([run.id, run.id], ["BM25", "DPR"])):
+        with pytest.raises(InvalidInput, match="Give two runs, or one run and two of its rows"):
+            kept_experiments.compare_experiments(ids, rows, tmp_path)
 
 
 def test_runs_of_several_seeds_are_pooled() -> None:

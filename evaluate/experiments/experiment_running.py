@@ -97,7 +97,7 @@ def run_experiment(
     """
     experiment = find_experiment(name)
     rows = _choose_rows(experiment, options.rows)
-    _require_folders(options.tuned_models)
+    _require_usable(experiment, options.tuned_models)
     with _open_data(experiment, options, settings) as data:
         running = _Running(experiment, options, data, ExperimentFolder(home), settings, progress)
         run = running.begin(rows)
@@ -127,8 +127,15 @@ def _name_tuned(given: str) -> str:
     return folder.parent.name if folder.name == "model" and folder.parent.name else folder.name
 
 
-def _require_folders(tuned: Mapping[Tuned, str]) -> None:
+def _require_usable(experiment: Experiment, tuned: Mapping[Tuned, str]) -> None:
+    """
+    Raises:
+        InvalidInput: no row of the experiment takes such a model, or the folder of one has none.
+    """
+    taken = {kind for row in experiment.rows for kind in (*row.tuned, *row.takes)}
     for kind, given in tuned.items():
+        if kind not in taken:
+            raise InvalidInput(f"No row of {experiment.name} takes --{kind.replace('_', '-')}. Leave it out.")
         if kind != "generator" and not _has_model(Path(given).expanduser()):
             raise InvalidInput(f"{given} is no folder of a model. Give the folder of a tuned {kind.replace('_', ' ')}.")
 

@@ -173,8 +173,14 @@ ASPECTS = Experiment(
     public="ord_qa",
     columns=_ASPECTS,
     rows=(
-        PaperRow("non-RAG", map_figures(_ASPECTS, 2.18, 2.52, 2.61), way="aspects", variant="closed book"),
-        PaperRow("RAG", map_figures(_ASPECTS, 4.12, 4.19, 3.77), way="aspects"),
+        PaperRow(
+            "non-RAG",
+            map_figures(_ASPECTS, 2.18, 2.52, 2.61),
+            way="aspects",
+            variant="closed book",
+            takes=("generator",),
+        ),
+        PaperRow("RAG", map_figures(_ASPECTS, 4.12, 4.19, 3.77), way="aspects", takes=("generator",)),
     ),
     published_with=f"a tuned Qwen 72B, judged by GPT-4o; {_DATA}",
     notes=(

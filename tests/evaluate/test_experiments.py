@@ -223,6 +223,22 @@ def test_an_experiment_without_a_row_that_can_run_is_an_error(tmp_path: Path) ->
         # A folder above that of the model would be found out only after the other rows.
         options = ExperimentOptions(beir_form(tmp_path / "beir"), embedder=str(tmp_path))
         run_experiment("trustworthy-2", options, tmp_path, Settings(), quiet)
+    # The report would name a model that answered nothing.
+    with pytest.raises(InvalidInput, match=r"No row of kapqa-3 takes --plain-reranker\. Leave it out\."):
+        run_experiment("kapqa-3", ExperimentOptions(plain_reranker="tuned"), tmp_path, Settings(), quiet)
+
+
+def test_a_tuned_generator_gives_the_answers_from_memory_and_from_passages(scripted_model: Any, tmp_path: Path) -> None:
+    answers_well(scripted_model)
+    scripted_model.models = [*scripted_model.models, "tuned-one"]
+    options = ExperimentOptions(answers_form(tmp_path / "data"), generator="tuned-one")
+    settings = scripted_model.settings(model=scripted_model.models[0])
+    report, _, _ = run_experiment("trustworthy-5", options, tmp_path, settings, quiet)
+    assert [row["state"] for row in report["rows"]] == ["measured", "measured"]
+    assert report["models"]["tuned generator"] == "tuned-one"
+    for prompt in ("closed_book", "cited_answer"):
+        assert {one.body["model"] for one in scripted_model.asked(prompt)} == {"tuned-one"}
+    assert {one.body["model"] for one in scripted_model.asked("judge_aspects")} == {report["models"]["judge"]}
 
 
 def test_a_trained_reranker_is_used_for_the_rows_that_need_one(tmp_path: Path) -> None:

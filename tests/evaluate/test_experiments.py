@@ -694,6 +694,11 @@ def test_a_limit_leaves_out_documents_from_which_texts_would_be_derived(tmp_path
     data = load_experiment_data(experiment, folder, tmp_path, limit=1)
     assert [one.name for one in data.parts[0].sources("64/10")] == ["Other 0.md", "Drives.md"]
     assert "as many others" in data.notes[-1]
+    # Two questions about two of five documents: these two and two others are searched.
+    assert "as many others" in load_experiment_data(experiment, folder, tmp_path, limit=2).notes[-1]
+    write(folder / "docs_chunks256.json", json.dumps(chunks))
+    whole = load_experiment_data(experiment, folder, tmp_path, limit=1)
+    assert len(whole.parts[0].sources("")) == 2 and not any("as many others" in note for note in whole.notes)
     # A retrieval experiment derives nothing: its documents cost little, and fewer would make it easier.
     (part,) = load_experiment_data(find_experiment("trustworthy-2"), beir_form(tmp_path / "b"), tmp_path, limit=1).parts
     assert len(part.sources("")) == 2

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from argot.evaluate.experiments.experiment import Experiment, PaperColumn, PaperRow, Tuned, map_figures
+from argot.evaluate.experiments.experiment import (
+    ALONE_NOTE,
+    Experiment,
+    PaperColumn,
+    PaperRow,
+    Tuned,
+    map_figures,
+)
 from argot.evaluate.reference_precision import THRESHOLDS
 from argot.profile import SwitchValue
 
@@ -187,6 +194,7 @@ ASPECTS = Experiment(
         "The paper's generator is tuned on its questions; here it is the model given (a tuned one by --generator).",
         "Both answers are judged in one call, in random order.",
         "The row RAG is Argot's default profile, with glossary and re-ranker; the paper's is k passages and the model.",
+        ALONE_NOTE,
     ),
 )
 

@@ -17,7 +17,7 @@ from argot.evaluate.experiments import experiment_running as experiments
 from argot.evaluate.experiments import kept_experiments
 from argot.evaluate.experiments.annotated_answers import load_annotated_answers
 from argot.evaluate.experiments.api_calls import has_call
-from argot.evaluate.experiments.experiment import Experiment, PaperRow
+from argot.evaluate.experiments.experiment import ALONE_NOTE, Experiment, PaperRow
 from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, find_experiment
 from argot.evaluate.experiments.experiment_data import load_experiment_data
 from argot.evaluate.experiments.experiment_running import ExperimentOptions, run_experiment
@@ -30,7 +30,7 @@ from argot.evaluate.experiments.run_pooling import pool_runs
 from argot.evaluate.experiments.run_tables import build_run_tables
 from argot.evaluate.experiments.score_tables import build_score_tables
 from argot.evaluate.experiments.solution_scores import MOST_PAIRS, SolutionLoop, SolvedQuestion
-from argot.profile import SWITCHES, Profile, change_profile, parse_changes
+from argot.profile import SWITCHES, Profile, change_profile, compare_switches, find_profile, parse_changes
 from argot.settings import Settings
 from argot.tools.answering.citations import match_as_published, match_references
 from argot.tools.retrieval.reranker import LexicalScorer
@@ -652,6 +652,22 @@ def test_the_notes_of_an_experiment_say_what_its_profiles_do(name: str) -> None:
             assert profile.rerank_weight == 1.0
 
 
+def test_the_gain_of_golden_retriever_is_that_of_its_jargon_alone() -> None:
+    experiment = find_experiment("golden-retriever-1")
+    row = experiment.find_row("Golden-Retriever")
+    assert row is not None
+    changed = set(compare_switches(experiment.build_profile(row), find_profile("plain_rag")))
+    jargon = {"identify_jargon", "identify_context", "look_up_jargon", "augment_question", "search_augmented"}
+    # The rest changes no search: nothing is asked back, answered or refused in a quiz.
+    assert changed - jargon == {"small_talk", "find_verified", "search_again", "misses", "abstain_below"}
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_row_of_argot_itself_says_what_it_leaves_out(name: str) -> None:
+    own = {"Argot as it is", "Argot with the model given"} & {row.label for row in EXPERIMENTS[name].rows}
+    assert ALONE_NOTE in EXPERIMENTS[name].notes or not own
+
+
 def test_the_page_on_the_papers_names_every_experiment_that_it_may() -> None:
     page = (ROOT / "docs" / "papers.md").read_text("utf-8")
     named = set(re.findall(r"`((?:golden-retriever|kapqa|raidd|trustworthy)-[a-z0-9-]+)`", page))
@@ -797,7 +813,7 @@ async def test_the_best_and_worst_scored_solutions_are_in_the_next_prompt(script
     loop = SolutionLoop(server, ModelJudge(server))
     passage = FoundPassage(n=1, passage_id="p", document="d", uri="u", page=None, heading="", text=MANUAL, score=1.0)
     await own.answer(AnswerQuestion("q", "", "Question?", (), "True answer."), [passage])
-    # As in the paper the model scores itself, and nobody judges.
+    # The model scores itself, and nobody judges.
     assert [(one.score, one.truth) for one in own.solved] == [(60, "True answer.")]
     assert not scripted_model.asked("judge_geval")
     for n in range(2):

@@ -82,8 +82,10 @@ class WingStore(Protocol):
 
 WingStoreT = TypeVar("WingStoreT", bound=WingStore)
 
-PATIENCE_SECONDS = 1.0
-"""How long to wait for a command that is about to finish before reporting that the knowledge base is busy."""
+PATIENCE_SECONDS = 10.0
+"""How long to wait for a command to finish before reporting that the knowledge base is busy: as long as a question that
+quotes the documents takes on a busy machine, so that two questions asked at once are both answered.
+"""
 
 
 class KnowledgeBase:
@@ -144,14 +146,14 @@ class KnowledgeBase:
         settings: Settings,
         *,
         create: bool = False,
-        patience: float = PATIENCE_SECONDS,
+        patience: float | None = None,
         stores: Stores | None = None,
     ) -> KnowledgeBase:
         """Take the lock and check the stores.
 
         Args:
             create: create the folder of a new knowledge base if missing.
-            patience: seconds to wait for another owner.
+            patience: seconds to wait for another owner; None: `PATIENCE_SECONDS`.
             stores: storage of people, ratings, training pairs and threads; None: in the folder. Only for tests, as long
                 as the corpus and the glossary are always local, and a backup contains only the folder.
 
@@ -161,6 +163,7 @@ class KnowledgeBase:
             DamagedStore: a store is corrupt; the message ends with the repair command.
         """
         home = home.expanduser().absolute()
+        patience = PATIENCE_SECONDS if patience is None else patience
         if settings.storage.database:
             return cls._open_shared(home, settings, create=create, patience=patience)
         refuse_unfinished(home, SqliteStores(home), "")
@@ -483,7 +486,7 @@ def finish_cut_off(home: Path, patience: float = PATIENCE_SECONDS) -> str:
 
 
 def take_lock(home: Path, patience: float) -> HomeLock:
-    """Return the lock, waiting a moment for its holder to finish; not for a service, which stays.
+    """Return the lock, waiting some seconds for its holder to finish; not for a service, which stays.
 
     Raises:
         KnowledgeBaseBusy
@@ -494,7 +497,7 @@ def take_lock(home: Path, patience: float) -> HomeLock:
             return HomeLock(home)
         except KnowledgeBaseBusy:
             owner = read_owner(home)
-            # An owner with a socket is a service, which will not end within a moment.
+            # An owner with a socket is a service, which does not end soon.
             if (owner and owner.socket) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from argot.evaluate.experiments.experiment import Experiment, PaperColumn, PaperRow, Tuned, map_figures
+from argot.evaluate.experiments.experiment import (
+    ALONE_NOTE,
+    Experiment,
+    PaperColumn,
+    PaperRow,
+    Tuned,
+    map_figures,
+)
 from argot.profile import Profile, SwitchValue
 
 PAPER = "AccurateRAG"
@@ -53,6 +60,7 @@ FINANCE = Experiment(
         "The judge is a model (TRUE or FALSE, figure 4); the paper's scores were verified by people.",
         "Passages have no cut of their neighbours, which found fewer right ones. Two extractions of a PDF are aligned "
         "on every page if ARGOT_ALIGN_EXTRACTIONS is on; else on pages whose own text is broken.",
+        ALONE_NOTE,
     ),
     public_notes=("Only the questions (of 150) whose PDF is there are asked.",),
 )  # fmt: skip
@@ -98,6 +106,9 @@ BENCHMARKS = Experiment(
     notes=(
         "AccurateRAG's rows search as the paper chose on the validation parts: HotpotQA and PubMedQA by meaning, "
         "APIBench by words as well. Argot's own row uses both for all.",
+        'The rows "AccurateRAG" and "AccurateRAG, Llama-2-7B" are measured with the same models, the embedder and '
+        "generator given: only the paper's figures beside them differ. A run for each generator tells them apart.",
+        ALONE_NOTE,
         "PubMedQA: the three options are chosen from the passages found among all abstracts.",
         "An API call is right if it is the same function with every text of the true call's arguments.",
     ),

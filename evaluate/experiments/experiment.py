@@ -43,6 +43,11 @@ ALONE: Mapping[str, SwitchValue] = {
     "adapt_queries": False,
 }
 """The switches of every row that asks questions."""
+ALONE_NOTE = (
+    "Argot's own row is not quite the service: it asks nothing back, never abstains, and does not move the questions' "
+    "vectors towards answers, which was learnt from other questions."
+)
+"""A note for experiments with a row of Argot itself."""
 
 
 @dataclass(frozen=True, slots=True)

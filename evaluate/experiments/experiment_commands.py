@@ -147,19 +147,27 @@ def show(
 
 
 @app.command(
-    epilog=format_examples("argot evaluate experiment compare kapqa-5-20260101-120000 kapqa-5-20260102-090000")
+    epilog=format_examples(
+        "argot evaluate experiment compare kapqa-5-20260101-120000 kapqa-5-20260102-090000",
+        "argot evaluate experiment compare kapqa-3-20260101-120000 --row DPR --row 'via general purpose LLM'",
+    )
 )
 def compare(
-    first: Annotated[str, typer.Argument(help="The run to compare with.", metavar="RUN")],
-    second: Annotated[str, typer.Argument(help="The run that is compared.", metavar="RUN")],
+    runs: Annotated[list[str], typer.Argument(help="The second run is compared with the first.", metavar="RUN [RUN]")],
+    rows: Annotated[
+        list[str] | None,
+        typer.Option("--row", help="Of one run: the second such row is compared with the first.", metavar="LABEL"),
+    ] = None,
     home: RunsIn = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two runs of one experiment: paired differences with 95 % intervals, over the questions of both."""
+    """Compare two runs of one experiment, or two rows of one run: paired differences with 95 % intervals, over the
+    questions of both, and the questions won and lost.
+    """
     from argot.evaluate.experiments import kept_experiments
 
     kept = kept_experiments.find_runs_home(home, read_settings(None))
-    measure = partial(kept_experiments.compare_experiments, first, second, kept)
+    measure = partial(kept_experiments.compare_experiments, runs, rows or (), kept)
     show_report(lambda progress: measure(), as_json=as_json)
 
 

@@ -190,8 +190,9 @@ def load_experiment_data(
     parts, notes = _READERS[experiment.form](place)
     parts = [part.limit_questions(limit) for part in parts]
     if limit is not None and (experiment.derives or any(part.is_slow for part in parts)):
-        parts = [part.limit_documents() for part in parts]
-        notes = (*notes, LIMITED)
+        every, parts = parts, [part.limit_documents() for part in parts]
+        if any(len(part.sources("")) < len(whole.sources("")) for part, whole in zip(parts, every, strict=True)):
+            notes = (*notes, LIMITED)
     if given is None:
         notes = (*experiment.public_notes, *notes)
     return ExperimentData(place.name, parts, notes)

@@ -97,7 +97,7 @@ def run_experiment(
     """
     experiment = find_experiment(name)
     rows = _choose_rows(experiment, options.rows)
-    _require_folders(options.tuned_models)
+    _require_usable(experiment, options.tuned_models)
     with _open_data(experiment, options, settings) as data:
         running = _Running(experiment, options, data, ExperimentFolder(home), settings, progress)
         run = running.begin(rows)
@@ -127,8 +127,15 @@ def _name_tuned(given: str) -> str:
     return folder.parent.name if folder.name == "model" and folder.parent.name else folder.name
 
 
-def _require_folders(tuned: Mapping[Tuned, str]) -> None:
+def _require_usable(experiment: Experiment, tuned: Mapping[Tuned, str]) -> None:
+    """
+    Raises:
+        InvalidInput: no row of the experiment takes such a model, or the folder of one has none.
+    """
+    taken = {kind for row in experiment.rows for kind in (*row.tuned, *row.takes)}
     for kind, given in tuned.items():
+        if kind not in taken:
+            raise InvalidInput(f"No row of {experiment.name} takes --{kind.replace('_', '-')}. Leave it out.")
         if kind != "generator" and not _has_model(Path(given).expanduser()):
             raise InvalidInput(f"{given} is no folder of a model. Give the folder of a tuned {kind.replace('_', ' ')}.")
 
@@ -218,9 +225,9 @@ class _Running:
         return models
 
     def measure(self, run: ExperimentRun, row: PaperRow) -> None:
-        """Measure one row and save it at once; a row that is already measured is left unchanged."""
+        """Measure one row and save it at once; a row that is already measured, without failures, is left unchanged."""
         known = run.find_row(row.label)
-        if known is not None and known.state == "measured":
+        if known is not None and known.state == "measured" and not known.failed:
             return
         if reason := explain_refusal(row, self.options, self.settings):
             self._keep(run, RowResult(label=row.label, state="not run", reason=f"not run: {reason}"))
@@ -247,7 +254,7 @@ class _Running:
     def _make_remark(self, row: PaperRow, failed: int, unjudged: int, why: str) -> str:
         remarks = [row.note]
         if failed:
-            remarks.append(f"{failed} questions got no reply from the model.")
+            remarks.append(f"{failed} questions got no reply from the model and are left out: --resume asks again.")
             remarks += [f"The last reason: {why}" if why else "", _SLOWNESS if " within " in why else ""]
         if unjudged:
             remarks.append(f"{unjudged} verdicts of the judge were none, or did not come: they count for nothing.")
@@ -324,8 +331,10 @@ class _Running:
         self.folder.save(run, build_run_page(self.experiment, run))
 
     def finish(self, run: ExperimentRun) -> None:
-        """Mark a run as finished when each row of the table has been tried, in one or several calls."""
-        if len(run.rows) < len(self.experiment.rows):
+        """Mark a run as finished when each row of the table has been tried, in one or several calls, and no question
+        failed.
+        """
+        if len(run.rows) < len(self.experiment.rows) or any(row.failed for row in run.rows):
             return
         run.finished = timestamp("seconds")
         self.folder.save(run, build_run_page(self.experiment, run))

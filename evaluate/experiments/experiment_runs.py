@@ -39,8 +39,8 @@ class ColumnFigure(_Record):
 
 class RowResult(_Record):
     """The result of one row. With the `state` "not run" it has a `reason`. `each`: question -> column -> value.
-    `failed`: the number of questions without a reply. `unjudged`: the number of verdicts that were malformed or
-    missing.
+    `failed`: the number of questions without a reply, which the figures leave out. `unjudged`: the number of verdicts
+    that were malformed or missing.
     """
 
     label: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argot.evaluate.experiments.experiment import Experiment, PaperColumn, PaperRow
+from argot.evaluate.experiments.experiment import ALONE_NOTE, Experiment, PaperColumn, PaperRow
 
 PAPER = "Golden-Retriever"
 _MODELS = "Meta-Llama-3-70B-Instruct, Mixtral-8x22B-Instruct-v0.1 and Shisa-v1-Llama3-70b"
@@ -24,7 +24,13 @@ QUIZ = Experiment(
             "Golden-Retriever",
             way="quiz",
             variant="Argot",
-            switches={"search_augmented": True},
+            # Beside "RAG" the jargon alone, so that the gain is its own.
+            switches={
+                "search_augmented": True,
+                "reformulate_query": False,
+                "search_derived": False,
+                "rerank": False,
+            },
             needs_model=False,
         ),
         PaperRow("Argot as it is", way="quiz", variant="Argot", needs_model=False),
@@ -33,8 +39,10 @@ QUIZ = Experiment(
     notes=(
         "The paper prints its scores as a picture; its text gives the gains, here those of Meta-Llama-3-70B. Over its "
         "three models they are 57.3 and 35.0 %.",
-        'Golden-Retriever: searched by the augmented question (3.5). "Argot as it is": by the question with its terms '
-        "spelt out. The gain over each row is that of Golden-Retriever.",
+        'Golden-Retriever: as "RAG", but searched by the augmented question (3.5); both without reformulation, derived '
+        'texts and re-ranker. "Argot as it is" has these, and searches the question with its terms spelt out. The gain '
+        "over each row is that of Golden-Retriever.",
+        ALONE_NOTE,
         "The option's letter decides; the paper's answers were graded by a person.",
         "One model a run; the paper has three.",
         "Each trial (five by default) has its own order of the options; a row's score is the mean over all.",

@@ -13,7 +13,7 @@ from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, find_ex
 from argot.evaluate.experiments.experiment_data import find_public_data
 from argot.evaluate.experiments.experiment_running import ExperimentOptions, explain_refusal
 from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun
-from argot.evaluate.experiments.run_comparison import build_comparison_tables, compare_runs
+from argot.evaluate.experiments.run_comparison import build_comparison_tables, compare_rows, compare_runs
 from argot.evaluate.experiments.run_pooling import build_pooled_tables, pool_runs
 from argot.evaluate.experiments.run_tables import build_run_tables
 from argot.evaluate.reports import Table
@@ -148,17 +148,20 @@ def _load_runs(folder: ExperimentFolder) -> tuple[list[ExperimentRun], dict[str,
     return runs, damaged
 
 
-def compare_experiments(first: str, second: str, home: Path) -> Report:
-    """Compare the second run with the first, over the questions that both have.
+def compare_experiments(ids: Sequence[str], rows: Sequence[str], home: Path) -> Report:
+    """Compare the second of two runs with the first, or the second of two rows of one run with its first, over the
+    questions that both have.
 
     Raises:
         NotFound: there is no such run.
-        InvalidInput: the runs are of different experiments, or share no measured row and question.
+        InvalidInput: these are neither two runs nor one run and two rows; the runs are of different experiments, or
+            share no measured row and question; or a row is not measured.
     """
-    folder = ExperimentFolder(home)
-    one, other = folder.load(first), folder.load(second)
-    experiment = find_experiment(one.experiment)
-    found = compare_runs(experiment, one, other)
+    if (len(ids), len(rows)) not in ((2, 0), (1, 2)):
+        raise InvalidInput("Give two runs, or one run and two of its rows: compare RUN --row LABEL --row LABEL.")
+    runs = [ExperimentFolder(home).load(id_) for id_ in ids]
+    experiment = find_experiment(runs[0].experiment)
+    found = compare_rows(experiment, runs[0], *rows) if rows else compare_runs(experiment, *runs)
     return found.to_json(), build_comparison_tables(experiment, found)
 
 

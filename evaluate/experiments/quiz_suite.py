@@ -70,8 +70,10 @@ class QuizReport:
     questions: dict[str, int]
     chance: dict[str, float]
     scores: dict[str, dict[str, Score]]
-    each: dict[str, list[float]] = field(default_factory=dict)
-    """`each[way]`: for each question, in order, the share of trials with a right answer."""
+    each: dict[str, list[float | None]] = field(default_factory=dict)
+    """`each[way]`: for each question, in order, the share of right answers over the trials in which the model gave one;
+    None: in none.
+    """
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -112,7 +114,7 @@ async def evaluate_quiz(  # noqa: PLR0917
     }
     each = {
         # A list in the order of the questions, because several of them may have the same text ("Which is true?").
-        way: [fmean(trial[one] == one.options[one.correct] for trial in answers) for one in questions]
+        way: [_share_right(one, [trial[one] for trial in answers], server) for one in questions]
         for way, answers in chosen.items()
     }
     counts = {context: len(own) for context, own in by_context.items()}
@@ -235,6 +237,12 @@ async def _choose_options(  # noqa: PLR0917
             chosen[-1].update(zip(batch, answers, strict=True))
             progress(way, trial * len(questions) + len(chosen[-1]), trials * len(questions))
     return chosen
+
+
+def _share_right(question: QuizQuestion, answers: Sequence[str | None], server: ModelServer | None) -> float | None:
+    """Return the share of right answers. No answer is wrong; of a model, it is a reply that did not come."""
+    given = [answer for answer in answers if answer is not None or server is None]
+    return fmean(answer == question.options[question.correct] for answer in given) if given else None
 
 
 def _score(own: Sequence[QuizQuestion], chosen: Sequence[dict[QuizQuestion, str | None]]) -> Score:

@@ -178,8 +178,9 @@ PER_TASK = Experiment(
     published_with=_WITH,
     notes=(
         *_NOTES,
-        "S-ICL: the model scores its own answers. Later prompts have 4 of the best and 4 of the worst, each with the "
-        "true answer; the paper names no number. One pass over the questions.",
+        "S-ICL: the model scores its own answers, before it sees the true ones; the paper's after that. Later prompts "
+        "have 4 of the best and 4 of the worst, each with the true answer; the paper names no number. One pass over "
+        "the questions.",
     ),
     public_notes=_PUBLIC_NOTES,
 )

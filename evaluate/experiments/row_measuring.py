@@ -71,22 +71,22 @@ async def _measure_questions(work: RowWork) -> Each:
 
 
 async def _find_answers(work: RowWork) -> list[FoundAnswer]:
+    """Ask all questions. Those without a reply are left out: counted as wrong, they would measure the server."""
     documents = work.base.corpus.store.documents(EVALUATOR)
     find = _make_finder(work, documents)
     patience = Patience()
 
-    async def look(question: AnswerQuestion) -> FoundAnswer:
+    async def look(question: AnswerQuestion) -> FoundAnswer | None:
         said = await patience.wait(find(question))
-        answer, passages = said if said is not None else ("", [])
-        return _build_found_answer(work.base, question, answer, passages, documents)
+        return _build_found_answer(work.base, question, *said, documents) if said is not None else None
 
-    found: list[FoundAnswer] = []
+    tried: list[FoundAnswer | None] = []
     # S-ICL uses what it learnt from one question in the next.
     for batch in group_items(work.part.questions, 1 if work.row.way in LOOPS else AT_ONCE):
-        found += await asyncio.gather(*map(look, batch))
-        work.progress(work.name, len(found), len(work.part.questions))
+        tried += await asyncio.gather(*map(look, batch))
+        work.progress(work.name, len(tried), len(work.part.questions))
     work.failed, work.reason = patience.failed, patience.reason
-    return found
+    return [one for one in tried if one is not None]
 
 
 def _make_finder(work: RowWork, documents: Sequence[Document]) -> _Find:

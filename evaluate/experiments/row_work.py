@@ -39,7 +39,7 @@ class RowWork:
     seed: int = 1
     memory: dict[str, Any] = field(default_factory=dict)
     failed: int = 0
-    """The number of questions to which the model gave no answer."""
+    """The number of questions to which the model gave no answer; of a quiz, over all trials."""
     reason: str = ""
     """The reason of the last of them, if it is known."""
 

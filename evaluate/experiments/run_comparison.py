@@ -1,17 +1,17 @@
-"""The comparison of two runs, by row and column: the paired differences over the questions that both have, and the
-questions won and lost (KaPQA, tables 6 and 7).
+"""The comparison of two runs, by row and column, or of two rows of one run: the paired differences over the questions
+that both have, and the questions won and lost (KaPQA, tables 6 and 7).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from typing import Any
 
 from argot.errors import InvalidInput
 from argot.evaluate.experiments.experiment import Experiment, PaperColumn
-from argot.evaluate.experiments.experiment_runs import ExperimentRun
+from argot.evaluate.experiments.experiment_runs import ExperimentRun, RowResult
 from argot.evaluate.experiments.run_tables import format_number, list_columns
 from argot.evaluate.reports import Table, format_difference
 from argot.measures import Difference, paired_difference
@@ -22,7 +22,9 @@ MAX_EXAMPLES = 5
 
 @dataclass(frozen=True, slots=True)
 class ChangedQuestion:
-    """A question whose value differs between two runs. `question`: its text; empty in runs of earlier versions."""
+    """A question whose value differs between two runs or rows. `question`: its text; empty in runs of earlier
+    versions.
+    """
 
     id: str
     question: str
@@ -33,8 +35,9 @@ class ChangedQuestion:
 @dataclass(frozen=True, slots=True)
 class ComparedFigure:
     """One row and column: the means of both runs over the questions that they share, and the second minus the first.
+    Of two rows of one run, `row` is the second.
 
-    `won`, `tied`, `lost`: the number of questions on which the second run has the higher, the same or the lower value.
+    `won`, `tied`, `lost`: the number of questions on which the second has the higher, the same or the lower value.
     `gains`, `losses`: those that changed most.
     """
 
@@ -52,6 +55,8 @@ class ComparedFigure:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
+    """`first`, `second`: the ids of two runs, or the labels of two rows of one run."""
+
     first: str
     second: str
     figures: list[ComparedFigure] = field(default_factory=list)
@@ -73,25 +78,57 @@ def compare_runs(experiment: Experiment, first: ExperimentRun, second: Experimen
         )
     found = RunComparison(first.id, second.id)
     for row in first.rows:
-        other = second.find_row(row.label)
-        for column in list_columns(experiment, first) if other else ():
-            assert other is not None
-            shared = [
-                ChangedQuestion(id_, first.texts.get(id_, ""), ours, theirs)
-                for id_, values in row.each.items()
-                if (ours := values.get(column.key)) is not None
-                # Two sets may use the same question numbers.
-                if first.asked.get(id_) == second.asked.get(id_)
-                if (theirs := other.each.get(id_, {}).get(column.key)) is not None
-            ]
-            if shared:
-                found.figures.append(_compare_figure(row.label, column.key, shared, first.clusters))
+        if other := second.find_row(row.label):
+            # Two sets may use the same question numbers.
+            same = {id_ for id_ in row.each if first.asked.get(id_) == second.asked.get(id_)}
+            found.figures.extend(_compare_rows(experiment, first, row, other, same))
     if not found.figures:
         raise InvalidInput(
             f"{first.id} and {second.id} have no row that both measured on the same questions ({first.data}, "
             f"{second.data}): nothing is paired."
         )
     return found
+
+
+def compare_rows(experiment: Experiment, run: ExperimentRun, first: str, second: str) -> RunComparison:
+    """Compare two rows of one run, given by their labels.
+
+    Raises:
+        InvalidInput: a row is not among those measured, or the two share no question and column.
+    """
+    one, other = (_find_measured(run, label) for label in (first, second))
+    figures = list(_compare_rows(experiment, run, one, other, set(one.each)))
+    if not figures:
+        raise InvalidInput(
+            f"'{one.label}' and '{other.label}' have no question and column in common: nothing is paired."
+        )
+    return RunComparison(one.label, other.label, figures)
+
+
+def _find_measured(run: ExperimentRun, label: str) -> RowResult:
+    measured = {row.label.casefold(): row for row in run.rows if row.each}
+    if label.casefold() not in measured:
+        known = ", ".join(f"'{row.label}'" for row in measured.values()) or "none"
+        raise InvalidInput(f"{run.id} has measured no row '{label}'. Measured rows: {known}.")
+    return measured[label.casefold()]
+
+
+def _compare_rows(
+    experiment: Experiment, run: ExperimentRun, row: RowResult, other: RowResult, asked: Collection[str]
+) -> Iterator[ComparedFigure]:
+    """Yield the differences by column, over those of the `asked` questions that have a value in both rows. `run`: the
+    first row's.
+    """
+    for column in list_columns(experiment, run):
+        shared = [
+            ChangedQuestion(id_, run.texts.get(id_, ""), ours, theirs)
+            for id_, values in row.each.items()
+            if id_ in asked
+            if (ours := values.get(column.key)) is not None
+            if (theirs := other.each.get(id_, {}).get(column.key)) is not None
+        ]
+        if shared:
+            yield _compare_figure(other.label, column.key, shared, run.clusters)
 
 
 def _compare_figure(

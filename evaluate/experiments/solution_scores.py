@@ -1,8 +1,9 @@
 """RAIDD-S ICL (2.2, figure 3): a model that optimises its answers with pairs of earlier solutions and their scores.
 
 Each question is answered with earlier pairs in the prompt. The model scores its own answer, from 0 to 100, which
-becomes a pair itself, with the true answer. The prompt holds the best and the worst pairs, worst first, and few of
-them. A judge may score instead, against the true answer.
+becomes a pair itself, with the true answer. It scores in the same reply, without the true answer; in the paper after
+the answer was compared with it. The prompt holds the best and the worst pairs, worst first, and few of them. A judge
+may score instead, against the true answer.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class SolvedQuestion:
 
 @dataclass
 class SolutionLoop:
-    """One pass over the questions, in order. Without a `judge` the model's own scores count, as in the paper."""
+    """One pass over the questions, in order. Without a `judge` the model's own scores count."""
 
     server: ModelServer
     judge: ModelJudge | None = None

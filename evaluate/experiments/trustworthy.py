@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from argot.evaluate.experiments.experiment import Experiment, PaperColumn, PaperRow, Tuned, map_figures
+from argot.evaluate.experiments.experiment import (
+    ALONE_NOTE,
+    Experiment,
+    PaperColumn,
+    PaperRow,
+    Tuned,
+    map_figures,
+)
 from argot.evaluate.reference_precision import THRESHOLDS
 from argot.profile import SwitchValue
 
@@ -173,14 +180,21 @@ ASPECTS = Experiment(
     public="ord_qa",
     columns=_ASPECTS,
     rows=(
-        PaperRow("non-RAG", map_figures(_ASPECTS, 2.18, 2.52, 2.61), way="aspects", variant="closed book"),
-        PaperRow("RAG", map_figures(_ASPECTS, 4.12, 4.19, 3.77), way="aspects"),
+        PaperRow(
+            "non-RAG",
+            map_figures(_ASPECTS, 2.18, 2.52, 2.61),
+            way="aspects",
+            variant="closed book",
+            takes=("generator",),
+        ),
+        PaperRow("RAG", map_figures(_ASPECTS, 4.12, 4.19, 3.77), way="aspects", takes=("generator",)),
     ),
     published_with=f"a tuned Qwen 72B, judged by GPT-4o; {_DATA}",
     notes=(
         "The paper's generator is tuned on its questions; here it is the model given (a tuned one by --generator).",
         "Both answers are judged in one call, in random order.",
         "The row RAG is Argot's default profile, with glossary and re-ranker; the paper's is k passages and the model.",
+        ALONE_NOTE,
     ),
 )
 

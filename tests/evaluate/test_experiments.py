@@ -17,7 +17,7 @@ from argot.evaluate.experiments import experiment_running as experiments
 from argot.evaluate.experiments import kept_experiments
 from argot.evaluate.experiments.annotated_answers import load_annotated_answers
 from argot.evaluate.experiments.api_calls import has_call
-from argot.evaluate.experiments.experiment import Experiment, PaperRow
+from argot.evaluate.experiments.experiment import ALONE_NOTE, Experiment, PaperRow
 from argot.evaluate.experiments.experiment_catalogue import EXPERIMENTS, find_experiment
 from argot.evaluate.experiments.experiment_data import load_experiment_data
 from argot.evaluate.experiments.experiment_running import ExperimentOptions, run_experiment
@@ -30,7 +30,7 @@ from argot.evaluate.experiments.run_pooling import pool_runs
 from argot.evaluate.experiments.run_tables import build_run_tables
 from argot.evaluate.experiments.score_tables import build_score_tables
 from argot.evaluate.experiments.solution_scores import MOST_PAIRS, SolutionLoop, SolvedQuestion
-from argot.profile import SWITCHES, Profile, change_profile, parse_changes
+from argot.profile import SWITCHES, Profile, change_profile, compare_switches, find_profile, parse_changes
 from argot.settings import Settings
 from argot.tools.answering.citations import match_as_published, match_references
 from argot.tools.retrieval.reranker import LexicalScorer
@@ -223,6 +223,22 @@ def test_an_experiment_without_a_row_that_can_run_is_an_error(tmp_path: Path) ->
         # A folder above that of the model would be found out only after the other rows.
         options = ExperimentOptions(beir_form(tmp_path / "beir"), embedder=str(tmp_path))
         run_experiment("trustworthy-2", options, tmp_path, Settings(), quiet)
+    # The report would name a model that answered nothing.
+    with pytest.raises(InvalidInput, match=r"No row of kapqa-3 takes --plain-reranker\. Leave it out\."):
+        run_experiment("kapqa-3", ExperimentOptions(plain_reranker="tuned"), tmp_path, Settings(), quiet)
+
+
+def test_a_tuned_generator_gives_the_answers_from_memory_and_from_passages(scripted_model: Any, tmp_path: Path) -> None:
+    answers_well(scripted_model)
+    scripted_model.models = [*scripted_model.models, "tuned-one"]
+    options = ExperimentOptions(answers_form(tmp_path / "data"), generator="tuned-one")
+    settings = scripted_model.settings(model=scripted_model.models[0])
+    report, _, _ = run_experiment("trustworthy-5", options, tmp_path, settings, quiet)
+    assert [row["state"] for row in report["rows"]] == ["measured", "measured"]
+    assert report["models"]["tuned generator"] == "tuned-one"
+    for prompt in ("closed_book", "cited_answer"):
+        assert {one.body["model"] for one in scripted_model.asked(prompt)} == {"tuned-one"}
+    assert {one.body["model"] for one in scripted_model.asked("judge_aspects")} == {report["models"]["judge"]}
 
 
 def test_a_trained_reranker_is_used_for_the_rows_that_need_one(tmp_path: Path) -> None:
@@ -308,8 +324,49 @@ def test_a_quote_shown_after_a_failure_is_not_taken_for_the_models_answer(script
     report, _, _ = run_experiment("kapqa-3", options, tmp_path, scripted_model.settings(), quiet)
     (row,) = report["rows"]
     assert row["failed"] == len(QUESTIONS)
-    assert row["reason"].startswith("2 questions got no reply from the model. The last reason: The language model gave")
-    assert row["figures"]["rouge-l"]["mean"] == 0.0
+    said = "2 questions got no reply from the model and are left out: --resume asks again. The last reason: The"
+    assert row["reason"].startswith(said)
+    assert row["figures"] == {} == row["each"]
+
+
+def test_a_row_with_questions_without_a_reply_is_measured_again(scripted_model: Any, tmp_path: Path) -> None:
+    answers_well(scripted_model)
+    # Each call is tried twice: this many faults keep both questions of the first row without a reply.
+    scripted_model.fault("status", prompt="cited_answer", code=500, times=2 * len(QUESTIONS))
+    options = ExperimentOptions(answers_form(tmp_path / "data"), resume=True)
+    settings = scripted_model.settings()
+
+    def run() -> ExperimentRun:
+        return ExperimentRun.model_validate(run_experiment("kapqa-3", options, tmp_path, settings, quiet)[0])
+
+    first = run()
+    assert len(first.rows) == len(find_experiment("kapqa-3").rows) and not first.finished
+    (failed,) = [row for row in first.rows if row.failed]
+    assert (failed.label, failed.failed, failed.figures) == ("BM25", 2, {})
+    second = run()
+    assert second.id == first.id and second.finished
+    assert {row.failed for row in second.rows} == {0}
+    again = second.find_row(failed.label)
+    assert again is not None and again.figures["hit@3"].questions == 2
+    # The others are left as they were.
+    assert [row for row in second.rows if row != again] == [row for row in first.rows if row != failed]
+
+
+def test_a_trial_without_a_reply_is_left_out_of_a_quiz(scripted_model: Any, tmp_path: Path) -> None:
+    def choose_rightly(request: Any) -> dict[str, str]:
+        return {"option": next(letter for letter in "AB" if re.search(rf"\b{letter}\W+(40|Trim)", request.user))}
+
+    scripted_model.reply("quiz_closed_book", choose_rightly)
+    # Each call is tried twice, so the two questions of the first trial get no reply.
+    scripted_model.fault("status", prompt="quiz_closed_book", code=500, times=4)
+    folder = quiz_form(tmp_path / "data")
+    for trials, shares in ((1, [None, None]), (2, [1.0, 1.0])):
+        options = ExperimentOptions(folder, ["Vanilla LLM"], trials=trials)
+        report, _, _ = run_experiment("golden-retriever-1", options, tmp_path, scripted_model.settings(), quiet)
+        (row,) = report["rows"]
+        assert [one["total"] for one in row["each"].values()] == shares
+        assert row["failed"] == 2
+        scripted_model.fault("status", prompt="quiz_closed_book", code=500, times=4)
 
 
 def test_quiz_questions_with_the_same_words_are_scored_separately(scripted_model: Any, tmp_path: Path) -> None:
@@ -345,7 +402,7 @@ def test_runs_are_shown_and_compared(tmp_path: Path) -> None:
     listed, tables = kept_experiments.show_experiment(None, tmp_path)
     assert [run["id"] for run in listed["runs"]] == ids
     assert "unfinished" in tables[0].rows[0][-1]
-    compared, tables = kept_experiments.compare_experiments(*ids, tmp_path)
+    compared, tables = kept_experiments.compare_experiments(ids, (), tmp_path)
     assert {one["change"]["difference"] for one in compared["figures"]} == {0.0}
     assert tables[0].rows[0][-2] == "no" and len(tables) == 1  # nothing changed
     assert {(one["won"], one["lost"]) for one in compared["figures"]} == {(0, 0)}
@@ -385,6 +442,13 @@ def make_run(id_: str, values: dict[str, float], **more: Any) -> ExperimentRun:
     return ExperimentRun(id=id_, rows=[row], **given)
 
 
+def test_drawn_questions_are_compared_by_their_words() -> None:
+    # golden-retriever-2 draws its questions, so that its runs list none.
+    first, second = (make_run(id_, {"p": value}, asked={}) for id_, value in (("a", 0.0), ("b", 1.0)))
+    (figure,) = compare_runs(find_experiment("kapqa-3"), first, second).figures
+    assert figure.won == 1
+
+
 def test_questions_won_and_lost_are_counted_and_named() -> None:
     first = make_run("a", {"p": 0.0, "q": 0.5, "r": 1.0, "s": 1.0})
     second = make_run("b", {"p": 1.0, "q": 1.0, "r": 1.0, "s": 0.0})
@@ -397,6 +461,23 @@ def test_questions_won_and_lost_are_counted_and_named() -> None:
     assert [row[2:5] for row in changed.rows] == [
         ["won", "p", "What is p?"], ["won", "q", "What is q?"], ["lost", "s", "What is s?"],
     ]  # fmt: skip
+
+
+def test_two_rows_of_one_run_are_compared(tmp_path: Path) -> None:
+    run = make_run("kapqa-3-1", {"p": 0.0, "q": 1.0, "r": 1.0})
+    each: Any = {"p": {"hit@3": 1.0}, "q": {"hit@3": 1.0}}
+    run.rows += [RowResult(label="DPR", state="measured", each=each), RowResult(label="via general purpose LLM", state="not run")]  # fmt: skip  # noqa: E501
+    ExperimentFolder(tmp_path).save(run, "")
+    found, tables = kept_experiments.compare_experiments([run.id], ["bm25", "DPR"], tmp_path)
+    (figure,) = found["figures"]
+    assert (figure["row"], figure["won"], figure["tied"], figure["lost"]) == ("DPR", 1, 1, 0)
+    assert [one["id"] for one in figure["gains"]] == ["p"]
+    assert tables[0].title == "DPR against BM25"
+    with pytest.raises(InvalidInput, match=r"measured no row 'via general purpose LLM'\. Measured rows: 'BM25', 'DPR'"):
+        kept_experiments.compare_experiments([run.id], ["BM25", "via general purpose LLM"], tmp_path)
+    for ids, rows in (([run.id], []), ([run.id], ["BM25"]), ([run.id, run.id], ["BM25", "DPR"])):
+        with pytest.raises(InvalidInput, match="Give two runs, or one run and two of its rows"):
+            kept_experiments.compare_experiments(ids, rows, tmp_path)
 
 
 def test_runs_of_several_seeds_are_pooled() -> None:
@@ -571,6 +652,22 @@ def test_the_notes_of_an_experiment_say_what_its_profiles_do(name: str) -> None:
             assert profile.rerank_weight == 1.0
 
 
+def test_the_gain_of_golden_retriever_is_that_of_its_jargon_alone() -> None:
+    experiment = find_experiment("golden-retriever-1")
+    row = experiment.find_row("Golden-Retriever")
+    assert row is not None
+    changed = set(compare_switches(experiment.build_profile(row), find_profile("plain_rag")))
+    jargon = {"identify_jargon", "identify_context", "look_up_jargon", "augment_question", "search_augmented"}
+    # The rest changes no search: nothing is asked back, answered or refused in a quiz.
+    assert changed - jargon == {"small_talk", "find_verified", "search_again", "misses", "abstain_below"}
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_row_of_argot_itself_says_what_it_leaves_out(name: str) -> None:
+    own = {"Argot as it is", "Argot with the model given"} & {row.label for row in EXPERIMENTS[name].rows}
+    assert ALONE_NOTE in EXPERIMENTS[name].notes or not own
+
+
 def test_the_page_on_the_papers_names_every_experiment_that_it_may() -> None:
     page = (ROOT / "docs" / "papers.md").read_text("utf-8")
     named = set(re.findall(r"`((?:golden-retriever|kapqa|raidd|trustworthy)-[a-z0-9-]+)`", page))
@@ -613,6 +710,11 @@ def test_a_limit_leaves_out_documents_from_which_texts_would_be_derived(tmp_path
     data = load_experiment_data(experiment, folder, tmp_path, limit=1)
     assert [one.name for one in data.parts[0].sources("64/10")] == ["Other 0.md", "Drives.md"]
     assert "as many others" in data.notes[-1]
+    # Two questions about two of five documents: these two and two others are searched.
+    assert "as many others" in load_experiment_data(experiment, folder, tmp_path, limit=2).notes[-1]
+    write(folder / "docs_chunks256.json", json.dumps(chunks))
+    whole = load_experiment_data(experiment, folder, tmp_path, limit=1)
+    assert len(whole.parts[0].sources("")) == 2 and not any("as many others" in note for note in whole.notes)
     # A retrieval experiment derives nothing: its documents cost little, and fewer would make it easier.
     (part,) = load_experiment_data(find_experiment("trustworthy-2"), beir_form(tmp_path / "b"), tmp_path, limit=1).parts
     assert len(part.sources("")) == 2
@@ -711,7 +813,7 @@ async def test_the_best_and_worst_scored_solutions_are_in_the_next_prompt(script
     loop = SolutionLoop(server, ModelJudge(server))
     passage = FoundPassage(n=1, passage_id="p", document="d", uri="u", page=None, heading="", text=MANUAL, score=1.0)
     await own.answer(AnswerQuestion("q", "", "Question?", (), "True answer."), [passage])
-    # As in the paper the model scores itself, and nobody judges.
+    # The model scores itself, and nobody judges.
     assert [(one.score, one.truth) for one in own.solved] == [(60, "True answer.")]
     assert not scripted_model.asked("judge_geval")
     for n in range(2):

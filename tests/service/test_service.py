@@ -394,7 +394,10 @@ async def test_results_keep_their_types_through_the_socket(kb: KnowledgeBase) ->
             assert getattr(here, "conflicts", here), case.name
 
 
-async def test_an_owner_without_a_socket_is_reported_as_busy(kb: KnowledgeBase) -> None:
+async def test_an_owner_without_a_socket_is_reported_as_busy(
+    kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("argot.service.knowledge_base.PATIENCE_SECONDS", 0.0)
     with pytest.raises(KnowledgeBaseBusy, match=f"process {os.getpid()}"):
         await asyncio.to_thread(connect, kb.home, SETTINGS)
 

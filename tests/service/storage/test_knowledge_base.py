@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from argot.errors import DamagedStore, InvalidInput, KnowledgeBaseBusy, NotFound
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage import home_folder as layout
 from argot.service.storage.damage import check_database
+from argot.service.storage.home_lock import HomeLock
 from argot.service.threads.thread_store import Threads
 from argot.settings import Settings
 from argot.sqlite_database import SqliteStores
@@ -61,6 +63,17 @@ def test_the_error_of_a_second_owner_names_the_first(tmp_path: Path) -> None:
     finally:
         holder.kill()
         holder.wait()
+
+
+async def test_a_command_waits_for_another_one_to_finish(tmp_path: Path) -> None:
+    async with KnowledgeBase.open(tmp_path / "kb", SETTINGS, create=True):
+        pass
+    lock = HomeLock(tmp_path / "kb")
+    # As long as a command that only reads takes.
+    end = threading.Timer(2, lock.release)
+    end.start()
+    async with KnowledgeBase.open(tmp_path / "kb", SETTINGS):
+        end.join()
 
 
 async def test_a_base_can_be_opened_after_its_owner_was_killed(tmp_path: Path) -> None:

@@ -265,3 +265,9 @@ LODGE = (
 )
 def test_a_stressed_bound_a_repeated_denial_and_a_place_change_nothing(said: str, against: str) -> None:
     assert find_objection(said, LODGE) == against
+
+
+def test_a_site_that_the_passage_links_to_is_no_missing_name() -> None:
+    passage = "*  Do ask in [#branding](https://org-a.slack.com/archives/C04B) when you have questions."
+    assert not find_objection("Ask in the #branding Slack channel.", passage)
+    assert find_objection("Ask in the #branding Zulip channel.", passage) == "name zulip"

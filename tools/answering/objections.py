@@ -80,6 +80,7 @@ _MIN_BEGINNING = 5  # letters that two words for the same may begin with
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
 """Stems of an answer's remarks about itself, which no passage has to support."""
 _OTHER_NOUN = "noun of "
+_HOST = re.compile(r"https?://([\w.-]{1,250})", re.IGNORECASE)
 _MISSING_KINDS = (_OTHER_NOUN, "number ", "name ", "identifier ", "clause ", "rate ", "scope ")
 """Beginnings of the reasons that a passage lacks something, without saying otherwise."""
 _PUT_OTHERWISE = frozenset(map(repr, ("at least", "at most", "always", "all", "must", "optional", "exempt")))
@@ -136,7 +137,8 @@ def find_missing(said: str, source: str) -> str:
 
 def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     """Yield all reasons, including empty ones; the quickest checks come first."""
-    yield find_missing(strip_counts(said, passage), source)
+    missing = find_missing(strip_counts(said, passage), source)
+    yield "" if _is_linked_site(missing, passage) else missing
     statement = _VERDICT.sub("", said)
     yield _find_opposed(statement, passage, source)
     yield "negation" if _has_denial(statement, passage) else ""
@@ -148,6 +150,14 @@ def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     yield f"{things} exchanged" if things else ""
     words = find_replaced(statement, passage)
     yield f"'{words}'" if words else ""
+
+
+def _is_linked_site(missing: str, passage: str) -> bool:
+    """Return whether the name that is missing is that of a site which the passage links to: "the Slack channel" for
+    "[#help](https://org.slack.com/archives/C04)".
+    """
+    kind, _, name = missing.partition(" ")
+    return kind == "name" and any(name in re.split(r"[.-]", host.casefold()) for host in _HOST.findall(passage))
 
 
 def _has_denial(statement: str, passage: str) -> bool:

@@ -155,6 +155,65 @@ def test_systemrdl_is_read_as_tables() -> None:
     assert "Starts the timer." in read.markdown and "LEVEL" in read.markdown
 
 
+MACRO_RDL = b"""`ifndef KNOT_RDL
+`define KNOT_RDL
+`define RATE 8'h3C // default
+`define SLOW \\
+  sw = r; hw = w;
+`define TEXT "Divides `it`."
+`include "common.rdl"
+addrmap knot {
+  reg {
+    field { desc = `TEXT; reset = `RATE;
+      sw = rw; } div[7:0];
+    field { reset = `OTHER;
+      sw = w; } par[`W-1:8];
+    field { reset = `WITH_STOP
+      `SLOW } err[9:9];
+    `MORE_FIELDS(2, 3)
+    field {
+`ifdef FAST
+      reset = 1;
+`else
+      reset = 0;
+`endif
+    } run[10:10];
+  } BAUD @0x0C;
+};
+`endif
+"""
+
+
+def test_macros_of_systemrdl_stand_in_their_own_cells() -> None:
+    read = read_document(MACRO_RDL, "knot.rdl", LIMITS)
+    for row in (
+        "| div | 7:0 | sw rw | 8'h3C | Divides `it`. |",
+        "| par | `W-1:8 | sw w | `OTHER |  |",
+        "| err | 9:9 | sw r, hw w | `WITH_STOP |  |",
+        "| run | 10:10 |  | 1 or 0 |  |",
+    ):
+        assert row in read.markdown
+    assert read.warnings == (
+        "the files that it includes were not read: common.rdl",
+        "what these macros stand for was not read: `MORE_FIELDS",
+    )
+
+
+def test_texts_of_unread_macros_of_systemrdl_are_counted_as_lost() -> None:
+    text = MACRO_RDL + b'`define F(x) desc = "Opens relief valve slowly";\n'
+    read, ledger = read_with_ledger(text, "knot.rdl", LIMITS)
+    assert ledger.lost_words == 4 and "4 words were not read: 4 in the running text" in read.warnings
+
+
+def test_macros_of_systemrdl_that_grow_without_end_are_refused() -> None:
+    macros = [f"`define M{n} `M{n - 1} `M{n - 1}" for n in range(1, 40)]
+    text = "`define M0\n" + "\n".join(macros) + "\naddrmap top { reg { field {} F[`M39]; } R; };"
+    with pytest.raises(UnreadableDocument, match="too large"):
+        read_document(text.encode(), "bomb.rdl", ReadLimits(seconds=1))
+    circle = "`define A `B\n`define B `A\naddrmap top { reg { field {} F[`A:0]; } R; };"
+    assert "| F | `A:0 |" in read_document(circle.encode(), "circle.rdl", LIMITS).markdown
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [

@@ -7,7 +7,7 @@ applied.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from argot.corpus.read_limits import ReadLimits
@@ -20,7 +20,7 @@ from argot.types import ParsedDocument
 RDL_TYPE = "text/x-systemrdl"
 INSTANCES_PER_SECOND = 5_000
 _MAX_DEPTH = 50
-_MAX_WARNING_CHARS = 300
+_MAX_NAMES_CHARS = 300
 _KINDS = frozenset({"addrmap", "regfile", "reg", "field", "mem", "signal", "enum", "struct"})
 _BLOCK_KINDS = frozenset({"addrmap", "regfile", "mem"})
 
@@ -91,11 +91,9 @@ class _Parser:
 
     def list_warnings(self) -> Iterator[str]:
         if self._included:
-            yield f"the files that it includes were not read: {', '.join(dict.fromkeys(self._included))}"[
-                :_MAX_WARNING_CHARS
-            ]
+            yield f"the files that it includes were not read: {_list_names(self._included)}"
         if self._unknown:
-            yield f"what these macros stand for was not read: {', '.join(self._unknown)}"[:_MAX_WARNING_CHARS]
+            yield f"what these macros stand for was not read: {_list_names(self._unknown)}"
 
     def _parse_statement(self, owner: Component, depth: int) -> None:
         if depth > _MAX_DEPTH:
@@ -250,9 +248,13 @@ class _Parser:
 
 
 def _add_value(properties: dict[str, str], name: str, value: str) -> None:
-    """Add the value of a property; a second one, which only another condition (`ifdef) may give it, beside the first."""
+    """Add the value of a property; a second one, which only another condition (`ifdef) may give, beside the first."""
     before = properties.get(name, value)
     properties[name] = value if before == value else f"{before} or {value}"
+
+
+def _list_names(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))[:_MAX_NAMES_CHARS]
 
 
 def _unquote(token: str) -> str:

@@ -44,7 +44,7 @@ def read_systemrdl_texts(data: bytes) -> Iterator[SourceText]:
 
 
 def read_written_markup_texts(data: bytes) -> Iterator[SourceText]:
-    """Give the text of LaTeX, AsciiDoc or Org apart from the commands that headings and lists stand for."""
+    """Give the text of AsciiDoc or Org apart from the commands that headings and lists stand for."""
     text = decode_text(data).replace("\r\n", "\n")
     for found in COMMANDS.finditer(text):
         yield SourceText("text", "text", found[0], rules.MARKUP)

@@ -29,6 +29,7 @@ _MAX_NAMES_CHARS = 300
 _BLOCK = re.compile(r"\0b(\d+)\0")
 _INLINE = re.compile(r"\0i(\d+)\0")
 _FENCE = re.compile(r"`{3,}")
+_RAISED = str.maketrans("0123456789+-–", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _MATH = re.compile(r"(?:equation|align|gather|multline|flalign|alignat|eqnarray|displaymath|math|dmath|split)\*?")
 _PLAIN_MATH = frozenset({"equation", "equation*", "displaymath", "math", "dmath"})
 
@@ -197,6 +198,11 @@ class LatexWriter:
     def _write_accent(self, node: Any, _: Sequence[Any]) -> str:
         return grammar.read_sign(node) or ""
 
+    def _write_raised(self, _: Any, arguments: Sequence[Any]) -> str:
+        """Write a number as a power: 10⁻³ without it would be another number."""
+        text = self._write_line(arguments[-1:])
+        return text.translate(_RAISED) if re.fullmatch(r"[-–+\d]+", text) else text
+
     def _write_angle(self, _: Any, arguments: Sequence[Any]) -> str:
         return f"{self._write_line(arguments[-1:])}°"
 
@@ -327,6 +333,7 @@ _WRITERS: Mapping[str, Callable[[LatexWriter, Any, Sequence[Any]], str]] = {
     **dict.fromkeys(("SI", "qty", "SIrange", "qtyrange", "numrange"), LatexWriter._write_quantity),
     **dict.fromkeys(("si", "unit"), LatexWriter._write_unit_alone),
     **dict.fromkeys((*grammar.BOXES, "num"), LatexWriter._write_last),
+    "textsuperscript": LatexWriter._write_raised,
     "ang": LatexWriter._write_angle,
     "href": LatexWriter._write_link,
     "texorpdfstring": LatexWriter._write_first,

@@ -108,7 +108,9 @@ UNIT_SIGNS = {
 _OTHERS = {
     **dict.fromkeys((*HEADINGS, "caption"), "*[{"),
     **dict.fromkeys(("footnote", "footnotetext", "bibitem", "num", "ang", "si", "unit", "lstinputlisting"), "[{"),
-    **dict.fromkeys(("thanks", "verbatiminput", "subfile", "input", "include"), "{"),
+    **dict.fromkeys(
+        ("textsuperscript", "textsubscript", "thanks", "verbatiminput", "subfile", "input", "include"), "{"
+    ),
     **dict.fromkeys(CITATIONS, "*[[{"),
     **dict.fromkeys(REFERENCES, "*{"),
     "captionof": "{[{",

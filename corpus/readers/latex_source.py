@@ -12,7 +12,7 @@ _PARTS = re.compile(
     r"(?P<language>(?:\{[^{}\n]*\})?)(?P<body>.*?)(?:\\end\{(?P=code)\}|\Z)"
     r"|\\(?:verb\*?|lstinline(?:\[[^\]\n]*\])?)(?P<sign>[^\sA-Za-z*{\[])(?P<inline>[^\n]*?)(?P=sign)"
     r"|(?P<address>\\(?:url|href|path)\s*\{[^{}\n]*\})"
-    r"|(?P<comment>%[^\n]*(?:\n[ \t]*(?![\n]))?)|\\.",
+    r"|(?P<comment>%[^\n]*(?:\n[ \t]*(?!\n))?|\\iffalse(?![A-Za-z]).*?(?:\\fi(?![A-Za-z])|\Z))|\\.",
     re.DOTALL,
 )
 _DEFINITION = re.compile(

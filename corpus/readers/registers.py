@@ -97,9 +97,10 @@ def _list_field_cells(one: RegisterField) -> list[str]:
 
 
 def _list_facts(one: Register) -> Properties:
-    names = ", ".join(name for name, _ in one.elements)
-    facts = [("Registers", names), ("Address offset", one.address), ("Size", one.size), ("Access", one.access)]
-    facts.append(("Reset", one.reset))
+    # The offset of an array is that of its first element alone.
+    places = ", ".join(f"{name} at {address}" for name, address in one.elements)
+    where = ("Registers", places) if places else ("Address offset", one.address)
+    facts = [where, ("Size", one.size), ("Access", one.access), ("Reset", one.reset)]
     return [(name, value) for name, value in facts if value]
 
 

@@ -37,6 +37,8 @@ BODY_GOLD = [
         r"\begin{itemize}\item One\begin{itemize}\item Inner\end{itemize}\item Two\end{itemize}",
         "- One\n\n  - Inner\n- Two",
     ),
+    (r"H\textsubscript{2}O is 10\textsuperscript{-3}.", "H2O is 10⁻³."),
+    (r"Now\iffalse some secret words that go\fi{} then.", "Now then."),
     (r"\begin{enumerate}\item Open V7." + "\n" + r"\item Wait.\end{enumerate}", "1. Open V7.\n2. Wait."),
     (r"\begin{description}\item[Valve] V7.\end{description}", "- Valve: V7."),
     (

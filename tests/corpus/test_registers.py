@@ -151,7 +151,7 @@ def test_each_element_of_an_svd_array_has_its_own_row() -> None:
     rows = ["OFS0 | 0x1C", "OFS1 | 0x20", "OFS2 | 0x24", "LIM[2] | 72", "PBOUT | 0x84", "Q6 | 0xA8", "RE | BASE + 0x4"]
     for row in (*rows, "CH[2] | 0x108", "EN0 | 5:4", "EN1 | 7:6"):
         assert f"| {row} |" in read.markdown
-    assert "- Registers: OFS0, OFS1, OFS2\n" in read.markdown and read.warnings == ()
+    assert "- Registers: OFS0 at 0x1C, OFS1 at 0x20, OFS2 at 0x24\n" in read.markdown and read.warnings == ()
 
 
 @pytest.mark.parametrize("count", ["4000000000", "0", "-1", "N", ""])

@@ -39,6 +39,7 @@ _UNIT = re.compile(
     r"|\\begin\{(?P<formula>(?:equation|align|gather|multline|flalign|alignat|eqnarray|displaymath)\*?)\}"
     r".{1,9000}?\\end\{(?P=formula)\})"
     r"|(?P<unseen>(?:%[^\n]*(?:\n[ \t]*(?!\n))?|\\begin\{comment\}.*?(?:\\end\{comment\}|\Z)"
+    r"|\\iffalse(?![A-Za-z]).*?(?:\\fi(?![A-Za-z])|\Z)"
     rf"|\\(?:begin|end)\s*\{{(?:{_join_names(grammar.ENVIRONMENTS)})\}}(?:{_OPTION}|{_GROUP})*"
     r"|\\(?:begin|end)\s*\{[^{}\n]*\}|\\endfirsthead.*?\\endhead"
     rf"|\\(?:(?:re)?newcommand|providecommand|[gex]?def){_END}[^\n]*"
@@ -46,6 +47,7 @@ _UNIT = re.compile(
     rf"|\\(?:{_join_names([*grammar.HEADINGS, 'caption', 'footnote'])}){_END}\*?\s*{_OPTION}"
     rf"|\\(?:{_join_names(_DOUBLE)}){_END}\*?(?:{_OPTION})?{_GROUP}(?:{_OPTION})?(?:{_GROUP}(?=\s*\{{))?"
     rf"|\\\\\*?{_OPTION}|\\cmidrule(?:\([lr]*\))?{_GROUP}))"
+    r"|\\text(?:sub|super)script\s*\{(?P<script>[^{}\n]*)\}"
     r"|\\(?P<accent>[\"'`^~=.]|[cHkbdruv](?![A-Za-z]))\s*\{?\\?(?P<letter>[A-Za-z])\}?"
     rf"|\\(?P<special>ss|ae|AE|oe|OE|aa|AA|o|O|l|L|textmu){_END}(?:\{{\}}|\s*)"
     r"|\\(?P<command>[A-Za-z@]+)\*?|\\(?P<sign>.)|(?P<dash>-{2,3})",
@@ -86,6 +88,8 @@ def _split_text(text: str) -> Iterator[SourceText]:
         elif found["unseen"] is not None:
             apart.append(SourceText("text", "text", found[0], rules.MARKUP))
             return "" if found[0].startswith("%") else " "
+        elif found["script"] is not None:
+            return found["script"].replace("-", "−")  # a sign, and no hyphen
         elif found["accent"] is not None:
             return unicodedata.normalize("NFC", found["letter"] + _ACCENTS[found["accent"]])
         elif found["special"] is not None:

@@ -8,9 +8,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, field_validator
 
 from argot.types import DerivableKind
+
+
+def _join_values(given: object) -> object:
+    """Join a TOML list of strings with commas, as an environment variable has them."""
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+        return given
+    if found := next((one for one in given if "," in one), None):
+        raise ValueError(f"'{found}' has a comma, which separates values")
+    return ",".join(given)
+
+
+SeveralValues = Annotated[str, BeforeValidator(_join_values)]
+"""Several values between commas; in `argot.toml` also a list of strings."""
 
 
 class _Group(BaseModel):
@@ -110,7 +123,7 @@ class DerivationSettings(_Group, alias_generator="derive_{}".format):
         description="what the service derives from documents automatically, for search: nothing (off), texts by the "
         "language model where there is one (model), or triples by rules where there is none (always)",
     )
-    kinds: str = Field(
+    kinds: SeveralValues = Field(
         "expert_summary,summary,question,triple,description,picture",
         description="the derived texts, separated by commas",
     )
@@ -140,7 +153,7 @@ class WebSettings(_Group):
     public_url: str = Field(
         "", pattern=r"^(https?://[^/\s]+/?)?$", description="the address people open, if a proxy stands before Argot"
     )
-    trusted_proxies: str = Field(
+    trusted_proxies: SeveralValues = Field(
         "", max_length=2000, description="the addresses or networks of that proxy, between commas"
     )
     connections: int = Field(
@@ -218,7 +231,7 @@ class OidcSettings(_Group, alias_generator="oidc_{}".format):
         "preferred_username", min_length=1, max_length=200, description="the claim with the name of a new person"
     )
     groups_claim: str = Field("groups", min_length=1, max_length=200, description="the claim with their groups")
-    groups: str = Field(
+    groups: SeveralValues = Field(
         "",
         max_length=20_000,
         description="its groups and what they are here, between commas (3f2a=hr, legal=law); else as it calls them",
@@ -238,7 +251,7 @@ class OidcSettings(_Group, alias_generator="oidc_{}".format):
 class EmbedSettings(_Group, alias_generator="embed_{}".format):
     """The chat window in pages of other sites."""
 
-    origins: str = Field(
+    origins: SeveralValues = Field(
         "",
         max_length=8000,
         description="the sites whose pages may show the chat window in a frame, as https://HOST, between commas; "
@@ -315,7 +328,7 @@ class ReadingSettings(_Group):
         description="every page of a PDF is also recognised, and both texts are aligned (AccurateRAG 2.1); "
         "off: only pages whose own text is broken",
     )
-    header_fields: str = Field(
+    header_fields: SeveralValues = Field(
         "",
         max_length=500,
         description="what the first page of a document says under these names goes before its passages' headings, "
@@ -392,7 +405,7 @@ class TelemetrySettings(_Group):
         "WARNING", pattern="^(DEBUG|INFO|WARNING|ERROR)$", description="DEBUG, INFO, WARNING or ERROR"
     )
     log_format: Literal["text", "json"] = Field("text", description="json: each line of the log is a JSON object")
-    metrics_networks: str = Field(
+    metrics_networks: SeveralValues = Field(
         "", max_length=2000, description="addresses or networks that read /metrics without signing in, between commas"
     )
     metric_endpoint: str = Field(

@@ -38,7 +38,9 @@ class Settings(BaseModel):
     )
     profile: str = Field("default", description="the profile questions are answered with")
     product: str = Field("", max_length=200, description="what the documents are about, as prompts may name it")
-    forbidden_words: str = Field("", max_length=2000, description="words an answer shall not use, between commas")
+    forbidden_words: groups.SeveralValues = Field(
+        "", max_length=2000, description="words an answer shall not use, between commas"
+    )
     datasets: Path = Field(Path("datasets"), description="the folder of benchmark data, for measuring")
     search: groups.SearchSettings
     storage: groups.StorageSettings

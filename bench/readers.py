@@ -37,6 +37,13 @@ def make_rst(pages: int) -> bytes:
     return "\n\n".join(parts).encode()
 
 
+def make_latex(pages: int) -> bytes:
+    rows = "\n".join(" & ".join(row) + r" \\" for row in TABLE)
+    table = f"\\begin{{tabular}}{{lll}}\n{rows}\n\\end{{tabular}}"
+    parts = ["\n\n".join([f"\\section{{Section {page}}}", *make_prose(page), table]) for page in range(pages)]
+    return "\n\n".join(parts).encode()
+
+
 def make_html(pages: int) -> bytes:
     rows = "".join("<tr>" + "".join(f"<td>{text}</td>" for text in row) + "</tr>" for row in TABLE)
     parts = [
@@ -130,6 +137,7 @@ FORMATS: dict[str, tuple[str, Callable[[int], bytes]]] = {
     ".txt": (".txt", make_markdown),
     ".html": (".html", make_html),
     ".rst": (".rst", make_rst),
+    ".tex": (".tex", make_latex),
     ".csv": (".csv", make_csv),
     ".py": (".py", make_python),
     ".svd": (".svd", make_svd),

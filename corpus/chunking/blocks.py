@@ -26,6 +26,7 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)", re.MULTILINE)
 # An indented line after the blank one may still belong to a list item, which must not be cut in two.
 _SEAM = re.compile(rf"{_FENCE.pattern}|(?<=\n)[^\S\n]{{0,79}}\n(?=\S)", re.MULTILINE)
 """A line that opens or closes code, or the last blank line before one that is not indented."""
+_OPENING = re.compile(r"(?:`{3,}|~{3,})[^`\n]{0,60}(?=\n)")
 # Stops that end no sentence: `e.g.`, `No.`, an initial as in `J. Smith`, a number that begins the text as in `1.`
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|cf|vs|etc|approx|dept|dr|eq|fig|figs|inc|ltd|mr|mrs|ms|no|nos|p|pp|prof|ref|sec|st|vol|al|incl|max|min|resp|tab|ch)"
@@ -54,7 +55,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class AtomicSpan:
-    """A span that no passage cuts again. `columns` is the header row of the table that it continues, if any."""
+    """A span that no passage cuts again. `columns` is the header row of the table that it continues, if any, or the
+    line that opened the block of code.
+    """
 
     start: int
     end: int
@@ -99,9 +102,10 @@ def cut_block(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]:
         yield AtomicSpan(start, end, glued=block.kind == "heading" or markdown.endswith(":", start, end))
     elif block.kind == "table":
         yield from _cut_table(markdown, block, size)
-    elif block.kind in ("list", "code"):
-        inner = iter(block.inner) if block.kind == "list" else _find_line_starts(markdown, start, end)
-        bounds = chain([start], (offset for offset in inner if start < offset < end), [end])
+    elif block.kind == "code":
+        yield from _cut_code(markdown, start, end, size)
+    elif block.kind == "list":
+        bounds = chain([start], (offset for offset in block.inner if start < offset < end), [end])
         for piece_start, piece_end in _cut_at(markdown, bounds, size):
             yield AtomicSpan(piece_start, piece_end, opens=piece_start == start)
     else:
@@ -280,6 +284,20 @@ def _cut_table(markdown: str, block: Block, size: int) -> Iterator[AtomicSpan]:
     for piece_start, piece_end in _cut_at(markdown, chain([start], rows, [end]), size):
         first = piece_start == start
         yield AtomicSpan(piece_start, piece_end, columns="" if first else columns, opens=first)
+
+
+def _cut_code(markdown: str, start: int, end: int, size: int) -> Iterator[AtomicSpan]:
+    """Yield lines with their indentation. Without the line that opened the block, later ones would pass for prose."""
+    opened = _OPENING.match(markdown, start, end)
+    for piece_start, piece_end in _cut_at(
+        markdown, chain([start], _find_line_starts(markdown, start, end), [end]), size
+    ):
+        first = piece_start
+        while opened and first > start and markdown[first - 1] in " \t":
+            first -= 1
+        if markdown[first - 1 : first] != "\n" or piece_end - first > size:
+            first = piece_start
+        yield AtomicSpan(first, piece_end, columns=opened[0] if opened and first > start else "", opens=first == start)
 
 
 def _find_line_starts(markdown: str, start: int, end: int) -> Iterator[int]:

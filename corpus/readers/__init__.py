@@ -117,7 +117,7 @@ _READERS: Mapping[str, tuple[str, str]] = {
     "image/bmp": ("image", "read_image"),
     _XML_MEDIA_TYPE: ("xml_text", "read_xml"),
     "text/x-systemrdl": ("systemrdl", "read_systemrdl"),
-    "text/x-tex": ("written_markup", "read_latex"),
+    "text/x-tex": ("latex", "read_latex"),
     "text/x-asciidoc": ("written_markup", "read_asciidoc"),
     "text/x-org": ("written_markup", "read_org"),
     **dict.fromkeys(SOURCE_SUFFIXES.values(), ("source_code", "read_source_code")),

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from argot.corpus.readers.registers import Properties, Register, RegisterBlock, RegisterField
+from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.registers import Elements, Properties, Register, RegisterBlock, RegisterField
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # type: ignore[import-untyped]
 
 _OWN_FACTS = ("name", "description", "addressOffset", "size", "access")
 _MAX_DEPTH = 20
+ELEMENTS_PER_SECOND = 5_000
+_MAX_ELEMENTS = 1_024
+"""Elements of an array that are listed; a few bytes can declare billions."""
 _BLOCKS = frozenset({"peripheral", "cluster", "memoryMap", "addressBlock", "registerFile", "bank"})
 
 
-def read_svd_blocks(root: _Element) -> list[RegisterBlock]:
-    """Read a device with its peripherals."""
+def read_svd_blocks(root: _Element, name: str, limits: ReadLimits) -> list[RegisterBlock]:
+    """Read a device with its peripherals.
+
+    Raises:
+        UnreadableDocument: its arrays have too many elements to list.
+    """
+    count = sum(len(_list_indexes(one)) for one in root.iter() if isinstance(one.tag, str))
+    limits.check_elements(count, ELEMENTS_PER_SECOND, "array", name)
     device = RegisterBlock(_get(root, "name") or "Device", _get(root, "description"))
     device.more = _list_others(root, {"name", "description", "peripherals"})
     device.blocks = [_read_svd_block(one, 0) for one in _find(root, "peripherals", "peripheral")]
@@ -26,6 +38,7 @@ def read_svd_blocks(root: _Element) -> list[RegisterBlock]:
 def _read_svd_block(element: _Element, depth: int) -> RegisterBlock:
     block = RegisterBlock(_get(element, "name") or "?", _get(element, "description"))
     block.more = _list_others(element, {"name", "description", "registers", "register", "cluster"})
+    block.elements = _list_elements(element, block.name, _get(element, "addressOffset") or _get(element, "baseAddress"))
     if (origin := element.get("derivedFrom")) is not None:
         block.more.insert(0, ("derivedFrom", origin))
     holders = [element, *_find(element, "registers")]
@@ -37,7 +50,8 @@ def _read_svd_block(element: _Element, depth: int) -> RegisterBlock:
 
 def _read_svd_register(element: _Element) -> Register:
     register = _make_register(element, _get(element, "resetValue"))
-    register.fields = [_read_svd_field(one) for one in _find(element, "fields", "field")]
+    register.fields = [one for found in _find(element, "fields", "field") for one in _read_svd_fields(found)]
+    register.elements = _list_elements(element, register.name, register.address)
     register.more = _list_others(element, {*_OWN_FACTS, "fields", "resetValue"})
     if (origin := element.get("derivedFrom")) is not None:
         register.more.insert(0, ("derivedFrom", origin))
@@ -47,6 +61,57 @@ def _read_svd_register(element: _Element) -> Register:
 def _make_register(element: _Element, reset: str) -> Register:
     name, description, address, size, access = (_get(element, tag) for tag in _OWN_FACTS)
     return Register(name or "?", address, size, access, reset, description)
+
+
+def _list_elements(element: _Element, name: str, start: str) -> Elements:
+    """List the elements of an array, `OFS%s` or `OFS[%s]`, with their addresses; none if it is no array."""
+    return [
+        (name.replace("%s", index), _add_offset(start, step)) for index, step in _list_indexes(element) if "%s" in name
+    ]
+
+
+def _list_indexes(element: _Element) -> list[tuple[str, int]]:
+    """List the index of each element of an array and its offset, in the units of the array's address."""
+    try:
+        count, step = int(_get(element, "dim") or "0", 0), int(_get(element, "dimIncrement") or "0", 0)
+    except ValueError:
+        return []
+    if not 0 < count <= _MAX_ELEMENTS:
+        return []
+    said = _get(element, "dimIndex")
+    names = [one.strip() for one in said.split(",")]
+    if found := re.fullmatch(r"(\d{1,9})-\d{1,9}", said):
+        names = [str(int(found[1]) + number) for number in range(count)]
+    elif found := re.fullmatch(r"([A-Z])-[A-Z]", said):
+        names = [chr(ord(found[1]) + number) for number in range(count)]
+    elif not said:
+        names = [str(number) for number in range(count)]
+    return [(name, step * number) for number, name in enumerate(names)] if len(names) == count else []
+
+
+def _add_offset(start: str, offset: int) -> str:
+    """Add to an address in its own notation; to one that is no number, such as a parameter, in words."""
+    try:
+        total = int(start or "0", 0) + offset
+    except ValueError:
+        return f"{start} + {offset:#x}"
+    if not start.lower().startswith("0x"):
+        return str(total)
+    digits = f"{total:0{len(start) - 2}x}"
+    return start[:2] + (digits.upper() if start.upper()[2:] == start[2:] else digits)
+
+
+def _read_svd_fields(element: _Element) -> list[RegisterField]:
+    """Read a field; of an array of fields each one, below the row of the array."""
+    field = _read_svd_field(element)
+    indexes = _list_indexes(element) if "%s" in field.name else []
+    bits = [int(one) for one in field.bits.split(":") if one.isdigit()]
+    elements = [
+        replace(field, name=field.name.replace("%s", index), bits=":".join(str(bit + step) for bit in bits))
+        for index, step in indexes
+        if bits
+    ]
+    return [field, *elements]
 
 
 def _read_svd_field(element: _Element) -> RegisterField:

@@ -9,6 +9,7 @@ from argot.corpus.readers.pipe_tables import render_pipe_table
 
 _MAX_HEADING_LEVEL = 6
 _FIELD_HEAD = ("Field", "Bits", "Access", "Reset", "Description", "Values")
+_BLOCK_HEAD = ("Block", "Address")
 _REGISTER_HEAD = ("Register", "Address offset", "Size", "Access", "Reset", "Description")
 Properties = list[tuple[str, str]]
 
@@ -25,9 +26,13 @@ class RegisterField:
     values: str = ""
 
 
+Elements = list[tuple[str, str]]
+"""Name and address of each element of an array."""
+
+
 @dataclass(slots=True)
 class Register:
-    """A register. `more`: its other properties."""
+    """A register, or an array of registers with its elements. `more`: its other properties."""
 
     name: str
     address: str = ""
@@ -37,17 +42,19 @@ class Register:
     description: str = ""
     fields: list[RegisterField] = field(default_factory=list)
     more: Properties = field(default_factory=list)
+    elements: Elements = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class RegisterBlock:
-    """A device, peripheral, block of addresses or file of registers."""
+    """A device, peripheral, block of addresses or file of registers, or an array of them with its elements."""
 
     name: str
     description: str = ""
     more: Properties = field(default_factory=list)
     registers: list[Register] = field(default_factory=list)
     blocks: list[RegisterBlock] = field(default_factory=list)
+    elements: Elements = field(default_factory=list)
 
 
 def write_register_blocks(blocks: Sequence[RegisterBlock]) -> str:
@@ -60,8 +67,10 @@ def _write_block(block: RegisterBlock, around: tuple[str, ...], level: int) -> I
     yield _write_heading(path, level)
     yield block.description
     yield _write_properties(block.more)
+    if block.elements:
+        yield _write_table(_BLOCK_HEAD, block.elements)
     if block.registers:
-        yield _write_table(_REGISTER_HEAD, [_list_cells(one) for one in block.registers])
+        yield _write_table(_REGISTER_HEAD, [cells for one in block.registers for cells in _list_rows(one)])
     for register in block.registers:
         yield _write_heading((*path, register.name), level + 1)
         yield register.description
@@ -78,8 +87,9 @@ def _write_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return render_pipe_table([[row[column] for column in used] for row in (head, *rows)])
 
 
-def _list_cells(one: Register) -> list[str]:
-    return [one.name, one.address, one.size, one.access, one.reset, one.description]
+def _list_rows(one: Register) -> list[list[str]]:
+    places = one.elements or [(one.name, one.address)]
+    return [[name, address, one.size, one.access, one.reset, one.description] for name, address in places]
 
 
 def _list_field_cells(one: RegisterField) -> list[str]:
@@ -87,7 +97,10 @@ def _list_field_cells(one: RegisterField) -> list[str]:
 
 
 def _list_facts(one: Register) -> Properties:
-    facts = [("Address offset", one.address), ("Size", one.size), ("Access", one.access), ("Reset", one.reset)]
+    # The offset of an array is that of its first element alone.
+    places = ", ".join(f"{name} at {address}" for name, address in one.elements)
+    where = ("Registers", places) if places else ("Address offset", one.address)
+    facts = [where, ("Size", one.size), ("Access", one.access), ("Reset", one.reset)]
     return [(name, value) for name, value in facts if value]
 
 

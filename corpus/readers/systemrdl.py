@@ -1,30 +1,26 @@
 """SystemRDL 2.0 (Accellera): components and their properties as blocks, registers and fields.
 
-Only what describes registers is read: expressions stay as they are written, and neither the preprocessor nor the
-parameters of components are applied.
+Only what describes registers is read: expressions stay as they are written, and the parameters of components are not
+applied.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.corpus.readers.registers import Properties, Register, RegisterBlock, RegisterField, write_register_blocks
+from argot.corpus.readers.systemrdl_tokens import TokenReader
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
 
 RDL_TYPE = "text/x-systemrdl"
-TOKENS_PER_SECOND = 100_000
 INSTANCES_PER_SECOND = 5_000
 _MAX_DEPTH = 50
-_TOKEN = re.compile(
-    r"""(?P<blank>\s+|//[^\n]*|/\*.*?(?:\*/|\Z)|`[^\n]*)|(?P<string>"(?:[^"\\]|\\.)*")"""
-    r"""|(?P<word>[A-Za-z_\\][\w]*|\d*'[bodhBODH][\w]+|\d[\w]*)|(?P<sign>->|\+=|%=|::|.)""",
-    re.DOTALL,
-)
+_MAX_NAMES_CHARS = 300
 _KINDS = frozenset({"addrmap", "regfile", "reg", "field", "mem", "signal", "enum", "struct"})
 _BLOCK_KINDS = frozenset({"addrmap", "regfile", "mem"})
 
@@ -68,18 +64,18 @@ def read_systemrdl(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument
         blocks.append(RegisterBlock("Registers", registers=loose))
     if not blocks:
         raise UnreadableDocument(name, "no SystemRDL: it defines no addrmap, regfile or reg")
-    return ParsedDocument(blocks[0].name or name_without_suffix(name), write_register_blocks(blocks), RDL_TYPE)
+    title = blocks[0].name or name_without_suffix(name)
+    return ParsedDocument(title, write_register_blocks(blocks), RDL_TYPE, warnings=tuple(parser.list_warnings()))
 
 
 class _Parser:
     def __init__(self, text: str, name: str, limits: ReadLimits) -> None:
         self._file = name
         self._text = text
-        self._tokens: list[tuple[str, int]] = []
-        for found in _TOKEN.finditer(text):
-            if found["blank"] is None:
-                limits.check_elements(len(self._tokens), TOKENS_PER_SECOND, "SystemRDL", name)
-                self._tokens.append((found[0], found.start()))
+        reader = TokenReader(name, limits)
+        reader.read(text)
+        self._tokens, self._included = reader.tokens, reader.included
+        self._unknown: dict[str, None] = {}
         self._at = 0
         self._scopes: list[dict[str, Component]] = [{}]
 
@@ -93,6 +89,12 @@ class _Parser:
         unused = [one for one in self._scopes[0].values() if id(one) not in used and one.kind in (*_BLOCK_KINDS, "reg")]
         return [*root.parts, *(Instance(one, one.name) for one in unused)]
 
+    def list_warnings(self) -> Iterator[str]:
+        if self._included:
+            yield f"the files that it includes were not read: {_list_names(self._included)}"
+        if self._unknown:
+            yield f"what these macros stand for was not read: {_list_names(self._unknown)}"
+
     def _parse_statement(self, owner: Component, depth: int) -> None:
         if depth > _MAX_DEPTH:
             raise UnreadableDocument(self._file, "nested too deeply")
@@ -101,17 +103,27 @@ class _Parser:
             return
         while word in ("external", "internal", "alias", "abstract"):
             word = self._next()
-        if word == "enum":
+        if word.startswith("`"):
+            self._skip_macro(word)
+        elif word == "enum":
             self._parse_enum()
         elif word in _KINDS and self._peek() != "=":
             self._parse_component(word, owner, depth)
         elif word == "default":
             name = self._next()
-            owner.defaults[name] = self._parse_value()
+            _add_value(owner.defaults, name, self._parse_value())
         elif (known := self._find(word)) is not None and re.match(r"[\w\\#]", self._peek() or "") is not None:
             self._parse_instances(known, owner)
         else:
             self._parse_property(word, owner)
+
+    def _skip_macro(self, name: str) -> None:
+        """Skip a macro that stands where a statement begins: with its arguments, and up to the end of its line."""
+        self._unknown[name] = None
+        if self._peek() == "(":
+            self._skip_bracket("(", ")")
+        if self._peek() not in ("}", None) and not self._begins_line():
+            self._parse_value()
 
     def _parse_component(self, kind: str, owner: Component, depth: int) -> None:
         component = Component(kind)
@@ -177,7 +189,7 @@ class _Parser:
         if re.match(r"\w", self._peek() or "") is not None:  # posedge intr;
             name = f"{name} {self._next()}"
         value = self._parse_value()
-        owner.properties[name] = value
+        _add_value(owner.properties, name, value)
         if name == "encode" and (enum := self._find(value)) is not None:
             owner.values = enum.values
 
@@ -206,11 +218,18 @@ class _Parser:
                 self._file, f"damaged: line {line} has '{found[:40]}' where SystemRDL has '{sign}'"
             )
 
+    def _begins_line(self) -> bool:
+        """Return whether the next token is on another line than the one before it."""
+        return "\n" in self._text[self._tokens[self._at - 1][1] : self._tokens[self._at][1]]
+
     def _take_until(self, *ends: str) -> str:
         """Take tokens up to one of these outside brackets; return them as text."""
         taken: list[str] = []
         depth = 0
         while (one := self._peek()) is not None and (depth or one not in ends):
+            # An unknown macro may hold the semicolon.
+            if taken and not depth and taken[-1].startswith("`") and one.isidentifier() and self._begins_line():
+                break
             depth += (one in ("(", "[", "{")) - (one in (")", "]", "}"))
             taken.append(_unquote(one))
             self._at += 1
@@ -226,6 +245,16 @@ class _Parser:
 
     def _find(self, name: str) -> Component | None:
         return next((scope[name] for scope in reversed(self._scopes) if name in scope), None)
+
+
+def _add_value(properties: dict[str, str], name: str, value: str) -> None:
+    """Add the value of a property; a second one, which only another condition (`ifdef) may give, beside the first."""
+    before = properties.get(name, value)
+    properties[name] = value if before == value else f"{before} or {value}"
+
+
+def _list_names(names: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(names))[:_MAX_NAMES_CHARS]
 
 
 def _unquote(token: str) -> str:

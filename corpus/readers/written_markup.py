@@ -1,4 +1,4 @@
-"""LaTeX, AsciiDoc and Org: headings, lists and code as Markdown; other text line by line, as it was written."""
+"""AsciiDoc and Org: headings, lists and code as Markdown; other text line by line, as it was written."""
 
 from __future__ import annotations
 
@@ -13,13 +13,6 @@ from argot.types import ParsedDocument
 LINES_PER_SECOND = 50_000
 _MAX_LINE_CHARS = 2_000
 """Characters of a line in which commands are looked for; a longer one is kept as it is."""
-_TEX_LEVELS = {"part": 1, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5}
-_TEX_HEADING = re.compile(r"\\(part|chapter|section|subsection|subsubsection|paragraph)\*?(?:\[[^\]]*\])?\{(.*)")
-_TEX_TITLE = re.compile(r"\\title\{([^{}]{1,300})\}")
-_TEX_STYLE = re.compile(r"\\(?:textbf|textit|texttt|textsc|textrm|emph|underline|mbox|caption|footnote)\{([^{}]*)\}")
-_TEX_EDGE = re.compile(r"\s*\\(begin|end)\{(\w+\*?)\}(.*)")
-_TEX_CODE = frozenset({"verbatim", "lstlisting", "minted", "Verbatim"})
-_TEX_ESCAPE = re.compile(r"\\([#$%&_{}])")
 _ADOC_HEADING = re.compile(r"(={1,6})\s+(\S.*)")
 _ADOC_LIST = re.compile(r"\s*([*]{1,5}|[.]{1,5}|-)\s+(\S.*)")
 _ADOC_FENCE = re.compile(r"(-{4,}|\.{4,}|`{3,})\s*$")
@@ -51,13 +44,6 @@ class MarkupWriter:
 
 
 Convert = Callable[[MarkupWriter, str], None]
-
-
-def read_latex(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
-    """Read LaTeX: sections are headings, and commands that only style words are left out. The title is its own."""
-    text = decode_text(data, name)
-    found = _TEX_TITLE.search(text)
-    return _convert(text, name, limits, _convert_latex, title=found[1] if found else "", media_type="text/x-tex")
 
 
 def read_asciidoc(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
@@ -103,30 +89,6 @@ def _continue_code(writer: MarkupWriter, line: str) -> None:
         writer.lines.append(line.replace(_FENCE, "'''") if line.lstrip().startswith(_FENCE) else line)
 
 
-def _convert_latex(writer: MarkupWriter, line: str) -> None:
-    if found := _TEX_HEADING.match(line.strip()):
-        heading, _, rest = found[2].rpartition("}") if "}" in found[2] else (found[2], "", "")
-        writer.add_heading(_TEX_LEVELS[found[1]], _strip_latex(heading))
-        writer.lines += [_strip_latex(rest)] if rest.strip() else []
-    elif found := _TEX_EDGE.match(line):
-        if found[1] == "begin" and found[2] in _TEX_CODE:
-            writer.open_code(f"\\end{{{found[2]}}}")
-        writer.lines += [_strip_latex(found[3])] if found[3].strip() else []
-    elif line.lstrip().startswith("\\item"):
-        writer.lines.append(f"- {_strip_latex(line.lstrip()[5:]).strip()}")
-    else:
-        # A line that begins with a sign of Markdown's is text here.
-        said = _strip_latex(line)
-        writer.lines.append(f"\\{said.lstrip()}" if said.lstrip()[:1] in ("#", ">") else said.lstrip())
-
-
-def _strip_latex(text: str) -> str:
-    """Remove commands that style words, from the inside out; and the backslash before a sign."""
-    for _ in range(4):
-        text = _TEX_STYLE.sub(r"\1", text)
-    return _TEX_ESCAPE.sub(r"\1", text.replace("~", " "))
-
-
 def _convert_asciidoc(writer: MarkupWriter, line: str) -> None:
     if found := _ADOC_HEADING.match(line):
         writer.add_heading(len(found[1]), found[2])
@@ -153,8 +115,6 @@ def _convert_org(writer: MarkupWriter, line: str) -> None:
 
 
 COMMANDS = re.compile(
-    r"\\(?:begin|end)\{[^{}\n]*\}|\\(?:part|chapter|(?:sub){0,2}section|paragraph|text\w\w|emph|underline|mbox|caption"
-    r"|footnote|item)(?![A-Za-z])|^\*{1,8}\s+(?:TODO|DONE)\b|\s:[\w@:]+:$|^\s*#\+(?:begin|end)_(?:src|example)",
-    re.MULTILINE | re.IGNORECASE,
+    r"^\*{1,8}\s+(?:TODO|DONE)\b|\s:[\w@:]+:$|^\s*#\+(?:begin|end)_(?:src|example)", re.MULTILINE | re.IGNORECASE
 )
 """Commands that reading leaves out."""

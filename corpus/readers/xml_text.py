@@ -35,7 +35,7 @@ def read_xml(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         return _keep_written(data, name, limits)
     kind = _name_tag(root)
     if kind == "device" and root.find("peripherals") is not None:
-        return _write_registers(read_svd_blocks(root), name)
+        return _write_registers(read_svd_blocks(root, name, limits), name)
     if kind in ("component", "registerDefinitions") and "}" in str(root.tag):
         return _write_registers(read_ipxact_blocks(root), name)
     if kind in _DITA_ROOTS and root.find("title") is not None:

@@ -24,6 +24,34 @@ def test_the_command_line_overrides_the_environment_overrides_the_file(
     assert (settings.web.port, settings.search.threads, settings.web.host) == (3, 2, "file")
 
 
+def test_several_values_may_be_a_list_in_the_file(folder: Path) -> None:
+    lists = {
+        "forbidden_words": ["cheap", "best"],
+        "derive_kinds": ["summary", "triple"],
+        "trusted_proxies": ["10.1.0.5", "10.2.0.0/16"],
+        "oidc_groups": ["3f2a=hr", "legal=law"],
+        "embed_origins": ["https://a.example", "https://b.example"],
+        "header_fields": ["region", "stage"],
+        "metrics_networks": ["10.1.0.5", "10.1.0.6"],
+    }
+    (folder / "argot.toml").write_text("".join(f"{name} = {value!r}\n" for name, value in lists.items()))
+    flat = {
+        name: value
+        for group in load_settings().model_dump(by_alias=True).values()
+        if isinstance(group, dict)
+        for name, value in group.items()
+    }
+    flat["forbidden_words"] = load_settings().forbidden_words
+    assert {name: flat[name] for name in lists} == {name: ",".join(value) for name, value in lists.items()}
+
+
+@pytest.mark.parametrize("line", ["forbidden_words = ['a', 1]", "forbidden_words = ['a,b']", "host = ['a', 'b']"])
+def test_a_list_that_does_not_fit_a_setting_is_refused(folder: Path, line: str) -> None:
+    (folder / "argot.toml").write_text(line)
+    with pytest.raises(InvalidSettings, match=line.partition(" ")[0]):
+        load_settings()
+
+
 def test_an_unknown_variable_is_refused_with_the_nearest_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARGOT_PORTT", "1")
     with pytest.raises(InvalidSettings, match=r"ARGOT_PORTT is not a setting. Did you mean ARGOT_PORT\? .*ARGOT_HOME"):

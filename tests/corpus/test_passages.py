@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from argot.corpus.chunking.passages import MAX_BOXES
 from argot.corpus.chunking.surroundings import cut_text_after, cut_text_before
 from argot.corpus.document_ids import build_document_id, build_passage_id, build_revision_id, hash_content
+from argot.tools.answering.quoting import read_units, render_quotation
 from argot.types import Box, BoxMark, PageMark, ParsedDocument, Passage
 
 SENTENCES = " ".join(f"Sentence number {n} says that the valve holds {n} bar." for n in range(60))
@@ -28,7 +29,11 @@ def check_cover(markdown: str, passages: list[Passage], max_chars: int) -> None:
         assert passage.start >= position
         assert not any(map(str.isalnum, markdown[position : passage.start]))
         assert markdown[passage.start : passage.end] == passage.text
-        assert passage.text == passage.text.strip() != ""
+        assert passage.text.strip()
+        # Only lines of code keep their indentation.
+        assert passage.text == passage.text.strip() or (
+            passage.text == passage.text.rstrip().lstrip("\n") and passage.header.endswith(("```", "~~~~"))
+        )
         assert len(passage.text) <= max_chars
         position = passage.end
     assert not any(map(str.isalnum, markdown[position:]))
@@ -141,6 +146,20 @@ def test_code_block_stays_whole_when_it_fits() -> None:
     code = "```c\n" + "int x;\n\n" * 20 + "```"
     passages = cut(f"# A\n\n{SENTENCES[:300]}\n\n{code}\n")
     assert any(code in passage.text for passage in passages)
+
+
+def test_parts_of_long_code_keep_their_lines_and_are_quoted_as_code() -> None:
+    lines = [f"    step(d, {n}); /* number {n} */" for n in range(60)]
+    passages = cut("# A\n\n```c\n" + "\n".join(["void f(void)", "{", *lines, "}"]) + "\n```\n\nThe end is here.\n")
+    assert len(passages) > 2
+    quoted: list[str] = []
+    for passage in passages:
+        assert passage.with_columns.partition("```c\n")[1]
+        units = [unit for unit in read_units(passage.with_columns) if unit.kind == "code"]
+        assert len(units) == 1
+        quoted += render_quotation([units[0].number], read_units(passage.with_columns)).split("\n")[1:-1]
+    assert quoted == ["void f(void)", "{", *lines, "}"]
+    assert [unit.kind for unit in read_units(passages[-1].with_columns)] == ["code", "prose"]
 
 
 def test_hash_lines_in_code_are_not_headings() -> None:

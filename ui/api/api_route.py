@@ -6,13 +6,15 @@ import asyncio
 import logging
 import re
 import tempfile
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -76,12 +78,15 @@ class ApiRoute(APIRoute):
         handle = super().get_route_handler()
         taken: BodyLimits = getattr(self.endpoint, _BODY_LIMITS, BodyLimits())
         name = _name_surface(self.path)
+        known = _list_query_names(self.dependant)
 
         async def handle_checked(request: Request) -> Response:
             surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANT_AGENT) else name)
             if request.method in ("POST", "PUT", "PATCH"):
                 request = _limit_request(request, taken)
             try:
+                if self.path.startswith("/api/"):  # other addresses follow the protocols of others
+                    _refuse_unknown_query(request, known)
                 return await handle(request)
             # Else 503: but here a parameter names a profile or a setting that cannot be, which is the program's
             # mistake.
@@ -113,6 +118,30 @@ class ApiRoute(APIRoute):
 def _name_surface(path: str) -> str:
     """Return the surface under which requests of this address are counted."""
     return "mcp" if path == "/mcp" else "openai" if path.startswith("/v1/") else "api"
+
+
+def _list_query_names(dependant: Dependant) -> tuple[str, ...]:
+    """List the parameters that an address reads from its query, with those of its dependencies."""
+    names: list[str] = []
+    for field in dependant.query_params:
+        model = field.field_info.annotation
+        if isinstance(model, type) and issubclass(model, BaseModel):
+            names += [one.alias or key for key, one in model.model_fields.items()]
+        else:
+            names.append(field.alias)
+    return (*names, *(name for inner in dependant.dependencies for name in _list_query_names(inner)))
+
+
+def _refuse_unknown_query(request: Request, known: Sequence[str]) -> None:
+    """Refuse a parameter that would have no effect in a request that changes something (`?dry_run=true`).
+
+    Raises:
+        HTTPException: 422, with the parameters that the address knows.
+    """
+    unknown = [name for name in request.query_params if name not in known]
+    if unknown and request.method not in ("GET", "HEAD"):
+        remedy = f"Known: {', '.join(known)}." if known else "Send parameters in the body: the query takes none here."
+        raise HTTPException(422, f"'{unknown[0][:100]}' is no parameter of this address's query. {remedy}")
 
 
 def _build_validation_error(error: RequestValidationError) -> Response:

@@ -11,6 +11,7 @@ from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import file_signatures as kinds
 from argot.corpus.readers.ledger.book import read_book_texts
 from argot.corpus.readers.ledger.budget import Budget, CensusOver
+from argot.corpus.readers.ledger.latex_texts import read_latex_texts
 from argot.corpus.readers.ledger.mail_parts import read_mail_texts, read_mailbox_texts, read_web_archive_texts
 from argot.corpus.readers.ledger.nesting import Nesting
 from argot.corpus.readers.ledger.office import read_office_texts
@@ -119,7 +120,8 @@ _CENSUSES: dict[str, Callable[[bytes, Nesting], Iterator[SourceText]]] = {
     kinds.VSDX_TYPE: lambda data, nesting: read_vsdx_texts(data, nesting.budget),
     "application/xml": lambda data, nesting: read_xml_texts(data, nesting.budget),
     "text/x-systemrdl": lambda data, _: read_systemrdl_texts(data),
-    **dict.fromkeys(("text/x-tex", "text/x-asciidoc", "text/x-org"), lambda data, _: read_written_markup_texts(data)),
+    "text/x-tex": lambda data, _: read_latex_texts(data),
+    **dict.fromkeys(("text/x-asciidoc", "text/x-org"), lambda data, _: read_written_markup_texts(data)),
     **dict.fromkeys(SOURCE_SUFFIXES.values(), lambda data, _: read_plain_texts(_COLOUR_CODE.sub(b"", data), "text")),
 }
 """By media type, except those of Office files."""

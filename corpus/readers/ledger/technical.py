@@ -15,8 +15,8 @@ _XML_UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)|<[?!][^<>]*>", re.DOTALL)
 _XML_TAG = re.compile(r"<[^<>]*>")
 _XML_ESCAPES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 _TAGS_PER_CHECK = 10_000
-_RDL_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|`[^\n]*", re.DOTALL)
-_RDL_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_RDL_UNSEEN = r"//[^\n]*|/\*.*?(?:\*/|\Z)|`include\b[^\n]*"
+_RDL_PART = re.compile(rf'(?P<text>"(?:[^"\\]|\\.)*")|{_RDL_UNSEEN}', re.DOTALL)
 
 
 def read_xml_texts(data: bytes, budget: Budget) -> Iterator[SourceText]:
@@ -36,15 +36,15 @@ def read_xml_texts(data: bytes, budget: Budget) -> Iterator[SourceText]:
 
 def read_systemrdl_texts(data: bytes) -> Iterator[SourceText]:
     """Give the descriptions: names and numbers are read by the structure that they stand in."""
-    text = decode_text(data)
-    for found in _RDL_COMMENT.finditer(text):
-        yield SourceText("comment", "text", found[0], rules.MARKUP)
-    for found in _RDL_TEXT.finditer(_RDL_COMMENT.sub(" ", text)):
-        yield SourceText("text", "text", found[0][1:-1].replace("\\", ""))
+    for found in _RDL_PART.finditer(decode_text(data)):
+        if found["text"] is None:
+            yield SourceText("comment", "text", found[0], rules.MARKUP)
+        else:
+            yield SourceText("text", "text", found[0][1:-1].replace("\\", ""))
 
 
 def read_written_markup_texts(data: bytes) -> Iterator[SourceText]:
-    """Give the text of LaTeX, AsciiDoc or Org apart from the commands that headings and lists stand for."""
+    """Give the text of AsciiDoc or Org apart from the commands that headings and lists stand for."""
     text = decode_text(data).replace("\r\n", "\n")
     for found in COMMANDS.finditer(text):
         yield SourceText("text", "text", found[0], rules.MARKUP)

@@ -521,6 +521,14 @@ async def test_each_role_may_do_what_it_allows(site: Site) -> None:
         trial = {"file": ("g.csv", text.encode())}
         looked = await mona.post("/api/glossary/import", files=trial, data={"dry_run": "true"})
         assert looked.json()["counts"]["added"] == 1
+        for path, remedy in (
+            ("/api/glossary/import?dry_run=true", "in the body"),
+            ("/api/terms/check?fromat=sarif", "format"),
+        ):
+            refused = await mona.post(path, files=trial)
+            assert refused.status_code == 422 and remedy in refused.text and "no parameter" in refused.text
+        assert (await mona.get("/api/glossary/search?text=zzq")).json() == []
+        assert (await mona.get("/api/me?unknown=1")).status_code == 200
         done = await mona.post("/api/glossary/import", files=trial)
         assert done.status_code == 200 and done.json()["change"]
         bad = await mona.post("/api/glossary/import", files={"file": ("g.csv", b"nonsense\n1\n")})

@@ -21,7 +21,7 @@ from argot.corpus.embedding.cosine_scale import UNRELATED_TEXTS, keep_gain, read
 from argot.corpus.embedding.exported_models import EmbeddingModelCard, export_once, make_int8_graph, make_query_graph
 from argot.corpus.embedding.onnx_export import MODEL_FILE, TOKENIZER_FILE
 from argot.corpus.embedding.quantisation import can_multiply_int8
-from argot.corpus.embedding.query_adapter import ADAPTER_FILE, read_adapter
+from argot.corpus.embedding.query_adapter import ADAPTER_FOLDER, find_adapter
 from argot.corpus.embedding.text_cache import TextCache
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
@@ -48,7 +48,7 @@ class OnnxEmbedder:
         *,
         threads: int = 0,
         int8: bool = False,
-        adapter_file: Path = ADAPTER_FILE,
+        adapters: Path = ADAPTER_FOLDER,
     ) -> None:
         """
         Args:
@@ -57,14 +57,14 @@ class OnnxEmbedder:
             threads: processor threads of one embedding call; 0: as many as there are processors.
             int8: embed passages, and questions with the adapter, in 8-bit integers; the graphs for that are made first
                 if missing (some seconds).
-            adapter_file: the query adapter, which counts if it was trained for this model.
+            adapters: the folder of query adapters; the one for this model embeds what is searched for.
         """
         self._card = card
         self._folder, self._threads, self._int8 = folder, threads, int8
         self._session = open_onnx_session(folder / MODEL_FILE, threads)
         self._for_passages: onnxruntime.InferenceSession | None = None
         self._for_searches: onnxruntime.InferenceSession | None = None
-        self._adapter_file = adapter_file
+        self._adapter_file = find_adapter(card.fingerprint, adapters)
         self._opening = threading.Lock()
         self._dimensions = int(self._session.get_outputs()[0].shape[1])
         self._tokenizer = open_tokenizer(folder)
@@ -117,9 +117,7 @@ class OnnxEmbedder:
         return self._queries.embed(texts)
 
     def embed_searches(self, texts: Sequence[str]) -> Vectors:
-        adapter = read_adapter(self._adapter_file)
-        is_adapted = adapter is not None and adapter.fingerprint == self.fingerprint
-        return self._searches.embed(texts) if is_adapted else self.embed_queries(texts)
+        return self._searches.embed(texts) if self._adapter_file else self.embed_queries(texts)
 
     def _embed_queries(self, texts: Sequence[str]) -> Vectors:
         return self._embed([self._card.query_prefix + text for text in texts])
@@ -140,9 +138,8 @@ class OnnxEmbedder:
         """Opened by the first search."""
         with self._opening:
             if self._for_searches is None:
-                adapter = read_adapter(self._adapter_file)
-                assert adapter is not None
-                graph = make_query_graph(self._folder, adapter, self._adapter_file, int8=self._int8)
+                assert self._adapter_file is not None
+                graph = make_query_graph(self._folder, self._adapter_file, int8=self._int8)
                 self._for_searches = open_onnx_session(graph, self._threads)
             return self._for_searches
 

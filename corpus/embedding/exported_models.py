@@ -15,7 +15,7 @@ from typing import Any
 from argot.corpus.embedding.multilingual_model import EXTRA, NAME, WEIGHTS_FILE, find_weights
 from argot.corpus.embedding.onnx_export import MODEL_FILE
 from argot.corpus.embedding.quantisation import INT8_FILE
-from argot.corpus.embedding.query_adapter import QueryAdapter
+from argot.corpus.embedding.query_adapter import read_adapter
 from argot.corpus.embedding.query_graph import name_query_graph
 from argot.errors import InvalidSettings, MissingExtra
 from argot.files import write_atomically
@@ -92,17 +92,17 @@ def make_int8_graph(folder: Path) -> Path:
     return folder / INT8_FILE
 
 
-def make_query_graph(folder: Path, adapter: QueryAdapter, file: Path, *, int8: bool) -> Path:
-    """Make the graph that embeds questions with an adapter from its file, if missing (some seconds).
+def make_query_graph(folder: Path, adapter_file: Path, *, int8: bool) -> Path:
+    """Make the graph that embeds questions with an adapter, if missing (some seconds).
 
     Raises:
-        InvalidSettings: it cannot be made.
+        InvalidSettings: it cannot be made, or the file is no adapter.
     """
     precision = "int8" if int8 else "float32"
-    graph = folder / name_query_graph(adapter, precision)
+    graph = folder / name_query_graph(read_adapter(adapter_file), precision)
     if graph.is_file():
         return graph
-    outcome = run_module("argot.corpus.embedding.query_graph", str(folder), str(file), precision)
+    outcome = run_module("argot.corpus.embedding.query_graph", str(folder), str(adapter_file), precision)
     if outcome.returncode != 0 or not graph.is_file():
         raise InvalidSettings(
             f"The graph that embeds questions cannot be made in {folder}: {read_reason(outcome)}. Set the profile's "

@@ -5,7 +5,7 @@ worded alike. The adapter has learnt, from employees' questions and the passages
 instead. Passages are still embedded by the model as it is, so that no document is embedded again.
 
 The changes are LoRA's (Hu and others, 2021): to each matrix of weights a product of two narrow ones is added, so that
-the file beside this module has one megabyte where the model has ninety. `argot.learn.passage_reader` trains it.
+a file has one or two megabytes where the model has a hundred. `argot.learn.passage_reader` trains it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from argot.errors import InvalidSettings
 from argot.files import replace_atomically
 
-ADAPTER_FILE = Path(__file__).with_name("query_adapter.npz")
+ADAPTER_FOLDER = Path(__file__).with_name("query_adapters")
+"""The adapters that come with Argot, each named by the fingerprint of its embedder."""
 _DOWN, _UP = "/down", "/up"
 
 
@@ -43,38 +44,39 @@ class WeightChange:
 
 @dataclass(frozen=True, slots=True)
 class QueryAdapter:
-    """The changes of a model, for the embedder of this fingerprint.
+    """The changes of a model.
 
     Attributes:
-        fingerprint: of the embedder whose model is changed.
         digest: identifies the changes.
         changes: by layer, named as in the exported graph: "encoder/layer.0/attention/self/query".
     """
 
-    fingerprint: str
     digest: str
     changes: Mapping[str, WeightChange]
 
 
+def find_adapter(fingerprint: str, folder: Path = ADAPTER_FOLDER) -> Path | None:
+    """Return the file of the adapter for the embedder of this fingerprint; None if there is none."""
+    file = folder / f"{fingerprint}.npz"
+    return file if file.is_file() else None
+
+
 @lru_cache(maxsize=4)
-def read_adapter(file: Path = ADAPTER_FILE) -> QueryAdapter | None:
-    """Read an adapter; None if there is no such file.
+def read_adapter(file: Path) -> QueryAdapter:
+    """Read an adapter.
 
     Raises:
         InvalidSettings: the file is no adapter.
     """
-    if not file.is_file():
-        return None
     try:
         digest = hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest()
         with np.load(file, allow_pickle=False) as stored:
-            card = json.loads(str(stored["card"]))
             layers = [name.removesuffix(_DOWN) for name in stored.files if name.endswith(_DOWN)]
             changes = {
                 layer: WeightChange(*(stored[layer + part].astype(np.float32) for part in (_DOWN, _UP)))
                 for layer in layers
             }
-            return QueryAdapter(str(card["fingerprint"]), digest, changes)
+            return QueryAdapter(digest, changes)
     except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
         raise InvalidSettings(
             f"{file} is no query adapter: {error}. Install Argot again, or train one: "
@@ -83,7 +85,7 @@ def read_adapter(file: Path = ADAPTER_FILE) -> QueryAdapter | None:
 
 
 def write_adapter(changes: Mapping[str, WeightChange], card: Mapping[str, Any], file: Path) -> None:
-    """Write an adapter and its card, with the `fingerprint` of its embedder, completely or not at all.
+    """Write an adapter and its card, completely or not at all.
 
     In 16 bits the matrices take half the space, and cosines differ by less than a ten-thousandth.
     """

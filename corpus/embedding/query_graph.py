@@ -16,6 +16,7 @@ from typing import Any
 from argot.corpus.embedding.onnx_export import MODEL_FILE
 from argot.corpus.embedding.quantisation import quantise
 from argot.corpus.embedding.query_adapter import QueryAdapter, read_adapter
+from argot.corpus.embedding.word_vectors import WORD_VECTORS_FILE, move_word_vectors
 
 
 def name_query_graph(adapter: QueryAdapter, precision: str) -> str:
@@ -28,15 +29,16 @@ def write_query_graph(folder: Path, adapter_file: Path, precision: str) -> None:
     import onnx
 
     adapter = read_adapter(adapter_file)
-    assert adapter is not None, f"{adapter_file} is missing"
     model = onnx.load(str(folder / MODEL_FILE))
     change_weights(model, adapter)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".queries-") as draft:
         written = Path(draft) / MODEL_FILE
         if precision == "int8":
-            quantise(model, written)
+            # A large table of word vectors stays in the file that all graphs of the model share.
+            quantise(model, written, ["MatMul"] if (folder / WORD_VECTORS_FILE).is_file() else None)
         else:
             onnx.save(model, str(written))
+        move_word_vectors(written)
         written.replace(folder / name_query_graph(adapter, precision))
 
 

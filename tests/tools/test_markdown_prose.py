@@ -41,10 +41,11 @@ def test_prose_offsets_lead_back_to_a_source_with_tags() -> None:
     ("source", "prose"),
     [
         ("**If lost**, follow [these\nsteps](/steps/#lost).", "If lost, follow [these steps](/steps/#lost)."),
-        ('See [`x`](https://a.example/b_c "d").', 'See [x](https://a.example/b_c "d").'),
+        ('See [`x`](https://a.example/b_c "d").', 'See [`x`](https://a.example/b_c "d").'),
+        ("Dial `*21*7900#` and **wait**.", "Dial `*21*7900#` and wait."),
         ("[Above](#part) and ![a picture](p.png), [one][later]", "Above and a picture, one"),
         ("[![badge](b.svg)](https://a.example) on", "[badge](https://a.example) on"),
     ],
 )
-def test_links_to_other_pages_may_be_kept(source: str, prose: str) -> None:
-    assert extract_prose(source, keep_links=True).text == prose
+def test_links_to_other_pages_and_code_may_stay_markdown(source: str, prose: str) -> None:
+    assert extract_prose(source, as_markdown=True).text == prose

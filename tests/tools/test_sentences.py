@@ -23,6 +23,10 @@ def pieces(text: str) -> list[str]:
         ("The limit is 1.5 ms. Then it stops.", ["The limit is 1.5 ms.", "Then it stops."]),
         ("One line\nand the next. Another\nsentence.", ["One line\nand the next.", "Another\nsentence."]),
         ("Is it so? Yes! Good.", ["Is it so?", "Yes!", "Good."]),
+        (
+            "*Parking?* North yard. **No.** Good.",
+            ["*Parking?*", "North yard.", "**No.**", "Good."],
+        ),
         ("no full stop", ["no full stop"]),
         ("", []),
         (" \n\n ", []),

@@ -67,6 +67,8 @@ _ORDERS = [
         r"|write\b(?=\W+(?:that|only)\b|\s*[:\"“'‘«]))",
         r"\b(?:say|answer|reply|respond|output|print|claim|state|write|repeat)\b.{0,40}"
         r"\b(?:when|if|whenever|once|in case)\b.{0,30}\b(?:asked|asks?|questioned)\b",
+        r"\b(?:whoever|(?:any|every)(?:one|body) who) (?:\w+ )?asks\b[^.!?]{0,60}\W"
+        r"(?:say|answer|reply|respond|tell|claim|state)\b",
         r"\b(?:answer|reply to|respond to) (?:every|each|all|any|the|this)\W+(?:\w+\W+)?"
         r"(?:questions?|quer(?:y|ies)|prompts?|messages?)\W+(?:with|by|that|only)\b",
         r"\b(?:in|at the end of|into|to) (?:your|the|every|each|any|all) (?:answers?|repl(?:y|ies)|responses?|output)\b"

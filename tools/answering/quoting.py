@@ -85,8 +85,11 @@ def _measure_indent(text: str, start: int) -> int:
 
 @lru_cache(maxsize=1_000)
 def find_ordering_units(text: str) -> frozenset[int]:
-    """Return the numbers of a passage's units that give orders to the answerer, or follow from them."""
-    spans = list(find_orders(text))
+    """Return the numbers of a passage's units that give orders to the answerer, or follow from them.
+
+    Orders to a reader to say something are no such ones: a quotation passes them on word for word.
+    """
+    spans = list(find_orders(text, passed_on=text))
     return frozenset(unit.number for unit in read_units(text) if any(a < unit.end and unit.start < b for a, b in spans))
 
 
@@ -433,8 +436,8 @@ def _render_unit(unit: Unit) -> str:
             # The marker stays unchanged: the number of a step may be referred to.
             marker = _MARKER.match(unit.text)
             if marker:
-                return f"{marker.group()}{extract_prose(unit.text[marker.end() :], keep_links=True).text}"
-    return extract_prose(unit.text, keep_links=True).text
+                return f"{marker.group()}{extract_prose(unit.text[marker.end() :], as_markdown=True).text}"
+    return extract_prose(unit.text, as_markdown=True).text
 
 
 def _close_fence(unit: Unit) -> str:

@@ -68,11 +68,12 @@ class PlainProse:
 
 
 @lru_cache(maxsize=8_000)
-def extract_prose(source: str, *, keep_links: bool = False) -> PlainProse:
+def extract_prose(source: str, *, as_markdown: bool = False) -> PlainProse:
     """Return the prose of `source` without links, images, emphasis, code ticks, heading marks, escapes and HTML
     tags.
 
-    `keep_links`: a link to another page stays as it is in Markdown, because its words may name nothing ("see here").
+    `as_markdown`: for a text that is shown as Markdown. A link to another page stays, because its words may name nothing
+    ("see here"), and so does code, in which "*21*7900#" would be emphasis otherwise.
     """
     building = _ProseBuilder(source)
     position = 0
@@ -81,11 +82,11 @@ def extract_prose(source: str, *, keep_links: bool = False) -> PlainProse:
         building.add_prose(position, match.start())
         position = match.end()
         if match["open"] is not None:
-            open_links.append(keep_links and match["open"] == "[" and _OTHER_PAGE.match(match["target"]) is not None)
+            open_links.append(as_markdown and match["open"] == "[" and _OTHER_PAGE.match(match["target"]) is not None)
         kept = match["open"] is not None and open_links[-1]
         if match["close"] is not None and open_links:
             kept = open_links.pop()
-        if kept:
+        if kept or (as_markdown and match["code"] is not None and "\n" not in match[0]):
             building.keep(*match.span())
         elif match["space"] is not None or match["apart"] is not None:
             building.add_blank(match.start())

@@ -44,6 +44,8 @@ _ORDINAL = re.compile(r"(?<![\w.,])\d{1,2}\.\s+$")
 _CODE_WITH_STOP = re.compile(r"(?<![`\w])(`{1,3})(?!`)(?=[^`]*[.!?。！？])(?:[^`\n]|\n(?![ \t]*\n)){1,500}\1(?!`)")
 """Inline code that has a stop in it, such as `.mil`."""
 
+_EMPHASISED_STOP = re.compile(r"(?<=\w)([.!?]{1,3})([*_]{1,3})(?=\s+[^\Wa-z]|\s*\Z)")
+
 _LIST_LIKE = re.compile(r"(?<!\w)\w{1,2}[.)]")
 _MAX_PIECE_CHARS = 1_000  # characters: pysbd's time grows faster than the text
 _MAX_ITEM_CHARS = 300  # characters: a longer list item is a paragraph, of which single sentences are quoted
@@ -166,6 +168,8 @@ def _split_lines(text: str) -> Iterator[Span]:
 
 def _split_prose(text: str, start: int, end: int) -> Iterator[Span]:
     prose = _CODE_WITH_STOP.sub(_mask_code, text[start:end])
+    # The sentence ends behind its emphasis: "*Parking?* North yard."
+    prose = _EMPHASISED_STOP.sub(r"\2\1", prose)
     for begin, stop in _cut_at_full_stops(prose, 0, len(prose)):
         for first, last in _cut_pieces(prose, begin, stop):
             yield from ((start + a, start + b) for a, b in _split_piece(prose, first, last))

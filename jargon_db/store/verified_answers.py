@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -139,11 +139,12 @@ class VerifiedAnswers:
         with self._connections.writing() as connection:
             connection.execute(_REMOVE, (id_,))
 
-    def erase(self, is_gone: Callable[[str], bool], is_quoted: Callable[[str], bool]) -> None:
-        """Delete the answers that rest on erased documents or quote them."""
+    def erase(self, is_gone: Callable[[str], bool], is_quoted: Callable[[str, Collection[str]], bool]) -> None:
+        """Delete the answers that rest on erased documents, or that quote them and not the documents they cite."""
         for one in self.list_all():
-            cited = any(is_gone(id_) for passage in one.content.passages for id_ in (passage.id, passage.document))
-            if cited or is_quoted(" ".join(str(sentence["text"]) for sentence in one.content.sentences)):
+            cited = [id_ for passage in one.content.passages for id_ in (passage.id, passage.document)]
+            text = " ".join(str(sentence["text"]) for sentence in one.content.sentences)
+            if any(map(is_gone, cited)) or is_quoted(text, cited):
                 self.remove(one.id)
 
 

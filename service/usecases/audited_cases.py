@@ -24,8 +24,8 @@ _ABOUT_USERS = (ACCOUNT, ACCESS, AUTHENTICATION)
 
 def listen_for_audit(
     kb: KnowledgeBase, principal: Principal, name: str, parameters: Mapping[str, Any]
-) -> list[CaseAudit]:
-    """Return the listener that records a use case; none if it is not one that is recorded.
+) -> list[CaseAudit | RefusalAudit]:
+    """Return the listener that records a use case, or at least its refusal; none without an audit trail.
 
     Raises:
         StoreUnavailable: it would be recorded, and the file cannot be written.
@@ -37,11 +37,15 @@ def listen_for_audit(
         kb.audit.require_writable()
     elif kb.audit.records_reads:
         action = READS.get(name)
-    return [CaseAudit(kb, kb.audit, principal, action, parameters)] if action else []
+    if action is None:
+        return [RefusalAudit(kb, principal, parameters)]
+    return [CaseAudit(kb, kb.audit, principal, action, parameters)]
 
 
 def note_refusal(kb: KnowledgeBase, principal: Principal, name: str, given: Mapping[str, Any]) -> None:
-    """Record that somebody's role is not sufficient for a use case. `given`: its parameters, not yet checked."""
+    """Record that somebody's role is not sufficient for a use case, or for an address that is not just one (`name`:
+    "GET /people"). `given`: its parameters, not yet checked.
+    """
     if kb.audit is not None:
         action = ACTIONS.get(name) or READS.get(name) or OTHER
         about = Resource(action.kind, name=name) if action is OTHER else _name_given(action, given)
@@ -56,6 +60,17 @@ def note_sync(kb: KnowledgeBase, principal: Principal, source: str, report: obje
         about = (Resource("source", name=source),)
         details = _count_documents(report)
         kb.audit.record(Deed(RESOURCES, "import", "sync_job", resources=about, road="job", details=details), principal)
+
+
+class RefusalAudit:
+    """Records that a use case without an event of its own refused somebody for want of a right."""
+
+    def __init__(self, kb: KnowledgeBase, principal: Principal, parameters: Mapping[str, Any]) -> None:
+        self._kb, self._principal, self._given = kb, principal, parameters
+
+    def case_ended(self, run: Watched, outcome: str) -> None:
+        if run.error == NotAllowed.__name__:
+            note_refusal(self._kb, self._principal, run.name, self._given)
 
 
 class CaseAudit:

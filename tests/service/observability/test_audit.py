@@ -12,7 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from api_site import URL, Site
 from otlp_receiver import receiving
 from pydantic import SecretStr
 from starlette.applications import Starlette
@@ -40,6 +42,7 @@ from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
+from argot.ui.web.observability import RequestObserver
 from argot.ui.web.security import Guard, HostNames
 
 ADMIN = make_local_principal()
@@ -238,6 +241,54 @@ async def test_a_refused_role_is_recorded_for_other_use_cases_too(kb: KnowledgeB
     (event,) = read_events(file)
     assert summarize(event) == ("user_list", "API Activity", "Other", "NotAllowed", "ann", "user_list")
     assert event["status_detail"] == "the actor may not do this"
+
+
+REFUSED_ADDRESSES = (
+    ("POST", "/api/documents", "upload", "Web Resources Activity", "document"),
+    ("DELETE", "/api/documents/drive-tool.md", "remove", "Web Resources Activity", "drive-tool.md"),
+    ("POST", "/api/documents/drive-tool.md/file", "document_replace", "Web Resources Activity", "drive-tool.md"),
+    ("POST", "/api/glossary/import", "glossary_import_file", "Web Resources Activity", "glossary"),
+    ("POST", "/api/glossary/senses/3/approve", "glossary_approve", "Entity Management", "3"),
+    ("GET", "/api/administration", "administration", "Entity Management", "settings"),
+    ("GET", "/scim/v2/Users/7", "GET /scim/v2/Users/{id_}", "API Activity", "GET /scim/v2/Users/{id_}"),
+    ("GET", "/metrics", "GET /metrics", "API Activity", "GET /metrics"),
+    ("GET", "/people", "GET /people", "API Activity", "GET /people"),
+)
+
+
+async def test_an_address_that_a_role_does_not_allow_is_recorded_once(kb: KnowledgeBase, file: Path) -> None:
+    kb.people.add("ann")
+    async with Site(kb).program("ann") as ann:
+        for method, path, *_ in REFUSED_ADDRESSES:
+            answer = await ann.request(method, path, params={"question": QUESTION}, json={"why": QUESTION})
+            assert answer.status_code == 403, path
+    events = read_events(file)
+    assert [(summarize(one)[0], summarize(one)[1], summarize(one)[5]) for one in events] == [
+        (operation, kind, about) for _, _, operation, kind, about in REFUSED_ADDRESSES
+    ]
+    assert {(summarize(one)[3], summarize(one)[4]) for one in events} == {("NotAllowed", "ann")}
+    assert "canary" not in json.dumps(events)
+
+
+async def test_a_right_that_a_use_case_without_events_wants_is_recorded(kb: KnowledgeBase, file: Path) -> None:
+    with pytest.raises(NotAllowed):
+        await catalogue.api_keys.key_list(kb, ANN, user="mia")
+    assert await catalogue.api_keys.key_list(kb, ANN) == []
+    (event,) = read_events(file)
+    assert summarize(event) == ("key_list", "API Activity", "Other", "NotAllowed", "ann", "key_list")
+
+
+@pytest.mark.parametrize(
+    ("path", "road"), [("/mcp", "mcp"), ("/scim/v2/Users", "scim"), ("/api/terms", "api"), ("/people", "pages")]
+)
+async def test_a_refused_request_names_the_surface_that_it_came_to(
+    kb: KnowledgeBase, file: Path, path: str, road: str
+) -> None:
+    site = Site(kb)
+    transport = httpx.ASGITransport(RequestObserver(site.guard, kb, site.authenticator))
+    async with httpx.AsyncClient(transport=transport, base_url=URL) as stranger:
+        await stranger.get(path, headers={"Authorization": "Bearer argot_canarykeycanarykey"})
+    assert [one["actor"]["app_name"] for one in read_events(file)] == [road]
 
 
 async def test_what_an_identity_provider_sends_is_recorded(kb: KnowledgeBase, file: Path) -> None:

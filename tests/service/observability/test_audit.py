@@ -21,7 +21,7 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from argot.errors import InvalidSettings, NotAllowed, NotFound, StoreUnavailable
+from argot.errors import Conflict, InvalidSettings, NotAllowed, NotFound, StoreUnavailable
 from argot.service.audit.audit_actions import ACTIONS, CLASS_NAMES, READS
 from argot.service.audit.audit_events import MOST_CHARS
 from argot.service.audit.audit_sinks import QueueSink, parse_syslog
@@ -191,6 +191,54 @@ async def test_no_words_and_no_secrets_get_into_an_event(kb: KnowledgeBase, file
     assert "canary-model-key" not in written and start["unmapped"]["model_key"] == "***"
     assert (start["class_uid"], start["activity_id"], start["unmapped"]["audit_reads"]) == (6002, 3, True)
     assert stat_mode(file) & 0o077 == 0
+
+
+async def test_a_change_of_what_exists_is_no_creation(kb: KnowledgeBase, file: Path) -> None:
+    users, secret = catalogue.users, SecretStr(PASSWORD)
+    await users.user_add(kb, ADMIN, name="bob", password=secret)
+    await users.user_add(kb, ADMIN, name="bob", role="admin", password=secret)
+    await users.user_add(kb, ADMIN, name="bob", display_name="Bob")
+    with pytest.raises(Conflict):
+        await users.user_add(kb, ADMIN, name="bob", new=True)
+    await users.user_roles(kb, ADMIN, name="bob")
+    await users.user_add(kb, ADMIN, name="bob", groups=["harbour"])
+    await users.user_roles(kb, ADMIN, name="bob", leave=["harbour"])
+    for about in ("Ferries.", "Ferries and quays."):
+        await catalogue.contexts.context_add(kb, ADMIN, name="Harbour", description=about)
+        data = base64.b64encode(f"# Quay\n\n{about}".encode()).decode()
+        await catalogue.uploads.upload(kb, ADMIN, name="quay.md", data=data)
+        await glossary_add(kb, ADMIN, term="QUAY", context="Harbour", expansion="a wharf", description=about)
+    iam, access, entity, web = "Account Change", "User Access Management", "Entity Management", "Web Resources Activity"
+    quay = summarize(read_events(file)[8])[5]
+    assert [summarize(one)[:3] + summarize(one)[5:] for one in read_events(file)] == [
+        ("user_add", iam, "Create", "bob"),
+        ("user_add", access, "Assign privileges", "bob"),
+        ("user_add", iam, "Password reset", "bob"),
+        ("user_add", iam, "Update", "bob"),
+        ("user_add", iam, "Create", "bob"),
+        ("user_add", access, "Assign privileges", "bob"),
+        ("user_roles", access, "Revoke privileges", "bob"),
+        ("context_add", entity, "Create", "Harbour"),
+        ("upload", web, "Create", quay),
+        ("glossary_add", entity, "Create", "QUAY"),
+        ("context_add", entity, "Update", "Harbour"),
+        ("upload", web, "Update", quay),
+        ("glossary_add", entity, "Update", "QUAY"),
+    ]
+
+
+async def test_a_withdrawn_link_is_the_one_that_was_made(kb: KnowledgeBase, file: Path) -> None:
+    asked = await get_answer(catalogue.questions.ask(kb, ADMIN, question="How long does trimming a drive take?"))
+    shares = catalogue.shared_conversations
+    link = await shares.thread_link_add(kb, ADMIN, thread=asked.thread)
+    await shares.thread_link_withdraw(kb, ADMIN, link=link.id)
+    made, withdrawn = read_events(file)
+    both = [{"type": "link", "uid": link.id}, {"type": "conversation", "uid": asked.thread}]
+    assert made["resources"] == withdrawn["resources"] == both
+    secret = link.address.rpartition("/")[2]
+    with pytest.raises(NotFound):
+        await shares.thread_link_withdraw(kb, ADMIN, link=secret)
+    assert secret not in json.dumps(read_events(file))
 
 
 async def test_an_event_names_the_road_the_key_and_the_request(kb: KnowledgeBase, file: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from argot.clock import timestamp
@@ -56,7 +56,8 @@ _REMOVE = "DELETE FROM verified_answers WHERE id = ?"
 @dataclass(frozen=True, slots=True)
 class CitedPassage:
     """A passage that a verified answer cites. `digest`: of its text and headings, to recognise it in another revision
-    of its document. `start`: in characters of the revision's Markdown.
+    of its document. `start`: in characters of the revision's Markdown. `sections`: start and digest of the document's
+    sections that are cited, to recognise them where the rest of the passage changed; empty in older rows.
     """
 
     id: str
@@ -64,6 +65,7 @@ class CitedPassage:
     document_name: str
     start: int
     digest: str
+    sections: list[tuple[int, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

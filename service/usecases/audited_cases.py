@@ -82,7 +82,8 @@ def note_refusal(kb: KnowledgeBase, principal: Principal, name: str, given: Mapp
     """
     if kb.audit is not None:
         action = ACTIONS.get(name) or READS.get(name) or OTHER
-        about = Resource(action.kind, name=name) if action is OTHER else _name_given(action, given)
+        kind = "address" if "/" in name else action.kind
+        about = Resource(kind, name=name) if action is OTHER else _name_given(action, given)
         user = about.name if action.class_uid in _ABOUT_USERS else ""
         deed = Deed(action.class_uid, action.activity, name, describe_failure(NotAllowed), (about,), user)
         kb.audit.record(deed, principal)

@@ -315,6 +315,7 @@ async def test_an_address_that_a_role_does_not_allow_is_recorded_once(kb: Knowle
         (operation, kind, about) for _, _, operation, kind, about in REFUSED_ADDRESSES
     ]
     assert {(summarize(one)[3], summarize(one)[4]) for one in events} == {("NotAllowed", "ann")}
+    assert events[-1]["resources"] == [{"type": "address", "name": "GET /people"}]
     assert "canary" not in json.dumps(events)
 
 

@@ -111,6 +111,15 @@ class NotAllowed(ArgotError):
     """The person may not do this."""
 
 
+def build_name_refusal(name: str) -> NotAllowed:
+    """Build the error for a name that something has which the person may not know. Names are unique, so it cannot be
+    given twice; the error does not say why.
+    """
+    return NotAllowed(
+        f"The name '{name}' cannot be used here. Choose another, or ask the person who runs this machine."
+    )
+
+
 class Conflict(ArgotError):
     """The thing changed since it was read, or exists already.
 

@@ -11,11 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from argot import setting_groups as groups
 from argot.errors import InvalidSettings
+from argot.shown_addresses import PEM_BEGINNING, STARS, hide_secrets, shorten_key
 
 SETTINGS_FILE = Path("argot.toml")
 ENV_PREFIX = "ARGOT_"
@@ -107,6 +108,30 @@ SETTING_FIELDS: dict[str, FieldInfo] = {
 """Each setting by its flat name, as it is written in argot.toml and, in capitals after ARGOT_, in the environment."""
 
 
+_ADDRESS_ENDINGS = ("url", "endpoint", "issuer", "server", "syslog")
+"""Last words of the names of settings whose value is an address, with or without its scheme."""
+_STORES = ("store", "blob_url", "chroma_url")
+"""Secret settings whose address tells an administrator where the stores are."""
+
+
+def is_secret(name: str) -> bool:
+    """Tell whether the value of a setting is a secret, or an address that usually contains one."""
+    field = SETTING_FIELDS[name]
+    return field.annotation is SecretStr or not field.repr
+
+
+def hide_setting(name: str, value: object) -> object:
+    """Return the value of a setting with stars in place of what may be secret. Secrets show as stars anyway."""
+    if not isinstance(value, str) or not value:
+        return value
+    if is_secret(name) and name not in _STORES:
+        return STARS
+    if value.lstrip().startswith(PEM_BEGINNING):
+        return shorten_key(value)
+    is_address = name in _STORES or "://" in value or name.endswith(_ADDRESS_ENDINGS)
+    return hide_secrets(value) if is_address else value
+
+
 def describe_group(group: str) -> str:
     """Return what the settings of a group are about; empty for those of no group."""
     return (_GROUPS[group].__doc__ or "") if group else ""
@@ -186,7 +211,7 @@ def _explain(problem: Any) -> str:
     if (field := SETTING_FIELDS.get(name)) is None:
         return f"'{name}' is not a setting. {_suggest_name(name, variable_form=False)}"
     # What may hold a password is not repeated.
-    value = repr(problem.get("input")) if field.repr else "what it is"
+    value = repr(hide_setting(name, problem.get("input"))) if field.repr else "what it is"
     return f"Setting '{name}' ({field.description}) cannot be {value}: {problem['msg']}."
 
 

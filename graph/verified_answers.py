@@ -2,12 +2,11 @@
 
 A verified answer is kept by the ids of its passages and senses. It holds for a reader while every passage it cites is
 there, says what it said, and may be read by them, and every sense of its question does so too. A passage that stands
-unchanged in a newer revision of its document is found there.
+unchanged in a newer revision of its document is found there, or at least the sections of it that are cited.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -15,6 +14,7 @@ from typing import Any, cast
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.revision_reads import read_documents
 from argot.errors import NotFound
+from argot.graph.cited_sections import digest, list_sections, select_sections
 from argot.graph.state import HitRecord, SentenceRecord
 from argot.jargon_db.glossary import Glossary
 from argot.jargon_db.store.privacy import ERASED
@@ -37,12 +37,15 @@ def build_content(
     passages: Mapping[str, tuple[Passage, Document]],
     senses: Sequence[Sense],
     defined: Sequence[int],
+    store: CorpusStore,
 ) -> AnswerContent:
     """Return what is stored of an answer. `passages`: at least those that it cites, by id."""
-    cited = dict.fromkeys(one["passage"] for sentence in sentences for one in sentence["citations"])
+    cited: dict[str, list[int]] = {}
+    for one in (one for sentence in sentences for one in sentence["citations"]):
+        cited.setdefault(one["passage"], []).append(one["start"])
     return AnswerContent(
         sentences=[dict(one) for one in sentences],
-        passages=[_record_passage(*passages[id_]) for id_ in cited],
+        passages=[_record_passage(*passages[id_], places, store) for id_, places in cited.items()],
         senses=[UsedSense(one.id, one.term, _digest_sense(one)) for one in senses],
         defined=list(defined),
     )
@@ -57,8 +60,7 @@ def read_sentences(
     found = _find_current(answer.content.passages, store, reader)
     if len(found) < len(answer.content.passages):
         return None
-    starts = {one.id: one.start for one in answer.content.passages}
-    return [_cite_current(sentence, found, starts) for sentence in answer.content.sentences]
+    return [_cite_current(sentence, found) for sentence in answer.content.sentences]
 
 
 def list_hits(sentences: Sequence[SentenceRecord]) -> list[HitRecord]:
@@ -146,48 +148,80 @@ def read_sense(glossary: Glossary, reader: Principal, id_: int) -> Sense | None:
     return found if found.status == "approved" else None
 
 
-def _find_current(cited: Sequence[CitedPassage], store: CorpusStore, reader: Principal) -> dict[str, Passage]:
-    """Return the passages that say today what the cited ones said, by the ids of those; unreadable ones are absent."""
+@dataclass(frozen=True, slots=True)
+class _CurrentText:
+    """A text that a verified answer cites and that is there today: where it started (`old`) and starts now (`new`), in
+    characters of the revisions' Markdown, and the passages that contain it now.
+    """
+
+    old: int
+    new: int
+    passages: Sequence[Passage]
+
+
+def _find_current(
+    cited: Sequence[CitedPassage], store: CorpusStore, reader: Principal
+) -> dict[str, list[_CurrentText]]:
+    """Return the texts that say today what the cited passages said, by the ids of those; unreadable ones are absent."""
     here = store.passages(reader, [one.id for one in cited]) if cited else {}
-    found = {id_: passage for id_, (passage, _) in here.items()}
+    found = {
+        one.id: [_CurrentText(one.start, here[one.id][0].start, [here[one.id][0]])] for one in cited if one.id in here
+    }
     for document in {one.document for one in cited if one.id not in found}:
-        revised = {_digest_passage(one): one for one in store.passages_of(reader, document)}
-        moved = (one for one in cited if one.document == document and one.id not in found)
-        found |= {one.id: revised[one.digest] for one in moved if one.digest in revised}
+        moved = [one for one in cited if one.document == document and one.id not in found]
+        passages = store.passages_of(reader, document)
+        revised = {_digest_passage(one): one for one in passages}
+        found |= {
+            one.id: [_CurrentText(one.start, revised[one.digest].start, [revised[one.digest]])]
+            for one in moved
+            if one.digest in revised
+        }
+        rest = [one for one in moved if one.id not in found and one.sections]
+        if rest and passages:
+            found |= _find_sections(rest, store.markdown(reader, passages[0].revision_id), passages)
     return found
 
 
-def _cite_current(
-    sentence: Mapping[str, Any], found: Mapping[str, Passage], starts: Mapping[str, int]
-) -> SentenceRecord:
-    """Return the sentence with the places of its citations in today's revisions. `starts`: where the cited passages
-    began.
-    """
+def _find_sections(
+    cited: Sequence[CitedPassage], markdown: str, passages: Sequence[Passage]
+) -> dict[str, list[_CurrentText]]:
+    """Return the cited sections of those passages all of whose cited sections are in this revision of the document."""
+    starts = {digest: start for start, digest in list_sections(markdown)}
+    return {
+        one.id: [_CurrentText(old, starts[digest], passages) for old, digest in one.sections]
+        for one in cited
+        if all(digest in starts for _, digest in one.sections)
+    }
+
+
+def _cite_current(sentence: Mapping[str, Any], found: Mapping[str, Sequence[_CurrentText]]) -> SentenceRecord:
+    """Return the sentence with the places of its citations in today's revisions."""
     moved = []
     for one in sentence["citations"]:
-        passage = found[one["passage"]]
-        shift = passage.start - starts[one["passage"]]
-        moved.append({**one, "passage": passage.id, "start": one["start"] + shift, "end": one["end"] + shift})
+        text = max((text for text in found[one["passage"]] if text.old <= one["start"]), key=lambda text: text.old)
+        start, end = (one[name] + text.new - text.old for name in ("start", "end"))
+        # The last one that begins before it: between passages there is only white space.
+        begun = (passage for passage in text.passages if passage.start <= start)
+        passage = max(begun, key=lambda one: one.start, default=text.passages[0])
+        moved.append({**one, "passage": passage.id, "start": start, "end": end})
     return cast(SentenceRecord, {**sentence, "citations": moved})
 
 
-def _record_passage(passage: Passage, document: Document) -> CitedPassage:
-    return CitedPassage(passage.id, document.id, document.name, passage.start, _digest_passage(passage))
+def _record_passage(passage: Passage, document: Document, places: Sequence[int], store: CorpusStore) -> CitedPassage:
+    """Return what is stored of a cited passage. `places`: where its citations start."""
+    sections = select_sections(store.markdown(_EVERYONE, passage.revision_id), places)
+    return CitedPassage(passage.id, document.id, document.name, passage.start, _digest_passage(passage), sections)
 
 
 def _digest_passage(passage: Passage) -> str:
     # With its headings: under another one the same words may be about something else.
-    return _digest([*passage.heading_path, passage.text])
+    return digest([*passage.heading_path, passage.text])
 
 
 def _digest_sense(sense: Sense) -> str:
-    return _digest([sense.term, sense.context, sense.expansion, sense.description])
+    return digest([sense.term, sense.context, sense.expansion, sense.description])
 
 
 def _is_changed(used: UsedSense, glossary: Glossary, reader: Principal) -> bool:
     found = read_sense(glossary, reader, used.id)
     return found is None or _digest_sense(found) != used.digest
-
-
-def _digest(parts: Sequence[str]) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -26,7 +26,7 @@ async def _erase_trainings(kb: KnowledgeBase, erasure: Erasure) -> None:
 
 def _erase_from_runs(runs: Path, erasure: Erasure) -> None:
     def is_gone(passage: PoolPassage) -> bool:
-        return erasure.is_gone(passage.id) or erasure.is_quoted(passage.text)
+        return erasure.is_gone(passage.id) or erasure.is_quoted(passage.text, [passage.id])
 
     for run in list_every_run(runs):
         run.erase_texts(is_gone)

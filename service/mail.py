@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from argot.errors import ArgotError
+from argot.shown_addresses import hide_secrets
 
 if TYPE_CHECKING:
     from argot.setting_groups import MailSettings
@@ -44,7 +45,7 @@ def send_mail(settings: MailSettings, to: Sequence[str], subject: str, text: str
                 server.login(settings.user, settings.password.get_secret_value())
             server.send_message(message)
     except (OSError, smtplib.SMTPException) as error:
-        raise MailRefused(f"The mail server {settings.server} did not take the mail: {error}") from error
+        raise MailRefused(f"The mail server {hide_secrets(settings.server)} did not take the mail: {error}") from error
 
 
 def _connect(scheme: str, host: str, port: int) -> smtplib.SMTP:

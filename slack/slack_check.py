@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from argot.errors import InvalidSettings, install_command
 from argot.service.maintenance.findings import Finding, make_bad_finding, make_good_finding
 from argot.settings import Settings
+from argot.shown_addresses import hide_secrets
 
 NAME = "Slack"
 SECONDS = 10
@@ -80,7 +81,8 @@ def _check_transport(settings: Settings, app: str, secret: str) -> Iterator[Find
         else:
             yield make_good_finding("Slack: Socket Mode", "open")
     if secret and settings.web.public_url:
-        yield make_good_finding("Slack: HTTP", f"signed requests to {settings.web.public_url.rstrip('/')}/slack/events")
+        site = hide_secrets(settings.web.public_url.rstrip("/"))
+        yield make_good_finding("Slack: HTTP", f"signed requests to {site}/slack/events")
     elif secret and not app:
         remedy = "set ARGOT_PUBLIC_URL, or use Socket Mode: ARGOT_SLACK_APP_TOKEN"
         yield make_bad_finding("Slack: HTTP", "Slack needs an address that it can reach", remedy)

@@ -151,9 +151,9 @@ async def _serve(home: Path, settings: Settings, report: StartReport) -> None:
                 print(UNENCRYPTED, file=sys.stderr)
             kb.metrics = Metrics()
             if kb.audit:
-                kb.audit.record_service("start")
                 kb.metrics.audit_lost.set_function(kb.audit.count_lost)
             async with (
+                record_run(kb),
                 run_answer_workers(kb),
                 serve_socket(kb),
                 run_beside(
@@ -172,8 +172,18 @@ async def _serve(home: Path, settings: Settings, report: StartReport) -> None:
                 process_memory.freeze_start_up()
                 served = RequestObserver(guard, kb, guard.authenticator)
                 await _build_server(served, kb, port, report).serve(sockets=[listener])
-            if kb.audit:
-                kb.audit.record_service("stop")
+
+
+@asynccontextmanager
+async def record_run(kb: KnowledgeBase) -> AsyncIterator[None]:
+    """Record the start of the service, and its stop however it ends: uvicorn raises the signal that stopped it."""
+    if kb.audit:
+        kb.audit.record_service("start")
+    try:
+        yield
+    finally:
+        if kb.audit:
+            kb.audit.record_service("stop")
 
 
 @asynccontextmanager

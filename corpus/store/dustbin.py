@@ -7,7 +7,7 @@ labels, from which everything else is rebuilt with the same ids.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from argot.clock import timestamp
@@ -135,6 +135,24 @@ def read_erased(store: CorpusStore, documents: Sequence[str]) -> ErasedDocuments
         frozenset(ids), frozenset(addresses), frozenset(passages - store.live(passages)), tuple(texts),
         frozenset(originals),
     )  # fmt: skip
+
+
+def read_living_texts(store: CorpusStore, sources: Iterable[str]) -> list[str]:
+    """Return the newest Markdown of the documents with these ids, addresses or passages (ids), without access checks;
+    also of those in the dustbin, which may be restored, but not of those that are being erased.
+    """
+    listed = json.dumps(list(sources))
+    given = "(SELECT value FROM json_each(?))"
+    rows = store.database.connection().execute(
+        f"""SELECT r.markdown FROM documents AS d JOIN revisions AS r ON r.id = d.revision
+        WHERE d.id IN {given} OR d.uri IN {given} OR d.id IN (SELECT document FROM passages WHERE id IN {given})
+        UNION ALL
+        SELECT r.markdown FROM removed_documents AS d JOIN removed_revisions AS r ON r.id = d.revision
+        WHERE d.removed_at != '' AND (d.id IN {given} OR d.uri IN {given}
+            OR d.id IN (SELECT document FROM removed_passages WHERE id IN {given}))""",  # noqa: S608
+        (listed,) * 6,
+    )
+    return [str(markdown) for (markdown,) in rows]
 
 
 # -- within the caller's transaction ---------------------------------------------------------------------------------

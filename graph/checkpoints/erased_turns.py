@@ -6,7 +6,8 @@ Nobody could see these words any more: a sentence is shown only while the reader
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from argot.graph.checkpoints.thread_history import StoredTurn, pack_turn, unpack_turn
@@ -17,30 +18,34 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 IsGone = Callable[[str], bool]
-"""Returns whether a passage or document (id) was erased, or whether a text occurs in what was erased."""
+"""Returns whether a passage or document (id) was erased."""
+
+IsQuoted = Callable[[str, Collection[str]], bool]
+"""Returns whether a text occurs in what was erased, and in none of the sources (ids of passages) that it has."""
 
 
-def erase_from_turn(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone) -> dict[str, Any]:
+def erase_from_turn(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsQuoted) -> dict[str, Any]:
     """Return the parts of a turn that change when these passages and documents are erased; empty if the turn does not
     rest on them.
     """
     sentences = turn.get("sentences") or []
     calls = turn.get("tool_calls") or []
-    found = any(is_gone(hit["id"]) for hit in [*(turn.get("hits") or []), *(turn.get("read") or [])])
+    seen = [hit["id"] for hit in [*(turn.get("hits") or []), *(turn.get("read") or [])]]
+    found = any(map(is_gone, seen))
     # A model that was given a document's name may have searched for it; no answer is written from names.
     named = any(map(is_gone, [*(turn.get("titled") or []), *(id_ for call in calls for id_ in call["found"])]))
 
     def is_erased(sentence: Mapping[str, Any]) -> bool:
         cited = [one["passage"] for one in sentence["citations"]]
         # An unsupported sentence may repeat any of the passages.
-        return any(map(is_gone, cited)) or (found and not cited) or is_quoted(sentence["text"])
+        return any(map(is_gone, cited)) or (found and not cited) or is_quoted(sentence["text"], cited or seen)
 
     results = turn.get("tool_results") or []
     # The model may have sent the words to another server, whose result then repeats them.
     asked = [call for call in calls if call["tool"] == ASK_SERVER] if found or named else []
     repeating = {id_ for call in asked for id_ in call["found"]}
     erased = [is_erased(one) or any(cited["passage"] in repeating for cited in one["citations"]) for one in sentences]
-    if not (found or named or any(erased) or is_quoted(turn.get("draft") or "")):
+    if not (found or named or any(erased) or is_quoted(turn.get("draft") or "", seen)):
         return {}
     changed: dict[str, Any] = {
         "sentences": [{**one, "text": ""} if gone else one for one, gone in zip(sentences, erased, strict=True)],
@@ -57,7 +62,7 @@ def erase_from_turn(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone)
     return {name: value for name, value in changed.items() if turn.get(name) and turn[name] != value}
 
 
-def _erase_from_state(values: Mapping[str, Any], is_gone: IsGone, is_quoted: IsGone) -> dict[str, Any]:
+def _erase_from_state(values: Mapping[str, Any], is_gone: IsGone, is_quoted: IsQuoted) -> dict[str, Any]:
     """Return the changes to a thread's whole state: its last turn and the earlier ones."""
     changed = erase_from_turn(values, is_gone, is_quoted)
     turns: list[StoredTurn] = list(values.get("turns", ()))
@@ -70,7 +75,7 @@ def _erase_from_state(values: Mapping[str, Any], is_gone: IsGone, is_quoted: IsG
 
 
 async def erase_from_thread(
-    saver: BaseCheckpointSaver[Any], thread: str, is_gone: IsGone, is_quoted: IsGone
+    saver: BaseCheckpointSaver[Any], thread: str, is_gone: IsGone, is_quoted: IsQuoted
 ) -> list[tuple[str, str]]:
     """Rewrite the thread's newest checkpoint without the erased text, and return the changed channels with their
     previous versions. The caller holds the thread's turn.
@@ -80,7 +85,7 @@ async def erase_from_thread(
     if found is None:
         return []
     values = found.checkpoint["channel_values"]
-    changed = _erase_from_state(values, is_gone, is_quoted)
+    changed = await asyncio.to_thread(_erase_from_state, values, is_gone, is_quoted)
     if not changed:
         return []
     versions = found.checkpoint["channel_versions"]

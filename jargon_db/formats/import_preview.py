@@ -218,7 +218,9 @@ def _find_stored(connections: Connections, given: Set[_Key], principal: Principa
             if key in given:
                 known[key] = read_sense(row)
         elif key in given:
-            hidden[key] = _build_hidden_problem(f"the sense of {key[0]!r} in {row['context_name']!r}")
+            hidden[key] = RowProblem(
+                0, "", f"{key[0]!r} cannot be given this meaning in {row['context_name']!r}; leave it out"
+            )
     shown = hide_relations(connections.reader(), principal, known.values())
     return _StoredSenses(dict(zip(known, shown, strict=True)), hidden, meanings)
 
@@ -236,12 +238,8 @@ def _find_refused_contexts(
             message = f"{principal.name} does not manage a context {name!r}; leave its terms out, or ask who does"
             problems[key] = RowProblem(0, "", message, f"context {name!r}")
         elif known is not None and not principal.may_read(known.audience):
-            problems[key] = _build_hidden_problem(f"the context {name!r}")
+            problems[key] = RowProblem(0, "", f"the name {name!r} cannot be used here; choose another, or leave it out")
     return problems
-
-
-def _build_hidden_problem(what: str) -> RowProblem:
-    return RowProblem(0, "", f"{what} is not yours to read, so not yours to change; leave it out")
 
 
 def _apply_inputs(known: Sense | None, inputs: list[SenseInput], contexts: Mapping[str, Context]) -> Sense:

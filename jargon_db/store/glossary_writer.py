@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Literal
 
 from argot.clock import timestamp
-from argot.errors import Conflict, InvalidInput, NotAllowed
+from argot.errors import Conflict, InvalidInput, NotAllowed, build_name_refusal
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.details import dump_details
 from argot.jargon_db.store.inputs import (
@@ -125,7 +125,7 @@ class Writer:
         # First, and in the same words for both, so that the error does not reveal whether a hidden context exists.
         self.require_managed(found.name if found else name, new=found is None)
         if found is not None:
-            self._require_readable(found.audience, f"There is a context '{found.name}'")
+            self._require_readable(found.audience, build_name_refusal(name.strip()))
         return found
 
     def ensure_context(self, name: str) -> tuple[Context, Outcome]:
@@ -184,7 +184,7 @@ class Writer:
 
     def update(self, found: Sense, given: SenseInput) -> Outcome:
         """Write the given fields of a stored sense, if they differ from the stored ones."""
-        self._require_readable(found.audience, f"There is a sense of '{given.term}' in '{given.context}'")
+        self._require_readable(found.audience, _refuse_meaning(given.term, given.context))
         if self.principal is not None:
             given = keep_hidden_relations(self.connection, self.principal, found, given)
         told = list_given_fields(given)
@@ -205,7 +205,7 @@ class Writer:
         term = self.connection.execute("SELECT id FROM terms WHERE spelling = ?", (given.term,)).fetchone()
         found = None if term is None else self._sense_at(term[0], context.id, given.expansion)
         if found is not None:
-            self._require_readable(found.audience, f"There is a sense of '{given.term}' in '{given.context}'")
+            self._require_readable(found.audience, _refuse_meaning(given.term, given.context))
         return found
 
     def sense(self, number: int) -> Sense | None:
@@ -285,7 +285,7 @@ class Writer:
     def _write(self, number: int, wanted: Sense, term: int, context: Context) -> None:
         other = self._sense_at(term, context.id, wanted.expansion)
         if other is not None and other.id != number:
-            self._require_readable(other.audience, f"There is a sense of '{wanted.term}' in '{context.name}'")
+            self._require_readable(other.audience, _refuse_meaning(wanted.term, context.name))
             raise build_duplicate_error(self.show_sense(other))
         self.connection.execute(_SET, (term, context.id, wanted.expansion, *self._values(wanted), self.now, number))
         self.connection.execute("DELETE FROM aliases WHERE sense = ?", (number,))
@@ -332,13 +332,10 @@ class Writer:
 
     # -- rights ---------------------------------------------------------------------------------------------------
 
-    def _require_readable(self, audience: Audience, there_is: str) -> None:
+    def _require_readable(self, audience: Audience, refusal: NotAllowed) -> None:
         # Without a principal the program itself writes, for example for a measurement.
         if self.principal is not None and not may_read(self.principal, store_audience(audience)):
-            raise NotAllowed(
-                f"{there_is} that is not yours to read, so not yours to change. Choose another name, or ask the"
-                " person who runs this machine."
-            )
+            raise refusal
 
     def require_managed(self, context: str, *, new: bool = False) -> None:
         """The same words whether a context is hidden, another's or missing: a manager of some learns nothing."""
@@ -361,6 +358,14 @@ class Writer:
             self.require_managed(found.name)
         elif self.principal is not None and not self.principal.is_manager:
             raise NotAllowed(f"{self.principal.name} manages no context, so this is not theirs to decide.")
+
+
+def _refuse_meaning(term: str, context: str) -> NotAllowed:
+    """Build the error for a sense that is there and hidden; it does not say so, as `build_name_refusal`."""
+    return NotAllowed(
+        f"'{term}' cannot be given this meaning in '{context}'. Give another one, or ask the person who runs this"
+        " machine."
+    )
 
 
 def build_duplicate_error(sense: Sense) -> Conflict:

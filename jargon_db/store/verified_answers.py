@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from argot.clock import timestamp
@@ -56,7 +56,8 @@ _REMOVE = "DELETE FROM verified_answers WHERE id = ?"
 @dataclass(frozen=True, slots=True)
 class CitedPassage:
     """A passage that a verified answer cites. `digest`: of its text and headings, to recognise it in another revision
-    of its document. `start`: in characters of the revision's Markdown.
+    of its document. `start`: in characters of the revision's Markdown. `sections`: start and digest of the document's
+    sections that are cited, to recognise them where the rest of the passage changed; empty in older rows.
     """
 
     id: str
@@ -64,6 +65,7 @@ class CitedPassage:
     document_name: str
     start: int
     digest: str
+    sections: list[tuple[int, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +141,12 @@ class VerifiedAnswers:
         with self._connections.writing() as connection:
             connection.execute(_REMOVE, (id_,))
 
-    def erase(self, is_gone: Callable[[str], bool], is_quoted: Callable[[str], bool]) -> None:
-        """Delete the answers that rest on erased documents or quote them."""
+    def erase(self, is_gone: Callable[[str], bool], is_quoted: Callable[[str, Collection[str]], bool]) -> None:
+        """Delete the answers that rest on erased documents, or that quote them and not the documents they cite."""
         for one in self.list_all():
-            cited = any(is_gone(id_) for passage in one.content.passages for id_ in (passage.id, passage.document))
-            if cited or is_quoted(" ".join(str(sentence["text"]) for sentence in one.content.sentences)):
+            cited = [id_ for passage in one.content.passages for id_ in (passage.id, passage.document)]
+            text = " ".join(str(sentence["text"]) for sentence in one.content.sentences)
+            if any(map(is_gone, cited)) or is_quoted(text, cited):
                 self.remove(one.id)
 
 

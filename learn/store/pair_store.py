@@ -302,13 +302,15 @@ class PairStore:
     # -- documents ----------------------------------------------------------------------------------------------------
 
     def erase_documents(
-        self, documents: Collection[str], passages: Collection[str], is_quoted: Callable[[str], bool]
+        self, documents: Collection[str], passages: Collection[str], is_quoted: Callable[[str, Collection[str]], bool]
     ) -> int:
-        """Remove everything made from these documents or passages (ids), and imported passages that quote them; return
-        how many rows.
+        """Remove everything made from these documents or passages (ids), and imported passages that quote them and not
+        the passages that they are called; return how many rows.
         """
-        kept = self._rows("SELECT DISTINCT passage FROM pairs WHERE passage != ''")
-        quoted = [text for (text,) in kept if is_quoted(text)]
+        called: dict[str, list[str]] = {}
+        for text, id_ in self._rows("SELECT DISTINCT passage, passage_id FROM pairs WHERE passage != ''"):
+            called.setdefault(text, []).append(id_)
+        quoted = [text for text, ids in called.items() if is_quoted(text, ids)]
         changed, listing = 0, self.database.dialect.texts
         with self._changing() as db:
             for table, column, gone in (

@@ -22,6 +22,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.storage import adopted_models as store
 from argot.service.storage.adopted_models import AdoptedModel, AdoptionStep, Changing
 from argot.service.usecases.usecase_registry import Event, Finished, usecase
+from argot.shown_addresses import hide_secrets
 from argot.types import Principal
 from argot.work.job_kinds import job_kind
 from argot.work.job_types import JobRecord, JobRun, JobWanted
@@ -123,7 +124,7 @@ def _name_model(kb: KnowledgeBase, model: AdoptedModel | None, kind: RunKind) ->
     return (
         str(kb.given.flatten()[setting])
         if setting
-        else kb.settings.model_server.name or kb.settings.model_server.url or "none"
+        else kb.settings.model_server.name or hide_secrets(kb.settings.model_server.url) or "none"
     )
 
 

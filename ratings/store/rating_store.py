@@ -190,16 +190,20 @@ class RatingStore:
             return self.database.write("DELETE FROM items WHERE thread = ?", thread)
         return self.database.write("DELETE FROM items WHERE thread = ? AND turn = ?", thread, turn)
 
-    def erase_documents(self, addresses: Collection[str], is_quoted: Callable[[str], bool]) -> int:
-        """Delete the questions with an answer or a passage that rests on these documents or quotes them, with their
-        ratings: without one of its answers a question cannot be compared. Return how many there were.
+    def erase_documents(self, addresses: Collection[str], is_quoted: Callable[[str, Collection[str]], bool]) -> int:
+        """Delete the questions with an answer or a passage that rests on these documents, or that quotes them and not
+        its own sources, with their ratings: without one of its answers a question cannot be compared. Return how many
+        there were.
         """
-        gone = set()
+        gone: set[int] = set()
+        named: dict[int, list[str]] = {}
         for item, text, sources in self.database.rows("SELECT item, text, sources FROM answers"):
-            if not set(addresses).isdisjoint(json.loads(sources)["documents"]) or is_quoted(text):
+            documents = json.loads(sources)["documents"]
+            named.setdefault(item, []).extend(documents)
+            if not set(addresses).isdisjoint(documents) or is_quoted(text, documents):
                 gone.add(item)
         for item, reference, sentences in self.database.rows("SELECT id, reference, sentences FROM items"):
-            if any(map(is_quoted, [reference, *json.loads(sentences)])):
+            if any(is_quoted(text, named.get(item, ())) for text in [reference, *json.loads(sentences)]):
                 gone.add(item)
         with self.database.transaction() as connection:
             connection.executemany("DELETE FROM items WHERE id = ?", [(item,) for item in sorted(gone)])

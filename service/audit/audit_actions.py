@@ -123,7 +123,7 @@ ACTIONS: dict[str, Action] = {
     "backup": Action(RESOURCES, "export", "knowledge base", "", "path"),
     "thread_export": Action(RESOURCES, "export", "conversation", "thread"),
     "thread_link_add": Action(RESOURCES, "share", "conversation", "thread"),
-    "thread_link_withdraw": Action(RESOURCES, "withdraw share", "link"),
+    "thread_link_withdraw": Action(RESOURCES, "withdraw share", "link"),  # the result names it: a secret may be typed
     "verified_add": Action(RESOURCES, "create", "verified answer", "", "", ("thread", "turn")),
     "verified_renew": Action(RESOURCES, "update", "verified answer", "answer"),
     "verified_remove": Action(RESOURCES, "delete", "verified answer", "answer"),
@@ -142,6 +142,11 @@ ACTIONS: dict[str, Action] = {
     "model_back_start": Action(ENTITY, "update", "model", "", "kind"),
 }
 
+USER_UPDATE = Action(ACCOUNT, "update", "user", "", "name")
+"""A `user_add` of somebody who exists, with neither rights nor a password."""
+USER_LEAVE = Action(ACCESS, "revoke privileges", "user", "", "name", ("leave",))
+"""A `user_roles` that takes groups away, and gives nothing."""
+
 READS: dict[str, Action] = {
     name: _document("read", "document")
     for name in (
@@ -155,4 +160,4 @@ READS: dict[str, Action] = {
 """Recorded if `audit_reads` is on, and the document is restricted."""
 
 OTHER = Action(API, "other", "use case")
-"""A use case that is recorded only when it is refused for want of a role."""
+"""A use case, or an address, that is recorded only when it is refused for want of a role."""

@@ -21,6 +21,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from argot.errors import InvalidSettings
+from argot.shown_addresses import hide_secrets
 
 logger = logging.getLogger(__name__)
 
@@ -195,7 +196,8 @@ def parse_syslog(address: str) -> tuple[str | tuple[str, int], socket.SocketKind
         host, port = None, 0
     if not host or parts.scheme not in ("udp", "tcp"):
         raise InvalidSettings(
-            f"The setting 'audit_syslog' cannot be {address!r:.80}: give udp://HOST:PORT, tcp://HOST:PORT or /dev/log."
+            f"The setting 'audit_syslog' cannot be {hide_secrets(address)!r:.80}:"
+            " give udp://HOST:PORT, tcp://HOST:PORT or /dev/log."
         )
     return (host, port), socket.SOCK_STREAM if parts.scheme == "tcp" else socket.SOCK_DGRAM
 

@@ -8,15 +8,14 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
-from pydantic import SecretStr
-
 from argot.errors import StoreUnavailable
 from argot.service.audit.audit_actions import AUTHENTICATION, LIFECYCLE
 from argot.service.audit.audit_events import Deed, Outcome, Resource, build_event
 from argot.service.audit.audit_sinks import FileSink, HttpSender, QueueSink, SyslogSender
 from argot.service.identity.people import make_local_principal
-from argot.service.observability.logs import HIDDEN, Cleaner, list_secrets
-from argot.settings import SETTING_FIELDS, Settings
+from argot.service.observability.logs import Cleaner, list_secrets
+from argot.settings import Settings, hide_setting, is_secret
+from argot.shown_addresses import STARS
 from argot.types import Principal
 
 logger = logging.getLogger(__name__)
@@ -138,7 +137,4 @@ class AuditTrail:
 def mask_settings(settings: Settings) -> dict[str, Any]:
     """Return the settings that somebody has set, by name; those that are secret, or may contain a secret, masked."""
     given = settings.flatten(only_given=True)
-    return {
-        name: HIDDEN if isinstance(value, SecretStr) or not SETTING_FIELDS[name].repr else value
-        for name, value in sorted(given.items())
-    }
+    return {name: STARS if is_secret(name) else hide_setting(name, value) for name, value in sorted(given.items())}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -158,8 +157,3 @@ def _check_context(info: ServerInfo) -> Finding:
         remedy = "serve the model with a longer one (vLLM: --max-model-len), or ask for less: ARGOT_MODEL_ANSWER_TOKENS"
         return make_bad_finding(name, f"{tokens}: too little for the passages of an answer", remedy)
     return make_good_finding(name, tokens)
-
-
-def strip_password(url: str) -> str:
-    """Return the URL in a form that may be shown: it may contain a password."""
-    return re.sub(r"//[^/@]*@", "//***@", url)

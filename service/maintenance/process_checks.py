@@ -21,11 +21,11 @@ from argot.service.maintenance.findings import Finding, check_by, make_bad_findi
 from argot.service.maintenance.model_checks import check_model_server, check_vision_server
 from argot.service.maintenance.page_token_check import check_page_tokens
 from argot.service.maintenance.provider_check import check_provider
-from argot.service.maintenance.settings_in_force import find_variable, hide_password, name_source, read_written
+from argot.service.maintenance.settings_in_force import find_variable, name_source, read_written
 from argot.service.maintenance.telemetry_check import check_telemetry
 from argot.service.maintenance.tool_server_check import check_tool_servers
 from argot.service.maintenance.vector_server_check import check_vector_server
-from argot.settings import SETTING_FIELDS, SETTINGS_FILE, Settings
+from argot.settings import SETTING_FIELDS, SETTINGS_FILE, Settings, hide_setting
 from argot.tools.retrieval.scorer_choice import describe_scorer
 from argot.wings import load_parts
 
@@ -126,7 +126,7 @@ def _check_settings(settings: Settings) -> Iterator[Finding]:
     values = settings.flatten()
     for name, field in SETTING_FIELDS.items():
         # The output gets passed on. Secret settings show as stars by themselves, but an address may hold a password.
-        value = hide_password(name, values[name])
+        value = hide_setting(name, values[name])
         if value != field.default:
             yield make_good_finding(f"{SETTING}{name}", f"{value} ({name_source(name, value, written)})")
     yield make_good_finding("settings", "the others are at their defaults")

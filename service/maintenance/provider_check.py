@@ -11,6 +11,7 @@ from argot.service.maintenance.findings import Finding, make_bad_finding, make_g
 from argot.service.sign_in.openid_connect import ALGORITHMS, OpenIdProvider, ProviderUnreachable
 from argot.service.sign_in.provider_claims import require_provider
 from argot.settings import Settings
+from argot.shown_addresses import hide_secrets
 
 NAME = "provider"
 
@@ -32,7 +33,10 @@ def check_provider(settings: Settings) -> list[Finding]:
                 NAME, str(error), "see that this machine reaches it, directly or by HTTPS_PROXY, and 'oidc_issuer'"
             )
         ]
-    return [make_good_finding(NAME, f"{settings.oidc.issuer} answers"), *_check_missing_parts(settings, published)]
+    return [
+        make_good_finding(NAME, f"{hide_secrets(settings.oidc.issuer)} answers"),
+        *_check_missing_parts(settings, published),
+    ]
 
 
 async def _fetch_description(settings: Settings) -> dict[str, Any]:

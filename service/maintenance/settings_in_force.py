@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from pydantic import SecretStr
 
 from argot.service.storage.adopted_models import MODELS
-from argot.settings import ENV_PREFIX, OLD_NAMES, SETTING_FIELDS, SETTING_GROUPS, SETTINGS_FILE, Settings
-
-ADDRESS_ENDINGS = ("url", "endpoint", "issuer", "server", "syslog")
-"""Last words of the names of settings whose value is an address."""
-_STORES = ("store", "blob_url")
-_SIGN_IN = re.compile(r"(?<=//).*@|^(?!\w+://).*@", re.DOTALL)
-"""The user and password of an address; one that is wrong may have an @ or a slash in its password."""
+from argot.settings import (
+    ENV_PREFIX,
+    OLD_NAMES,
+    SETTING_FIELDS,
+    SETTING_GROUPS,
+    SETTINGS_FILE,
+    Settings,
+    hide_setting,
+    is_secret,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,28 +50,13 @@ def list_settings(settings: Settings) -> Iterator[SettingShown]:
         yield SettingShown(
             name,
             SETTING_GROUPS[name],
-            _say_whether_set(value) if secret else _format_value(hide_password(name, value)),
+            _say_whether_set(value) if secret else _format_value(hide_setting(name, value)),
             _say_whether_set(field.default) if secret else _format_value(field.default),
             changed,
             secret,
             name_source(name, value, written) if changed else "",
             field.description or "",
         )
-
-
-def is_secret(name: str) -> bool:
-    """Tell whether the value of a setting is a secret, or an address that usually contains one."""
-    field = SETTING_FIELDS[name]
-    return field.annotation is SecretStr or not field.repr
-
-
-def hide_password(name: str, value: object) -> object:
-    """Return the value of a setting with stars in place of a password in an address. Secrets show as stars anyway."""
-    if not isinstance(value, str) or not (name in _STORES or name.endswith(ADDRESS_ENDINGS)):
-        return value
-    address, mark, _ = _SIGN_IN.sub("***@", value).partition("?")
-    # PostgreSQL takes a password in the query, too; other servers a token.
-    return address if name in _STORES or not mark else f"{address}?***"
 
 
 def read_written() -> str:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from argot.errors import install_command
 from argot.service.maintenance.findings import Finding, make_bad_finding, make_good_finding
-from argot.service.maintenance.model_checks import strip_password
 from argot.service.observability.metric_export import make_metrics_url
 from argot.service.observability.trace_export import make_traces_url
 from argot.settings import Settings
+from argot.shown_addresses import hide_secrets
 
 SECONDS = 3.0
 
@@ -35,7 +35,7 @@ def _check_endpoint(name: str, url: str, takes: Callable[[str], bool], told: str
         return make_bad_finding(name, "OpenTelemetry is not installed", install_command("traces"))
     import httpx
 
-    shown, variable = strip_password(url), f"ARGOT_{name[:-1].upper()}_ENDPOINT"
+    shown, variable = hide_secrets(url), f"ARGOT_{name[:-1].upper()}_ENDPOINT"
     remedy = f"see that the collector runs, or unset {variable}; questions are answered all the same"
     try:
         # Through the exporter itself, so that certificates and headers of the environment (OTEL_...) apply here, too.

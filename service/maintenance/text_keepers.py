@@ -16,20 +16,23 @@ from argot.service.storage import home_folder as layout
 from argot.wings import load_parts
 
 if TYPE_CHECKING:
+    from argot.corpus.store.document_store import CorpusStore
     from argot.corpus.store.dustbin import ErasedDocuments
     from argot.service.knowledge_base import KnowledgeBase
 
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """An erasure in progress. `is_quoted` returns whether a text quotes these documents."""
+    """An erasure in progress. `is_quoted` returns whether a text quotes these documents, and not its own sources."""
 
     documents: ErasedDocuments
     is_quoted: ErasedTexts
 
     @classmethod
-    def of(cls, documents: ErasedDocuments) -> Erasure:
-        return cls(documents, ErasedTexts(documents.texts))
+    def of(cls, documents: ErasedDocuments, store: CorpusStore) -> Erasure:
+        from argot.corpus.store.dustbin import read_living_texts
+
+        return cls(documents, ErasedTexts(documents.texts, lambda sources: read_living_texts(store, sources)))
 
     def is_gone(self, id_: str) -> bool:
         """Return whether this is the id of a document that is being erased, or of one of its passages."""
@@ -60,7 +63,7 @@ class TextKeeper:
 
 async def erase_everywhere(kb: KnowledgeBase, documents: ErasedDocuments) -> None:
     """Erase everything derived from these documents everywhere; the documents themselves are still in the dustbin."""
-    erasure = Erasure.of(documents)
+    erasure = Erasure.of(documents, kb.document_store)
     for keeper in list_keepers():
         if keeper.erase is not None:
             await keeper.erase(kb, erasure)

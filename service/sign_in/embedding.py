@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 from argot.errors import InvalidSettings
 from argot.service.sign_in.page_tokens import load_key_file, require_joserfc
-from argot.settings import Settings
+from argot.settings import Settings, hide_setting
+from argot.shown_addresses import hide_secrets
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 STANDARD_PORTS = {"https": "443", "http": "80"}
@@ -53,10 +54,11 @@ def require_embedding(settings: Settings, *, signing_in: bool) -> None:
         MissingExtra: joserfc is not installed.
     """
     embed = settings.embed
+    shown_key = hide_setting("embed_token_key", embed.token_key)
     if not parse_origins(embed.origins):
         if embed.token_key:
             raise InvalidSettings(
-                f"Setting 'embed_token_key' is '{embed.token_key}', but no page may show the window. Name the sites in"
+                f"Setting 'embed_token_key' is '{shown_key}', but no page may show the window. Name the sites in"
                 " 'embed_origins'."
             )
         return
@@ -67,24 +69,25 @@ def require_embedding(settings: Settings, *, signing_in: bool) -> None:
         )
     public = urlsplit(settings.web.public_url)
     if public.scheme == "http" and public.hostname not in ("localhost", "127.0.0.1", "::1"):
+        public_url = settings.web.public_url
         raise InvalidSettings(
-            f"Setting 'embed_origins' needs https: browsers send no cookie to '{settings.web.public_url}' from a frame."
-            " Put a proxy with https before Argot, and set 'public_url' to its address."
+            f"Setting 'embed_origins' needs https: browsers send no cookie to '{hide_secrets(public_url)}'"
+            " from a frame. Put a proxy with https before Argot, and set 'public_url' to its address."
         )
     if embed.token_key:
-        _require_token_settings(settings)
+        _require_token_settings(settings, shown_key)
 
 
-def _require_token_settings(settings: Settings) -> None:
+def _require_token_settings(settings: Settings, shown_key: object) -> None:
     embed = settings.embed
     if not embed.token_issuer:
         raise InvalidSettings(
-            f"Setting 'embed_token_key' is '{embed.token_key}', but 'embed_token_issuer' is missing: what the tokens"
+            f"Setting 'embed_token_key' is '{shown_key}', but 'embed_token_issuer' is missing: what the tokens"
             " say under 'iss'."
         )
     require_joserfc()
     place = urlsplit(embed.token_key)
     if place.scheme == "http" and place.hostname not in ("localhost", "127.0.0.1", "::1"):
-        raise InvalidSettings(f"Setting 'embed_token_key' cannot be '{embed.token_key}': it has to begin with https.")
+        raise InvalidSettings(f"Setting 'embed_token_key' cannot be '{shown_key}': it has to begin with https.")
     if place.scheme not in ("https", "http"):
         load_key_file(embed.token_key)

@@ -20,6 +20,7 @@ import httpx
 
 from argot.errors import ArgotError, MissingExtra, NotAllowed
 from argot.settings import Settings
+from argot.shown_addresses import hide_secrets
 
 if TYPE_CHECKING:
     from joserfc.jwk import KeySet
@@ -72,6 +73,7 @@ class OpenIdProvider:
 
     def __init__(self, settings: Settings) -> None:
         self.issuer = settings.oidc.issuer
+        self._shown = hide_secrets(self.issuer)
         self.client_id = settings.oidc.client_id
         self._secret = settings.oidc.client_secret.get_secret_value()
         self._scopes = settings.oidc.scopes.split()
@@ -96,14 +98,14 @@ class OpenIdProvider:
     async def _fetch_description_now(self) -> dict[str, Any]:
         # While it is down, not every visitor of the page has to wait for it.
         if time.monotonic() < self._down_until:
-            raise ProviderUnreachable(f"The provider {self.issuer} does not answer.")
+            raise ProviderUnreachable(f"The provider {self._shown} does not answer.")
         self._down_until = time.monotonic() + DOWN_SECONDS
         found = await request_json("GET", self.issuer.rstrip("/") + DISCOVERY)
         self._down_until = 0.0
         if missing := [name for name in _REQUIRED if not isinstance(found.get(name), str)]:
-            raise ProviderUnreachable(f"The provider {self.issuer} does not publish its {missing[0]}.")
+            raise ProviderUnreachable(f"The provider {self._shown} does not publish its {missing[0]}.")
         if found["issuer"].rstrip("/") != self.issuer.rstrip("/"):
-            raise ProviderUnreachable(f"{self.issuer} calls itself {found['issuer']:.200}: set 'oidc_issuer' to that.")
+            raise ProviderUnreachable(f"{self._shown} calls itself {found['issuer']:.200}: set 'oidc_issuer' to that.")
         for name in _REQUIRED[1:]:
             _require_encrypted(found[name], self.issuer)
         return found
@@ -294,7 +296,7 @@ async def request_json(
     auth: httpx.Auth | None = None,
 ) -> dict[str, Any]:
     """Return the JSON object at this address; no redirect is followed."""
-    where = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
+    where = f"{urlsplit(url).scheme}://{urlsplit(url).netloc.rpartition('@')[2]}"
     try:
         async with (
             httpx.AsyncClient(timeout=SECONDS, verify=_make_tls_context()) as client,
@@ -342,7 +344,7 @@ def _add_query(url: str, asked: Mapping[str, str]) -> str:
 
 def _require_encrypted(url: str, issuer: str) -> None:
     if urlsplit(url).scheme != "https" and urlsplit(issuer).scheme == "https":
-        raise ProviderUnreachable(f"The provider names an address without https: {url:.200}")
+        raise ProviderUnreachable(f"The provider names an address without https: {hide_secrets(url):.200}")
 
 
 def _require_subject(claims: Claims, subject: str) -> None:

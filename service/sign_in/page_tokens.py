@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 
 from argot.errors import InvalidSettings, MissingExtra, NotAllowed
 from argot.service.sign_in.openid_connect import DOWN_SECONDS, ProviderUnreachable, request_json
-from argot.settings import Settings
+from argot.settings import Settings, hide_setting
+from argot.shown_addresses import PEM_BEGINNING
 
 if TYPE_CHECKING:
     from joserfc.jwk import ECKey, KeySet, OKPKey, RSAKey
@@ -36,7 +37,6 @@ KEPT_SECONDS = 3600.0
 """The keys are read again after this time."""
 RETRY_SECONDS = 30.0
 """Keys that fit no token are read again at once, but not more often than this: anybody can send a wrong token."""
-PEM_BEGINNING = "-----BEGIN "
 _KEY_TYPES = ("RSA", "EC", "OKP")
 _CLAIMS = ("iss", "aud", "sub", "jti", "iat", "exp")
 
@@ -144,7 +144,7 @@ def load_key_file(place: str) -> PublicKeys:
         InvalidSettings: it cannot be read, or holds no public key.
     """
     if place.lstrip().startswith(PEM_BEGINNING):
-        return parse_keys(place.encode(), f"{place.strip():.30} ...")
+        return parse_keys(place.encode(), place)
     try:
         data = Path(place).expanduser().read_bytes()
     except OSError as error:
@@ -164,6 +164,7 @@ def parse_keys(data: bytes, place: str) -> PublicKeys:
     from joserfc.errors import JoseError
     from joserfc.jwk import ECKey, KeySet, OKPKey, RSAKey, import_key
 
+    shown = hide_setting("embed_token_key", place)
     found: list[Any] = []
     if data.lstrip().startswith(b"{"):
         for one in _list_json_keys(data):
@@ -179,12 +180,12 @@ def parse_keys(data: bytes, place: str) -> PublicKeys:
                 continue
     if any(one.is_private for one in found):
         raise InvalidSettings(
-            f"Setting 'embed_token_key' cannot be '{place}': it holds a private key. Give Argot the public one; the"
+            f"Setting 'embed_token_key' cannot be '{shown}': it holds a private key. Give Argot the public one; the"
             " private one stays where the tokens are signed."
         )
     if not found:
         raise InvalidSettings(
-            f"Setting 'embed_token_key' cannot be '{place}': it holds no public key for RS256, ES256 or EdDSA. Write"
+            f"Setting 'embed_token_key' cannot be '{shown}': it holds no public key for RS256, ES256 or EdDSA. Write"
             " one with: openssl pkey -in private.pem -pubout -out public.pem"
         )
     # A key of a PEM file has no id, so it is tried whatever id a token names.

@@ -14,6 +14,7 @@ from argot.errors import InvalidInput, InvalidSettings
 from argot.service.identity.people import require_name
 from argot.service.sign_in.openid_connect import require_extra
 from argot.settings import Settings
+from argot.shown_addresses import hide_secrets
 from argot.types import MANAGERS
 
 logger = logging.getLogger(__name__)
@@ -40,16 +41,17 @@ def require_provider(settings: Settings) -> None:
     parse_mapping(settings.oidc.groups)
     if not settings.oidc.issuer:
         return
+    shown = hide_secrets(settings.oidc.issuer)
     secret = settings.oidc.client_secret.get_secret_value()
     for name, value in {"oidc_client_id": settings.oidc.client_id, "oidc_client_secret": secret}.items():
         if not value:
             raise InvalidSettings(
-                f"Setting 'oidc_issuer' is '{settings.oidc.issuer}', but '{name}' is missing: what the provider gave"
+                f"Setting 'oidc_issuer' is '{shown}', but '{name}' is missing: what the provider gave"
                 " when Argot was registered there (docs/administrators.md)."
             )
     issuer = urlsplit(settings.oidc.issuer)
     if issuer.scheme != "https" and issuer.hostname not in ("localhost", "127.0.0.1", "::1"):
-        raise InvalidSettings(f"Setting 'oidc_issuer' cannot be '{settings.oidc.issuer}': it has to begin with https.")
+        raise InvalidSettings(f"Setting 'oidc_issuer' cannot be '{shown}': it has to begin with https.")
     require_extra()
 
 

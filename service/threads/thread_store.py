@@ -14,7 +14,7 @@ from typing import Any
 from argot.clock import timestamp
 from argot.databases import PerEngine, StoreMigration, Stores
 from argot.errors import NotFound
-from argot.graph.checkpoints.erased_turns import IsGone, erase_from_thread, erase_from_turn
+from argot.graph.checkpoints.erased_turns import IsGone, IsQuoted, erase_from_thread, erase_from_turn
 from argot.results import AskResult
 from argot.service.threads.question_schema import ASKED
 from argot.service.threads.shared_links import SHARED_LINKS, SharedLinks
@@ -303,7 +303,7 @@ class Threads:
         """Return everybody's threads."""
         return [str(id_) for (id_,) in await self._rows("SELECT id FROM threads ORDER BY id", ())]
 
-    async def erase_passages(self, thread: str, is_gone: IsGone, is_quoted: IsGone) -> None:
+    async def erase_passages(self, thread: str, is_gone: IsGone, is_quoted: IsQuoted) -> None:
         """Remove from a thread's answers, and from the records of judged ones, everything that rests on these passages
         and documents. The caller holds the thread's turn.
         """

@@ -7,11 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from argot import errors
 from argot.errors import ArgotError, NotAllowed
-from argot.service.audit.audit_actions import ACCESS, ACCOUNT, ACTIONS, AUTHENTICATION, OTHER, READS, RESOURCES, Action
+from argot.service.audit.audit_actions import (
+    ACCESS,
+    ACCOUNT,
+    ACTIONS,
+    AUTHENTICATION,
+    OTHER,
+    READS,
+    RESOURCES,
+    USER_LEAVE,
+    USER_UPDATE,
+    Action,
+)
 from argot.service.audit.audit_events import DONE, MOST_NAMED, Deed, Outcome, Resource, describe_failure
 from argot.service.audit.audit_trail import AuditTrail
 from argot.service.identity.people import make_local_principal
 from argot.service.observability.instrumentation import Watched
+from argot.service.threads.shared_links import SharedLink
 from argot.types import Document, Principal
 
 if TYPE_CHECKING:
@@ -19,32 +31,59 @@ if TYPE_CHECKING:
 
 _COUNTS = ("added", "updated", "renamed", "removed", "unchanged", "duplicate", "failed")
 """Fields of the reports about several documents."""
+_RIGHTS = ACTIONS["user_set"].details
 _ABOUT_USERS = (ACCOUNT, ACCESS, AUTHENTICATION)
 
 
 def listen_for_audit(
     kb: KnowledgeBase, principal: Principal, name: str, parameters: Mapping[str, Any]
-) -> list[CaseAudit]:
-    """Return the listener that records a use case; none if it is not one that is recorded.
+) -> list[CaseAudit | RefusalAudit]:
+    """Return the listener that records a use case, or at least its refusal; none without an audit trail.
 
     Raises:
         StoreUnavailable: it would be recorded, and the file cannot be written.
     """
     if kb.audit is None:
         return []
-    action = ACTIONS.get(name)
-    if action is not None:
+    actions = list(_find_actions(kb, name, parameters))
+    if actions:
         kb.audit.require_writable()
-    elif kb.audit.records_reads:
-        action = READS.get(name)
-    return [CaseAudit(kb, kb.audit, principal, action, parameters)] if action else []
+    elif kb.audit.records_reads and name in READS:
+        actions = [READS[name]]
+    if not actions:
+        return [RefusalAudit(kb, principal, parameters)]
+    return [CaseAudit(kb, kb.audit, principal, action, parameters) for action in actions]
+
+
+def _find_actions(kb: KnowledgeBase, name: str, given: Mapping[str, Any]) -> Iterator[Action]:
+    """Yield what a use case is about to do: one that adds or changes, or shows or changes, according to the case."""
+    if name == "user_add" and not given["new"] and kb.people.find(given["name"]):
+        rights, password = _has_any(given, *_RIGHTS), _has_any(given, "password", "make_password")
+        if rights:
+            yield ACTIONS["user_set"]
+        if password:
+            yield ACTIONS["user_password"]
+        if not rights and not password:
+            yield USER_UPDATE
+    elif name == "user_roles" and not _has_any(given, "role", "manages"):
+        if given["leave"]:
+            yield USER_LEAVE
+    elif name in ACTIONS:
+        yield ACTIONS[name]
+
+
+def _has_any(given: Mapping[str, Any], *names: str) -> bool:
+    return any(given[name] for name in names)
 
 
 def note_refusal(kb: KnowledgeBase, principal: Principal, name: str, given: Mapping[str, Any]) -> None:
-    """Record that somebody's role is not sufficient for a use case. `given`: its parameters, not yet checked."""
+    """Record that somebody's role is not sufficient for a use case, or for an address that is not just one (`name`:
+    "GET /people"). `given`: its parameters, not yet checked.
+    """
     if kb.audit is not None:
         action = ACTIONS.get(name) or READS.get(name) or OTHER
-        about = Resource(action.kind, name=name) if action is OTHER else _name_given(action, given)
+        kind = "address" if "/" in name else action.kind
+        about = Resource(kind, name=name) if action is OTHER else _name_given(action, given)
         user = about.name if action.class_uid in _ABOUT_USERS else ""
         deed = Deed(action.class_uid, action.activity, name, describe_failure(NotAllowed), (about,), user)
         kb.audit.record(deed, principal)
@@ -56,6 +95,17 @@ def note_sync(kb: KnowledgeBase, principal: Principal, source: str, report: obje
         about = (Resource("source", name=source),)
         details = _count_documents(report)
         kb.audit.record(Deed(RESOURCES, "import", "sync_job", resources=about, road="job", details=details), principal)
+
+
+class RefusalAudit:
+    """Records that a use case without an event of its own refused somebody for want of a right."""
+
+    def __init__(self, kb: KnowledgeBase, principal: Principal, parameters: Mapping[str, Any]) -> None:
+        self._kb, self._principal, self._given = kb, principal, parameters
+
+    def case_ended(self, run: Watched, outcome: str) -> None:
+        if run.error == NotAllowed.__name__:
+            note_refusal(self._kb, self._principal, run.name, self._given)
 
 
 class CaseAudit:
@@ -85,9 +135,8 @@ class CaseAudit:
         if action.kind == "document" and isinstance(kind := getattr(run.data, "kind", None), str):
             details["result"] = kind
         user = str(self._given.get(action.name) or "") if action.class_uid in _ABOUT_USERS else ""
-        deed = Deed(
-            action.class_uid, action.activity, run.name, _find_outcome(run, outcome), found, user, details=details
-        )
+        activity = "update" if action.activity == "create" and _is_change(run.data) else action.activity
+        deed = Deed(action.class_uid, activity, run.name, _find_outcome(run, outcome), found, user, details=details)
         self._trail.record(deed, self._principal)
 
     def _find_read_document(self) -> Document | None:
@@ -101,6 +150,11 @@ class CaseAudit:
         except (ArgotError, KeyError):
             return None
         return document if document.audience else None
+
+
+def _is_change(data: object) -> bool:
+    """Return whether something that a use case was to create was there: a context, sense or document of the name."""
+    return getattr(data, "version", 1) > 1 or getattr(data, "kind", "") == "updated"
 
 
 def _name_given(action: Action, given: Mapping[str, Any]) -> Resource:
@@ -134,6 +188,8 @@ def _list_resources(kind: str, data: object) -> Iterator[Resource]:
                 yield Resource(kind, str(getattr(one, "id", "")), term)
     elif kind == "document":
         yield from _list_documents(data)
+    elif isinstance(data, SharedLink):
+        yield from (Resource("link", data.id), Resource("conversation", data.thread))
     elif kind in ("key", "source", "context") and (name := getattr(data, "name", "")):
         yield Resource(kind, str(getattr(data, "id", "")), name)
 

@@ -383,17 +383,17 @@ def test_erasing_a_document_removes_the_calls_of_a_model_that_read_its_name() ->
     opened = {"part": 0, "tool": "open_section", "first": "Its name", "second": "Dates", "found": []}
     said = {"text": "Rests on others.", "citations": []}
     turn = {"hits": [{"id": "kept"}], "tool_calls": [listed, opened], "sentences": [said]}
-    changed = erase_from_turn(turn, lambda id_: id_ == "gone", lambda _: False)
+    changed = erase_from_turn(turn, lambda id_: id_ == "gone", lambda *_: False)
     assert [(call["first"], call["second"]) for call in changed.pop("tool_calls")] == [("", ""), ("", "")]
     assert changed == {}
-    assert erase_from_turn(turn, lambda id_: id_ == "another", lambda _: False) == {}
+    assert erase_from_turn(turn, lambda id_: id_ == "another", lambda *_: False) == {}
 
 
 def test_erasing_a_passage_removes_the_plan_made_from_it() -> None:
     part = {"question": "its words?", "passages": ["gone"], "is_settled": True}
     call = {"part": 0, "tool": "search", "first": "its words", "second": "", "found": ["gone"]}
     turn = {"hits": [], "read": [{"id": "gone"}], "plan": [part], "tool_calls": [call], "compared": ["its"]}
-    changed = erase_from_turn(turn, lambda id_: id_ == "gone", lambda _: False)
+    changed = erase_from_turn(turn, lambda id_: id_ == "gone", lambda *_: False)
     assert changed["plan"][0]["question"] == changed["tool_calls"][0]["first"] == ""
     assert changed["compared"] == []
 

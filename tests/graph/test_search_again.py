@@ -236,14 +236,27 @@ async def test_other_queries_are_hidden_with_the_titles_that_they_rest_on(kb: An
 
 def test_erasing_a_document_removes_the_queries_of_a_model_that_read_its_title() -> None:
     turn = {"hits": [{"id": "kept"}], "titled": ["gone"], "searched_again": [["its title"]], "sentences": []}
-    assert erase_from_turn(turn, lambda id_: id_ == "gone", lambda _: False) == {"searched_again": [[]]}
+    assert erase_from_turn(turn, lambda id_: id_ == "gone", lambda *_: False) == {"searched_again": [[]]}
 
 
 def test_erasing_a_passage_removes_the_queries_made_from_it() -> None:
     queries = {"searched_again": [["its words"]], "search_queries": [("its words", 1.0)]}
     turn = {"hits": [], "read": [{"id": "gone"}], **queries}
-    changed = erase_from_turn(turn, lambda id_: id_ == "gone", lambda _: False)
+    changed = erase_from_turn(turn, lambda id_: id_ == "gone", lambda *_: False)
     assert changed == {"searched_again": [[]], "search_queries": []}
+
+
+@pytest.mark.parametrize(
+    ("seen", "cited", "is_kept"),
+    [("lives", ["lives"], True), ("lives", [], True), ("unknown", ["unknown"], False), ("lives", ["unknown"], False)],
+)
+def test_a_sentence_that_repeats_erased_words_stays_only_if_a_living_source_says_them(
+    seen: str, cited: list[str], is_kept: bool
+) -> None:
+    sentence = {"gap": "", "text": WANTED, "citations": [{"passage": id_} for id_ in cited]}
+    turn = {"hits": [{"id": seen}], "sentences": [sentence]}
+    changed = erase_from_turn(turn, lambda id_: False, lambda text, sources: bool(text) and "lives" not in sources)
+    assert changed == ({} if is_kept else {"sentences": [{**sentence, "text": ""}]})
 
 
 async def test_an_asker_who_leaves_stops_the_second_try(kb: Any, scripted_model: Any) -> None:

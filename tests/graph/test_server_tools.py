@@ -268,6 +268,6 @@ async def test_erasing_a_document_erases_what_a_server_was_told_of_it(
     turn = await read_turn_record(graph, "t", 0)
     assert turn and turn["tool_results"]
     gone = {hit["id"] for hit in turn["hits"] if not read_place(hit["id"])}
-    changed = erase_from_turn(turn, gone.__contains__, lambda text: False)
+    changed = erase_from_turn(turn, gone.__contains__, lambda *_: False)
     assert changed["tool_results"] == [] and OPEN not in str(changed)
-    assert erase_from_turn(turn, lambda id_: False, lambda text: False) == {}
+    assert erase_from_turn(turn, lambda id_: False, lambda *_: False) == {}

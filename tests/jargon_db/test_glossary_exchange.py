@@ -358,7 +358,7 @@ def test_a_preview_names_senses_that_the_import_would_refuse(full):
     guarded = b'[{"term": "PUC", "context": "NAND", "expansion": "peripheral under cell"}]'
     for file in (hidden, guarded):
         [problem] = full.files.preview(manager, file, "x.json").problems
-        assert "not yours to read" in problem.message
+        assert "cannot be used here" in problem.message or "cannot be given" in problem.message
         with pytest.raises(NotAllowed):
             full.files.import_file(manager, file, "x.json")
     of_one = Principal("nina", manages=frozenset({"NAND"}))

@@ -47,7 +47,7 @@ def test_an_answer_is_found_by_its_words_or_by_what_is_asked(glossary: Glossary)
 def test_erased_documents_take_their_answers_with_them(glossary: Glossary) -> None:
     store = glossary.verified
     ids = [store.add(one, (one, ""), make_content(f"Of {one}.", one), OWNER) for one in ("d1", "d2", "d3")]
-    store.erase(lambda id_: id_ == "d1", lambda text: text == "Of d2.")
+    store.erase(lambda id_: id_ == "d1", lambda text, _: text == "Of d2.")
     assert [one.id for one in store.list_all()] == ids[2:]
 
 

@@ -24,6 +24,7 @@ from argot.disk_space import build_no_room_error, is_no_room
 from argot.errors import ArgotError, InvalidSettings, TooManyQuestions
 from argot.service.observability.instrumentation import surface
 from argot.ui.web.api_errors import answer_program, build_error_body
+from argot.ui.web.observability import get_surface
 from argot.ui.web.open_connections import describe_limit, is_said_larger, limit_receive
 
 logger = logging.getLogger(__name__)
@@ -36,8 +37,6 @@ JSON_TYPE = "application/json"
 FORM_TYPE = "multipart/form-data"
 HEARTBEAT_SECONDS = 15.0
 """A stream that has sent no event for this long sends a comment, so that no proxy takes it for dead and closes it."""
-ASSISTANT_AGENT = "argot-mcp/"
-"""The user agent of `argot mcp` on another machine, so that its questions are counted apart."""
 # nginx's status for a client that closed the request. No client reads the response, but the metrics count it.
 HUNG_UP_STATUS = 499
 UNREADABLE_BODY = "There was an error parsing the body"
@@ -77,11 +76,11 @@ class ApiRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
         taken: BodyLimits = getattr(self.endpoint, _BODY_LIMITS, BodyLimits())
-        name = _name_surface(self.path)
+        name = get_surface(self.path)
         known = _list_query_names(self.dependant)
 
         async def handle_checked(request: Request) -> Response:
-            surface.set("mcp" if request.headers.get("user-agent", "").startswith(ASSISTANT_AGENT) else name)
+            surface.set(get_surface(self.path, request.headers.get("user-agent", "")))
             if request.method in ("POST", "PUT", "PATCH"):
                 request = _limit_request(request, taken)
             try:
@@ -113,11 +112,6 @@ class ApiRoute(APIRoute):
                 return answer_program(500, UNEXPECTED, path=self.path)
 
         return handle_checked
-
-
-def _name_surface(path: str) -> str:
-    """Return the surface under which requests of this address are counted."""
-    return "mcp" if path == "/mcp" else "openai" if path.startswith("/v1/") else "api"
 
 
 def _list_query_names(dependant: Dependant) -> tuple[str, ...]:

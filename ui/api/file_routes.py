@@ -67,7 +67,7 @@ def _build_document_routes(kb: KnowledgeBase) -> APIRouter:
     }
 
     @router.post("/documents", response_model=None, status_code=201, responses=done)
-    @needs("manager", program=True)
+    @needs("manager", program=True, case="upload")
     @limit_body(FORM_TYPE, most + FORM_OVERHEAD_BYTES)
     async def upload(
         request: Request,
@@ -96,7 +96,7 @@ def _build_document_routes(kb: KnowledgeBase) -> APIRouter:
         return JSONResponse(convert_to_json(result), 201 if result.kind == "added" else 200)
 
     @router.post("/documents/{document}/file", response_model=None, responses=replaced)
-    @needs("manager", program=True)
+    @needs("manager", program=True, case="document_replace")
     @limit_body(FORM_TYPE, most + FORM_OVERHEAD_BYTES)
     async def document_replace(
         request: Request,
@@ -181,7 +181,7 @@ def _build_glossary_routes(kb: KnowledgeBase) -> APIRouter:
         response_model=None,
         responses={200: {"model": Shown}, **declare_errors(400, 401, 403, 409, 413, 415, 422, 503)},
     )
-    @needs("manager", program=True)
+    @needs("manager", program=True, case="glossary_import_file")
     @limit_body(FORM_TYPE, most + FORM_OVERHEAD_BYTES)
     async def import_file(  # noqa: PLR0917  as a form has them
         request: Request,

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from argot import errors
 from argot.errors import ArgotError, InvalidInput, InvalidSettings, NotAllowed, NotFound
+from argot.shown_addresses import hide_secrets
 
 if TYPE_CHECKING:
     import httpx
@@ -55,11 +56,14 @@ class RemoteClient:
         async_transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         if not url.startswith(("http://", "https://")):
-            raise InvalidSettings(f"Invalid service address '{url}'. Use one such as https://argot.example.com.")
+            raise InvalidSettings(
+                f"Invalid service address '{hide_secrets(url)}'. Use one such as https://argot.example.com."
+            )
         # A header allows nothing else; at a line feed httpx would raise an error that shows the key.
         if not key.isascii() or not key.isprintable() or not key:
             raise InvalidSettings("There is no key for the service. Make one there with: argot key add NAME")
         self.url = url.rstrip("/")
+        self._shown = hide_secrets(self.url)
         self._key = key
         self._agent = agent
         self._transport, self._async_transport = transport, async_transport
@@ -115,7 +119,7 @@ class RemoteClient:
     def _describe_failure(self, error: Exception) -> ArgotError:
         kind = type(error).__name__
         return ArgotError(
-            f"The service at {self.url} does not answer ({kind}: {error}). Is 'argot serve' running there?"
+            f"The service at {self._shown} does not answer ({kind}: {error}). Is 'argot serve' running there?"
         )
 
     def _read_response(self, answer: httpx.Response) -> Any:
@@ -123,14 +127,14 @@ class RemoteClient:
             told = answer.json()
         except ValueError:
             raise ArgotError(
-                f"{self.url} answered with status {answer.status_code}, and not like Argot. Check the address."
+                f"{self._shown} answered with status {answer.status_code}, and not like Argot. Check the address."
             ) from None
         if answer.is_success:
             return told if "choices" not in told else _read_message(told)
         error = told.get("error") if isinstance(told, dict) else None
         text = str(error.get("message", "")) if isinstance(error, dict) else ""
         raise _ERRORS.get(answer.status_code, ArgotError)(
-            text or f"{self.url} answered with status {answer.status_code}."
+            text or f"{self._shown} answered with status {answer.status_code}."
         )
 
 

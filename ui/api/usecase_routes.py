@@ -188,7 +188,7 @@ def build_usecase_routes(kb: KnowledgeBase) -> APIRouter:
             statuses += [403]
         router.add_api_route(
             address.path,
-            needs(found.role, program=True)(_build_endpoint(kb, address)),
+            needs(found.role, program=True, case=address.case)(_build_endpoint(kb, address)),
             methods=[address.method],
             tags=[address.tag],
             description=found.help,

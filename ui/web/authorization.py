@@ -102,15 +102,17 @@ class Visitor:
         return role_of(self.principal)
 
 
-def needs(access: Access, *, csrf: bool = True, program: bool = False, framed: bool = False) -> Callable[[F], F]:
+def needs(
+    access: Access, *, csrf: bool = True, program: bool = False, framed: bool = False, case: str = ""
+) -> Callable[[F], F]:
     """Declare the role an endpoint requires. Without `csrf` only the origin of a request is checked, not its token.
 
     `program`: programs may use it with a key. `framed`: the chat window needs it, also in a frame of another site
-    (`web/frames.py`).
+    (`web/frames.py`). `case`: the use case that it runs, under whose name the audit records a refusal.
     """
 
     def declare(function: F) -> F:
-        setattr(function, _ACCESS_KEY, (access, csrf, program, framed))
+        setattr(function, _ACCESS_KEY, (access, csrf, program, framed, case))
         return function
 
     return declare
@@ -168,7 +170,8 @@ class AddressRule:
     """One address. `access` is None where no role was declared. `own` tells our addresses from the chat window's.
 
     `program`: keys open it. `bounded`: its route limits the size of bodies itself. `framed`: it belongs to the chat
-    window, which sites of the settings may show in a frame.
+    window, which sites of the settings may show in a frame. `case`: the one use case that it runs; empty: none, or
+    several.
     """
 
     method: str
@@ -179,6 +182,7 @@ class AddressRule:
     program: bool = False
     bounded: bool = False
     framed: bool = False
+    case: str = ""
 
     @property
     def name(self) -> str:
@@ -211,6 +215,11 @@ class Addresses:
                 return entry
         return None
 
+    def read_parameters(self, entry: AddressRule, path: str) -> dict[str, str]:
+        """Return the parameters in a path of this address; never those of its query, which may be a question."""
+        found = next((pattern.match(path) for pattern, one in self._found if one is entry), None)
+        return found.groupdict() if found else {}
+
     def list_methods(self, path: str) -> list[str]:
         """List the methods of an address for programs."""
         return sorted({entry.method for pattern, entry in self._found if entry.program and pattern.match(path)})
@@ -225,11 +234,11 @@ def _list_entries(app: FastAPI) -> Iterator[AddressRule]:
             yield from _list_window_entries(route.original_route.app)
             continue
         # Without a declared role `access` is `None`, which is answered with 404: a forgotten role closes an address.
-        access, csrf, program, framed = getattr(route.endpoint, _ACCESS_KEY, (None, True, False, False))
+        access, csrf, program, framed, case = getattr(route.endpoint, _ACCESS_KEY, (None, True, False, False, ""))
         bounded = getattr(route.original_route, "bounds_bodies", False)
         # A websocket's route has no methods.
         for method in sorted(route.methods or {"WEBSOCKET"}):
-            yield AddressRule(method, str(route.path), access, True, csrf, program, bounded, framed)
+            yield AddressRule(method, str(route.path), access, True, csrf, program, bounded, framed, case)
 
 
 def _list_window_entries(window: Any) -> Iterator[AddressRule]:

@@ -28,7 +28,16 @@ logger = logging.getLogger(__name__)
 
 METRICS_PATH = "/metrics"
 # The labels of the metrics. Few and fixed: a label for every path would make a time series for every path.
-SURFACES = (("/v1/", "openai"), ("/api/", "api"), ("/slack/", "slack"), ("/ws/", "chat"))
+SURFACES = (
+    ("/v1/", "openai"),
+    ("/api/", "api"),
+    ("/mcp/", "mcp"),
+    ("/scim/", "scim"),
+    ("/slack/", "slack"),
+    (f"{METRICS_PATH}/", "api"),
+)
+ASSISTANT_AGENT = "argot-mcp/"
+"""The user agent of `argot mcp` on another machine, so that its questions are counted apart."""
 
 
 class RequestObserver:
@@ -51,7 +60,7 @@ class RequestObserver:
             await self.app(scope, receive, send)
             return
         request_id.set(make_request_id())
-        surface.set(get_surface(scope["path"]))
+        surface.set(get_surface(scope["path"], Headers(scope=scope).get("user-agent", "")))
         if scope["type"] == "websocket":
             await self._observe_connection(scope, receive, send)
         elif self._is_scraper(scope) and self.kb.metrics is not None:
@@ -129,9 +138,9 @@ def show_metrics(kb: KnowledgeBase) -> PlainTextResponse:
     return PlainTextResponse(kb.metrics.text(), headers=headers)
 
 
-def get_surface(path: str) -> str:
-    """Return the surface an address belongs to."""
+def get_surface(path: str, agent: str = "") -> str:
+    """Return the surface an address belongs to. `agent`: the request's User-Agent."""
     for beginning, name in SURFACES:
-        if path.startswith(beginning):
-            return name
+        if f"{path}/".startswith(beginning):
+            return "mcp" if name == "api" and agent.startswith(ASSISTANT_AGENT) else name
     return "pages" if path.startswith(PAGE_ROOTS) else "chat"

@@ -32,6 +32,7 @@ from argot.languages.catalogues import page_language
 from argot.service.observability.instrumentation import credential
 from argot.service.sign_in.account import note_wrong_key
 from argot.service.sign_in.embedding import parse_origins
+from argot.service.usecases.audited_cases import note_refusal
 from argot.ui.translation.page_language import choose_language
 from argot.ui.web.api_errors import answer_program
 from argot.ui.web.asker_identity import asker
@@ -199,6 +200,7 @@ class Guard:
             or self._refuse_unknown(entry, scope)
             or check_access(entry, who)
         ):
+            self._note_refusal(refusal, entry, who, scope)
             await self._turn_away(refusal, who, headers)(scope, receive, send)
             return
         scope = self._make_inner_scope(scope, entry, who)
@@ -265,6 +267,12 @@ class Guard:
             if methods
             else (404, NO_SUCH_ADDRESS)
         )
+
+    def _note_refusal(self, refusal: Refusal, entry: AddressRule | None, who: Visitor | None, scope: Scope) -> None:
+        """Record that somebody's role is not sufficient for an address: no use case learns of the request."""
+        if refusal[0] == 403 and entry is not None and who is not None:
+            given = self.addresses.read_parameters(entry, scope["path"])
+            note_refusal(self.authenticator.kb, who.principal, entry.case or entry.name, given)
 
     async def _identify(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
         """Return the visitor, the ticket of a newcomer at this machine, and why a known visitor is refused."""

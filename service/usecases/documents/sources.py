@@ -22,6 +22,7 @@ from argot.corpus.connectors.source_store import (
     SyncState,
     compute_retry_seconds,
 )
+from argot.errors import Conflict, build_name_refusal
 from argot.service.blocking_work import stream
 from argot.service.identity.people import make_local_principal
 from argot.service.json_values import convert_to_json
@@ -151,6 +152,7 @@ async def source_add(
     Raises:
         InvalidInput: the address or an option is not valid.
         Conflict: there is a source of this name.
+        NotAllowed: there is one, and it is hidden from the caller, who is only told that the name cannot be used.
     """
     found = kind or find_kind(address)
     record = SourceRecord(
@@ -164,7 +166,13 @@ async def source_add(
     )
     require_admin(principal, record)
     await kb.blocking(check_address, kb.home, record)
-    return await kb.blocking(SourceStore(kb.document_store.database).add, record)
+    try:
+        return await kb.blocking(SourceStore(kb.document_store.database).add, record)
+    except Conflict:
+        visible = await kb.blocking(list_visible_sources, kb, principal)
+        if all(one.name != record.name for one in visible):
+            raise build_name_refusal(record.name) from None
+        raise
 
 
 @usecase("manager", everywhere=True)

@@ -148,7 +148,7 @@ async def verified_renew(
 
         places = {hit.passage.id: (hit.passage, hit.document) for hit in hits}
         kb.glossary.verified.renew(
-            old.id, build_content(sentences, places, senses, defined), _name_owner(kb, principal)
+            old.id, build_content(sentences, places, senses, defined, kb.document_store), _name_owner(kb, principal)
         )
         return _show_answer(kb, principal, _get_answer(kb, principal, old.id))
 
@@ -308,7 +308,7 @@ def _store_answer(
 
     principal, question = run.principal, found.record["stand_alone_question"]
     keys = make_keys(question, [to_mention(one) for one in found.record["mentions"]])
-    content = build_content(sentences, found.passages, found.senses, defined)
+    content = build_content(sentences, found.passages, found.senses, defined, kb.document_store)
     senses = {one.id for one in content.senses}
     same = kb.glossary.verified.find((keys[0], ""))
     sources = _read_sources(kb, principal, same)

@@ -1,6 +1,7 @@
 """Tests of a source with a closed audience: no use case reveals it to outsiders or lets them change it."""
 
 import asyncio
+import base64
 import inspect
 import json
 from collections.abc import AsyncIterator
@@ -133,3 +134,23 @@ async def test_removing_a_source_removes_only_documents_its_remover_may_read(kb:
     gone = await do(kb, OUTSIDER, "source_remove", name="open", with_documents=True)
     assert (gone["removed"], gone["kept"]) == (1, 0)
     assert {one["name"] for one in await do(kb, LOCAL, "list_documents")} == {"pay.md", f"{WORD}-plan.md"}
+
+
+async def test_a_hidden_name_is_refused_in_the_same_words_everywhere(kb: KnowledgeBase) -> None:
+    """Check that the refusal says neither that something has the name, nor how that is spelt."""
+    await do(kb, LOCAL, "context_add", name="Vault", audience=["hr"])
+    refusal = "The name 'vault' cannot be used here. Choose another, or ask the person who runs this machine."
+    for new in (True, False):
+        assert await told(kb, OUTSIDER, "context_add", name="vault", new=new) == refusal
+    site = "https://example.com/handbook"
+    said = await told(kb, OUTSIDER, "source_add", address=site, name=f"{WORD}-hr")
+    assert said == refusal.replace("vault", f"{WORD}-hr")
+    row = base64.b64encode(b"term,expansion,context\nVLT,vault,vault\n").decode()
+    preview = await told(kb, OUTSIDER, "glossary_preview", data=row, name="g.csv")
+    imported = await told(kb, OUTSIDER, "glossary_import_file", data=row, name="g.csv")
+    for text in (preview, imported):
+        assert "the name 'vault' cannot be used here; choose another" in text
+        assert "Vault" not in text and "not yours" not in text
+    # Who may know it is told what to do instead.
+    assert "already" in await told(kb, INSIDER, "source_add", address=site, name=f"{WORD}-hr")
+    assert "already" in await told(kb, INSIDER, "context_add", name="Vault", new=True)

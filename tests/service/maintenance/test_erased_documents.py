@@ -15,7 +15,7 @@ from stored_words import files_with_word, tables_of, tables_with_word
 
 from argot.corpus.corpus import Source
 from argot.corpus.store.dustbin import ErasedDocuments
-from argot.learn.run_folder import RunFolder, RunRequest
+from argot.learn.run_folder import RunFolder, RunRequest, list_every_run
 from argot.learn.usecases.learning_data_making import DataRecipe
 from argot.learn.usecases.set_inputs import load_training_inputs
 from argot.service.identity.people import make_local_principal
@@ -284,6 +284,72 @@ def _tables(kb: KnowledgeBase) -> list[str]:
     return sorted(names)
 
 
-def test_a_document_is_gone_with_its_passages() -> None:
-    erasure = Erasure.of(ErasedDocuments(frozenset({"d"}), frozenset(), frozenset({"p"}), (), frozenset()))
+SHARED = "The teal line of the works is dosed with fourteen grams of citrate for each batch."
+DOSING = f"# Dosing of the teal line\n\n{SHARED}\n\nIt runs on Mondays, and is cleaned by the night shift.\n"
+MINUTES = f"# Minutes of 3 May\n\nPresent: Bo, Li.\n\n{SHARED}\n\nNext meeting in June, in the yellow room.\n"
+DOSE = "How many grams of citrate does the teal line get for each batch?"
+SUE = Principal("sue", frozenset({"managers", "secret"}))
+
+
+async def fill_from_dosing(kb: KnowledgeBase) -> str:
+    """Make something of each kind from the one document, and return the conversation's id."""
+    kb.people.add("sue", ("managers", "secret"))
+    source = Source("test:///dosing.md", "dosing.md", DOSING.encode)
+    list((await kb.load()).add([source], audience=frozenset({"secret"})))
+    asked = await do(kb, SUE, "ask", question=DOSE)
+    thread: str = asked["thread"]
+    assert "fourteen" in asked["answer"]
+    await do(kb, SUE, "verified_add", thread=thread, turn=0)
+    await do(kb, SUE, "feedback", thread=thread, turn=0, value=1, share=True)
+    passage = asked["sentences"][0]["citations"][0]["passage_id"]
+    row = {"question": "how much", "passage_id": passage, "document": "dosing.md", "kind": "written",
+           "passage": SHARED, "part": "train"}  # fmt: skip
+    await do(kb, SUE, "data_import", name="brought", text=json.dumps(row))
+    inputs = await load_training_inputs(kb, SUE, "brought")
+    request = RunRequest(kind="embedder", name="tuned", base="", data="brought")
+    RunFolder.create(kb.home / home_folder.RUNS, request, inputs.pairs, inputs.passages)
+    answers = {"one": SHARED, "two": "Nobody."}
+    rows = json.dumps({"question": DOSE, "answers": answers, "reference": SHARED, "documents": ["dosing.md"]})
+    await do(kb, SUE, "rating_create", form=_form(name="Doses"), data=rows)
+    await kb.chores.finish()
+    return thread
+
+
+async def list_from_dosing(kb: KnowledgeBase, thread: str) -> dict[str, Any]:
+    judged = await (await kb.threads()).list_judged()
+    (run,) = list_every_run(kb.home / home_folder.RUNS)
+    return {
+        "verified": [one["answer"] for one in await do(kb, SUE, "verified_list")],
+        "turns": [one["answer"] for one in (await do(kb, SUE, "thread_read", thread=thread))["turns"]],
+        "judged": [one["text"] for found in judged for one in found.turn["sentences"]],
+        "pairs": [one["question"] for one in (await do(kb, SUE, "data_show", name="brought"))["pairs"]],
+        "studies": [one["questions"] for one in await do(kb, SUE, "rating_list")],
+        "run": [one.passage for one in run.pairs()] + [one.text for one in run.passages()],
+    }
+
+
+@pytest.mark.parametrize("is_removed", [False, True])
+async def test_erasing_a_document_keeps_what_was_made_from_another_that_says_the_same(
+    kb: KnowledgeBase, is_removed: bool
+) -> None:
+    """Check that nobody can delete what was made from documents that they may not read, by erasing a copy."""
+    thread = await fill_from_dosing(kb)
+    before = await list_from_dosing(kb, thread)
+    assert all("fourteen" in " ".join(before[name]) for name in ("verified", "turns", "judged", "run"))
+    if is_removed:  # it may be restored
+        await do(kb, SUE, "remove", document="dosing.md")
+    list((await kb.load()).add([Source("test:///minutes.md", "minutes.md", MINUTES.encode)]))
+    await do(kb, MIA, "remove", document="minutes.md", forever=True)
+    if is_removed:
+        await do(kb, SUE, "document_restore", document="dosing.md")
+    assert await list_from_dosing(kb, thread) == before
+    # The words go with their own document.
+    await do(kb, SUE, "remove", document="dosing.md", forever=True)
+    after = await list_from_dosing(kb, thread)
+    assert "fourteen" not in json.dumps(after) and after["studies"] == [0] and after["pairs"] == []
+
+
+async def test_a_document_is_gone_with_its_passages(kb: KnowledgeBase) -> None:
+    documents = ErasedDocuments(frozenset({"d"}), frozenset(), frozenset({"p"}), (), frozenset())
+    erasure = Erasure.of(documents, (await kb.load()).store)
     assert [erasure.is_gone(one) for one in ("d", "p", "another")] == [True, True, False]

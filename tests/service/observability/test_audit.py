@@ -12,14 +12,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+from api_site import URL, Site
 from otlp_receiver import receiving
 from pydantic import SecretStr
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import Response
 
-from argot.errors import InvalidSettings, NotAllowed, NotFound, StoreUnavailable
+from argot.errors import Conflict, InvalidSettings, NotAllowed, NotFound, StoreUnavailable
 from argot.service.audit.audit_actions import ACTIONS, CLASS_NAMES, READS
 from argot.service.audit.audit_events import MOST_CHARS
 from argot.service.audit.audit_sinks import QueueSink, parse_syslog
@@ -40,6 +42,7 @@ from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
+from argot.ui.web.observability import RequestObserver
 from argot.ui.web.security import Guard, HostNames
 
 ADMIN = make_local_principal()
@@ -190,6 +193,54 @@ async def test_no_words_and_no_secrets_get_into_an_event(kb: KnowledgeBase, file
     assert stat_mode(file) & 0o077 == 0
 
 
+async def test_a_change_of_what_exists_is_no_creation(kb: KnowledgeBase, file: Path) -> None:
+    users, secret = catalogue.users, SecretStr(PASSWORD)
+    await users.user_add(kb, ADMIN, name="bob", password=secret)
+    await users.user_add(kb, ADMIN, name="bob", role="admin", password=secret)
+    await users.user_add(kb, ADMIN, name="bob", display_name="Bob")
+    with pytest.raises(Conflict):
+        await users.user_add(kb, ADMIN, name="bob", new=True)
+    await users.user_roles(kb, ADMIN, name="bob")
+    await users.user_add(kb, ADMIN, name="bob", groups=["harbour"])
+    await users.user_roles(kb, ADMIN, name="bob", leave=["harbour"])
+    for about in ("Ferries.", "Ferries and quays."):
+        await catalogue.contexts.context_add(kb, ADMIN, name="Harbour", description=about)
+        data = base64.b64encode(f"# Quay\n\n{about}".encode()).decode()
+        await catalogue.uploads.upload(kb, ADMIN, name="quay.md", data=data)
+        await glossary_add(kb, ADMIN, term="QUAY", context="Harbour", expansion="a wharf", description=about)
+    iam, access, entity, web = "Account Change", "User Access Management", "Entity Management", "Web Resources Activity"
+    quay = summarize(read_events(file)[8])[5]
+    assert [summarize(one)[:3] + summarize(one)[5:] for one in read_events(file)] == [
+        ("user_add", iam, "Create", "bob"),
+        ("user_add", access, "Assign privileges", "bob"),
+        ("user_add", iam, "Password reset", "bob"),
+        ("user_add", iam, "Update", "bob"),
+        ("user_add", iam, "Create", "bob"),
+        ("user_add", access, "Assign privileges", "bob"),
+        ("user_roles", access, "Revoke privileges", "bob"),
+        ("context_add", entity, "Create", "Harbour"),
+        ("upload", web, "Create", quay),
+        ("glossary_add", entity, "Create", "QUAY"),
+        ("context_add", entity, "Update", "Harbour"),
+        ("upload", web, "Update", quay),
+        ("glossary_add", entity, "Update", "QUAY"),
+    ]
+
+
+async def test_a_withdrawn_link_is_the_one_that_was_made(kb: KnowledgeBase, file: Path) -> None:
+    asked = await get_answer(catalogue.questions.ask(kb, ADMIN, question="How long does trimming a drive take?"))
+    shares = catalogue.shared_conversations
+    link = await shares.thread_link_add(kb, ADMIN, thread=asked.thread)
+    await shares.thread_link_withdraw(kb, ADMIN, link=link.id)
+    made, withdrawn = read_events(file)
+    both = [{"type": "link", "uid": link.id}, {"type": "conversation", "uid": asked.thread}]
+    assert made["resources"] == withdrawn["resources"] == both
+    secret = link.address.rpartition("/")[2]
+    with pytest.raises(NotFound):
+        await shares.thread_link_withdraw(kb, ADMIN, link=secret)
+    assert secret not in json.dumps(read_events(file))
+
+
 async def test_an_event_names_the_road_the_key_and_the_request(kb: KnowledgeBase, file: Path) -> None:
     surface.set("mcp")
     credential.set(("key", "k0123"))
@@ -238,6 +289,55 @@ async def test_a_refused_role_is_recorded_for_other_use_cases_too(kb: KnowledgeB
     (event,) = read_events(file)
     assert summarize(event) == ("user_list", "API Activity", "Other", "NotAllowed", "ann", "user_list")
     assert event["status_detail"] == "the actor may not do this"
+
+
+REFUSED_ADDRESSES = (
+    ("POST", "/api/documents", "upload", "Web Resources Activity", "document"),
+    ("DELETE", "/api/documents/drive-tool.md", "remove", "Web Resources Activity", "drive-tool.md"),
+    ("POST", "/api/documents/drive-tool.md/file", "document_replace", "Web Resources Activity", "drive-tool.md"),
+    ("POST", "/api/glossary/import", "glossary_import_file", "Web Resources Activity", "glossary"),
+    ("POST", "/api/glossary/senses/3/approve", "glossary_approve", "Entity Management", "3"),
+    ("GET", "/api/administration", "administration", "Entity Management", "settings"),
+    ("GET", "/scim/v2/Users/7", "GET /scim/v2/Users/{id_}", "API Activity", "GET /scim/v2/Users/{id_}"),
+    ("GET", "/metrics", "GET /metrics", "API Activity", "GET /metrics"),
+    ("GET", "/people", "GET /people", "API Activity", "GET /people"),
+)
+
+
+async def test_an_address_that_a_role_does_not_allow_is_recorded_once(kb: KnowledgeBase, file: Path) -> None:
+    kb.people.add("ann")
+    async with Site(kb).program("ann") as ann:
+        for method, path, *_ in REFUSED_ADDRESSES:
+            answer = await ann.request(method, path, params={"question": QUESTION}, json={"why": QUESTION})
+            assert answer.status_code == 403, path
+    events = read_events(file)
+    assert [(summarize(one)[0], summarize(one)[1], summarize(one)[5]) for one in events] == [
+        (operation, kind, about) for _, _, operation, kind, about in REFUSED_ADDRESSES
+    ]
+    assert {(summarize(one)[3], summarize(one)[4]) for one in events} == {("NotAllowed", "ann")}
+    assert events[-1]["resources"] == [{"type": "address", "name": "GET /people"}]
+    assert "canary" not in json.dumps(events)
+
+
+async def test_a_right_that_a_use_case_without_events_wants_is_recorded(kb: KnowledgeBase, file: Path) -> None:
+    with pytest.raises(NotAllowed):
+        await catalogue.api_keys.key_list(kb, ANN, user="mia")
+    assert await catalogue.api_keys.key_list(kb, ANN) == []
+    (event,) = read_events(file)
+    assert summarize(event) == ("key_list", "API Activity", "Other", "NotAllowed", "ann", "key_list")
+
+
+@pytest.mark.parametrize(
+    ("path", "road"), [("/mcp", "mcp"), ("/scim/v2/Users", "scim"), ("/api/terms", "api"), ("/people", "pages")]
+)
+async def test_a_refused_request_names_the_surface_that_it_came_to(
+    kb: KnowledgeBase, file: Path, path: str, road: str
+) -> None:
+    site = Site(kb)
+    transport = httpx.ASGITransport(RequestObserver(site.guard, kb, site.authenticator))
+    async with httpx.AsyncClient(transport=transport, base_url=URL) as stranger:
+        await stranger.get(path, headers={"Authorization": "Bearer argot_canarykeycanarykey"})
+    assert [one["actor"]["app_name"] for one in read_events(file)] == [road]
 
 
 async def test_what_an_identity_provider_sends_is_recorded(kb: KnowledgeBase, file: Path) -> None:

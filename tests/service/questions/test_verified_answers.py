@@ -203,6 +203,39 @@ async def test_it_expires_when_a_cited_passage_changes_and_not_before(kb: Knowle
     assert old.verified is None and "50 seconds" not in old.answer
 
 
+SHORT = """# Drying oven
+
+## Heat
+
+The drying oven of the pottery is heated to 64 degrees.
+
+## Hours
+
+{hours}
+"""
+
+
+async def test_it_lives_while_the_section_that_it_cites_is_unchanged(kb: KnowledgeBase) -> None:
+    """Check a file so short that it is one passage, in which something else changes."""
+    question = "To how many degrees is the drying oven of the pottery heated?"
+    text = SHORT.format(hours="It runs on Mondays.")
+    replace_document(kb, "oven.md", text)
+    assert len(kb.document_store.passages_of(ROOT, find_id(kb, "oven.md"))) == 1
+    await verify(kb, MONA, question)
+    replace_document(kb, "oven.md", f"# News\n\nA text before it.\n\n{text.replace('Mondays', 'Fridays')}")
+    given = await asked(kb, OLGA, question)
+    assert given.verified is not None and await verified_list(kb, MONA, expired=True) == []
+    (citation,) = given.sentences[0].citations
+    first, last = citation.span
+    now = kb.document_store.markdown(OLGA, citation.revision)
+    assert "Fridays" in now and now[first:last] == "The drying oven of the pottery is heated to 64 degrees."
+    for changed in (text.replace("64", "70"), text.replace("## Heat", "## Heat until 2019")):
+        replace_document(kb, "oven.md", changed)
+        assert (await asked(kb, OLGA, question)).verified is None
+    replace_document(kb, "oven.md", text)
+    assert (await asked(kb, OLGA, question)).verified is not None
+
+
 async def test_a_term_that_only_documents_explain_has_no_meaning_that_lasts(kb: KnowledgeBase) -> None:
     text = "# Records\n\nThe quarterly audit record is kept for nine years."
     replace_document(kb, "records.md", text)

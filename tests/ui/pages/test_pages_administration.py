@@ -13,24 +13,29 @@ import pytest
 from desk import at_desk
 from pydantic import SecretStr
 
-from argot.errors import NotAllowed, StoreUnavailable
+from argot.errors import ArgotError, InvalidSettings, NotAllowed, StoreUnavailable
 from argot.languages.catalogues import speak
 from argot.languages.written_texts import translate_written
 from argot.results import ModelCall
+from argot.service.audit.audit_sinks import parse_syslog
+from argot.service.audit.audit_trail import mask_settings
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.mail import MailRefused, send_mail
 from argot.service.maintenance import process_checks, recent_checks
 from argot.service.maintenance.findings import make_good_finding
 from argot.service.maintenance.licences import list_licences
 from argot.service.maintenance.recent_checks import RecentChecks
-from argot.service.maintenance.settings_in_force import is_secret, list_settings
+from argot.service.maintenance.settings_in_force import list_settings
 from argot.service.observability.metrics import Metrics
+from argot.service.sign_in.provider_claims import require_provider
 from argot.service.usecases import catalogue
 from argot.service.usecases.operations import administration as module
 from argot.service.usecases.operations.administration import administration
 from argot.service.usecases.operations.maintenance import backup
-from argot.settings import SETTING_FIELDS, Settings
+from argot.settings import SETTING_FIELDS, Settings, is_secret, load_settings
 from argot.types import Principal
 from argot.ui.api import usecase_routes
+from argot.ui.api.http_client import RemoteClient
 from argot.ui.pages.administration_pages import SOURCES, build_administration_pages, format_size
 from argot.ui.pages.page_base import load_templates
 from argot.work.job_kinds import KINDS, job_kind
@@ -54,8 +59,9 @@ MORE_ADDRESSES = {
     "blob_url": f"s3://user:{CANARY}/x-{CANARY}@bucket/kb",
     "chroma_url": f"http://user:{CANARY}@127.0.0.1:9",
     "trace_endpoint": f"http://user:{CANARY}@127.0.0.1:9/v1?token={CANARY}",
-    "metric_endpoint": f"http://127.0.0.1:9/v1?token={CANARY}#{CANARY}",
-    "oidc_issuer": f"https://user:{CANARY}@127.0.0.1:9",
+    "metric_endpoint": f"http://127.0.0.1:9/v1?k={CANARY}#{CANARY}",
+    "oidc_issuer": f"https://user:{CANARY}@127.0.0.1:9#{CANARY}",
+    "embed_token_key": f"https://127.0.0.1:9/keys?k={CANARY}",
     "mail_server": f"smtp://user:{CANARY}@127.0.0.1:9",
     "audit_syslog": f"tcp://user:{CANARY}@127.0.0.1:9",
 }
@@ -106,8 +112,34 @@ def test_no_password_of_an_address_is_shown() -> None:
     assert CANARY not in str(shown)
     assert shown["trace_endpoint"].value == "http://***@127.0.0.1:9/v1?***"
     assert all(shown[name].value == "set" for name in ("store", "blob_url", "chroma_url", *SECRETS))
-    found = process_checks._check_settings(settings)
-    assert CANARY not in str([one for one in found if one["name"] != "setting audit_url"])
+    found = list(process_checks._check_settings(settings))
+    assert CANARY not in str(found)
+    assert any(one["detail"].startswith("postgresql://***@127.0.0.1:9/argot") for one in found)
+    masked = mask_settings(settings)
+    assert CANARY not in str(masked) and masked.keys() >= {*SECRETS, *ADDRESSES, *MORE_ADDRESSES}
+    for name in ("mail_server", "audit_syslog", "oidc_issuer", "service_url"):
+        with pytest.raises(InvalidSettings) as refused:
+            load_settings(**{name: (ADDRESSES | MORE_ADDRESSES)[name]})
+        assert CANARY not in str(refused.value) and "127.0.0.1:9" in str(refused.value)
+    pasted = Settings(embed_token_key=f"-----BEGIN PRIVATE KEY-----\n{CANARY}\n")
+    assert CANARY not in str(list(list_settings(pasted))) + str(mask_settings(pasted))
+
+
+def test_no_check_of_a_server_shows_a_secret_of_its_address() -> None:
+    address = f"http://me:{CANARY}@127.0.0.1:9/?k={CANARY}#{CANARY}"
+    settings = Settings().replace(metric_endpoint=address, trace_endpoint=address, oidc_issuer=address,
+                                  oidc_client_id="a", oidc_client_secret=SecretStr("a"))  # fmt: skip
+    found = process_checks.check_other_servers(settings)
+    assert CANARY not in str(found) and "127.0.0.1:9" in str(found)
+    with pytest.raises(InvalidSettings) as refused:
+        require_provider(Settings().replace(oidc_issuer=address))
+    with pytest.raises(InvalidSettings) as unread:
+        parse_syslog(address)
+    with pytest.raises(MailRefused) as unsent:
+        send_mail(Settings().replace(mail_server=address.replace("http:", "smtp:")).mail, ["ann@example.com"], "", "")
+    with pytest.raises(ArgotError) as unanswered:
+        RemoteClient(address, "key").call("search", query="x")
+    assert CANARY not in f"{refused.value} {unread.value} {unsent.value} {unanswered.value}"
     named = {name for name in SETTING_FIELDS if name.endswith(("key", "token", "password"))}
     assert {name for name in named if not is_secret(name)} == {"embed_token_key"}  # a public key
 

@@ -574,11 +574,16 @@ def test_argots_assets_load_nothing_from_other_servers() -> None:
     assert "custom_fonts" not in theme
 
 
-def test_a_terminated_service_closes_its_stores(tiny_home: Path, tmp_path: Path) -> None:
-    """Check SIGTERM, since other tests stop services with Ctrl+C; serving.py checks what is left open."""
-    with Served(Path(shutil.copytree(tiny_home, tmp_path / "kb"))) as service:
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_stopped_service_closes_its_stores_and_records_its_stop(
+    tiny_home: Path, tmp_path: Path, how: signal.Signals
+) -> None:
+    """Check SIGTERM, and Ctrl+C; serving.py checks what is left open."""
+    audit = tmp_path / "audit.jsonl"
+    with Served(Path(shutil.copytree(tiny_home, tmp_path / "kb")), ARGOT_AUDIT_FILE=str(audit)) as service:
         assert (service.home / "socket").exists()
-        assert service.stop(signal.SIGTERM) == 0
+        assert service.stop(how) == 0
+    assert [json.loads(line)["activity_name"] for line in audit.read_text().splitlines()] == ["Start", "Stop"]
 
 
 def test_chainlits_client_of_a_tracing_service_is_imported_without_the_tracing() -> None:

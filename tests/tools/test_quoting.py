@@ -11,6 +11,7 @@ from argot.tools.answering.quoting import (
     is_heading,
     may_answer,
     read_units,
+    render_first,
     render_quotation,
 )
 
@@ -223,3 +224,10 @@ def test_that_a_link_which_turns_the_page_is_no_answer(link: str) -> None:
     turn, sentence = read_units(f"{link}\n\nSee [how to get a card >](card.md) for the form.")
     assert not may_answer(turn, (turn, sentence))
     assert may_answer(sentence, (turn, sentence))
+
+
+def test_a_question_is_quoted_with_its_answer() -> None:
+    units = read_units("*Parking?* North yard. Free from 18.\n\n*Music?*\n\nNone.")
+    assert [find_needed(unit, units) for unit in units] == [[0, 1], [1], [2], [3], [4]]
+    assert render_first({1}, {0, 1}, units) == "North yard."
+    assert render_first({4}, {0, 1, 4}, units) == "None.\n\nParking? North yard."

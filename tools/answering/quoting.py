@@ -285,6 +285,8 @@ def _add_neighbours(unit: Unit, units: Sequence[Unit]) -> list[int]:
     before = unit.number - 1
     if before >= 0 and units[before].kind == "prose" and leans_back(unit.plain, _identify_language(units)):
         numbers.insert(0, before)
+    if _is_answered_behind(unit.number, units):
+        numbers.append(unit.number + 1)
     following = _find_list_below(unit, units)
     if following is not None:
         numbers.extend(range(unit.number + 1, following))
@@ -292,6 +294,13 @@ def _add_neighbours(unit: Unit, units: Sequence[Unit]) -> list[int]:
             numbers.append(following)
             following += 1
     return numbers
+
+
+def _is_answered_behind(number: int, units: Sequence[Unit]) -> bool:
+    """Return whether a unit is a question that the next sentence answers: "*Parking?* North yard, free from 18."."""
+    if not units[number].plain.endswith("?") or number + 1 == len(units):
+        return False
+    return units[number + 1].kind == "prose" and not units[number + 1].apart
 
 
 def find_block_around(unit: Unit, text: str, most_chars: int) -> list[int]:
@@ -384,11 +393,11 @@ def render_quotation(numbers: Collection[int], units: Sequence[Unit]) -> str:
 
 def render_first(first: Collection[int], chosen: Collection[int], units: Sequence[Unit]) -> str:
     """Return the chosen units as Markdown in document order, except that those of `first` come first if others precede
-    them.
+    them. A question that they answer is left out.
     """
-    rest = [number for number in chosen if number not in first]
+    rest = [one for one in chosen if one not in first and not (one + 1 in first and _is_answered_behind(one, units))]
     if not first or not rest or min(rest) > min(first):
-        return render_quotation(chosen, units)
+        return render_quotation({*first, *rest}, units)
     return f"{render_quotation(first, units)}\n\n{render_quotation(rest, units)}"
 
 

@@ -72,8 +72,8 @@ def extract_prose(source: str, *, as_markdown: bool = False) -> PlainProse:
     """Return the prose of `source` without links, images, emphasis, code ticks, heading marks, escapes and HTML
     tags.
 
-    `as_markdown`: for a text that is shown as Markdown. A link to another page stays, because its words may name nothing
-    ("see here"), and so does code, in which "*21*7900#" would be emphasis otherwise.
+    `as_markdown`: for a text that is shown as Markdown. A link to another page stays, because its words may name
+    nothing ("see here"), and so does code: the stars of "*21*7900#" would be emphasis otherwise.
     """
     building = _ProseBuilder(source)
     position = 0

@@ -5,7 +5,7 @@ worded alike. The adapter has learnt, from employees' questions and the passages
 instead. Passages are still embedded by the model as it is, so that no document is embedded again.
 
 The changes are LoRA's (Hu and others, 2021): to each matrix of weights a product of two narrow ones is added, so that
-a file has one or two megabytes where the model has a hundred. `argot.learn.passage_reader` trains it.
+the file has one megabyte where the model has ninety. `argot.learn.passage_reader` trains it.
 """
 
 from __future__ import annotations

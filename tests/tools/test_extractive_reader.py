@@ -33,6 +33,9 @@ def resolved(question: str, *before: str) -> str:
         ("Is the PUC under the array?", "why?", "Is the PUC under the array? Why?"),
         ("What is tR?", "What does this mean?", "What does tR mean?"),
         ("Where is the wafer lot stored?", "How do I find it?", "How do I find the wafer lot?"),
+        ("How do I fail over the office?", "who decides that?", "who decides to fail over the office?"),
+        ("how can we reset the meter", "And who does this?", "And who does reset the meter?"),
+        ("How do I reset the meter?", "Is that meter sealed?", "Is that meter sealed?"),
         ("Who signs the DTA?", "for suppliers?", "Who signs the DTA for suppliers?"),
         ("How hot may the oven get?", "at 85 percent humidity?", "How hot may the oven get at 85 percent humidity?"),
         (

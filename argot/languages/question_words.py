@@ -62,6 +62,11 @@ def join_verdicts() -> str:
     return "|".join(read_language_file(code)["verdicts"] for code in LISTED_LANGUAGES)
 
 
+def begins_with_verdict(text: str) -> bool:
+    """Return whether a text begins with "yes" or "no" in a listed language: "No, never"."""
+    return _compile(rf"\W*(?:{join_verdicts()})\b\W").match(text) is not None
+
+
 def is_verdict(text: str) -> bool:
     """Return whether a sentence is a bare "Yes." or "No." in any of the languages: it has no words to compare."""
     return _compile_verdict().fullmatch(text) is not None

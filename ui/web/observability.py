@@ -142,5 +142,5 @@ def get_surface(path: str, agent: str = "") -> str:
     """Return the surface an address belongs to. `agent`: the request's User-Agent."""
     for beginning, name in SURFACES:
         if f"{path}/".startswith(beginning):
-            return "mcp" if name == "api" and agent.startswith(ASSISTANT_AGENT) else name
+            return "mcp" if name in ("api", "openai") and agent.startswith(ASSISTANT_AGENT) else name
     return "pages" if path.startswith(PAGE_ROOTS) else "chat"

@@ -7,6 +7,7 @@ those (`quantisation.py`), questions in 32 bits; the vectors are comparable, and
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -23,12 +24,15 @@ from argot.corpus.embedding.onnx_export import MODEL_FILE, TOKENIZER_FILE
 from argot.corpus.embedding.quantisation import can_multiply_int8
 from argot.corpus.embedding.query_adapter import ADAPTER_FOLDER, find_adapter
 from argot.corpus.embedding.text_cache import TextCache
+from argot.errors import InvalidSettings
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
 
 if TYPE_CHECKING:
     import onnxruntime
     import tokenizers
+
+logger = logging.getLogger(__name__)
 
 WINDOW_OVERLAP = 0.15
 BATCH_TEXTS = 32
@@ -117,7 +121,9 @@ class OnnxEmbedder:
         return self._queries.embed(texts)
 
     def embed_searches(self, texts: Sequence[str]) -> Vectors:
-        return self._searches.embed(texts) if self._adapter_file else self.embed_queries(texts)
+        if self._adapter_file and self._open_query_session():
+            return self._searches.embed(texts)
+        return self.embed_queries(texts)
 
     def _embed_queries(self, texts: Sequence[str]) -> Vectors:
         return self._embed([self._card.query_prefix + text for text in texts])
@@ -125,7 +131,7 @@ class OnnxEmbedder:
     def _embed_searches(self, texts: Sequence[str]) -> Vectors:
         prefixed = [self._card.query_prefix + text for text in texts]
         # One by one, as passages are.
-        return self._embed(prefixed, session=self._open_query_session(), at_once=1 if self._int8 else BATCH_TEXTS)
+        return self._embed(prefixed, session=self._for_searches, at_once=1 if self._int8 else BATCH_TEXTS)
 
     def _open_int8_session(self) -> onnxruntime.InferenceSession:
         """Opened by the first passage, so that a process that only asks questions saves its memory."""
@@ -134,13 +140,19 @@ class OnnxEmbedder:
                 self._for_passages = open_onnx_session(make_int8_graph(self._folder), self._threads)
             return self._for_passages
 
-    def _open_query_session(self) -> onnxruntime.InferenceSession:
-        """Opened by the first search."""
+    def _open_query_session(self) -> onnxruntime.InferenceSession | None:
+        """Open the graph that embeds with the adapter, by the first search; None if it cannot be made: questions are
+        then embedded as they are.
+        """
         with self._opening:
-            if self._for_searches is None:
-                assert self._adapter_file is not None
-                graph = make_query_graph(self._folder, self._adapter_file, int8=self._int8)
-                self._for_searches = open_onnx_session(graph, self._threads)
+            if self._for_searches is None and self._adapter_file is not None:
+                try:
+                    graph = make_query_graph(self._folder, self._adapter_file, int8=self._int8)
+                except InvalidSettings as error:
+                    logger.warning("%s", error)
+                    self._adapter_file = None
+                else:
+                    self._for_searches = open_onnx_session(graph, self._threads)
             return self._for_searches
 
     def _embed(

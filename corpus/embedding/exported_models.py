@@ -105,8 +105,8 @@ def make_query_graph(folder: Path, adapter_file: Path, *, int8: bool) -> Path:
     outcome = run_module("argot.corpus.embedding.query_graph", str(folder), str(adapter_file), precision)
     if outcome.returncode != 0 or not graph.is_file():
         raise InvalidSettings(
-            f"The graph that embeds questions cannot be made in {folder}: {read_reason(outcome)}. Set the profile's "
-            "'adapt_queries' = 'off' to search without it."
+            f"The graph that embeds questions cannot be made in {folder}: {read_reason(outcome)}. Until it can, at the "
+            "next start, fewer passages are found for everyday words."
         )
     return graph
 

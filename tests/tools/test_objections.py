@@ -271,3 +271,6 @@ def test_a_site_that_the_passage_links_to_is_no_missing_name() -> None:
     passage = "*  Do ask in [#branding](https://org-a.slack.com/archives/C04B) when you have questions."
     assert not find_objection("Ask in the #branding Slack channel.", passage)
     assert find_objection("Ask in the #branding Zulip channel.", passage) == "name zulip"
+    assert find_objection("Ask in the #legal Slack channel.", passage)
+    kept = "Backups are kept in Frankfurt. [Map](https://dublin.example.com/x)"
+    assert find_objection("Backups are kept in Dublin.", kept) == "name dublin"

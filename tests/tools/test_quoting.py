@@ -219,10 +219,14 @@ def test_a_quotation_keeps_the_links_without_which_it_says_nothing() -> None:
     assert quoted(text, "form") == "- the [form](https://a.example)"
 
 
-@pytest.mark.parametrize("link", ["[Next to Get a card > ](/first-time/card/)<br>", "[« Back](index.md)"])
+@pytest.mark.parametrize(
+    "link", ["[Next to Get a card > ](/first-time/card/)<br>", "[« Back](index.md)", "[Weiter →](b.md)"]
+)
 def test_that_a_link_which_turns_the_page_is_no_answer(link: str) -> None:
     turn, sentence = read_units(f"{link}\n\nSee [how to get a card >](card.md) for the form.")
     assert not may_answer(turn, (turn, sentence))
+    early, form = read_units("Ask early.\n\n[Download the form →](form.pdf)")
+    assert may_answer(form, (early, form))
     assert may_answer(sentence, (turn, sentence))
 
 
@@ -231,3 +235,5 @@ def test_a_question_is_quoted_with_its_answer() -> None:
     assert [find_needed(unit, units) for unit in units] == [[0, 1], [1], [2], [3], [4]]
     assert render_first({1}, {0, 1}, units) == "North yard."
     assert render_first({4}, {0, 1, 4}, units) == "None.\n\nParking? North yard."
+    units = read_units("It is dry. *Is smoking allowed?* No, in the yard it is not.")
+    assert find_needed(units[2], units) == [1, 2]

@@ -18,6 +18,7 @@ from argot.tools.answering.quoting import (
     find_needed,
     find_ordering_units,
     find_run,
+    find_runs,
     may_answer,
     read_units,
     render_first,
@@ -140,13 +141,19 @@ def _gives_value(question: QuotedQuestion, unit: Unit) -> bool:
 
 
 def _list_quotable(text: str, asked: ValueRange | None) -> list[Unit]:
-    """Return the units that may answer by themselves: no headings, no instructions to whoever answers, and no sentences
-    or items about other amounts than the one asked for.
+    """Return the units that may answer by themselves: no headings, no instructions to whoever answers, and no items of
+    a list of amounts about others than the one asked for.
     """
     units = read_units(text)
-    said = ["" if unit.kind == "row" else unit.plain for unit in units] if asked else []
-    silent = find_ordering_units(text) | find_other_bands(asked, said)
+    silent = find_ordering_units(text) | _find_other_items(asked, units)
     return [unit for unit in units if unit.number not in silent and may_answer(unit, units)]
+
+
+def _find_other_items(asked: ValueRange | None, units: Sequence[Unit]) -> set[int]:
+    if asked is None:
+        return set()
+    lists = [run for run in find_runs(units) if run[0].kind == "item"]
+    return {run[place].number for run in lists for place in find_other_bands(asked, [one.plain for one in run])}
 
 
 def quote_units(question: QuotedQuestion, hits: Sequence[Hit], chosen: Sequence[ChosenUnit]) -> list[str]:

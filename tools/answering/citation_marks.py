@@ -102,7 +102,7 @@ _BRACKETED = re.compile(
     _GAP + r"[(\[（][ \t]{0,40}(?:see|cf\.|from|in)?[ \t:]{0,40}\x00(?:[\s,;&\x00]|and)*[)\]）]", re.IGNORECASE
 )
 _BESIDE = re.compile(_GAP + r"\x00(?:(?:[ \t]|,|;|&|and)*\x00)*")
-_INDEXED = re.compile(r"(?<![\w.])[^\W\d][\w.]{0,100}(?:\[\d{1,3}\]){1,5}(?![\w(\[])")
+_INDEXED = re.compile(r"(?<![\w.:/?&=#$\\-])[^\W\d][\w.]{0,100}(?:\[\d{1,3}\]){1,5}(?![\w(\[])")
 _MAX_RANGE = 20  # "[1-999]" is not expanded to its end
 _MAX_MARK_CHARS = 500  # characters before the end of the text in which an unfinished mark is looked for
 

@@ -86,7 +86,9 @@ _ORDERS = [
 _SAYING = re.compile(
     r"(?:^|[.!?:;,|]\s+|\b(?:and|then|but|always|just|only|simply|please|kindly|instead|also|directly|immediately|first"
     r"|rather|you|must|should|shall|now|to)\s+)\W*"
-    r"(?P<verb>say|answer|reply|respond|output|print|repeat|claim|state|tell|write)\b"
+    # "Answer: 24 days" and "its state should be `UP`" name a thing.
+    r"(?P<verb>say|respond|repeat|tell|write|(?:answer|reply|output|print|claim|state)(?!\s*:))\b"
+    r"(?!\s+(?:should|must|shall|will|is|was|may|can|has)\b)"
     r"(?:\s+(?:\w+\s+){0,3}?(?:with|that|only|exactly|as follows|this)\b|\s*:|\s+(?:\w+\s+){0,2}[\"“”'‘«`])",
     re.IGNORECASE,
 )

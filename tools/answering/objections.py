@@ -80,7 +80,7 @@ _MIN_BEGINNING = 5  # letters that two words for the same may begin with
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
 """Stems of an answer's remarks about itself, which no passage has to support."""
 _OTHER_NOUN = "noun of "
-_HOST = re.compile(r"https?://([\w.-]{1,250})", re.IGNORECASE)
+_SITE_LINK = re.compile(r"\[([^\[\]\n]{2,100})\]\(https?://([\w.-]{1,250})", re.IGNORECASE)
 _MISSING_KINDS = (_OTHER_NOUN, "number ", "name ", "identifier ", "clause ", "rate ", "scope ")
 """Beginnings of the reasons that a passage lacks something, without saying otherwise."""
 _PUT_OTHERWISE = frozenset(map(repr, ("at least", "at most", "always", "all", "must", "optional", "exempt")))
@@ -137,8 +137,7 @@ def find_missing(said: str, source: str) -> str:
 
 def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     """Yield all reasons, including empty ones; the quickest checks come first."""
-    missing = find_missing(strip_counts(said, passage), source)
-    yield "" if _is_linked_site(missing, passage) else missing
+    yield find_missing(strip_counts(_strip_linked_sites(said, passage), passage), source)
     statement = _VERDICT.sub("", said)
     yield _find_opposed(statement, passage, source)
     yield "negation" if _has_denial(statement, passage) else ""
@@ -152,12 +151,16 @@ def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     yield f"'{words}'" if words else ""
 
 
-def _is_linked_site(missing: str, passage: str) -> bool:
-    """Return whether the name that is missing is that of a site which the passage links to: "the Slack channel" for
-    "[#help](https://org.slack.com/archives/C04)".
+def _strip_linked_sites(said: str, passage: str) -> str:
+    """Return the sentence without the names of sites that say only where a link of the passage leads: "the #help Slack
+    channel" for "[#help](https://org.slack.com/archives/C04)".
     """
-    kind, _, name = missing.partition(" ")
-    return kind == "name" and any(name in re.split(r"[.-]", host.casefold()) for host in _HOST.findall(passage))
+    for label, host in _SITE_LINK.findall(passage):
+        for part in re.split(r"[.-]", host):
+            if len(part) > 2 and label in said:
+                name = rf"(?<!\w){re.escape(part)} (?=(?:channel|page|site|group|repository|repo|board|form|folder)\b)"
+                said = re.sub(name, "", said, flags=re.IGNORECASE)
+    return said
 
 
 def _has_denial(statement: str, passage: str) -> bool:

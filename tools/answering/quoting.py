@@ -16,6 +16,7 @@ from textwrap import dedent
 
 from argot.corpus.chunking.blocks import is_unfinished
 from argot.languages.detection import identify_listed_language
+from argot.languages.question_words import begins_with_verdict
 from argot.languages.quoted_words import leans_back, points_below
 from argot.markdown_rows import cut_cells
 from argot.tools.answering.embedded_instructions import find_orders
@@ -32,7 +33,12 @@ MAX_STEPS = 12  # units of a list that are quoted together
 SPARE_CHARS = 300  # characters
 _RUNS = ("item", "row")
 # "[Next to Booking travel >](/book)", "[← Back](/)": a link and no other text, with an arrow at one of its ends.
-_PAGE_TURN = re.compile(r"\[(?:[<←«‹⟵][^\]\n]{1,200}|[^\]\n]{1,200}?[>→»›⟶]\s?)\]\([^\s)]{1,2000}\)(?:<br ?/?>)?")
+_PAGE_TURN = re.compile(
+    r"\[(?:[<←«‹⟵][^\]\n]{1,200}"
+    r"|(?:next|continue|weiter|nächste|suivant|suite|siguiente|continuar)\b[^\]\n]{0,200}?[>→»›⟶]\s?)"
+    r"\]\([^\s)]{1,2000}\)(?:<br ?/?>)?",
+    re.IGNORECASE,
+)
 _MAX_SENTENCES_BETWEEN = 2  # from one that points to a list to the list
 _BELOW = ("item", "row", "code")  # what a sentence may introduce
 
@@ -87,10 +93,14 @@ def _measure_indent(text: str, start: int) -> int:
 def find_ordering_units(text: str) -> frozenset[int]:
     """Return the numbers of a passage's units that give orders to the answerer, or follow from them.
 
-    Orders to a reader to say something are no such ones: a quotation passes them on word for word.
+    The item of a list that tells a reader what to say is a step, which its list must not lose.
     """
-    spans = list(find_orders(text, passed_on=text))
-    return frozenset(unit.number for unit in read_units(text) if any(a < unit.end and unit.start < b for a, b in spans))
+    to_answerer, to_anybody = ([*find_orders(text, passed_on)] for passed_on in (text, ""))
+    return frozenset(
+        unit.number
+        for unit in read_units(text)
+        if any(a < unit.end and unit.start < b for a, b in (to_answerer if unit.kind == "item" else to_anybody))
+    )
 
 
 def is_header(unit: Unit, units: Sequence[Unit]) -> bool:
@@ -283,8 +293,11 @@ def _identify_language(units: Sequence[Unit]) -> str:
 def _add_neighbours(unit: Unit, units: Sequence[Unit]) -> list[int]:
     numbers = [unit.number]
     before = unit.number - 1
-    if before >= 0 and units[before].kind == "prose" and leans_back(unit.plain, _identify_language(units)):
-        numbers.insert(0, before)
+    if before >= 0 and units[before].kind == "prose":
+        # "No, never" is about the question before it.
+        is_verdict = begins_with_verdict(unit.plain) and _is_answered_behind(before, units)
+        if is_verdict or leans_back(unit.plain, _identify_language(units)):
+            numbers.insert(0, before)
     if _is_answered_behind(unit.number, units):
         numbers.append(unit.number + 1)
     following = _find_list_below(unit, units)

@@ -97,20 +97,18 @@ def excludes_range(asked: ValueRange | None, text: str) -> bool:
     return {asked.low, asked.high} == {said.high, said.low} and not said.meets(asked)
 
 
-def find_other_bands(asked: ValueRange | None, texts: Sequence[str]) -> set[int]:
-    """Return the places of the texts that are about another band than the one with the number asked for: "up to 300:
-    the teller" and "above 300: the manager" divide all amounts. Empty unless a text is about that one.
+def find_other_bands(asked: ValueRange | None, items: Sequence[str]) -> set[int]:
+    """Return the places of a list's items that are about another band than the one with the number asked for: "up to
+    300: the teller", "above 300: the manager". Empty unless each item has a band, in the unit asked for, and one of
+    them that number.
     """
-    if asked is None:
+    bands = [_find_band(item) for item in items] if asked and len(items) > 1 else []
+    known = [band for band in bands if band is not None]
+    if asked is None or len(known) < len(items) or {band.unit for band in known} - {asked.unit or known[0].unit}:
         return set()
-    said = {place: band for place, text in enumerate(texts) if (band := _find_band(text))}
-    bands = {place: band for place, band in said.items() if not asked.unit or band.unit == asked.unit}
-    met = [band for band in bands.values() if band.meets(asked)]
-    return {
-        place
-        for place, band in bands.items()
-        if not band.meets(asked) and any(band.adjoins(other) for other in bands.values()) and met
-    }
+    others = {place for place, band in enumerate(known) if not band.meets(asked)}
+    is_ladder = all(any(band.adjoins(other) for other in known) for band in known)
+    return others if is_ladder and len(others) < len(known) else set()
 
 
 def _find_band(text: str) -> ValueRange | None:

@@ -58,13 +58,13 @@ _PRONOUN = re.compile(
     r"|would\b|should\b|must\b|has\b|have\b|happens?\b|works?\b|means?\b|needs?\b|mean\b|work\b|happen\b))",
     re.I,
 )
-# An "it" without a referent: "Is it possible to ...", "How long does it take?"
 # "How do I fail over the office?": what "that" means in "Who decides that?"
 _DEED = re.compile(
     r"^\s*how\s+(?:do|does|did|can|could|should|must|would|may)\s+(?:i|we|you|one|they)\s+(?P<deed>\w[^?]*?)\s*[?.!]*\s*$",
     re.I,
 )
-_DOING = re.compile(r"\b(?:do|does|did)\s+$", re.I)
+_DECIDING = re.compile(r"\s*(?:(?:and|but|so)\s+)?who\s+(?:decides|has\s+decided|may\s+decide|is\s+allowed)\s+", re.I)
+# An "it" without a referent: "Is it possible to ...", "How long does it take?"
 _EXPLETIVE = re.compile(
     r"\b(?:is|was|would|will|be)\s+it\s+(?:be\s+)?(?:\w+ly\s+)?(?:possible|true|necessary|ok|okay|allowed|safe|required|normal|enough"
     r"|better|best|worth|recommended|correct|important|likely|the case)\b|\b(?:does|did|will|would)\s+it\s+"
@@ -143,10 +143,10 @@ def _find_dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | 
 
 
 def _replace_pronoun(question: str, pronoun: re.Match[str], previous: str, terms: TermFinder) -> str:
-    deed = _DEED.match(previous) if pronoun["pointer"] and not question[pronoun.end() :].strip(" ?!.") else None
+    before, behind = question[: pronoun.start()], question[pronoun.end() :]
+    deed = _DEED.match(previous) if _DECIDING.fullmatch(before) and not behind.strip(" ?!.") else None
     if deed:
-        before = question[: pronoun.start()]
-        return f"{before}{'' if _DOING.search(before) else 'to '}{deed['deed']}{question[pronoun.end() :]}"
+        return f"{before}to {deed['deed']}{behind}"
     topic = _find_topic(previous, terms)
     of_several = pronoun.group().lower() in {"they", "them", "their", "those", "these"}
     # "they" refers to several things. Both questions are then searched for as one.

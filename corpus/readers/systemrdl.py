@@ -65,7 +65,8 @@ def read_systemrdl(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument
     if not blocks:
         raise UnreadableDocument(name, "no SystemRDL: it defines no addrmap, regfile or reg")
     title = blocks[0].name or name_without_suffix(name)
-    return ParsedDocument(title, write_register_blocks(blocks), RDL_TYPE, warnings=tuple(parser.list_warnings()))
+    markdown = write_register_blocks(blocks, limits, name)
+    return ParsedDocument(title, markdown, RDL_TYPE, warnings=tuple(parser.list_warnings()))
 
 
 class _Parser:
@@ -280,7 +281,7 @@ class _Builder:
     """Builds blocks of instances. Their number is limited: a few lines can define millions."""
 
     def __init__(self, limits: ReadLimits, name: str) -> None:
-        self._limits, self._file, self._count = limits, name, 0
+        self._limits, self._file, self._count, self._chars = limits, name, 0, 0
 
     def build_block(self, one: Instance, defaults: dict[str, str]) -> RegisterBlock:
         given = self._inherit(one, defaults)
@@ -326,6 +327,9 @@ class _Builder:
     def _inherit(self, one: Instance, defaults: dict[str, str]) -> dict[str, str]:
         self._count += 1
         self._limits.check_elements(self._count, INSTANCES_PER_SECOND, "SystemRDL", self._file)
+        self._chars += sum(map(len, one.component.properties.values()))
+        self._chars += sum(len(text) for value in one.component.values for text in value)
+        self._limits.check_chars(self._chars, self._file)
         return {**defaults, **one.component.defaults}
 
 

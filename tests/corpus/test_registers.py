@@ -297,6 +297,28 @@ def test_long_chains_of_macros_of_systemrdl_are_followed() -> None:
     assert "| F | 7:0 | 8'h3C |" in read_document(text.encode(), "chain.rdl", LIMITS).markdown
 
 
+def test_components_of_systemrdl_under_every_condition_are_read() -> None:
+    text = b"""`ifdef NARROW
+enum mode_e { OFF = 1'd0; };
+reg r_t { regwidth = 8; field { encode = mode_e; } F[3:0] = 0; };
+`else
+enum mode_e { ON = 1'd1; };
+reg r_t { regwidth = 16; field { encode = mode_e; } F[7:0] = 0; };
+reg unused_t { field {} G[1:0]; };
+`endif
+addrmap top { r_t R @ 0x10; };
+"""
+    markdown = read_document(text, "both.rdl", LIMITS).markdown
+    for row in (
+        "| R | 0x10 | 8 |",
+        "| R | 0x10 | 16 |",
+        "| F | 3:0 | 0 | 1'd0 = OFF |",
+        "| F | 7:0 | 0 | 1'd0 = OFF; 1'd1 = ON |",
+    ):
+        assert row in markdown
+    assert markdown.count("## R\n") == 2 and "unused_t" in markdown
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -310,6 +332,15 @@ def test_long_chains_of_macros_of_systemrdl_are_followed() -> None:
 def test_malformed_systemrdl_is_refused_with_the_reason(data: bytes, why: str) -> None:
     with pytest.raises(UnreadableDocument, match=why):
         read_document(data, "x.rdl", LIMITS)
+
+
+def test_systemrdl_types_with_many_definitions_that_are_used_often_are_refused() -> None:
+    field = " field { encode = e; } F[0:0];"
+    enum = "enum e { A = 1; B = 2; };" * 2_000 + f"addrmap top {{ reg {{ {field * 2_000} }} R; }};"
+    register = "reg r { field {} F[0:0]; };" * 2_000 + "addrmap top {" + " r R;" * 2_000 + "};"
+    for text in (enum, register):
+        with pytest.raises(UnreadableDocument, match="too large"):
+            read_document(text.encode(), "bomb.rdl", ReadLimits(memory_mb=512))
 
 
 def test_systemrdl_that_defines_millions_of_registers_is_refused() -> None:

@@ -77,6 +77,11 @@ def split_source(text: str, hold_code: Callable[[str, str], str], hold_inline: C
     before, begin, after = rest.partition("\\begin{document}")
     source.preamble, source.body = (before, after) if begin else (rest, rest)
     source.body = source.body.partition("\\end{document}")[0]
+    if begin:  # some classes have the abstract before it
+        rest, opening, after = source.preamble.partition("\\begin{abstract}")
+        abstract, closing, after = after.partition("\\end{abstract}")
+        if closing:
+            source.preamble, source.body = rest + after, f"{opening}{abstract}{closing}\n{source.body}"
     return source
 
 

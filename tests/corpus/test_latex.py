@@ -98,9 +98,10 @@ def test_a_part_of_a_latex_document_is_read_without_a_preamble() -> None:
 
 def test_text_before_the_document_is_read_below_its_title() -> None:
     before = r"\title{Core}\subtitle{Type three}\author{Ann}\author{Ben}\abstract{It must \emph{never} be opened.}"
+    before += "\n\\begin{abstract}\nWear gloves.\n\\end{abstract}"
     text = before + "\n\\begin{document}\n\\maketitle\nText.\n\\end{document}\n"
     read, ledger = read_with_ledger(text.encode(), "core.tex", LIMITS)
-    assert read.markdown == "# Core\n\nType three\n\nAnn, Ben\n\nIt must never be opened.\n\nText.\n"
+    assert read.markdown == "# Core\n\nType three\n\nAnn, Ben\n\nIt must never be opened.\n\nWear gloves.\n\nText.\n"
     assert not ledger.shortfall
 
 

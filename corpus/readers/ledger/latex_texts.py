@@ -81,6 +81,7 @@ def read_latex_texts(data: bytes) -> Iterator[SourceText]:
         yield SourceText("preamble", "text", preamble, rules.MARKUP)
         for found in _HEAD.finditer(preamble):
             yield from _split_text(found[1])
+        yield from _split_text(preamble.partition("\\begin{abstract}")[2].partition("\\end{abstract}")[0])
     yield from _split_text(body)
 
 

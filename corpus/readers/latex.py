@@ -13,7 +13,7 @@ from typing import Any
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import latex_grammar as grammar
-from argot.corpus.readers.latex_source import LatexSource, find_argument, split_source
+from argot.corpus.readers.latex_source import LatexSource, find_arguments, split_source
 from argot.corpus.readers.latex_tables import LatexTable
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.corpus.readers.source_code import read_source_code
@@ -28,7 +28,8 @@ _PARSING_FACTOR = 20
 _MAX_NAMES_CHARS = 300
 _BLOCK = re.compile(r"\0b(\d+)\0")
 _INLINE = re.compile(r"\0i(\d+)\0")
-_FENCE = re.compile(r"`{3,}")
+_HELD = re.compile(r"\0[bi](\d+)\0")
+_TICKS = re.compile(r"`+")
 _RAISED = str.maketrans("0123456789+-–", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _MATH = re.compile(r"(?:equation|align|gather|multline|flalign|alignat|eqnarray|displaymath|math|dmath|split)\*?")
 _PLAIN_MATH = frozenset({"equation", "equation*", "displaymath", "math", "dmath"})
@@ -72,6 +73,7 @@ class LatexWriter:
     def __init__(self, limits: ReadLimits, name: str) -> None:
         self._limits, self._name = limits, name
         self._held: list[str] = []
+        self._taken: set[str] = set()
         self._included: dict[str, None] = {}
         self._source = LatexSource()
         self._grammar: Any = None
@@ -84,10 +86,17 @@ class LatexWriter:
         self._source = source = split_source(text, self._hold_code, self._hold_inline)
         self._grammar = grammar.build_grammar(source.commands)
         whole = source.preamble if source.preamble is source.body else source.preamble + source.body
-        head = [self._write_line(self._parse(find_argument(whole, one))) for one in ("title", "author", "date")]
+        title = "".join(self._write_head(whole, "title")[:1])
+        before = source.preamble if whole is not source.body else ""
+        # Of these commands, only known ones are left out of the text.
+        head = [", ".join(self._write_head(whole if grammar.is_known(one) else before, one)) for one in grammar.HEAD]
         body = self._finish(self._write(self._parse(source.body)))
-        shown = [f"# {head[0]}" if head[0] else "", *(one.replace(" , ", ", ") for one in head[1:]), body]
-        return head[0], "\n\n".join(filter(None, shown)).strip("\n") + "\n"
+        shown = [f"# {title}" if title else "", *head, body]
+        return title, "\n\n".join(filter(None, shown)).strip("\n") + "\n"
+
+    def _write_head(self, text: str, command: str) -> list[str]:
+        lines = (self._write_line(self._parse(one)).replace(" , ", ", ") for one in find_arguments(text, command))
+        return list(filter(None, lines))
 
     def list_warnings(self) -> Iterator[str]:
         if self._included:
@@ -119,9 +128,10 @@ class LatexWriter:
                 yield node
                 continue
             given = [_read_raw(one) if one is not None else command.default or "" for one in _list_arguments(node)]
+            copied = sum(command.body.count(f"#{number}") * len(one) for number, one in enumerate(given, 1))
+            self._count_chars(_STEP_CHARS + copied)
             body = re.sub(r"#([1-9])", partial(_choose_argument, given), command.body)
-            self._steps += _STEP_CHARS + len(body) * (1 if body in self._parsed else _PARSING_FACTOR)
-            self._limits.check_chars(self._steps, self._name)
+            self._count_chars(len(body) * (1 if body in self._parsed else _PARSING_FACTOR))
             # What uses a part does so before the next one is asked for: its own use of the name is within this one.
             self._inside.add(name)
             yield from self._expand(self._parse(body))
@@ -147,17 +157,27 @@ class LatexWriter:
             case "LatexEnvironmentNode":
                 text = self._write_environment(node)
             case "LatexMacroNode":
-                text = _WRITERS.get(node.macroname, LatexWriter._write_other)(self, node, _list_arguments(node))
+                text = self._write_command(node)
             case "LatexSpecialsNode":
                 text = " " if node.specials_chars in ("~", "&") else grammar.read_sign(node) or ""
             case _:
                 text = ""
         return text
 
+    def _write_command(self, node: Any) -> str:
+        arguments = _list_arguments(node)
+        if not arguments and node.macroname in _WITH_ARGUMENTS:  # where the file ends after its name
+            return f"\\{node.macroname}"
+        return _WRITERS.get(node.macroname, LatexWriter._write_other)(self, node, arguments)
+
     def _write_math(self, node: Any) -> str:
         opening, closing = node.delimiters
-        inside = " ".join(node.latex_verbatim()[len(opening) :].removesuffix(closing).split())
+        inside = self._read_formula(node.latex_verbatim()[len(opening) :].removesuffix(closing))
         return f"${inside}$" if node.displaytype == "inline" else self._hold(f"$${inside}$$")
+
+    def _read_formula(self, text: str) -> str:
+        """Return a formula as it is written, on one line; the code in it without its marks."""
+        return " ".join(_HELD.sub(lambda found: self._take_held(found[1]).strip("`"), text).split())
 
     def _write_heading(self, node: Any, arguments: Sequence[Any]) -> str:
         heading = self._write_line(arguments[-1:])
@@ -245,14 +265,14 @@ class LatexWriter:
     def _write_environment(self, node: Any) -> str:
         name = node.environmentname
         if name in grammar.TABLES:
-            return self._hold(LatexTable(self._write_line).read(self._expand(node.nodelist)))
+            return self._hold(LatexTable(self._write_line, self._count_chars).read(self._expand(node.nodelist)))
         if name in grammar.LISTS or name == "thebibliography":
             return self._hold(self._write_list(node.nodelist, numbered="enum" in name))
         if _MATH.fullmatch(name):
             text = re.sub(r"\\label\s*\{[^{}]*\}", "", node.latex_verbatim())
             if name in _PLAIN_MATH:
                 text = text.removeprefix(f"\\begin{{{name}}}").removesuffix(f"\\end{{{name}}}")
-            return self._hold(f"$${' '.join(text.split())}$$")
+            return self._hold(f"$${self._read_formula(text)}$$")
         # The name of a theorem; where a figure stands is no text.
         given = [] if name in grammar.ENVIRONMENTS else [one for one in _list_arguments(node) if one is not None]
         return self._hold(self._finish(self._write([*given, *([_Characters(": ")] if given else []), *node.nodelist])))
@@ -262,7 +282,7 @@ class LatexWriter:
         for node in self._expand(nodes):
             name = getattr(node, "macroname", "")
             if name == "bibitem":
-                items.append((f"[{_read_raw(_list_arguments(node)[-1])}]", []))
+                items.append((f"[{''.join(map(_read_raw, _list_arguments(node)[-1:]))}]", []))
             elif name == "item":
                 label = self._write_line([one for one in _list_arguments(node) if one is not None])
                 items.append((f"{label.rstrip(':')}:" if re.search(r"\w", label) else "", []))
@@ -280,11 +300,16 @@ class LatexWriter:
         return f"\n\n\0b{len(self._held) - 1}\0\n\n" if block.strip() else ""
 
     def _hold_code(self, code: str, language: str) -> str:
-        fence = "`" * max([3, *(len(found) + 1 for found in _FENCE.findall(code))])
+        fence = "`" * max([3, *(len(found) + 1 for found in _TICKS.findall(code))])
         return self._hold(f"{fence}{language}\n{code.strip(chr(10)).rstrip()}\n{fence}")
 
     def _hold_inline(self, code: str) -> str:
-        self._held.append(f"`{code}`")
+        """Hold code of a line. Three ticks at the start of a line would begin a block, so it has one or two."""
+        found = {len(one) for one in _TICKS.findall(code)}
+        if {1, 2} <= found:
+            return self._hold_code(code, "")
+        ticks = "``" if 1 in found else "`"
+        self._held.append(f"{ticks} {code} {ticks}" if code.strip("`") != code else f"{ticks}{code}{ticks}")
         return f"\0i{len(self._held) - 1}\0"
 
     def _finish(self, text: str) -> str:
@@ -292,12 +317,23 @@ class LatexWriter:
         blocks: list[str] = []
         for number, part in enumerate(_BLOCK.split(text)):
             if number % 2:
-                blocks.append(self._held[int(part)])
+                blocks.append(self._take_held(part))
                 continue
             lines = [re.sub(r"^(?=[#>|])", r"\\", " ".join(line.split())) for line in part.split("\n")]
             prose = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
-            blocks.append(_INLINE.sub(lambda found: self._held[int(found[1])], prose))
+            blocks.append(_INLINE.sub(lambda found: self._take_held(found[1]), prose))
         return "\n\n".join(filter(None, blocks))
+
+    def _take_held(self, number: str) -> str:
+        """Return what is held. It counts as more text only if it is used again, as an argument of a command."""
+        if number in self._taken:
+            self._count_chars(len(self._held[int(number)]))
+        self._taken.add(number)
+        return self._held[int(number)]
+
+    def _count_chars(self, count: int) -> None:
+        self._steps += count
+        self._limits.check_chars(self._steps, self._name)
 
 
 def _list_arguments(node: Any) -> list[Any]:
@@ -320,6 +356,9 @@ def _choose_argument(given: Sequence[str], found: re.Match[str]) -> str:
     return given[number] if number < len(given) else found[0]
 
 
+_WITH_ARGUMENTS = frozenset(
+    {*grammar.INPUTS, *grammar.CITATIONS, *grammar.REFERENCES, "url", "path", "href", "si", "unit"}
+)
 _WRITERS: Mapping[str, Callable[[LatexWriter, Any, Sequence[Any]], str]] = {
     **dict.fromkeys(grammar.UNSEEN, LatexWriter._write_nothing),
     **dict.fromkeys(grammar.SIGNS, LatexWriter._write_sign),

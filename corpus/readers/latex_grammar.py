@@ -19,6 +19,8 @@ LISTS = frozenset({"itemize", "enumerate", "description", "compactitem", "compac
 TABLES = frozenset(
     {"tabular", "tabular*", "tabularx", "tabulary", "tabu", "longtable", "longtabu", "supertabular", "tblr", "longtblr"}
 )
+HEAD = ("subtitle", "author", "affil", "affiliation", "institute", "date", "abstract", "keywords")
+"""Commands before the text that are shown below its title, in this order."""
 CITATIONS = frozenset(
     {
         "cite", "citet", "citep", "citealt", "citealp", "citeauthor", "citeyear", "citeyearpar", "Citet", "Citep",
@@ -30,7 +32,7 @@ INPUTS = frozenset({"input", "include", "subfile", "lstinputlisting", "verbatimi
 BOXES = frozenset(
     {
         "textcolor", "colorbox", "fcolorbox", "parbox", "makebox", "framebox", "raisebox", "resizebox", "scalebox",
-        "rotatebox", "multicolumn", "multirow",
+        "rotatebox", "multicolumn", "multirow", "mintinline",
     }
 )  # fmt: skip
 """Commands whose last argument alone is text."""
@@ -127,6 +129,7 @@ _OTHERS = {
     "item": "[",
     "\\": "*[",
     "parbox": "[[[{{",
+    "mintinline": "[{{",
     "makebox": "[[{",
     "framebox": "[[{",
     "raisebox": "{[[{",

@@ -12,14 +12,23 @@ from argot.corpus.readers.pipe_tables import join_headers, render_pipe_table
 
 _ROW_ENDS = frozenset({"\\", "tabularnewline", "cr"})
 _MAX_SPAN = 100
+_MAX_HEADER_CHARS = 200
+"""Characters of a text that each of the columns below it repeats; a longer one is no name."""
+_RULE_PLACE = re.compile(r"(?:\[[^\]]*\])?(?:\((?:[lr]|\{[^{}]*\})*\)?)?(?P<columns>\{\d+-\d+\})?")
+"""The options of `\\cmidrule`, or their beginning: `[1pt](lr){2-3}`."""
+_CELL_CHARS = len(" | ")
 Write = Callable[[Sequence[Any]], str]
 
 
 @dataclass(slots=True)
 class LatexTable:
-    """A table as it is read. `spans`: for a column the text that goes on below, and for how many rows."""
+    """A table as it is read. `spans`: for a column the text that goes on below, and for how many rows.
+
+    `count_chars` is told of text that is repeated, and stops what repeats too much.
+    """
 
     write: Write
+    count_chars: Callable[[int], None]
     rows: list[list[str]] = field(default_factory=list)
     headers: int = 0
     captions: list[str] = field(default_factory=list)
@@ -30,7 +39,7 @@ class LatexTable:
 
     def read(self, nodes: Iterable[Any]) -> str:
         """Return the table as Markdown."""
-        after_rule = False
+        rule: str | None = None
         for node in nodes:
             name = getattr(node, "macroname", "")
             if getattr(node, "specials_chars", "") == "&":
@@ -43,11 +52,12 @@ class LatexTable:
                 self._mark_rule(name)
             elif name in ("endfirsthead", "endhead", "endfoot", "endlastfoot"):
                 self._end_part(name)
-            elif not (after_rule and re.match(r"\(|\{\d+-\d+\}$", node.latex_verbatim().strip())):
-                self._nodes.append(node)
-                after_rule = False
+            elif rule is not None and (place := _RULE_PLACE.fullmatch(rule + node.latex_verbatim().strip())):
+                rule = None if place["columns"] else place[0]
                 continue
-            after_rule = name == "cmidrule" or (after_rule and not name)
+            else:
+                self._nodes.append(node)
+            rule = "" if name == "cmidrule" else None
         self._end_row()
         table = render_pipe_table(join_headers([*self.rows, *self._last], self.headers or 1))
         return "\n\n".join(filter(None, [*self.captions, table]))
@@ -61,7 +71,10 @@ class LatexTable:
             self.spans[len(self._cells)] = (text, rows)
         self._cells.append(text)
         # What stands above several columns belongs to each of their names.
-        self._cells += ["" if self.headers else text] * (_read_number(wide, 0) - 1 if wide is not None else 0)
+        repeated = "" if self.headers or len(text) > _MAX_HEADER_CHARS else text
+        more = _read_number(wide, 0) - 1 if wide is not None else 0
+        self.count_chars(more * (len(repeated) + _CELL_CHARS))
+        self._cells += [repeated] * more
 
     def _end_row(self) -> None:
         self._end_cell()
@@ -70,6 +83,7 @@ class LatexTable:
             return
         for column, (text, left) in list(self.spans.items()):
             if column < len(row) and not row[column]:
+                self.count_chars(len(text))
                 row[column] = text
             self.spans[column] = (text, left - 1)
             if left <= 1:
@@ -94,5 +108,6 @@ class LatexTable:
 
 def _read_number(node: Any, argument: int) -> int:
     """Return the number of columns or rows that a cell spans; at least 1."""
-    found = re.search(r"\d{1,3}", node.nodeargd.argnlist[argument].latex_verbatim())
+    arguments = node.nodeargd.argnlist if node.nodeargd is not None else None
+    found = re.search(r"\d{1,3}", arguments[argument].latex_verbatim()) if arguments else None
     return max(1, min(_MAX_SPAN, int(found[0]))) if found else 1

@@ -18,6 +18,11 @@ _MAX_DEPTH = 20
 ELEMENTS_PER_SECOND = 5_000
 _MAX_ELEMENTS = 1_024
 """Elements of an array that are listed; a few bytes can declare billions."""
+_MAX_TAG_CHARS = 100
+"""Characters of a tag that are shown; each text repeats those above it."""
+_MAX_DIGITS = 80
+"""Characters of a number: one of 64 bits in binary, with its prefix and separators, has fewer."""
+_BITS = re.compile(r"[0-9]{1,9}(?::[0-9]{1,9})?")
 _BLOCKS = frozenset({"peripheral", "cluster", "memoryMap", "addressBlock", "registerFile", "bank"})
 
 
@@ -25,14 +30,27 @@ def read_svd_blocks(root: _Element, name: str, limits: ReadLimits) -> list[Regis
     """Read a device with its peripherals.
 
     Raises:
-        UnreadableDocument: its arrays have too many elements to list.
+        UnreadableDocument: its arrays have too many elements to list, or too long names.
     """
-    count = sum(len(_list_indexes(one)) for one in root.iter() if isinstance(one.tag, str))
-    limits.check_elements(count, ELEMENTS_PER_SECOND, "array", name)
+    _check_arrays(root, name, limits)
     device = RegisterBlock(_get(root, "name") or "Device", _get(root, "description"))
     device.more = _list_others(root, {"name", "description", "peripherals"})
     device.blocks = [_read_svd_block(one, 0) for one in _find(root, "peripherals", "peripheral")]
     return [device]
+
+
+def _check_arrays(root: _Element, name: str, limits: ReadLimits) -> None:
+    count = chars = 0
+    for one in root.iter():
+        if not isinstance(one.tag, str) or not (indexes := _list_indexes(one)):
+            continue
+        count += len(indexes)
+        limits.check_elements(count, ELEMENTS_PER_SECOND, "array", name)
+        shown = _get(one, "name")
+        start = _get(one, "addressOffset") or _get(one, "baseAddress")
+        each = len(shown) + len(start)
+        chars += each * len(indexes) + shown.count("%s") * sum(len(index) for index, _ in indexes)
+        limits.check_chars(chars, name)
 
 
 def _read_svd_block(element: _Element, depth: int) -> RegisterBlock:
@@ -72,11 +90,8 @@ def _list_elements(element: _Element, name: str, start: str) -> Elements:
 
 def _list_indexes(element: _Element) -> list[tuple[str, int]]:
     """List the index of each element of an array and its offset, in the units of the array's address."""
-    try:
-        count, step = int(_get(element, "dim") or "0", 0), int(_get(element, "dimIncrement") or "0", 0)
-    except ValueError:
-        return []
-    if not 0 < count <= _MAX_ELEMENTS:
+    count, step = _read_number(_get(element, "dim")), _read_number(_get(element, "dimIncrement") or "0")
+    if count is None or step is None or not 0 < count <= _MAX_ELEMENTS:
         return []
     said = _get(element, "dimIndex")
     names = [one.strip() for one in said.split(",")]
@@ -91,10 +106,10 @@ def _list_indexes(element: _Element) -> list[tuple[str, int]]:
 
 def _add_offset(start: str, offset: int) -> str:
     """Add to an address in its own notation; to one that is no number, such as a parameter, in words."""
-    try:
-        total = int(start or "0", 0) + offset
-    except ValueError:
+    first = _read_number(start or "0")
+    if first is None:
         return f"{start} + {offset:#x}"
+    total = first + offset
     if not start.lower().startswith("0x"):
         return str(total)
     digits = f"{total:0{len(start) - 2}x}"
@@ -105,7 +120,7 @@ def _read_svd_fields(element: _Element) -> list[RegisterField]:
     """Read a field; of an array of fields each one, below the row of the array."""
     field = _read_svd_field(element)
     indexes = _list_indexes(element) if "%s" in field.name else []
-    bits = [int(one) for one in field.bits.split(":") if one.isdigit()]
+    bits = [int(one) for one in field.bits.split(":")] if _BITS.fullmatch(field.bits) else []
     elements = [
         replace(field, name=field.name.replace("%s", index), bits=":".join(str(bit + step) for bit in bits))
         for index, step in indexes
@@ -186,7 +201,7 @@ def _read_resets(element: _Element) -> str:
 
 
 def _name(element: _Element) -> str:
-    return str(element.tag).rpartition("}")[2]
+    return str(element.tag).rpartition("}")[2][:_MAX_TAG_CHARS]
 
 
 def _find(element: _Element, *path: str) -> list[_Element]:
@@ -231,11 +246,18 @@ def _join_description(description: str, more: Properties) -> str:
     return " ".join(filter(None, [description, *(f"{name}: {value}." for name, value in more)]))
 
 
+def _read_number(text: str) -> int | None:
+    """Read a number as `16` or `0x10`; None if it is none, such as a parameter, or longer than any address."""
+    try:
+        return int(text, 0) if len(text) <= _MAX_DIGITS else None
+    except ValueError:
+        return None
+
+
 def _count_bits(offset: str, width: str) -> str:
     """Return the bits of a field as `7:4`; an offset that is no number, such as a parameter, as it is."""
-    try:
-        low, count = int(offset, 0), int(width or "1", 0)
-    except ValueError:
+    low, count = _read_number(offset), _read_number(width or "1")
+    if low is None or count is None:
         return f"{offset} +: {width}" if offset else ""
     return _format_bits(str(low + count - 1), str(low))
 

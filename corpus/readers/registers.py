@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.pipe_tables import render_pipe_table
 
 _MAX_HEADING_LEVEL = 6
@@ -57,9 +58,31 @@ class RegisterBlock:
     elements: Elements = field(default_factory=list)
 
 
-def write_register_blocks(blocks: Sequence[RegisterBlock]) -> str:
-    """Write blocks as Markdown. Headings carry the names of the blocks around a register: `UART0.CTRL`."""
+def write_register_blocks(blocks: Sequence[RegisterBlock], limits: ReadLimits, name: str) -> str:
+    """Write blocks as Markdown. Headings carry the names of the blocks around a register: `UART0.CTRL`.
+
+    Raises:
+        UnreadableDocument: it would be too much text; arrays and types repeat what is written once in the file.
+    """
+    total = 0
+    for count in (count for block in blocks for count in _count_chars(block, 0)):
+        total += count
+        limits.check_chars(total, name)
     return "\n\n".join(part for block in blocks for part in _write_block(block, (), 1) if part) + "\n"
+
+
+def _count_chars(block: RegisterBlock, around: int) -> Iterator[int]:
+    """Yield about how many characters each part of a block takes; `around`: those of the names of blocks around it."""
+    path = around + len(block.name)
+    yield path + len(block.description)
+    yield from (len(name) + len(value) for name, value in (*block.more, *block.elements))
+    for one in block.registers:
+        yield path + len(one.name) + len(one.description)
+        yield from (sum(map(len, cells)) for cells in _list_rows(one))
+        yield from (len(name) + len(value) for name, value in (*one.more, *one.elements))
+        yield from (sum(map(len, _list_field_cells(field))) for field in one.fields)
+    for inner in block.blocks:
+        yield from _count_chars(inner, path)
 
 
 def _write_block(block: RegisterBlock, around: tuple[str, ...], level: int) -> Iterator[str]:

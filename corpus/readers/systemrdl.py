@@ -7,8 +7,8 @@ applied.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
@@ -65,28 +65,30 @@ def read_systemrdl(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument
     if not blocks:
         raise UnreadableDocument(name, "no SystemRDL: it defines no addrmap, regfile or reg")
     title = blocks[0].name or name_without_suffix(name)
-    return ParsedDocument(title, write_register_blocks(blocks), RDL_TYPE, warnings=tuple(parser.list_warnings()))
+    markdown = write_register_blocks(blocks, limits, name)
+    return ParsedDocument(title, markdown, RDL_TYPE, warnings=tuple(parser.list_warnings()))
 
 
 class _Parser:
     def __init__(self, text: str, name: str, limits: ReadLimits) -> None:
-        self._file = name
+        self._file, self._limits, self._count = name, limits, 0
         self._text = text
         reader = TokenReader(name, limits)
         reader.read(text)
         self._tokens, self._included = reader.tokens, reader.included
         self._unknown: dict[str, None] = {}
         self._at = 0
-        self._scopes: list[dict[str, Component]] = [{}]
+        self._scopes: list[dict[str, list[Component]]] = [{}]
+        """Components by name; one name has several if each condition (`ifdef) defines another."""
 
     def parse_file(self) -> list[Instance]:
         """Return the components that stand in none: definitions that nothing uses stand for themselves."""
         root = Component("root")
         while self._at < len(self._tokens):
             self._parse_statement(root, 0)
-        parts = [part for one in self._scopes[0].values() for part in one.parts]
-        used = {id(one) for one in _iter_components([*root.parts, *parts])}
-        unused = [one for one in self._scopes[0].values() if id(one) not in used and one.kind in (*_BLOCK_KINDS, "reg")]
+        defined = [one for several in self._scopes[0].values() for one in several]
+        used = {id(one) for one in _iter_components([*root.parts, *(part for one in defined for part in one.parts)])}
+        unused = [one for one in defined if id(one) not in used and one.kind in (*_BLOCK_KINDS, "reg")]
         return [*root.parts, *(Instance(one, one.name) for one in unused)]
 
     def list_warnings(self) -> Iterator[str]:
@@ -112,7 +114,7 @@ class _Parser:
         elif word == "default":
             name = self._next()
             _add_value(owner.defaults, name, self._parse_value())
-        elif (known := self._find(word)) is not None and re.match(r"[\w\\#]", self._peek() or "") is not None:
+        elif (known := self._find(word)) and re.match(r"[\w\\#]", self._peek() or "") is not None:
             self._parse_instances(known, owner)
         else:
             self._parse_property(word, owner)
@@ -138,13 +140,13 @@ class _Parser:
         self._scopes.pop()
         self._expect("}")
         if component.name:
-            self._scopes[-1][component.name] = component
+            self._scopes[-1].setdefault(component.name, []).append(component)
         while self._peek() in ("external", "internal"):
             self._at += 1
         if self._peek() == ";":
             self._at += 1
         else:
-            self._parse_instances(component, owner)
+            self._parse_instances([component], owner)
 
     def _parse_enum(self) -> None:
         enum = Component("enum", self._next())
@@ -162,21 +164,22 @@ class _Parser:
             while self._peek() in (";", ","):
                 self._at += 1
         self._expect("}")
-        self._scopes[-1][enum.name] = enum
+        self._scopes[-1].setdefault(enum.name, []).append(enum)
 
-    def _parse_instances(self, component: Component, owner: Component) -> None:
-        """Parse the names of instances: `EN[7:4] = 0, CH[8] @ 0x10 += 4;`."""
+    def _parse_instances(self, components: Sequence[Component], owner: Component) -> None:
+        """Parse the names of instances: `EN[7:4] = 0, CH[8] @ 0x10 += 4;`. Each is one of each of the components."""
         while True:
             if self._peek() == "#":
                 self._skip_bracket("(", ")")
-            one = Instance(component, self._next())
+            one = Instance(components[0], self._next())
             while self._peek() == "[":
                 one.bits += f"{'][' if one.bits else ''}{self._skip_bracket('[', ']')}"
             one.reset = self._take_until(",", ";", "@")[1:].strip() if self._peek() == "=" else ""
             one.address = self._take_until(",", ";")[1:].strip() if self._peek() == "@" else ""
             if self._peek() in ("+=", "%="):
                 one.address = self._take_until(",", ";")
-            owner.parts.append(one)
+            self._count_parts(len(components))
+            owner.parts += [replace(one, component=component) for component in components]
             if self._next() != ",":
                 return
 
@@ -190,14 +193,20 @@ class _Parser:
             name = f"{name} {self._next()}"
         value = self._parse_value()
         _add_value(owner.properties, name, value)
-        if name == "encode" and (enum := self._find(value)) is not None:
-            owner.values = enum.values
+        if name == "encode" and (enums := self._find(value)):
+            self._count_parts(sum(len(enum.values) for enum in enums))
+            owner.values = [entry for enum in enums for entry in enum.values]
 
     def _parse_value(self) -> str:
         value = self._take_until(";", "}")
         if self._peek() == ";":
             self._at += 1
         return value.removeprefix("=").strip() or "true"
+
+    def _count_parts(self, count: int) -> None:
+        """Count parts and values, which each definition of a type gives every one that uses it."""
+        self._count += count
+        self._limits.check_elements(self._count, INSTANCES_PER_SECOND, "SystemRDL", self._file)
 
     # -- tokens --
 
@@ -243,8 +252,8 @@ class _Parser:
         self._expect(closing)
         return inside.replace(" ", "")
 
-    def _find(self, name: str) -> Component | None:
-        return next((scope[name] for scope in reversed(self._scopes) if name in scope), None)
+    def _find(self, name: str) -> list[Component]:
+        return next((scope[name] for scope in reversed(self._scopes) if name in scope), [])
 
 
 def _add_value(properties: dict[str, str], name: str, value: str) -> None:
@@ -280,7 +289,7 @@ class _Builder:
     """Builds blocks of instances. Their number is limited: a few lines can define millions."""
 
     def __init__(self, limits: ReadLimits, name: str) -> None:
-        self._limits, self._file, self._count = limits, name, 0
+        self._limits, self._file, self._count, self._chars = limits, name, 0, 0
 
     def build_block(self, one: Instance, defaults: dict[str, str]) -> RegisterBlock:
         given = self._inherit(one, defaults)
@@ -326,6 +335,9 @@ class _Builder:
     def _inherit(self, one: Instance, defaults: dict[str, str]) -> dict[str, str]:
         self._count += 1
         self._limits.check_elements(self._count, INSTANCES_PER_SECOND, "SystemRDL", self._file)
+        self._chars += sum(map(len, one.component.properties.values()))
+        self._chars += sum(len(text) for value in one.component.values for text in value)
+        self._limits.check_chars(self._chars, self._file)
         return {**defaults, **one.component.defaults}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from argot.corpus.read_limits import ReadLimits
@@ -31,28 +32,46 @@ class TokenReader:
     tokens: list[tuple[str, int]] = field(default_factory=list)
     included: list[str] = field(default_factory=list)
     """Files that it includes, as written."""
+    _names: set[str] = field(default_factory=set)
     _macros: dict[str, str] = field(default_factory=dict)
-    _steps: int = 0
+    _inside: list[tuple[str, Iterator[re.Match[str]]]] = field(default_factory=list)
+    """The macros that are being replaced, the outermost first, and what is left of their texts."""
 
-    def read(self, text: str, start: int | None = None, inside: frozenset[str] = frozenset()) -> None:
-        """Add the tokens of a text. `start`, `inside`: where the macros are used whose text this is, and their names.
+    def read(self, text: str) -> None:
+        """Add the tokens of a file.
 
         Raises:
-            UnreadableDocument: it has too many tokens, or its macros stand for too many.
+            UnreadableDocument: it has too many tokens, or its macros stand for too many or too much text.
         """
-        for found in _TOKEN.finditer(text):
-            self._steps += 1
-            self.limits.check_elements(self._steps, TOKENS_PER_SECOND, "SystemRDL", self.name)
-            token, at = found[0], found.start() if start is None else start
+        chars = 0
+        for steps, (found, at) in enumerate(self._iter_matches(text), 1):
+            self.limits.check_elements(steps, TOKENS_PER_SECOND, "SystemRDL", self.name)
+            token = found[0]
             macro = token[1:] if token[0] == "`" else ""
+            if self._inside:
+                chars += len(token)
+                self.limits.check_chars(chars, self.name)
             if found["define"] is not None:
                 self._define(found["macro"], found["body"])
             elif found["include"] is not None:
                 self.included.append(found["file"].strip().strip('"<>'))
-            elif macro in self._macros and macro not in inside:
-                self.read(self._macros[macro], at, inside | {macro})
+            elif macro in self._macros and macro not in self._names:
+                self._names.add(macro)
+                self._inside.append((macro, _TOKEN.finditer(self._macros[macro])))
             elif found["blank"] is None and found["directive"] is None:
                 self.tokens.append((token, at))
+
+    def _iter_matches(self, text: str) -> Iterator[tuple[re.Match[str], int]]:
+        """Yield what stands in a file and in its macros, each with the offset in the file where it is used."""
+        for outer in _TOKEN.finditer(text):
+            yield outer, outer.start()
+            while self._inside:
+                name, rest = self._inside[-1]
+                if (found := next(rest, None)) is not None:
+                    yield found, outer.start()
+                else:
+                    self._names.discard(name)
+                    self._inside.pop()
 
     def _define(self, name: str, body: str) -> None:
         # A bracket that follows the name at once holds parameters.

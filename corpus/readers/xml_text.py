@@ -35,9 +35,9 @@ def read_xml(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         return _keep_written(data, name, limits)
     kind = _name_tag(root)
     if kind == "device" and root.find("peripherals") is not None:
-        return _write_registers(read_svd_blocks(root, name, limits), name)
+        return _write_registers(read_svd_blocks(root, name, limits), limits, name)
     if kind in ("component", "registerDefinitions") and "}" in str(root.tag):
-        return _write_registers(read_ipxact_blocks(root), name)
+        return _write_registers(read_ipxact_blocks(root), limits, name)
     if kind in _DITA_ROOTS and root.find("title") is not None:
         markdown = "\n\n".join(part for part in _write_topic(root, 1) if part.strip()) + "\n"
         return ParsedDocument(_join_text(root.find("title")) or name_without_suffix(name), markdown, XML_TYPE)
@@ -65,9 +65,9 @@ def _keep_written(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     return ParsedDocument(kept.title, kept.markdown, XML_TYPE, pages=kept.pages)
 
 
-def _write_registers(blocks: list[RegisterBlock], name: str) -> ParsedDocument:
+def _write_registers(blocks: list[RegisterBlock], limits: ReadLimits, name: str) -> ParsedDocument:
     title = blocks[0].name if blocks else name_without_suffix(name)
-    return ParsedDocument(title, write_register_blocks(blocks), XML_TYPE)
+    return ParsedDocument(title, write_register_blocks(blocks, limits, name), XML_TYPE)
 
 
 # -- DITA ------------------------------------------------------------------------------------------------------------

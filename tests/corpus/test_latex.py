@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import pytest
 
+from argot.corpus.chunking.headings import find_headings
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import read_document, read_with_ledger
 from argot.errors import UnreadableDocument
@@ -38,6 +39,11 @@ BODY_GOLD = [
         "- One\n\n  - Inner\n- Two",
     ),
     (r"H\textsubscript{2}O is 10\textsuperscript{-3}.", "H2O is 10⁻³."),
+    (r"Never \lstinline[language=C]{i % {2}} or \mintinline{c}{x %= 1}.", "Never `i % {2}` or `x %= 1`."),
+    (r"\verb|`| and \Verb!``x! are ticks.", "`` ` `` and ` ``x ` are ticks."),
+    (r"\[ x = \text{\verb|a_b|} \] \begin{equation} \verb|q| \end{equation}", "$$x = \\text{a_b}$$\n\n$$q$$"),
+    (r"\iffalse Two old words \else Exits stay \emph{open}. \fi Now.", "Exits stay open. Now."),
+    (r"\newcommand{\code}[1]{\lstinline{#1}}Set \code{i + 2}.", "Set i + 2."),
     (r"Now\iffalse some secret words that go\fi{} then.", "Now then."),
     (r"\begin{enumerate}\item Open V7." + "\n" + r"\item Wait.\end{enumerate}", "1. Open V7.\n2. Wait."),
     (r"\begin{description}\item[Valve] V7.\end{description}", "- Valve: V7."),
@@ -61,6 +67,12 @@ BODY_GOLD = [
         "| Port | Pressure min | Pressure max |\n| --- | --- | --- |\n| Inlet | 1 | 2 |\n| Inlet | 3 | 4 |",
     ),
     (
+        r"\begin{tabular}{lcc}\toprule & \multicolumn{2}{c}{Limit} \\ \cmidrule[1pt](l{3pt}r){2-3}"
+        "\n"
+        r"(V) & (A) & (W) \\ \midrule (x) & 1 & 2 \\ \end{tabular}",
+        "| (V) | Limit (A) | Limit (W) |\n| --- | --- | --- |\n| (x) | 1 | 2 |",
+    ),
+    (
         r"\begin{longtable}{ll}\caption{Values}\\ \hline Name & Value \\ \hline \endfirsthead \hline Name & Value \\"
         r" \hline \endhead a & 1 \\ b & 2 \\ \end{longtable}",
         "Values\n\n| Name | Value |\n| --- | --- |\n| a | 1 |\n| b | 2 |",
@@ -82,6 +94,62 @@ def test_latex_is_read_like_its_gold_standard(body: str, gold: str) -> None:
 def test_a_part_of_a_latex_document_is_read_without_a_preamble() -> None:
     read, _ = read_with_ledger(b"\\chapter{Bath}\nThe bath is hot.\n", "bath.tex", LIMITS)
     assert (read.title, read.markdown, read.warnings) == ("bath", "# Bath\n\nThe bath is hot.\n", ())
+
+
+def test_text_before_the_document_is_read_below_its_title() -> None:
+    before = r"\title{Core}\subtitle{Type three}\author{Ann}\author{Ben}\abstract{It must \emph{never} be opened.}"
+    before += "\n\\begin{abstract}\nWear gloves.\n\\end{abstract}"
+    text = before + "\n\\begin{document}\n\\maketitle\nText.\n\\end{document}\n"
+    read, ledger = read_with_ledger(text.encode(), "core.tex", LIMITS)
+    assert read.markdown == "# Core\n\nType three\n\nAnn, Ben\n\nIt must never be opened.\n\nWear gloves.\n\nText.\n"
+    assert not ledger.shortfall
+
+
+@pytest.mark.parametrize(
+    "lost", [r"\lstinline{i % 2} must never be zero", r"\iffalse a \else b c d e \fi", r"\verb|%| b c d e"]
+)
+def test_the_ledger_counts_what_follows_code_and_conditions(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("argot.corpus.readers.latex.LatexWriter._write_environment", lambda *_: "")
+    text = write_file(rf"\begin{{quote}}{lost}\end{{quote}} The end.")
+    assert read_with_ledger(text, "x.tex", LIMITS)[1].lost_words >= 4
+
+
+def test_headings_below_code_of_ticks_are_kept() -> None:
+    read = read_document(b"\\verb|`` and ` end|\n\n\\section{Next}\n\nText.\n", "x.tex", LIMITS)
+    assert [one.text for one in find_headings(read.markdown)] == ["Next"]
+    assert "`` and ` end" in read.markdown
+
+
+@pytest.mark.parametrize(
+    "name", ["cite", "href", "url", "ref", "input", "SI", "unit", "bibitem", "footnote", "multirow"]
+)
+def test_latex_that_ends_after_a_command_is_read(name: str) -> None:
+    assert "The rule" in read_document(f"The rule \\{name}".encode(), "x.tex", LIMITS).markdown
+
+
+def test_the_text_of_a_wide_cell_is_not_multiplied() -> None:
+    body = (r"\begin{tabular}{c}\multicolumn{99}{c}{" * 5 + "hello" + r"}\\\end{tabular}" * 5).encode()
+    assert len(read_document(body, "x.tex", LIMITS).markdown) < 100_000
+    with pytest.raises(UnreadableDocument, match="too much text"):
+        read_document(
+            rb"\begin{tabular}{c}" + rb"\multicolumn{99}{c}{word}\\ " * 500, "x.tex", ReadLimits(max_text_chars=100_000)
+        )
+
+
+@pytest.mark.parametrize("argument", ["word " * 3_000, r"\begin{verbatim}" + "word " * 3_000 + r"\end{verbatim}"])
+def test_latex_that_repeats_an_argument_is_refused_before_it_is_expanded(argument: str) -> None:
+    text = rf"\newcommand{{\a}}[1]{{{'#1 ' * 6_000}}} \a{{{argument}}}"
+    with pytest.raises(UnreadableDocument, match="too much text"):
+        read_document(text.encode(), "x.tex", ReadLimits(memory_mb=512, seconds=10))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [r"\lstinline[" * 60_000, r"\newcommand" + " " * 100_000, r"\title[" * 40_000, r"\begin{minted}[" * 30_000,
+     r"\newcommand\a[1][" * 20_000, r"\author{" * 30_000],
+)  # fmt: skip
+def test_patterns_of_latex_take_no_longer_for_what_is_left_open(text: str) -> None:
+    assert read_document(f"{text}x = 1".encode(), "x.tex", ReadLimits(seconds=10)).markdown
 
 
 def test_files_that_latex_includes_are_named_in_a_warning() -> None:

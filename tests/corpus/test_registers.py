@@ -166,6 +166,43 @@ def test_svd_arrays_with_too_many_elements_in_all_are_refused() -> None:
         read_document(write_svd(array * 500), "d.svd", LIMITS)
 
 
+@pytest.mark.parametrize(
+    "array",
+    [
+        "<register><name>R%s</name><dim>1024</dim><dimIncrement>4</dimIncrement>ABOUT</register>",
+        "<register><name>R</name><fields><field><name>F%s</name><lsb>0</lsb><msb>1</msb><dim>1024</dim>ABOUT</field>"
+        "</fields></register>",
+    ],
+)
+def test_svd_arrays_that_repeat_too_much_text_are_refused(array: str) -> None:
+    text = write_svd(array.replace("ABOUT", f"<description>{'word ' * 20_000}</description>"))
+    with pytest.raises(UnreadableDocument, match="too much text"):
+        read_document(text, "d.svd", ReadLimits(memory_mb=512))
+
+
+def test_names_of_svd_blocks_that_are_repeated_too_often_are_refused() -> None:
+    registers = write_array("R", "0", "") * 1_000
+    for text in (
+        write_svd(registers).replace(b"ADC", b"A" * 100_000),
+        write_svd(write_array("%s" * 50_000, "0", "<dim>1024</dim>")),
+    ):
+        with pytest.raises(UnreadableDocument, match="too much text"):
+            read_document(text, "d.svd", ReadLimits(memory_mb=512))
+
+
+@pytest.mark.parametrize("number", ["0x" + "f" * 5_000, "9" * 5_000, "²", "0x", "[²:0]", "1:2:3", "-"])
+def test_numbers_of_svd_that_cannot_be_understood_stay_as_they_are(number: str) -> None:
+    count = f"<dim>2</dim><dimIncrement>{number}</dimIncrement>"
+    place = f"<bitOffset>{number}</bitOffset><bitWidth>{number}</bitWidth>"
+    fields = (
+        f"<field><name>A%s</name><bitRange>{number}</bitRange><dim>2</dim></field>"
+        f"<field><name>B%s</name>{place}<dim>2</dim></field>"
+    )
+    text = write_svd(write_array("R%s", number, count, f"<fields>{fields}</fields>"))
+    markdown = read_document(text, "d.svd", LIMITS).markdown
+    assert "| R%s |" in markdown and "| A%s |" in markdown and "| B%s |" in markdown
+
+
 def test_ip_xact_is_read_as_tables() -> None:
     read = read_document(IPXACT, "timer.xml", LIMITS)
     assert read.title == "timer" and read.warnings == ()
@@ -245,6 +282,43 @@ def test_macros_of_systemrdl_that_grow_without_end_are_refused() -> None:
     assert "| F | `A:0 |" in read_document(circle.encode(), "circle.rdl", LIMITS).markdown
 
 
+def test_texts_that_macros_and_types_of_systemrdl_repeat_too_often_are_refused() -> None:
+    string = f'"{"w " * 50_000}"'
+    macro = f"`define S {string}\naddrmap x {{ desc = {'`S ' * 1_000}; reg {{ field {{}} F[0:0]; }} R; }};"
+    name = f"reg r {{ name = {string}; desc = {string}; }};\naddrmap x {{ {'r A; ' * 1_000} }};"
+    for text in (macro, name):
+        with pytest.raises(UnreadableDocument, match="too much text"):
+            read_document(text.encode(), "bomb.rdl", ReadLimits(memory_mb=512))
+
+
+def test_long_chains_of_macros_of_systemrdl_are_followed() -> None:
+    chain = "".join(f"`define M{number} `M{number + 1}\n" for number in range(3_000))
+    text = chain + "`define M3000 8'h3C\naddrmap top { reg { field { reset = `M0; } F[7:0]; } R; };"
+    assert "| F | 7:0 | 8'h3C |" in read_document(text.encode(), "chain.rdl", LIMITS).markdown
+
+
+def test_components_of_systemrdl_under_every_condition_are_read() -> None:
+    text = b"""`ifdef NARROW
+enum mode_e { OFF = 1'd0; };
+reg r_t { regwidth = 8; field { encode = mode_e; } F[3:0] = 0; };
+`else
+enum mode_e { ON = 1'd1; };
+reg r_t { regwidth = 16; field { encode = mode_e; } F[7:0] = 0; };
+reg unused_t { field {} G[1:0]; };
+`endif
+addrmap top { r_t R @ 0x10; };
+"""
+    markdown = read_document(text, "both.rdl", LIMITS).markdown
+    for row in (
+        "| R | 0x10 | 8 |",
+        "| R | 0x10 | 16 |",
+        "| F | 3:0 | 0 | 1'd0 = OFF |",
+        "| F | 7:0 | 0 | 1'd0 = OFF; 1'd1 = ON |",
+    ):
+        assert row in markdown
+    assert markdown.count("## R\n") == 2 and "unused_t" in markdown
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -258,6 +332,15 @@ def test_macros_of_systemrdl_that_grow_without_end_are_refused() -> None:
 def test_malformed_systemrdl_is_refused_with_the_reason(data: bytes, why: str) -> None:
     with pytest.raises(UnreadableDocument, match=why):
         read_document(data, "x.rdl", LIMITS)
+
+
+def test_systemrdl_types_with_many_definitions_that_are_used_often_are_refused() -> None:
+    field = " field { encode = e; } F[0:0];"
+    enum = "enum e { A = 1; B = 2; };" * 2_000 + f"addrmap top {{ reg {{ {field * 2_000} }} R; }};"
+    register = "reg r { field {} F[0:0]; };" * 2_000 + "addrmap top {" + " r R;" * 2_000 + "};"
+    for text in (enum, register):
+        with pytest.raises(UnreadableDocument, match="too large"):
+            read_document(text.encode(), "bomb.rdl", ReadLimits(memory_mb=512))
 
 
 def test_systemrdl_that_defines_millions_of_registers_is_refused() -> None:

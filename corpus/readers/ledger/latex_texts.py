@@ -25,6 +25,7 @@ _DOUBLE = (
     "raisebox",
     "rotatebox",
     "captionof",
+    "mintinline",
 )
 
 
@@ -34,19 +35,21 @@ def _join_names(names: Iterable[str]) -> str:
 
 _UNSEEN = [name for name in grammar.UNSEEN if name not in ("title", "author", "date") and grammar.takes_arguments(name)]
 _UNIT = re.compile(
-    rf"\\begin\{{(?P<code>{_join_names(CODE_ENVIRONMENTS)})\}}(?:{_OPTION})?(?P<body>.*?)(?:\\end\{{(?P=code)\}}|\Z)"
+    rf"\\(?:[vV]erb\*?|lstinline(?:{_OPTION})?|mintinline(?:{_OPTION})?{_GROUP})(?:(?P<mark>[^\w\s*{{\[])"
+    rf"(?P<line>[^\n]{{0,2000}}?)(?P=mark)|(?=\{{)(?P<group>{_GROUP}))"
+    rf"|\\begin\{{(?P<code>{_join_names(CODE_ENVIRONMENTS)})\}}(?:{_OPTION})?(?P<body>.*?)(?:\\end\{{(?P=code)\}}|\Z)"
     r"|(?P<math>\$\$.{1,4000}?\$\$|\$[^$\n]{1,2000}\$|\\\[.{1,4000}?\\\]|\\\(.{1,2000}?\\\)"
     r"|\\begin\{(?P<formula>(?:equation|align|gather|multline|flalign|alignat|eqnarray|displaymath)\*?)\}"
     r".{1,9000}?\\end\{(?P=formula)\})"
     r"|(?P<unseen>(?:%[^\n]*(?:\n[ \t]*(?!\n))?|\\begin\{comment\}.*?(?:\\end\{comment\}|\Z)"
-    r"|\\iffalse(?![A-Za-z]).*?(?:\\fi(?![A-Za-z])|\Z)"
+    r"|\\iffalse(?![A-Za-z]).*?(?:\\(?:fi|else)(?![A-Za-z])|\Z)"
     rf"|\\(?:begin|end)\s*\{{(?:{_join_names(grammar.ENVIRONMENTS)})\}}(?:{_OPTION}|{_GROUP})*"
     r"|\\(?:begin|end)\s*\{[^{}\n]*\}|\\endfirsthead.*?\\endhead"
     rf"|\\(?:(?:re)?newcommand|providecommand|[gex]?def){_END}[^\n]*"
     rf"|\\(?:{_join_names([*_UNSEEN, *grammar.INPUTS])}){_END}\*?(?:\s*(?:{_OPTION}|{_GROUP}))*"
     rf"|\\(?:{_join_names([*grammar.HEADINGS, 'caption', 'footnote'])}){_END}\*?\s*{_OPTION}"
     rf"|\\(?:{_join_names(_DOUBLE)}){_END}\*?(?:{_OPTION})?{_GROUP}(?:{_OPTION})?(?:{_GROUP}(?=\s*\{{))?"
-    rf"|\\\\\*?{_OPTION}|\\cmidrule(?:\([lr]*\))?{_GROUP}))"
+    rf"|\\\\\*?{_OPTION}|\\cmidrule(?:{_OPTION})?(?:\((?:[lr]|{_GROUP}){{0,4}}\))?{_GROUP}))"
     r"|\\text(?:sub|super)script\s*\{(?P<script>[^{}\n]*)\}"
     r"|\\(?P<accent>[\"'`^~=.]|[cHkbdruv](?![A-Za-z]))\s*\{?\\?(?P<letter>[A-Za-z])\}?"
     rf"|\\(?P<special>ss|ae|AE|oe|OE|aa|AA|o|O|l|L|textmu){_END}(?:\{{\}}|\s*)"
@@ -63,7 +66,10 @@ _LETTERS = {
     "ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "aa": "å", "AA": "Å", "o": "ø", "O": "Ø", "l": "ł", "L": "Ł",
     "textmu": "µ",
 }  # fmt: skip
-_HEAD = re.compile(rf"\\(?:title|author|date)\s*(?:{_OPTION})?\s*\{{((?:[^{{}}]|\{{[^{{}}]*\}}){{0,2000}})\}}")
+_HEAD = re.compile(
+    rf"\\(?:title|{_join_names(grammar.HEAD)})\s*(?:{_OPTION})?\s*"
+    r"\{((?:[^{}]|\{[^{}]*\}){0,20000})\}"
+)
 
 
 def read_latex_texts(data: bytes) -> Iterator[SourceText]:
@@ -75,6 +81,7 @@ def read_latex_texts(data: bytes) -> Iterator[SourceText]:
         yield SourceText("preamble", "text", preamble, rules.MARKUP)
         for found in _HEAD.finditer(preamble):
             yield from _split_text(found[1])
+        yield from _split_text(preamble.partition("\\begin{abstract}")[2].partition("\\end{abstract}")[0])
     yield from _split_text(body)
 
 
@@ -85,6 +92,8 @@ def _split_text(text: str) -> Iterator[SourceText]:
         if found["code"] is not None or found["math"] is not None:
             written = found["body"] or _MATH_MARKUP.sub("", found[0])
             apart.append(SourceText("text", "text", written))
+        elif (line := found["line"] or found["group"]) is not None:
+            apart.append(SourceText("text", "text", line))
         elif found["unseen"] is not None:
             apart.append(SourceText("text", "text", found[0], rules.MARKUP))
             return "" if found[0].startswith("%") else " "

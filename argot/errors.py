@@ -6,6 +6,7 @@ ArgotError
 │   │   └── NoText            it shows something other than text; nothing is wrong with it
 │   └── InvalidGlossary       a glossary file has bad rows; nothing was changed
 ├── InvalidSettings       a setting is unknown or out of range
+│   └── UnusableModel         a model of the settings cannot be read or made ready; a LocalError too
 ├── NotFound              no such thing, or not for this person (the two are never told apart)
 ├── NotAllowed            the person may see it, but may not do this
 ├── Conflict              it changed in the meantime
@@ -184,6 +185,12 @@ class VectorsUnavailable(StoreUnavailable):
         super().__init__(message)
         self.lost = lost
         self.broke_off = broke_off
+
+
+class UnusableModel(InvalidSettings, LocalError):
+    """A model that the settings name, or that comes with Argot, cannot be read or made ready on this machine."""
+
+    elsewhere = "Argot is not set up correctly. Whoever runs Argot sees why in its log and with: argot doctor"
 
 
 class MissingExtra(LocalError):

@@ -66,7 +66,8 @@ class SavedProfiles:
                 )
             raise InvalidSettings(f"Unknown profile '{name}'. Profiles: {there}.")
         file = self._file(name)
-        found = _load_profile(lambda: self._kept.read(file, MAX_FILE_BYTES + 1), self._kept.locate(file), name)
+        # By its file in the knowledge base: who names a profile need not know the folders of the machine.
+        found = _load_profile(lambda: self._kept.read(file, MAX_FILE_BYTES + 1), file, name)
         return found.model_copy(update={"name": name})
 
     def save(self, name: str, profile: Profile, *, replace: bool = False) -> Profile:

@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 
 from argot import setting_groups as groups
 from argot.errors import InvalidSettings
-from argot.shown_addresses import PEM_BEGINNING, STARS, hide_secrets, shorten_key
+from argot.shown_addresses import STARS, hide_key, hide_secrets
 
 SETTINGS_FILE = Path("argot.toml")
 ENV_PREFIX = "ARGOT_"
@@ -121,13 +121,20 @@ def is_secret(name: str) -> bool:
 
 
 def hide_setting(name: str, value: object) -> object:
-    """Return the value of a setting with stars in place of what may be secret. Secrets show as stars anyway."""
-    if not isinstance(value, str) or not value:
+    """Return the value of a setting with stars in place of what may be secret. Secrets show as stars anyway.
+
+    `value`: also one of a wrong type, as somebody may write it in argot.toml.
+    """
+    if value in (None, "") or isinstance(value, SecretStr):
         return value
-    if is_secret(name) and name not in _STORES:
+    if isinstance(value, dict) or (is_secret(name) and name not in _STORES):
         return STARS
-    if value.lstrip().startswith(PEM_BEGINNING):
-        return shorten_key(value)
+    if isinstance(value, list):
+        return [hide_setting(name, one) for one in value]
+    if not isinstance(value, str):
+        return value
+    if name == "embed_token_key":
+        return hide_key(value)
     is_address = name in _STORES or "://" in value or name.endswith(_ADDRESS_ENDINGS)
     return hide_secrets(value) if is_address else value
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from argot.corpus.chunking.headings import find_headings
 
@@ -21,10 +23,32 @@ def list_sections(markdown: str) -> Iterator[tuple[int, str]]:
         yield heading.start, digest([*chain, markdown[heading.start : end].strip()])
 
 
-def select_sections(markdown: str, places: Iterable[int]) -> list[tuple[int, str]]:
-    """Return the sections, as `list_sections`, that these places (characters) are in, in the order of the document."""
+def select_sections(markdown: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, str]]:
+    """Return where the sections start that these spans [start, end) of characters touch, in the order of the document,
+    and the digest by which `locate_sections` finds each.
+
+    Where a span continues in the next section, that one's digest holds the one before too: it is found directly after
+    it, because what is written between them may change what both say.
+    """
     sections = list(list_sections(markdown))
-    return sorted({max(one for one in sections if one[0] <= place) for place in places})
+    starts = [start for start, _ in sections]
+    found: set[tuple[int, str]] = set()
+    for start, end in spans:
+        first, last = (bisect_right(starts, place) - 1 for place in (start, max(start, end - 1)))
+        found.add(sections[first])
+        found |= {_join(*pair) for pair in pairwise(sections[first : last + 1])}
+    return sorted(found)
+
+
+def locate_sections(markdown: str) -> dict[str, int]:
+    """Return where each section of a document starts, by the digests that `select_sections` returns."""
+    sections = list(list_sections(markdown))
+    joined = [_join(*pair) for pair in pairwise(sections)]
+    return {digest: start for start, digest in (*sections, *joined)}
+
+
+def _join(before: tuple[int, str], section: tuple[int, str]) -> tuple[int, str]:
+    return section[0], f"{before[1]} {section[1]}"
 
 
 def digest(parts: Iterable[str]) -> str:

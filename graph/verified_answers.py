@@ -14,7 +14,7 @@ from typing import Any, cast
 from argot.corpus.store.document_store import CorpusStore
 from argot.corpus.store.revision_reads import read_documents
 from argot.errors import NotFound
-from argot.graph.cited_sections import digest, list_sections, select_sections
+from argot.graph.cited_sections import digest, locate_sections, select_sections
 from argot.graph.state import HitRecord, SentenceRecord
 from argot.jargon_db.glossary import Glossary
 from argot.jargon_db.store.privacy import ERASED
@@ -40,12 +40,12 @@ def build_content(
     store: CorpusStore,
 ) -> AnswerContent:
     """Return what is stored of an answer. `passages`: at least those that it cites, by id."""
-    cited: dict[str, list[int]] = {}
+    cited: dict[str, list[tuple[int, int]]] = {}
     for one in (one for sentence in sentences for one in sentence["citations"]):
-        cited.setdefault(one["passage"], []).append(one["start"])
+        cited.setdefault(one["passage"], []).append((one["start"], one["end"]))
     return AnswerContent(
         sentences=[dict(one) for one in sentences],
-        passages=[_record_passage(*passages[id_], places, store) for id_, places in cited.items()],
+        passages=[_record_passage(*passages[id_], spans, store) for id_, spans in cited.items()],
         senses=[UsedSense(one.id, one.term, _digest_sense(one)) for one in senses],
         defined=list(defined),
     )
@@ -186,7 +186,7 @@ def _find_sections(
     cited: Sequence[CitedPassage], markdown: str, passages: Sequence[Passage]
 ) -> dict[str, list[_CurrentText]]:
     """Return the cited sections of those passages all of whose cited sections are in this revision of the document."""
-    starts = {digest: start for start, digest in list_sections(markdown)}
+    starts = locate_sections(markdown)
     return {
         one.id: [_CurrentText(old, starts[digest], passages) for old, digest in one.sections]
         for one in cited
@@ -198,8 +198,9 @@ def _cite_current(sentence: Mapping[str, Any], found: Mapping[str, Sequence[_Cur
     """Return the sentence with the places of its citations in today's revisions."""
     moved = []
     for one in sentence["citations"]:
-        text = max((text for text in found[one["passage"]] if text.old <= one["start"]), key=lambda text: text.old)
-        start, end = (one[name] + text.new - text.old for name in ("start", "end"))
+        texts = found[one["passage"]]
+        text, last = (_find_text(texts, place) for place in (one["start"], max(one["start"], one["end"] - 1)))
+        start, end = one["start"] + text.new - text.old, one["end"] + last.new - last.old
         # The last one that begins before it: between passages there is only white space.
         begun = (passage for passage in text.passages if passage.start <= start)
         passage = max(begun, key=lambda one: one.start, default=text.passages[0])
@@ -207,9 +208,16 @@ def _cite_current(sentence: Mapping[str, Any], found: Mapping[str, Sequence[_Cur
     return cast(SentenceRecord, {**sentence, "citations": moved})
 
 
-def _record_passage(passage: Passage, document: Document, places: Sequence[int], store: CorpusStore) -> CitedPassage:
-    """Return what is stored of a cited passage. `places`: where its citations start."""
-    sections = select_sections(store.markdown(_EVERYONE, passage.revision_id), places)
+def _find_text(texts: Sequence[_CurrentText], place: int) -> _CurrentText:
+    """Return the text that has this character of the revision that was cited."""
+    return max((one for one in texts if one.old <= place), key=lambda one: one.old)
+
+
+def _record_passage(
+    passage: Passage, document: Document, spans: Sequence[tuple[int, int]], store: CorpusStore
+) -> CitedPassage:
+    """Return what is stored of a cited passage. `spans`: its citations [start, end), in characters."""
+    sections = select_sections(store.markdown(_EVERYONE, passage.revision_id), spans)
     return CitedPassage(passage.id, document.id, document.name, passage.start, _digest_passage(passage), sections)
 
 

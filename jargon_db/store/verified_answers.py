@@ -57,7 +57,8 @@ _REMOVE = "DELETE FROM verified_answers WHERE id = ?"
 class CitedPassage:
     """A passage that a verified answer cites. `digest`: of its text and headings, to recognise it in another revision
     of its document. `start`: in characters of the revision's Markdown. `sections`: start and digest of the document's
-    sections that are cited, to recognise them where the rest of the passage changed; empty in older rows.
+    sections that are cited, to recognise them where the rest of the passage changed (`argot.graph.cited_sections`);
+    empty in older rows.
     """
 
     id: str

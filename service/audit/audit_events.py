@@ -61,6 +61,8 @@ class Outcome:
 
 
 DONE = Outcome()
+STOPPED = "Stopped"
+"""Code of the outcome of an action that was stopped before its end."""
 
 
 @dataclass(frozen=True, slots=True)

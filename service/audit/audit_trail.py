@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from argot.errors import StoreUnavailable
 from argot.service.audit.audit_actions import AUTHENTICATION, LIFECYCLE
-from argot.service.audit.audit_events import Deed, Outcome, Resource, build_event
+from argot.service.audit.audit_events import STOPPED, Deed, Outcome, Resource, build_event
 from argot.service.audit.audit_sinks import FileSink, HttpSender, QueueSink, SyslogSender
 from argot.service.identity.people import make_local_principal
+from argot.service.identity.sign_in_attempts import find_network
+from argot.service.leaky_buckets import LeakyBuckets
 from argot.service.observability.logs import Cleaner, list_secrets
 from argot.settings import Settings, hide_setting, is_secret
 from argot.shown_addresses import STARS
@@ -21,7 +24,13 @@ from argot.types import Principal
 logger = logging.getLogger(__name__)
 
 REFUSALS_PER_MINUTE = 120
-"""Refused requests that are recorded each minute; the rest is counted, because anybody can send thousands."""
+"""Refused requests of one person, or of one address without a sign-in, that are recorded each minute. The rest is
+counted, because anybody can send thousands.
+"""
+STRANGERS_REFUSALS_PER_MINUTE = 10 * REFUSALS_PER_MINUTE
+"""Refused requests without a sign-in that are recorded each minute, of all addresses together."""
+_UNCHECKED = ("429", "503")
+"""Outcomes of sign-ins that are turned away before the password is checked."""
 
 
 def make_trail(settings: Settings) -> AuditTrail | None:
@@ -51,7 +60,7 @@ class AuditTrail:
     def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
         audit = settings.audit
         self.records_reads = audit.reads
-        self._settings, self._clock = settings, clock
+        self._settings = settings
         self._cleaner = Cleaner(list_secrets(settings))
         self._file = FileSink(audit.file) if audit.file else None
         self._queues: list[QueueSink] = []
@@ -60,7 +69,9 @@ class AuditTrail:
         if audit.url:
             sender = HttpSender(audit.url, audit.token.get_secret_value())
             self._queues.append(QueueSink("the address in 'audit_url'", sender))
-        self._minute, self._refusals, self._left_out = 0.0, 0, 0
+        self._guard = threading.Lock()
+        self._refusals: LeakyBuckets[tuple[str, ...]] = LeakyBuckets(60.0, clock)
+        self._left_out = 0
 
     def count_lost(self) -> int:
         """Count the events that a destination did not get, and will not get."""
@@ -87,12 +98,13 @@ class AuditTrail:
 
     def record(self, deed: Deed, principal: Principal | None) -> None:
         """Record what was done, or refused. A failure is logged, because the deed has happened."""
-        if deed.outcome.code and not self._admit_refusal():
+        if not self._admit(deed, principal):
             return
         event = build_event(deed, principal)
-        if self._left_out:
-            event.setdefault("unmapped", {})["refusals_not_recorded"] = self._left_out
-            self._left_out = 0
+        with self._guard:
+            left_out, self._left_out = self._left_out, 0
+        if left_out:
+            event.setdefault("unmapped", {})["refusals_not_recorded"] = left_out
         line = json.dumps(self._clean(event), ensure_ascii=True)
         for sink in self._sinks():
             sink.write(line)
@@ -113,16 +125,18 @@ class AuditTrail:
         for sink in self._sinks():
             sink.close()
 
-    def _admit_refusal(self) -> bool:
-        now = self._clock()
-        if now - self._minute >= 60:
-            self._minute, self._refusals = now, 0
-        self._refusals += 1
-        if self._refusals <= REFUSALS_PER_MINUTE:
-            return True
-        if not self._left_out:
+    def _admit(self, deed: Deed, principal: Principal | None) -> bool:
+        """Return whether a deed is recorded; count it if it is not."""
+        limits = _limit_refusals(deed, principal)
+        with self._guard:
+            if all(self._refusals.wait(key, limit) <= 0 for key, limit in limits.items()):
+                for key, limit in limits.items():
+                    self._refusals.add(key, limit)
+                return True
+            self._left_out += 1
+            is_first = self._left_out == 1
+        if is_first:
             logger.warning("more than %d refusals a minute: the audit counts the rest", REFUSALS_PER_MINUTE)
-        self._left_out += 1
         return False
 
     def _clean(self, value: Any) -> Any:
@@ -132,6 +146,22 @@ class AuditTrail:
         if isinstance(value, dict):
             return {name: self._clean(one) for name, one in value.items()}
         return [self._clean(one) for one in value] if isinstance(value, list) else value
+
+
+def _limit_refusals(deed: Deed, principal: Principal | None) -> dict[tuple[str, ...], int]:
+    """Return what a refusal counts for, with the limit a minute of each; empty for a deed that is always recorded: one
+    that was done, or was stopped and may be half done, or a sign-in as a person who is known here, unless it was
+    turned away unchecked. `Attempts` limits those that are checked.
+    """
+    code = deed.outcome.code
+    if code in ("", STOPPED):
+        return {}
+    if principal is not None:
+        return {("person", principal.name): REFUSALS_PER_MINUTE}
+    if deed.user and code not in _UNCHECKED:
+        return {}
+    sender = (deed.operation, deed.user, find_network(deed.address))
+    return {sender: REFUSALS_PER_MINUTE, ("strangers",): STRANGERS_REFUSALS_PER_MINUTE}
 
 
 def mask_settings(settings: Settings) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from argot.corpus.embedding.multilingual_model import EXTRA
 from argot.corpus.embedding.multilingual_model import NAME as MULTILINGUAL
 from argot.corpus.readers.metafile_pictures import describe_drawing
 from argot.corpus.readers.ocr import describe_ocr
-from argot.errors import ArgotError, MissingExtra, install_command
+from argot.errors import ArgotError, MissingExtra, UnusableModel, install_command
 from argot.remedies import REINSTALL, quote_shell
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
 from argot.service.maintenance.model_checks import check_model_server, check_vision_server
@@ -159,6 +159,8 @@ def _report_unusable(finding: str, setting: str, settings: Settings, error: Exce
         return make_bad_finding(finding, reason, "set ARGOT_CACHE to a folder that can be written, or unset it")
     if isinstance(error, MissingExtra):
         return make_bad_finding(finding, str(error), install_command(EXTRA))
+    if isinstance(error, UnusableModel):  # in full, because the doctor is who explains it
+        return make_bad_finding(finding, error.args[0], _describe_reset(setting, settings))
     if isinstance(error, ArgotError):
         return make_bad_finding(finding, str(error), _describe_reset(setting, settings))
     told = f"{type(error).__name__}: {error}"

@@ -17,7 +17,16 @@ from typing import Any, Protocol
 from pydantic import SecretStr
 
 from argot.clock import timestamp
-from argot.errors import ArgotError, Conflict, InvalidInput, InvalidSettings, NotAllowed, NotFound, RetryLater
+from argot.errors import (
+    ArgotError,
+    Conflict,
+    InvalidInput,
+    InvalidSettings,
+    LocalError,
+    NotAllowed,
+    NotFound,
+    RetryLater,
+)
 from argot.results import AskResult
 
 logger = logging.getLogger(__name__)
@@ -66,7 +75,8 @@ def watch(listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any
     except ArgotError as error:
         # A request to return later is no error.
         outcome = "refused" if isinstance(error, RetryLater) else "error"
-        watched.error, watched.asked_amiss = type(error).__name__, isinstance(error, ASKED_AMISS)
+        watched.error = type(error).__name__
+        watched.asked_amiss = isinstance(error, ASKED_AMISS) and not isinstance(error, LocalError)
         raise
     except Exception as error:
         outcome, watched.error = "error", type(error).__name__

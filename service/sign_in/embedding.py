@@ -43,7 +43,7 @@ def _parse_origin(given: str) -> str:
 
 
 def _make_error(given: str, why: str) -> InvalidSettings:
-    return InvalidSettings(f"Setting 'embed_origins' cannot hold '{given:.200}': {why}. {REMEDY}.")
+    return InvalidSettings(f"Setting 'embed_origins' cannot hold '{hide_secrets(given):.200}': {why}. {REMEDY}.")
 
 
 def require_embedding(settings: Settings, *, signing_in: bool) -> None:

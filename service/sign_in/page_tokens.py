@@ -149,8 +149,9 @@ def load_key_file(place: str) -> PublicKeys:
         data = Path(place).expanduser().read_bytes()
     except OSError as error:
         raise InvalidSettings(
-            f"Setting 'embed_token_key' cannot be '{place}': {error.strerror or error}. Name a file with a public key"
-            " (PEM or JWKS), or the https address of a JWKS."
+            f"Setting 'embed_token_key' cannot be '{hide_setting('embed_token_key', place)}':"
+            f" {error.strerror or type(error).__name__}. Name a file with a public key (PEM or JWKS), or the https"
+            " address of a JWKS."
         ) from error
     return parse_keys(data, place)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from argot.databases import Stores
 from argot.disk_space import build_no_room_error, is_no_room
-from argot.errors import ArgotError, StoreUnavailable
+from argot.errors import ArgotError, StoreUnavailable, UnusableModel
 from argot.remedies import build_damage_error, find_remedy
 from argot.service.storage import home_folder as layout
 from argot.sqlite import check_every_page, convert_open_errors, convert_sqlite_errors, is_own_fault, open_connection
@@ -85,7 +85,8 @@ def store_at_fault(home: Path, error: sqlite3.DatabaseError) -> ArgotError | Non
 
 @asynccontextmanager
 async def name_store_faults(home: Path) -> AsyncIterator[None]:
-    """Turn errors of a store or of a full disk within a use case into ones with a remedy, and log them.
+    """Turn errors of a store or of a full disk within a use case into ones with a remedy, and log them, and errors of
+    models.
 
     Raises:
         DamagedStore, StoreUnavailable: instead of `sqlite3.DatabaseError`, and of an `OSError` for a full disk.
@@ -95,6 +96,9 @@ async def name_store_faults(home: Path) -> AsyncIterator[None]:
     except StoreUnavailable as error:
         if error.no_room:
             logger.error("no room to write: %s", error.args[0])
+        raise
+    except UnusableModel as error:
+        logger.error("a model cannot be used: %s", error.args[0])
         raise
     except sqlite3.DatabaseError as error:
         if (found := await asyncio.to_thread(store_at_fault, home, error)) is None:

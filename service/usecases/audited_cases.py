@@ -19,7 +19,7 @@ from argot.service.audit.audit_actions import (
     USER_UPDATE,
     Action,
 )
-from argot.service.audit.audit_events import DONE, MOST_NAMED, Deed, Outcome, Resource, describe_failure
+from argot.service.audit.audit_events import DONE, MOST_NAMED, STOPPED, Deed, Outcome, Resource, describe_failure
 from argot.service.audit.audit_trail import AuditTrail
 from argot.service.identity.people import make_local_principal
 from argot.service.observability.instrumentation import Watched
@@ -170,7 +170,7 @@ def _read_plain(value: object) -> str:
 
 def _find_outcome(run: Watched, outcome: str) -> Outcome:
     if outcome == "stopped":
-        return Outcome("Stopped", "it was stopped before its end; a part may be done")
+        return Outcome(STOPPED, "it was stopped before its end; a part may be done")
     if not run.error:
         return DONE
     kind = getattr(errors, run.error, None)

@@ -64,6 +64,23 @@ def test_an_invalid_value_is_refused_with_the_settings_description(monkeypatch: 
         load_settings()
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "model_key = 76543210",
+        "model_key = ['canary76543210']",
+        "oidc_client_secret = {a = 'canary76543210'}",
+        "model_url = ['http://me:canary76543210@127.0.0.1/v1']",
+        "embed_token_key = {kty = 'EC', d = 'canary76543210'}",
+    ],
+)
+def test_a_secret_of_the_wrong_type_is_refused_without_repeating_it(folder: Path, line: str) -> None:
+    (folder / "argot.toml").write_text(line)
+    with pytest.raises(InvalidSettings) as refused:
+        load_settings()
+    assert line.partition(" ")[0] in str(refused.value) and "76543210" not in str(refused.value)
+
+
 def test_a_number_that_is_not_finite_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARGOT_MODEL_SECONDS", "nan")
     with pytest.raises(InvalidSettings, match=r"cannot be 'nan': .* finite number"):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from argot.corpus.embedding.exported_models import find_downloaded
-from argot.errors import InvalidSettings
+from argot.errors import UnusableModel
 
 BATCH_PAIRS = 8
 
@@ -44,7 +44,7 @@ class CrossEncoderScorer:
         """Return the model, loaded at the first use.
 
         Raises:
-            InvalidSettings: there is no such model, or it returns several scores for a pair.
+            UnusableModel: there is no such model, or it returns several scores for a pair.
         """
         with self._loading:
             if self._model is None:
@@ -67,15 +67,15 @@ def _open_model(name: str) -> Any:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise _describe_missing(name, reason) from error
     if model.num_labels != 1:
-        raise InvalidSettings(
+        raise UnusableModel(
             f"Setting 'reranker' is {name!r}, which gives {model.num_labels} scores for a question and a passage, not "
             "one. Choose a cross-encoder that ranks, or 'reader', which comes with Argot."
         )
     return model
 
 
-def _describe_missing(name: str, reason: str) -> InvalidSettings:
-    return InvalidSettings(
+def _describe_missing(name: str, reason: str) -> UnusableModel:
+    return UnusableModel(
         f"Setting 'reranker' is {name!r}, which is neither 'reader' nor 'lexical' nor the folder or name of a "
         f"cross-encoder on this machine ({reason}). Set 'reader', which comes with Argot."
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from argot.corpus.embedding.embedder import open_onnx_session, open_tokenizer
 from argot.corpus.embedding.exported_models import find_model_folder
-from argot.errors import InvalidSettings
+from argot.errors import UnusableModel
 from argot.tools.retrieval.passage_windows import (
     PassageText,
     Window,
@@ -64,7 +64,7 @@ class PairReader:
         """Return graph and tokenizer, loaded at the first use.
 
         Raises:
-            InvalidSettings: the file is no pair reader.
+            UnusableModel: the file is no pair reader.
         """
         with self._loading:
             if self._loaded is None:
@@ -75,7 +75,7 @@ class PairReader:
         try:
             return open_onnx_session(self.file, self._threads)
         except Exception as error:  # onnxruntime has an error of its own for each way in which a file is wrong
-            raise InvalidSettings(
+            raise UnusableModel(
                 f"{self.file} is no pair reader: {str(error).splitlines()[0]}. Install Argot again, or train one: "
                 "python -m argot.learn.passage_reader --help"
             ) from error

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from argot.errors import InvalidSettings
+from argot.errors import UnusableModel
 from argot.protocols import PassageReader, PassageReading, Scorer
 from argot.tools.answering.quoting import may_answer, read_units
 from argot.tools.reading.passage_readings import to_chance, to_log_odds
@@ -184,7 +184,7 @@ def load_passage_reader(
     """Return the passage reader over this scorer; None if the scorer is not the reader, or without a file.
 
     Raises:
-        InvalidSettings: the file is no passage reader's.
+        UnusableModel: the file is no passage reader's.
     """
     return _get_passage_reader(scorer, file, pair_file) if isinstance(scorer, ReaderScorer) else None
 
@@ -205,7 +205,7 @@ def read_weights(file: Path) -> HeadWeights | None:
     """Read the heads from their file; return None, and write a line to the log, if there is no file.
 
     Raises:
-        InvalidSettings: the file is malformed.
+        UnusableModel: the file is malformed.
     """
     if not file.is_file():
         logger.warning("there is no passage reader in %s: rules alone choose the sentences that answer", file)
@@ -213,7 +213,7 @@ def read_weights(file: Path) -> HeadWeights | None:
     try:
         return parse_weights(json.loads(file.read_text("utf-8"))["weights"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InvalidSettings(
+        raise UnusableModel(
             f"{file} is no passage reader: {error}. Install Argot again, or train one: "
             "python -m argot.learn.passage_reader --help"
         ) from error

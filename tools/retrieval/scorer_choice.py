@@ -7,7 +7,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from argot.corpus.embedding.exported_models import export_once, find_model_folder, read_card
-from argot.errors import InvalidSettings
+from argot.errors import UnusableModel
 from argot.protocols import Scorer
 from argot.settings import Settings
 from argot.subprocesses import read_reason, run_module
@@ -29,7 +29,7 @@ def choose_scorer(settings: Settings | None) -> Scorer:
     use.
 
     Raises:
-        InvalidSettings: the setting names a model that is not installed.
+        UnusableModel: the setting names a model that is not installed.
     """
     if settings is None or settings.search.reranker == "lexical":
         return LexicalScorer()
@@ -59,7 +59,7 @@ def load_scorer(settings: Settings) -> Scorer:
     question.
 
     Raises:
-        InvalidSettings: it cannot be loaded.
+        UnusableModel: it cannot be loaded.
     """
     scorer = choose_scorer(settings)
     if isinstance(scorer, ReaderScorer | OnnxCrossEncoderScorer | CrossEncoderScorer):
@@ -71,7 +71,7 @@ def describe_scorer(settings: Settings) -> str:
     """Return which scorer the settings name, once it is loaded.
 
     Raises:
-        InvalidSettings: it cannot be loaded.
+        UnusableModel: it cannot be loaded.
     """
     scorer = load_scorer(settings)
     if isinstance(scorer, ReaderScorer):
@@ -117,7 +117,7 @@ def _prepare(folder: Path, cache: Path) -> None:
     """Make the reader of the embedding model that comes with Argot, if this machine has none yet: some five seconds.
 
     Raises:
-        InvalidSettings: it cannot be made.
+        UnusableModel: it cannot be made.
     """
     if all((folder / name).is_file() for name in MODEL_FILES):
         return
@@ -126,7 +126,7 @@ def _prepare(folder: Path, cache: Path) -> None:
     exported, _ = export_once(READER_SOURCE_MODEL, cache)
     outcome = run_module("argot.tools.retrieval.reader_export", str(exported), str(folder), READER_SOURCE_MODEL)
     if outcome.returncode != 0 or not (folder / CARD_FILE).is_file():
-        raise InvalidSettings(
+        raise UnusableModel(
             f"The reader cannot be made in {folder}: {read_reason(outcome)}. Until it can, the setting 'reranker' = "
             "'lexical' answers without it."
         )

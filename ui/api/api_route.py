@@ -21,7 +21,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Send
 
 from argot.disk_space import build_no_room_error, is_no_room
-from argot.errors import ArgotError, InvalidSettings, TooManyQuestions
+from argot.errors import ArgotError, InvalidSettings, LocalError, TooManyQuestions
 from argot.service.observability.instrumentation import surface
 from argot.ui.web.api_errors import answer_program, build_error_body
 from argot.ui.web.observability import get_surface
@@ -87,6 +87,8 @@ class ApiRoute(APIRoute):
                 if self.path.startswith("/api/"):  # other addresses follow the protocols of others
                     _refuse_unknown_query(request, known)
                 return await handle(request)
+            except LocalError:  # `error_pages.py` handles them
+                raise
             # Else 503: but here a parameter names a profile or a setting that cannot be, which is the program's
             # mistake.
             except InvalidSettings as error:

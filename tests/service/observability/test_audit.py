@@ -22,8 +22,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from argot.errors import Conflict, InvalidSettings, NotAllowed, NotFound, StoreUnavailable
-from argot.service.audit.audit_actions import ACTIONS, CLASS_NAMES, READS
-from argot.service.audit.audit_events import MOST_CHARS
+from argot.service.audit.audit_actions import ACTIONS, API, CLASS_NAMES, READS, RESOURCES
+from argot.service.audit.audit_events import MOST_CHARS, STOPPED, Deed, Outcome, describe_failure
 from argot.service.audit.audit_sinks import QueueSink, parse_syslog
 from argot.service.audit.audit_trail import REFUSALS_PER_MINUTE, AuditTrail, make_trail
 from argot.service.identity.people import make_local_principal
@@ -403,19 +403,68 @@ def test_without_a_destination_there_is_no_trail() -> None:
     assert make_trail(Settings()) is None
 
 
-def test_refusals_are_bounded_and_the_rest_is_counted(file: Path) -> None:
-    from argot.service.audit.audit_events import Outcome
-
+class Clock:
     now = 1000.0
-    trail = AuditTrail(Settings(audit_file=file), clock=lambda: now)
-    for _ in range(REFUSALS_PER_MINUTE + 7):
-        trail.record_sign_in("sign_in_with_password", "x" * 1000, "", Outcome("401", ""))
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def refuse_people(trail: AuditTrail, principal: Principal, times: int = 1) -> None:
+    for _ in range(times):
+        trail.record(Deed(API, "read", "GET /people", describe_failure(NotAllowed)), principal)
+
+
+def test_refusals_of_one_person_are_bounded_and_the_rest_is_counted(file: Path) -> None:
+    clock = Clock()
+    trail = AuditTrail(Settings(audit_file=file), clock=clock)
+    refuse_people(trail, ANN, REFUSALS_PER_MINUTE + 7)
     assert len(read_events(file)) == REFUSALS_PER_MINUTE
-    now += 61
-    trail.record_sign_in("sign_in_with_password", "", "", Outcome("401", ""))
+    clock.now += 61
+    refuse_people(trail, ANN)
+    assert read_events(file)[-1]["unmapped"] == {"refusals_not_recorded": 7}
+
+
+def test_refusals_of_one_person_hide_nothing_of_others(file: Path) -> None:
+    trail = AuditTrail(Settings(audit_file=file), clock=Clock())
+    refuse_people(trail, ANN, 10 * REFUSALS_PER_MINUTE)
+    recorded = len(read_events(file))
+    refuse_people(trail, Principal("mia"))
+    trail.record_sign_in("sign_in_with_password", "ann", "192.0.2.1", Outcome("429", ""))
+    trail.record_sign_in("key", "", "192.0.2.1", Outcome("401", ""))
+    assert len(read_events(file)) == recorded + 3
+
+
+def test_actions_that_were_stopped_are_always_recorded(file: Path) -> None:
+    trail = AuditTrail(Settings(audit_file=file), clock=Clock())
+    refuse_people(trail, ANN, REFUSALS_PER_MINUTE + 1)
+    trail.record(Deed(RESOURCES, "delete", "remove", Outcome(STOPPED, "")), ANN)
+    last = read_events(file)[-1]
+    assert (last["api"]["operation"], last["unmapped"]) == ("remove", {"refusals_not_recorded": 1})
+
+
+def test_sign_ins_with_a_wrong_password_of_somebody_known_are_always_recorded(file: Path) -> None:
+    trail = AuditTrail(Settings(audit_file=file), clock=Clock())
+    for name in ("", "x" * 1000):
+        for _ in range(REFUSALS_PER_MINUTE + 7):
+            trail.record_sign_in("sign_in_with_password", name, "192.0.2.1", Outcome("401", ""))
     events = read_events(file)
-    assert events[-1]["unmapped"] == {"refusals_not_recorded": 7}
-    assert len(events[0]["user"]["name"]) == MOST_CHARS + 3
+    assert len(events) == 2 * REFUSALS_PER_MINUTE + 7
+    assert len(events[-1]["user"]["name"]) == MOST_CHARS + 3
+
+
+@pytest.mark.parametrize(("operation", "name", "code"), [("key", "", "401"), ("sign_in_with_password", "ann", "429")])
+def test_refusals_without_a_sign_in_are_bounded_by_address_and_together(
+    file: Path, operation: str, name: str, code: str
+) -> None:
+    trail = AuditTrail(Settings(audit_file=file), clock=Clock())
+    for network in range(20):
+        for host in range(REFUSALS_PER_MINUTE + 7):
+            # The last half of an address of IPv6 is a household's own choice.
+            trail.record_sign_in(operation, name, f"2001:db8:0:{network:x}::{host:x}", Outcome(code, ""))
+        assert len(read_events(file)) == min(network + 1, 10) * REFUSALS_PER_MINUTE
+    refuse_people(trail, ANN)
+    assert read_events(file)[-1]["actor"]["user"]["name"] == "ann"
 
 
 def test_a_syslog_server_gets_the_event_over_udp() -> None:

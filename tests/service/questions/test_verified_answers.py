@@ -12,6 +12,9 @@ import pytest
 from argot.corpus.corpus import Source
 from argot.errors import InvalidInput, NotAllowed, NotFound
 from argot.graph import verified_answers as verified_sources
+from argot.graph.state import CitationRecord, SentenceRecord
+from argot.graph.verified_answers import build_content, read_sentences
+from argot.jargon_db.store.verified_answers import VerifiedAnswer
 from argot.results import AskResult
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
@@ -234,6 +237,54 @@ async def test_it_lives_while_the_section_that_it_cites_is_unchanged(kb: Knowled
         assert (await asked(kb, OLGA, question)).verified is None
     replace_document(kb, "oven.md", text)
     assert (await asked(kb, OLGA, question)).verified is not None
+
+
+FEES = """# Fees
+
+A late filing costs this:
+
+## Amount
+
+500 euro.
+
+## Deadline
+
+{deadline}
+"""
+CITED = "A late filing costs this:\n\n## Amount\n\n500 euro."
+
+
+async def test_a_citation_of_two_sections_holds_while_both_are_unchanged(kb: KnowledgeBase) -> None:
+    text = FEES.format(deadline="It is in May.")
+    replace_document(kb, "fees.md", text)
+    (passage,) = kb.document_store.passages_of(ROOT, find_id(kb, "fees.md"))
+    start = text.index(CITED)
+    cited = CitationRecord(passage=passage.id, start=start, end=start + len(CITED), score=1.0)
+    sentence = SentenceRecord(text="A late filing costs 500 euro.", citations=[cited], gap="")
+    document = next(one for one in kb.document_store.documents(ROOT) if one.name == "fees.md")
+    content = build_content([sentence], {passage.id: (passage, document)}, [], [], kb.document_store)
+    answer = VerifiedAnswer(id=1, question="", content=content, owner="mona", owner_name="Mona", at="")
+
+    def read_cited() -> str | None:
+        sentences = read_sentences(answer, kb.document_store, kb.glossary, OLGA)
+        if sentences is None:
+            return None
+        (there,) = sentences[0]["citations"]
+        found, _ = kb.document_store.passages(OLGA, [there["passage"]])[there["passage"]]
+        return kb.document_store.markdown(OLGA, found.revision_id)[there["start"] : there["end"]]
+
+    replace_document(kb, "fees.md", "# News\n\nA text before it.\n\n" + text.replace("May", "June"))
+    assert read_cited() == CITED
+    for changed in (
+        text.replace("500", "5"),
+        text.replace("costs this", "cost this until 2019"),
+        text.replace("## Amount", "## Amount until 2019"),
+        text.replace("## Amount", "## Validity\n\nThis is not in force any more:\n\n## Amount"),
+    ):
+        replace_document(kb, "fees.md", changed)
+        assert read_cited() is None, changed
+    replace_document(kb, "fees.md", text.replace("this:\n", "this:\n\n\n"))
+    assert (read_cited() or "").split() == CITED.split()
 
 
 async def test_a_term_that_only_documents_explain_has_no_meaning_that_lasts(kb: KnowledgeBase) -> None:

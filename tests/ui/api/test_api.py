@@ -17,6 +17,7 @@ import pytest_asyncio
 from api_site import URL, Site, answer_with, hang_up
 from tiny_base import close_base, open_base
 
+from argot.errors import UnusableModel
 from argot.results import AskEvent
 from argot.service.admission_control import Gate, Limits
 from argot.service.knowledge_base import KnowledgeBase
@@ -317,6 +318,46 @@ async def test_search_finds_passages_without_asking_back(site: Site) -> None:
         found = (await ann.post("/api/search", json={"query": "What is PUC?", "limit": 3})).json()
     assert 0 < len(found["passages"]) <= 3 and found["jargon"][0]["term"] == "PUC"
     assert {"passage_id", "document", "uri", "heading", "text", "score"} <= found["passages"][0].keys()
+
+
+async def test_a_model_that_cannot_be_used_is_explained_without_the_folders_of_the_service(
+    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = "/srv/canary/models"
+
+    async def ask_without_model(*given: Any, **more: Any) -> AsyncIterator[AskEvent]:
+        raise UnusableModel(f"The embedding model in {folder} cannot be prepared: no room.")
+        yield  # makes this function a generator
+
+    async def fail_later(*given: Any, **more: Any) -> AsyncIterator[AskEvent]:
+        yield AskEvent("stage", "retrieve")
+        raise UnusableModel(f"The embedding model in {folder} cannot be prepared: no room.")
+
+    async with site.program() as ann:
+        for failing in (ask_without_model, fail_later):
+            answer_with(monkeypatch, failing)
+            answers = [
+                await ann.post("/api/ask", json={"question": TRIM}),
+                await ann.post("/api/ask", json={"question": TRIM}, headers={"Accept": "text/event-stream"}),
+                await ann.post("/v1/chat/completions", json={"messages": said(TRIM)}),
+            ]
+            streams_begun = 1 if failing is fail_later else 0
+            assert [one.status_code for one in answers].count(503) == 3 - streams_begun
+            for one in answers:
+                assert "canary" not in one.text and UnusableModel.elsewhere in one.text
+    assert folder in caplog.text
+
+
+async def test_a_damaged_profile_is_named_without_the_folder_of_the_service(site: Site) -> None:
+    profiles = site.kb.home / "profiles"
+    profiles.mkdir(exist_ok=True)
+    (profiles / "torn.toml").write_text("rerank = ")
+    async with site.program() as ann:
+        answer = await ann.post("/api/ask", json={"question": TRIM, "profile": "torn"})
+    (profiles / "torn.toml").unlink()
+    message = answer.json()["error"]["message"]
+    assert answer.status_code == 400 and "torn.toml cannot be used. It is not valid TOML" in message
+    assert str(site.kb.home) not in message
 
 
 async def test_invalid_questions_are_refused(site: Site) -> None:

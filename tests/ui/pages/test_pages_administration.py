@@ -27,6 +27,7 @@ from argot.service.maintenance.licences import list_licences
 from argot.service.maintenance.recent_checks import RecentChecks
 from argot.service.maintenance.settings_in_force import list_settings
 from argot.service.observability.metrics import Metrics
+from argot.service.sign_in.page_tokens import load_key_file
 from argot.service.sign_in.provider_claims import require_provider
 from argot.service.usecases import catalogue
 from argot.service.usecases.operations import administration as module
@@ -121,8 +122,25 @@ def test_no_password_of_an_address_is_shown() -> None:
         with pytest.raises(InvalidSettings) as refused:
             load_settings(**{name: (ADDRESSES | MORE_ADDRESSES)[name]})
         assert CANARY not in str(refused.value) and "127.0.0.1:9" in str(refused.value)
-    pasted = Settings(embed_token_key=f"-----BEGIN PRIVATE KEY-----\n{CANARY}\n")
-    assert CANARY not in str(list(list_settings(pasted))) + str(mask_settings(pasted))
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        f"-----BEGIN PRIVATE KEY-----\n{CANARY}\n",
+        f"Bag Attributes\n-----BEGIN PRIVATE KEY-----\n{CANARY}\n",
+        json.dumps({"kty": "EC", "d": CANARY, "x5u": "https://keys.example.com"}),
+        json.dumps([{"kty": "EC", "d": CANARY}], indent=1),
+        f"MC4CAQAwBQYDK2VwBCIEI{CANARY}+/=",
+        f"https://keys.example.com/jwks;pw={CANARY}",
+    ],
+)
+def test_a_private_key_in_place_of_a_public_one_is_not_shown(key: str) -> None:
+    pasted = Settings(embed_token_key=key)
+    with pytest.raises(InvalidSettings) as refused:
+        load_key_file(key)
+    shown = (list(list_settings(pasted)), mask_settings(pasted), refused.value)
+    assert CANARY not in str(shown) and "embed_token_key" in str(refused.value)
 
 
 def test_no_check_of_a_server_shows_a_secret_of_its_address() -> None:

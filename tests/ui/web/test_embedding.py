@@ -23,6 +23,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in import page_sign_in, page_tokens
 from argot.service.sign_in.embedding import parse_origins
 from argot.settings import Settings
+from argot.shown_addresses import hide_secrets
 from argot.ui.server import require_consistent
 
 INTRANET = "https://intranet.example.com"
@@ -356,7 +357,7 @@ async def test_a_window_of_its_own_hands_over_a_code_that_is_valid_once(
      "https://a.example; script-src x", "https://straße.example", "https://u@a.example", "https://a.example:99999"],
 )  # fmt: skip
 def test_an_origin_that_browsers_would_not_send_is_refused(wrong: str) -> None:
-    with pytest.raises(InvalidSettings, match=re.escape(f"cannot hold '{wrong}'")) as refused:
+    with pytest.raises(InvalidSettings, match=re.escape(f"cannot hold '{hide_secrets(wrong)}'")) as refused:
         parse_origins(f"{INTRANET}, {wrong}")
     assert "https://intranet.example.com" in str(refused.value)
 

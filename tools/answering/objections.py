@@ -155,12 +155,18 @@ def _strip_linked_sites(said: str, passage: str) -> str:
     """Return the sentence without the names of sites that say only where a link of the passage leads: "the #help Slack
     channel" for "[#help](https://org.slack.com/archives/C04)".
     """
-    for label, host in _SITE_LINK.findall(passage):
+    for label, host in _list_site_links(passage):
         for part in re.split(r"[.-]", host):
             if len(part) > 2 and label in said:
                 name = rf"(?<!\w){re.escape(part)} (?=(?:channel|page|site|group|repository|repo|board|form|folder)\b)"
                 said = re.sub(name, "", said, flags=re.IGNORECASE)
     return said
+
+
+@lru_cache(maxsize=1_000)
+def _list_site_links(passage: str) -> list[tuple[str, str]]:
+    """Return label and host of each link, found once for all sentences that are compared with the passage."""
+    return _SITE_LINK.findall(passage)
 
 
 def _has_denial(statement: str, passage: str) -> bool:

@@ -64,7 +64,7 @@ def join_verdicts() -> str:
 
 def begins_with_verdict(text: str) -> bool:
     """Return whether a text begins with "yes" or "no" in a listed language: "No, never"."""
-    return _compile(rf"\W*(?:{join_verdicts()})\b\W").match(text) is not None
+    return _compile_leading_verdict().match(text) is not None
 
 
 def is_verdict(text: str) -> bool:
@@ -86,6 +86,11 @@ def _compile_confirmation(code: str) -> Pattern:
 @cache
 def _compile_verdict() -> Pattern:
     return _compile(rf"\W*(?:{join_verdicts()})\W*")
+
+
+@cache
+def _compile_leading_verdict() -> Pattern:
+    return _compile(rf"\W*(?:{join_verdicts()})\b\W")
 
 
 @cache

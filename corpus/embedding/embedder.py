@@ -121,7 +121,8 @@ class OnnxEmbedder:
         return self._queries.embed(texts)
 
     def embed_searches(self, texts: Sequence[str]) -> Vectors:
-        if self._adapter_file and self._open_query_session():
+        # Without the lock once it is open: passages may hold that while their graph is made.
+        if self._for_searches or self._open_query_session():
             return self._searches.embed(texts)
         return self.embed_queries(texts)
 

@@ -15,7 +15,6 @@ from typing import Any
 from argot.corpus.embedding.multilingual_model import EXTRA, NAME, WEIGHTS_FILE, find_weights
 from argot.corpus.embedding.onnx_export import MODEL_FILE
 from argot.corpus.embedding.quantisation import INT8_FILE
-from argot.corpus.embedding.query_adapter import read_adapter
 from argot.corpus.embedding.query_graph import name_query_graph
 from argot.errors import MissingExtra, UnusableModel
 from argot.files import write_atomically
@@ -96,10 +95,10 @@ def make_query_graph(folder: Path, adapter_file: Path, *, int8: bool) -> Path:
     """Make the graph that embeds questions with an adapter, if missing (some seconds).
 
     Raises:
-        UnusableModel: it cannot be made, or the file is no adapter.
+        UnusableModel: it cannot be made, as from a file that is no adapter.
     """
     precision = "int8" if int8 else "float32"
-    graph = folder / name_query_graph(read_adapter(adapter_file), precision)
+    graph = folder / name_query_graph(adapter_file, precision)
     if graph.is_file():
         return graph
     outcome = run_module("argot.corpus.embedding.query_graph", str(folder), str(adapter_file), precision)

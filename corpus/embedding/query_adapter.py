@@ -10,12 +10,10 @@ the file has one megabyte where the model has ninety. `argot.learn.passage_reade
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -42,41 +40,25 @@ class WeightChange:
         return self.down @ self.up
 
 
-@dataclass(frozen=True, slots=True)
-class QueryAdapter:
-    """The changes of a model.
-
-    Attributes:
-        digest: identifies the changes.
-        changes: by layer, named as in the exported graph: "encoder/layer.0/attention/self/query".
-    """
-
-    digest: str
-    changes: Mapping[str, WeightChange]
-
-
 def find_adapter(fingerprint: str, folder: Path = ADAPTER_FOLDER) -> Path | None:
     """Return the file of the adapter for the embedder of this fingerprint; None if there is none."""
     file = folder / f"{fingerprint}.npz"
     return file if file.is_file() else None
 
 
-@lru_cache(maxsize=4)
-def read_adapter(file: Path) -> QueryAdapter:
-    """Read an adapter.
+def read_adapter(file: Path) -> dict[str, WeightChange]:
+    """Read the changes of a model by layer, named as in the exported graph: "encoder/layer.0/attention/self/query".
 
     Raises:
         UnusableModel: the file is no adapter.
     """
     try:
-        digest = hashlib.blake2b(file.read_bytes(), digest_size=8).hexdigest()
         with np.load(file, allow_pickle=False) as stored:
             layers = [name.removesuffix(_DOWN) for name in stored.files if name.endswith(_DOWN)]
-            changes = {
+            return {
                 layer: WeightChange(*(stored[layer + part].astype(np.float32) for part in (_DOWN, _UP)))
                 for layer in layers
             }
-            return QueryAdapter(digest, changes)
     except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
         raise UnusableModel(
             f"{file} is no query adapter: {error}. Install Argot again, or train one: "

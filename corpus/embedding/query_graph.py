@@ -8,29 +8,32 @@ and memory.
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from argot.corpus.embedding.onnx_export import MODEL_FILE
 from argot.corpus.embedding.quantisation import quantise
-from argot.corpus.embedding.query_adapter import QueryAdapter, read_adapter
+from argot.corpus.embedding.query_adapter import WeightChange, read_adapter
 from argot.corpus.embedding.word_vectors import WORD_VECTORS_FILE, move_word_vectors
 
 
-def name_query_graph(adapter: QueryAdapter, precision: str) -> str:
+def name_query_graph(adapter_file: Path, precision: str) -> str:
     """Return the name of the graph's file; another adapter has another."""
-    return f"queries-{adapter.digest}-{precision}.onnx"
+    digest = hashlib.blake2b(adapter_file.read_bytes(), digest_size=8).hexdigest()
+    return f"queries-{digest}-{precision}.onnx"
 
 
 def write_query_graph(folder: Path, adapter_file: Path, precision: str) -> None:
     """Write the graph, completely or not at all. Several processes may do so at once: all write the same."""
     import onnx
 
-    adapter = read_adapter(adapter_file)
+    changes = read_adapter(adapter_file)
     model = onnx.load(str(folder / MODEL_FILE))
-    change_weights(model, adapter)
+    change_weights(model, changes)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".queries-") as draft:
         written = Path(draft) / MODEL_FILE
         if precision == "int8":
@@ -39,11 +42,11 @@ def write_query_graph(folder: Path, adapter_file: Path, precision: str) -> None:
         else:
             onnx.save(model, str(written))
         move_word_vectors(written)
-        written.replace(folder / name_query_graph(adapter, precision))
+        written.replace(folder / name_query_graph(adapter_file, precision))
 
 
-def change_weights(model: Any, adapter: QueryAdapter) -> None:
-    """Add the adapter's changes to the weights of a loaded graph.
+def change_weights(model: Any, changes: Mapping[str, WeightChange]) -> None:
+    """Add an adapter's changes, by layer, to the weights of a loaded graph.
 
     Raises:
         ValueError: the graph has no product of this name, or its weights have another shape.
@@ -52,7 +55,7 @@ def change_weights(model: Any, adapter: QueryAdapter) -> None:
 
     weights = {one.name: one for one in model.graph.initializer}
     products = {node.name: node for node in model.graph.node if node.op_type == "MatMul"}
-    for layer, change in adapter.changes.items():
+    for layer, change in changes.items():
         found = [node for name, node in products.items() if name.endswith(f"/{layer}/MatMul")]
         if len(found) != 1 or found[0].input[1] not in weights:
             raise ValueError(f"the graph has no weights of {layer}")

@@ -31,8 +31,8 @@ from pydantic import SecretStr
 from argot.errors import asked_from_elsewhere
 from argot.service.observability.instrumentation import request_id, said_now, secrets_now, surface
 from argot.settings import Settings
+from argot.shown_addresses import STARS
 
-HIDDEN = "***"
 WITHHELD = "(left out: it repeats what somebody wrote)"
 # A shorter one would be found within ordinary words.
 SHORTEST_SECRET = 4
@@ -206,8 +206,8 @@ class Cleaner:
         """Return the text without keys and passwords, both known and suspected ones."""
         for secret in (*self._known, *secrets_now.get()):
             if secret in text:
-                text = text.replace(secret, HIDDEN)
-        return _SECRETS.sub(HIDDEN, _NAMED.sub(rf"\1{HIDDEN}", text))
+                text = text.replace(secret, STARS)
+        return _SECRETS.sub(STARS, _NAMED.sub(rf"\1{STARS}", text))
 
 
 def list_secrets(settings: Settings) -> list[str]:

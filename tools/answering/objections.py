@@ -155,11 +155,10 @@ def _strip_linked_sites(said: str, passage: str) -> str:
     """Return the sentence without the names of sites that say only where a link of the passage leads: "the #help Slack
     channel" for "[#help](https://org.slack.com/archives/C04)".
     """
-    for label, host in _list_site_links(passage):
-        for part in re.split(r"[.-]", host):
-            if len(part) > 2 and label in said:
-                name = rf"(?<!\w){re.escape(part)} (?=(?:channel|page|site|group|repository|repo|board|form|folder)\b)"
-                said = re.sub(name, "", said, flags=re.IGNORECASE)
+    hosts = [host for label, host in _list_site_links(passage) if label in said]
+    for part in (part for host in hosts for part in re.split(r"[.-]", host) if len(part) > 2):
+        name = rf"(?<!\w){re.escape(part)} (?=(?:channel|page|site|group|repository|repo|board|form|folder)\b)"
+        said = re.sub(name, "", said, flags=re.IGNORECASE)
     return said
 
 

@@ -295,7 +295,7 @@ def _add_neighbours(unit: Unit, units: Sequence[Unit]) -> list[int]:
     before = unit.number - 1
     if before >= 0 and units[before].kind == "prose":
         # "No, never" is about the question before it.
-        is_verdict = begins_with_verdict(unit.plain) and _is_answered_behind(before, units)
+        is_verdict = _is_answered_behind(before, units) and begins_with_verdict(unit.plain)
         if is_verdict or leans_back(unit.plain, _identify_language(units)):
             numbers.insert(0, before)
     if _is_answered_behind(unit.number, units):

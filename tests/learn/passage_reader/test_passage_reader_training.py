@@ -224,8 +224,7 @@ def test_the_command_trains_and_measures_an_adapter(
     out = tmp_path / "adapter.npz"
     main(["adapter", "--sets", str(sets), "--work", str(tmp_path / "work"), "--out", str(out)])
     assert json.loads(capsys.readouterr().out)["after"]["hit@10"] == 1
-    adapter = read_adapter(out)
-    assert adapter is not None and len(adapter.changes) == 36
+    assert len(read_adapter(out)) == 36
     (tmp_path / "none").mkdir()
     with pytest.raises(SystemExit, match="holds no questions of the split 'train'"):
         main(["adapter", "--sets", str(tmp_path / "none"), "--work", str(tmp_path / "work"), "--out", str(out)])

@@ -16,9 +16,10 @@ from serving import Served, argot, run
 
 from argot.results import AskEvent, AskResult
 from argot.service.observability.instrumentation import request_id, said_now, secrets_now, watch
-from argot.service.observability.logs import HIDDEN, WITHHELD, Cleaner, JsonLines, Lines, configure, list_secrets
+from argot.service.observability.logs import WITHHELD, Cleaner, JsonLines, Lines, configure, list_secrets
 from argot.service.usecases.questions.conversations import Message
 from argot.settings import SETTING_FIELDS, Settings
+from argot.shown_addresses import STARS
 
 SETTINGS = Settings(model_key=SecretStr("canary-model-key"))
 
@@ -63,7 +64,7 @@ def test_text_that_is_or_looks_secret_is_hidden(text: str, canary: str) -> None:
     for form in (Lines(SETTINGS), JsonLines(SETTINGS)):
         line = form.format(record("%s", text))
         assert canary not in line
-        assert HIDDEN in line
+        assert STARS in line
 
 
 def test_every_secret_of_the_settings_is_hidden() -> None:

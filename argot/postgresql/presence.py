@@ -46,15 +46,7 @@ def take_exclusively(connection: psycopg.Connection[Any], number: int, name: str
         KnowledgeBaseBusy: it is open elsewhere; the message names the programs and machines.
     """
     connection.execute("SELECT set_config('application_name', $1, false)", (program,))
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            _take(connection, "pg_try_advisory_lock", number, name)
-            return
-        except KnowledgeBaseBusy:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
+    _take(connection, "pg_try_advisory_lock", number, name)
 
 
 def list_holders(connection: psycopg.Connection[Any], number: int) -> list[str]:
@@ -66,9 +58,14 @@ def list_holders(connection: psycopg.Connection[Any], number: int) -> list[str]:
 
 
 def _take(connection: psycopg.Connection[Any], lock: str, number: int, name: str) -> None:
-    row = connection.execute(f"SELECT {lock}($1::bigint) AS taken", (number,)).fetchone()
-    if row and row["taken"]:
-        return
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        row = connection.execute(f"SELECT {lock}($1::bigint) AS taken", (number,)).fetchone()
+        if row and row["taken"]:
+            return
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.1)
     who = "; ".join(list_holders(connection, number))
     raise KnowledgeBaseBusy(
         f"The knowledge base in {name} is in use by {who or 'another program'}. Wait until that is done, or stop it "

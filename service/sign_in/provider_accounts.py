@@ -64,6 +64,8 @@ def _find_link(kb: KnowledgeBase, claims: Claims) -> ProviderLink:
             raise ProviderRefusal(str(error)) from error
     else:
         waiting = people.links.of(name)
+        if waiting is not None and (waiting.issuer, waiting.subject) == (issuer, subject):
+            return waiting  # another request has linked it just now
         if waiting is None or waiting.subject or waiting.issuer != issuer:
             raise ProviderRefusal(
                 f"There is a user '{same[0].name}' here already, who is not linked with your account at the"

@@ -236,6 +236,18 @@ class OidcSettings(_Group, alias_generator="oidc_{}".format):
         max_length=20_000,
         description="its groups and what they are here, between commas (3f2a=hr, legal=law); else as it calls them",
     )
+    audience: str = Field(
+        "",
+        max_length=500,
+        description="whom access tokens for /mcp are for ('aud'); empty: the address of /mcp below 'public_url'",
+    )
+    mcp_scopes: str = Field(
+        "openid profile email",
+        max_length=1000,
+        # RFC 6749, appendix A.4.
+        pattern=r"^([\x21\x23-\x5B\x5D-\x7E]+( [\x21\x23-\x5B\x5D-\x7E]+)*)?$",
+        description="what an assistant is told to ask of it, between blanks, before it comes to /mcp",
+    )
     admin_group: str = Field(
         "", max_length=200, description="the group, as it calls it, whose members are administrators; empty: none is"
     )

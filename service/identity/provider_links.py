@@ -7,7 +7,7 @@ provider named is marked as its own, whoever added it before, and ends when the 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from argot.clock import timestamp
 from argot.databases import Connection, Database
@@ -43,11 +43,15 @@ class ProviderLink:
 
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """Confirmation of a person by the provider. `admin` None: it does not say who is an administrator."""
+    """Confirmation of a person by the provider. `admin` None: it does not say who is an administrator.
+
+    `issued_at`: when the provider made this statement, UTC, ISO 8601; None: just now, in answer to Argot.
+    """
 
     groups: frozenset[str]
     admin: bool | None
     refresh_token: str | None
+    issued_at: str | None = None
 
 
 class ProviderLinks:
@@ -109,11 +113,15 @@ class ProviderLinks:
         Return False, and change nothing, if they signed in, lapsed or were unlinked since `link` was read.
         """
         with self._database.transaction() as connection:
-            if not _is_still(connection, link):
+            present = _find_link(connection, link.user)
+            # The answer to a refresh token must be kept, which is spent: an access token that came meanwhile is older.
+            if said.issued_at is None and present is not None and link.refresh_token:
+                present = replace(present, confirmed_at=link.confirmed_at)
+            if present != link:
                 return False
             connection.execute(
                 "UPDATE provider_links SET confirmed_at = ?, lapsed_at = NULL, refresh_token = ? WHERE user = ?",
-                (timestamp(), said.refresh_token, link.user),
+                (said.issued_at or timestamp(), said.refresh_token, link.user),
             )
             _take_groups(connection, link.user, said.groups)
             if said.admin is not None:
@@ -133,7 +141,7 @@ class ProviderLinks:
     def lapse(self, link: ProviderLink) -> bool:
         """Delete the groups and the token; return False if the link is no longer this one."""
         with self._database.transaction() as connection:
-            if not _is_still(connection, link):
+            if _find_link(connection, link.user) != link:
                 return False
             _forget_said(connection, link.user)
             connection.execute(
@@ -157,9 +165,9 @@ def _forget_said(connection: Connection, user: str) -> None:
     connection.execute("DELETE FROM memberships WHERE user = ? AND by_provider = 1", (user,))
 
 
-def _is_still(connection: Connection, link: ProviderLink) -> bool:
-    row = connection.execute("SELECT * FROM provider_links WHERE user = ?", (link.user,)).fetchone()
-    return row is not None and _link(row) == link
+def _find_link(connection: Connection, user: str) -> ProviderLink | None:
+    row = connection.execute("SELECT * FROM provider_links WHERE user = ?", (user,)).fetchone()
+    return None if row is None else _link(row)
 
 
 def _link(row: Iterable[object]) -> ProviderLink:

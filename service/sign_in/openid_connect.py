@@ -89,6 +89,8 @@ class OpenIdProvider:
         Raises:
             ProviderUnreachable: it does not answer, or is another one.
         """
+        if self._published is not None and time.monotonic() - self._published[0] <= KEPT_SECONDS:
+            return self._published[1]
         # One requests, the others wait for its answer.
         async with self._asking:
             if self._published is None or time.monotonic() - self._published[0] > KEPT_SECONDS:
@@ -96,18 +98,23 @@ class OpenIdProvider:
             return self._published[1]
 
     async def _fetch_description_now(self) -> dict[str, Any]:
-        # While it is down, not every visitor of the page has to wait for it.
-        if time.monotonic() < self._down_until:
-            raise ProviderUnreachable(f"The provider {self._shown} does not answer.")
-        self._down_until = time.monotonic() + DOWN_SECONDS
-        found = await request_json("GET", self.issuer.rstrip("/") + DISCOVERY)
-        self._down_until = 0.0
+        found = await self._fetch_published(self.issuer.rstrip("/") + DISCOVERY)
         if missing := [name for name in _REQUIRED if not isinstance(found.get(name), str)]:
             raise ProviderUnreachable(f"The provider {self._shown} does not publish its {missing[0]}.")
         if found["issuer"].rstrip("/") != self.issuer.rstrip("/"):
             raise ProviderUnreachable(f"{self._shown} calls itself {found['issuer']:.200}: set 'oidc_issuer' to that.")
         for name in _REQUIRED[1:]:
             _require_encrypted(found[name], self.issuer)
+        return found
+
+    async def _fetch_published(self, url: str) -> dict[str, Any]:
+        """Fetch one of the documents that the provider publishes; only for a caller that holds `_asking`."""
+        # While it is down, not every visitor of the page has to wait for it.
+        if time.monotonic() < self._down_until:
+            raise ProviderUnreachable(f"The provider {self._shown} does not answer.")
+        self._down_until = time.monotonic() + DOWN_SECONDS
+        found = await request_json("GET", url)
+        self._down_until = 0.0
         return found
 
     async def make_sign_in_address(self, back: str, *, state: str, nonce: str, verifier: str) -> str:
@@ -201,7 +208,7 @@ class OpenIdProvider:
         from joserfc.errors import ExpiredTokenError, InvalidTokenError, JoseError
 
         try:
-            token = await self._verify_token(str(answer["id_token"]))
+            token = await self.verify_signature(str(answer["id_token"]))
             issuer = (await self.fetch_description())["issuer"]
             claims = CodeIDToken(
                 token.claims,
@@ -218,49 +225,49 @@ class OpenIdProvider:
         # ValueError, TypeError: claims of other types than in the specification.
         except (JoseError, ValueError, TypeError) as error:
             raise UnprovenToken(
-                f"The provider's token is not valid ({_describe_reason(error)}). Sign in again."
+                f"The provider's token is not valid ({describe_reason(error)}). Sign in again."
             ) from error
         if nonce is not None and time.time() - claims["iat"] > SKEW_SECONDS + BACKDATED_SECONDS:
             raise UnprovenToken(CLOCKS)
         return dict(claims)
 
-    async def _verify_token(self, text: str) -> Any:
+    async def verify_signature(self, text: str, retry_seconds: float = 0.0) -> Any:
+        """Return header and claims of a token (a `joserfc.jwt.Token`) that a key of the provider has signed.
+
+        Args:
+            retry_seconds: keys that fit no token are fetched again, but not more often than this.
+
+        Raises:
+            JoseError, ValueError, TypeError: it is not signed so, or is no token at all.
+            ProviderUnreachable
+        """
         from joserfc import jwt
         from joserfc.errors import BadSignatureError, InvalidKeyIdError
 
         try:
-            return jwt.decode(text, await self._load_key_set(), algorithms=ALGORITHMS)
+            return jwt.decode(text, await self._load_key_set(KEPT_SECONDS), algorithms=ALGORITHMS)
         except (BadSignatureError, InvalidKeyIdError):
-            # The keys have changed since they were fetched; a second failure is final.
-            self._keys = None
-            return jwt.decode(text, await self._load_key_set(), algorithms=ALGORITHMS)
+            # The keys may have changed since they were fetched; a second failure is final.
+            return jwt.decode(text, await self._load_key_set(retry_seconds), algorithms=ALGORITHMS)
 
     async def require_keys(self) -> None:
         """
         Raises:
             ProviderUnreachable: it does not answer, or publishes no key of use.
         """
-        await self._load_key_set()
+        await self._load_key_set(KEPT_SECONDS)
 
-    async def _load_key_set(self) -> KeySet:
-        from joserfc.errors import JoseError
-        from joserfc.jwk import KeySet, import_key
-
-        if self._keys is None or time.monotonic() - self._keys[0] > KEPT_SECONDS:
-            where = (await self.fetch_description())["jwks_uri"]
-            given = (await request_json("GET", where)).get("keys")
-            keys = []
-            for one in given if isinstance(given, list) else []:
-                # A secret (`oct`) is no key to check signatures with; unknown kinds may be present as well.
-                if isinstance(one, dict) and one.get("kty") in ("RSA", "EC") and one.get("use", "sig") == "sig":
-                    try:
-                        keys.append(import_key(one))
-                    except (JoseError, ValueError, TypeError, KeyError):
-                        continue
-            if not keys:
-                raise ProviderUnreachable(f"The provider publishes no key at {where:.200} to check signatures with.")
-            self._keys = (time.monotonic(), KeySet(keys))
-        return self._keys[1]
+    async def _load_key_set(self, kept_seconds: float) -> KeySet:
+        oldest = time.monotonic() - kept_seconds
+        # Checked before waiting, too: a token with a new key must not delay those whose keys are known.
+        if self._keys is not None and self._keys[0] >= oldest:
+            return self._keys[1]
+        where = (await self.fetch_description())["jwks_uri"]
+        async with self._asking:
+            # Another token may have had them fetched while this one waited.
+            if self._keys is None or self._keys[0] < oldest:
+                self._keys = (time.monotonic(), _read_key_set(await self._fetch_published(where), where))
+            return self._keys[1]
 
     # -- asking --------------------------------------------------------------------------------------------------------
 
@@ -285,6 +292,24 @@ CLOCKS = (
     "The provider's token has ended already, or is not valid yet. Sign in again; if that does not help, the clock of"
     " this machine or the provider's is wrong by minutes."
 )
+
+
+def _read_key_set(published: Mapping[str, Any], where: str) -> KeySet:
+    from joserfc.errors import JoseError
+    from joserfc.jwk import KeySet, import_key
+
+    given = published.get("keys")
+    keys = []
+    for one in given if isinstance(given, list) else []:
+        # A secret (`oct`) is no key to check signatures with; unknown kinds may be present as well.
+        if isinstance(one, dict) and one.get("kty") in ("RSA", "EC") and one.get("use", "sig") == "sig":
+            try:
+                keys.append(import_key(one))
+            except (JoseError, ValueError, TypeError, KeyError):
+                continue
+    if not keys:
+        raise ProviderUnreachable(f"The provider publishes no key at {where:.200} to check signatures with.")
+    return KeySet(keys)
 
 
 async def request_json(
@@ -369,7 +394,7 @@ def _parse_object(body: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _describe_reason(error: Exception) -> str:
+def describe_reason(error: Exception) -> str:
     """Shorten the reason of an error, without any part of the token."""
     claim = getattr(error, "claim", None)
     return f"{type(error).__name__}{f': {claim}' if claim else ''}"

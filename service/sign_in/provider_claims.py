@@ -52,6 +52,11 @@ def require_provider(settings: Settings) -> None:
     issuer = urlsplit(settings.oidc.issuer)
     if issuer.scheme != "https" and issuer.hostname not in ("localhost", "127.0.0.1", "::1"):
         raise InvalidSettings(f"Setting 'oidc_issuer' cannot be '{shown}': it has to begin with https.")
+    if settings.oidc.audience and not settings.web.public_url:
+        raise InvalidSettings(
+            f"Setting 'oidc_audience' is '{settings.oidc.audience}', but 'public_url' is missing:"
+            " the address under which assistants reach Argot."
+        )
     require_extra()
 
 

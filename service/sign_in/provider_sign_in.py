@@ -20,18 +20,16 @@ from typing import TYPE_CHECKING
 from cachetools import LRUCache, TTLCache
 
 from argot.clock import utc_now
-from argot.errors import InvalidInput
 from argot.service.audit.audit_events import DONE, Outcome
 from argot.service.identity.people import User
-from argot.service.identity.provider_links import Confirmed, ProviderLink
+from argot.service.identity.provider_links import ProviderLink
 from argot.service.identity.sessions import SKEW_SECONDS
 from argot.service.sign_in.openid_connect import OpenIdProvider, ProviderRefusal, ProviderStatement, ProviderUnreachable
-from argot.service.sign_in.provider_claims import read_display_name, read_groups, read_name
+from argot.service.sign_in.provider_accounts import confirm_account, find_account
 from argot.work.schedule import schedule_work
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
-    from argot.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -147,58 +145,9 @@ class ProviderSignIn:
 
     def _accept_statement(self, told: ProviderStatement) -> User:
         """Return the person whose account this is, updated with the provider's present statement."""
-        link = self._link(told)
-        user = self.kb.people.user(link.user)
-        if user.suspended_at:
-            raise ProviderRefusal("Your account is suspended. Ask an administrator to restore it.")
-        _confirm(self.kb, link, told)
-        return self.kb.people.user(link.user)
-
-    def _link(self, told: ProviderStatement) -> ProviderLink:
-        """Return the link of this account; created if an administrator has allowed it, or for a new person.
-
-        Raises:
-            ProviderRefusal: the name is taken by somebody who is not linked, is invalid, or new people are not
-                admitted.
-        """
-        people, issuer, subject = self.kb.people, self.provider.issuer, str(told.claims["sub"])
-        if found := people.links.find(issuer, subject):
-            return found
-        name = read_name(told.claims, self.kb.settings.oidc.name_claim)
-        if not name:
-            raise ProviderRefusal(f"The provider does not give your name ('{self.kb.settings.oidc.name_claim}').")
-        # In any case: nobody is to be taken for somebody else whose name differs in capitals alone.
-        same = [one for one in people.users() if one.name.casefold() == name.casefold()]
-        if not same:
-            _require_new(self.kb.settings, name, subject)
-            try:
-                people.add(name, (), read_display_name(told.claims))
-            except InvalidInput as error:
-                raise ProviderRefusal(str(error)) from error
-        else:
-            waiting = people.links.of(name)
-            if waiting is None or waiting.subject or waiting.issuer != issuer:
-                raise ProviderRefusal(
-                    f"There is a user '{same[0].name}' here already, who is not linked with your account at the"
-                    f" provider. If it is you, ask an administrator: argot user link {same[0].name} --subject {subject}"
-                )
-        people.link(name, issuer, subject)
-        link = people.links.of(name)
-        assert link is not None
-        return link
-
-
-def _require_new(settings: Settings, name: str, subject: str) -> None:
-    if settings.sign_in.unknown_people == "refuse":
-        raise ProviderRefusal(
-            f"Argot does not know '{name}'. Ask an administrator: argot user add NAME, then"
-            f" argot user link NAME --subject {subject}"
-        )
-
-
-def _confirm(kb: KnowledgeBase, link: ProviderLink, told: ProviderStatement) -> bool:
-    groups = read_groups(told.claims, kb.settings)
-    return kb.people.links.confirm(link, Confirmed(groups.names, groups.admin, told.refresh_token))
+        link, user = find_account(self.kb, told.claims)
+        confirm_account(self.kb, link, told.claims, told.refresh_token)
+        return self.kb.people.user(user.name)
 
 
 # -- while the service runs -------------------------------------------------------------------------------------------
@@ -245,7 +194,7 @@ async def _ask_again(kb: KnowledgeBase, provider: OpenIdProvider | None, link: P
         return False
     try:
         told = await provider.ask_again(link.refresh_token, link.subject)
-        await kb.blocking(_confirm, kb, link, told)
+        await kb.blocking(confirm_account, kb, link, told.claims, told.refresh_token)
     except ProviderRefusal as refusal:
         await _lapse(kb, link, str(refusal))
     except ProviderUnreachable as error:

@@ -1,5 +1,8 @@
 """A correct OpenID Connect provider for tests: real HTTP, RS256 with real keys, PKCE and client secret checked.
 
+Assistants register there as clients without a secret (RFC 7591) and get access tokens (RFC 9068) for the resource that
+they name (RFC 8707).
+
     with identity_provider() as provider:
         provider.people["ann"] = Account(groups=["hr"])
         Settings(**provider.settings())
@@ -15,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -38,10 +41,14 @@ class Account:
 
 @dataclass
 class Grant:
+    """What a code stands for; `resource`: the audience of the access token, empty for one that is no JWT."""
+
     user: str
     nonce: str
     challenge: str
     back: str
+    client: str = CLIENT
+    resource: str = ""
 
 
 @dataclass
@@ -53,7 +60,9 @@ class IdentityProvider:
     keys: list[RSAKey] = field(default_factory=list)
     published: dict[str, Any] = field(default_factory=dict)
     grants: dict[str, Grant] = field(default_factory=dict)
-    refreshing: dict[str, str] = field(default_factory=dict)
+    refreshing: dict[str, Grant] = field(default_factory=dict)
+    clients: list[str] = field(default_factory=list)
+    """Assistants that have registered."""
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     """Path and form or query of every request."""
     down: bool = False
@@ -75,12 +84,14 @@ class IdentityProvider:
         """Sign in as a person does in a browser, and return the address of the redirect."""
         asked = dict(parse_qsl(urlsplit(entrance).query))
         assert entrance.startswith(f"{self.url}/authorize?")
-        assert asked["client_id"] == CLIENT and asked["response_type"] == "code"
+        assert asked["client_id"] in (CLIENT, *self.clients) and asked["response_type"] == "code"
         assert asked["code_challenge_method"] == "S256" and "openid" in asked["scope"].split()
         if self.people[user].disabled:
             return f"{asked['redirect_uri']}?{urlencode({'error': 'access_denied', 'state': asked['state']})}"
         code = secrets.token_urlsafe(8)
-        self.grants[code] = Grant(user, asked["nonce"], asked["code_challenge"], asked["redirect_uri"])
+        nonce, resource = asked.get("nonce", ""), asked.get("resource", "")
+        grant = Grant(user, nonce, asked["code_challenge"], asked["redirect_uri"], asked["client_id"], resource)
+        self.grants[code] = grant
         return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
 
     # -- its endpoints ---------------------------------------------------------------------------------------------
@@ -96,38 +107,55 @@ class IdentityProvider:
         if path == "/userinfo":
             user = unquote(authorization.removeprefix("Bearer at-"))
             return 200, {"sub": f"sub-{user}", **self._claims(user)}
+        if path == "/register" and method == "POST":
+            self.clients.append(f"assistant-{len(self.clients)}")
+            return 201, {**given, "client_id": self.clients[-1]}
         if path == "/token" and method == "POST":
             return self._token(given, authorization)
         return 404, {"error": "not_found"}
 
     def _token(self, given: dict[str, str], authorization: str) -> tuple[int, Any]:
-        name, _, secret = base64.b64decode(authorization.removeprefix("Basic ")).decode().partition(":")
-        if (unquote(name), unquote(secret)) != (CLIENT, SECRET):
-            return 401, {"error": "invalid_client"}
+        client = given.get("client_id", "")
+        if client not in self.clients:
+            name, _, secret = base64.b64decode(authorization.removeprefix("Basic ")).decode().partition(":")
+            client = unquote(name)
+            if (client, unquote(secret)) != (CLIENT, SECRET):
+                return 401, {"error": "invalid_client"}
         if given["grant_type"] == "refresh_token":
             # Rotated: each token is valid once.
-            user = self.refreshing.pop(given["refresh_token"], "")
-            if not user or self.people[user].disabled:
+            grant = self.refreshing.pop(given["refresh_token"], None)
+            if not grant or grant.client != client or self.people[grant.user].disabled:
                 return 400, {"error": "invalid_grant"}
-            return 200, self._tokens(user, "")
+            return 200, self._tokens(replace(grant, nonce=""))
         grant = self.grants.pop(given["code"], None)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(given["code_verifier"].encode()).digest()).rstrip(b"=")
         if not grant or grant.challenge != challenge.decode() or grant.back != given["redirect_uri"]:
             return 400, {"error": "invalid_grant"}
-        return 200, self._tokens(grant.user, grant.nonce)
+        return (200, self._tokens(grant)) if grant.client == client else (400, {"error": "invalid_grant"})
 
-    def _tokens(self, user: str, nonce: str) -> dict[str, Any]:
-        now = int(time.time() + self.skew)
-        claims = {"iss": self.url, "sub": f"sub-{user}", "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": nonce}
+    def _tokens(self, grant: Grant) -> dict[str, Any]:
+        user, now = grant.user, int(time.time() + self.skew)
+        claims = {"iss": self.url, "sub": f"sub-{user}", "aud": grant.client, "iat": now, "exp": now + 300}
+        claims["nonce"] = grant.nonce
         claims |= self._claims(user) if self.groups_in_token else {"preferred_username": user}
         if self.lie:
             self.lie(claims)
         sign = self.tamper or self.signed
-        answer = {"access_token": f"at-{user}", "token_type": "Bearer", "id_token": sign(claims)}
+        access = self.make_access_token(user, grant.resource, grant.client) if grant.resource else f"at-{user}"
+        answer = {"access_token": access, "token_type": "Bearer", "id_token": sign(claims), "expires_in": 300}
         if self.refreshes:
             answer["refresh_token"] = secrets.token_urlsafe(8)
-            self.refreshing[answer["refresh_token"]] = user
+            self.refreshing[answer["refresh_token"]] = grant
         return answer
+
+    def make_access_token(self, user: str, audience: str, client: str = "assistant", **claims: Any) -> str:
+        """Make a signed access token; a claim that is None is left out."""
+        now = int(time.time() + self.skew)
+        told = {
+            "iss": self.url, "sub": f"sub-{user}", "aud": audience, "iat": now, "exp": now + 300, "client_id": client,
+            "scope": "openid profile", **self._claims(user), **claims,
+        }  # fmt: skip
+        return self.signed({name: value for name, value in told.items() if value is not None})
 
     def _claims(self, user: str) -> dict[str, Any]:
         account = self.people[user]
@@ -153,6 +181,9 @@ def identity_provider() -> Iterator[IdentityProvider]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            if self.headers["Content-Type"] == "application/json":
+                self._reply(json.loads(body))
+                return
             self._reply({name: values[0] for name, values in parse_qs(body).items()})
 
         def _reply(self, given: dict[str, str]) -> None:
@@ -188,6 +219,7 @@ def identity_provider() -> Iterator[IdentityProvider]:
         "jwks_uri": f"{made.url}/keys",
         "userinfo_endpoint": f"{made.url}/userinfo",
         "end_session_endpoint": f"{made.url}/end",
+        "registration_endpoint": f"{made.url}/register",
         "scopes_supported": ["openid", "profile", "email", "offline_access"],
     }
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))

@@ -1,7 +1,8 @@
-"""`/mcp`: the tools for other assistants by MCP's streamable HTTP, with the rights of the person whose key it is.
+"""`/mcp`: the tools for other assistants by MCP's streamable HTTP, with the rights of the person whose key or access
+token it is.
 
 Each request stands alone: no session is kept that somebody else could continue, and any process can answer the next
-one. Guard and route check host, origin, key and size of a request before the SDK reads it.
+one. Guard and route check host, origin, key or token and size of a request before the SDK reads it.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from fastapi import APIRouter
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.sign_in.access_tokens import MCP_PATH, METADATA_PATH, describe_resource, find_resource
 from argot.service.usecases import catalogue
 from argot.ui.api.api_route import ApiRoute
 from argot.ui.api.mcp_server import build_server
@@ -27,7 +29,6 @@ from argot.ui.web.routers import make_router
 if TYPE_CHECKING:
     from mcp.server.fastmcp import FastMCP
 
-MCP_PATH = "/mcp"
 _NO_MESSAGE = "The body is no message of MCP (JSON-RPC 2.0, one object, in UTF-8): {}. docs/api.md has examples."
 
 
@@ -49,6 +50,15 @@ def build_mcp_routes(kb: KnowledgeBase) -> APIRouter:
         except ValidationError as error:
             raise HTTPException(400, _NO_MESSAGE.format(error.errors()[0]["msg"])) from error
         return AssistantResponse(await asyncio.to_thread(load_server), request, body)
+
+    if find_resource(kb.settings):
+
+        @router.get(METADATA_PATH, include_in_schema=False)
+        @router.get(METADATA_PATH + MCP_PATH, include_in_schema=False)
+        @needs("anonymous", program=True)
+        async def metadata() -> Response:
+            """Say at which provider an assistant gets an access token."""
+            return JSONResponse(describe_resource(kb.settings))
 
     return router
 

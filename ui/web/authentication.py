@@ -1,8 +1,8 @@
 """Authentication: finds out for every request who is asking.
 
-There are four ways in: the key of a program, the session of somebody who signed in (with a password, at a provider, or
-in a frame of another site), the name in a header of a trusted proxy, and sitting at this machine, as long as nobody has
-a password and only this machine can reach the window.
+There are five ways in: the key of a program, the access token of an assistant (`/mcp` alone), the session of somebody
+who signed in (with a password, at a provider, or in a frame of another site), the name in a header of a trusted proxy,
+and sitting at this machine, as long as nobody has a password and only this machine can reach the window.
 
 A program on this machine needs a key too. Without one it could not be told from a stranger's page that is open in a
 browser here: only headers tell them apart, and old browsers do not send those.
@@ -29,6 +29,7 @@ from argot.service.identity.keys import PREFIX, Key
 from argot.service.identity.people import Ended, User, make_local_principal
 from argot.service.identity.sessions import FRAME_PREFIX, Session
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.sign_in.access_tokens import MCP_PATH, AccessTokens, TokenHolder, find_resource
 from argot.service.sign_in.account import sign_in_required
 from argot.service.sign_in.provider_claims import map_groups
 from argot.types import LOCAL_NAME
@@ -96,6 +97,7 @@ class Authenticator:
         self._groups_header = kb.settings.sign_in.groups_header.lower()
         self._embedding = bool(kb.settings.embed.origins)
         self.key = key
+        self.tokens = AccessTokens(kb) if find_resource(kb.settings) else None
         self._told_again = 0.0
 
     async def is_open(self) -> bool:
@@ -121,12 +123,15 @@ class Authenticator:
         Raises:
             WrongKey: the request has a key that is not valid; the message says when it ended, if it did. Other ways of
                 signing in are then not tried.
+            AccessRefusal: the same, of an access token.
             NotAllowed: the proxy names somebody who is not allowed in; the message says why.
             StoreUnavailable: a store does not answer.
         """
         # First, and alone: a request with a wrong key must not be answered on behalf of its cookie.
         if key := read_key(headers):
             return await self._admit_key(key)
+        if self.tokens and scope["path"] == MCP_PATH and (token := read_bearer(headers)):
+            return _make_token_visitor(await self.tokens.sign_in(token, self.find_address(scope, headers)))
         if self._header and self._header in headers and self.from_proxy(scope):
             user = await self._find_named_user(headers.getlist(self._header))
             return self._admit_header(await self._update_groups(user, headers))
@@ -313,9 +318,20 @@ def find_proxy_header(headers: Headers) -> str:
 
 def read_key(headers: Headers) -> str:
     """Read the key of a request; empty if there is none, or the header holds something else."""
+    token = read_bearer(headers)
+    return token if token.startswith(PREFIX) else ""
+
+
+def read_bearer(headers: Headers) -> str:
+    """Read the key or access token of a request; empty if there is none."""
     kind, _, token = headers.get("authorization", "").partition(" ")
-    token = token.strip()
-    return token if kind.casefold() == "bearer" and token.startswith(PREFIX) else ""
+    return token.strip() if kind.casefold() == "bearer" else ""
+
+
+def _make_token_visitor(holder: TokenHolder) -> Visitor:
+    user = holder.user
+    name = user.display_name or user.name
+    return Visitor(user.name, name, user.principal, "", "token", client=holder.program)
 
 
 def parse_networks(text: str, setting: str = "trusted_proxies") -> tuple[Network, ...]:

@@ -85,17 +85,24 @@ class Visitor:
     """The person or program that asks. `session` is the id of the session or key they came in by, if any.
 
     `language`: that of the pages, as the account keeps it; empty: the browser's. `framed`: they are signed in in a
-    frame of another site, which opens the chat window alone.
+    frame of another site, which opens the chat window alone. `client`: the id at the provider of the program that has
+    their access token.
     """
 
     name: str
     display_name: str
     principal: Principal
     csrf: str
-    auth_method: Literal["local", "password", "provider", "header", "key"]
+    auth_method: Literal["local", "password", "provider", "header", "key", "token"]
     session: str | None = None
     language: str = ""
     framed: bool = False
+    client: str = ""
+
+    @property
+    def is_program(self) -> bool:
+        """Tell whether a program asks, with a key or an access token, neither of which a browser adds by itself."""
+        return self.auth_method in ("key", "token")
 
     @property
     def role(self) -> Role:
@@ -145,7 +152,7 @@ async def refuse_forgery(request: Request) -> None:
         # Without a sign-in there are no rights that a foreign page could borrow, and no browser adds a key by itself.
         request.method in SAFE_METHODS
         or who is None
-        or who.auth_method == "key"
+        or who.is_program
         or (isinstance(entry, AddressRule) and not entry.csrf)
     ):
         return
@@ -266,7 +273,7 @@ def check_access(entry: AddressRule | None, who: Visitor | None) -> tuple[int, s
     if entry is None or entry.access is None:
         return 404, translate("There is nothing here.")
     # Before the role: even an administrator's key must not open the pages.
-    if who is not None and who.auth_method == "key" and not entry.program and entry.access != "anonymous":
+    if who is not None and who.is_program and not entry.program and entry.access != "anonymous":
         text = "A key does not open this page: it is for people who sign in. Keys are for the API (docs/api.md)."
         return 403, translate(text)
     if entry.access == "anonymous" or (who is not None and RANKS[who.role] >= RANKS[entry.access]):

@@ -30,13 +30,21 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from argot.errors import NotAllowed, StoreUnavailable, asked_from_elsewhere
 from argot.languages.catalogues import page_language
 from argot.service.observability.instrumentation import credential
+from argot.service.sign_in.access_tokens import MCP_PATH, AccessRefusal
 from argot.service.sign_in.account import note_wrong_key
 from argot.service.sign_in.embedding import parse_origins
 from argot.service.usecases.audited_cases import note_refusal
 from argot.ui.translation.page_language import choose_language
 from argot.ui.web.api_errors import answer_program
 from argot.ui.web.asker_identity import asker
-from argot.ui.web.authentication import NOTICE_SECONDS, Authenticator, WrongKey, find_proxy_header, read_key
+from argot.ui.web.authentication import (
+    NOTICE_SECONDS,
+    Authenticator,
+    WrongKey,
+    find_proxy_header,
+    read_bearer,
+    read_key,
+)
 from argot.ui.web.authorization import (
     ENTRY_KEY,
     SAFE_METHODS,
@@ -212,7 +220,7 @@ class Guard:
                 most = get_max_body(entry, who)
                 body = receive if most is None else limit_receive(receive, most)
                 # A key can be revoked while a long answer to its program is in progress.
-                app = self.connections.serve_program(self.app, who) if who and who.auth_method == "key" else self.app
+                app = self.connections.serve_program(self.app, who) if who and who.is_program else self.app
                 await app(scope, body, self._add_headers(send, scope, entry, headers, ticket))
         finally:
             asker.reset(token)
@@ -281,6 +289,8 @@ class Guard:
         except WrongKey as error:
             note_wrong_key(self.authenticator.kb, self.authenticator.find_address(scope, headers))
             return None, "", (401, str(error))
+        except AccessRefusal as error:
+            return None, "", (error.status, str(error))
         except NotAllowed as error:
             return None, "", (403, str(error))
         except StoreUnavailable as error:
@@ -301,7 +311,7 @@ class Guard:
             return None, "", (403, PROXY_REFUSAL.format(sign))
         who = await self.authenticator.identify(scope, headers)
         if who is not None:
-            credential.set((who.auth_method, (who.session or "") if who.auth_method == "key" else ""))
+            credential.set((who.auth_method, (who.session or "") if who.auth_method == "key" else who.client))
         wants_page = _is_page_request(scope, headers) and not is_for_programs(scope["path"])
         if who is None and wants_page and await self.authenticator.is_open():
             ticket = self.authenticator.ticket()
@@ -350,6 +360,9 @@ class Guard:
             said: Response = PlainTextResponse(reason, status_code=status)
             if is_for_programs(scope["path"]):
                 said = answer_program(status, reason, path=scope["path"])
+                if status == 401 and scope["path"] == MCP_PATH and self.authenticator.tokens:
+                    is_wrong = bool(read_bearer(headers))
+                    said.headers["WWW-Authenticate"] = self.authenticator.tokens.make_challenge(is_wrong=is_wrong)
                 if status == 405:
                     said.headers["Allow"] = ", ".join(self.addresses.list_methods(scope["path"]))
             elif status == 401 and (back := await self._give_back(scope, receive)) is not None:

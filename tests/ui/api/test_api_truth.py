@@ -24,10 +24,10 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.sign_in.access_tokens import MCP_PATH
 from argot.settings import Settings
 from argot.ui.api import openapi
 from argot.ui.api.api_routes import OPENAPI_PATH, build_api_routes
-from argot.ui.api.mcp_routes import MCP_PATH
 from argot.ui.api.openapi import RETRY_HEADERS
 from argot.ui.web.api_errors import SCIM_ROOT
 from argot.ui.web.authorization import is_for_programs

@@ -112,10 +112,12 @@ class OpenIdProvider:
         # While it is down, not every visitor of the page has to wait for it.
         if time.monotonic() < self._down_until:
             raise ProviderUnreachable(f"The provider {self._shown} does not answer.")
-        self._down_until = time.monotonic() + DOWN_SECONDS
-        found = await request_json("GET", url)
-        self._down_until = 0.0
-        return found
+        try:
+            return await request_json("GET", url)
+        except (ProviderRefusal, ProviderUnreachable):
+            # From now, not from the beginning: those who have waited for this answer must not each wait as long.
+            self._down_until = time.monotonic() + DOWN_SECONDS
+            raise
 
     async def make_sign_in_address(self, back: str, *, state: str, nonce: str, verifier: str) -> str:
         """Return the address where a person signs in; from there they return to `back`, with the state."""

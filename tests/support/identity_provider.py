@@ -66,6 +66,8 @@ class IdentityProvider:
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     """Path and form or query of every request."""
     down: bool = False
+    delay: float = 0
+    """Seconds before each answer."""
     skew: float = 0
     """Its clock is so many seconds ahead."""
     refreshes: bool = True
@@ -98,6 +100,7 @@ class IdentityProvider:
 
     def answer(self, method: str, path: str, given: dict[str, str], authorization: str) -> tuple[int, Any]:
         self.asked.append((path, given))
+        time.sleep(self.delay)
         if self.down:
             return 503, "down for maintenance"
         if path == "/.well-known/openid-configuration":

@@ -31,7 +31,7 @@ from argot.results import AskEvent
 from argot.service.identity.people import Ended
 from argot.service.identity.provider_links import Confirmed
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.sign_in import access_tokens
+from argot.service.sign_in import access_tokens, openid_connect
 from argot.service.sign_in.openid_connect import OpenIdProvider
 from argot.service.sign_in.provider_sign_in import confirm_due
 from argot.settings import Settings
@@ -348,6 +348,24 @@ async def test_a_provider_that_is_down_is_not_asked_for_every_token(resource: Re
         assert answer.status_code == 503 and "cannot be checked" in answer.text
     assert len(resource.provider.asked) == 1
     assert resource.list_sign_ins() == [("", "503")] * 3
+
+
+async def test_tokens_that_wait_for_a_provider_fail_together_when_it_does_not_answer(
+    resource: Resource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good = resource.provider.make_access_token("zoe", RESOURCE)
+    assert (await resource.send(good)).status_code == 200
+    monkeypatch.setattr(access_tokens, "RETRY_SECONDS", 0.0)
+    # It answers later than Argot waits, which is longer than Argot considers it down.
+    monkeypatch.setattr(openid_connect, "SECONDS", 0.5)
+    monkeypatch.setattr(openid_connect, "DOWN_SECONDS", 0.3)
+    resource.provider.delay = 1
+    asked = len(resource.provider.asked)
+    stranger = RSAKey.generate_key(2048)
+    wrong = [jwt.encode({"alg": "RS256", "kid": f"k{n}"}, {"sub": "x"}, stranger) for n in range(5)]
+    *refused, let_in = await asyncio.gather(*(resource.send(token) for token in (*wrong, good)))
+    assert [answer.status_code for answer in refused] == [503] * 5 and let_in.status_code == 200
+    assert len(resource.provider.asked) == asked + 1
 
 
 # -- people and their rights ------------------------------------------------------------------------------------------

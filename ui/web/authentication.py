@@ -130,7 +130,7 @@ class Authenticator:
         # First, and alone: a request with a wrong key must not be answered on behalf of its cookie.
         if key := read_key(headers):
             return await self._admit_key(key)
-        if self.tokens and scope["path"] == MCP_PATH and (token := read_bearer(headers)):
+        if self.tokens and (token := self._read_token(scope, headers)):
             return _make_token_visitor(await self.tokens.sign_in(token, self.find_address(scope, headers)))
         if self._header and self._header in headers and self.from_proxy(scope):
             user = await self._find_named_user(headers.getlist(self._header))
@@ -140,6 +140,14 @@ class Authenticator:
         # Second: where both come, because the page around the frame is of the same site, the ordinary one opens more.
         framed = self.read_cookie(headers, FRAME_SUFFIX) if self._embedding else ""
         return await self._identify_by_cookie(framed) if framed else None
+
+    def has_credential(self, scope: Scope, headers: Headers) -> bool:
+        """Tell whether a request is to be answered by its key or access token alone, valid or not."""
+        return bool(read_key(headers) or self._read_token(scope, headers))
+
+    def _read_token(self, scope: Scope, headers: Headers) -> str:
+        """Read the access token of a request; empty if there is none, or none is accepted at this address."""
+        return read_bearer(headers) if self.tokens and scope["path"] == MCP_PATH else ""
 
     async def _identify_by_cookie(self, token: str) -> Visitor | None:
         # A cookie holds a session or, before anybody has a password, the signed ticket of this machine.

@@ -241,9 +241,10 @@ class Guard:
         if site in ("cross-site", "same-site") and not extension and headers.get("sec-fetch-mode") != "navigate":
             return 403, "Argot answers its own pages only."
         changes = scope["type"] == "http" and scope["method"] not in SAFE_METHODS
-        # Programs have no page. A key or a signature proves who they are, and a browser adds neither by itself.
+        # Programs have no page. A key, token or signature proves who they are, and a browser adds none by itself.
         proven = "cookie" not in headers and (scope["path"] == SIGNED_PATH or is_for_programs(scope["path"]))
-        if changes and origin is None and site != "same-origin" and not proven and not read_key(headers):
+        proven = proven or self.authenticator.has_credential(scope, headers)
+        if changes and origin is None and site != "same-origin" and not proven:
             return 403, "Argot answers its own pages only: the request does not say which page sent it."
         return None
 

@@ -220,10 +220,16 @@ async def test_a_token_opens_nothing_but_mcp(resource: Resource) -> None:
         assert (
             await program.post("/mcp", json=LIST_TOOLS, headers={"Origin": "https://evil.example"})
         ).status_code == 403
+    # Clients send back the cookie by which a load balancer knows them.
+    assert (await resource.send(token, Cookie="balancer=7")).status_code == 200
     # A wrong token is not answered on behalf of the cookie that comes with it.
     resource.kb.people.set_password("ann", "tilted copper llama 9")
     cookie = f"{resource.site.authenticator.cookie}={resource.kb.people.sessions.begin('ann')}"
+    assert (await resource.send("x.y.z", Cookie=cookie)).status_code == 401
     assert (await resource.send("x.y.z", Cookie=cookie, Origin=URL)).status_code == 401
+    # Elsewhere a token is none, so that the page which sends the cookie has to be one of ours.
+    async with resource.site.program(None, **headers, Cookie=cookie) as program:
+        assert (await program.post("/api/search", json={"query": VAULT})).status_code == 403
 
 
 # -- tokens that are not valid here -----------------------------------------------------------------------------------

@@ -9,17 +9,21 @@ made as an access token. Who may come in, and with which groups, is decided as a
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from cachetools import LRUCache
+
 from argot.clock import format_utc
 from argot.errors import NotAllowed
 from argot.service.audit.audit_events import DONE, Outcome
 from argot.service.identity.people import User
 from argot.service.identity.provider_links import ProviderLink
+from argot.service.observability.instrumentation import credential
 from argot.service.sign_in.openid_connect import (
     SKEW_SECONDS,
     Claims,
@@ -42,6 +46,8 @@ RETRY_SECONDS = 30.0
 """Keys that fit no token are fetched again, but not more often than this: anybody can send a wrong token."""
 MAX_SUBJECT_CHARS = 255
 MAX_PROGRAM_CHARS = 100
+MAX_SEEN_TOKENS = 10_000
+"""Tokens of which the first use is known; those used longest ago are forgotten, and recorded again."""
 
 _TOKEN_TYPES = ("", "jwt", "at+jwt")
 _OTHER_PURPOSES = ("nonce", "at_hash", "c_hash", "events", "cnf")
@@ -99,6 +105,7 @@ class AccessTokens:
         self.kb = kb
         self._provider = OpenIdProvider(kb.settings)
         self._confirming = asyncio.Lock()
+        self._seen: LRUCache[bytes, bool] = LRUCache(MAX_SEEN_TOKENS)
         self._audience = kb.settings.oidc.audience or find_resource(kb.settings)
 
     def make_challenge(self, *, is_wrong: bool) -> str:
@@ -125,13 +132,16 @@ class AccessTokens:
         """
         try:
             claims = await self._prove_claims(token)
-            user = await self.kb.look_up(self._find_confirmed_user, claims) or await self._take_news(claims, address)
+            program = _read_program(claims)
+            credential.set(("token", program))
+            user = await self.kb.look_up(self._find_confirmed_user, claims) or await self._take_news(claims)
             _require_in(user)
         except (AccessRefusal, ProviderRefusal, ProviderUnreachable) as error:
             refusal = _make_refusal(error)
             self._record("", address, Outcome(str(refusal.status), _describe_for_audit(error)))
             raise refusal from error
-        return TokenHolder(user, _read_program(claims))
+        self._record_first_use(token, user.name, address)
+        return TokenHolder(user, program)
 
     async def _prove_claims(self, text: str) -> Claims:
         """Return the claims of a token that is valid here.
@@ -171,14 +181,12 @@ class AccessTokens:
         link = self.kb.people.links.find(self._provider.issuer, claims["sub"])
         return None if link is None or _is_news(link, claims) else self.kb.people.user(link.user)
 
-    async def _take_news(self, claims: Claims, address: str) -> User:
+    async def _take_news(self, claims: Claims) -> User:
         # One at a time: an assistant may send several requests at once with a token that is new here.
         async with self._confirming:
-            if (user := await self.kb.look_up(self._find_confirmed_user, claims)) is not None:
-                return user
-            user = await self.kb.blocking(self._confirm, claims)
-            self._record(user.name, address, DONE)
-            return user
+            return await self.kb.look_up(self._find_confirmed_user, claims) or await self.kb.blocking(
+                self._confirm, claims
+            )
 
     def _confirm(self, claims: Claims) -> User:
         """Take the token as the provider's newest statement on a person; return them with the groups that it names."""
@@ -187,6 +195,13 @@ class AccessTokens:
             # What Argot asks about the person with, if they have signed in here, stays as it is.
             confirm_account(self.kb, link, claims, link.refresh_token, format_utc(_read_issue(claims)))
         return self.kb.people.user(user.name)
+
+    def _record_first_use(self, token: str, name: str, address: str) -> None:
+        # Of every token, also of one that says nothing new on its person: another program may have it.
+        digest = hashlib.sha256(token.encode()).digest()
+        if digest not in self._seen:
+            self._record(name, address, DONE)
+        self._seen[digest] = True
 
     def _record(self, name: str, address: str, outcome: Outcome) -> None:
         if self.kb.audit:

@@ -415,7 +415,7 @@ async def test_groups_come_from_the_newest_token_alone(resource: Resource) -> No
     assert people.user("zoe").groups == ("vault",)
     unsaid = provider.make_access_token("zoe", RESOURCE, iat=now + 60, groups=None)
     assert "14 days" not in await resource.search(unsaid)
-    assert [name for name, _ in resource.list_sign_ins()] == ["zoe"] * 4  # once for each token with something new
+    assert [name for name, _ in resource.list_sign_ins()] == ["zoe"] * 4  # once for each token
 
 
 async def test_the_first_requests_of_a_person_may_come_at_once(resource: Resource) -> None:
@@ -505,6 +505,17 @@ async def test_no_token_is_written_to_the_audit_or_the_log(
     assert (read["actor"]["app_name"], read["actor"]["user"]["name"]) == ("mcp", "zoe")
     refused = [one for one in events if one["api"]["operation"] == "access_token" and one["status"] == "Failure"]
     assert len(refused) == len(wrong) and "InvalidClaimError: aud" in refused[0]["status_detail"]
+
+
+async def test_the_first_use_of_each_token_is_recorded_with_its_program(resource: Resource) -> None:
+    provider, now = resource.provider, int(time.time())
+    newest = provider.make_access_token("zoe", RESOURCE, client="desk-assistant")
+    older = provider.make_access_token("zoe", RESOURCE, client="another", iat=now - 60)
+    for token in (newest, older, newest, older):
+        assert (await resource.send(token)).status_code == 200
+    used = [one for one in resource.list_events() if one["api"]["operation"] == "access_token"]
+    assert [one["user"]["name"] for one in used] == ["zoe", "zoe"]
+    assert [one["actor"]["session"]["credential_uid"] for one in used] == ["desk-assistant", "another"]
 
 
 # -- settings ---------------------------------------------------------------------------------------------------------

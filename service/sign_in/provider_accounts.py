@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from argot.errors import InvalidInput
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from argot.settings import Settings
 
 SUSPENDED = "Your account is suspended. Ask an administrator to restore it."
+_LINKING = threading.Lock()
 
 
 def find_account(kb: KnowledgeBase, claims: Claims) -> tuple[ProviderLink, User]:
@@ -48,9 +50,16 @@ def confirm_account(
 
 
 def _find_link(kb: KnowledgeBase, claims: Claims) -> ProviderLink:
-    people, issuer, subject = kb.people, kb.settings.oidc.issuer, str(claims["sub"])
-    if found := people.links.find(issuer, subject):
+    links, issuer, subject = kb.people.links, kb.settings.oidc.issuer, str(claims["sub"])
+    if found := links.find(issuer, subject):
         return found
+    # One at a time: somebody whom another request has added, but not linked yet, would look like somebody else.
+    with _LINKING:
+        return links.find(issuer, subject) or _make_link(kb, claims)
+
+
+def _make_link(kb: KnowledgeBase, claims: Claims) -> ProviderLink:
+    people, issuer, subject = kb.people, kb.settings.oidc.issuer, str(claims["sub"])
     name = read_name(claims, kb.settings.oidc.name_claim)
     if not name:
         raise ProviderRefusal(f"The provider does not give your name ('{kb.settings.oidc.name_claim}').")
@@ -67,14 +76,20 @@ def _find_link(kb: KnowledgeBase, claims: Claims) -> ProviderLink:
         if waiting is not None and (waiting.issuer, waiting.subject) == (issuer, subject):
             return waiting  # another request has linked it just now
         if waiting is None or waiting.subject or waiting.issuer != issuer:
-            raise ProviderRefusal(
-                f"There is a user '{same[0].name}' here already, who is not linked with your account at the"
-                f" provider. If it is you, ask an administrator: argot user link {same[0].name} --subject {subject}"
-            )
+            raise _make_taken_refusal(same[0].name, subject)
     people.link(name, issuer, subject)
-    link = people.links.of(name)
-    assert link is not None
+    # By account, not name: another service may have linked another account with the name meanwhile.
+    link = people.links.find(issuer, subject)
+    if link is None:
+        raise _make_taken_refusal(name, subject)
     return link
+
+
+def _make_taken_refusal(name: str, subject: str) -> ProviderRefusal:
+    return ProviderRefusal(
+        f"There is a user '{name}' here already, who is not linked with your account at the provider. If it is you,"
+        f" ask an administrator: argot user link {name} --subject {subject}"
+    )
 
 
 def _require_new(settings: Settings, name: str, subject: str) -> None:

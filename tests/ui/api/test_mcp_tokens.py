@@ -32,7 +32,8 @@ from argot.service.identity.people import Ended
 from argot.service.identity.provider_links import Confirmed
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in import access_tokens, openid_connect
-from argot.service.sign_in.openid_connect import OpenIdProvider
+from argot.service.sign_in.openid_connect import OpenIdProvider, ProviderRefusal
+from argot.service.sign_in.provider_accounts import find_account
 from argot.service.sign_in.provider_sign_in import confirm_due
 from argot.settings import Settings
 from argot.ui.server import require_consistent
@@ -423,6 +424,28 @@ async def test_the_first_requests_of_a_person_may_come_at_once(resource: Resourc
     answers = await asyncio.gather(*(resource.send(token) for _ in range(5)))
     assert [answer.status_code for answer in answers] == [200] * 5
     assert resource.list_sign_ins() == [("zoe", "")] and resource.kb.people.user("zoe").groups == ("vault",)
+
+
+async def test_a_new_person_may_sign_in_in_a_browser_and_an_assistant_at_once(resource: Resource) -> None:
+    kb, provider = resource.kb, resource.provider
+
+    def sign_in_browser(subject: str, name: str) -> str:
+        try:
+            return find_account(kb, {"sub": subject, "preferred_username": name})[0].subject
+        except ProviderRefusal as refusal:
+            return str(refusal)
+
+    for name in (f"new{n}" for n in range(10)):
+        provider.people[name] = Account()
+        own, *others = (kb.blocking(sign_in_browser, f"sub-{one}", name) for one in (name, name, f"not-{name}"))
+        answers = await asyncio.gather(own, resource.enter(name), *others)
+        # Of the two accounts under this name, the first has it, and the other is told so.
+        link = kb.people.links.of(name)
+        assert link is not None
+        if link.subject == f"sub-{name}":
+            assert answers[:1] + answers[2:3] == [link.subject] * 2 and answers[1].status_code == 200
+        else:
+            assert answers[3] == link.subject and answers[1].status_code == 403 and "not linked" in answers[0]
 
 
 async def test_a_token_keeps_what_argot_asks_the_provider_with(resource: Resource) -> None:

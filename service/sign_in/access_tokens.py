@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ from argot.service.sign_in.provider_accounts import SUSPENDED, confirm_account, 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
     from argot.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 MCP_PATH = "/mcp"
 METADATA_PATH = "/.well-known/oauth-protected-resource"
@@ -151,15 +154,20 @@ class AccessTokens:
         """
         from joserfc.errors import JoseError
 
+        claims: dict[str, Any] = {}
         try:
             token = await self._provider.verify_signature(text, RETRY_SECONDS)
-            issuer = (await self._provider.fetch_description())["issuer"]
-            self._require_claims(token.claims, issuer)
-            _require_access_token(token.header, token.claims)
+            claims = token.claims
+            self._require_claims(claims, (await self._provider.fetch_description())["issuer"])
+            _require_access_token(token.header, claims)
         # ValueError, TypeError: headers or claims of other types than in the specification.
         except (JoseError, ValueError, TypeError) as error:
-            raise AccessRefusal(401, INVALID.format(describe_reason(error))) from error
-        claims: Claims = token.claims
+            why = describe_reason(error)
+            if claims:
+                # For the operator, who has to set the same audience here and there. Anybody may send unsigned tokens.
+                told = "an access token of the provider is refused (%s): it is for %.200s, and has to be for '%s'"
+                logger.warning(told, why, repr(claims.get("aud")), self._audience)
+            raise AccessRefusal(401, INVALID.format(why)) from error
         return claims
 
     def _require_claims(self, claims: dict[str, Any], issuer: str) -> None:

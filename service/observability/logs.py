@@ -45,7 +45,11 @@ LONGEST = 20_000
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 RATE_LIMIT_SECONDS = 60.0
 """Seconds."""
-MALFORMED = {"uvicorn.error": ("Invalid HTTP request", "Unsupported upgrade"), "python_multipart": ("",)}
+MALFORMED = {
+    "uvicorn.error": ("Invalid HTTP request", "Unsupported upgrade"),
+    "python_multipart": ("",),
+    "argot.service.sign_in.access_tokens": ("",),
+}
 """Logger, and the beginning of its message about an invalid request: anybody who reaches the port can send
 thousands."""
 

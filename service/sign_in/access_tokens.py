@@ -141,6 +141,8 @@ class AccessTokens:
             _require_in(user)
         except (AccessRefusal, ProviderRefusal, ProviderUnreachable) as error:
             refusal = _make_refusal(error)
+            if refusal is not error:
+                logger.warning("an assistant could not sign in: %s", error)
             self._record("", address, Outcome(str(refusal.status), _describe_for_audit(error)))
             raise refusal from error
         self._record_first_use(token, user.name, address)
@@ -161,13 +163,14 @@ class AccessTokens:
             self._require_claims(claims, (await self._provider.fetch_description())["issuer"])
             _require_access_token(token.header, claims)
         # ValueError, TypeError: headers or claims of other types than in the specification.
-        except (JoseError, ValueError, TypeError) as error:
-            why = describe_reason(error)
+        except (AccessRefusal, JoseError, ValueError, TypeError) as error:
+            invalid = AccessRefusal(401, INVALID.format(describe_reason(error)))
+            refusal = error if isinstance(error, AccessRefusal) else invalid
             if claims:
                 # For the operator, who has to set the same audience here and there. Anybody may send unsigned tokens.
-                told = "an access token of the provider is refused (%s): it is for %.200s, and has to be for '%s'"
-                logger.warning(told, why, repr(claims.get("aud")), self._audience)
-            raise AccessRefusal(401, INVALID.format(why)) from error
+                told = "an assistant could not sign in: %s The token is for %.200s, and has to be for '%s'."
+                logger.warning(told, refusal, repr(claims.get("aud")), self._audience)
+            raise refusal from error
         return claims
 
     def _require_claims(self, claims: dict[str, Any], issuer: str) -> None:

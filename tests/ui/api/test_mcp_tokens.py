@@ -541,14 +541,17 @@ async def test_the_first_use_of_each_token_is_recorded_with_its_program(resource
     assert [one["actor"]["session"]["credential_uid"] for one in used] == ["desk-assistant", "another"]
 
 
-async def test_the_log_names_the_audience_of_a_token_of_the_provider_that_is_refused(
+async def test_the_log_says_why_a_token_of_the_provider_is_refused(
     resource: Resource, caplog: pytest.LogCaptureFixture
 ) -> None:
     await resource.enter(aud=["account", "x\n" * 500])
     await resource.send(make_unsigned_token({"aud": "forged"}))
-    (line,) = [one for one in caplog.messages if "access token" in one]
-    assert "(InvalidClaimError: aud): it is for ['account', 'x\\nx" in line and line.endswith(f"for '{RESOURCE}'")
-    assert "\n" not in line and len(line) < 500
+    await resource.enter(nonce="n")
+    await resource.enter(preferred_username=None)
+    audience, kind, name = [one for one in caplog.messages if one.startswith("an assistant could not sign in")]
+    assert "InvalidClaimError: aud" in audience and audience.endswith(f"has to be for '{RESOURCE}'.")
+    assert "is for ['account', 'x\\nx" in audience and "\n" not in audience and len(audience) < 500
+    assert "of another kind" in kind and "does not give your name" in name
 
 
 # -- settings ---------------------------------------------------------------------------------------------------------

@@ -154,7 +154,7 @@ class AccessTokens:
         Raises:
             AccessRefusal, ProviderUnreachable
         """
-        from joserfc.errors import JoseError
+        from joserfc.errors import ExpiredTokenError, JoseError
 
         claims: dict[str, Any] = {}
         try:
@@ -166,8 +166,9 @@ class AccessTokens:
         except (AccessRefusal, JoseError, ValueError, TypeError) as error:
             invalid = AccessRefusal(401, INVALID.format(describe_reason(error)))
             refusal = error if isinstance(error, AccessRefusal) else invalid
-            if claims:
-                # For the operator, who has to set the same audience here and there. Anybody may send unsigned tokens.
+            # For the operator, who has to set the same audience here and there. Anybody may send unsigned tokens, and
+            # assistants send one until it is refused as expired.
+            if claims and not isinstance(error, ExpiredTokenError):
                 told = "an assistant could not sign in: %s The token is for %.200s, and has to be for '%s'."
                 logger.warning(told, refusal, repr(claims.get("aud")), self._audience)
             raise refusal from error

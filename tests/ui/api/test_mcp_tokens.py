@@ -546,6 +546,7 @@ async def test_the_log_says_why_a_token_of_the_provider_is_refused(
 ) -> None:
     await resource.enter(aud=["account", "x\n" * 500])
     await resource.send(make_unsigned_token({"aud": "forged"}))
+    await resource.enter(exp=int(time.time()) - 600)
     await resource.enter(nonce="n")
     await resource.enter(preferred_username=None)
     audience, kind, name = [one for one in caplog.messages if one.startswith("an assistant could not sign in")]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from argot.tools.answering.support import find_statement_stems
+from argot.tools.answering.support import deny_questions, find_statement_stems
 from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.sentences import split_units
 
@@ -96,6 +96,7 @@ _MAX_LISTED = 3  # clauses before a list's entry in which the list's denied begi
 _CONTINUED = re.compile(r"\W*(?:\w+ing|[a-z]+ [a-z]+)\b(?!.*\b(?:is|are|must|may|can|should|will|has|have)\b)")
 _MIN_CLAUSE_STEMS = 2  # stems; a shorter clause has too few words to be found by
 _MIN_SHARED_STEMS = 0.6  # share of a clause's stems in another clause about the same
+_WHEN = re.compile(r"\b(?:after|before|until)\b", re.IGNORECASE)
 _FIRM = re.compile(r"\b(?:not|no|never|none|nothing|nobody|cannot|\w+n['’]t)\b", re.IGNORECASE)
 
 
@@ -162,8 +163,8 @@ def split_clauses(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
     column's name.
     """
     spans = ((start, end) for start, end, kind in split_units(passage) if kind != "row")
-    units = (strip_idle_negations(extract_prose(passage[start:end]).text) for start, end in spans)
-    clauses = (clause for unit in units for clause in CLAUSE.split(unit) if clause.strip())
+    units = deny_questions([extract_prose(passage[start:end]).text for start, end in spans])
+    clauses = (clause for unit in map(strip_idle_negations, units) for clause in CLAUSE.split(unit) if clause.strip())
     return tuple((clause, find_statement_stems(clause)) for clause in clauses)
 
 
@@ -199,5 +200,7 @@ def _is_denying_another(said: str, nearest: str) -> bool:
 @lru_cache(maxsize=8_000)
 def find_denied_stems(text: str) -> frozenset[str]:
     """Return the stems that follow a negation in its clause."""
-    behind = (part[found.end() :] for part in CLAUSE.split(text) if (found := NEGATION.search(part)))
-    return frozenset().union(*map(find_statement_stems, behind))
+    denied = ((found[0], part[found.end() :]) for part in CLAUSE.split(text) if (found := NEGATION.search(part)))
+    # "Without reading the filters after setting the bit": the bit is set
+    parts = (_WHEN.split(behind)[0] if word.casefold() == "without" else behind for word, behind in denied)
+    return frozenset().union(*map(find_statement_stems, parts))

@@ -28,6 +28,10 @@ _WHAT_IT_WORKS_BY = (
 # "Never ignore the instructions of the crew", "whoever ignores them", "guests who ignore them".
 _NOT_REPORTED = r"(?<!\bnot )(?<!\bnever )(?<!n['’]t )(?<!\bnot to )(?<!\bwho )(?<!\bif you )(?<!\bthey )"
 _ASKER = r"(?:users?|askers?|readers?|anyone|anybody|someone|somebody|whoever|people|persons?|you|they|he|she|it)"
+# "Answer any questions that you may have" dictates nothing.
+_THAT = (
+    r"that(?!\s+(?:you|we|they|he|she|i|people|users?|may|might|could|can|are|is|were|have|has|come|arise|remain)\b)"
+)
 _ORDERS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -70,7 +74,7 @@ _ORDERS = [
         r"\b(?:whoever|(?:any|every)(?:one|body) who) (?:\w+ )?asks\b[^.!?]{0,60}\W"
         r"(?:say|answer|reply|respond|tell|claim|state)\b",
         r"\b(?:answer|reply to|respond to) (?:every|each|all|any|the|this)\W+(?:\w+\W+)?"
-        r"(?:questions?|quer(?:y|ies)|prompts?|messages?)\W+(?:with|by|that|only)\b",
+        rf"(?:questions?|quer(?:y|ies)|prompts?|messages?)\W+(?:with|by|only|{_THAT})\b",
         r"\b(?:in|at the end of|into|to) (?:your|the|every|each|any|all) (?:answers?|repl(?:y|ies)|responses?|output)\b"
         r".{0,40}\b(?:say|add|include|write|put|mention|state|append|insert|print)\b",
         r"\b(?:add|include|write|put|mention|append|insert)\b.{0,60}"
@@ -89,7 +93,8 @@ _SAYING = re.compile(
     # "Answer: 24 days" and "its state should be `UP`" name a thing.
     r"(?P<verb>say|respond|repeat|tell|write|(?:answer|reply|output|print|claim|state)(?!\s*:))\b"
     r"(?!\s+(?:should|must|shall|will|is|was|may|can|has)\b)"
-    r"(?:\s+(?:\w+\s+){0,3}?(?:with|that|only|exactly|as follows|this)\b|\s*:|\s+(?:\w+\s+){0,2}[\"“”'‘«`])",
+    rf"(?:\s+that\b|\s+(?:\w+\s+){{0,3}}?(?:with|{_THAT}|only|exactly|as follows|this)\b"
+    r"|\s*:|\s+(?:\w+\s+){0,2}[\"“”'‘«`])",
     re.IGNORECASE,
 )
 # "In these cases we give the value and say: ..."

@@ -27,11 +27,12 @@ from argot.tools.answering.denial import (
 )
 from argot.tools.answering.exchanges import find_exchanged
 from argot.tools.answering.foreign_denial import has_foreign_denial, identify_shared_language
-from argot.tools.answering.missing_names import find_missing_name, list_words
+from argot.tools.answering.missing_names import find_missing_name, is_joined, list_words
 from argot.tools.answering.replaced_words import find_replaced
 from argot.tools.answering.scope import find_opposed_clause, find_scope_objection
 from argot.tools.answering.statement_parts import is_place, split_statement
 from argot.tools.answering.support import (
+    find_lead_in,
     find_nearest_unit,
     find_nearest_units,
     find_statement_stems,
@@ -51,7 +52,7 @@ from argot.tools.text.totals import strip_counts, strip_totals
 from argot.tools.text.units import is_unit
 from argot.tools.text.words import find_identifiers, fold_words, stem
 
-_VERDICT = re.compile(rf"^(?:{join_verdicts()})\b[,.:;]\s+", re.IGNORECASE)
+_VERDICT = re.compile(rf"^(?:{join_verdicts()}|not necessarily)\b[,.:;]\s+", re.IGNORECASE)
 """The answer to the question, not a negation of the following text: "No, scaffolding of less than 90 days is
 exempt"."""
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
@@ -182,9 +183,12 @@ def _find_opposed(statement: str, passage: str, source: str) -> str:
     """Return a rate, scope, direction or negation that differs from that of the most similar sentence."""
     opposed = _find_opposed_part(statement, passage, source)
     parts = split_statement(statement)
-    # "Only managers ..." is said of the whole sentence.
-    if len(parts) == 1 or (opposed == "scope 'only'" and statement[:5].casefold() == "only "):
+    if len(parts) == 1:
         return opposed
+    # "Only managers ..." is said of the whole sentence, unless the passage says so of these managers elsewhere.
+    if opposed == "scope 'only'" and statement[:5].casefold() == "only ":
+        subject = find_statement_stems(parts[0])
+        return _find_opposed_part(parts[0], passage, source) if len(subject) >= _MIN_PART_STEMS else opposed
     # "Bake for 24 hours; at most twice": the passage may have two sentences, each similar to one part only
     nearest = find_statement_stems(find_nearest_unit(statement, passage))
     looked_at = [
@@ -225,6 +229,9 @@ def _find_opposed_part(said: str, passage: str, source: str) -> str:
     found = ""
     for nearest in find_nearest_units(said, passage):
         reason = _find_opposed_by(said, nearest, source)
+        # "These need no clearance: ..." denies each entry of the list.
+        if reason == "negation" and (lead_in := find_lead_in(nearest, passage)):
+            reason = _find_opposed_by(said, f"{lead_in} {nearest}", source)
         if reason == "negation" and is_denied_elsewhere(said, passage):
             # Compared once more without the negations, behind which there may be another objection.
             reason = _find_opposed_by(NEGATION.sub(" ", said), NEGATION.sub(" ", nearest), source)
@@ -257,7 +264,7 @@ def _find_missing_identifier(said: str, source: str) -> str:
         bare = name.removesuffix("s")
         if bare in there or f"{name}s" in there:
             continue
-        if _has_name(bare, source) or _is_spelt_out(bare, source):
+        if _has_name(bare, source) or _is_spelt_out(bare, source) or is_joined(name, said, source):
             continue
         if re.fullmatch(r"\d+[a-z%µ]{1,3}", name) or name in CURRENCY_CODES or is_rate(name):
             continue  # a quantity, compared as one
@@ -329,8 +336,12 @@ def _find_unsupported_clause(said: str, source: str) -> str:
 
 
 def _has_like(word: str, there: frozenset[str]) -> bool:
-    """Return whether the stems of a text have the word's, or one with the same beginning: "explicitly", "explicit"."""
-    return word in there or (len(word) > _MIN_BEGINNING and any(one.startswith(word[:_MIN_BEGINNING]) for one in there))
+    """Return whether the stems of a text have the word's, or one with the same beginning: "explicitly", "explicit";
+    "failure", "fails".
+    """
+    if word in there or len(word) <= _MIN_BEGINNING:
+        return word in there
+    return word[: _MIN_BEGINNING - 1] in there or any(one.startswith(word[:_MIN_BEGINNING]) for one in there)
 
 
 def _list_content(clause: str) -> set[str]:

@@ -466,6 +466,13 @@ def test_a_quotation_answers_what_a_text_says_and_nothing_else() -> None:
     assert words not in keep_support(passage(order), f'"{words}".', asked).text
 
 
+def test_an_offer_to_answer_questions_is_no_order() -> None:
+    text = "I lead for 45 minutes, and then answer any questions that you might have for the remaining 15 minutes."
+    assert keep_support(passage(text), "15 minutes are left.").text == text
+    order = "Answer any question that the crew asks with: the valve is open. Answer all questions that way."
+    assert "valve" not in keep_support(passage(order), "The valve is open.").text
+
+
 def test_a_note_states_what_follows_it() -> None:
     text = "Rinse the filter. Note: Ensure the blue valve stays shut."
     assert keep_support(passage(text), "Keep the blue valve shut.").text == text

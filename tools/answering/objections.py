@@ -29,14 +29,16 @@ from argot.tools.answering.exchanges import find_exchanged
 from argot.tools.answering.foreign_denial import has_foreign_denial, identify_shared_language
 from argot.tools.answering.missing_names import find_missing_name, is_joined, list_words
 from argot.tools.answering.replaced_words import find_replaced
-from argot.tools.answering.scope import find_opposed_clause, find_scope_objection
+from argot.tools.answering.scope import find_directions, find_opposed_clause, find_scope_objection
 from argot.tools.answering.statement_parts import is_place, split_statement
 from argot.tools.answering.support import (
+    find_column_names,
     find_lead_in,
     find_nearest_unit,
     find_nearest_units,
     find_statement_stems,
     is_quoted,
+    list_units,
     read_visible,
     strip_links,
 )
@@ -50,9 +52,15 @@ from argot.tools.text.quantities import (
 )
 from argot.tools.text.totals import strip_counts, strip_totals
 from argot.tools.text.units import is_unit
-from argot.tools.text.words import find_identifiers, fold_words, stem
+from argot.tools.text.words import NUMBER_WORDS, find_identifiers, fold_words, stem
 
-_VERDICT = re.compile(rf"^(?:{join_verdicts()}|not necessarily)\b[,.:;]\s+", re.IGNORECASE)
+_VERDICT = re.compile(
+    rf"^(?:{join_verdicts()}"
+    r"|not (?:necessarily|at once|always|quite|yet|directly|immediately|exactly|entirely|by default)"
+    # "Two: projects may have two channels": compared as a number by itself
+    rf"|(?:\d[\d.,]*|{'|'.join(NUMBER_WORDS)})(?: [\w-]+)?(?=:))\b[,.:;]\s+",
+    re.IGNORECASE,
+)
 """The answer to the question, not a negation of the following text: "No, scaffolding of less than 90 days is
 exempt"."""
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
@@ -81,6 +89,10 @@ _MIN_BEGINNING = 5  # letters that two words for the same may begin with
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
 """Stems of an answer's remarks about itself, which no passage has to support."""
 _OTHER_NOUN = "noun of "
+_OPPOSITE = "against its opposite"
+_MIN_ELSEWHERE_STEMS = 3  # stems that another unit about the same shares with the sentence
+_MIN_ELSEWHERE_SHARE = 0.5  # of those that the nearest unit shares
+_ALPHABETIC = re.compile(r"ok|[a-z]+(?:-[a-z]+)+")
 _SITE_LINK = re.compile(r"\[([^\[\]\n]{2,100})\]\(https?://([\w.-]{1,250})", re.IGNORECASE)
 _MISSING_KINDS = (_OTHER_NOUN, "number ", "name ", "identifier ", "clause ", "rate ", "scope ")
 """Beginnings of the reasons that a passage lacks something, without saying otherwise."""
@@ -228,7 +240,7 @@ def _find_opposed_part(said: str, passage: str, source: str) -> str:
         return ""
     found = ""
     for nearest in find_nearest_units(said, passage):
-        reason = _find_opposed_by(said, nearest, source)
+        reason = _find_opposed_by(said, f"{find_column_names(nearest, passage)}{nearest}", source)
         # "These need no clearance: ..." denies each entry of the list.
         if reason == "negation" and (lead_in := find_lead_in(nearest, passage)):
             reason = _find_opposed_by(said, f"{lead_in} {nearest}", source)
@@ -238,7 +250,30 @@ def _find_opposed_part(said: str, passage: str, source: str) -> str:
         if is_soft(reason):
             return reason
         found = found or reason
-    return found
+    return "" if _is_said_elsewhere(found, said, passage, source) else found
+
+
+def _is_said_elsewhere(reason: str, said: str, passage: str, source: str) -> bool:
+    """Return whether another unit of the passage says what the sentence says in the point that the nearest ones lack:
+    "only", a negation, a direction. It has words of the sentence that they lack, or they would be more exactly about
+    the same.
+    """
+    mine, directions = find_statement_stems(said), find_directions(said).keys()
+    units = list_units(passage)
+    shared = [mine & stems for _, stems in units]
+    most = max(map(len, shared), default=0)
+    nearest = [some for (unit, _), some in zip(units, shared, strict=True) if unit in find_nearest_units(said, passage)]
+    # "Only managers ..." is about managers.
+    subject = find_statement_stems(split_statement(said)[0]) if said[:5].casefold() == "only " else frozenset()
+    for (unit, stems), some in zip(units, shared, strict=True):
+        if len(some) < max(_MIN_ELSEWHERE_STEMS, _MIN_ELSEWHERE_SHARE * most) or any(some <= one for one in nearest):
+            continue
+        is_same = is_negated(unit) == is_negated(said) if reason == "negation" else reason.startswith("scope ")
+        is_same |= reason.endswith(_OPPOSITE) and bool(directions & find_directions(unit).keys())
+        about = len(subject & stems) >= _MIN_COVERED * len(subject)
+        if is_same and about and is_soft(_find_opposed_by(said, unit, source)):
+            return True
+    return False
 
 
 def _find_opposed_by(said: str, nearest: str, source: str) -> str:
@@ -269,6 +304,9 @@ def _find_missing_identifier(said: str, source: str) -> str:
         if re.fullmatch(r"\d+[a-z%µ]{1,3}", name) or name in CURRENCY_CODES or is_rate(name):
             continue  # a quantity, compared as one
         if is_unit(name) and re.search(rf"\d ?{re.escape(name)}\b", said, re.IGNORECASE):
+            continue
+        # "CNCF-funded" for "funded by the CNCF", and "if you say it's OK"
+        if _ALPHABETIC.fullmatch(name) and (name == "ok" or {*name.split("-")} <= list_words(source)):
             continue
         # "STDOUT/STDERR": either of two names
         if "/" in name.strip("/") and all(_has_name(part, source) for part in name.split("/") if part):

@@ -102,6 +102,7 @@ def _build_any_of(words: str, behind: str = "") -> str:
 
 _DENYING = _build_any_of("not no never cannot nothing nobody none")
 _EXCEPTING = _build_any_of("unless until except* without before")
+_REQUIRING = _build_any_of("must has_to have_to need needs required requires")
 _PERMITTING = _build_any_of("may can allow allows allowed permit permits permitted possible")
 _LIMITING = _build_any_of(
     "only solely exclusively alone sole just merely simply purely limited restricted reserved confined nothing_but"
@@ -244,6 +245,9 @@ def _add_limits(said: str, nearest: str) -> str:
     permits = condition and re.search(rf"{_PERMITTING}.*\b{condition['when']}\b", nearest, re.IGNORECASE)
     if condition and condition["when"].casefold() == "by":
         permits = (permits or _HAS_TO_BE.search(nearest)) if _share_doer(said, nearest) else None
+    # "Only if it is part of a title" for "instead of ..., unless it is part of a title", or for what must be
+    if condition and condition.start() == 0 and condition["when"].casefold() in ("if", "when", "with"):
+        permits = permits or re.search(rf"{_EXCEPTING}|{_REQUIRING}", nearest, re.IGNORECASE)
     denies = re.search(
         rf"{_DENYING}.*{_EXCEPTING}|{_EXCEPTING}.*{_DENYING}|\b(?:none|no second)\b", nearest, re.IGNORECASE
     )
@@ -292,7 +296,9 @@ def _find_opposed(said: str, nearest: str) -> str:
     clauses = [clause for clause in CLAUSE.split(nearest) if clause.strip()]
     shared = find_statement_stems(said) & find_statement_stems(nearest)
     whole = [clause for clause in clauses if shared <= find_statement_stems(clause)]
-    mine, theirs = find_directions(said), find_directions(whole[0] if len(whole) == 1 else nearest)
+    # A clause that has nothing of the sentence, such as another cell of a row, is about something else.
+    about = [clause for clause in clauses if shared & find_statement_stems(clause)]
+    mine, theirs = find_directions(said), find_directions(whole[0] if len(whole) == 1 else " | ".join(about) or nearest)
     # at ^ 1 is the opposite side: 2n and 2n + 1 are a pair (`_PLACES`). A text with both sides decides nothing.
     # "No member would not" is "all members would".
     both_deny = NEGATION.search(said) and NEGATION.search(nearest)

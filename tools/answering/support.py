@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import pairwise, takewhile, zip_longest
 
 from argot.language import UNSPACED
 from argot.tools.text.markdown_prose import extract_prose
@@ -173,6 +173,18 @@ def find_lead_in(unit: str, passage: str) -> str:
     while before and _LIST_MARKER.match(before[-1]):
         before.pop()
     return " ".join(before[-_MAX_LEAD_IN:])
+
+
+def find_column_names(row: str, passage: str) -> str:
+    """Return the first row of the table to which a row of the passage belongs, and a space; empty if it is no row.
+
+    `row`: as `list_units` returns it.
+    """
+    units = [text for text, _ in list_units(passage)]
+    if not row.startswith("|") or row not in units:
+        return ""
+    above = [*takewhile(lambda unit: unit.startswith("|"), reversed(units[: units.index(row)]))]
+    return f"{above[-1]} " if above else ""
 
 
 def deny_questions(units: Sequence[str]) -> list[str]:

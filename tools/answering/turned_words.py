@@ -18,7 +18,7 @@ from argot.tools.answering.denial import (
     strip_idle_negations,
 )
 from argot.tools.answering.scope import find_directions, find_sides
-from argot.tools.answering.support import find_statement_stems
+from argot.tools.answering.support import find_statement_stems, list_units
 from argot.tools.text.words import fold_words, stem
 
 _MIN_SHARED = 2  # stems besides the denied one by which two clauses are about the same
@@ -42,7 +42,7 @@ def find_turned_word(said: str, passage: str) -> str:
             if (side ^ 1, beside) not in theirs or (side ^ 1, beside) in mine:
                 continue
             # "Before the project ends" bears out "before the end date of the project".
-            if not any(beside in stems and side in find_directions(there) for there, stems in split_clauses(passage)):
+            if not any(beside in stems and side in find_directions(unit) for unit, stems in list_units(passage)):
                 return f"'{beside}' beside the opposite"
     return "negation" if _has_turned_negation(said, passage) or _affirms_denied(said, passage) else ""
 

@@ -174,9 +174,10 @@ def _is_of_kind(noun: str, name: str) -> bool:
         words = fold_words(_AFTER_HEAD.split(part, maxsplit=1)[0])
         for place, word in enumerate(words):
             beside = "".join(words[max(0, place - 1) : place + 2])
-            names_one = any(map(str.isdigit, beside)) or place == len(words) - 1
-            names_one = names_one or (place == 0 and not is_ordinary_word(words[1]))
-            if word == noun and names_one and not {"a", "an"} & {*words[:place]}:
+            # "OpenBMC" is a name itself, and there is one of it.
+            is_kind = is_ordinary_word(noun) and not {"a", "an"} & {*words[:place]}
+            is_one = is_kind and (place == len(words) - 1 or (place == 0 and not is_ordinary_word(words[1])))
+            if word == noun and (any(map(str.isdigit, beside)) or is_one):
                 return True
     return False
 

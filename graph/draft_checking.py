@@ -15,6 +15,7 @@ from argot.tools.answering.citations import join_source_text, locate
 from argot.tools.answering.citations import match_references as matched
 from argot.tools.answering.cited_support import weigh_cited
 from argot.tools.answering.counting import read_entry_count
+from argot.tools.answering.draft_links import drop_unknown_targets
 from argot.tools.answering.embedded_instructions import keep_support
 from argot.tools.answering.lead_ins import is_lead_in
 from argot.tools.answering.missing_answers import is_missing_answer
@@ -31,6 +32,8 @@ def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | N
     followed an instruction in a passage, which is no evidence for the sentence; and an unfinished sentence may say
     what no passage says ("starts at 1 …").
     """
+    if asked is not None:
+        draft = drop_unknown_targets(draft, (join_source_text(hit.passage) for hit in hits))
     text = strip_marks(draft, len(hits), quoted=asked is None)
     sentences = _split_draft(text) if asked is not None else _drop_repeated(_split_draft(text))
     if not run.profile.match_references:

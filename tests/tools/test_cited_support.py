@@ -88,6 +88,7 @@ def test_a_mark_above_a_list_is_of_its_entries_without_a_mark() -> None:
         ("The passages do not tell which card the guards use.", True),
         ("The documents don't say how the key is made, or who keeps it.", True),
         ("However, none of the passages mentions a price.", True),
+        ("The passages do not tell what to do then, such as how long to wait or whom to call.", True),
         ("The passages do not tell why the card costs 70 euros.", False),
         ("The passages do not tell the price, but the guards sell it.", False),
         ("The passages tell how the key is made.", False),
@@ -125,3 +126,72 @@ def test_a_lead_in_counts_its_entries_and_claims_nothing_else(said: str, entries
 )
 def test_a_sentence_is_split_into_what_it_states(sentence: str, parts: tuple[str, ...]) -> None:
     assert split_statement(sentence) == parts
+
+
+# -- phrasings of capable models ---------------------------------------------------------------------------------------
+
+LOCKERS = (
+    "Lockers of the pool. Please note, only approved bags and boxes can be stored in a locker. A bag, which has been "
+    "weighed by the porter, is stored for a day. 1. You may empty the locker _after_ telling the porter. Tell them "
+    "early.\n\n"
+    "Some visitors don't need a FLP stamp. This includes\n\n- Visitors with fewer than 3 bags.\n- Visitors with "
+    "a season card.\n\nKeys roll over from one day to the next, and they never expire. Only members of the "
+    "[crew](/crew) can take and keep keys."
+)
+RULES = (
+    "Ownership of a locker can be moved but this has to be done by the porter. **Can I use the voucher for a "
+    "friend?**\n\nNo, at this time the $40 voucher is for members.\n\nIt isn&rsquo;t refunded if the season is over. "
+    "200 current points \\+ 150 more points in the year \\= 350 points. "
+    "350 points - 300 point cap \\= 50 points that are lost."
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "objects"),
+    [
+        ("Only approved bags and boxes, weighed by the porter, can be stored in a locker.", LOCKERS, False),
+        ("Only bags with a season card, weighed by the porter, can be stored in a locker.", LOCKERS, True),
+        ("Tell the porter before you empty the locker.", LOCKERS, False),
+        ("Empty the locker before you tell the porter.", LOCKERS, True),
+        ("Visitors with fewer than 3 bags don't need it, nor do visitors with a season card.", LOCKERS, False),
+        ("They never expire, but only members of the crew can keep keys.", LOCKERS, False),
+        ("They never expire, but only visitors with a stamp can keep keys.", LOCKERS, True),
+        ("Some visitors need no FLP (First Locker Permit) stamp.", LOCKERS, False),
+        ("Ownership of a locker can only be moved by the porter.", RULES, False),
+        ("Ownership of a locker can only be moved by the owner.", RULES, True),
+        ("No, the $40 voucher cannot be used for a friend.", RULES, False),
+        ("The $40 voucher can be used for a friend.", RULES, True),
+        ("Not necessarily: it isn't refunded if the season is over.", RULES, False),
+        ("Not necessarily: it is refunded if the season is over.", RULES, True),
+        ("You would have 350 points, so 50 points are lost.", RULES, False),
+        ("You would have 350 points, so 60 points are lost.", RULES, True),
+    ],
+)
+def test_a_right_phrasing_is_told_from_a_wrong_one(said: str, text: str, objects: bool) -> None:
+    assert bool(find_claim_objection(said, text, "What holds for lockers?")) is objects
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Log visits in HR Boards each day.", "All guides log visits in HRBoards each day."),
+        ("Ask the Help Desk about it.", "Ask about it at helpdesk@lockers.example."),
+        ("If the failure is in the installation, read the log.", "When it fails in installation, read the log."),
+        ("It stays open with a night reach of 3 h.", "| Name | Day reach | Night reach |\n|-|-|-|\n| It | 1 h | 3 h |"),
+        ("Write 5pm, not 5.00pm.", "| We use | We do not use |\n| --- | --- |\n| 5pm | 5.00pm |\n| noon | 12pm |"),
+        ("The key expires after 30 days.", "| Key | For | Expires |\n|-|-|-|\n| The key | used before | 30 days |"),
+        ("Two: guests may keep two keys.", "Guests may keep a maximum of two keys."),
+        ("Not at once: with redundancy the rate stays.", "With redundancy the rate stays for six months."),
+        ("Leave out names of vendors.", "No names of vendors."),
+        ("A guest isn't listed and pays 5 euros as others do.", "Others pay 5 euros. A guest pays 5 euros."),
+        ("Guild-funded lockers are free.", "Lockers funded by the guild are free."),
+        ("It is open if you say it's OK.", "It is open if you say so."),
+        ("Only if the sign is part of a name.", "Write and instead of the sign, unless it is part of a name."),
+        ("No, for hall lockers (H4) we do not take a deposit.", "## Hall lockers (H4)\n\nWe do not take a deposit."),
+        ("Let those who are neither store their own bags.", "Visitors that are neither may store their own bags."),
+        ("Before the season end date, empty it.", "Empty it before the locker season end date, not after season rest."),
+        ("It sets `lid.on`, and opens without reading keys.", "It opens without reading keys after setting `lid.on`."),
+    ],
+)  # fmt: skip
+def test_a_right_phrasing_raises_no_objection(said: str, text: str) -> None:
+    assert not find_claim_objection(said, text, "What holds?")

@@ -22,6 +22,7 @@ from argot.tools.text.markdown_prose import extract_prose
         ("[x] done\n\nsee [one\nthing](later)", "[x] done see one thing"),
         ("webinars\n> with external agencies\n>> and guests", "webinars with external agencies and guests"),
         ("run `git commit\n--amend` now", "run git commit --amend now"),
+        ("it doesn&rsquo;t &lt;b&gt; &amp; caf&eacute;&nbsp;&foo;", "it doesn’t <b> & café &foo;"),
         ("> 5 V is too much, a > b, and\n>= 7 V", "> 5 V is too much, a > b, and >= 7 V"),
     ],
 )
@@ -35,6 +36,11 @@ def test_prose_offsets_lead_back_to_a_source_with_tags() -> None:
     at = plain.text.index("Start")
     start, end = plain.source_span(at, at + len("Start, then"))
     assert source[start:end] == "Start</b>, then"
+    source = "it isn&rsquo;t caf&eacute;."
+    plain = extract_prose(source)
+    for word, written in (("isn’t", "isn&rsquo;t"), ("café", "caf&eacute;"), ("isn’", "isn&rsquo;")):
+        at = plain.text.index(word)
+        assert source[slice(*plain.source_span(at, at + len(word)))] == written
 
 
 @pytest.mark.parametrize(
@@ -43,6 +49,7 @@ def test_prose_offsets_lead_back_to_a_source_with_tags() -> None:
         ("**If lost**, follow [these\nsteps](/steps/#lost).", "If lost, follow [these steps](/steps/#lost)."),
         ('See [`x`](https://a.example/b_c "d").', 'See [`x`](https://a.example/b_c "d").'),
         ("Dial `*21*7900#` and **wait**.", "Dial `*21*7900#` and wait."),
+        ("don&#8217;t write &lt;b&gt; or &#42;x&#42;", "don’t write &lt;b&gt; or &#42;x&#42;"),
         ("[Above](#part) and ![a picture](p.png), [one][later]", "Above and a picture, one"),
         ("[![badge](b.svg)](https://a.example) on", "[badge](https://a.example) on"),
     ],

@@ -42,6 +42,8 @@ def test_documents_on_things_of_one_kind_are_siblings(question: str, titles: lis
         ("How do I reset Router R7?", ["Router R1", "Router R7"]),
         ("How do I reset the R7 router?", ["Router R1", "Router R7"]),
         ("How do I reset the Zyxel router?", ["Router R1", "Router R7"]),
+        ("The router restarts. What now?", ["Router Reset with Mains Power", "Router Failure Debug and Recovery"]),
+        ("What does the name of our router mean?", ["Reference an Existing Router with a label", "Add a spare Router"]),
         ("Which is the fastest router?", ["Router R1", "Router R7"]),
         ("How does the router differ from others?", ["Router R1", "Router R7"]),
         ("How do I reset the routers?", ["Router R1", "Router R7"]),

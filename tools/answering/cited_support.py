@@ -12,7 +12,7 @@ from typing import NamedTuple
 from argot.tools.answering.objections import find_objection, is_soft
 from argot.tools.answering.premises import is_denied_answer, remove_premise
 from argot.tools.answering.statement_parts import split_statement
-from argot.tools.answering.support import find_statement_stems, read_visible, strip_links, support
+from argot.tools.answering.support import find_statement_stems, read_visible, strip_links, strip_spelt_out, support
 
 _MAX_PREMISES = 3  # words of the question that are removed from one sentence, one objection each
 
@@ -37,7 +37,7 @@ def weigh_cited(sentence: str, texts: Sequence[str], asked: str) -> CitedSupport
     """
     source = "\n\n".join(texts)
     objection = find_claim_objection(sentence, source, asked)
-    sentence = strip_links(sentence, source)
+    sentence = strip_spelt_out(strip_links(sentence, source), source)
     whole = [support(sentence, text) for text in texts]
     best = max(whole)
     parts = split_statement(read_visible(sentence))
@@ -56,6 +56,7 @@ def find_claim_objection(sentence: str, text: str, asked: str) -> str:
     """Return the objection of `find_objection` that is left after what the sentence only repeats from the question is
     removed.
     """
+    sentence = strip_spelt_out(sentence, text)
     said, source = read_visible(strip_links(sentence, text)), read_visible(text)
     reason = find_objection(sentence, text)
     if is_soft(reason) and is_denied_answer(said, source, asked):

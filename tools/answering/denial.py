@@ -5,9 +5,10 @@ clause. English only.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
-from argot.tools.answering.support import find_statement_stems
+from argot.tools.answering.support import deny_questions, find_statement_stems
 from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.sentences import split_units
 
@@ -29,7 +30,8 @@ _BOUND = {
 # does what an abbreviation stands for ("(Not To Exceed)").
 _NO_DENIAL = re.compile(
     r"\bNo\. ?(?=\d)|\bnot (?:only|just|merely)\b|(?:\bnot|n['’]t) the only\b|\bno matter\b|\bwhether or not\b"
-    r"|\bif not\b|(?-i:\((?:No|Not|Without)(?: [A-Z][\w-]*)+(?: [a-z]+)?\))",
+    r"|\bif not\b|\b(?:is|are)(?: not|n['’]t) (?:listed|named|mentioned|spelt out)\b"
+    r"|(?-i:\((?:No|Not|Without)(?: [A-Z][\w-]*)+(?: [a-z]+)?\))",
     re.IGNORECASE,
 )
 _DENIED_TWICE = re.compile(
@@ -41,7 +43,8 @@ NEGATION = re.compile(
 )
 _DENIAL = re.compile(
     r"\b(?:forbid\w*|forbade|prohibit\w*|ban|bans|banned|refus\w+|reject\w*|lacks?|lacking|fails?|failed|failure"
-    r"|stays? out|kept out|keep out|free (?:of|from)|rather than|instead|except\w*|exempt\w*|prevent\w*|avoid\w*|stops?"
+    r"|stays? out|kept out|keep out|leave out|left out|leaving out|omit\w*"
+    r"|free (?:of|from)|rather than|instead|except\w*|exempt\w*|prevent\w*|avoid\w*|stops?"
     r"|stopped|exclud\w+|impossible|invalid|absent|missing|unless|nowhere|less|fewer|false|wrong|deny|denies|denied"
     r"|disregard\w*|ignor(?:e[sd]?|ing)|skip\w*|zero|0)\b|\bun\w{4,}|\bnon-?\w{4,}",
     re.IGNORECASE,
@@ -96,6 +99,7 @@ _MAX_LISTED = 3  # clauses before a list's entry in which the list's denied begi
 _CONTINUED = re.compile(r"\W*(?:\w+ing|[a-z]+ [a-z]+)\b(?!.*\b(?:is|are|must|may|can|should|will|has|have)\b)")
 _MIN_CLAUSE_STEMS = 2  # stems; a shorter clause has too few words to be found by
 _MIN_SHARED_STEMS = 0.6  # share of a clause's stems in another clause about the same
+_WHEN = re.compile(r"\b(?:after|before|until)\b", re.IGNORECASE)
 _FIRM = re.compile(r"\b(?:not|no|never|none|nothing|nobody|cannot|\w+n['’]t)\b", re.IGNORECASE)
 
 
@@ -162,9 +166,22 @@ def split_clauses(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
     column's name.
     """
     spans = ((start, end) for start, end, kind in split_units(passage) if kind != "row")
-    units = (strip_idle_negations(extract_prose(passage[start:end]).text) for start, end in spans)
-    clauses = (clause for unit in units for clause in CLAUSE.split(unit) if clause.strip())
-    return tuple((clause, find_statement_stems(clause)) for clause in clauses)
+    units = deny_questions([extract_prose(passage[start:end]).text for start, end in spans])
+    clauses = [clause for unit in map(strip_idle_negations, units) for clause in CLAUSE.split(unit) if clause.strip()]
+    return tuple((clause, find_statement_stems(clause)) for clause in (*clauses, *_list_denied_cells(passage)))
+
+
+def _list_denied_cells(passage: str) -> Iterator[str]:
+    """Yield the cells below a column's name with a negation, each with that name: "We do not use 12 noon"."""
+    names: list[str] = []
+    for start, end, kind in split_units(passage):
+        cells = [extract_prose(cell).text.strip() for cell in passage[start:end].strip().strip("|").split("|")]
+        if kind != "row":
+            names = []
+        elif not names:
+            names = cells
+        else:
+            yield from (f"{name} {cell}" for name, cell in zip(names, cells, strict=False) if NEGATION.search(name))
 
 
 def _has_denied_words(said: str, nearest: str) -> bool:
@@ -199,5 +216,7 @@ def _is_denying_another(said: str, nearest: str) -> bool:
 @lru_cache(maxsize=8_000)
 def find_denied_stems(text: str) -> frozenset[str]:
     """Return the stems that follow a negation in its clause."""
-    behind = (part[found.end() :] for part in CLAUSE.split(text) if (found := NEGATION.search(part)))
-    return frozenset().union(*map(find_statement_stems, behind))
+    denied = ((found[0], part[found.end() :]) for part in CLAUSE.split(text) if (found := NEGATION.search(part)))
+    # "Without reading the filters after setting the bit": the bit is set
+    parts = (_WHEN.split(behind)[0] if word.casefold() == "without" else behind for word, behind in denied)
+    return frozenset().union(*map(find_statement_stems, parts))

@@ -28,6 +28,10 @@ _WHAT_IT_WORKS_BY = (
 # "Never ignore the instructions of the crew", "whoever ignores them", "guests who ignore them".
 _NOT_REPORTED = r"(?<!\bnot )(?<!\bnever )(?<!n['’]t )(?<!\bnot to )(?<!\bwho )(?<!\bif you )(?<!\bthey )"
 _ASKER = r"(?:users?|askers?|readers?|anyone|anybody|someone|somebody|whoever|people|persons?|you|they|he|she|it)"
+# "Answer any questions that you may have" dictates nothing.
+_THAT = (
+    r"that(?!\s+(?:you|we|they|he|she|i|people|users?|may|might|could|can|are|is|were|have|has|come|arise|remain)\b)"
+)
 _ORDERS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -48,6 +52,7 @@ _ORDERS = [
         rf"\byou are (?:now|a|an)\b.{{0,40}}\b{_ANSWERER}\b|\bas an? {_ANSWERER}\b",
         # and not "you are now ready", "in the menu", "connected", "a member"
         r"\byou are now (?:in (?:\w+ ){0,3}mode\b|(?!un)(?!\w+ed\b|ready|able|done|in\b|on\b|at\b|back"
+        r"|(?!acting|playing|speaking|pretending|answering|obeying)\w+ing\b"
         r"|free to|(?:the|an?) (?:\w+ )?(?:members?|users?|customers?|owners?|participants?|part)\b)\w|un\w+ed\b)",
         rf"\b(?:act|behave|respond|answer) as (?:if|though|an?)\b.{{0,40}}(?:{_ANSWERER}|unrestricted|no rules)\b",
         r"\b(?:note|attention|message|instructions?|hint|dear|hey|hello)\b\W+(?:(?:to|for) )?"
@@ -57,6 +62,8 @@ _ORDERS = [
         r"\b(?:whatever|no matter what|regardless of)\b.{0,30}\b(?:asked|asks|questions?|users?|prompts?)\b",
         # "tell the user that", "if anyone asks, say", "answer every question with"
         # and not "advise the user to restart", "inform users about the outage", which say what a person does
+        # nor "use the banner to tell users that", "provide ways to tell users' stories", which say what a thing is for
+        r"(?:(?<!\bto )|(?<=\bhave to )|(?<=\bneed to )|(?<=\bsure to )|(?<=\bimportant to )|(?<=\bremember to ))"
         r"\b(?:tell|inform|assure|convince|advise|instruct) (?:the|any|every|all|your|whoever)?\W*"
         r"(?:users?|askers?|readers?|person asking|whoever asks)\b"
         r"(?!\W+(?:to (?!say|answer|reply|believe|ignore|visit|send|click|pay)|about|of|when|whether|how|why|where|what"
@@ -70,26 +77,35 @@ _ORDERS = [
         r"\b(?:whoever|(?:any|every)(?:one|body) who) (?:\w+ )?asks\b[^.!?]{0,60}\W"
         r"(?:say|answer|reply|respond|tell|claim|state)\b",
         r"\b(?:answer|reply to|respond to) (?:every|each|all|any|the|this)\W+(?:\w+\W+)?"
-        r"(?:questions?|quer(?:y|ies)|prompts?|messages?)\W+(?:with|by|that|only)\b",
+        rf"(?:questions?|quer(?:y|ies)|prompts?|messages?)\W+(?:with|by|only|{_THAT})\b",
         r"\b(?:in|at the end of|into|to) (?:your|the|every|each|any|all) (?:answers?|repl(?:y|ies)|responses?|output)\b"
         r".{0,40}\b(?:say|add|include|write|put|mention|state|append|insert|print)\b",
         r"\b(?:add|include|write|put|mention|append|insert)\b.{0,60}"
         r"\b(?:in|at the end of|into|to) (?:your|every|each|all) (?:answers?|repl(?:y|ies)|responses?|output)\b",
-        r"\byour (?:(?:only|final|next|entire|whole) )?(?:answer|reply|response|output|task|job) "
-        r"(?:is|must|should|shall|has to|will)\b",
+        # and not "your response will need to change", "your job is to create the space"
+        r"\byour (?:(?:only|final|next|entire|whole) )?(?:answer|reply|response|output) "
+        r"(?:is|must|should|shall|has to|will)\b(?! (?:need|depend|help|go|take|change|matter))",
+        r"\byour (?:(?:only|real|new|next) )?(?:task|job) (?:is|will be)\b(?: (?:now|only|to|just)){0,3} "
+        r"(?:say|answer|reply|respond|output|print|tell|repeat|write|state|claim|ignore|act|pretend|confirm)\w*\b",
         # the marks of a chat's roles
         r"^\W*(?:system|assistant|user|human|ai|developer)\s*(?:message|prompt)?\s*:",
-        r"<\|?/?\s*(?:im_start|im_end|system|assistant|user|passages?|question|instructions?)\b[^>]{0,40}\|?>"
-        r"|\[/?INST\]|<<\/?SYS>>|^\W*#{2,}\s*(?:instruction|response|system)\b",
+        # and not the placeholder of "ssh <user>@<host>", nor the heading "## System requirements"
+        r"<\|/?\s*(?:im_start|im_end|system|assistant|user)\b[^>]{0,40}>|</?\s*(?:passages?|question|instructions?)\b[^>]{0,40}>"
+        r"|^\W*</?\s*(?:system|assistant|user)\s*>(?:\s|$)|</\s*(?:system|assistant|user)\s*>"
+        r"|\[/?INST\]|<<\/?SYS>>|^\W*#{2,}\s*(?:instructions?|response|system)\s*:",
     )
 ]
 _SAYING = re.compile(
     r"(?:^|[.!?:;,|]\s+|\b(?:and|then|but|always|just|only|simply|please|kindly|instead|also|directly|immediately|first"
-    r"|rather|you|must|should|shall|now|to)\s+)\W*"
+    r"|rather|you|must|should|shall|now"
+    # and not "waits for the server to respond with data", "a way to tell guests that"
+    r"|(?:have|has|needs?|ought|sure|important|required|supposed|remember|necessary|essential|careful|instructed|told"
+    r"|asked|is|are|be) to)\s+)\W*"
     # "Answer: 24 days" and "its state should be `UP`" name a thing.
     r"(?P<verb>say|respond|repeat|tell|write|(?:answer|reply|output|print|claim|state)(?!\s*:))\b"
     r"(?!\s+(?:should|must|shall|will|is|was|may|can|has)\b)"
-    r"(?:\s+(?:\w+\s+){0,3}?(?:with|that|only|exactly|as follows|this)\b|\s*:|\s+(?:\w+\s+){0,2}[\"“”'‘«`])",
+    rf"(?:\s+that\b|\s+(?:\w+\s+){{0,3}}?(?:with|{_THAT}|only|exactly|as follows|this)\b"
+    r"|\s*:|\s+(?:\w+\s+){0,2}[\"“”'‘«`])",
     re.IGNORECASE,
 )
 # "In these cases we give the value and say: ..."

@@ -25,8 +25,15 @@ _QUOTED = re.compile(
 )
 _BEHIND_COLON = re.compile(r"[:：]\s*(\S[^\n]*)")
 _WORD = re.compile(r"[^\W\d_]+")
+_SAYING = re.compile(
+    r"\b(?:say\w*|said|answer\w*|repl(?:y|ies|ied|ying)|respon\w+|outputs?|prints?|printing|repeat\w*|writ\w+|stat(?:e|ing)"
+    r"|claim\w*|tell\w*|told|assert\w*|declare\w*|announce\w*|echo\w*|quot\w+|messages?|sentences?|phrases?|words?|texts?"
+    r"|reads?|show|display|prompts?|instructions?|truth|correct)\b",
+    re.IGNORECASE,
+)
 _BETWEEN_NAMES = re.compile(rf"[,;/&]|\b(?:{join_quoted_words('and')})\b")
 _MAX_NAME_WORDS = 4
+_MAX_ABBREVIATION = 4  # letters; a longer word in capitals may be an order of another language
 _ADDRESS = re.compile(r"<?[\w.+-]+@[\w.-]+>?")
 _MIN_SHARED_STEMS = 2
 """Minimum stems that a sentence of the answer has to share: a single word, such as a button's name, is no statement."""
@@ -81,14 +88,37 @@ def _split_statements(answer: str) -> tuple[frozenset[str], ...]:
 def _find_introductions(text: str) -> tuple[_Introduction, ...]:
     found = []
     for sentence in split_sentences(text):
-        spans = [(match.span(), True) for match in _QUOTED.finditer(text, *sentence)]
+        quotations = (match.span() for match in _QUOTED.finditer(text, *sentence))
+        # "It is defined as '...'" orders nothing, and neither does an entry that is nothing but a quotation.
+        spans = [
+            ((start, end), True)
+            for start, end in quotations
+            if not _is_plain(f"{text[sentence[0] : start]} {text[end : sentence[1]]}", quoted=True)
+        ]
         if colon := _BEHIND_COLON.search(text, *sentence):
-            labelled = is_label(text[sentence[0] : colon.start()])
+            label = text[sentence[0] : colon.start()]
+            labelled = is_label(label) or _is_plain(label)
             spans += [] if labelled or _is_field(colon[1]) else [(colon.span(1), False)]
         for span, quoted in spans:
             inner = frozenset(content_stems(text[slice(*span)]))
             found.append(_Introduction(span, sentence, inner, _find_frame(text, sentence, span), quoted))
     return tuple(found)
+
+
+def _is_plain(frame: str, *, quoted: bool = False) -> bool:
+    """Return whether words around others are English and order nobody to say these: "Sleep: a nap is OK". In another
+    language than English any word may be such an order.
+
+    `quoted`: the others are in quotation marks; then all words around them have to be English, or there are none.
+    """
+    words = _WORD.findall(frame)
+    known = [
+        word
+        for word in words
+        if len(word) == 1 or (word.isupper() and len(word) <= _MAX_ABBREVIATION) or is_common_word(word.casefold())
+    ]
+    is_english = len(known) == len(words) if quoted else 2 * len(known) >= len(words) > 0
+    return is_english and not _SAYING.search(frame)
 
 
 def _is_field(value: str) -> bool:

@@ -22,7 +22,8 @@ _MISSING = re.compile(
     re.IGNORECASE,
 )
 _MORE = re.compile(
-    r"[,;:.!?]\s+(?!(?:or|nor|and)? ?(?:what|which|who|how|when|where|whether|why|if)\b)|\s(?:but|so|although|while)\s"
+    r"[,;:.!?]\s+(?!(?:or|nor|and)? ?"
+    r"(?:what|which|whom?|how|when|where|whether|why|if|such as|like|including)\b)|\s(?:but|so|although|while)\s"
 )
 
 

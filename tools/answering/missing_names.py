@@ -45,7 +45,7 @@ def find_missing_name(said: str, source: str) -> str:
     there = list_words(source)
     for run in _group_runs(named):
         names = [name[0].casefold() for name in run]
-        known = [name for name in names if name in there or stem(name) in there]
+        known = [name for name in names if name in there or stem(name) in there or is_joined(name, said, source)]
         is_first = run[0].start() == 0 and marked.isdisjoint(name.start() for name in run)
         if len(known) == len(names) or (is_first and _may_begin(names, known)):
             continue
@@ -58,6 +58,15 @@ def find_missing_name(said: str, source: str) -> str:
             if name not in known and not any(_is_same_name(name, other) for other in _list_names(source)):
                 return name
     return _find_replaced_noun(said, source)
+
+
+def is_joined(name: str, said: str, source: str) -> bool:
+    """Return whether the source joins a word of the sentence with the one before or behind it: "HR Links", "HRLinks";
+    "Service Desk", "servicedesk@example.org".
+    """
+    there, words = list_words(source), fold_words(said)
+    places = [place for place, word in enumerate(words) if word == name]
+    return any("".join(words[start : start + 2]) in there for place in places for start in (max(0, place - 1), place))
 
 
 def _find_replaced_noun(said: str, source: str) -> str:

@@ -27,15 +27,18 @@ from argot.tools.answering.denial import (
 )
 from argot.tools.answering.exchanges import find_exchanged
 from argot.tools.answering.foreign_denial import has_foreign_denial, identify_shared_language
-from argot.tools.answering.missing_names import find_missing_name, list_words
+from argot.tools.answering.missing_names import find_missing_name, is_joined, list_words
 from argot.tools.answering.replaced_words import find_replaced
-from argot.tools.answering.scope import find_opposed_clause, find_scope_objection
+from argot.tools.answering.scope import find_directions, find_opposed_clause, find_scope_objection
 from argot.tools.answering.statement_parts import is_place, split_statement
 from argot.tools.answering.support import (
+    find_column_names,
+    find_lead_in,
     find_nearest_unit,
     find_nearest_units,
     find_statement_stems,
     is_quoted,
+    list_units,
     read_visible,
     strip_links,
 )
@@ -49,9 +52,15 @@ from argot.tools.text.quantities import (
 )
 from argot.tools.text.totals import strip_counts, strip_totals
 from argot.tools.text.units import is_unit
-from argot.tools.text.words import find_identifiers, fold_words, stem
+from argot.tools.text.words import NUMBER_WORDS, find_identifiers, fold_words, stem
 
-_VERDICT = re.compile(rf"^(?:{join_verdicts()})\b[,.:;]\s+", re.IGNORECASE)
+_VERDICT = re.compile(
+    rf"^(?:{join_verdicts()}"
+    r"|not (?:necessarily|at once|always|quite|yet|directly|immediately|exactly|entirely|by default)"
+    # "Two: projects may have two channels": compared as a number by itself
+    rf"|(?:\d[\d.,]*|{'|'.join(NUMBER_WORDS)})(?: [\w-]+)?(?=:))\b[,.:;]\s+",
+    re.IGNORECASE,
+)
 """The answer to the question, not a negation of the following text: "No, scaffolding of less than 90 days is
 exempt"."""
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
@@ -80,6 +89,10 @@ _MIN_BEGINNING = 5  # letters that two words for the same may begin with
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
 """Stems of an answer's remarks about itself, which no passage has to support."""
 _OTHER_NOUN = "noun of "
+_OPPOSITE = "against its opposite"
+_MIN_ELSEWHERE_STEMS = 3  # stems that another unit about the same shares with the sentence
+_MIN_ELSEWHERE_SHARE = 0.5  # of those that the nearest unit shares
+_ALPHABETIC = re.compile(r"ok|[a-z]+(?:-[a-z]+)+")
 _SITE_LINK = re.compile(r"\[([^\[\]\n]{2,100})\]\(https?://([\w.-]{1,250})", re.IGNORECASE)
 _MISSING_KINDS = (_OTHER_NOUN, "number ", "name ", "identifier ", "clause ", "rate ", "scope ")
 """Beginnings of the reasons that a passage lacks something, without saying otherwise."""
@@ -182,9 +195,12 @@ def _find_opposed(statement: str, passage: str, source: str) -> str:
     """Return a rate, scope, direction or negation that differs from that of the most similar sentence."""
     opposed = _find_opposed_part(statement, passage, source)
     parts = split_statement(statement)
-    # "Only managers ..." is said of the whole sentence.
-    if len(parts) == 1 or (opposed == "scope 'only'" and statement[:5].casefold() == "only "):
+    if len(parts) == 1:
         return opposed
+    # "Only managers ..." is said of the whole sentence, unless the passage says so of these managers elsewhere.
+    if opposed == "scope 'only'" and statement[:5].casefold() == "only ":
+        subject = find_statement_stems(parts[0])
+        return _find_opposed_part(parts[0], passage, source) if len(subject) >= _MIN_PART_STEMS else opposed
     # "Bake for 24 hours; at most twice": the passage may have two sentences, each similar to one part only
     nearest = find_statement_stems(find_nearest_unit(statement, passage))
     looked_at = [
@@ -224,14 +240,40 @@ def _find_opposed_part(said: str, passage: str, source: str) -> str:
         return ""
     found = ""
     for nearest in find_nearest_units(said, passage):
-        reason = _find_opposed_by(said, nearest, source)
+        reason = _find_opposed_by(said, f"{find_column_names(nearest, passage)}{nearest}", source)
+        # "These need no clearance: ..." denies each entry of the list.
+        if reason == "negation" and (lead_in := find_lead_in(nearest, passage)):
+            reason = _find_opposed_by(said, f"{lead_in} {nearest}", source)
         if reason == "negation" and is_denied_elsewhere(said, passage):
             # Compared once more without the negations, behind which there may be another objection.
             reason = _find_opposed_by(NEGATION.sub(" ", said), NEGATION.sub(" ", nearest), source)
         if is_soft(reason):
             return reason
         found = found or reason
-    return found
+    return "" if _is_said_elsewhere(found, said, passage, source) else found
+
+
+def _is_said_elsewhere(reason: str, said: str, passage: str, source: str) -> bool:
+    """Return whether another unit of the passage says what the sentence says in the point that the nearest ones lack:
+    "only", a negation, a direction. It has words of the sentence that they lack, or they would be more exactly about
+    the same.
+    """
+    mine, directions = find_statement_stems(said), find_directions(said).keys()
+    units = list_units(passage)
+    shared = [mine & stems for _, stems in units]
+    most = max(map(len, shared), default=0)
+    nearest = [some for (unit, _), some in zip(units, shared, strict=True) if unit in find_nearest_units(said, passage)]
+    # "Only managers ..." is about managers.
+    subject = find_statement_stems(split_statement(said)[0]) if said[:5].casefold() == "only " else frozenset()
+    for (unit, stems), some in zip(units, shared, strict=True):
+        if len(some) < max(_MIN_ELSEWHERE_STEMS, _MIN_ELSEWHERE_SHARE * most) or any(some <= one for one in nearest):
+            continue
+        is_same = is_negated(unit) == is_negated(said) if reason == "negation" else reason.startswith("scope ")
+        is_same |= reason.endswith(_OPPOSITE) and bool(directions & find_directions(unit).keys())
+        about = len(subject & stems) >= _MIN_COVERED * len(subject)
+        if is_same and about and is_soft(_find_opposed_by(said, unit, source)):
+            return True
+    return False
 
 
 def _find_opposed_by(said: str, nearest: str, source: str) -> str:
@@ -257,11 +299,14 @@ def _find_missing_identifier(said: str, source: str) -> str:
         bare = name.removesuffix("s")
         if bare in there or f"{name}s" in there:
             continue
-        if _has_name(bare, source) or _is_spelt_out(bare, source):
+        if _has_name(bare, source) or _is_spelt_out(bare, source) or is_joined(name, said, source):
             continue
         if re.fullmatch(r"\d+[a-z%µ]{1,3}", name) or name in CURRENCY_CODES or is_rate(name):
             continue  # a quantity, compared as one
         if is_unit(name) and re.search(rf"\d ?{re.escape(name)}\b", said, re.IGNORECASE):
+            continue
+        # "CNCF-funded" for "funded by the CNCF", and "if you say it's OK"
+        if _ALPHABETIC.fullmatch(name) and (name == "ok" or {*name.split("-")} <= list_words(source)):
             continue
         # "STDOUT/STDERR": either of two names
         if "/" in name.strip("/") and all(_has_name(part, source) for part in name.split("/") if part):
@@ -329,8 +374,12 @@ def _find_unsupported_clause(said: str, source: str) -> str:
 
 
 def _has_like(word: str, there: frozenset[str]) -> bool:
-    """Return whether the stems of a text have the word's, or one with the same beginning: "explicitly", "explicit"."""
-    return word in there or (len(word) > _MIN_BEGINNING and any(one.startswith(word[:_MIN_BEGINNING]) for one in there))
+    """Return whether the stems of a text have the word's, or one with the same beginning: "explicitly", "explicit";
+    "failure", "fails".
+    """
+    if word in there or len(word) <= _MIN_BEGINNING:
+        return word in there
+    return word[: _MIN_BEGINNING - 1] in there or any(one.startswith(word[:_MIN_BEGINNING]) for one in there)
 
 
 def _list_content(clause: str) -> set[str]:

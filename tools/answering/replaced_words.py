@@ -51,7 +51,8 @@ def find_replaced(said: str, passage: str) -> str:
             found = [
                 _find_replaced_by(part, nearest, known, names, everything)
                 for nearest in find_nearest_units(part, passage)
-                if not _is_title(nearest)
+                # In a calculation any number may come first.
+                if not _is_title(nearest) and "=" not in nearest
             ]
             if found and all(found):
                 return found[0]

@@ -17,7 +17,7 @@ from argot.tools.answering.denial import (
     split_clauses,
     strip_idle_negations,
 )
-from argot.tools.answering.support import find_statement_stems
+from argot.tools.answering.support import find_statement_stems, list_units
 from argot.tools.text.quantities import normalize_number
 from argot.tools.text.words import NUMBER_WORDS, fold_words, stem
 
@@ -102,11 +102,20 @@ def _build_any_of(words: str, behind: str = "") -> str:
 
 _DENYING = _build_any_of("not no never cannot nothing nobody none")
 _EXCEPTING = _build_any_of("unless until except* without before")
+_REQUIRING = _build_any_of("must has_to have_to need needs required requires")
 _PERMITTING = _build_any_of("may can allow allows allowed permit permits permitted possible")
 _LIMITING = _build_any_of(
     "only solely exclusively alone sole just merely simply purely limited restricted reserved confined nothing_but"
     " no_other no_one nobody elsewhere"
 )
+_BY = re.compile(r"\bby ([^,;:.]+)", re.IGNORECASE)
+_HAS_TO_BE = re.compile(r"\b(?:must|has to|have to|needs? to) be \w+ by\b", re.IGNORECASE)
+_ONLY_WHO = re.compile(
+    r"\bonly (?P<who>[^,;:.]{3,60}?) (?:can|may|must|should|is|are|has|have|will|get)\b", re.IGNORECASE
+)
+_STOP = re.compile(r"[.!?]\s+|\n")
+_ORDER_WORDS = ("before", "after")
+_ORDER = re.compile(r"\b(?:before|after)\b", re.IGNORECASE)
 _NOT_ONLY = re.compile(r"\bnot (?:only|just|merely)\b", re.IGNORECASE)
 _BESIDES = re.compile(
     _build_any_of(
@@ -116,7 +125,7 @@ _BESIDES = re.compile(
     re.IGNORECASE,
 )
 _CONDITIONED = re.compile(
-    _build_any_of("only", r" (?P<when>if|when|once|after|with|from|until|for|by|in)\b"), re.IGNORECASE
+    _build_any_of("only", r"(?: be \w+)? (?P<when>if|when|once|after|with|from|until|for|by|in)\b"), re.IGNORECASE
 )
 _SCOPES = {
     name: (re.compile(said, re.IGNORECASE), re.compile(source, re.IGNORECASE))
@@ -213,7 +222,7 @@ def find_scope_objection(said: str, nearest: str) -> str:
     for name, (says, bears) in _SCOPES.items():
         if _says_scope(says, said) and not says.search(nearest) and not bears.search(nearest):
             return f"scope '{name}'"
-    return ""
+    return "scope 'only'" if _is_only_another(said, nearest) else ""
 
 
 def _says_scope(says: re.Pattern[str], said: str) -> bool:
@@ -234,25 +243,47 @@ def _add_limits(said: str, nearest: str) -> str:
         return nearest
     condition = _CONDITIONED.search(said)
     permits = condition and re.search(rf"{_PERMITTING}.*\b{condition['when']}\b", nearest, re.IGNORECASE)
+    if condition and condition["when"].casefold() == "by":
+        permits = (permits or _HAS_TO_BE.search(nearest)) if _share_doer(said, nearest) else None
+    # "Only if it is part of a title" for "instead of ..., unless it is part of a title", or for what must be
+    if condition and condition.start() == 0 and condition["when"].casefold() in ("if", "when", "with"):
+        permits = permits or re.search(rf"{_EXCEPTING}|{_REQUIRING}", nearest, re.IGNORECASE)
     denies = re.search(
         rf"{_DENYING}.*{_EXCEPTING}|{_EXCEPTING}.*{_DENYING}|\b(?:none|no second)\b", nearest, re.IGNORECASE
     )
     return f"{nearest} only" if permits or denies else nearest
 
 
+def _share_doer(said: str, nearest: str) -> bool:
+    """Return whether two sentences name the same somebody by whom something is done."""
+    who = [frozenset().union(*map(find_statement_stems, _BY.findall(text))) for text in (said, nearest)]
+    return not who[0].isdisjoint(who[1])
+
+
+def _is_only_another(said: str, nearest: str) -> bool:
+    """Return whether each sentence says who alone does something, and they name nobody in common."""
+    mine, theirs = _ONLY_WHO.search(said), _ONLY_WHO.search(nearest)
+    if not mine or not theirs:
+        return False
+    stems = [find_statement_stems(one["who"]) for one in (mine, theirs)]
+    return all(stems) and stems[0].isdisjoint(stems[1])
+
+
 def find_opposed_clause(said: str, passage: str) -> str:
     """Return a word of direction in a clause if the passage's clauses about the same have only its opposite."""
     for clause in CLAUSE.split(_FORBIDDEN.sub("forbidden", strip_idle_negations(said))):
-        mine = _find_directions(clause)
+        mine = find_directions(clause)
         stems = find_statement_stems(clause) - {stem(word) for word in mine.values()}
         if not mine or len(stems) < _MIN_CLAUSE_STEMS:
             continue
-        theirs = [_find_directions(_FORBIDDEN.sub("forbidden", there)) for there in find_clauses_about(stems, passage)]
+        theirs = [find_directions(_FORBIDDEN.sub("forbidden", there)) for there in find_clauses_about(stems, passage)]
         for at, word in mine.items():
             if at ^ 1 in mine or not any(at ^ 1 in one for one in theirs) or any(at in one for one in theirs):
                 continue
             # "After a day without manual action it is accepted automatically": the word is in the other clause
-            if not any(at in _find_directions(there) for there, others in split_clauses(passage) if stems & others):
+            if any(at in find_directions(there) for there, others in split_clauses(passage) if stems & others):
+                continue
+            if word not in _ORDER_WORDS or not any(_is_same_order(said, unit) for unit, _ in list_units(passage)):
                 return word
     return ""
 
@@ -265,16 +296,37 @@ def _find_opposed(said: str, nearest: str) -> str:
     clauses = [clause for clause in CLAUSE.split(nearest) if clause.strip()]
     shared = find_statement_stems(said) & find_statement_stems(nearest)
     whole = [clause for clause in clauses if shared <= find_statement_stems(clause)]
-    mine, theirs = _find_directions(said), _find_directions(whole[0] if len(whole) == 1 else nearest)
+    # A clause that has nothing of the sentence, such as another cell of a row, is about something else.
+    about = [clause for clause in clauses if shared & find_statement_stems(clause)]
+    mine, theirs = find_directions(said), find_directions(whole[0] if len(whole) == 1 else " | ".join(about) or nearest)
     # at ^ 1 is the opposite side: 2n and 2n + 1 are a pair (`_PLACES`). A text with both sides decides nothing.
     # "No member would not" is "all members would".
     both_deny = NEGATION.search(said) and NEGATION.search(nearest)
+    if _is_same_order(said, nearest):
+        mine = {at: word for at, word in mine.items() if word not in _ORDER_WORDS}
     turned = (
         word
         for at, word in mine.items()
         if at ^ 1 in theirs and at not in theirs and at ^ 1 not in mine and not (both_deny and at in _PLACES["no"])
     )
     return next(turned, "")
+
+
+def _is_same_order(said: str, nearest: str) -> bool:
+    """Return whether two texts put the same things in the same order: "report it before you mark it" and "you may mark
+    it after reporting it".
+    """
+    return any(_is_turned_around(said, sentence) for sentence in _STOP.split(nearest))
+
+
+def _is_turned_around(said: str, sentence: str) -> bool:
+    words = {tuple(one.casefold() for one in _ORDER.findall(text)) for text in (said, sentence)}
+    if words != {("before",), ("after",)}:
+        return False
+    mine, behind_mine = map(find_statement_stems, _ORDER.split(said))
+    theirs, behind_theirs = map(find_statement_stems, _ORDER.split(sentence))
+    crossed = [len(mine & behind_theirs), len(behind_mine & theirs)]
+    return min(crossed) > 0 and sum(crossed) > len(mine & theirs) + len(behind_mine & behind_theirs)
 
 
 def _find_altered(said: str, nearest: str) -> str:
@@ -303,7 +355,7 @@ def _is_put_elsewhere(word: str, nearest: str) -> bool:
     sides = set(_PLACES.get(word, ()))
     if NEGATION.fullmatch(word):
         return False
-    return word in fold_words(nearest) or not sides.isdisjoint(_find_directions(nearest))
+    return word in fold_words(nearest) or not sides.isdisjoint(find_directions(nearest))
 
 
 def _find_misplaced(said: str, nearest: str) -> str:
@@ -335,7 +387,7 @@ def _build_skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 @lru_cache(maxsize=8_000)
-def _find_directions(text: str) -> dict[int, str]:
+def find_directions(text: str) -> dict[int, str]:
     """Return the words of direction in the text, by their side in `_OPPOSITES`."""
     spoken = [word.casefold() for word in _WORD.findall(text)]
     phrases = [f"{one} {other}" for one, other in pairwise(spoken)]

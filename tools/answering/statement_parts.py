@@ -13,8 +13,10 @@ _BREAK = re.compile(
 )
 # A condition, an exception or a contrast says how far the statement before it goes, and is compared with it.
 _BOUND_TO_BEFORE = re.compile(
-    r"\s*(?:(?:and|but|or) )?(?:if|when|once|unless|except\w*|excluding|only|without|not|never|rather than|instead|than"
-    r"|provided|as long as|so long as|in case|other than|apart from)\b",
+    r"\s*(?:(?:and|but|or) )?(?:if|when|once|unless|except\w*|excluding|without|not|never|rather than|instead|than"
+    r"|provided|as long as|so long as|in case|other than|apart from"
+    # "but only managers may open them" is a statement of its own
+    r"|only\b(?![^,;:.]* (?:can|may|must|should|is|are|has|have)\b))\b",
     re.IGNORECASE,
 )
 _BOUND_TO_NEXT = re.compile(r"\s*(?:if|when|once|unless|except|without|after|before|while)\b", re.IGNORECASE)

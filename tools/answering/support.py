@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile, zip_longest
 
 from argot.language import UNSPACED
 from argot.tools.text.markdown_prose import extract_prose
@@ -20,6 +20,9 @@ _SHOWN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|(?<!\w)[-−–](?=\d)|[<>≤≥
 """The text as readers see it, without marks that may be mark-up: words, numbers and signs that change a number's
 meaning, and a full stop before another sentence."""
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]]*[^\s<>()\[\].,;:!?]")
+_SPELT_OUT = re.compile(r"\b(?P<short>[A-Z][A-Z&]{1,6})s? \((?P<words>[A-Z][^()\n]{3,80})\)")
+_QUESTION_START = re.compile(r"^\W*(?:q(?:uestion)?[:.]\s*)?\w+", re.IGNORECASE)
+_NO = re.compile(r"\W*(?:a(?:nswer)?[:.]\s*)?no\b(?!\.? ?\d)", re.IGNORECASE)
 _NUMBERED_LINK = re.compile(r"\[\d{1,3}\](?:\([^()\s]{0,400}\))?")
 # Words before a quotation that reverse its meaning.
 _TURNS = frozenset(
@@ -39,6 +42,22 @@ def read_visible(markdown: str) -> str:
 def strip_links(sentence: str, passage: str) -> str:
     """Return the sentence without addresses that the passage links to, which are no visible text of it."""
     return _ADDRESS.sub(lambda found: "" if found[0].rstrip("/") in passage else found[0], sentence)
+
+
+def strip_spelt_out(sentence: str, passage: str) -> str:
+    """Return the sentence without the words, in brackets, that an abbreviation of the passage stands for: "PRA
+    (Paperwork Reduction Act)". The glossary has them, or everybody knows them; the passage writes the abbreviation.
+    """
+    return _SPELT_OUT.sub(
+        lambda found: found["short"] if _stands_for(found["short"], found["words"], passage) else found[0], sentence
+    )
+
+
+def _stands_for(abbreviation: str, words: str, passage: str) -> bool:
+    parts = re.findall(r"[^\W\d_]+", words)
+    initials = ["".join(word[0] for word in some).casefold() for some in (parts, [w for w in parts if w[0].isupper()])]
+    is_there = re.search(rf"(?<!\w){re.escape(abbreviation)}(?!\w)", passage) is not None
+    return is_there and abbreviation.casefold() in initials
 
 
 # Searched without a pattern of the text itself: compiling one for each sentence took longer than all else here.
@@ -104,6 +123,7 @@ def _fold_shown(markdown: str) -> str:
 
 
 MAX_NEAREST_UNITS = 4  # units that share equally much with a sentence
+_MAX_LEAD_IN = 2  # sentences: "Some activities need no clearance. This includes"
 _RARITY = 0.4  # added weight of a word that only one unit has, beside 1 for any word
 
 
@@ -136,8 +156,45 @@ def find_nearest_units(said: str, passage: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1_000)
 def list_units(passage: str) -> tuple[tuple[str, frozenset[str]], ...]:
     """Return each unit of the passage, plain, with its stems."""
-    units = (extract_prose(passage[start:end]).text for start, end, _ in split_units(passage))
+    units = deny_questions([extract_prose(passage[start:end]).text for start, end, _ in split_units(passage)])
     return tuple((unit, find_statement_stems(unit)) for unit in units)
+
+
+def find_lead_in(unit: str, passage: str) -> str:
+    """Return the text before the list to which a unit of the passage belongs, its last sentences; empty if it belongs
+    to none.
+
+    `unit`: as `list_units` returns it.
+    """
+    units = [text for text, _ in list_units(passage)]
+    if not _LIST_MARKER.match(unit) or unit not in units:
+        return ""
+    before = units[: units.index(unit)]
+    while before and _LIST_MARKER.match(before[-1]):
+        before.pop()
+    return " ".join(before[-_MAX_LEAD_IN:])
+
+
+def find_column_names(row: str, passage: str) -> str:
+    """Return the first row of the table to which a row of the passage belongs, and a space; empty if it is no row.
+
+    `row`: as `list_units` returns it.
+    """
+    units = [text for text, _ in list_units(passage)]
+    if not row.startswith("|") or row not in units:
+        return ""
+    above = [*takewhile(lambda unit: unit.startswith("|"), reversed(units[: units.index(row)]))]
+    return f"{above[-1]} " if above else ""
+
+
+def deny_questions(units: Sequence[str]) -> list[str]:
+    """Return the units of a text with a "not" in each question that the next unit answers with "No": "Can I not use it
+    for my family?".
+    """
+    return [
+        _QUESTION_START.sub(r"\g<0> not", unit, count=1) if unit.endswith("?") and _NO.match(behind) else unit
+        for unit, behind in zip_longest(units, units[1:], fillvalue="")
+    ]
 
 
 @lru_cache(maxsize=8_000)

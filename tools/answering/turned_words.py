@@ -17,8 +17,8 @@ from argot.tools.answering.denial import (
     split_clauses,
     strip_idle_negations,
 )
-from argot.tools.answering.scope import find_sides
-from argot.tools.answering.support import find_statement_stems
+from argot.tools.answering.scope import find_directions, find_sides
+from argot.tools.answering.support import find_statement_stems, list_units
 from argot.tools.text.words import fold_words, stem
 
 _MIN_SHARED = 2  # stems besides the denied one by which two clauses are about the same
@@ -39,7 +39,10 @@ def find_turned_word(said: str, passage: str) -> str:
     there_behind = frozenset().union(*(one for _, one in clauses))
     for mine, theirs in ((before, there_before), (behind, there_behind)):
         for side, beside in mine - theirs:
-            if (side ^ 1, beside) in theirs and (side ^ 1, beside) not in mine:
+            if (side ^ 1, beside) not in theirs or (side ^ 1, beside) in mine:
+                continue
+            # "Before the project ends" bears out "before the end date of the project".
+            if not any(beside in stems and side in find_directions(unit) for unit, stems in list_units(passage)):
                 return f"'{beside}' beside the opposite"
     return "negation" if _has_turned_negation(said, passage) or _affirms_denied(said, passage) else ""
 
@@ -102,7 +105,8 @@ def _list_denied_words(clause: str) -> list[str]:
     second one: "no regular monitoring".
     """
     found = list(NEGATION.finditer(clause))
-    if len(found) != 1:
+    # "Those who are neither drive their own involvement": what is denied stands before it.
+    if len(found) != 1 or found[0][0].casefold() == "neither":
         return []
     words = [word for word in fold_words(clause[found[0].end() :]) if word not in STOP_WORDS]
     return [stem(word) for word in words[: 2 if found[0][0].casefold() == "no" else 1]]

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import product, takewhile
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.jargon_db.lookup.ordinary_words import is_ordinary_word
 from argot.tools.answering.excerpts import choose_excerpt
 from argot.tools.text.words import fold, fold_words, stem
 from argot.types import Hit
@@ -167,13 +168,16 @@ def _build_pattern(one: Sibling, members: Collection[Sibling]) -> str:
 
 def _is_of_kind(noun: str, name: str) -> bool:
     """Return whether a name is one of a router: "Router R1", "Cellar router (old)", "The router of the cellar",
-    "Resetting router R1"; not "Uses of a router".
+    "Resetting router R1"; not "Uses of a router", "Router failures" or "Add a spare router".
     """
     for part in _PARTS.split(_ARTICLE.sub("", name)):
         words = fold_words(_AFTER_HEAD.split(part, maxsplit=1)[0])
         for place, word in enumerate(words):
             beside = "".join(words[max(0, place - 1) : place + 2])
-            if word == noun and (place in (0, len(words) - 1) or any(map(str.isdigit, beside))):
+            # "OpenBMC" is a name itself, and there is one of it.
+            is_kind = is_ordinary_word(noun) and not {"a", "an"} & {*words[:place]}
+            is_one = is_kind and (place == len(words) - 1 or (place == 0 and not is_ordinary_word(words[1])))
+            if word == noun and (any(map(str.isdigit, beside)) or is_one):
                 return True
     return False
 

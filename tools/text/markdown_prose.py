@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -36,10 +37,13 @@ _MARKUP = re.compile(
     r"|(?P<heading>(?:\A[ \t]{0,3}|^)#{1,6}[ \t]+)"
     r"|(?P<closing>(?<!\s)[ \t]#+[ \t]*$)"
     r"|(?P<escape>\\(?P<escaped>[\\`*_{}\[\]()#+\-.!|<>~]))"
+    r"|(?P<entity>&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z][A-Za-z\d]{1,30});)"
     # A single blank is no match: it stays in the prose around it.
     r"|(?P<space>\s{2,}|[^\S ]))",
     re.MULTILINE,
 )
+_MARKS = frozenset("<>&*_`[]\\#|~!")
+"""Characters that Markdown may read as marks: an entity of one stays as it is where the text is shown as Markdown."""
 _OTHER_PAGE = re.compile(r"\((?!#)")
 # Part of the text of these marks stays readable; others are removed.
 _KEPT = {"auto": "url", "code": "inner", "escape": "escaped"}
@@ -49,18 +53,21 @@ _KEPT = {"auto": "url", "code": "inner", "escape": "escaped"}
 class PlainProse:
     """`text` has no mark-up, and one blank for each run of white space.
 
-    It consists of pieces that are unchanged in the source: the n-th begins at `places[n]` of the text and at
-    `origins[n]` of the source.
+    It consists of pieces that are unchanged in the source, but for single characters that it has as entities: the n-th
+    begins at `places[n]` of the text and at `origins[n]` of the source, and ends there at `ends[n]`.
     """
 
     text: str
     places: tuple[int, ...]
     origins: tuple[int, ...]
+    ends: tuple[int, ...]
 
     def source_span(self, start: int, end: int) -> tuple[int, int]:
         """Return the [start, end) of the source that contains text[start:end]."""
         # The end by its last character: the next one may begin a piece much later in the source.
-        return self._origin(start), self._origin(end - 1) + 1
+        last = bisect_right(self.places, end - 1) - 1
+        is_whole = end == (self.places[last + 1] if last + 1 < len(self.places) else len(self.text))
+        return self._origin(start), self.ends[last] if is_whole else self._origin(end - 1) + 1
 
     def _origin(self, place: int) -> int:
         piece = bisect_right(self.places, place) - 1
@@ -88,6 +95,8 @@ def extract_prose(source: str, *, as_markdown: bool = False) -> PlainProse:
             kept = open_links.pop()
         if kept or (as_markdown and match["code"] is not None and "\n" not in match[0]):
             building.keep(*match.span())
+        elif match["entity"] is not None:
+            building.add_entity(*match.span(), as_markdown=as_markdown)
         elif match["space"] is not None or match["apart"] is not None:
             building.add_blank(match.start())
         else:
@@ -106,6 +115,7 @@ class _ProseBuilder:
         self._parts: list[str] = []
         self._places: list[int] = []
         self._origins: list[int] = []
+        self._ends: list[int] = []
         self._length = 0
 
     def keep(self, start: int, end: int) -> None:
@@ -129,15 +139,27 @@ class _ProseBuilder:
         if not self._ends_blank():
             self._add(" ", start)
 
+    def add_entity(self, start: int, end: int, *, as_markdown: bool) -> None:
+        """Add the character that an entity stands for; the entity itself if that is none, or would be a mark."""
+        character = html.unescape(self._source[start:end])
+        if character.isspace():
+            self.add_blank(start)
+        elif len(character) > 1 or not character.isprintable() or (as_markdown and character in _MARKS):
+            self.keep(start, end)
+        else:
+            self._add(character, start, end)
+
     def build(self) -> PlainProse:
         text = "".join(self._parts)
-        return PlainProse(text[:-1] if text.endswith(" ") else text, tuple(self._places), tuple(self._origins))
+        text = text[:-1] if text.endswith(" ") else text
+        return PlainProse(text, tuple(self._places), tuple(self._origins), tuple(self._ends))
 
     def _ends_blank(self) -> bool:
         return not self._parts or self._parts[-1].endswith(" ")
 
-    def _add(self, text: str, origin: int) -> None:
+    def _add(self, text: str, origin: int, end: int | None = None) -> None:
         self._parts.append(text)
         self._places.append(self._length)
         self._origins.append(origin)
+        self._ends.append(origin + len(text) if end is None else end)
         self._length += len(text)

@@ -93,7 +93,8 @@ _WEEKDAY = re.compile(rf"\b(?:{'|'.join(name.capitalize() for name in _WEEKDAYS)
 
 _ARTICLE = re.compile(
     r"(?<!half )\b(?:an?|one|single) (?:(?:working|calendar|business) )?"
-    r"(?P<unit>minute|hour|day|night|week|month|year)\b",
+    # "a night reach of 3 h" counts no nights
+    r"(?P<unit>minute|hour|day|night|week|month|year)\b(?! [a-z]+ of\b)",
     re.IGNORECASE,
 )
 _TIME = r"second|minute|hour|day|night|week|month|quarter|year"

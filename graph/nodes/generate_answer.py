@@ -8,11 +8,12 @@ from dataclasses import replace
 from argot.errors import ModelUnavailable
 from argot.graph.answer_passages import load_answer_passages
 from argot.graph.draft_checking import find_lacking_parts
+from argot.graph.list_rests import add_list_rests
 from argot.graph.node_frame import PieceTeller, StateUpdate, Step, tell_piece, tell_retract
 from argot.graph.prefetch import match_ahead
 from argot.graph.quoting_evidence import judge_for_quoting
 from argot.graph.run_context import RunContext, count_kept_passages
-from argot.graph.state import State
+from argot.graph.state import HitRecord, State
 from argot.graph.state_records import read_terms
 from argot.protocols import RETRACTION, AnswerRequest, AnswerWriter
 from argot.results import AnsweredBy
@@ -43,6 +44,8 @@ async def generate_answer(state: State, run: RunContext) -> Step:
         draft = await _write_unless_refused(state, request, run)
         if run.model and not draft.strip() and (again := _remove_refusal_orders(request)):
             draft = await _write_unless_refused(state, again, run)
+        if run.model and (read_on := await asyncio.to_thread(add_list_rests, state, draft, request, run)):
+            state, request, draft = await _write_with_rests(state, read_on, draft, run)
     except ModelUnavailable as error:
         if quoting is None:
             raise
@@ -62,7 +65,8 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     if by == "model" and run.profile.match_references and run.profile.search_again and not state.get("plan"):
         lacking = await asyncio.to_thread(find_lacking_parts, draft, request.hits, get_asked_question(state))
     found = f"{len(draft.split())} words from {len(request.hits)} passages" if draft.strip() else "nothing"
-    return Step({**judged, "draft": draft, "answered_by": by, "trouble": trouble, "lacking": lacking}, found)
+    update: StateUpdate = {"draft": draft, "answered_by": by, "trouble": trouble, "lacking": lacking}
+    return Step({**judged, **update, "hits": state["hits"]}, found)
 
 
 def _keep_former(state: State, run: RunContext, trouble: str) -> Step:
@@ -76,6 +80,28 @@ def _keep_former(state: State, run: RunContext, trouble: str) -> Step:
         "trouble": trouble,
     }
     return Step(update, "nothing more")
+
+
+async def _write_with_rests(
+    state: State, hits: list[HitRecord], draft: str, run: RunContext
+) -> tuple[State, AnswerRequest, str]:
+    """Write the draft anew with the rest of the lists that it calls cut; return the state with these hits, too.
+
+    The first draft stays if the model fails now, or refuses.
+    """
+    joined: State = {**state, "hits": hits}
+    request = await build_answer_request(joined, run)
+    if not run.profile.withhold_unsupported:
+        tell_retract()
+    try:
+        again = await _write_unless_refused(joined, request, run)
+    except ModelUnavailable:
+        again = ""
+    if again.strip():
+        return joined, request, again
+    if not run.profile.withhold_unsupported:
+        tell_piece(draft)
+    return state, await build_answer_request(state, run), draft
 
 
 async def _write_unless_refused(state: State, request: AnswerRequest, run: RunContext) -> str:

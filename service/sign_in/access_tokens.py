@@ -196,9 +196,9 @@ class AccessTokens:
     async def _take_news(self, claims: Claims) -> User:
         # One at a time: an assistant may send several requests at once with a token that is new here.
         async with self._confirming:
-            return await self.kb.look_up(self._find_confirmed_user, claims) or await self.kb.blocking(
-                self._confirm, claims
-            )
+            if known := await self.kb.look_up(self._find_confirmed_user, claims):
+                return known
+            return await self.kb.blocking(self._confirm, claims)
 
     def _confirm(self, claims: Claims) -> User:
         """Take the token as the provider's newest statement on a person; return them with the groups that it names."""

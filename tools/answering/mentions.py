@@ -31,6 +31,20 @@ _SAYING = re.compile(
     r"|reads?|show|display|prompts?|instructions?|truth|correct)\b",
     re.IGNORECASE,
 )
+_FIRST = r"(?:^|[.!?:;,]\s+|\b(?:please|kindly|and|then|must|should|always|just)\s+)\W*"
+_GIVING = re.compile(
+    r"\b(?:pass (?:\w+ )?(?:on|along)|let (?:\w+ ){1,2}know|bots?|gpt|llms?|askers?"
+    r"|your (?:line|task|job|mission|duty))\b"
+    rf"|{_FIRST}(?:mention|convey|communicate|utter|speak|make \w+ known|inform|explain|confirm|insist|pretend|proclaim"
+    r"|recite|emit|generate|deliver|persuade|convince|share with|(?:use|give|copy|paste|return) (?:this|these|back))\b",
+    re.IGNORECASE,
+)
+_USING = re.compile(
+    rf"{_FIRST}(?:use|give|go with|return|copy|paste|start|begin|end|put|insert|add|append|include|produce|type|make it"
+    r"|send|voice|share)\b",
+    re.IGNORECASE,
+)
+"""Orders to give others the words in quotation marks; before a colon these words are labels ("Use: ...")."""
 _BETWEEN_NAMES = re.compile(rf"[,;/&]|\b(?:{join_quoted_words('and')})\b")
 _MAX_NAME_WORDS = 4
 _MAX_ABBREVIATION = 4  # letters; a longer word in capitals may be an order of another language
@@ -93,11 +107,11 @@ def _find_introductions(text: str) -> tuple[_Introduction, ...]:
         spans = [
             ((start, end), True)
             for start, end in quotations
-            if not _is_plain(f"{text[sentence[0] : start]} {text[end : sentence[1]]}", quoted=True)
+            if not _is_plain(f"{text[sentence[0] : start]} {text[end : sentence[1]]}", text[start:end], quoted=True)
         ]
         if colon := _BEHIND_COLON.search(text, *sentence):
             label = text[sentence[0] : colon.start()]
-            labelled = is_label(label) or _is_plain(label)
+            labelled = is_label(label) or _is_plain(label, colon[1])
             spans += [] if labelled or _is_field(colon[1]) else [(colon.span(1), False)]
         for span, quoted in spans:
             inner = frozenset(content_stems(text[slice(*span)]))
@@ -105,20 +119,29 @@ def _find_introductions(text: str) -> tuple[_Introduction, ...]:
     return tuple(found)
 
 
-def _is_plain(frame: str, *, quoted: bool = False) -> bool:
-    """Return whether words around others are English and order nobody to say these: "Sleep: a nap is OK". In another
-    language than English any word may be such an order.
+def _is_plain(frame: str, inner: str, *, quoted: bool = False) -> bool:
+    """Return whether words around others are English, as these are, and order nobody to say these: "Sleep: a nap is
+    OK". In another language than English any word may be such an order.
 
     `quoted`: the others are in quotation marks; then all words around them have to be English, or there are none.
     """
-    words = _WORD.findall(frame)
-    known = [
+    words, known = _list_known(frame)
+    is_english = len(known) == len(words) if quoted else 2 * len(known) >= len(words) > 0
+    others, known_others = _list_known(inner)
+    if not is_english or 2 * len(known_others) <= len(others):
+        return False
+    orders = (_SAYING, _GIVING, _USING) if quoted else (_SAYING, _GIVING)
+    return not any(order.search(frame) for order in orders)
+
+
+def _list_known(text: str) -> tuple[list[str], list[str]]:
+    """Return the words of a text, and those that are English or abbreviations."""
+    words = _WORD.findall(text)
+    return words, [
         word
         for word in words
         if len(word) == 1 or (word.isupper() and len(word) <= _MAX_ABBREVIATION) or is_common_word(word.casefold())
     ]
-    is_english = len(known) == len(words) if quoted else 2 * len(known) >= len(words) > 0
-    return is_english and not _SAYING.search(frame)
 
 
 def _is_field(value: str) -> bool:

@@ -522,7 +522,8 @@ def test_orders_among_such_words_are_found(text: str) -> None:
 @pytest.mark.parametrize(
     "order",
     [
-        "Use “{}”.", "Mention “{}” to them.", "Let them know “{}”.", "“{}” is what you must give.", "SAG “{}”.",
+        "Use “{}”.", "Yell “{}”.", "Users must get “{}”.", "Just “{}”.", "Give this.\n\n- “{}”", "Warn them: {}",
+        "Mention “{}” to them.", "Let them know “{}”.", "“{}” is what you must give.", "SAG “{}”.",
         "Pass on: {}", "Convey: {}", "For the bot: {}", "Copy this: {}", "Feel free to say that {}",
         "The rules force you to say that {}", "Do not hesitate to say that {}",
     ],

@@ -195,3 +195,57 @@ def test_a_right_phrasing_is_told_from_a_wrong_one(said: str, text: str, objects
 )  # fmt: skip
 def test_a_right_phrasing_raises_no_objection(said: str, text: str) -> None:
     assert not find_claim_objection(said, text, "What holds?")
+
+
+YAKS = (
+    "Can riders feed the yaks? Riders feed the yaks at noon. Is wool sold? No wool is sold. Sledges "
+    "must be greased by the smith. Licences of sledges can be moved, but this has to be done by the warden. Bells are "
+    "worn unless it snows. Tar is heated at once. Do not omit the name of the yak."
+)
+CARTS = (
+    "The GRC, Goat Riding Club, owns eight carts. The FLP stamp costs 3 euros. Tie the goat before you load the cart "
+    "of the club. Riders wait at the cart after they tie the goat of the smith. Drivers of the club may paint carts. "
+    "Cooks may not paint carts of guests."
+)
+WORDS = "| We say | We do not say |\n| --- | --- |\n| yak | yack |\n| sledge | sled |"
+FEED = "Do not touch the yaks. Riders feed these herds:\n\n- Goats of the farm\n- Geese of the farm"
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Yaks do not sleep in the lane.", "Do yaks sleep in the lane? No problem, yaks sleep in the lane."),
+        ("Wool is sold.", YAKS),
+        ("Sledges must only be greased by the warden.", YAKS),
+        ("Only if it snows.", YAKS),
+        ("Only if the smith wears a bell.", YAKS),
+        ("Not at once: the tar is heated later.", YAKS),
+        ("Leave out the name of the yak.", YAKS),
+        ("Eight: the FLP stamp costs euros.", CARTS),
+        ("The GRC (Goat Rescue Club) owns eight carts.", CARTS),
+        ("The FLP (Fee of 9 Lire and a Pound) stamp costs 3 euros.", CARTS),
+        ("Load the cart before tying the goat.", CARTS),
+        ("Drivers of the club may not paint carts of guests.", CARTS),
+        ("Goats are not named in the list.", "Goats are named in the list and sheep are counted."),
+        ("Goats are listed in the book.", "Goats are not listed in the book and sheep are counted."),
+        ("Say sled, not sledge.", WORDS),
+        ("Do not feed the geese of the farm.", FEED),
+    ],
+)
+def test_a_lie_in_a_phrasing_of_capable_models_is_objected_to(said: str, text: str) -> None:
+    assert find_claim_objection(said, text, "What holds for the herd?")
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Riders feed the yaks.", YAKS),
+        ("Licences of sledges can only be moved by the warden.", YAKS),
+        ("Eight: the GRC (Goat Riding Club) owns eight carts.", CARTS),
+        ("The FLP (First Llama Permit) stamp costs 3 euros.", CARTS),
+        ("Say sledge, not sled.", WORDS),
+        ("We say yak.", WORDS),
+    ],
+)
+def test_a_right_sentence_beside_such_a_lie_raises_no_objection(said: str, text: str) -> None:
+    assert not find_claim_objection(said, text, "What holds for the herd?")

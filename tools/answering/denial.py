@@ -30,10 +30,13 @@ _BOUND = {
 # does what an abbreviation stands for ("(Not To Exceed)").
 _NO_DENIAL = re.compile(
     r"\bNo\. ?(?=\d)|\bnot (?:only|just|merely)\b|(?:\bnot|n['’]t) the only\b|\bno matter\b|\bwhether or not\b"
-    r"|\bif not\b|\b(?:is|are)(?: not|n['’]t) (?:listed|named|mentioned|spelt out)\b"
-    r"|(?-i:\((?:No|Not|Without)(?: [A-Z][\w-]*)+(?: [a-z]+)?\))",
+    r"|\bif not\b|(?-i:\((?:No|Not|Without)(?: [A-Z][\w-]*)+(?: [a-z]+)?\))",
     re.IGNORECASE,
 )
+_DENIED_OMISSION = re.compile(
+    r"\b(?:not|never|\w+n['’]t) (?:be )?(?:omit\w*|le(?:ave|ft) out|ignored?|skip\w*|disregard\w*)\b", re.IGNORECASE
+)
+"""What has to be there: "do not omit the date" is no "leave out the date"."""
 _DENIED_TWICE = re.compile(
     r"(\b(?:no|not|never|none|nothing|nobody|neither|cannot|\w+n['’]t)\b[^.:;!?]*?,? )(?:not|nor) even\b", re.IGNORECASE
 )
@@ -86,6 +89,8 @@ def is_denied(said: str, nearest: str) -> bool:
     if theirs and not _has_denied_words(said, nearest):
         return False
     denied, other = (said, nearest) if mine else (nearest, said)
+    if _DENIED_OMISSION.search(denied) and _DENIAL.search(other):
+        return True
     # "Phones are banned" agrees with "no phones are allowed"; a word in both sentences does not match a negation.
     answers = {word.casefold() for word in _DENIAL.findall(other)} - {
         word.casefold() for word in _DENIAL.findall(denied)
@@ -175,13 +180,27 @@ def _list_denied_cells(passage: str) -> Iterator[str]:
     """Yield the cells below a column's name with a negation, each with that name: "We do not use 12 noon"."""
     names: list[str] = []
     for start, end, kind in split_units(passage):
-        cells = [extract_prose(cell).text.strip() for cell in passage[start:end].strip().strip("|").split("|")]
+        cells = [extract_prose(cell).text.strip() for cell in _split_cells(passage[start:end])]
         if kind != "row":
             names = []
         elif not names:
             names = cells
         else:
             yield from (f"{name} {cell}" for name, cell in zip(names, cells, strict=False) if NEGATION.search(name))
+
+
+def name_cells(row: str, names: str) -> str:
+    """Return a row of a table behind the names of its columns; if one of these has a negation, each cell behind its own
+    name, since the negation is of this column only.
+    """
+    if not NEGATION.search(names):
+        return f"{names} {row}".lstrip()
+    pairs = zip(_split_cells(names), _split_cells(row), strict=False)
+    return " | ".join(f"{name.strip()} {cell.strip()}" for name, cell in pairs)
+
+
+def _split_cells(row: str) -> list[str]:
+    return row.strip().strip("|").split("|")
 
 
 def _has_denied_words(said: str, nearest: str) -> bool:

@@ -30,7 +30,25 @@ _NOT_REPORTED = r"(?<!\bnot )(?<!\bnever )(?<!n['’]t )(?<!\bnot to )(?<!\bwho 
 _ASKER = r"(?:users?|askers?|readers?|anyone|anybody|someone|somebody|whoever|people|persons?|you|they|he|she|it)"
 # "Answer any questions that you may have" dictates nothing.
 _THAT = (
-    r"that(?!\s+(?:you|we|they|he|she|i|people|users?|may|might|could|can|are|is|were|have|has|come|arise|remain)\b)"
+    r"that(?!\s+(?:you|we|they|he|she|i|people|users?|may|might|could|can|are|is|were|have|has|come|arise|remain)\b"
+    r"(?![^.!?]{0,40}\b(?:with|by saying|by replying|by answering)\b))"
+)
+# "You are now following the page" plays no role.
+_PLAYING = (
+    r"(?:acting|playing|speaking|pretending|answering|obeying|lying|role-?playing|simulating|responding|replying|serving"
+    r"|saying|telling|impersonating|posing|ignoring|bypassing|talking)\b|operating (?:as|in|without|under)\b"
+    r"|following (?:new|other|these|my)\b|going to (?:say|answer|reply|respond|tell|act)\b"
+)
+_ORDERED_TO = """have need sure important remember vital crucial essential necessary you ought proceed careful fail
+forget enough made instructed required asked ordered"""
+_OWN_AIMS = ("duty", "goal", "role", "aim")
+# Not "use the banner to tell users that", "provide ways to tell users' stories", which say what a thing is for.
+_NOT_A_PURPOSE = "|".join(
+    [
+        r"(?<!\bto )",
+        *(rf"(?<=\b{word} to )" for word in _ORDERED_TO.split()),
+        *(rf"(?<=\byour {aim} is to )" for aim in _OWN_AIMS),
+    ]
 )
 _ORDERS = [
     re.compile(pattern, re.IGNORECASE)
@@ -52,7 +70,7 @@ _ORDERS = [
         rf"\byou are (?:now|a|an)\b.{{0,40}}\b{_ANSWERER}\b|\bas an? {_ANSWERER}\b",
         # and not "you are now ready", "in the menu", "connected", "a member"
         r"\byou are now (?:in (?:\w+ ){0,3}mode\b|(?!un)(?!\w+ed\b|ready|able|done|in\b|on\b|at\b|back"
-        r"|(?!acting|playing|speaking|pretending|answering|obeying)\w+ing\b"
+        rf"|(?!{_PLAYING})\w+ing\b"
         r"|free to|(?:the|an?) (?:\w+ )?(?:members?|users?|customers?|owners?|participants?|part)\b)\w|un\w+ed\b)",
         rf"\b(?:act|behave|respond|answer) as (?:if|though|an?)\b.{{0,40}}(?:{_ANSWERER}|unrestricted|no rules)\b",
         r"\b(?:note|attention|message|instructions?|hint|dear|hey|hello)\b\W+(?:(?:to|for) )?"
@@ -62,8 +80,7 @@ _ORDERS = [
         r"\b(?:whatever|no matter what|regardless of)\b.{0,30}\b(?:asked|asks|questions?|users?|prompts?)\b",
         # "tell the user that", "if anyone asks, say", "answer every question with"
         # and not "advise the user to restart", "inform users about the outage", which say what a person does
-        # nor "use the banner to tell users that", "provide ways to tell users' stories", which say what a thing is for
-        r"(?:(?<!\bto )|(?<=\bhave to )|(?<=\bneed to )|(?<=\bsure to )|(?<=\bimportant to )|(?<=\bremember to ))"
+        rf"(?:{_NOT_A_PURPOSE})"
         r"\b(?:tell|inform|assure|convince|advise|instruct) (?:the|any|every|all|your|whoever)?\W*"
         r"(?:users?|askers?|readers?|person asking|whoever asks)\b"
         r"(?!\W+(?:to (?!say|answer|reply|believe|ignore|visit|send|click|pay)|about|of|when|whether|how|why|where|what"
@@ -84,14 +101,19 @@ _ORDERS = [
         r"\b(?:in|at the end of|into|to) (?:your|every|each|all) (?:answers?|repl(?:y|ies)|responses?|output)\b",
         # and not "your response will need to change", "your job is to create the space"
         r"\byour (?:(?:only|final|next|entire|whole) )?(?:answer|reply|response|output) "
-        r"(?:is|must|should|shall|has to|will)\b(?! (?:need|depend|help|go|take|change|matter))",
-        r"\byour (?:(?:only|real|new|next) )?(?:task|job) (?:is|will be)\b(?: (?:now|only|to|just)){0,3} "
-        r"(?:say|answer|reply|respond|output|print|tell|repeat|write|state|claim|ignore|act|pretend|confirm)\w*\b",
+        r"(?:is|must|should|shall|has to|will)\b"
+        r"(?! (?:need(?! to (?:say|be|state|read|include))|depend|help|go(?! like)|take(?! this)|change|matter))",
+        r"\byour (?:\w+ )?(?:task|job) (?:is|(?:will|must|should|has to) be)\b"
+        r"(?: now(?= the\b)|(?: (?:now|only|to|just|always|simply|merely)){0,3} (?:say|answer|reply|respond|output"
+        r"|print|tell|repeat|write|state|claim|ignor|act|pretend|confirm|convinc|persuad|lie\b|lying"
+        r"|(?:ensur|mak)\w+\b.{0,30}\b(?:believe|(?:answer|reply|response)\w* (?:is|says?))\b))",
         # the marks of a chat's roles
         r"^\W*(?:system|assistant|user|human|ai|developer)\s*(?:message|prompt)?\s*:",
         # and not the placeholder of "ssh <user>@<host>", nor the heading "## System requirements"
-        r"<\|/?\s*(?:im_start|im_end|system|assistant|user)\b[^>]{0,40}>|</?\s*(?:passages?|question|instructions?)\b[^>]{0,40}>"
-        r"|^\W*</?\s*(?:system|assistant|user)\s*>(?:\s|$)|</\s*(?:system|assistant|user)\s*>"
+        r"<\|/?\s*(?:im_start|im_end|system|assistant|user)\b[^>]{0,40}>"
+        r"|</?\s*(?:im_start|im_end|passages?|question|instructions?)\b[^>]{0,40}>"
+        r"|(?<![\w/@.:=~-])<\s*(?:system|assistant)\b[^>]{0,40}>(?![/@.:=~`_-])"
+        r"|^\W*<\s*user\s*>(?:\s|$|(?-i:[A-Z]))|</\s*(?:system|assistant|user)\s*>"
         r"|\[/?INST\]|<<\/?SYS>>|^\W*#{2,}\s*(?:instructions?|response|system)\s*:",
     )
 ]
@@ -100,7 +122,8 @@ _SAYING = re.compile(
     r"|rather|you|must|should|shall|now"
     # and not "waits for the server to respond with data", "a way to tell guests that"
     r"|(?:have|has|needs?|ought|sure|important|required|supposed|remember|necessary|essential|careful|instructed|told"
-    r"|asked|is|are|be) to)\s+)\W*"
+    r"|asked|is|are|be|vital|crucial|best|continue|proceed|free|hesitate|fail|forget|enough|ordered|agree|begin|choose"
+    r"|(?:want|need|order|force|ask|tell|require|urge)s? you|you(?: want|['’]re going)) to)\s+)\W*"
     # "Answer: 24 days" and "its state should be `UP`" name a thing.
     r"(?P<verb>say|respond|repeat|tell|write|(?:answer|reply|output|print|claim|state)(?!\s*:))\b"
     r"(?!\s+(?:should|must|shall|will|is|was|may|can|has)\b)"

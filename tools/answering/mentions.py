@@ -31,8 +31,23 @@ _SAYING = re.compile(
     r"|reads?|show|display|prompts?|instructions?|truth|correct)\b",
     re.IGNORECASE,
 )
+_FIRST = r"(?:^|[.!?:;,]\s+|\b(?:please|kindly|and|then|must|should|always|just)\s+)\W*"
+_GIVING = re.compile(
+    r"\b(?:pass (?:\w+ )?(?:on|along)|let (?:\w+ ){1,2}know|bots?|gpt|llms?|askers?"
+    r"|your (?:line|task|job|mission|duty))\b"
+    rf"|{_FIRST}(?:mention|convey|communicate|utter|speak|make \w+ known|inform|explain|confirm|insist|pretend|proclaim"
+    r"|recite|emit|generate|deliver|persuade|convince|remind|warn|advise|teach|shout|call out"
+    r"|share with|(?:use|give|copy|paste|return) (?:this|these|back))\b",
+    re.IGNORECASE,
+)
+_DEFINING = re.compile(
+    r"\b(?:(?:is|are|was|were|be) (?:\w+ly )?(?:defined|described|known|understood|explained|called|named)"
+    r"|means?|refers? to|stands? for)\b",
+    re.IGNORECASE,
+)
 _BETWEEN_NAMES = re.compile(rf"[,;/&]|\b(?:{join_quoted_words('and')})\b")
 _MAX_NAME_WORDS = 4
+_MAX_ABOVE = 2_000  # characters above an entry in which its lead-in is looked for
 _MAX_ABBREVIATION = 4  # letters; a longer word in capitals may be an order of another language
 _ADDRESS = re.compile(r"<?[\w.+-]+@[\w.-]+>?")
 _MIN_SHARED_STEMS = 2
@@ -91,13 +106,11 @@ def _find_introductions(text: str) -> tuple[_Introduction, ...]:
         quotations = (match.span() for match in _QUOTED.finditer(text, *sentence))
         # "It is defined as '...'" orders nothing, and neither does an entry that is nothing but a quotation.
         spans = [
-            ((start, end), True)
-            for start, end in quotations
-            if not _is_plain(f"{text[sentence[0] : start]} {text[end : sentence[1]]}", quoted=True)
+            ((start, end), True) for start, end in quotations if not _is_own_quotation(text, sentence, (start, end))
         ]
         if colon := _BEHIND_COLON.search(text, *sentence):
             label = text[sentence[0] : colon.start()]
-            labelled = is_label(label) or _is_plain(label)
+            labelled = is_label(label) or _is_plain(label, colon[1])
             spans += [] if labelled or _is_field(colon[1]) else [(colon.span(1), False)]
         for span, quoted in spans:
             inner = frozenset(content_stems(text[slice(*span)]))
@@ -105,20 +118,39 @@ def _find_introductions(text: str) -> tuple[_Introduction, ...]:
     return tuple(found)
 
 
-def _is_plain(frame: str, *, quoted: bool = False) -> bool:
-    """Return whether words around others are English and order nobody to say these: "Sleep: a nap is OK". In another
-    language than English any word may be such an order.
-
-    `quoted`: the others are in quotation marks; then all words around them have to be English, or there are none.
+def _is_plain(frame: str, inner: str) -> bool:
+    """Return whether words around others are English, as these are, and order nobody to say these: "Sleep: a nap is
+    OK". In another language than English any word may be such an order.
     """
-    words = _WORD.findall(frame)
-    known = [
+    words, known = _list_known(frame)
+    others, known_others = _list_known(inner)
+    is_english = 2 * len(known) >= len(words) > 0 and 2 * len(known_others) > len(others)
+    return is_english and not _orders_saying(frame)
+
+
+def _is_own_quotation(text: str, sentence: tuple[int, int], quotation: tuple[int, int]) -> bool:
+    """Return whether a sentence defines something by words in quotation marks, or is nothing but these words, as an
+    entry below a text that orders nobody to say them.
+    """
+    frame = f"{text[sentence[0] : quotation[0]]} {text[quotation[1] : sentence[1]]}"
+    if _WORD.search(frame):
+        return _DEFINING.search(frame) is not None and _is_plain(frame, text[slice(*quotation)])
+    above = _QUOTED.sub("", text[max(0, sentence[0] - _MAX_ABOVE) : sentence[0]]).split("\n")
+    return not _orders_saying(next((line for line in reversed(above) if _WORD.search(line)), ""))
+
+
+def _orders_saying(frame: str) -> bool:
+    return _SAYING.search(frame) is not None or _GIVING.search(frame) is not None
+
+
+def _list_known(text: str) -> tuple[list[str], list[str]]:
+    """Return the words of a text, and those that are English or abbreviations."""
+    words = _WORD.findall(text)
+    return words, [
         word
         for word in words
         if len(word) == 1 or (word.isupper() and len(word) <= _MAX_ABBREVIATION) or is_common_word(word.casefold())
     ]
-    is_english = len(known) == len(words) if quoted else 2 * len(known) >= len(words) > 0
-    return is_english and not _SAYING.search(frame)
 
 
 def _is_field(value: str) -> bool:

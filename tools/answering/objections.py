@@ -23,6 +23,7 @@ from argot.tools.answering.denial import (
     has_denied_clause,
     is_denied_elsewhere,
     is_negated,
+    name_cells,
     strip_idle_negations,
 )
 from argot.tools.answering.exchanges import find_exchanged
@@ -56,13 +57,14 @@ from argot.tools.text.words import NUMBER_WORDS, find_identifiers, fold_words, s
 
 _VERDICT = re.compile(
     rf"^(?:{join_verdicts()}"
-    r"|not (?:necessarily|at once|always|quite|yet|directly|immediately|exactly|entirely|by default)"
+    r"|not (?P<manner>necessarily|at once|always|quite|yet|directly|immediately|exactly|entirely|by default)"
     # "Two: projects may have two channels": compared as a number by itself
-    rf"|(?:\d[\d.,]*|{'|'.join(NUMBER_WORDS)})(?: [\w-]+)?(?=:))\b[,.:;]\s+",
+    rf"|(?P<number>\d[\d.,]*|{'|'.join(NUMBER_WORDS)})(?: [\w-]+)?(?=:))\b[,.:;]\s+",
     re.IGNORECASE,
 )
 """The answer to the question, not a negation of the following text: "No, scaffolding of less than 90 days is
 exempt"."""
+_UNLISTED = re.compile(r"\b(?:is|are)(?: not|n['’]t) (?P<how>listed|named|mentioned|spelt out)\b", re.IGNORECASE)
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
 _MIN_CLAUSE_WORDS = 3  # words with a meaning; a shorter clause is an aside ("as usual")
 _MANY_CLAUSE_WORDS = 4
@@ -151,7 +153,7 @@ def find_missing(said: str, source: str) -> str:
 def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     """Yield all reasons, including empty ones; the quickest checks come first."""
     yield find_missing(strip_counts(_strip_linked_sites(said, passage), passage), source)
-    statement = _VERDICT.sub("", said)
+    statement = _strip_verdict(_strip_unlisted(said, source), passage)
     yield _find_opposed(statement, passage, source)
     yield "negation" if _has_denial(statement, passage) else ""
     word = find_opposed_clause(statement, passage)
@@ -162,6 +164,31 @@ def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     yield f"{things} exchanged" if things else ""
     words = find_replaced(statement, passage)
     yield f"'{words}'" if words else ""
+
+
+def _strip_unlisted(said: str, source: str) -> str:
+    """Return the sentence without what it says the source does not list, unless the source says of something whether
+    it is listed.
+    """
+    return _UNLISTED.sub(lambda found: found[0] if found["how"].casefold() in source.casefold() else "", said)
+
+
+def _strip_verdict(said: str, passage: str) -> str:
+    """Return the sentence without the answer before it: "No, ...", "Two: ...", "Not always: ...".
+
+    A number stays if the passage only has it elsewhere, and "not always" if the passage says "always" of the same:
+    these are compared with the statement.
+    """
+    found = _VERDICT.match(said)
+    if not found:
+        return said
+    statement = said[found.end() :]
+    claim = found["number"] or found["manner"]
+    if not claim or claim.casefold() not in passage.casefold():
+        return statement
+    nearest = [unit for unit in find_nearest_units(statement, passage) if claim.casefold() in unit.casefold()]
+    is_claim = not nearest if found["number"] else not all(map(is_negated, nearest))
+    return said if is_claim else statement
 
 
 def _strip_linked_sites(said: str, passage: str) -> str:
@@ -240,7 +267,8 @@ def _find_opposed_part(said: str, passage: str, source: str) -> str:
         return ""
     found = ""
     for nearest in find_nearest_units(said, passage):
-        reason = _find_opposed_by(said, f"{find_column_names(nearest, passage)}{nearest}", source)
+        named = name_cells(nearest, find_column_names(nearest, passage))
+        reason = _find_opposed_by(said, named, source)
         # "These need no clearance: ..." denies each entry of the list.
         if reason == "negation" and (lead_in := find_lead_in(nearest, passage)):
             reason = _find_opposed_by(said, f"{lead_in} {nearest}", source)
@@ -263,8 +291,7 @@ def _is_said_elsewhere(reason: str, said: str, passage: str, source: str) -> boo
     shared = [mine & stems for _, stems in units]
     most = max(map(len, shared), default=0)
     nearest = [some for (unit, _), some in zip(units, shared, strict=True) if unit in find_nearest_units(said, passage)]
-    # "Only managers ..." is about managers.
-    subject = find_statement_stems(split_statement(said)[0]) if said[:5].casefold() == "only " else frozenset()
+    subject = _find_subject(said, frozenset().union(*nearest))
     for (unit, stems), some in zip(units, shared, strict=True):
         if len(some) < max(_MIN_ELSEWHERE_STEMS, _MIN_ELSEWHERE_SHARE * most) or any(some <= one for one in nearest):
             continue
@@ -274,6 +301,17 @@ def _is_said_elsewhere(reason: str, said: str, passage: str, source: str) -> boo
         if is_same and about and is_soft(_find_opposed_by(said, unit, source)):
             return True
     return False
+
+
+def _find_subject(said: str, known: frozenset[str]) -> frozenset[str]:
+    """Return the stems of what a sentence is about, if it shows that: "Only managers ...", or the words before "may".
+
+    `known`: the sentence's stems in the units nearest to it. Other words may stand for "you".
+    """
+    if said[:5].casefold() == "only ":
+        return find_statement_stems(split_statement(said)[0])
+    subject, *rest = _AUXILIARY.split(said, maxsplit=1)
+    return find_statement_stems(subject) & known if rest else frozenset()
 
 
 def _find_opposed_by(said: str, nearest: str, source: str) -> str:

@@ -13,6 +13,7 @@ from argot.tools.answering.denial import (
     CLAUSE,
     NEGATION,
     find_clauses_about,
+    has_denying_word,
     is_denied,
     split_clauses,
     strip_idle_negations,
@@ -110,6 +111,7 @@ _LIMITING = _build_any_of(
 )
 _BY = re.compile(r"\bby ([^,;:.]+)", re.IGNORECASE)
 _HAS_TO_BE = re.compile(r"\b(?:must|has to|have to|needs? to) be \w+ by\b", re.IGNORECASE)
+_MIN_SAME_CONDITION = 0.7  # share of a condition's stems in the condition that bears it out
 _ONLY_WHO = re.compile(
     r"\bonly (?P<who>[^,;:.]{3,60}?) (?:can|may|must|should|is|are|has|have|will|get)\b", re.IGNORECASE
 )
@@ -125,7 +127,8 @@ _BESIDES = re.compile(
     re.IGNORECASE,
 )
 _CONDITIONED = re.compile(
-    _build_any_of("only", r"(?: be \w+)? (?P<when>if|when|once|after|with|from|until|for|by|in)\b"), re.IGNORECASE
+    _build_any_of("only", r"(?: be (?P<done>\w+))? (?P<when>if|when|once|after|with|from|until|for|by|in)\b"),
+    re.IGNORECASE,
 )
 _SCOPES = {
     name: (re.compile(said, re.IGNORECASE), re.compile(source, re.IGNORECASE))
@@ -242,22 +245,40 @@ def _add_limits(said: str, nearest: str) -> str:
     if said[:4].casefold() == "only" and not _CONDITIONED.match(said):
         return nearest
     condition = _CONDITIONED.search(said)
-    permits = condition and re.search(rf"{_PERMITTING}.*\b{condition['when']}\b", nearest, re.IGNORECASE)
+    permits = condition and bool(re.search(rf"{_PERMITTING}.*\b{condition['when']}\b", nearest, re.IGNORECASE))
     if condition and condition["when"].casefold() == "by":
-        permits = (permits or _HAS_TO_BE.search(nearest)) if _share_doer(said, nearest) else None
+        permits = bool(_HAS_TO_BE.search(nearest)) and _share_doer(said, nearest, condition["done"] or "")
     # "Only if it is part of a title" for "instead of ..., unless it is part of a title", or for what must be
     if condition and condition.start() == 0 and condition["when"].casefold() in ("if", "when", "with"):
-        permits = permits or re.search(rf"{_EXCEPTING}|{_REQUIRING}", nearest, re.IGNORECASE)
+        permits = permits or _has_condition(said[condition.end() :], nearest)
     denies = re.search(
         rf"{_DENYING}.*{_EXCEPTING}|{_EXCEPTING}.*{_DENYING}|\b(?:none|no second)\b", nearest, re.IGNORECASE
     )
     return f"{nearest} only" if permits or denies else nearest
 
 
-def _share_doer(said: str, nearest: str) -> bool:
-    """Return whether two sentences name the same somebody by whom something is done."""
+def _share_doer(said: str, nearest: str, done: str) -> bool:
+    """Return whether two sentences name the same somebody by whom something is done.
+
+    `done`: what the first says is done by them, if it says so; the other has to have it.
+    """
     who = [frozenset().union(*map(find_statement_stems, _BY.findall(text))) for text in (said, nearest)]
-    return not who[0].isdisjoint(who[1])
+    is_same = not done or stem(done.casefold()) in map(stem, fold_words(nearest))
+    return is_same and not who[0].isdisjoint(who[1])
+
+
+def _has_condition(condition: str, nearest: str) -> bool:
+    """Return whether a sentence has a condition behind an exception, or as what must be."""
+    stems = find_statement_stems(condition)
+    theirs = find_statement_stems(nearest)
+    main, *excepting = re.split(_EXCEPTING, nearest, maxsplit=1, flags=re.IGNORECASE)
+    # "Fees are refunded unless the trip began" means "only if it did not begin".
+    if excepting and not (NEGATION.search(main) or has_denying_word(main)):
+        return False
+    if not excepting and not re.search(_REQUIRING, nearest, re.IGNORECASE):
+        return False
+    behind = find_statement_stems(excepting[0]) if excepting else theirs
+    return len(stems & theirs) >= _MIN_SAME_CONDITION * len(stems) and 2 * len(stems & behind) >= len(stems)
 
 
 def _is_only_another(said: str, nearest: str) -> bool:

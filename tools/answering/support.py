@@ -12,7 +12,7 @@ from argot.language import UNSPACED
 from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.quantities import find_quantities
 from argot.tools.text.sentences import split_units
-from argot.tools.text.words import find_identifiers, stem_content
+from argot.tools.text.words import find_identifiers, fold_words, stem_content
 
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 _LIST_MARKER = re.compile(r"^\s*(?:[-*+•]|\(?(?:\d{1,3}|[a-zA-Z])[.)])\s+")
@@ -22,7 +22,13 @@ meaning, and a full stop before another sentence."""
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]]*[^\s<>()\[\].,;:!?]")
 _SPELT_OUT = re.compile(r"\b(?P<short>[A-Z][A-Z&]{1,6})s? \((?P<words>[A-Z][^()\n]{3,80})\)")
 _QUESTION_START = re.compile(r"^\W*(?:q(?:uestion)?[:.]\s*)?\w+", re.IGNORECASE)
-_NO = re.compile(r"\W*(?:a(?:nswer)?[:.]\s*)?no\b(?!\.? ?\d)", re.IGNORECASE)
+_NO_SUCH = re.compile(r"\W*no ([^\W\d_]+)", re.IGNORECASE)
+# "No, it is not", and not "No other place is free".
+_NO = re.compile(
+    r"\W*(?:a(?:nswer)?[:.]\s*)?no(?:\s*[.,;:!–—*-](?! ?\d)|\s*$"
+    r"|\s+(?:you|it|they|we|he|she|there|this|that)\b)",
+    re.IGNORECASE,
+)
 _NUMBERED_LINK = re.compile(r"\[\d{1,3}\](?:\([^()\s]{0,400}\))?")
 # Words before a quotation that reverse its meaning.
 _TURNS = frozenset(
@@ -54,10 +60,20 @@ def strip_spelt_out(sentence: str, passage: str) -> str:
 
 
 def _stands_for(abbreviation: str, words: str, passage: str) -> bool:
+    if re.search(r"\d", words) or _is_spelt_otherwise(abbreviation, words, passage):
+        return False
     parts = re.findall(r"[^\W\d_]+", words)
     initials = ["".join(word[0] for word in some).casefold() for some in (parts, [w for w in parts if w[0].isupper()])]
     is_there = re.search(rf"(?<!\w){re.escape(abbreviation)}(?!\w)", passage) is not None
     return is_there and abbreviation.casefold() in initials
+
+
+def _is_spelt_otherwise(abbreviation: str, words: str, passage: str) -> bool:
+    """Return whether the passage spells out an abbreviation beside it, in other words: "GRC, Green River Council"."""
+    spelt = r"(?:\w+ )?".join(rf"{letter}[a-z][\w-]* ?" for letter in abbreviation if letter.isalpha())
+    beside = rf"\b{re.escape(abbreviation)}\W{{1,3}}({spelt})|\b({spelt})\W{{1,3}}{re.escape(abbreviation)}\b"
+    found = [(one or other).strip().casefold() for one, other in re.findall(beside, passage)]
+    return bool(found) and words.strip().casefold() not in found
 
 
 # Searched without a pattern of the text itself: compiling one for each sentence took longer than all else here.
@@ -123,6 +139,7 @@ def _fold_shown(markdown: str) -> str:
 
 
 MAX_NEAREST_UNITS = 4  # units that share equally much with a sentence
+_LEANS_BACK = re.compile(r"\W*(?:this|these|those|they|it|such|examples?|here|including)\b", re.IGNORECASE)
 _MAX_LEAD_IN = 2  # sentences: "Some activities need no clearance. This includes"
 _RARITY = 0.4  # added weight of a word that only one unit has, beside 1 for any word
 
@@ -172,11 +189,11 @@ def find_lead_in(unit: str, passage: str) -> str:
     before = units[: units.index(unit)]
     while before and _LIST_MARKER.match(before[-1]):
         before.pop()
-    return " ".join(before[-_MAX_LEAD_IN:])
+    return " ".join(before[-_MAX_LEAD_IN if before and _LEANS_BACK.match(before[-1]) else -1 :])
 
 
 def find_column_names(row: str, passage: str) -> str:
-    """Return the first row of the table to which a row of the passage belongs, and a space; empty if it is no row.
+    """Return the first row of the table to which a row of the passage belongs; empty if it is no row.
 
     `row`: as `list_units` returns it.
     """
@@ -184,7 +201,7 @@ def find_column_names(row: str, passage: str) -> str:
     if not row.startswith("|") or row not in units:
         return ""
     above = [*takewhile(lambda unit: unit.startswith("|"), reversed(units[: units.index(row)]))]
-    return f"{above[-1]} " if above else ""
+    return above[-1] if above else ""
 
 
 def deny_questions(units: Sequence[str]) -> list[str]:
@@ -192,9 +209,15 @@ def deny_questions(units: Sequence[str]) -> list[str]:
     for my family?".
     """
     return [
-        _QUESTION_START.sub(r"\g<0> not", unit, count=1) if unit.endswith("?") and _NO.match(behind) else unit
+        _QUESTION_START.sub(r"\g<0> not", unit, count=1) if unit.endswith("?") and _says_no(behind, unit) else unit
         for unit, behind in zip_longest(units, units[1:], fillvalue="")
     ]
+
+
+def _says_no(answer: str, question: str) -> bool:
+    """Return whether a text answers with "No", or repeats a word of the question behind it: "No change is given"."""
+    repeated = _NO_SUCH.match(answer)
+    return _NO.match(answer) is not None or (repeated is not None and repeated[1].casefold() in fold_words(question))
 
 
 @lru_cache(maxsize=8_000)

@@ -17,7 +17,7 @@ from argot.tools.answering.denial import (
     split_clauses,
     strip_idle_negations,
 )
-from argot.tools.answering.scope import find_directions, find_sides
+from argot.tools.answering.scope import find_sides
 from argot.tools.answering.support import find_statement_stems, list_units
 from argot.tools.text.words import fold_words, stem
 
@@ -37,14 +37,23 @@ def find_turned_word(said: str, passage: str) -> str:
     clauses = [_list_beside(there) for there, _ in split_clauses(passage)]
     there_before = frozenset().union(*(one for one, _ in clauses))
     there_behind = frozenset().union(*(one for _, one in clauses))
-    for mine, theirs in ((before, there_before), (behind, there_behind)):
+    for is_behind, (mine, theirs) in enumerate(((before, there_before), (behind, there_behind))):
         for side, beside in mine - theirs:
             if (side ^ 1, beside) not in theirs or (side ^ 1, beside) in mine:
                 continue
             # "Before the project ends" bears out "before the end date of the project".
-            if not any(beside in stems and side in find_directions(unit) for unit, stems in list_units(passage)):
+            units = (unit for unit, stems in list_units(passage) if beside in stems)
+            if not any(_has_beside(unit, side, beside, is_behind=bool(is_behind)) for unit in units):
                 return f"'{beside}' beside the opposite"
     return "negation" if _has_turned_negation(said, passage) or _affirms_denied(said, passage) else ""
+
+
+def _has_beside(unit: str, side: int, beside: str, *, is_behind: bool) -> bool:
+    """Return whether a unit has the stem behind a word of this side, or before one, however far from it."""
+    words = fold_words(unit)
+    places = [place for place, word in enumerate(words) if side in find_sides(word)]
+    stems = [stem(word) for word in words]
+    return any(beside in (stems[place + 1 :] if is_behind else stems[:place]) for place in places)
 
 
 @lru_cache(maxsize=8_000)

@@ -278,7 +278,7 @@ def _find_opposed_part(said: str, passage: str, source: str) -> str:
         if is_soft(reason):
             return reason
         found = found or reason
-    return "" if _is_said_elsewhere(found, said, passage, source) else found
+    return "" if not found or _is_said_elsewhere(found, said, passage, source) else found
 
 
 def _is_said_elsewhere(reason: str, said: str, passage: str, source: str) -> bool:
@@ -290,7 +290,8 @@ def _is_said_elsewhere(reason: str, said: str, passage: str, source: str) -> boo
     units = list_units(passage)
     shared = [mine & stems for _, stems in units]
     most = max(map(len, shared), default=0)
-    nearest = [some for (unit, _), some in zip(units, shared, strict=True) if unit in find_nearest_units(said, passage)]
+    nearest_units = frozenset(find_nearest_units(said, passage))
+    nearest = [some for (unit, _), some in zip(units, shared, strict=True) if unit in nearest_units]
     subject = _find_subject(said, frozenset().union(*nearest))
     for (unit, stems), some in zip(units, shared, strict=True):
         if len(some) < max(_MIN_ELSEWHERE_STEMS, _MIN_ELSEWHERE_SHARE * most) or any(some <= one for one in nearest):

@@ -40,12 +40,13 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     by: AnsweredBy = "model" if run.model else "extractive"
     quoting = choose_quoting_writer(state, run)
     trouble, judged = "", StateUpdate()
+    read_on: list[HitRecord] = []
     try:
         draft = await _write_unless_refused(state, request, run)
         if run.model and not draft.strip() and (again := _remove_refusal_orders(request)):
             draft = await _write_unless_refused(state, again, run)
         if run.model and (read_on := await asyncio.to_thread(add_list_rests, state, draft, request, run)):
-            state, request, draft = await _write_with_rests(state, read_on, draft, run)
+            state, request, draft = await _write_with_rests({**state, "hits": read_on}, (state, request, draft), run)
     except ModelUnavailable as error:
         if quoting is None:
             raise
@@ -66,7 +67,9 @@ async def generate_answer(state: State, run: RunContext) -> Step:
         lacking = await asyncio.to_thread(find_lacking_parts, draft, request.hits, get_asked_question(state))
     found = f"{len(draft.split())} words from {len(request.hits)} passages" if draft.strip() else "nothing"
     update: StateUpdate = {"draft": draft, "answered_by": by, "trouble": trouble, "lacking": lacking}
-    return Step({**judged, **update, "hits": state["hits"]}, found)
+    if read_on:
+        update["hits"] = state["hits"]
+    return Step({**judged, **update}, found)
 
 
 def _keep_former(state: State, run: RunContext, trouble: str) -> Step:
@@ -83,13 +86,15 @@ def _keep_former(state: State, run: RunContext, trouble: str) -> Step:
 
 
 async def _write_with_rests(
-    state: State, hits: list[HitRecord], draft: str, run: RunContext
+    joined: State, written: tuple[State, AnswerRequest, str], run: RunContext
 ) -> tuple[State, AnswerRequest, str]:
-    """Write the draft anew with the rest of the lists that it calls cut; return the state with these hits, too.
+    """Write the draft anew with the rest of the lists that it calls cut; return the state that was written from, its
+    request and the draft.
 
-    The first draft stays if the model fails now, or refuses.
+    Args:
+        joined: the state with the passages that continue the lists.
+        written: the same of the first draft, which stays if the model fails now, or refuses.
     """
-    joined: State = {**state, "hits": hits}
     request = await build_answer_request(joined, run)
     if not run.profile.withhold_unsupported:
         tell_retract()
@@ -100,8 +105,8 @@ async def _write_with_rests(
     if again.strip():
         return joined, request, again
     if not run.profile.withhold_unsupported:
-        tell_piece(draft)
-    return state, await build_answer_request(state, run), draft
+        tell_piece(written[-1])
+    return written
 
 
 async def _write_unless_refused(state: State, request: AnswerRequest, run: RunContext) -> str:

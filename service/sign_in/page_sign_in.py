@@ -21,6 +21,7 @@ from argot.service.audit.audit_events import DONE, Outcome
 from argot.service.identity.people import User
 from argot.service.sign_in.openid_connect import ProviderUnreachable
 from argot.service.sign_in.page_tokens import MAX_TOKEN_SECONDS, SKEW_SECONDS, PageTokens, TokenRefusal
+from argot.service.sign_in.provider_accounts import SUSPENDED
 from argot.service.sign_in.provider_claims import read_display_name, read_name
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ MAX_USED = 100_000
 
 INVALID = "The page around this window could not sign you in. Reload the page, or sign in here."
 UNKNOWN = "Argot does not know you. Ask an administrator to add you."
-SUSPENDED = "Your account is suspended. Ask an administrator to restore it."
 LAPSED = "Your organisation's provider no longer confirms who you are. Ask an administrator."
 OTHER_PERSON = "You are signed in to Argot under another name than on this page. Sign out of one of them."
 OLD_CODE = "This sign-in was started too long ago, or was used already. Sign in again."

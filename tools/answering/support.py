@@ -183,8 +183,10 @@ def find_lead_in(unit: str, passage: str) -> str:
 
     `unit`: as `list_units` returns it.
     """
+    if not _LIST_MARKER.match(unit):
+        return ""
     units = [text for text, _ in list_units(passage)]
-    if not _LIST_MARKER.match(unit) or unit not in units:
+    if unit not in units:
         return ""
     before = units[: units.index(unit)]
     while before and _LIST_MARKER.match(before[-1]):
@@ -197,8 +199,10 @@ def find_column_names(row: str, passage: str) -> str:
 
     `row`: as `list_units` returns it.
     """
+    if not row.startswith("|"):
+        return ""
     units = [text for text, _ in list_units(passage)]
-    if not row.startswith("|") or row not in units:
+    if row not in units:
         return ""
     above = [*takewhile(lambda unit: unit.startswith("|"), reversed(units[: units.index(row)]))]
     return above[-1] if above else ""

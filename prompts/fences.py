@@ -57,10 +57,18 @@ _ATTRIBUTE_CHARS = 240  # characters of an attribute; a longer one is cut at a b
 _FENCE = re.compile(r'\s*<(?P<tag>[a-z][a-z0-9_]*)(?: [a-z][a-z0-9_]*="[^"<>\n]*")*>\n(?P<text>.*?)\n</(?P=tag)>', re.S)
 
 
+_CACHED_CHARS = 4_000  # about three passages; longer texts are seldom seen twice
+
+
 def neutralize(text: str) -> str:
     """Return the text without anything that could pass for a tag or a speaker's mark. Applied twice, it changes nothing
     more.
     """
+    # A passage is neutralized several times for one prompt, and again for the next question that finds it.
+    return _neutralize_cached(text) if len(text) <= _CACHED_CHARS else _neutralize(text)
+
+
+def _neutralize(text: str) -> str:
     text = _LINE_ENDS.sub("\n", _SURROGATES.sub("\ufffd", text))
     text = _CONTROLS.sub("", text)
     if not _SUSPECT.search(text):
@@ -74,6 +82,9 @@ def neutralize(text: str) -> str:
         for found in pattern.finditer(seen):
             characters[places[found.start()]] = harmless
     return "".join(characters)
+
+
+_neutralize_cached = lru_cache(maxsize=1024)(_neutralize)
 
 
 def _fold_text(text: str) -> tuple[str, list[int]]:

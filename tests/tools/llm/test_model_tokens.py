@@ -36,13 +36,15 @@ def counts(scripted: Any) -> int:
     return sum(one.path == "/tokenize" for one in scripted.requests)
 
 
-async def test_a_prompt_that_certainly_fits_is_not_counted(scripted_model: Any) -> None:
-    scripted_model.context = 32_000
+@pytest.mark.parametrize("context", [32_000, 6_000])
+async def test_a_prompt_that_surely_fits_is_not_counted(scripted_model: Any, context: int) -> None:
+    scripted_model.context = context
     assert await fit(server_of(scripted_model), PIECES) == "\n\n".join(PIECES)
     assert counts(scripted_model) == 0
 
 
-async def test_a_prompt_that_probably_fits_is_counted_once(scripted_model: Any) -> None:
+async def test_a_prompt_that_may_not_fit_is_counted_once(scripted_model: Any) -> None:
+    scripted_model.context = 2_400
     server = server_of(scripted_model)
     assert await fit(server, PIECES[:6]) == "\n\n".join(PIECES[:6])
     assert await fit(server, PIECES[:6]) == "\n\n".join(PIECES[:6])

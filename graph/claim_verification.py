@@ -11,7 +11,6 @@ question ("three weeks are more than 80 hours"), and about a sentence in another
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -24,6 +23,7 @@ from argot.graph.state import SentenceRecord
 from argot.languages.detection import identify_listed_language
 from argot.languages.question_words import is_verdict
 from argot.protocols import Scorer
+from argot.question_threads import call_in_thread
 from argot.tools.answering.citation_marks import CUT_SHORT
 from argot.tools.answering.citations import join_source_text
 from argot.tools.answering.cited_support import find_claim_objection, weigh_cited
@@ -91,7 +91,7 @@ async def cite_by_model(
     """
     if run.model is None:
         return
-    shown, doubts = await asyncio.to_thread(_find_doubts, sentences, named, hits, run, asked)
+    shown, doubts = await call_in_thread(_find_doubts, sentences, named, hits, run, asked)
     places = _choose_places(doubts)
     if not places:
         return

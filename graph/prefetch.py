@@ -1,24 +1,24 @@
 """Start of slow work before its result is needed, while the graph waits for something else.
 
 No result is passed on: the slow functions (the embedder, `support`, `find_objection`) cache their results by input, so
-that later callers wait less and get the same result either way.
+that later callers wait less and get the same result either way. A failure occurs again where the result is needed.
 
 - A question's vector is computed while its turn is set up, the vectors of its queries while helpful triples are
   retrieved.
-- While a model writes its answer, the sentences so far are matched with the passages. If none is supported, the
-  quotations that would replace the answer are selected as well.
+- While a model writes its answer, the sentences so far are matched with the passages.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from argot.graph.draft_checking import check_draft, select_cited
+from argot.graph.draft_checking import check_draft
 from argot.graph.run_context import RunContext
-from argot.protocols import AnswerRequest, AnswerWriter
+from argot.protocols import AnswerRequest
+from argot.question_threads import begin_in_thread, call_in_thread
 from argot.tools.reading.context_classifier import select_compared_text
 
 # A stop counts only before white space; closing quotes and brackets may be between, as in `(see 4.5).` Chinese and
@@ -30,14 +30,14 @@ _END = re.compile(r"[.!?][^\w\s]*\s|[。！？\n]")
 def embed_question_ahead(question: str, run: RunContext) -> None:
     """Begin to embed what `identify_context` compares, for a question that needs no history to be understood."""
     if run.profile.identify_context:
-        _begin(_embed_question, question, run)
+        begin_in_thread(_embed_question, question, run)
 
 
 def embed_ahead(queries: Sequence[str], run: RunContext) -> None:
     """Begin to embed the queries that will be searched for."""
     if run.profile.search_semantic:
         embedder = run.corpus.embedder
-        _begin(embedder.embed_searches if run.profile.adapt_queries else embedder.embed_queries, queries)
+        begin_in_thread(embedder.embed_searches if run.profile.adapt_queries else embedder.embed_queries, queries)
 
 
 def _embed_question(question: str, run: RunContext) -> None:
@@ -46,27 +46,20 @@ def _embed_question(question: str, run: RunContext) -> None:
     run.corpus.embedder.embed_queries([select_compared_text(question, known)])
 
 
-def _begin(work: Callable[..., object], *given: object) -> None:
-    # Not awaited: asyncio logs a failure, which occurs again where the result is needed.
-    asyncio.get_running_loop().run_in_executor(None, work, *given)
-
-
 class DraftPrefetch:
     """Matching of a draft while it is still being written: whenever a sentence ends and the draft has doubled since the
     last match or was restarted.
     """
 
-    def __init__(self, request: AnswerRequest, run: RunContext, asked: str, quoting: AnswerWriter | None) -> None:
+    def __init__(self, request: AnswerRequest, run: RunContext, asked: str) -> None:
         """
         Args:
             request: the model's request.
             asked: the question as `check_draft` wants it.
-            quoting: the writer that quotes if the draft is not supported; None: there is none.
         """
         self._request = request
         self._run = run
         self._asked = asked
-        self._quoting = quoting
         self._looked_at = 0
         self._task: asyncio.Task[None] | None = None
 
@@ -95,12 +88,7 @@ class DraftPrefetch:
             self._task.cancel()
 
     async def _look(self, draft: str) -> None:
-        hits, run = self._request.hits, self._run
-        sentences = await asyncio.to_thread(check_draft, draft, hits, run, self._asked)
-        if self._quoting is not None and not select_cited(sentences):
-            quoting, self._quoting = self._quoting, None  # one match is enough
-            quoted = "".join([piece async for piece in quoting.write(self._request)])
-            await asyncio.to_thread(check_draft, quoted, hits, run)
+        await call_in_thread(check_draft, draft, self._request.hits, self._run, self._asked)
 
 
 def _drop_unfinished(draft: str) -> str:
@@ -109,11 +97,9 @@ def _drop_unfinished(draft: str) -> str:
 
 
 @asynccontextmanager
-async def match_ahead(
-    request: AnswerRequest, run: RunContext, asked: str, quoting: AnswerWriter | None
-) -> AsyncIterator[DraftPrefetch]:
+async def match_ahead(request: AnswerRequest, run: RunContext, asked: str) -> AsyncIterator[DraftPrefetch]:
     """Match the draft ahead until the answer ends, a model fails or the asker leaves."""
-    ahead = DraftPrefetch(request, run, asked, quoting)
+    ahead = DraftPrefetch(request, run, asked)
     try:
         yield ahead
         # Awaited: a second match beside it would do the same work twice, on the same cores.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from argot.graph.multi_question import lacks_words
@@ -11,6 +10,7 @@ from argot.graph.presentation.wording import expand_query
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.graph.state_records import load_hits, read_terms
+from argot.question_threads import call_in_thread
 from argot.tools.reading.passage_languages import is_in_other_language
 from argot.tools.retrieval.hybrid_search import WeightedQuery
 from argot.tools.retrieval.missing_subjects import (
@@ -32,14 +32,17 @@ async def judge_for_quoting(state: State, run: RunContext) -> StateUpdate:
     quotable = state.get("quotable", True)
     if quotable is not None:
         return {"quotable": quotable, "evidence": state["evidence"]}
-    hits = await asyncio.to_thread(load_hits, state["hits"], run)
-    queries = list_judged_queries(state, run)
-    evidence = await asyncio.to_thread(add_judgement, state["evidence"], queries, hits, run.scorer)
-    quotable, _, _ = await judge_passages(hits[: run.profile.passages], evidence, state, run)
+    return await call_in_thread(_judge_for_quoting, state, run)
+
+
+def _judge_for_quoting(state: State, run: RunContext) -> StateUpdate:
+    hits = load_hits(state["hits"], run)
+    evidence = add_judgement(state["evidence"], list_judged_queries(state, run), hits, run.scorer)
+    quotable, _, _ = judge_passages(hits[: run.profile.passages], evidence, state, run)
     return {"quotable": quotable, "evidence": evidence}
 
 
-async def judge_passages(
+def judge_passages(
     hits: Sequence[Hit], evidence: float, state: State, run: RunContext
 ) -> tuple[bool, list[str], list[str]]:
     """Return whether the evidence is enough to quote from, and the names that no document mentions.
@@ -50,12 +53,12 @@ async def judge_passages(
         return False, [], []
     # The first query is the plain one, with its terms spelt out; rivals and rewritings follow it.
     query, embedder = list_judged_queries(state, run)[0].text, run.corpus.embedder
-    quotable = await asyncio.to_thread(is_quotable, query, hits, evidence, run.scorer, run.profile, embedder)
+    quotable = is_quotable(query, hits, evidence, run.scorer, run.profile, embedder)
     # `abstain_below` 0 means to answer in any case, for measurements.
     judges = (quotable or run.model is not None) and run.profile.rerank and run.profile.abstain_below
     if not judges:
         return quotable, [], []
-    unnamed, unspoken, lacking = await asyncio.to_thread(_find_lacking, state, hits, evidence, run)
+    unnamed, unspoken, lacking = _find_lacking(state, hits, evidence, run)
     return quotable and not (unnamed or unspoken or lacking), unnamed, unspoken
 
 

@@ -4,7 +4,6 @@ module.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from argot.graph.presentation.turn_view import assemble
 from argot.graph.question_validation import check_question
 from argot.graph.run_context import RunContext
 from argot.graph.state import State, TurnInput, finish_turn
+from argot.question_threads import call_in_thread
 from argot.results import AskEvent, AskResult
 from argot.types import Effort
 
@@ -149,7 +149,7 @@ async def read_thread(graph: ArgotGraph, run: RunContext, thread: str, *, withhe
     if not snapshot.values.get("question"):
         return ThreadState([])
     waiting = bool(snapshot.interrupts)
-    return await asyncio.to_thread(_assemble_thread, snapshot.values, run, thread, waiting, withheld)
+    return await call_in_thread(_assemble_thread, snapshot.values, run, thread, waiting, withheld)
 
 
 async def read_last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> LastTurn | None:
@@ -158,7 +158,7 @@ async def read_last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> Las
     if not snapshot.values.get("question"):
         return None
     waiting = bool(snapshot.interrupts)
-    result = await asyncio.to_thread(assemble, snapshot.values, run, thread, waiting=waiting)
+    result = await call_in_thread(assemble, snapshot.values, run, thread, waiting=waiting)
     turns = [*read_past_turns(snapshot.values), snapshot.values]
     asked = [turn[name] for turn in turns for name in ("question", "stand_alone_question")]
     return LastTurn(result, waiting, asked)
@@ -175,7 +175,7 @@ async def find_waiting_effort(graph: ArgotGraph, run: RunContext, thread: str, t
 async def read_turn(graph: ArgotGraph, run: RunContext, thread: str, turn: int) -> AskResult | None:
     """Return the turn with this number as its owner may see it now; None if there is none or it is no longer kept."""
     record = await read_turn_record(graph, thread, turn)
-    return await asyncio.to_thread(assemble, record, run, thread) if record else None
+    return await call_in_thread(assemble, record, run, thread) if record else None
 
 
 async def read_turn_record(graph: ArgotGraph, thread: str, turn: int | None) -> dict[str, Any] | None:
@@ -235,7 +235,7 @@ async def _run_turn(
 
 
 async def _end_turn(values: dict[str, Any], run: RunContext, thread: str, *, waiting: bool) -> TurnEnded:
-    result = await asyncio.to_thread(assemble, values, run, thread, waiting=waiting)
+    result = await call_in_thread(assemble, values, run, thread, waiting=waiting)
     # With the look-up off no term is known, and every one would be recorded as missing.
     learned = read_feedback(values, waiting=waiting) if run.profile.look_up_jargon else None
     return TurnEnded("result", "result", sum(result.timings.values()), result, learned=learned)
@@ -250,7 +250,7 @@ async def _match_reply(snapshot: StateSnapshot, run: RunContext, text: str, *, f
     """Return the choice that the words mean; None for a new question. `forgiving`: also None for a reply that fits no
     choice.
     """
-    waiting = await asyncio.to_thread(assemble, snapshot.values, run, run.thread, waiting=True)
+    waiting = await call_in_thread(assemble, snapshot.values, run, run.thread, waiting=True)
     try:
         return parse_choice(text, waiting.choices)
     except (Conflict, InvalidInput):

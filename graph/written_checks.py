@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from argot.graph.claim_verification import cite_by_model
@@ -10,6 +9,7 @@ from argot.graph.draft_checking import accept_unsourced, check_draft, cite_verdi
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord
 from argot.graph.table_cells import join_cells
+from argot.question_threads import call_in_thread
 from argot.types import Hit
 
 
@@ -17,7 +17,7 @@ async def check_written(draft: str, hits: Sequence[Hit], run: RunContext, asked:
     """Return the sentences of a written text with the places that support them; a model is asked where words alone
     decide nothing. `asked`: the question, with the meanings of its terms.
     """
-    sentences = await asyncio.to_thread(check_draft, draft, hits, run, asked)
+    sentences = await call_in_thread(check_draft, draft, hits, run, asked)
     if not run.profile.match_references:
         return sentences
     named = find_named(draft, sentences, hits)

@@ -19,6 +19,7 @@ from argot.clock import timestamp
 from argot.databases import Stores
 from argot.errors import KnowledgeBaseBusy
 from argot.profile_files import SavedProfiles
+from argot.question_threads import THREADS
 from argot.service.admission_control import Gates
 from argot.service.answer_jobs import Answers, AnswersHere
 from argot.service.audit.audit_trail import AuditTrail, make_trail
@@ -113,6 +114,8 @@ class KnowledgeBase:
         """The record of what people did; None: none is kept."""
         self.stores: Stores = stores or SqliteStores(home)
         """Stores people, ratings, training pairs and threads; on PostgreSQL, everything but the vectors."""
+        if not isinstance(self.stores, SqliteStores):
+            THREADS.allow_waiting()
         self.profiles = SavedProfiles(open_kept_files(home, settings, self.stores))
         self._owner: StoreOwner | None = None
         """Decides who may have it open beside this process; None: only this one may, or it is another's."""

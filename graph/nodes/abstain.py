@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import asyncio
-
 from argot.graph.definitions import find_definitions
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
+from argot.question_threads import call_in_thread
 
 
 async def abstain(state: State, run: RunContext) -> Step:
@@ -13,7 +12,7 @@ async def abstain(state: State, run: RunContext) -> Step:
 
     Definitions still come from the glossary when no document supports an answer.
     """
-    if meanings := await asyncio.to_thread(find_definitions, state, run, quoted=False):
+    if meanings := await call_in_thread(find_definitions, state, run, quoted=False):
         said: StateUpdate = {"status": "answered", "answered_by": "extractive", "draft": "", "sentences": []}
         return Step({**said, **meanings}, "the glossary says what is asked")
     nearest = min(len(state["hits"]), run.profile.passages)

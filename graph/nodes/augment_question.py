@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from functools import partial
 
@@ -12,6 +11,7 @@ from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.graph.state_records import find_agreed_context, load_senses, read_terms
 from argot.graph.supported_senses import build_finder
+from argot.question_threads import call_in_thread
 from argot.tools.reading.lay_words import get_described, replace_described_words
 from argot.types import Context, ReadTerm, Sense
 
@@ -26,7 +26,7 @@ async def augment_question(state: State, run: RunContext) -> Step:
     query, as in the paper: context, definitions and notes are searched, too.
     """
     # Run in a thread: it reads the stores, which must not block other streams.
-    step = await asyncio.to_thread(_augment, state, run)
+    step = await call_in_thread(_augment, state, run)
     embed_ahead([text for text, _ in step.update["search_queries"]], run)
     return step
 

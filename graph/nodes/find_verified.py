@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,6 +11,7 @@ from argot.graph.state import SentenceRecord, State
 from argot.graph.state_records import EXPLAINED_SENSE, to_mention
 from argot.graph.verified_answers import list_hits, make_keys, read_sentences
 from argot.jargon_db.store.verified_answers import VerifiedAnswer
+from argot.question_threads import call_in_thread
 from argot.tools.reading.same_questions import MIN_LIKENESS, make_plain_key
 from argot.tools.reading.typing_errors import correct_words
 from argot.types import ALL_DOCUMENTS
@@ -24,7 +24,7 @@ async def find_verified(state: State, run: RunContext) -> Step:
     Only a question that stands alone and is asked of all documents gets one, read in the senses that the owner saw. An
     asker who wants it answered again gets a new answer.
     """
-    found = await asyncio.to_thread(_find_answer, state, run) if _is_open_to_verified(state, run) else None
+    found = await call_in_thread(_find_answer, state, run) if _is_open_to_verified(state, run) else None
     if found is None:
         return Step({})
     answer, sentences = found

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from argot.graph.run_context import RunContext, count_kept_passages
 from argot.graph.state import HitRecord, State
 from argot.graph.state_records import read_terms
 from argot.protocols import RETRACTION, AnswerRequest, AnswerWriter
+from argot.question_threads import call_in_thread
 from argot.results import AnsweredBy
 from argot.tools.answering.embedded_instructions import has_refusal_order, remove_orders
 from argot.tools.answering.file_outline import OutlineWriter
@@ -45,7 +45,7 @@ async def generate_answer(state: State, run: RunContext) -> Step:
         draft = await _write_unless_refused(state, request, run)
         if run.model and not draft.strip() and (again := _remove_refusal_orders(request)):
             draft = await _write_unless_refused(state, again, run)
-        if run.model and (read_on := await asyncio.to_thread(add_list_rests, state, draft, request, run)):
+        if run.model and (read_on := await call_in_thread(add_list_rests, state, draft, request, run)):
             state, request, draft = await _write_with_rests({**state, "hits": read_on}, (state, request, draft), run)
     except ModelUnavailable as error:
         if quoting is None:
@@ -64,7 +64,7 @@ async def generate_answer(state: State, run: RunContext) -> Step:
         return _keep_former(state, run, trouble)
     lacking = ""
     if by == "model" and run.profile.match_references and run.profile.search_again and not state.get("plan"):
-        lacking = await asyncio.to_thread(find_lacking_parts, draft, request.hits, get_asked_question(state))
+        lacking = await call_in_thread(find_lacking_parts, draft, request.hits, get_asked_question(state))
     found = f"{len(draft.split())} words from {len(request.hits)} passages" if draft.strip() else "nothing"
     update: StateUpdate = {"draft": draft, "answered_by": by, "trouble": trouble, "lacking": lacking}
     if read_on:
@@ -139,7 +139,7 @@ async def _write_run_draft(state: State, request: AnswerRequest, run: RunContext
         return await write_draft(OutlineWriter() if state.get("whole") else run.writer, request, run)
     if not run.profile.match_references:
         return await write_draft(run.writer, request, run)
-    async with match_ahead(request, run, get_asked_question(state), choose_quoting_writer(state, run)) as ahead:
+    async with match_ahead(request, run, get_asked_question(state)) as ahead:
         return await write_draft(run.writer, request, run, ahead.hear)
 
 
@@ -155,7 +155,7 @@ def format_clause(error: ModelUnavailable) -> str:
 
 
 async def build_answer_request(state: State, run: RunContext) -> AnswerRequest:
-    return await asyncio.to_thread(_build_request, state, run)
+    return await call_in_thread(_build_request, state, run)
 
 
 def get_asked_question(state: State) -> str:

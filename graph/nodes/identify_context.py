@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-import asyncio
-
 from argot.graph.node_frame import Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
+from argot.question_threads import call_in_thread
 
 
 async def identify_context(state: State, run: RunContext) -> Step:
     """Find the contexts that the question may belong to, among those the asker may know (Golden-Retriever 3.3)."""
-    contexts = await asyncio.to_thread(run.glossary.contexts.all, run.principal)
+    contexts = await call_in_thread(run.glossary.contexts.all, run.principal)
     if not contexts:
         return Step({}, "no contexts are defined")
     scores = await run.reader.identify_context(state["stand_alone_question"], contexts)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from argot.graph.state_records import (
 )
 from argot.graph.supported_senses import find_supported
 from argot.jargon_db.lookup.phrases import NearPhrases
+from argot.question_threads import call_in_thread
 from argot.tools.reading.spelt_out_terms import MIN_LETTERS, find_spelt_out, may_be_spelt_out
 from argot.tools.reading.unknown_terms import is_known_to_documents
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
@@ -109,7 +109,7 @@ async def look_up_jargon(state: State, run: RunContext) -> Step:
     a sense in the question's context is read from the senses of the other contexts. This node runs again when the asker
     picks another spelling; earlier decisions are kept.
     """
-    findings = await asyncio.to_thread(_look_up, state, run)
+    findings = await call_in_thread(_look_up, state, run)
     read = len({reading["term"] for reading in findings.readings})
     parts = [f"{read} understood"] if read else []
     parts += [f"{len(findings.open_terms)} ambiguous"] if findings.open_terms else []

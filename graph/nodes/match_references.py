@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import asyncio
-
 from argot.graph.answer_passages import load_answer_passages
 from argot.graph.definitions import find_definitions, has_more_than_meaning
 from argot.graph.draft_checking import check_draft, select_checked, select_cited
@@ -18,6 +16,7 @@ from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord, State, TurnPart
 from argot.graph.table_cells import keep_dividers
 from argot.graph.written_checks import check_written
+from argot.question_threads import call_in_thread
 
 
 async def match_references(state: State, run: RunContext) -> Step:
@@ -29,14 +28,14 @@ async def match_references(state: State, run: RunContext) -> Step:
     and says nothing about what the follow-up asks. With the stage switched off nothing is checked: the sentences
     are returned without citations.
     """
-    hits = (await asyncio.to_thread(load_answer_passages, state, run)).hits
+    hits = (await call_in_thread(load_answer_passages, state, run)).hits
     by_model = state.get("answered_by") == "model"
     # The question is passed only for a model's draft: it tells apart a sentence that obeys a passage and one that
     # answers.
     if by_model:
         sentences = await check_written(state["draft"], hits, run, get_asked_question(state))
     else:
-        sentences = await asyncio.to_thread(check_draft, state["draft"], hits, run)
+        sentences = await call_in_thread(check_draft, state["draft"], hits, run)
     update: StateUpdate = {"draft": "", "unchecked": not run.profile.match_references}
     if run.profile.match_references and not select_cited(sentences):
         if not run.profile.withhold_unsupported:
@@ -45,7 +44,7 @@ async def match_references(state: State, run: RunContext) -> Step:
         judged = await judge_for_quoting(state, run) if by_model and quoting is not None else StateUpdate()
         if quoting is not None and judged.get("quotable"):
             draft = await write_draft(quoting, await build_answer_request(state, run), run)
-            sentences = await asyncio.to_thread(check_draft, draft, hits, run)
+            sentences = await call_in_thread(check_draft, draft, hits, run)
             update |= {**judged, "answered_by": "extractive", "replaced": True}
     supported = select_checked(sentences)
     if not by_model and (repeated := find_repeated_question(sentences, hits, state)):
@@ -60,7 +59,7 @@ async def match_references(state: State, run: RunContext) -> Step:
             # The first gap is dropped: the sentence before it may have been withheld.
             tell_piece((sentence["gap"] if place else "") + sentence["text"])
     if not by_model or update.get("replaced"):
-        meanings, sentences = await asyncio.to_thread(_add_meanings, sentences, state, run)
+        meanings, sentences = await call_in_thread(_add_meanings, sentences, state, run)
         update = {**update, **meanings}
         if not sentences:
             tell_retract()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import MAX_QUESTIONS_BACK, QueryMissRecord, State
 from argot.graph.state_records import to_mention, to_mention_record
+from argot.question_threads import call_in_thread
 
 
 async def query_miss(state: State, run: RunContext) -> Step:
@@ -26,12 +26,12 @@ async def query_miss(state: State, run: RunContext) -> Step:
     Recording is idempotent, because an interrupted node runs twice.
     """
     # Recorded before the interrupt: most people never answer it, and the manager should still learn of the term.
-    await asyncio.to_thread(record_misses, [miss["term"] for miss in state["unknown"]], state, run)
+    await call_in_thread(record_misses, [miss["term"] for miss in state["unknown"]], state, run)
     names = ", ".join(miss["term"] for miss in state["unknown"])
     if run.profile.misses == "strict":
         ended: StateUpdate = {"misses": state["unknown"], "unknown": [], "status": "query_miss"}
         return Step(ended, f"not in the glossary: {names}")
-    if not await asyncio.to_thread(_may_ask, state, run):
+    if not await call_in_thread(_may_ask, state, run):
         return Step(_keep_as_written(state, state["unknown"]), f"not known, left as it stands: {names}")
     first = state["unknown"][0]
     answer = str(interrupt({"kind": "query_miss", "term": first["term"]}))

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import asyncio
-
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.graph.node_frame import Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
+from argot.question_threads import call_in_thread
 from argot.tools.retrieval.hybrid_search import search_triples
 from argot.tools.text.words import is_question, words
 from argot.types import Triple
@@ -27,9 +26,10 @@ async def reformulate_query(state: State, run: RunContext) -> Step:
     query = state["search_queries"][0][0] if state["search_queries"] else state["stand_alone_question"]
     triples: list[Triple] = []
     if run.profile.use_triples:
-        if sparing and await asyncio.to_thread(is_explicit, query, run):
+        found_near = await call_in_thread(_find_triples, query, run, sparing)
+        if found_near is None:
             return Step({}, "skipped: the question is explicit")
-        triples = await asyncio.to_thread(search_triples, run.corpus, run.principal, query, run.profile)
+        triples = found_near
         if not triples and sparing:
             return Step({}, "skipped: no triple helps")
     triples, enhanced = await _rewrite_query(query, triples, run, sparing=sparing)
@@ -44,6 +44,13 @@ async def reformulate_query(state: State, run: RunContext) -> Step:
     plain = state["search_queries"] or [(state["stand_alone_question"], 1.0)]
     queries = [*plain, (enhanced, run.profile.weight_enhanced)]
     return Step({"search_queries": queries, "triples": found}, f"also “{enhanced}”")
+
+
+def _find_triples(query: str, run: RunContext, sparing: bool) -> list[Triple] | None:
+    """Return the triples near the query; None if it is explicit, and calls of the model are to be saved."""
+    if sparing and is_explicit(query, run):
+        return None
+    return search_triples(run.corpus, run.principal, query, run.profile)
 
 
 async def _rewrite_query(

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from typing import NamedTuple
 
 from argot.graph.multi_question import list_parts, rank_parts
@@ -14,6 +13,7 @@ from argot.graph.state_records import load_hits, to_hit_record
 from argot.graph.subjects import find_open_subject, find_subject, keep_subject, put_subject_first
 from argot.graph.supported_senses import drop_other_senses
 from argot.protocols import Scorer
+from argot.question_threads import call_in_thread
 from argot.tools.answering.succession import put_successors_first
 from argot.tools.reading.comparisons import find_sides
 from argot.tools.reading.question_splitting import split_questions
@@ -44,19 +44,24 @@ async def rerank(state: State, run: RunContext) -> Step:
         found = bool(state["hits"])
         return Step({"evidence": float(found), "enough_evidence": found, "quotable": found}, "as they stand")
     parts = list_parts(state, run)
-    if parts and not has_references_throughout(parts):
-        return await asyncio.to_thread(_rerank_parts, parts, state, run)
     # One hop to another thread for all of it: comparing wordings would also hold up other streams.
-    subject, hits, kept, numbered, evidence, is_judged = await asyncio.to_thread(_rank_found, state, run)
+    if parts and not has_references_throughout(parts):
+        return await call_in_thread(_rerank_parts, parts, state, run)
+    return await call_in_thread(_rerank_whole, state, run)
+
+
+def _rerank_whole(state: State, run: RunContext) -> Step:
+    """Rank the passages for the question as a whole."""
+    subject, hits, kept, numbered, evidence, is_judged = _rank_found(state, run)
     best = f"best: {kept[0].document.name}" if kept else "nothing found"
-    fits, unnamed, unspoken = await judge_passages(kept[: run.profile.passages], evidence, state, run)
+    fits, unnamed, unspoken = judge_passages(kept[: run.profile.passages], evidence, state, run)
     quotable = fits if is_judged else None
     if numbered.parts and numbered.is_placed:
         quotable, unnamed, unspoken, evidence = True, [], [], max(evidence, run.profile.abstain_below)
     elif numbered.missing and not numbered.parts and run.profile.abstain_below:
         quotable = False
     if state.get("searched_again") and state.get("is_written"):
-        kept = await asyncio.to_thread(join_new_passages, hits, state, run)
+        kept = join_new_passages(hits, state, run)
         if not kept:
             # The answer would be written from the same passages again.
             return Step({"hits": state["read"][: count_kept_passages(run)], "enough_evidence": False}, "nothing new")
@@ -77,7 +82,7 @@ async def rerank(state: State, run: RunContext) -> Step:
         # From here on the thread refers to this one.
         update["subjects"] = {subject["noun"]: subject}
     elif not (unnamed or unspoken or numbered.parts or numbered.missing or state.get("searched_again")):
-        update["open_subject"] = await asyncio.to_thread(find_open_subject, hits, state, run)
+        update["open_subject"] = find_open_subject(hits, state, run)
     return Step(update, f"{best}, evidence {evidence:.2f}")
 
 

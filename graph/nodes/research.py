@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from argot.errors import ModelUnavailable
@@ -22,6 +21,7 @@ from argot.graph.run_context import RunContext
 from argot.graph.server_tools import ask_server, find_offered
 from argot.graph.state import PlanPart, State
 from argot.graph.state_records import get_definitions, load_hits
+from argot.question_threads import call_in_thread
 from argot.tools.llm.passage_fences import describe_source
 from argot.tools.llm.research import ASK_SERVER, ToolRequest, choose_tools, estimate_step_tokens, make_plan
 
@@ -43,7 +43,7 @@ async def research(state: State, run: RunContext) -> Step:
         return await _begin(state, run)
     if not has_tokens_left(state, run):
         return await _settle_rest(state, run, "no tokens left")
-    step = await asyncio.to_thread(describe_step, state, at, run)
+    step = await call_in_thread(describe_step, state, at, run)
     try:
         requests = await choose_tools(run.model, step)
     except ModelUnavailable:
@@ -55,7 +55,7 @@ async def research(state: State, run: RunContext) -> Step:
 async def _begin(state: State, run: RunContext) -> Step:
     """Make the plan, and tell it to the asker."""
     assert run.model is not None
-    hits = await asyncio.to_thread(load_hits, state["hits"][:MAX_FIRST_PASSAGES], run)
+    hits = await call_in_thread(load_hits, state["hits"][:MAX_FIRST_PASSAGES], run)
     places = [describe_source(hit.passage, hit.document.title) for hit in hits]
     try:
         plan = await make_plan(run.model, state["stand_alone_question"], places, get_definitions(state))
@@ -95,7 +95,7 @@ async def _call(request: ToolRequest, at: int, state: State, run: RunContext) ->
     """Call a tool, and return the state with the call and its result."""
     calls = state.get("tool_calls", [])
     if request.tool != ASK_SERVER:
-        call = await asyncio.to_thread(call_tool, request, at, state, run)
+        call = await call_in_thread(call_tool, request, at, state, run)
         return {**state, "tool_calls": [*calls, call]}
     if tool := find_offered(request, run):
         asked = state["plan"][at]["question"]
@@ -123,7 +123,7 @@ async def _finish(plan: list[PlanPart], state: State, run: RunContext, found: st
     """Keep the plan; once no sub-question is open, leave its passages to the writer."""
     update: StateUpdate = {"plan": plan, "tool_tokens": state.get("tool_tokens", 0)}
     if all(part["is_settled"] for part in plan):
-        hits = await asyncio.to_thread(select_hits, plan, state, run)
+        hits = await call_in_thread(select_hits, plan, state, run)
         # Without a model nothing refuses to answer but the evidence.
         is_enough = bool(hits) and (run.model is not None or await _is_quotable(state, run))
         update |= {"hits": hits, "enough_evidence": is_enough}

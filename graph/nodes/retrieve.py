@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import asyncio
-
 from argot.graph.multi_question import list_parts, search_parts
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
 from argot.graph.state_records import to_hit_record
 from argot.graph.thread_files import load_file_hits
+from argot.question_threads import call_in_thread
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 
 
@@ -18,18 +17,18 @@ async def retrieve(state: State, run: RunContext) -> Step:
     searched: their passages are taken.
     """
     if whole := state.get("whole"):
-        parts = await asyncio.to_thread(load_file_hits, whole, run)
+        parts = await call_in_thread(load_file_hits, whole, run)
         return Step({"hits": [to_hit_record(hit) for hit in parts]}, f"{len(parts)} passages of the file")
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
     queries = queries or [WeightedQuery(state["stand_alone_question"], 1.0)]
     if asked := list_parts(state, run):
-        found = await asyncio.to_thread(search_parts, asked, state, run)
+        found = await call_in_thread(search_parts, asked, state, run)
         return Step(
             {"hits": [to_hit_record(hit) for hit in found], "by_words_alone": _is_by_words_alone(run)},
             f"{len(found)} passages for {len(asked)} questions",
         )
     files = state.get("scope", ())
-    hits = await asyncio.to_thread(hybrid_search, run.corpus, run.principal, queries, run.profile, run.scope, files)
+    hits = await call_in_thread(hybrid_search, run.corpus, run.principal, queries, run.profile, run.scope, files)
     # Also written where nothing was augmented: the re-ranker takes its query from there.
     update: StateUpdate = {
         "hits": [to_hit_record(hit) for hit in hits],

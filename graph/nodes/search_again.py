@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import asyncio
-
 from argot.errors import ModelUnavailable
 from argot.graph.multi_question import list_parts
 from argot.graph.node_frame import StateUpdate, Step
@@ -19,6 +17,7 @@ from argot.graph.other_queries import (
 from argot.graph.presentation.wording import join_quoted
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
+from argot.question_threads import call_in_thread
 from argot.tools.llm.other_queries import propose_queries
 
 
@@ -52,12 +51,12 @@ async def search_again(state: State, run: RunContext) -> Step:
 async def _propose(state: State, run: RunContext) -> tuple[list[str], list[str]]:
     """Return other queries, and the documents (ids) whose titles the model was given that proposed them."""
     if run.model is not None and not run.model.failed:
-        others = await asyncio.to_thread(list_other_documents, state, run)
-        failed = await asyncio.to_thread(describe_failed_search, state, others, run)
+        others = await call_in_thread(list_other_documents, state, run)
+        failed = await call_in_thread(describe_failed_search, state, others, run)
         try:
             if queries := await propose_queries(run.model, failed):
                 return queries, [one.id for one in others]
         except ModelUnavailable:
             # A model that has failed writes nothing more in this turn, and a question that it refused is not quoted on.
             return [], []
-    return await asyncio.to_thread(list_queries_by_rules, state, run), []
+    return await call_in_thread(list_queries_by_rules, state, run), []

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from argot.graph.checkpoints.thread_history import iter_latest_turns, read_past_turns
 from argot.graph.node_frame import StateUpdate, Step
@@ -15,12 +14,13 @@ from argot.graph.server_tools import describe_offered
 from argot.graph.state import State, TurnPart, finish_turn, make_empty_turn
 from argot.graph.subjects import find_other_subject
 from argot.graph.thread_files import add_file_names, find_inside_files, find_whole_files, list_files
+from argot.question_threads import call_in_thread
 from argot.tools.reading.chitchat import SmallTalk, identify_small_talk, may_lean
 from argot.tools.reading.history_questions import RecallRequest, find_recalled
 from argot.tools.reading.library_questions import is_glossary_question, is_library_question
 from argot.tools.reading.typing_errors import correct_words, find_typing_errors
 from argot.tools.reading.whole_file_questions import is_missing_file_asked
-from argot.types import Turn
+from argot.types import Document, Turn
 
 MAX_HISTORY_TURNS = 4
 """Number of finished exchanges that a follow-up may refer to."""
@@ -37,55 +37,85 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     the question for the other document, if the asker has chosen one of two. The reader's history contains only what the
     asker may still see.
     """
+    # One hop to another thread for all of it: the stores are read several times.
+    message = await call_in_thread(_read_message, state, run)
+    turn = message.turn
+    if message.history:
+        asked = turn["stand_alone_question"]
+        turn["stand_alone_question"] = await run.reader.stand_alone(asked, message.history) or asked
+        if message.is_to_correct:
+            await call_in_thread(_correct_words, turn, run)
+    # A message that its history made a question is no longer small talk.
+    if turn["stand_alone_question"] != turn["question"]:
+        turn["small_talk"] = ""
+    return _begin_turn(turn, message.past)
+
+
+class _Message(NamedTuple):
+    """The new turn, as far as it is known without its history. `history`: what the question is to be read with; empty
+    if it needs none. `is_to_correct`: misspelt words are looked for once the question is read.
+    """
+
+    turn: TurnPart
+    past: dict[str, Any] | None
+    history: Sequence[Turn] = ()
+    is_to_correct: bool = False
+
+
+def _read_message(state: State, run: RunContext) -> _Message:
     past = None if state.get("again") else finish_turn(state)
     # If the last turn is answered again, "it" may refer to the turn before.
     before = past or next(iter_latest_turns(state), None)
-    turn = make_empty_turn(state["asked"], before["number"] + 1 if before else 0)
-    turn["profile"], turn["tags"], turn["since"] = run.profile.name, list(run.scope.tags), run.scope.since
-    turn["effort"] = run.profile.effort
-    turn["may_ask_servers"] = bool(describe_offered(run))
-    turn["fields"] = [(one.name, one.value) for one in run.scope.fields]
-    files = await asyncio.to_thread(list_files, run)
-    turn["files"] = [file.revision_id for file in files]
-    # Includes deleted files: then nothing is found, rather than passages of files that were not asked about.
-    turn["scope"] = list(dict.fromkeys([*run.documents, *(file.id for file in files)])) if run.documents else []
+    files = list_files(run)
+    turn = _make_turn(state, run, before, files)
     # Without an answer (retrieval measurements) no file is summarised.
     whole = find_whole_files(turn["question"], files, before) if run.profile.generate_answer else []
     if whole:
         turn["whole"] = [file.id for file in whole]
         turn["stand_alone_question"] = add_file_names(turn["question"], whole)
-        return _begin_turn(turn, past)
+        return _Message(turn, past)
     if run.profile.stand_alone and (other := find_other_subject(turn["question"], before)):
         turn["stand_alone_question"] = before["stand_alone_question"] if before else turn["question"]
         turn["subject"] = other
-        return _begin_turn(turn, past)
+        return _Message(turn, past)
     turns = chain([past] if past else [], iter_latest_turns(state))
-    history = await asyncio.to_thread(_build_history, turns, run) if run.profile.stand_alone else []
+    history = _build_history(turns, run) if run.profile.stand_alone else []
     if inside := find_inside_files(turn["question"], files, before):
         meant, asked = inside
         turn["scope"] = [file.id for file in meant]
         # The rest of the message without the file's name, which would only draw the search towards titles.
-        leant = await run.reader.stand_alone(asked.question, history) if asked.leans and history else ""
-        turn["stand_alone_question"] = leant or asked.question
-        return _begin_turn(turn, past)
+        turn["stand_alone_question"] = asked.question
+        return _Message(turn, past, history if asked.leans else [])
     if (wanted := find_recalled(turn["question"])) and _has_small_talk(run):
         turn["small_talk"], turn["recalled"] = "recall", _select_recalled(wanted, past, state)
-        return _begin_turn(turn, past)
-    if _has_small_talk(run) and (listed := await asyncio.to_thread(_find_listing, turn, run)):
+        return _Message(turn, past)
+    if _has_small_talk(run) and (listed := _find_listing(turn, run)):
         turn["small_talk"] = listed
-        return _begin_turn(turn, past)
+        return _Message(turn, past)
     # After the questions about files: "thanks, and what does plan.pdf say?" is one of those.
-    kind = await asyncio.to_thread(_identify_small_talk, turn["question"], run)
+    kind = _identify_small_talk(turn["question"], run)
     # "Summarise this file" without an attachment. With a history "this" may be the last answer.
     if not (files or history or kind) and _has_small_talk(run) and is_missing_file_asked(turn["question"]):
         kind = "no_file"
-    if history and (not kind or may_lean(turn["question"], kind)):
-        turn["stand_alone_question"] = await run.reader.stand_alone(turn["question"], history) or turn["question"]
-    if run.profile.stand_alone and not kind:
-        await asyncio.to_thread(_correct_words, turn, run)
-    # A message that its history made a question is no longer small talk.
-    turn["small_talk"] = "" if turn["stand_alone_question"] != turn["question"] or kind is None else kind
-    return _begin_turn(turn, past)
+    turn["small_talk"] = kind or ""
+    if history and kind and not may_lean(turn["question"], kind):
+        history = []
+    is_to_correct = run.profile.stand_alone and not kind
+    if is_to_correct and not history:
+        _correct_words(turn, run)
+    return _Message(turn, past, history, is_to_correct)
+
+
+def _make_turn(state: State, run: RunContext, before: dict[str, Any] | None, files: Sequence[Document]) -> TurnPart:
+    turn = make_empty_turn(state["asked"], before["number"] + 1 if before else 0)
+    turn["profile"], turn["tags"], turn["since"] = run.profile.name, list(run.scope.tags), run.scope.since
+    turn["effort"] = run.profile.effort
+    turn["may_ask_servers"] = bool(describe_offered(run))
+    turn["fields"] = [(one.name, one.value) for one in run.scope.fields]
+    turn["files"] = [file.revision_id for file in files]
+    # Includes deleted files: then nothing is found, rather than passages of files that were not asked about.
+    turn["scope"] = list(dict.fromkeys([*run.documents, *(file.id for file in files)])) if run.documents else []
+    return turn
 
 
 def _find_listing(turn: TurnPart, run: RunContext) -> Literal["library", "glossary", ""]:

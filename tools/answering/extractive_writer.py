@@ -6,7 +6,6 @@ and the sentence before), the kind of answer the question wants, and the similar
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -15,6 +14,7 @@ from argot.corpus.embedding.cosine_scale import rescale_cosines
 from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH
 from argot.protocols import AnswerRequest, Embedder, PassageReader
+from argot.question_threads import call_in_thread
 from argot.tools.answering.chosen_units import (
     MEANING_READER_RULES,
     TRAINED_READER_RULES,
@@ -114,7 +114,7 @@ class ExtractiveWriter:
 
         Several questions in one message are answered one after the other.
         """
-        pieces = await asyncio.to_thread(self._write_all, request)
+        pieces = await call_in_thread(self._write_all, request)
         for place, piece in enumerate(map(write_indexes_as_code, pieces)):
             yield piece if place == 0 else f"\n\n{piece}"
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.glossary import Glossary
 from argot.protocols import QuestionReader
+from argot.question_threads import call_in_thread
 from argot.tools.llm.grounding import MAX_QUESTION_CHARS, find_strange_words
 from argot.tools.reading.context_classifier import find_subject_stems, remove_terms
 from argot.tools.reading.continuations import is_continuation
@@ -65,7 +66,7 @@ class GatedReader:
     async def identify_jargon(self, question: str) -> list[Mention]:
         """Ask the model only if an unusual word may be a term. Terms read without the model are kept in any case."""
         read = await self._extractive.identify_jargon(question)
-        if not await asyncio.to_thread(self._has_strange_words, question, read):
+        if not await call_in_thread(self._has_strange_words, question, read):
             return read
         self._asked = True
         # The extractive reading comes first, so that its positions take precedence.
@@ -75,7 +76,7 @@ class GatedReader:
         """Ask the model only if a term has senses in several contexts, and the scores do not distinguish them."""
         scores = await self._extractive.identify_context(question, contexts)
         read = await self._extractive.identify_jargon(question)
-        if not await asyncio.to_thread(self._is_open, question, read, scores, contexts):
+        if not await call_in_thread(self._is_open, question, read, scores, contexts):
             return scores
         self._asked = True
         return _combine_scores(await self._asking.identify_context(question, contexts), scores)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.prompts.fences import number_lines
 from argot.protocols import QuestionReader
+from argot.question_threads import call_in_thread
 from argot.tools.llm.grounding import MAX_QUESTION_CHARS, match_context, match_terms, select_triples
 from argot.tools.llm.history_text import MAX_TURNS, format_history
 from argot.tools.llm.rewording import MAX_REWORDED_CHARS, check_query, check_stand_alone
@@ -61,7 +61,7 @@ class ModelReader:
             return read
         said = await self._model.json("identify_jargon", question=question[:MAX_QUESTION_CHARS])
         # In a thread: comparing words with the whole word list takes milliseconds, which would delay other askers.
-        return await asyncio.to_thread(match_terms, question, said["terms"], read, self._matcher)
+        return await call_in_thread(match_terms, question, said["terms"], read, self._matcher)
 
     async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
         if not contexts or not question.strip():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from argot.corpus.store.document_store import CorpusStore
 from argot.jargon_db.lookup.matcher import TermMatcher
 from argot.jargon_db.lookup.spelling import is_exchanged_code
 from argot.protocols import Embedder
+from argot.question_threads import call_in_thread
 from argot.tools.reading.context_classifier import ContextSignatures, score_contexts
 from argot.tools.reading.everyday_words import is_everyday
 from argot.tools.reading.follow_ups import stand_alone
@@ -55,16 +55,16 @@ class ExtractiveReader:
         self._senses = senses
 
     async def stand_alone(self, question: str, history: Sequence[Turn]) -> str:
-        return await asyncio.to_thread(stand_alone, question, history, self._find_mentions)
+        return await call_in_thread(stand_alone, question, history, self._find_mentions)
 
     async def identify_jargon(self, question: str) -> list[Mention]:
-        return await asyncio.to_thread(self._find_mentions, question)
+        return await call_in_thread(self._find_mentions, question)
 
     async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
-        return await asyncio.to_thread(self._score_contexts, question, contexts)
+        return await call_in_thread(self._score_contexts, question, contexts)
 
     async def relevant_triples(self, question: str, triples: Sequence[Triple]) -> list[Triple]:
-        return await asyncio.to_thread(self._select_relevant, question, triples)
+        return await call_in_thread(self._select_relevant, question, triples)
 
     async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
         return enhance_question(question, triples)

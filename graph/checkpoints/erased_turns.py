@@ -6,11 +6,11 @@ Nobody could see these words any more: a sentence is shown only while the reader
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from argot.graph.checkpoints.thread_history import StoredTurn, pack_turn, unpack_turn
-from argot.question_threads import call_in_thread
 from argot.tools.llm.research import ASK_SERVER
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ async def erase_from_thread(
     if found is None:
         return []
     values = found.checkpoint["channel_values"]
-    changed = await call_in_thread(_erase_from_state, values, is_gone, is_quoted)
+    changed = await asyncio.to_thread(_erase_from_state, values, is_gone, is_quoted)
     if not changed:
         return []
     versions = found.checkpoint["channel_versions"]

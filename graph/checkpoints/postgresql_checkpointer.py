@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,6 @@ from psycopg_pool import AsyncConnectionPool
 from argot.databases import AdditiveMigration, PerEngine, StoreMigration, replace_nul
 from argot.postgresql.errors import convert_postgresql_errors
 from argot.postgresql.stores import RECONNECT_SECONDS, WAIT_SECONDS
-from argot.question_threads import call_in_thread
 
 if TYPE_CHECKING:
     from argot.postgresql.stores import PostgresqlStores
@@ -56,7 +56,7 @@ async def open_saver(stores: PostgresqlStores, serde: SerializerProtocol) -> Pos
     Raises:
         StoreUnavailable, DamagedStore
     """
-    await call_in_thread(stores.open, "checkpoints", build_checkpoint_migrations())
+    await asyncio.to_thread(stores.open, "checkpoints", build_checkpoint_migrations())
     pool: Pool = AsyncConnectionPool(
         stores.conninfo,
         # `prepare_threshold` has the value that LangGraph's own `from_conn_string` sets.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 
 from argot.protocols import AnswerRequest
-from argot.question_threads import call_in_thread
 from argot.tools.answering.quoting import Unit, find_needed, read_units, render_quotation
 from argot.tools.text.markdown_prose import extract_prose
 from argot.types import Passage
@@ -55,7 +55,7 @@ class OutlineWriter:
 
     async def write(self, request: AnswerRequest) -> AsyncIterator[str]:
         """Yield one piece for each part, in the order of the passages."""
-        parts = await call_in_thread(_render_files, [hit.passage for hit in request.hits])
+        parts = await asyncio.to_thread(_render_files, [hit.passage for hit in request.hits])
         for place, part in enumerate(parts):
             yield part if place == 0 else f"\n\n{part}"
 

@@ -2,7 +2,8 @@
 
 They are few, unlike the event loop's own: each further thread that computes only waits for Python's lock, and the
 waiting costs processor time. Eight questions at once took 31 ms each before the first word with two threads, and 46
-with the event loop's six (two processors; bench/laboratory/load.md).
+with the event loop's six (two processors; bench/laboratory/load.md). Work that may take seconds or wait for a lock has
+no place here: the outline of a whole file, writing.
 """
 
 from __future__ import annotations

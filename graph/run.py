@@ -4,6 +4,7 @@ module.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -149,7 +150,7 @@ async def read_thread(graph: ArgotGraph, run: RunContext, thread: str, *, withhe
     if not snapshot.values.get("question"):
         return ThreadState([])
     waiting = bool(snapshot.interrupts)
-    return await call_in_thread(_assemble_thread, snapshot.values, run, thread, waiting, withheld)
+    return await asyncio.to_thread(_assemble_thread, snapshot.values, run, thread, waiting, withheld)
 
 
 async def read_last_turn(graph: ArgotGraph, run: RunContext, thread: str) -> LastTurn | None:

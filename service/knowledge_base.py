@@ -114,7 +114,7 @@ class KnowledgeBase:
         """The record of what people did; None: none is kept."""
         self.stores: Stores = stores or SqliteStores(home)
         """Stores people, ratings, training pairs and threads; on PostgreSQL, everything but the vectors."""
-        if not isinstance(self.stores, SqliteStores):
+        if settings.storage.database or settings.storage.chroma_url:
             THREADS.allow_waiting()
         self.profiles = SavedProfiles(open_kept_files(home, settings, self.stores))
         self._owner: StoreOwner | None = None

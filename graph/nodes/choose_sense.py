@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 from langgraph.types import interrupt
 
 from argot.graph.choices import SENSE
@@ -7,7 +9,6 @@ from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.nodes.query_miss import record_misses
 from argot.graph.run_context import RunContext
 from argot.graph.state import ReadingRecord, State
-from argot.question_threads import call_in_thread
 
 
 async def choose_sense(state: State, run: RunContext) -> Step:
@@ -28,7 +29,7 @@ async def choose_sense(state: State, run: RunContext) -> Step:
     }
     offered = {f"{SENSE}{sense}": sense for sense in term["senses"]}
     if answer not in offered:
-        await call_in_thread(record_misses, [term["term"]], state, run)
+        await asyncio.to_thread(record_misses, [term["term"]], state, run)
         let_be = [*state["let_be"], term["term"]]
         return Step({**update, "readings": others, "let_be": let_be}, f"“{term['term']}” in none of its senses")
     sense = offered[answer]

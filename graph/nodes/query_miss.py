@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -26,7 +27,8 @@ async def query_miss(state: State, run: RunContext) -> Step:
     Recording is idempotent, because an interrupted node runs twice.
     """
     # Recorded before the interrupt: most people never answer it, and the manager should still learn of the term.
-    await call_in_thread(record_misses, [miss["term"] for miss in state["unknown"]], state, run)
+    # Not in the threads of questions: writing may have to wait for an import of thousands of terms.
+    await asyncio.to_thread(record_misses, [miss["term"] for miss in state["unknown"]], state, run)
     names = ", ".join(miss["term"] for miss in state["unknown"])
     if run.profile.misses == "strict":
         ended: StateUpdate = {"misses": state["unknown"], "unknown": [], "status": "query_miss"}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import asyncio
+
 from argot.graph.multi_question import list_parts, search_parts
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.run_context import RunContext
@@ -17,7 +19,7 @@ async def retrieve(state: State, run: RunContext) -> Step:
     searched: their passages are taken.
     """
     if whole := state.get("whole"):
-        parts = await call_in_thread(load_file_hits, whole, run)
+        parts = await asyncio.to_thread(load_file_hits, whole, run)
         return Step({"hits": [to_hit_record(hit) for hit in parts]}, f"{len(parts)} passages of the file")
     queries = [WeightedQuery(text, weight) for text, weight in state["search_queries"]]
     queries = queries or [WeightedQuery(state["stand_alone_question"], 1.0)]

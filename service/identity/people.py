@@ -24,6 +24,8 @@ ROLES: tuple[Role, ...] = get_args(Role)
 RANKS: dict[Role, int] = {role: rank for rank, role in enumerate(ROLES)}
 """Each role includes the rights of the lower ones."""
 
+SUSPENDED = "Your account is suspended. Ask an administrator to restore it."
+
 _NAME = re.compile(r"[\w][\w.\-@ ]{0,63}")
 
 MIGRATIONS: tuple[StoreMigration, ...] = (

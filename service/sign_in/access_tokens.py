@@ -22,7 +22,7 @@ from cachetools import LRUCache
 from argot.clock import format_utc
 from argot.errors import NotAllowed
 from argot.service.audit.audit_events import DONE, Outcome
-from argot.service.identity.people import User
+from argot.service.identity.people import SUSPENDED, User
 from argot.service.identity.provider_links import ProviderLink
 from argot.service.observability.instrumentation import credential
 from argot.service.sign_in.openid_connect import (
@@ -33,7 +33,7 @@ from argot.service.sign_in.openid_connect import (
     ProviderUnreachable,
     describe_reason,
 )
-from argot.service.sign_in.provider_accounts import SUSPENDED, confirm_account, find_account
+from argot.service.sign_in.provider_accounts import confirm_account, find_account
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase

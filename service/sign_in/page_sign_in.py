@@ -18,10 +18,9 @@ from cachetools import TTLCache
 
 from argot.errors import InvalidInput, InvalidSettings, NotAllowed
 from argot.service.audit.audit_events import DONE, Outcome
-from argot.service.identity.people import User
+from argot.service.identity.people import SUSPENDED, User
 from argot.service.sign_in.openid_connect import ProviderUnreachable
 from argot.service.sign_in.page_tokens import MAX_TOKEN_SECONDS, SKEW_SECONDS, PageTokens, TokenRefusal
-from argot.service.sign_in.provider_accounts import SUSPENDED
 from argot.service.sign_in.provider_claims import read_display_name, read_name
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from argot.errors import NotAllowed
 from argot.service.audit.audit_actions import ACCOUNT
 from argot.service.audit.audit_events import DONE, Deed, Outcome
-from argot.service.identity.people import User
+from argot.service.identity.people import SUSPENDED, User
 from argot.service.identity.sign_in_attempts import Attempts, CountedAttempts
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class SignIn:
         # The password was right, so this was no guess, even if the account is suspended.
         await self.kb.look_up(self.attempts.note_success, name, address)
         if user.suspended_at:
-            raise SignInRefused("Your account is suspended. Ask an administrator to restore it.", 403)
+            raise SignInRefused(SUSPENDED, 403)
         return user
 
     async def _check_in_turn(self, name: str, password: str) -> User | None:

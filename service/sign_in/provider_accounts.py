@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from argot.errors import InvalidInput
-from argot.service.identity.people import User
+from argot.service.identity.people import SUSPENDED, User
 from argot.service.identity.provider_links import Confirmed, ProviderLink
 from argot.service.sign_in.openid_connect import Claims, ProviderRefusal
 from argot.service.sign_in.provider_claims import read_display_name, read_groups, read_name
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
     from argot.settings import Settings
 
-SUSPENDED = "Your account is suspended. Ask an administrator to restore it."
 _LINKING = threading.Lock()
 
 

@@ -26,7 +26,7 @@ from starlette.types import Scope
 from argot.errors import InvalidInput, InvalidSettings, NotAllowed, StoreUnavailable
 from argot.languages.catalogues import translate
 from argot.service.identity.keys import PREFIX, Key
-from argot.service.identity.people import Ended, User, make_local_principal
+from argot.service.identity.people import SUSPENDED, Ended, User, make_local_principal
 from argot.service.identity.sessions import FRAME_PREFIX, Session
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.access_tokens import MCP_PATH, AccessTokens, TokenHolder, find_resource
@@ -276,7 +276,7 @@ class Authenticator:
                 translate("Your organisation's provider no longer confirms who you are. Ask an administrator.")
             )
         if user.suspended_at:
-            raise NotAllowed(translate("Your account is suspended. Ask an administrator to restore it."))
+            raise NotAllowed(translate(SUSPENDED))
         csrf = self._csrf(f"header:{user.name}")
         name = user.display_name or user.name
         return Visitor(user.name, name, user.principal, csrf, "header", language=user.language)

@@ -1,38 +1,40 @@
 """The threads in which questions read the stores and compute, beside the event loop that streams their answers.
 
 They are few, unlike the event loop's own: each further thread that computes only waits for Python's lock, and the
-waiting costs processor time. Eight questions at once took 31 ms each before the first word with two threads, and 46
-with the event loop's six (two processors; bench/laboratory/load.md). Work that may take seconds or wait for a lock has
-no place here: the outline of a whole file, writing.
+waiting costs processor time. Eight questions at once took 33 to 38 ms each before the first word with two threads, and
+42 to 45 with the event loop's six (two processors; bench/laboratory/load.md). Work that may take seconds or wait for a
+lock has no place here: the outline of a whole file, writing.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-MOST_COMPUTING = 4
-MOST_WAITING = 32
-"""With stores on a server the threads mostly wait for its replies."""
+from argot.machine_limits import count_processors
+
+FEWEST = 2
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class QuestionThreads:
-    """A pool of threads, made anew if the stores are on a server."""
+    """A pool of threads, as many as there are processors, and some more where they wait for another process."""
 
     def __init__(self) -> None:
-        self._pool = self._make_pool(max(2, min(MOST_COMPUTING, os.cpu_count() or 2)))
+        self._waiting = 0
+        self._pool = self._make_pool()
 
-    def allow_waiting(self) -> None:
-        """Use more threads from now on, because the stores are on a server."""
-        self._pool = self._make_pool(MOST_WAITING)
+    def allow_waiting(self, threads: int) -> None:
+        """Use this many more threads from now on, because questions wait for a server or another process."""
+        if threads > self._waiting:
+            self._waiting = threads
+            self._pool = self._make_pool()
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return the function's result, as `asyncio.to_thread` does."""
@@ -43,8 +45,9 @@ class QuestionThreads:
         """Call the function and do not wait for it; asyncio logs its failure."""
         asyncio.get_running_loop().run_in_executor(self._pool, function, *args)
 
-    def _make_pool(self, threads: int) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(threads, thread_name_prefix="argot-question")
+    def _make_pool(self) -> ThreadPoolExecutor:
+        count = max(FEWEST, count_processors()) + self._waiting
+        return ThreadPoolExecutor(count, thread_name_prefix="argot-question")
 
 
 THREADS = QuestionThreads()

@@ -10,7 +10,7 @@ from contextlib import aclosing, suppress
 from typing import TypeVar
 
 _LONG = ThreadPoolExecutor(32, thread_name_prefix="argot-long")
-"""Not the event loop's own threads, of which there are few: questions need them."""
+"""Not the event loop's own threads, of which there are few, nor those of questions."""
 
 T = TypeVar("T")
 HandOver = Callable[[T], None]

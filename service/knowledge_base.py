@@ -65,6 +65,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+THREADS_FOR_SERVERS = 6
+"""Threads in which questions may wait for stores on servers, beside those that compute."""
+THREADS_FOR_SEARCH = 2
+"""The same of an answer worker, whose vectors the service searches."""
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -115,7 +120,7 @@ class KnowledgeBase:
         self.stores: Stores = stores or SqliteStores(home)
         """Stores people, ratings, training pairs and threads; on PostgreSQL, everything but the vectors."""
         if settings.storage.database or settings.storage.chroma_url:
-            THREADS.allow_waiting()
+            THREADS.allow_waiting(THREADS_FOR_SERVERS)
         self.profiles = SavedProfiles(open_kept_files(home, settings, self.stores))
         self._owner: StoreOwner | None = None
         """Decides who may have it open beside this process; None: only this one may, or it is another's."""
@@ -220,6 +225,7 @@ class KnowledgeBase:
         """
         opened = cls(home, settings, None, open_stores(home, settings))
         opened._search = search
+        THREADS.allow_waiting(THREADS_FOR_SEARCH)
         return opened
 
     async def __aenter__(self) -> KnowledgeBase:

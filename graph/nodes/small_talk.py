@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import asyncio
+
 from argot.graph.node_frame import Step
 from argot.graph.run_context import RunContext
 from argot.graph.state import State
-from argot.question_threads import call_in_thread
 from argot.tools.reading.chitchat import WITHOUT_EXAMPLES
 from argot.tools.retrieval.suggested_questions import Trial, choose_examples
 
@@ -17,5 +18,6 @@ async def small_talk(state: State, run: RunContext) -> Step:
     offered: list[str] = []
     if state["small_talk"] not in WITHOUT_EXAMPLES:
         trial = Trial(run.corpus, run.principal, run.scorer, run.profile, run.scope)
-        offered = await call_in_thread(choose_examples, trial)
+        # Not in the threads of questions: it reads the passages of many documents.
+        offered = await asyncio.to_thread(choose_examples, trial)
     return Step({"status": "small_talk", "examples": offered}, "no question: nothing is searched")

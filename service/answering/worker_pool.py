@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
-from pathlib import Path
 from typing import cast
 
 from argot.errors import AnswerLost, RetryLater
 from argot.languages.catalogues import translate
+from argot.machine_limits import count_processors, measure_memory
 from argot.results import AskEvent
 from argot.service.answer_jobs import AnswerJob, AnswersHere
 from argot.service.answering.messages import Job
@@ -50,28 +49,9 @@ def count_workers(settings: Settings) -> int:
     """Return the number of workers that the settings name, else that processors and memory allow."""
     if settings.web.workers != "auto":
         return settings.web.workers
-    cores = _count_processors()
+    cores = count_processors()
     # Half of the processors: the service itself, the embedding of documents and SQLite need some, too.
-    return max(0, min(cores // 2 if cores >= FEWEST_CORES else 0, _measure_memory() // 2 // WORKER_BYTES, MOST_UNASKED))
-
-
-def _count_processors() -> int:
-    """Count the processors that this process and its children may use."""
-    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota, _, period = _read_container_limit("cpu.max").partition(" ")
-    return min(found, max(1, int(quota) // int(period))) if quota.isdigit() else found
-
-
-def _measure_memory() -> int:
-    """Return the memory in bytes that this process and its children may use."""
-    found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    limit = _read_container_limit("memory.max")
-    return min(found, int(limit)) if limit.isdigit() else found
-
-
-def _read_container_limit(name: str) -> str:
-    file = Path("/sys/fs/cgroup") / name
-    return file.read_text("ascii").strip() if file.exists() else ""
+    return max(0, min(cores // 2 if cores >= FEWEST_CORES else 0, measure_memory() // 2 // WORKER_BYTES, MOST_UNASKED))
 
 
 @asynccontextmanager
@@ -231,7 +211,7 @@ class WorkerPool:
         """The settings of one worker, which shares the processors with the others."""
         if settings.search.threads or self._count == 1:
             return settings
-        return settings.replace(threads=max(1, (os.cpu_count() or 1) // self._count))
+        return settings.replace(threads=max(1, count_processors() // self._count))
 
 
 def _make_no_worker_error() -> RetryLater:

@@ -17,6 +17,8 @@ from argot.tools.llm.limits import Clock, LoopWatch
 from argot.tools.llm.token_budget import fit_pieces
 
 SCHEMA_TOKENS = 400  # more than the longest schema takes when it is written in words
+RETRIED_PROMPT = "cited_answer"
+"""The prompt whose writer tries again with fewer passages if the server finds it too long (`ModelWriter`)."""
 TOOL_TOKENS = 600  # more than the tools of a prompt, or their description in words, take
 LOOPED_CLAUSE = "repeated itself and was stopped"
 
@@ -131,7 +133,13 @@ class Model:
         try:
             server.refuse_if_down()
             return await clock.wait(
-                fit_pieces(server, reserved, pieces, lambda joined: asked.messages(**{**inputs, data: joined}))
+                fit_pieces(
+                    server,
+                    reserved,
+                    pieces,
+                    lambda joined: asked.messages(**{**inputs, data: joined}),
+                    may_estimate=asked.name == RETRIED_PROMPT,
+                )
             )
         except Exception as error:
             raise self._run.give_up(server.fault(error)) from None

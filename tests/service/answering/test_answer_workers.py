@@ -414,10 +414,10 @@ async def test_a_question_that_cannot_be_sent_does_not_count_as_load(idle_kb: Kn
 
 
 def test_the_number_of_workers_follows_processors_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_pool, "_measure_memory", lambda: 64 << 30)
+    monkeypatch.setattr(worker_pool, "measure_memory", lambda: 64 << 30)
     for cores, expected in ((1, 0), (2, 0), (4, 2), (64, 8)):
-        monkeypatch.setattr(worker_pool, "_count_processors", lambda n=cores: n)
+        monkeypatch.setattr(worker_pool, "count_processors", lambda n=cores: n)
         assert count_workers(Settings()) == expected
         assert count_workers(Settings(workers=3)) == 3
-    monkeypatch.setattr(worker_pool, "_measure_memory", lambda: 2 << 30)
+    monkeypatch.setattr(worker_pool, "measure_memory", lambda: 2 << 30)
     assert count_workers(Settings()) == 1

@@ -110,6 +110,31 @@ async def test_a_how_to_question_is_answered_with_all_steps() -> None:
     )
 
 
+RULES = (
+    "1. **Scope.** All staff and visitors.\n2. **Lifting.** Trolleys are in the yard. Nobody lifts a crate alone.\n"
+    "3. **Gates.** A gate is opened by its warden.\n4. **Records.** Each accident is recorded in the red book."
+)
+ORDER = (
+    "A crate is offered to these, in this order:\n\n1. the north yard, if it is empty\n2. the south yard\n"
+    "3. the head of crates"
+)
+OPENING = "1. Wash the crate.\n2. Put the crate on the red trolley.\n3. Take the crate to the yard."
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "expected"),
+    [
+        pytest.param("Where is an accident recorded?", RULES, RULES.rsplit("\n", maxsplit=1)[-1], id="rules"),
+        pytest.param("Who is a crate offered to?", ORDER, ORDER, id="a ranking"),
+        pytest.param("Is the crate put on the red trolley?", OPENING, OPENING, id="steps"),
+    ],
+)
+async def test_one_rule_of_a_numbered_list_answers_and_one_step_does_not(
+    question: str, text: str, expected: str
+) -> None:
+    assert await answer(question, [text]) == expected.replace("**", "")
+
+
 async def test_a_dependent_sentence_is_quoted_with_the_one_before() -> None:
     assert await answer("When is the canteen closed?", [CANTEEN]) == CANTEEN
 

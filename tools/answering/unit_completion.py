@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from argot.tools.answering.quoted_question import QuotedQuestion
@@ -13,6 +14,16 @@ from argot.types import Passage
 
 SHORT_ANSWERS = ("quantity", "time", "person")
 """Types of answer that one sentence, row or item gives."""
+_MIN_STATEMENTS = 0.4  # share of a list's items that are statements
+_STATEMENT = re.compile(
+    r"(?:\d+[.)]\s*)?(?:[\w &/'’-]{1,40}\.\s+)?"
+    r"(?:(?!(?:if|when|once|after|before|that|which|who|whether|where|what|how|to)\b)[^\s.:;]+\s+){1,6}?"
+    r"(?:is|are|was|were|has|have|must|may|can|cannot|could|should|shall|will|needs?|does|do)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a statement, behind a title ("2. Bites."): some words, then a finite verb. Orders ("Wash it", "Make
+sure that it is dry") have theirs first."""
+_RANKING = re.compile(r"\bin (?:this|the following) order\b|\border of (?:priority|preference)\b", re.IGNORECASE)
 _SAME = 0.6  # share of the stems of the shorter of two sentences from which one repeats the other
 
 
@@ -43,12 +54,28 @@ def _list_headings(question: QuotedQuestion, passage: Passage) -> str | None:
 
 
 def is_list_wanted(question: QuotedQuestion, unit: Unit, units: Sequence[Unit]) -> bool:
-    """Return whether an item answers only with its whole list: one of several steps, unless it is the value asked
-    for.
+    """Return whether an item answers only with its whole list: one of several steps, unless it is the value asked for,
+    or one of several rules, each of which stands for itself. A ranking is always whole.
     """
     if question.wants_all or unit.kind != "item":
         return question.wants_all
-    return is_step(unit) and len(find_run(unit, units)) > 1 and question.wanted not in SHORT_ANSWERS
+    run = find_run(unit, units)
+    if not is_step(unit) or len(run) == 1:
+        return False
+    heads = find_heads(run[0], units)
+    if any(_RANKING.search(units[number].plain) for number in heads):
+        return True
+    return question.wanted not in SHORT_ANSWERS and (bool(heads) or not _are_rules(run))
+
+
+def _are_rules(run: Sequence[Unit]) -> bool:
+    """Return whether many of the outer items of a numbered list are statements: "2. Dogs are kept on a lead." rather
+    than "2. Put the dog on a lead.".
+    """
+    steps = [unit for unit in run if is_step(unit)]
+    items = [unit for unit in steps if unit.indent == min(one.indent for one in steps)]
+    stating = sum(_STATEMENT.match(unit.plain) is not None for unit in items)
+    return stating >= _MIN_STATEMENTS * len(items)
 
 
 def is_repeating(one: Unit, other: Unit) -> bool:

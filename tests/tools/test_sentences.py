@@ -27,6 +27,14 @@ def pieces(text: str) -> list[str]:
             "*Parking?* North yard. **No.** Good.",
             ["*Parking?*", "North yard.", "**No.**", "Good."],
         ),
+        (
+            "**4. Open day.** It is on 5 July. Bring a dog.",
+            ["**4. Open day.** It is on 5 July.", "Bring a dog."],
+        ),
+        (
+            "**Never open a gate that is red.** Wait. Then ring.",
+            ["**Never open a gate that is red.**", "Wait.", "Then ring."],
+        ),
         ("no full stop", ["no full stop"]),
         ("", []),
         (" \n\n ", []),

@@ -46,6 +46,9 @@ _CODE_WITH_STOP = re.compile(r"(?<![`\w])(`{1,3})(?!`)(?=[^`]*[.!?。！？])(?:
 
 _EMPHASISED_STOP = re.compile(r"(?<=\w)([.!?]{1,3})([*_]{1,3})(?=\s+[^\Wa-z]|\s*\Z)")
 
+_RUN_IN_TITLE = re.compile(r"\s*(\*\*|__)(?:[^\s*_]+[^\S\n]){0,4}[^\s*_]+\.\1(?=[^\S\n]+[^\W_])")
+"""A title in bold within its paragraph, "**4. Open day.** It is on Sunday.": the first sentence needs it."""
+
 _LIST_LIKE = re.compile(r"(?<!\w)\w{1,2}[.)]")
 _MAX_PIECE_CHARS = 1_000  # characters: pysbd's time grows faster than the text
 _MAX_ITEM_CHARS = 300  # characters: a longer list item is a paragraph, of which single sentences are quoted
@@ -168,6 +171,8 @@ def _split_lines(text: str) -> Iterator[Span]:
 
 def _split_prose(text: str, start: int, end: int) -> Iterator[Span]:
     prose = _CODE_WITH_STOP.sub(_mask_code, text[start:end])
+    if title := _RUN_IN_TITLE.match(prose):
+        prose = title[0].replace(".", ",") + prose[title.end() :]
     # The sentence ends behind its emphasis: "*Parking?* North yard."
     prose = _EMPHASISED_STOP.sub(r"\2\1", prose)
     for begin, stop in _cut_at_full_stops(prose, 0, len(prose)):

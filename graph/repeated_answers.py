@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from argot.graph.checkpoints.thread_history import iter_latest_turns
 from argot.graph.state import SentenceRecord, State
 from argot.languages.detection import identify_listed_language
 from argot.tools.answering.quoting import find_headings_above, read_units
+from argot.tools.answering.unit_completion import SHORT_ANSWERS
+from argot.tools.reading.answer_types import find_answer_type, has_shape
 from argot.tools.text.words import content_stems, locate_stems
 from argot.types import Hit
 
@@ -28,12 +30,23 @@ def find_repeated_question(sentences: Sequence[SentenceRecord], hits: Sequence[H
     if not said or not said <= told:
         return ""
     question = state["question"]
+    if _asks_for_other_value(question, before["stand_alone_question"], said):
+        return ""
     # A follow-up may be too short to show its language.
     language = identify_listed_language(state["stand_alone_question"])
     asked = content_stems(before["stand_alone_question"], language)
     new = [one for one, _, _ in locate_stems(question, language) if one not in asked]
     known = content_stems(" ".join([*said, *_list_headings(sentences, hits)]), language)
     return question if 2 * sum(one not in known for one in new) > len(new) else ""
+
+
+def _asks_for_other_value(question: str, before: str, said: Iterable[str]) -> bool:
+    """Return whether a follow-up asks for a number, time or person where the question before asked for something else,
+    and the sentences have one: "Who sits on the panel?", "How often does it meet?".
+    """
+    wanted = find_answer_type(question)
+    is_other = wanted in SHORT_ANSWERS and wanted != find_answer_type(before)
+    return is_other and any(has_shape(wanted, sentence) for sentence in said)
 
 
 def _list_headings(sentences: Sequence[SentenceRecord], hits: Sequence[Hit]) -> list[str]:

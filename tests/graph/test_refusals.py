@@ -69,3 +69,10 @@ async def test_a_follow_up_that_the_same_sentence_answers_is_answered(tiny_kb: A
     first, second = await asked(tiny_kb, "On which level do employees park?", "And for contractors?")
     assert (first.status, second.status) == ("answered", "answered")
     assert "level 3" in second.answer
+
+
+async def test_a_follow_up_that_asks_for_another_value_of_the_same_sentence_is_answered(tiny_kb: Any) -> None:
+    tiny_kb.add("panel.md", "# Panel\n\nThe appeals panel sits every second Thursday: Ann Lee and Bo Ash.\n")
+    first, second = await asked(tiny_kb, "Who sits on the appeals panel?", "How often does it meet?")
+    assert (first.status, second.status) == ("answered", "answered")
+    assert "every second Thursday" in second.answer

@@ -9,15 +9,16 @@ from importlib import resources
 _SHORTHAND = frozenset(
     re.findall(
         r"\w+",
-        """abbr app apps appt arg args asst attn avg awk bcc blvd brb btn btw calc cfg cfgs chmod chown cmd cmds cntr
-        coeff conf const ctrl ctx cust dept depts desc descs dest dev devs diff dir dirs dist doc docs dst
-        eng env esp expt ext fcn fmt fn freq func gen fwd gdb git govt grep grp gzip hmm hosp idk idx img imho
-        imo impl init int intl ints irl lang lbl len lgtm lib libs lmk lnk lol ls lst lvl mfg mfr mgmt mgr
-        misc mkdir mktg msg msgs mtg mth mths nav ngl non npm num nvm obj omg org orig param pct pkg pkgs
-        pls plz pos ppl pre prev proc ptr pwd pymt qtr qty rcvd rec recv regex repo reqd resp rev rm rofl
-        rsync sched seq sftp sgd smth spec specs sqrt src srv std stmt str sudo svc sys syst tbh tbl temp
-        tgz thru thx tldr tmp tmux tot ttyl ty univ util utils val vals vars vendr ver vim viz wget wk wks
-        wrt wtf xfer yep yr yrs yum zsh""",
+        """abbr app approx apps appt arg args asst attn avg awk bcc bday bldg blvd brb btn btw calc cfg cfgs
+        chmod chown cmd cmds cntr coeff conf const cont ctrl ctx cust dept depts desc descs dest dev devs
+        diff dir dirs dist doc docs dst eng env esp expt ext fcn fmt fn freq func fwd gdb gen git gonna govt
+        grep grp gzip hmm hols hosp hrs idk idx img imho imo impl init int intl ints irl kinda lang lbl len
+        lgtm lib libs lmk lnk lol ls lst lvl mfg mfr mgmt mgr mins misc mkdir mktg msg msgs mtg mth mths nav
+        ngl nite non npm num nvm obj omg org orig param pct pic pics pkg pkgs pls plz pos ppl pre prev proc
+        ptr pwd pymt qtr qty rcvd rec recv regex repo reqd resp rev rly rm rofl rsync sched seq sftp sgd
+        smth spec specs sqrt src srv std stmt str sudo svc sys syst tbh tbl temp tgz tho thru thurs thx tldr
+        tmp tmrw tmux tot ttyl tues ty univ util utils val vals vars vendr ver vid vids vim viz wget wk
+        wkend wks wrt wtf xfer xmas yep yr yrs yum zsh""",
     )
 )
 """Short forms of everyday writing and of command lines, which no glossary would explain."""

@@ -17,6 +17,7 @@ from argot.tools.reading.asked_values import find_asked_value, may_hold_value
         ("What's the input capacitance of a pin?", "capacitance", "At most 3.5 pF.", "At most 3.5 V."),
         ("How many days of notice must I give?", "time", "Three months' notice.", "Give notice in writing."),
         ("How heavy is the box?", "mass", "| Box | Weight (kg) |\n| A | 4 |", "The box is 40 cm wide."),
+        ("How heavy is the box?", "mass", "It has 27 kilos.", "The box is 40 cm wide."),
         ("Was kostet ein Taxi?", "money", "Ein Taxi kostet 40,00 €.", "Ein Taxi kommt in 6 Minuten."),
         ("Wieviel Kilometergeld gibt es?", "money", "| Wagen | 0,34 € je km |", "Höchstens 400 km je Reise."),
         ("Wie hoch ist die Gebühr?", "money", "Sie beträgt 12 Euro.", "Sie ist nach 24 Monaten fällig."),

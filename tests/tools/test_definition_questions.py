@@ -23,6 +23,8 @@ def meant(question: str) -> list[str]:
         "What does the abbreviation DGD stand for in the cargo office?",
         "What is DGD?",
         "What's a DGD?",
+        "whats DGD",
+        "Whats a DGD?",
         "What is a DGD in Catering?",
         "What is the DGD for the IT team?",
         "What is meant by DGD?",

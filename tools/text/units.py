@@ -57,7 +57,7 @@ UNITS = {
         "yard": "yard yards",
         "mg": "mg milligram milligrams",
         "g": "g gram grams",
-        "kg": "kg kilogram kilograms",
+        "kg": "kg kilo kilos kilogram kilograms",
         "tonne": "tonne tonnes",
         "ton": "ton tons",
         "pound": "lb lbs",

@@ -59,8 +59,7 @@ def is_list_wanted(question: QuotedQuestion, unit: Unit, units: Sequence[Unit]) 
     """
     if question.wants_all or unit.kind != "item":
         return question.wants_all
-    run = find_run(unit, units)
-    if not is_step(unit) or len(run) == 1:
+    if not is_step(unit) or len(run := find_run(unit, units)) == 1:
         return False
     heads = find_heads(run[0], units)
     if any(_RANKING.search(units[number].plain) for number in heads):
@@ -73,7 +72,8 @@ def _are_rules(run: Sequence[Unit]) -> bool:
     than "2. Put the dog on a lead.".
     """
     steps = [unit for unit in run if is_step(unit)]
-    items = [unit for unit in steps if unit.indent == min(one.indent for one in steps)]
+    outermost = min(unit.indent for unit in steps)
+    items = [unit for unit in steps if unit.indent == outermost]
     stating = sum(_STATEMENT.match(unit.plain) is not None for unit in items)
     return stating >= _MIN_STATEMENTS * len(items)
 

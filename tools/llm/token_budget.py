@@ -43,9 +43,9 @@ def estimate_tokens(messages: Messages) -> int:
     total = TEMPLATE_TOKENS
     for _, text in messages:
         # Bytes, not characters: a tokenizer may use one token for each byte of "電".
-        size = len(text.encode())
-        others = len(text.encode().translate(None, _LETTERS))
-        total += (size - others) // LETTERS_PER_TOKEN + others
+        encoded = text.encode()
+        others = len(encoded.translate(None, _LETTERS))
+        total += (len(encoded) - others) // LETTERS_PER_TOKEN + others
     return total
 
 

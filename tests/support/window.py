@@ -70,6 +70,19 @@ def connected(page: Any) -> None:
     expect(page.locator("#chat-settings-open-modal")).to_be_visible()
 
 
+def wait_until(page: Any, holds: str, arg: Any = None) -> None:
+    """Wait until a JavaScript function returns true in the page.
+
+    `wait_for_function` works only if the function returns true at once: its next look is a call of `eval`, which the
+    page's policy forbids.
+    """
+    for _ in range(PATIENCE // 100):
+        if page.evaluate(holds, arg):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError(f"it never holds in the page: {holds}")
+
+
 def come_back(page: Any) -> None:
     """Reload the open conversation, which has its address only after its first question."""
     expect(page).to_have_url(re.compile("/thread/"))
@@ -162,5 +175,5 @@ def page_picture(page: Any) -> Any:
     """Return the picture of a page once it is drawn."""
     picture = panel(page).locator("img")
     expect(picture).to_be_visible()
-    page.wait_for_function("() => document.querySelector('#side-view-content img')?.naturalWidth > 0")
+    wait_until(page, "() => document.querySelector('#side-view-content img')?.naturalWidth > 0")
     return picture

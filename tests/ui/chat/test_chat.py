@@ -30,6 +30,7 @@ from window import (
     press,
     told,
     visitors,
+    wait_until,
 )
 
 from argot.settings import Settings
@@ -100,11 +101,14 @@ def test_a_long_answer_is_read_from_its_question_on_also_when_it_is_opened_again
         ):
             ask(page, question)
             answer(page, said)
-        top = "() => document.querySelectorAll('[data-step-type=user_message]')[2].getBoundingClientRect().top"
-        page.wait_for_function(f"({top})() >= 0 && ({top})() < 120")
+        at_top = f"""() => {{
+            const top = document.querySelectorAll('{QUESTION}')[2]?.getBoundingClientRect().top;
+            return top >= 0 && top < 120;
+        }}"""
+        wait_until(page, at_top)
         assert page.locator(MESSAGE).last.bounding_box()["height"] > 250  # it is longer than the window shows
         come_back(page)
-        page.wait_for_function(f"({top})() >= 0 && ({top})() < 120")
+        wait_until(page, at_top)
 
 
 def test_what_surrounds_an_answer_and_how_it_came_about_are_folded_below_it(page: Any, served: Served) -> None:

@@ -10,7 +10,7 @@ import pytest
 from depot import pdf
 from playwright.sync_api import expect
 from serving import Served, argot
-from window import MESSAGE, QUESTION, answer, ask, choices, conversation, sign_in, told, visitors
+from window import MESSAGE, QUESTION, answer, ask, choices, conversation, sign_in, told, visitors, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -176,7 +176,7 @@ def test_the_images_of_the_window_are_served_by_argot(visit: Visit, model: Any) 
     page.locator("#upload-button-input").set_input_files([picture])
     sign = page.locator("img[src='/public/picture.svg']")
     expect(sign).to_be_visible()
-    page.wait_for_function("(one) => one.naturalWidth > 0", arg=sign.element_handle())
+    wait_until(page, "(one) => one.naturalWidth > 0", sign.element_handle())
 
 
 def test_an_attached_file_is_shown_by_name_and_names_its_conversation(visit: Visit, model: Any) -> None:

@@ -29,6 +29,7 @@ from window import (
     sign_in,
     told,
     visitors,
+    wait_until,
 )
 
 pytestmark = pytest.mark.browser
@@ -143,7 +144,7 @@ def test_an_answer_is_rated_repeated_copied_and_downloaded(visit: Visit, served:
     assert "per day or once?" in judged and "late tariff" in judged and "ann" not in judged
 
     page.get_by_role("button", name="Copy with sources").last.click()
-    page.wait_for_function("async () => (await navigator.clipboard.readText()) !== ''")
+    wait_until(page, "async () => (await navigator.clipboard.readText()) !== ''")
     copied = page.evaluate("navigator.clipboard.readText()")
     assert "500 dollars a day. [1]" in copied and "[1] tariff-filing.md" in copied
     assert "/argot/" not in copied and "\\" not in copied and "**" not in copied
@@ -253,7 +254,7 @@ def test_a_phone_shows_everything_and_every_control_has_a_name(visit: Visit) -> 
     page = visit("ann", viewport={"width": 390, "height": 780}, color_scheme="dark")
     ask(page, "When does the numbat train of the depot leave?")
     answer(page, "midnight")
-    page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+    wait_until(page, "() => document.documentElement.scrollWidth <= innerWidth")
     expect(page.locator(".argot-voice[aria-live=polite]")).to_contain_text("midnight")  # for screen readers
     page.mouse.move(190, 300)
     page.mouse.wheel(0, -600)  # the button to scroll down has a name, too
@@ -264,11 +265,12 @@ def test_a_phone_shows_everything_and_every_control_has_a_name(visit: Visit) -> 
     assert page.evaluate(NAMELESS) == []
     mark(page, "[1]").first.click()
     picture = page_picture(page)
-    page.wait_for_function(  # wait for the animation
+    wait_until(  # wait for the animation
+        page,
         """() => {
             const at = document.querySelector('#side-view-content img').getBoundingClientRect();
             return at.width > 250 && at.right <= innerWidth;
-        }"""
+        }""",
     )
     page.keyboard.press("Escape")
     expect(picture).to_have_count(0)

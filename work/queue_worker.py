@@ -86,6 +86,7 @@ class QueueWorker:
         self._limits = limits
         self._told = told
         self.name = ":".join([process_name(), name]).rstrip(":")
+        self._writing_heartbeat = asyncio.Lock()
 
     async def run(self) -> None:
         """Do jobs for ever. When cancelled, wait for running jobs, and give them back after `stop_seconds`."""
@@ -94,7 +95,9 @@ class QueueWorker:
         try:
             await asyncio.gather(*(self._run_lane(lane) for lane in LANES))
         finally:
-            tending.cancel()
+            # A thread ends its heartbeat even if the task is cancelled, and would add the removed worker again.
+            async with self._writing_heartbeat:
+                tending.cancel()
             await asyncio.gather(tending, return_exceptions=True)
             with suppress(StoreUnavailable):
                 await asyncio.to_thread(self._store.remove_worker, self.name)
@@ -156,7 +159,8 @@ class QueueWorker:
         forgot = -FORGET_SECONDS
         while True:
             try:
-                await asyncio.to_thread(self._store.note_worker, self.name, self._kinds)
+                async with self._writing_heartbeat:
+                    await asyncio.to_thread(self._store.note_worker, self.name, self._kinds)
                 limits = self._limits
                 for job in await asyncio.to_thread(self._store.recover, limits.lost_after, limits.first_wait):
                     logger.warning("job %d (%s %s) was taken back: its worker is gone", job.id, job.kind, job.label)
@@ -296,6 +300,7 @@ class _Telling:
         self._taken = taken
         self._latest: tuple[int, int, str, Any] | None = None
         self._noting: asyncio.Task[None] | None = None
+        self._writing = asyncio.Lock()
 
     def tell(self, done: int, total: int, doing: str = "", outcome: Any = None) -> None:
         self._latest = (done, total, doing, outcome)
@@ -303,8 +308,11 @@ class _Telling:
             self._noting = asyncio.create_task(self._note())
 
     async def close(self) -> None:
+        # A thread writes its note even if the task is cancelled, and would write over the job's outcome.
+        async with self._writing:
+            if self._noting is not None:
+                self._noting.cancel()
         if self._noting is not None:
-            self._noting.cancel()
             await asyncio.gather(self._noting, return_exceptions=True)
 
     async def _note(self) -> None:
@@ -312,7 +320,8 @@ class _Telling:
             (done, total, doing, outcome), self._latest = self._latest, None
             self._say(self._taken, doing, done, total)
             try:
-                await asyncio.to_thread(self._store.tell, self._taken.id, done, total, doing, outcome)
+                async with self._writing:
+                    await asyncio.to_thread(self._store.tell, self._taken.id, done, total, doing, outcome)
             # Progress can be noted later; the job itself fails if the server stays away.
             except StoreUnavailable as error:
                 logger.info("how far job %d is could not be noted: %s", self._taken.id, error)

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -270,3 +271,65 @@ async def test_long_jobs_do_not_delay_other_jobs(jobs: Jobs, scripted: Scripted)
         if job.state == "running":
             scripted.gate.set()
     assert {(await ended(jobs, one.id)).state for one in long} == {"done"}
+
+
+# -- a stop while a thread writes to the queue ------------------------------------------------------------------------
+
+
+class HeldWrite:
+    """Method of the queue's store whose next call waits in its thread until the test lets it go on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        from argot.work.queue_store import QueueStore
+
+        self.began, self.go_on, self.ended = threading.Event(), threading.Event(), threading.Event()
+        write = getattr(QueueStore, name)
+
+        def wait_and_write(*given: Any) -> None:
+            self.began.set()
+            assert self.go_on.wait(60)
+            write(*given)
+            self.ended.set()
+
+        monkeypatch.setattr(QueueStore, name, wait_and_write)
+
+    async def wait_for(self, moment: threading.Event) -> None:
+        assert await asyncio.to_thread(moment.wait, 60)
+
+    def go_on_soon(self) -> None:
+        """Let the write go on once all tasks of the loop have had their turn."""
+        asyncio.get_running_loop().call_later(0.2, self.go_on.set)
+
+
+@pytest.mark.parametrize("jobs", ["queue"], indirect=True)
+async def test_a_stopped_worker_is_not_counted_after_a_late_heartbeat(
+    jobs: Any, kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from argot.work.queue_worker import QueueWorker, WorkerLimits
+
+    heartbeat = HeldWrite(monkeypatch, "note_worker")
+    limits = WorkerLimits(jobs=1, stop_seconds=0, lost_after=30, first_wait=0.01, poll_seconds=0.1)
+    working = asyncio.create_task(QueueWorker(kb, jobs, ["scripted_once"], limits, name="late").run())
+    await heartbeat.wait_for(heartbeat.began)
+    working.cancel()
+    heartbeat.go_on_soon()
+    with suppress(asyncio.CancelledError):
+        await working
+    await heartbeat.wait_for(heartbeat.ended)
+    assert "scripted_once" not in {kind for kinds in jobs.store.workers(30).values() for kind in kinds}
+
+
+@pytest.mark.parametrize("jobs", ["queue"], indirect=True)
+async def test_late_progress_does_not_replace_the_outcome_of_a_job(
+    jobs: Any, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress = HeldWrite(monkeypatch, "tell")
+    scripted.gate = asyncio.Event()
+    put = await jobs.submit(wanted(parameters={"name": "anvil"}))
+    await progress.wait_for(progress.began)
+    scripted.gate.set()
+    progress.go_on_soon()
+    await ended(jobs, put.id)
+    await progress.wait_for(progress.ended)
+    job = await jobs.job(put.id)
+    assert (job.state, job.doing, job.outcome) == ("done", "", {"data": "", "name": "anvil"})

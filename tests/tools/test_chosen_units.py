@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from argot.protocols import AnswerRequest, PassageReading
 from argot.tools.answering.extractive_writer import ExtractiveWriter
@@ -35,7 +36,11 @@ class FakeReader:
 
 async def answer(question: str, texts: Sequence[str], **chances: float) -> str:
     hits = [
-        Hit(Passage(f"p{n}", "d", "r", n, 0, len(text), text, "Guide", ("Guide",)), DOCUMENT, 0.5)
+        Hit(
+            Passage(f"p{n}", f"d{n}", "r", n, 0, len(text), text, "Guide", ("Guide",)),
+            replace(DOCUMENT, id=f"d{n}"),
+            0.5,
+        )
         for n, text in enumerate(texts)
     ]
     reader = FakeReader({words.replace("_", " "): chance for words, chance in chances.items()})
@@ -85,3 +90,14 @@ async def test_rows_beside_the_ones_that_the_question_names_are_left_out() -> No
     chances = {"Ada": 0.9, "Ben": 0.88, "Cora": 0.87}
     assert "Cora" not in await answer("What about Ben?", [table], **chances)
     assert "Ada" in await answer("What about all kilns?", [table], **chances)
+
+
+async def test_what_changed_the_quoted_number_comes_before_it_once() -> None:
+    new = "The kiln was repaired in May. The firing of a kiln now takes 30 hours to cool instead of 40 hours."
+    text = await answer("How long does the kiln cool?", [KILN, new], After_a_firing=0.9)
+    changed, old = "The firing of a kiln now takes 30 hours to cool instead of 40 hours.", "After a firing it cools for"
+    assert text.startswith(f"{changed}\n\n") and old in text
+    text = await answer("How long does the kiln cool?", [KILN, new], now_takes=0.9, After_a_firing=0.8)
+    assert text.count(changed) == 1
+    text = await answer("How long does the kiln cool? Is loam kept dry?", [KILN, new], After_a_firing=0.9)
+    assert changed in text and old in text

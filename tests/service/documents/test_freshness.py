@@ -187,3 +187,29 @@ async def test_named_fields_are_found_in_tables_and_on_slides(tmp_path: Path) ->
         "many.md": ([], []),
         "deck.pptx": (["EU"], ["P3"]),
     }
+
+
+RATE = b"# Volunteers\n\n## Money\n\nYou may claim mileage at 45p per mile for journeys to classes.\n"
+NEW_RATE = b"# News of May\n\n**Mileage.** The rate goes up from 45p to 52p per mile. Claims are made in the app.\n"
+MILEAGE = "What mileage may I claim for journeys to classes?"
+RATE_NOTE = "news.md changes this: “Mileage. The rate goes up from 45p to 52p per mile.”"
+
+
+async def test_a_number_that_another_document_changes_is_quoted_behind_the_change(kb: KnowledgeBase) -> None:
+    await catalogue.uploads.upload(kb, MIA, name="handbook.md", data=RATE)
+    alone = await do(kb, "ask", question=MILEAGE)
+    assert alone["answer"].startswith("You may claim mileage at 45p")
+    await catalogue.uploads.upload(kb, MIA, name="news.md", data=NEW_RATE)
+    both = await do(kb, "ask", question=MILEAGE)
+    assert both["answer"].startswith("Mileage. The rate goes up from 45p to 52p per mile.\n\nYou may claim")
+    assert RATE_NOTE not in both["notes"]
+
+
+async def test_a_model_that_overlooks_a_change_gets_a_note(tmp_path: Path, scripted_model: Any) -> None:
+    home = tmp_path / "kb"
+    async with KnowledgeBase.open(home, scripted_model.settings(home=home), create=True) as kb:
+        await catalogue.uploads.upload(kb, MIA, name="handbook.md", data=RATE)
+        await catalogue.uploads.upload(kb, MIA, name="news.md", data=NEW_RATE)
+        scripted_model.replies("cited_answer", "You may claim mileage at 45p per mile [1].")
+        told = await do(kb, "ask", question=MILEAGE)
+        assert "45p" in told["answer"] and "52p" not in told["answer"] and RATE_NOTE in told["notes"]

@@ -101,3 +101,9 @@ async def test_what_changed_the_quoted_number_comes_before_it_once() -> None:
     assert text.count(changed) == 1
     text = await answer("How long does the kiln cool? Is loam kept dry?", [KILN, new], After_a_firing=0.9)
     assert changed in text and old in text
+
+
+async def test_a_line_about_the_document_answers_only_what_it_is_asked_for() -> None:
+    text = f"Owner: Kiln team | Version 4 | opened every day\n\n{KILN}"
+    assert await answer("Can I open the kiln?", [text], Owner=0.95, Nobody_opens=0.9) == "Nobody opens it before."
+    assert (await answer("Who is the owner of the kiln?", [text], Owner=0.95)).startswith("Owner: Kiln team")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from argot.corpus.readers.metadata_lines import is_metadata_line, read_label, split_metadata_line
 from argot.protocols import PassageReader, PassageReading
 from argot.tools.answering.quoted_question import QuotedQuestion
 from argot.tools.answering.quoting import (
@@ -97,7 +98,7 @@ def choose_units(
     scored = [
         ChosenUnit(place, unit, to_log_odds(reading.units[unit.number]) + _weigh_passage(hit, reading, rules))
         for place, (hit, reading) in enumerate(zip(hits, readings, strict=True))
-        for unit in _list_quotable(hit.passage.with_columns, asked)
+        for unit in _list_quotable(question, hit.passage.with_columns, asked)
         if (question.asks_twice or question.may_be_answered_by(unit.plain)) and not excludes_range(asked, unit.plain)
     ]
     scored.sort(key=lambda one: -one.score)
@@ -140,13 +141,21 @@ def _gives_value(question: QuotedQuestion, unit: Unit) -> bool:
     return asks_for_one and question.is_shape_of(unit.plain)
 
 
-def _list_quotable(text: str, asked: ValueRange | None) -> list[Unit]:
-    """Return the units that may answer by themselves: no headings, no instructions to whoever answers, and no items of
-    a list of amounts about others than the one asked for.
+def _list_quotable(question: QuotedQuestion, text: str, asked: ValueRange | None) -> list[Unit]:
+    """Return the units that may answer by themselves: no headings, no instructions to whoever answers, no items of a
+    list of amounts about others than the one asked for, and no line about the document itself unless it is asked for.
     """
     units = read_units(text)
-    silent = find_ordering_units(text) | _find_other_items(asked, units)
+    silent = find_ordering_units(text) | _find_other_items(asked, units) | _find_metadata(question, units)
     return [unit for unit in units if unit.number not in silent and may_answer(unit, units)]
+
+
+def _find_metadata(question: QuotedQuestion, units: Sequence[Unit]) -> set[int]:
+    """Return the lines about the document itself that have no label that the question names, such as "owner"."""
+    lines = [unit for unit in units if unit.kind == "prose" and is_metadata_line(unit.text)]
+    return {
+        unit.number for unit in lines if not question.held_by(" ".join(map(read_label, split_metadata_line(unit.text))))
+    }
 
 
 def _find_other_items(asked: ValueRange | None, units: Sequence[Unit]) -> set[int]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from argot.language import AUXILIARIES, INTERROGATIVES, REQUESTS
 from argot.languages.question_words import find_question_words
-from argot.tools.text.quantities import find_units
+from argot.tools.text.quantities import find_quantities, find_units
 from argot.tools.text.words import content_stems
 from argot.types import Mention, Turn
 
@@ -77,6 +77,14 @@ _PRONOUN = re.compile(
     r"|would\b|should\b|must\b|has\b|have\b|happens?\b|works?\b|means?\b|needs?\b|mean\b|work\b|happen\b))",
     re.I,
 )
+# Words for somebody, or a case, of the question before: "Can she also ride along?", "and if it's 340 euro, who signs?"
+_OF_BEFORE = re.compile(
+    r"\b(?:he|she|him|her|hers)\b|\b(?:he|she)['’]s\b|^\s*(?:and|but|so|or)\s+if\s+(?:it|that|they)['’](?:s|re)\b"
+    r"|\b(?:on|about|for|of)\s+that\b(?=\s*(?:[?.!,]|$|and\b))",
+    re.I,
+)
+# A time of the question before: "And who runs it that day?"
+_THAT_TIME = re.compile(r"\bthat\s+(?:day|evening|night|morning|week|month|year|time)\b", re.I)
 # "How do I fail over the office?": what "that" means in "Who decides that?"
 _DEED = re.compile(
     r"^\s*how\s+(?:do|does|did|can|could|should|must|would|may)\s+(?:i|we|you|one|they)\s+(?P<deed>\w[^?]*?)\s*[?.!]*\s*$",
@@ -90,6 +98,8 @@ _EXPLETIVE = re.compile(
     r"(?:take|matter|make sense|help|hurt)\b|\bit\s+(?:is|was|takes|seems|makes sense|(?:rain|snow|freez)\w*)\b",
     re.I,
 )
+_CLAUSE = re.compile(r"\b(?:when|if|while|once|because)\s+\w+\s", re.I)
+"""A clause that may say what a later word stands for: "If Ann is ill, who replaces her?"."""
 _DETERMINER = re.compile(r"\b(?:the|a|an|my|our|your|this|that|each|every)\s+(?=[\w/.-])", re.I)
 _NOUN_PHRASE = re.compile(r"\b(?:the|a|an|my|our|your|this|that|each|every)\s+((?:[\w/.-]+\s+){0,3}[\w/.-]+)", re.I)
 _THING = r"(?:the|a|an|my|our|your)\s+(?:[\w/.-]+\s+){0,2}[\w/.-]+"
@@ -133,6 +143,8 @@ def _resolve_english(question: str, previous: str, terms: TermFinder) -> str:
     pronoun = _find_dangling_pronoun(question, terms)
     if pronoun is not None:
         return _replace_pronoun(question, pronoun, previous, terms)
+    if _leans_on_before(question, terms):
+        return _join_questions(previous, question)
     if _AND_ASKS.match(question) and len(content_stems(question)) < _MAX_FEW_STEMS and not terms(question):
         return _join_questions(previous, question)
     fragment = _find_fragment(question, terms)
@@ -159,6 +171,17 @@ def _find_dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | 
         # Only the first pronoun counts: later ones may refer to the same thing.
         return None if named_before else match
     return None
+
+
+def _leans_on_before(question: str, terms: TermFinder) -> bool:
+    """Return whether a question has a word for somebody, a case or a time that nothing before it in the question
+    names.
+    """
+    if (time := _THAT_TIME.search(question)) and not find_quantities(question[: time.start()]):
+        return not _CLAUSE.search(question[: time.start()])
+    found = _OF_BEFORE.search(question)
+    before = question[: found.start()] if found else question
+    return found is not None and not (terms(before) or _NOUN_PHRASE.search(before) or _CLAUSE.search(before))
 
 
 def _replace_pronoun(question: str, pronoun: re.Match[str], previous: str, terms: TermFinder) -> str:

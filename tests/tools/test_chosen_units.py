@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import pytest
+
 from argot.protocols import AnswerRequest, PassageReading
 from argot.tools.answering.extractive_writer import ExtractiveWriter
 from argot.tools.answering.quoting import read_units
@@ -107,3 +109,19 @@ async def test_a_line_about_the_document_answers_only_what_it_is_asked_for() -> 
     text = f"Owner: Kiln team | Version 4 | opened every day\n\n{KILN}"
     assert await answer("Can I open the kiln?", [text], Owner=0.95, Nobody_opens=0.9) == "Nobody opens it before."
     assert (await answer("Who is the owner of the kiln?", [text], Owner=0.95)).startswith("Owner: Kiln team")
+
+
+ROTA = (
+    "| date | lead | driver |\n|---|---|---|\n| 2025-05-16 | Ann | Lou |\n| 2025-05-17 | Bo | Kim |\n"
+    "| 2025-05-18 | Cy | Lou |"
+)
+
+
+@pytest.mark.parametrize("asked", ["Who leads on saturday 17 may?", "Who leads on May 17th, 2025?", "lead 17.05.2025?"])
+async def test_the_row_of_the_day_that_is_asked_for_answers(asked: str) -> None:
+    text = await answer(asked, [ROTA], Ann=0.95, Bo=0.6, Cy=0.9)
+    assert text.splitlines()[2:] == ["| 2025-05-17 | Bo | Kim |"]
+
+
+async def test_no_row_of_another_day_answers() -> None:
+    assert await answer("Who leads on 2 June?", [ROTA], Ann=0.95, Bo=0.9, Cy=0.9) == ""

@@ -33,6 +33,7 @@ from argot.tools.answering.unit_completion import (
 )
 from argot.tools.answering.value_ranges import ValueRange, excludes_range, find_asked_range, find_other_bands
 from argot.tools.reading.passage_readings import read_best_wordings, to_log_odds
+from argot.tools.text.days import Day, find_days
 from argot.types import Hit, Passage
 
 # Chosen on the train split of `lay_train` (bench/laboratory/answers.md).
@@ -44,6 +45,9 @@ RELEVANCE_WEIGHT = 1.5
 _EVEN_RELEVANCE = 0.5
 """The weight of the relevance that a close reading finds, beside them, and the relevance that leaves the score as it
 is."""
+DAY_WEIGHT = 2.0
+"""What a row of the day asked for has ahead of others: as much as the margin, since a reader of words does not know
+that "2025-05-17" is "17 May"."""
 MIN_LIST_SHARE = 0.6
 """The least share of a list's items that are chosen for the whole list to be quoted."""
 
@@ -94,12 +98,18 @@ def choose_units(
     question: QuotedQuestion, hits: Sequence[Hit], readings: Sequence[PassageReading], rules: ChoiceRules
 ) -> list[ChosenUnit]:
     """Return the units that answer, best first; no unit if even the best one scores less than the rules' bound."""
-    asked = find_asked_range(question.text)
+    asked, days = find_asked_range(question.text), find_days(question.text)
     scored = [
-        ChosenUnit(place, unit, to_log_odds(reading.units[unit.number]) + _weigh_passage(hit, reading, rules))
+        ChosenUnit(
+            place,
+            unit,
+            to_log_odds(reading.units[unit.number]) + _weigh_passage(hit, reading, rules) + _weigh_day(days, unit),
+        )
         for place, (hit, reading) in enumerate(zip(hits, readings, strict=True))
         for unit in _list_quotable(question, hit.passage.with_columns, asked)
-        if (question.asks_twice or question.may_be_answered_by(unit.plain)) and not excludes_range(asked, unit.plain)
+        if (question.asks_twice or question.may_be_answered_by(unit.plain))
+        and not excludes_range(asked, unit.plain)
+        and not _is_of_other_day(days, unit)
     ]
     scored.sort(key=lambda one: -one.score)
     if not scored or scored[0].score < rules.min_score:
@@ -120,6 +130,20 @@ def choose_units(
 
 def _weigh_passage(hit: Hit, reading: PassageReading, rules: ChoiceRules) -> float:
     return rules.passage_weight * hit.score + RELEVANCE_WEIGHT * (reading.relevance - _EVEN_RELEVANCE)
+
+
+def _weigh_day(asked: frozenset[Day], unit: Unit) -> float:
+    """Return what it adds to a row's score that it is of the day that a question names."""
+    return DAY_WEIGHT if unit.kind == "row" and _names_same_day(asked, unit) else 0.0
+
+
+def _is_of_other_day(asked: frozenset[Day], unit: Unit) -> bool:
+    """Return whether a row is of other days than the one that a question names."""
+    return bool(asked) and unit.kind == "row" and bool(find_days(unit.plain)) and not _names_same_day(asked, unit)
+
+
+def _names_same_day(asked: frozenset[Day], unit: Unit) -> bool:
+    return any(day.is_same(other) for day in asked for other in find_days(unit.plain))
 
 
 def _find_next(

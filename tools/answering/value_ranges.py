@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.tools.text.days import remove_days
 from argot.tools.text.quantities import find_quantities, find_units, normalize_number
 from argot.tools.text.words import NUMBER_WORDS, content_stems, fold_words, stem
 
@@ -79,7 +80,8 @@ class ValueRange:
 
 
 def find_asked_range(question: str) -> ValueRange | None:
-    """Return the number or range that a question names, if it is the only one and unambiguous."""
+    """Return the number or range that a question names, if it is the only one and unambiguous; a day is none."""
+    question = remove_days(question)
     found = list(_RANGE.finditer(question))
     if len(found) != 1 or any(word in NUMBER_WORDS for word in fold_words(question)):
         return None
@@ -118,7 +120,7 @@ def _find_band(text: str) -> ValueRange | None:
 
 
 def has_number(question: str) -> bool:
-    return _RANGE.search(question) is not None
+    return _RANGE.search(remove_days(question)) is not None
 
 
 def has_bounds(cells: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from argot.corpus.readers.metadata_lines import is_metadata_line, read_label, split_metadata_line
+from argot.days import Day, find_days
 from argot.protocols import PassageReader, PassageReading
 from argot.tools.answering.quoted_question import QuotedQuestion
 from argot.tools.answering.quoting import (
@@ -33,7 +34,6 @@ from argot.tools.answering.unit_completion import (
 )
 from argot.tools.answering.value_ranges import ValueRange, excludes_range, find_asked_range, find_other_bands
 from argot.tools.reading.passage_readings import read_best_wordings, to_log_odds
-from argot.tools.text.days import Day, find_days
 from argot.types import Hit, Passage
 
 # Chosen on the train split of `lay_train` (bench/laboratory/answers.md).

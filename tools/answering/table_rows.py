@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from argot.days import find_days
 from argot.tools.answering.extreme_rows import find_extreme_rows
 from argot.tools.answering.numbered_names import find_numbered_names, read_numbered_name
 from argot.tools.answering.quoting import MAX_STEPS, Unit, split_cells
 from argot.tools.answering.value_ranges import find_asked_range, find_places_in_range, has_bounds, has_number
-from argot.tools.text.days import find_days
 
 _SEPARATOR = re.compile(r"\s*(?:[,;/()]|\band\b|\bor\b)\s*")
 _MAX_PART_WORDS = 3

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
-from argot.tools.text.days import remove_days
+from argot.days import remove_days
 from argot.tools.text.quantities import find_quantities, find_units, normalize_number
 from argot.tools.text.words import NUMBER_WORDS, content_stems, fold_words, stem
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argot.days import spell_out_days
 from argot.tools.answering.quoting import read_units
-from argot.tools.text.days import spell_out_days
 from argot.types import Passage
 
 if TYPE_CHECKING:

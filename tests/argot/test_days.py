@@ -2,8 +2,8 @@
 
 import pytest
 
+from argot.days import Day, find_days, remove_days, spell_out_days
 from argot.tools.answering.value_ranges import find_asked_range
-from argot.tools.text.days import Day, find_days, remove_days, spell_out_days
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,7 @@ from argot.tools.text.days import Day, find_days, remove_days, spell_out_days
         ("saturday 17 may", {Day(5, 17, "")}),
         ("May 17th, 2025", {Day(5, 17, "2025")}),
         ("the 3rd of June", {Day(6, 3, "")}),
+        ("am 17. Mai 2025, le 17 mai, el 17 de mayo", {Day(5, 17, "2025"), Day(5, 17, "")}),
         ("version 2.5.2025.1, part 2025-05-17-b, may come", set()),
     ],
 )

@@ -1,4 +1,6 @@
-"""Days that a text names, whichever way it writes them: "17 May", "May 17th, 2025", "2025-05-17", "17.05.2025"."""
+"""Days that a text names, whichever way it writes them: "17 May", "May 17th, 2025", "17. Mai", "2025-05-17",
+"17.05.2025".
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,14 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from argot.tools.text.quantities import MONTH_NAMES
+from argot.languages.language_data import ENGLISH, LISTED_LANGUAGES, read_language_file
 
-_MONTHS = {spelling: number for number, name in enumerate(MONTH_NAMES, start=1) for spelling in (name, name[:3])}
+_ENGLISH_MONTHS: list[str] = read_language_file(ENGLISH)["months"].split()
+_MONTHS = {name[:3]: number for number, name in enumerate(_ENGLISH_MONTHS, start=1)} | {
+    name: number
+    for code in LISTED_LANGUAGES
+    for number, name in enumerate(read_language_file(code)["months"].split(), start=1)
+}
 _NAME = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _IN_NUMBERS = (
@@ -17,7 +24,7 @@ _IN_NUMBERS = (
 )
 _IN_WORDS = (
     re.compile(
-        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? (?P<name>{_NAME})\b\.?(?:,? {_YEAR})?", re.IGNORECASE
+        rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of| de)? (?P<name>{_NAME})\b\.?(?:,? {_YEAR})?", re.IGNORECASE
     ),
     re.compile(rf"\b(?P<name>{_NAME})\.? (?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? {_YEAR})?", re.IGNORECASE),
 )
@@ -50,6 +57,11 @@ def _read_month(found: re.Match[str]) -> int:
     return _MONTHS[named["name"].lower()] if named.get("name") else int(named["month"])
 
 
+def name_month(day: Day) -> str:
+    """Return the English name of a day's month: "May"."""
+    return _ENGLISH_MONTHS[day.month - 1].title()
+
+
 def remove_days(text: str) -> str:
     """Return the text without its days, whose numbers are no amounts."""
     for pattern in (*_IN_NUMBERS, *_IN_WORDS):
@@ -65,4 +77,5 @@ def spell_out_days(text: str) -> str:
 
 
 def _spell_out(found: re.Match[str]) -> str:
-    return f"{int(found['day'])} {MONTH_NAMES[int(found['month']) - 1].title()} {found['year']}"
+    day = Day(int(found["month"]), int(found["day"]), found["year"])
+    return f"{day.day} {name_month(day)} {day.year}"

@@ -32,7 +32,13 @@ from argot.tools.answering.unit_completion import (
     is_list_wanted,
     is_repeating,
 )
-from argot.tools.answering.value_ranges import ValueRange, excludes_range, find_asked_range, find_other_bands
+from argot.tools.answering.value_ranges import (
+    ValueRange,
+    excludes_range,
+    find_asked_range,
+    find_other_bands,
+    names_band,
+)
 from argot.tools.reading.passage_readings import read_best_wordings, to_log_odds
 from argot.types import Hit, Passage
 
@@ -167,7 +173,8 @@ def _gives_value(question: QuotedQuestion, unit: Unit) -> bool:
 
 def _list_quotable(question: QuotedQuestion, text: str, asked: ValueRange | None) -> list[Unit]:
     """Return the units that may answer by themselves: no headings, no instructions to whoever answers, no items of a
-    list of amounts about others than the one asked for, and no line about the document itself unless it is asked for.
+    list, or sentences of a paragraph, about other amounts than the one asked for, and no line about the document itself
+    unless it is asked for.
     """
     units = read_units(text)
     silent = find_ordering_units(text) | _find_other_items(asked, units) | _find_metadata(question, units)
@@ -186,7 +193,22 @@ def _find_other_items(asked: ValueRange | None, units: Sequence[Unit]) -> set[in
     if asked is None:
         return set()
     lists = [run for run in find_runs(units) if run[0].kind == "item"]
-    return {run[place].number for run in lists for place in find_other_bands(asked, [one.plain for one in run])}
+    runs = [*lists, *_find_band_sentences(units)]
+    return {run[place].number for run in runs for place in find_other_bands(asked, [one.plain for one in run])}
+
+
+def _find_band_sentences(units: Sequence[Unit]) -> Iterator[list[Unit]]:
+    """Yield the consecutive sentences of a paragraph that name a range each: "Up to 5 mm: run. Above 5 mm: stop."."""
+    run: list[Unit] = []
+    for unit in units:
+        follows = unit.kind == "prose" and names_band(unit.plain)
+        if run and (unit.apart or not follows):
+            yield run
+            run = []
+        if follows:
+            run.append(unit)
+    if run:
+        yield run
 
 
 def quote_units(question: QuotedQuestion, hits: Sequence[Hit], chosen: Sequence[ChosenUnit]) -> list[str]:

@@ -17,8 +17,9 @@ from argot.tools.answering.extreme_rows import find_extreme_rows
 from argot.tools.answering.numbered_names import find_numbered_names, read_numbered_name
 from argot.tools.answering.quoting import MAX_STEPS, Unit, split_cells
 from argot.tools.answering.value_ranges import find_asked_range, find_places_in_range, has_bounds, has_number
+from argot.tools.text.words import content_stems
 
-_SEPARATOR = re.compile(r"\s*(?:[,;/()]|\band\b|\bor\b)\s*")
+_SEPARATOR = re.compile(r"\s*(?:[,;/()]|\s[-–—]\s|\band\b|\bor\b)\s*")
 _MAX_PART_WORDS = 3
 """Words of one of several names in a cell: "New York, Chicago"."""
 MAX_CHARS = 1_500
@@ -137,11 +138,14 @@ def _is_named(question: Question, row: Unit) -> bool:
 
 
 def _list_names(cell: str) -> Iterator[str]:
-    """Yield a cell, and the short names that it lists: "USA (New York, Chicago)"."""
+    """Yield a cell, and the short names that it lists: "USA (New York, Chicago)". Of a remark only names of several
+    words count: "Easter Sunday - first cabin at 05:40 with the early machinist".
+    """
     yield cell
     parts = list(filter(None, _SEPARATOR.split(cell)))
-    if len(parts) > 1 and all(len(part.split()) <= _MAX_PART_WORDS for part in parts):
-        yield from parts
+    short = [part for part in parts if len(part.split()) <= _MAX_PART_WORDS]
+    if len(parts) > 1:
+        yield from short if len(short) == len(parts) else (part for part in short if len(content_stems(part)) > 1)
 
 
 def _select_fullest(question: Question, rows: Sequence[Unit]) -> list[Unit]:

@@ -113,6 +113,11 @@ def find_other_bands(asked: ValueRange | None, items: Sequence[str]) -> set[int]
     return others if is_ladder and len(others) < len(known) else set()
 
 
+def names_band(text: str) -> bool:
+    """Return whether a text names exactly one range with an open or another end."""
+    return _find_band(text) is not None
+
+
 def _find_band(text: str) -> ValueRange | None:
     """Return the only range with an open or another end that a text names; it may name single numbers besides."""
     ranges = [one for found in _RANGE.finditer(text) if (one := _read_range(found)) and one.is_bound]

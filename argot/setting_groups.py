@@ -162,6 +162,12 @@ class WebSettings(_Group):
     connections_per_address: int = Field(
         256, ge=0, le=60_000, description="connections from one address, except a trusted proxy's; 0: unlimited"
     )
+    mcp_origins: SeveralValues = Field(
+        "",
+        max_length=8000,
+        description="the sites whose pages may ask /mcp as assistants do, with a key or access token, as https://HOST, "
+        "between commas; empty: none",
+    )
     share_conversations: bool = Field(
         True, description="people may share conversations by links that other signed-in people open; off: no link works"
     )

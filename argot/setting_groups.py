@@ -233,6 +233,9 @@ class OidcSettings(_Group, alias_generator="oidc_{}".format):
     scopes: str = Field(
         "", max_length=1000, description="what is asked of it, between blanks; empty: what is needed and it offers"
     )
+    prompt: Literal["", "consent", "login", "select_account"] = Field(
+        "", description="what it is to ask people at each sign-in ('prompt'); empty: what it deems necessary"
+    )
     name_claim: str = Field(
         "preferred_username", min_length=1, max_length=200, description="the claim with the name of a new person"
     )

@@ -169,9 +169,10 @@ class AccessTokens:
 
         claims: dict[str, Any] = {}
         if text.count(".") != _JWT_DOTS:
-            refusal = AccessRefusal(401, OPAQUE.format(self._audience))
-            logger.warning("an assistant could not sign in: %s", refusal)
-            raise refusal
+            # Anybody may send one: in the log it is of a kind of its own (`logs.py`: `MALFORMED`).
+            opaque = AccessRefusal(401, OPAQUE.format(self._audience))
+            logger.warning("an assistant sent no signed JWT: %s", opaque)
+            raise opaque
         try:
             token = await self._provider.verify_signature(text, RETRY_SECONDS)
             claims = token.claims

@@ -566,7 +566,7 @@ async def test_the_log_says_why_a_token_of_the_provider_is_refused(
     await resource.enter(nonce="n")
     await resource.enter(preferred_username=None)
     await resource.send("opaque-token")
-    audience, kind, name, opaque = [one for one in caplog.messages if one.startswith("an assistant could not sign in")]
+    audience, kind, name, opaque = [one for one in caplog.messages if one.startswith("an assistant")]
     assert "InvalidClaimError: aud" in audience and audience.endswith(f"has to be for '{RESOURCE}'.")
     assert "is for ['account', 'x\\nx" in audience and "\n" not in audience and len(audience) < 500
     assert "of another kind" in kind and "does not have your name ('preferred_username')" in name

@@ -25,12 +25,12 @@ from argot.languages.question_words import is_verdict
 from argot.protocols import Scorer
 from argot.question_threads import call_in_thread
 from argot.tools.answering.citation_marks import CUT_SHORT
-from argot.tools.answering.citations import join_source_text
+from argot.tools.answering.citations import join_cited_text, join_source_text
 from argot.tools.answering.cited_support import find_claim_objection, weigh_cited
 from argot.tools.answering.embedded_instructions import keep_support
 from argot.tools.answering.foreign_denial import denies_by_question, is_opposed_across
 from argot.tools.answering.objections import is_soft
-from argot.tools.answering.premises import remove_asked_amounts
+from argot.tools.answering.premises import remove_asked_amounts, remove_conclusions
 from argot.tools.answering.translated_claims import is_translated, may_be_translation
 from argot.tools.llm.judge import match_by_model
 from argot.tools.retrieval.claim_support import score_claim
@@ -183,7 +183,7 @@ def _find_chances(
     if is_verdict(sentence):
         return dict.fromkeys(named, 0.0)
     places = list(named) or list(range(len(hits)))
-    texts = [join_source_text(hits[place].passage) for place in places]
+    texts = [join_cited_text(hits[place]) for place in places]
     if named:
         objection = weigh_cited(sentence, texts, asked).objection
         possible = is_soft(objection) or _is_put_otherwise(objection, texts, run.scorer)
@@ -205,9 +205,15 @@ def _find_chances(
 def _find_chances_without_amounts(
     sentence: str, named: tuple[int, ...], hits: Sequence[Hit], run: RunContext, asked: str
 ) -> dict[int, float]:
-    """Return the chances of a sentence that cites passages, without the numbers that it repeats from the question."""
-    bare = remove_asked_amounts(sentence, "\n\n".join(join_source_text(hits[place].passage) for place in named), asked)
-    return _find_chances(bare, named, hits, run, asked) if named and bare != sentence else {}
+    """Return the chances of a sentence that cites passages, without the numbers that it repeats from the question, or
+    without what it concludes for the asker's case.
+    """
+    source = "\n\n".join(join_cited_text(hits[place]) for place in named)
+    for remove in (remove_asked_amounts, remove_conclusions) if named else ():
+        bare = remove(sentence, source, asked)
+        if bare != sentence and (chances := _find_chances(bare, named, hits, run, asked)):
+            return chances
+    return {}
 
 
 def _is_put_otherwise(objection: str, texts: Sequence[str], scorer: Scorer) -> bool:

@@ -11,7 +11,7 @@ from argot.graph.state import CitationRecord, SentenceRecord
 from argot.graph.table_cells import expand_rows, read_named
 from argot.languages.question_words import is_verdict
 from argot.tools.answering.citation_marks import CUT_SHORT, strip_marks
-from argot.tools.answering.citations import join_source_text, locate
+from argot.tools.answering.citations import join_cited_text, join_source_text, locate
 from argot.tools.answering.citations import match_references as matched
 from argot.tools.answering.cited_support import weigh_cited
 from argot.tools.answering.counting import read_entry_count
@@ -138,7 +138,7 @@ def _cite_named(
     for index, (sentence, places) in enumerate(zip(sentences, named, strict=True)):
         if not places:
             continue
-        weighed = weigh_cited(sentence["text"], [join_source_text(hits[place].passage) for place in places], asked)
+        weighed = weigh_cited(sentence["text"], [join_cited_text(hits[place]) for place in places], asked)
         if not weighed.objection and weighed.share >= run.profile.reference_threshold:
             for place in weighed.places:
                 cite(sentence, hits[places[place]], weighed.share)

@@ -6,11 +6,27 @@ from argot.tools.answering.cited_support import find_claim_objection, weigh_cite
 from argot.tools.answering.lead_ins import is_lead_in
 from argot.tools.answering.missing_answers import is_missing_answer
 from argot.tools.answering.named_sources import find_named_sources, share_named_sources
+from argot.tools.answering.premises import remove_conclusions
 from argot.tools.answering.statement_parts import split_statement
 
 GATE = "Open the gate with the blue card or the key of the porter. The red card does not open it."
 YARD = "The yard behind the gate is the depot of the trams. Trams older than 40 years are kept in Hall 3."
 HOLIDAY = "Your final shift cannot be a bank holiday. Hand in your badge two weeks before."
+LINERS = "Wheel liners: new 30 mm, order at 22 mm, change at 18 mm."
+RUNS = "The first run is at 08:00. Be in the control room 110 minutes before."
+STAGES = (
+    "| Stage | What | Start no later than (after a stop) |\n|---|---|---|\n| A | Diesel | 15 min |\n"
+    "| B | Rescue cabin | 30 min |"
+)
+DATES = "| Food | Give out up to … after the date |\n|---|---|\n| Crisps | 1 month |\n| Biscuits | 6 months |"
+MINDERS = "**Can somebody under 18 be a minder?**\nNo. From 16 you may work at the lockers."
+VAN = "Leave with at least 50 %, for the hill round (Thursdays) 80 %."
+ICE = "Nothing runs below -25 °C. Ice thicker than 5 mm: the line is closed."
+FETE = "| date | what |\n|---|---|\n| 2025-06-14 | Fete |\n| 2025-06-21 | Meeting |"
+SPLASH = "Splash in the eye: eye wash for at least 15 minutes. Splash on skin: shower, 10 minutes."
+GROUPS = "Visitors come in groups of 8 persons."
+SWABS = "| RLU | Meaning |\n|---|---|\n| 0–150 | clean |\n| 151–300 | borderline: rinse and swab again |"
+PLOTS = "A half plot costs £30 a year. The water charge is £9. A result under 350 is good. Over 350: block the batch."
 TEAMS = "- Team Oak: a report is due each month.\n- Team Elm: a report is NOT due each month, but a call is."
 
 
@@ -41,10 +57,63 @@ def test_passages_together_do_not_hide_what_one_of_them_contradicts() -> None:
         ("Trams in Hall 3 are older than 40 years.", YARD, "Which trams are in Hall 3?", False),
         ("Trams in Hall 3 are older than 40 years if the director agrees.", YARD, "Which trams are in Hall 3?", True),
         ("If you lost the key, use the blue card.", GATE, "What if I lost the key?", False),
+        ("But 20 mm is below the 22 mm at which liners are ordered.", LINERS, "Liner at 20 mm. Change it?", False),
+        ("But 24 mm is below the 22 mm at which liners are ordered.", LINERS, "Liner at 24 mm. Change it?", True),
+        ("Liners are changed at 20 mm.", LINERS, "Liner at 20 mm. Change it?", True),
+        ("Be there at 06:10, since the first run is at 08:00 and you come 110 minutes before.", RUNS, "When?", False),
+        ("Be there at 06:20, since the first run is at 08:00 and you come 110 minutes before.", RUNS, "When?", True),
+        ("Stage B, the rescue cabin, starts no later than 30 min after a stop.", STAGES, "When?", False),
+        ("Crisps are given out up to 1 month after the date, biscuits up to 6 months.", DATES, "How long?", False),
+        ("Crisps are given out at least 1 month after the date.", DATES, "How long?", True),
+        ("Nobody under 18 can be a minder.", MINDERS, "Is 16 enough?", False),
+        ("Somebody under 18 can be a minder.", MINDERS, "Is 16 enough?", True),
+        ("80 % for the hill round on Thursdays.", VAN, "How full for Thursday?", False),
+        ("The line closes at more than 5 mm of ice.", ICE, "When is it closed?", False),
+        ("On Saturday 14 June 2025 there is the fete.", FETE, "What is on?", False),
+        ("On Sunday 14 June 2025 there is the fete.", FETE, "What is on?", True),
+        ("Rinse your eye for at least 15 minutes.", SPLASH, "Lye in my eye?", False),
+        ("At most 9 persons per group.", GROUPS, "How many in one group at most?", True),
+        ("No, not yet: 151–300 is borderline.", SWABS, "Can we start?", False),
+        ("Below minus 25 °C nothing runs.", ICE, "How cold?", False),
+        ("Below 25 °C nothing runs.", ICE, "How cold?", True),
     ],
 )
 def test_only_a_claim_of_the_sentence_is_objected_to(said: str, text: str, asked: str, objects: bool) -> None:
     assert bool(find_claim_objection(said, text, asked)) is objects
+
+
+def test_the_limit_that_is_asked_for_may_be_put_otherwise() -> None:
+    said = "At most 8 persons per group."
+    assert find_claim_objection(said, GROUPS, "How many in one group at most?") == "scope 'at most'"
+    assert find_claim_objection(said, GROUPS, "How do visitors come?") == "scope 'at most' of 8"
+
+
+@pytest.mark.parametrize(
+    ("said", "asked", "left"),
+    [
+        (
+            "You pay £39 a year: £30 rent plus £9 for water.",
+            "What do I pay?",
+            "You pay   a year: £30 rent plus £9 for water.",
+        ),
+        ("The water is £22 cheaper than the rent of £30 and not £9.", "By how much?", None),
+        (
+            "A result under 350 is good, so at 220 it may leave.",
+            "It came out at 220, may it leave?",
+            "A result under 350 is good",
+        ),
+        (
+            "A result under 350 is good, so at 230 it may leave.",
+            "It came out at 220, may it leave?",
+            "A result under 350 is good, so at   it may leave.",
+        ),
+        ("If it is yours: a half plot costs £30 a year.", "What does it cost?", "a half plot costs £30 a year."),
+        ("A half plot costs £31 a year.", "What does it cost?", None),
+        ("So 220 it is.", "Is it 220?", None),
+    ],
+)
+def test_only_what_is_concluded_for_the_asker_is_left_to_the_model(said: str, asked: str, left: str | None) -> None:
+    assert remove_conclusions(said, PLOTS, asked) == (said if left is None else left)
 
 
 # -- the sources that a draft names ------------------------------------------------------------------------------------

@@ -24,12 +24,13 @@ _WORDED = re.compile(
 _BEARING = {
     "at least": (
         r"[>≥+]|\b(?:least|more|over|above|minimum|min|exceed\w*|greater|larger|longer|higher|beyond|starting|upwards"
-        r"|reach\w*|threshold|past|older|wider|not within)\b(?!-)",
+        r"|reach\w*|threshold|past|older|wider|thicker|heavier|taller|deeper|warmer|hotter|colder|not within)\b(?!-)",
         "from after once",
     ),
     "at most": (
         r"[<≤]|\b(?:most|less|under|below|maximum|max|up to|fewer|shorter|lower|smaller|limit\w*|caps?|capped|ceiling"
-        r"|within|exceed\w*|slower|faster|highest|(?-i:may)|can|no (?:more|longer|higher|later))\b(?!-)",
+        r"|within|exceed\w*|slower|faster|highest|longest|largest|greatest|thinner|lighter|narrower|younger|colder"
+        r"|(?-i:may)|can|no (?:more|longer|higher|later))\b(?!-)",
         "until by before to",
     ),
 }
@@ -63,6 +64,9 @@ def find_bound_objection(said: str, nearest: str, source: str) -> str:
     """
     for bound in _find_bounds(said):
         places = _find_places(bound.number, source)
+        # A row's column may give the bound: "Give out up to ...", "6 months".
+        if places and "|" in nearest and _find_places(bound.number, nearest):
+            places = (*places, _Place(nearest, ""))
         if not any(_is_bound_at(bound.name, place) for place in places or (_Place(nearest, ""),)):
             # "If it is off by more than 1 mm" for "must stay within 1 mm": the other side of the same limit.
             turned = bound.conditional and any(_is_bound_at(_OTHER[bound.name], place) for place in places)
@@ -71,6 +75,16 @@ def find_bound_objection(said: str, nearest: str, source: str) -> str:
             named = "" if turned or frequent or not places else f" of {bound.number}"
             return f"scope '{bound.name}'{named}"
     return ""
+
+
+def has_other_side(said: str, source: str) -> bool:
+    """Return whether the source bounds a number of the sentence from both sides: "up to 10 cm carry on, more than 10 cm
+    stop".
+    """
+    return any(
+        all(any(_is_bound_at(name, place) for place in _find_places(bound.number, source)) for name in _OTHER)
+        for bound in _find_bounds(said)
+    )
 
 
 @lru_cache(maxsize=8_000)

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from argot.document_status import is_ended
 from argot.protocols import Scorer
 from argot.tools.answering.objections import find_objection
 from argot.tools.answering.support import support
 from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.sentences import split_units
-from argot.types import MatchedSegment, Passage
+from argot.types import Hit, MatchedSegment, Passage
 
 MAX_SEGMENT_SENTENCES = 8
 """Maximum sentences of a segment. It bounds the work of `sum`; a longer run of one passage becomes two segments on that
@@ -25,6 +26,9 @@ passage."""
 
 CHANGE_COST = 0.05
 """The cost of another segment in `sum`, in sentence scores; it makes two sentences on one passage one segment."""
+
+_ENDED = "This is an old version: it is archived, withdrawn, superseded, outdated and no longer in force."
+"""What a sentence may say of a document with any of these statuses."""
 
 
 class _Match(NamedTuple):
@@ -58,6 +62,16 @@ def match_references(
 def join_source_text(passage: Passage) -> str:
     """Return the text of a passage that may support a sentence: its headings, columns and its own text."""
     return f"{passage.heading}\n\n{passage.with_columns}" if passage.heading else passage.with_columns
+
+
+def join_cited_text(hit: Hit) -> str:
+    """Return the text that may support a sentence that cites a passage: of an archived or withdrawn document also that
+    it is no longer in force, which the prompt says of it.
+    """
+    text = join_source_text(hit.passage)
+    # Its name or date may have the year by which the sentence calls it.
+    name = f"{hit.document.name} {hit.document.date or ''}"
+    return f"{text}\n\n{_ENDED} {name}" if is_ended(hit.document) else text
 
 
 def _is_unopposed(sentences: Sequence[str], text: str, segment: MatchedSegment) -> bool:

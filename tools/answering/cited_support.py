@@ -6,6 +6,7 @@ has all of it, and none contradicts it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -13,7 +14,15 @@ from argot.tools.answering.objections import find_objection, is_soft
 from argot.tools.answering.premises import is_denied_answer, remove_premise
 from argot.tools.answering.statement_parts import split_statement
 from argot.tools.answering.support import find_statement_stems, read_visible, strip_links, strip_spelt_out, support
+from argot.tools.text.totals import strip_true_comparisons, strip_true_weekdays
 
+_AT_MOST = "scope 'at most'"
+_LIMIT = re.compile(
+    r"\bat (?:the )?most\b|\b(?:max\w*|limit\w*|longest|highest)\b"
+    r"|\bhow (?:long|many|much|far|heavy|old|late|big|large|high|fast)\b.*\b(?:can|may|allowed)\b",
+    re.IGNORECASE,
+)
+"""Question for a limit: "how long can it run?" is answered by "at most 7 hours" for the passage's "7 hours"."""
 _MAX_PREMISES = 3  # words of the question that are removed from one sentence, one objection each
 
 
@@ -56,9 +65,9 @@ def find_claim_objection(sentence: str, text: str, asked: str) -> str:
     """Return the objection of `find_objection` that is left after what the sentence only repeats from the question is
     removed.
     """
-    sentence = strip_spelt_out(sentence, text)
+    sentence = strip_true_weekdays(strip_true_comparisons(strip_spelt_out(sentence, text), asked), text)
     said, source = read_visible(strip_links(sentence, text)), read_visible(text)
-    reason = find_objection(sentence, text)
+    reason = _find_objection(sentence, text, asked)
     if is_soft(reason) and is_denied_answer(said, source, asked):
         return "negation"
     for _ in range(_MAX_PREMISES):
@@ -68,5 +77,10 @@ def find_claim_objection(sentence: str, text: str, asked: str) -> str:
         said, source = remove_premise(reason, said, source, asked)
         if (said, source) == before:
             return reason
-        reason = find_objection(said, source)
+        reason = _find_objection(said, source, asked)
     return reason
+
+
+def _find_objection(sentence: str, text: str, asked: str) -> str:
+    reason = find_objection(sentence, text)
+    return _AT_MOST if reason.startswith(_AT_MOST) and _LIMIT.search(asked) else reason

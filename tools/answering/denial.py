@@ -56,8 +56,8 @@ _DENIAL = re.compile(
 
 CLAUSE = re.compile(
     r"[,;:.!?](?=\s)|\s[-–—|]\s"
-    r"|\s(?:and|but|or|which|who|whom|whose|because|while|whereas|although|though|so that|unless|except|since|if|when)"
-    r"\s"
+    r"|\s(?:(?:and|or)(?![^()]{0,60}\))|but|which|who|whom|whose|because|while|whereas|although|though|so that|unless"
+    r"|except|since|if|when)\s"
 )
 
 

@@ -38,6 +38,8 @@ _WORD = re.compile(r"[^\W_][\w'’-]*")
 _MIN_SAME = 4  # words in the same order by which a sentence repeats one of its source
 _MIN_SAME_SHARE = 0.7  # of its words
 
+_VERB_FIRST = re.compile(r"\W*\w+ (?:your|the|an?|it|them|this|these|those|its|their|each|all|both)\b", re.IGNORECASE)
+
 
 def find_missing_name(said: str, source: str) -> str:
     """Return a name of the sentence that the source lacks; empty if there is none."""
@@ -47,7 +49,7 @@ def find_missing_name(said: str, source: str) -> str:
         names = [name[0].casefold() for name in run]
         known = [name for name in names if name in there or stem(name) in there or is_joined(name, said, source)]
         is_first = run[0].start() == 0 and marked.isdisjoint(name.start() for name in run)
-        if len(known) == len(names) or (is_first and _may_begin(names, known)):
+        if len(known) == len(names) or (is_first and _may_begin(names, known, said)):
             continue
         if known and not any(_has_another_name_beside(name, names, source) for name in known):
             continue  # the source gives only a part of the name
@@ -171,8 +173,12 @@ def _group_runs(named: list[re.Match[str]]) -> list[list[re.Match[str]]]:
     return runs
 
 
-def _may_begin(names: list[str], known: list[str]) -> bool:
-    """Return whether the first word, which is English, may be capitalised only because it begins the sentence."""
+def _may_begin(names: list[str], known: list[str], said: str) -> bool:
+    """Return whether the first word, which is English, may be capitalised only because it begins the sentence: the verb
+    of "Rinse your eye", the noun of "Refilling takes 2 days".
+    """
+    if len(names) == 1 and (_VERB_FIRST.match(said) or names[0].endswith("ing")):
+        return True
     first = is_common_word if len(names) == 1 else is_ordinary_word
     return first(names[0]) and set(names[1:]) <= set(known)
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.languages.language_data import ENGLISH
 from argot.languages.question_words import join_verdicts
-from argot.tools.answering.bounds import find_bound_objection
+from argot.tools.answering.bounds import find_bound_objection, has_other_side
 from argot.tools.answering.denial import (
     CLAUSE,
     NEGATION,
@@ -51,13 +51,14 @@ from argot.tools.text.quantities import (
     find_other_rate,
     is_rate,
 )
-from argot.tools.text.totals import strip_counts, strip_totals
+from argot.tools.text.totals import strip_counts, strip_reckoned_hours, strip_totals
 from argot.tools.text.units import is_unit
 from argot.tools.text.words import NUMBER_WORDS, find_identifiers, fold_words, stem
 
 _VERDICT = re.compile(
     rf"^(?:{join_verdicts()}"
-    r"|not (?P<manner>necessarily|at once|always|quite|yet|directly|immediately|exactly|entirely|by default)"
+    r"|not (?P<manner>necessarily|at once|always|quite|yet|directly|immediately|exactly|entirely|by default"
+    r"|automatically)"
     # "Two: projects may have two channels": compared as a number by itself
     rf"|(?P<number>\d[\d.,]*|{'|'.join(NUMBER_WORDS)})(?: [\w-]+)?(?=:))\b[,.:;]\s+",
     re.IGNORECASE,
@@ -91,6 +92,8 @@ _MIN_BEGINNING = 5  # letters that two words for the same may begin with
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
 """Stems of an answer's remarks about itself, which no passage has to support."""
 _OTHER_NOUN = "noun of "
+_ONLY = "scope 'only'"
+_STRESSED = "scope 'only' as a stress"
 _OPPOSITE = "against its opposite"
 _MIN_ELSEWHERE_STEMS = 3  # stems that another unit about the same shares with the sentence
 _MIN_ELSEWHERE_SHARE = 0.5  # of those that the nearest unit shares
@@ -124,9 +127,12 @@ def is_soft(reason: str) -> bool:
     """Return whether a reason is empty, or names only a word that a passage may express otherwise: one of scope ("at
     most", "all"), or the noun behind a number that the passage has.
 
-    "Only", "except" and "unless" are not among these: added to a true sentence they make it false.
+    "Only", "except" and "unless" are not among these: added to a true sentence they make it false. An "only" that may
+    be a mere stress is.
     """
-    return not reason or reason.startswith(_OTHER_NOUN) or reason.removeprefix("scope ") in _PUT_OTHERWISE
+    return (
+        reason in ("", _STRESSED) or reason.startswith(_OTHER_NOUN) or reason.removeprefix("scope ") in _PUT_OTHERWISE
+    )
 
 
 def is_contradiction(reason: str) -> bool:
@@ -140,7 +146,7 @@ def find_missing(said: str, source: str) -> str:
     """Return a number, identifier or name that the source does not contain, as `find_objection`; both as people read
     them.
     """
-    if number := find_missing_quantity(strip_totals(said), source):
+    if number := find_missing_quantity(strip_reckoned_hours(strip_totals(said)), source):
         return f"number {number}"
     if counted := find_other_noun(said, source):
         return f"{_OTHER_NOUN}{counted}"
@@ -154,7 +160,8 @@ def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     """Yield all reasons, including empty ones; the quickest checks come first."""
     yield find_missing(strip_counts(_strip_linked_sites(said, passage), passage), source)
     statement = _strip_verdict(_strip_unlisted(said, source), passage)
-    yield _find_opposed(statement, passage, source)
+    opposed = _find_opposed(statement, passage, source)
+    yield _STRESSED if opposed == _ONLY and _is_stressed(statement, source) else opposed
     yield "negation" if _has_denial(statement, passage) else ""
     word = find_opposed_clause(statement, passage)
     yield f"'{word}' against its opposite" if word else ""
@@ -164,6 +171,15 @@ def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     yield f"{things} exchanged" if things else ""
     words = find_replaced(statement, passage)
     yield f"'{words}'" if words else ""
+
+
+def _is_stressed(statement: str, source: str) -> bool:
+    """Return whether an "only" may stress a statement without narrowing it: it stands within ("The run at 07:30 is only
+    from June on"), or before one of the source's two sides of a bound ("Only up to 10 cm you carry on").
+
+    "Only managers may open it" narrows.
+    """
+    return statement[:5].casefold() != "only " or has_other_side(statement, source)
 
 
 def _strip_unlisted(said: str, source: str) -> str:
@@ -183,6 +199,8 @@ def _strip_verdict(said: str, passage: str) -> str:
     if not found:
         return said
     statement = said[found.end() :]
+    if _VERDICT.match(statement):  # "No, not yet: ..."
+        return _strip_verdict(statement, passage)
     claim = found["number"] or found["manner"]
     if not claim or claim.casefold() not in passage.casefold():
         return statement
@@ -225,7 +243,7 @@ def _find_opposed(statement: str, passage: str, source: str) -> str:
     if len(parts) == 1:
         return opposed
     # "Only managers ..." is said of the whole sentence, unless the passage says so of these managers elsewhere.
-    if opposed == "scope 'only'" and statement[:5].casefold() == "only ":
+    if opposed == _ONLY and statement[:5].casefold() == "only ":
         subject = find_statement_stems(parts[0])
         return _find_opposed_part(parts[0], passage, source) if len(subject) >= _MIN_PART_STEMS else opposed
     # "Bake for 24 hours; at most twice": the passage may have two sentences, each similar to one part only

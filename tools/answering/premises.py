@@ -16,7 +16,8 @@ from argot.tools.answering.denial import NEGATION, find_denied_stems, is_negated
 from argot.tools.answering.foreign_denial import denies_by_question, identify_shared_language
 from argot.tools.answering.missing_names import has_other_name
 from argot.tools.answering.support import find_nearest_unit, find_statement_stems
-from argot.tools.text.quantities import MONTH_NAMES, WEEKDAY_NAMES, find_quantities
+from argot.tools.text.quantities import MONTH_NAMES, WEEKDAY_NAMES, find_quantities, find_rates
+from argot.tools.text.totals import is_reckoned, strip_reckoned_hours
 from argot.tools.text.words import NUMBER_WORDS, stem
 
 _OPENING = re.compile(
@@ -31,11 +32,25 @@ _EXAMPLE = re.compile(
     r"(?:(?! (?:and|but|because|while|which|who|if|when|unless|except)\b)[^,;:()])*\)?",
     re.IGNORECASE,
 )
+_NUMBER = re.compile(r"(?<![\w:.,])[£$€]?\d[\d.,]*\d(?!:\d)|(?<![\w:.,])[£$€]?\d(?!\d|[:.,]\d)")
+_MIN_REST_STEMS = 2  # stems; less says nothing that could be checked
 _FEW = {number: word for word, number in NUMBER_WORDS.items() if word in ("two", "three", "four")}
 
 
+_VERBS = ("may", "march")  # months only with a capital
 _AMOUNT = re.compile(
-    rf"\b(?:\d[\d.,]*\d|\d|{'|'.join(NUMBER_WORDS)})(?:st|nd|rd|th)?\b|\b(?:{'|'.join(WEEKDAY_NAMES + MONTH_NAMES)})\b",
+    # Not a part of "14:00".
+    rf"(?:\bno\.? ?)?(?<![\d:.,])\b(?P<number>\d[\d.,]*\d|\d|{'|'.join(NUMBER_WORDS)})(?:st|nd|rd|th)?\b(?!:\d)"
+    rf"|\b(?P<name>{'|'.join(one for one in WEEKDAY_NAMES + MONTH_NAMES if one not in _VERBS)}|(?-i:May|March))\b",
+    re.IGNORECASE,
+)
+_CONCLUSION = re.compile(
+    r",? (?:and )?(?:so|thus|therefore|hence|which means(?: that)?)\b(?:[^;:]|:(?=\d))*", re.IGNORECASE
+)
+_CASE = re.compile(r"^(?:if|when|in case)\b[^:;.]*:\s", re.IGNORECASE)
+_DERIVES = re.compile(
+    r"\b(?:so|thus|therefore|hence|makes?|comes? to|adds? up|plus|minus|times|doubled|trebled|tripled|halved|altogether"
+    r"|in total|that is|which is)\b|[×+=]",
     re.IGNORECASE,
 )
 
@@ -43,14 +58,50 @@ _AMOUNT = re.compile(
 def remove_asked_amounts(sentence: str, source: str, asked: str) -> str:
     """Return the sentence without the numbers and dates that it only repeats from the question.
 
-    It is unchanged if it confirms them ("Yes, ..."), or if the source's nearest sentence has a number that the sentence
-    lacks: another one may then stand in its place.
+    Unless the sentence has numbers of the source beside them, it is unchanged if it confirms them ("Yes, ..."), or if
+    the source's nearest sentence has a number that the sentence lacks: another one may then stand in its place.
     """
-    numbers = [{one for one, _ in find_quantities(text)} for text in (find_nearest_unit(sentence, source), sentence)]
-    if is_confirmation(sentence) or not numbers[0] <= numbers[1]:
+    known = {_read_amount(found) for found in _AMOUNT.finditer(asked)}
+    texts = (find_nearest_unit(sentence, source), strip_reckoned_hours(sentence), asked, source)
+    nearest, mine, theirs, sourced = ({one for one, _ in find_quantities(text)} for text in texts)
+    own = mine - theirs - known
+    if not (own and own <= sourced) and (is_confirmation(sentence) or not nearest <= mine):
         return sentence
-    known = {found[0].casefold() for found in _AMOUNT.finditer(asked)}
-    return _AMOUNT.sub(lambda found: " " if found[0].casefold() in known else found[0], sentence)
+    return _AMOUNT.sub(lambda found: " " if _read_amount(found) in known else found[0], sentence)
+
+
+def _read_amount(found: re.Match[str]) -> str:
+    return (found["number"] or found["name"]).casefold()
+
+
+def remove_conclusions(sentence: str, source: str, asked: str) -> str:
+    """Return the sentence without what it concludes for the asker's case, which no passage can contain: "so at 220 it
+    is not blocked" for a question about 220; without the case that it begins with: "If it is on your skin: ..."; and
+    without amounts that it derives from others: "£39: £30 plus £9".
+
+    It is unchanged if nothing is left that the source could bear out.
+    """
+    amounts = {_read_amount(found) for found in _AMOUNT.finditer(asked)}
+
+    def drop(found: re.Match[str]) -> str:
+        named = {_read_amount(one) for one in _AMOUNT.finditer(found[0])}
+        return "" if named & amounts else found[0]
+
+    rest = _CASE.sub("", _CONCLUSION.sub(drop, sentence), count=1)
+    stated = {one for one, _ in find_quantities(source)}
+    if stated & {one for one, _ in find_quantities(rest)}:
+        derives = _DERIVES.search(sentence) is not None
+        rest = _NUMBER.sub(
+            lambda found: (
+                found[0] if _is_stated(found[0], stated) or not (derives or is_reckoned(found[0], sentence)) else " "
+            ),
+            rest,
+        )
+    return rest if len(find_statement_stems(rest)) >= _MIN_REST_STEMS else sentence
+
+
+def _is_stated(amount: str, stated: set[str]) -> bool:
+    return {one for one, _ in find_quantities(amount)} <= stated
 
 
 def remove_premise(reason: str, said: str, source: str, asked: str) -> tuple[str, str]:
@@ -64,14 +115,17 @@ def remove_premise(reason: str, said: str, source: str, asked: str) -> tuple[str
         return said, NEGATION.sub(" ", source)
     if kind == "negation" and (language := identify_shared_language(said, source)) != ENGLISH:
         return said, strip_negations(source, language) if denies_by_question(said, asked) else source
-    if kind == "clause":
-        return _remove_condition(what.strip("'"), said, asked), source
-    if kind == "number":
-        number = what.split()[0]
-        said = _remove_example(number, _remove_opening(number, said, asked), source, asked)
-        return _remove_counted(what, said, source), source
-    if kind in ("name", "identifier"):
-        return _remove_name(what, said, source, asked), source
+    match kind:
+        case "clause":
+            said = _remove_condition(what.strip("'"), said, asked)
+        case "number":
+            number = what.split()[0]
+            said = _remove_example(number, _remove_opening(number, said, asked), source, asked)
+            said = _remove_counted(what, said, source)
+        case "rate":
+            said = _remove_rate(what, said, asked)
+        case "name" | "identifier":
+            said = _remove_name(what, said, source, asked)
     return said, source
 
 
@@ -117,6 +171,13 @@ def _remove_example(number: str, said: str, source: str, asked: str) -> str:
     if not set(re.findall(r"\d+", example[0])) <= set(re.findall(r"\d+", asked)):
         return said
     return said[: example.start()] + said[example.end() :]
+
+
+def _remove_rate(name: str, said: str, asked: str) -> str:
+    """Return the sentence without a rate that the question names: "8 per group" for "how many in one group?"."""
+    rate = re.compile(rf"\b(?:per|an?|each|every) {re.escape(name)}\w*", re.IGNORECASE)
+    is_asked = name in find_statement_stems(asked) or bool(find_rates(asked) & {name})
+    return rate.sub(" ", said) if is_asked else said
 
 
 def _remove_name(name: str, said: str, source: str, asked: str) -> str:

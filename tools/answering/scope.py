@@ -19,7 +19,7 @@ from argot.tools.answering.denial import (
     strip_idle_negations,
 )
 from argot.tools.answering.support import find_statement_stems, list_units
-from argot.tools.text.quantities import normalize_number
+from argot.tools.text.quantities import MONTH_NAMES, WEEKDAY_NAMES, normalize_number
 from argot.tools.text.words import NUMBER_WORDS, fold_words, stem
 
 _OPPOSITES = (
@@ -85,11 +85,14 @@ _DECISIVE = frozenset(_TURNING.split()).union(
     word for word in _PLACES if " " not in word and word not in ("above", "over", "below", "under")
 )
 """Words that reverse a sentence if one replaces another and all else is quoted."""
+_EQUIVALENT = {"can": "may", "shall": "must"}
+"""Words that mean the same in rules."""
 _PLACING = frozenset({"until", "before", "after", "by", "since", "from", "to"})
 """Words that change its time or place in the same way."""
 _FORBIDDEN = re.compile(r"\b(?:not (?:be )?(?:allowed|permitted)|forbidden|prohibited|banned)\b", re.IGNORECASE)
 _PREFIXES = ("un", "non", "dis", "in", "im", "ir", "il")
 _MIN_CLAUSE_STEMS = 2  # stems besides the word of direction
+_ON_A_DAY = re.compile(rf"\bon (?:\d|{'|'.join((*WEEKDAY_NAMES, *MONTH_NAMES))})", re.IGNORECASE)
 _MIN_FRAME = 2  # words besides the decisive ones in a text that is compared word for word
 _MIN_BASE_LETTERS = 4  # letters: "put" and "input" are no opposites
 
@@ -361,7 +364,9 @@ def _find_altered(said: str, nearest: str) -> str:
     for start in range(len(whole) - len(frame) + 1):
         if whole[start : start + len(frame)] == frame:
             for (_, here), (_, there) in zip(mine, theirs[start:], strict=False):
-                if changed := [word for word in here if word not in there and not _is_put_elsewhere(word, nearest)]:
+                if changed := [
+                    word for word in here if word not in there and not _is_put_elsewhere(word, said, nearest)
+                ]:
                     return changed[0]
                 if NEGATION.search(" ".join(there)) and not NEGATION.search(" ".join(here)):
                     return "not"
@@ -369,14 +374,17 @@ def _find_altered(said: str, nearest: str) -> str:
     return ""
 
 
-def _is_put_elsewhere(word: str, nearest: str) -> bool:
+def _is_put_elsewhere(word: str, said: str, nearest: str) -> bool:
     """Return whether the other sentence has the word, or one of the same direction, elsewhere: "approved plans" for
-    "plans that he approves".
+    "plans that he approves". The "on" of "on Thursdays" is no direction.
     """
+    if word == "on" and _ON_A_DAY.search(said):
+        return True
     sides = set(_PLACES.get(word, ()))
     if NEGATION.fullmatch(word):
         return False
-    return word in fold_words(nearest) or not sides.isdisjoint(find_directions(nearest))
+    words = fold_words(nearest)
+    return word in words or word in map(_EQUIVALENT.get, words) or not sides.isdisjoint(find_directions(nearest))
 
 
 def _find_misplaced(said: str, nearest: str) -> str:
@@ -399,8 +407,7 @@ def _build_skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     for word in fold_words(text):
         number = NUMBER_WORDS.get(word, word)
         if number[0].isdigit() or word in _DECISIVE:
-            # "can" and "may", "shall" and "must" are equivalent in rules.
-            decisive.append({"can": "may", "shall": "must"}.get(word) or normalize_number(number))
+            decisive.append(_EQUIVALENT.get(word) or normalize_number(number))
         else:
             found.append((word, tuple(decisive)))
             decisive = []

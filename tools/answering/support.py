@@ -21,6 +21,7 @@ _SHOWN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|(?<!\w)[-−–](?=\d)|[<>≤≥
 meaning, and a full stop before another sentence."""
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]]*[^\s<>()\[\].,;:!?]")
 _SPELT_OUT = re.compile(r"\b(?P<short>[A-Z][A-Z&]{1,6})s? \((?P<words>[A-Z][^()\n]{3,80})\)")
+_ANYBODY = re.compile(r"\b(?:some|any)(?:body|one)\b", re.IGNORECASE)
 _QUESTION_START = re.compile(r"^\W*(?:q(?:uestion)?[:.]\s*)?\w+", re.IGNORECASE)
 _NO_SUCH = re.compile(r"\W*no ([^\W\d_]+)", re.IGNORECASE)
 # "No, it is not", and not "No other place is free".
@@ -210,12 +211,18 @@ def find_column_names(row: str, passage: str) -> str:
 
 def deny_questions(units: Sequence[str]) -> list[str]:
     """Return the units of a text with a "not" in each question that the next unit answers with "No": "Can I not use it
-    for my family?".
+    for my family?", "Can nobody enter?".
     """
     return [
-        _QUESTION_START.sub(r"\g<0> not", unit, count=1) if unit.endswith("?") and _says_no(behind, unit) else unit
+        _deny(unit) if unit.endswith("?") and _says_no(behind, unit) else unit
         for unit, behind in zip_longest(units, units[1:], fillvalue="")
     ]
+
+
+def _deny(question: str) -> str:
+    if _ANYBODY.search(question):
+        return _ANYBODY.sub("nobody", question, count=1)
+    return _QUESTION_START.sub(r"\g<0> not", question, count=1)
 
 
 def _says_no(answer: str, question: str) -> bool:

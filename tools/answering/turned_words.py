@@ -96,7 +96,7 @@ def _affirms_denied(said: str, passage: str) -> bool:
     mine = find_statement_stems(said)
     clauses = split_clauses(passage)
     for there, theirs in clauses:
-        for denied in () if _CONDITION.match(there) else _list_denied_words(there):
+        for denied in () if _CONDITION.match(there) else _list_denied_words(strip_idle_negations(there)):
             others = theirs - {denied}
             if not _has_word(denied, mine) or len(others & mine) < min(_MIN_SHARED, len(others)) or not others:
                 continue

@@ -49,7 +49,8 @@ CURRENCY_CODES = frozenset(_CODES.casefold().split("|"))
 _NUMBER = re.compile(
     # Before a number without a currency no letter, dot or hyphenated letter: "v1.2" and "NX-4410" contain no quantity.
     rf"(?P<currency>(?:US)?\$|[€£¥₹]|\b(?:{_CODES})\b)?(?(currency)[ \u00a0]?|(?<![\w.])(?<![A-Za-z]-))"
-    r"(?P<sign>[-−–](?=\d))?(?P<number>\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:,\d{1,2})?(?![\d.,]\d)(?!\d)|\d+(?:[.,]\d+)*)"
+    r"(?P<sign>[-−–](?=\d)|\bminus (?=\d))?"
+    r"(?P<number>\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:,\d{1,2})?(?![\d.,]\d)(?!\d)|\d+(?:[.,]\d+)*)"
     # "5ms", "20°C", "30€"; after three letters it is a name rather than a unit.
     r"(?P<glued>[%°][CF]?|[€$£¥]|(?:[a-zA-Zµμ]{1,3}|mins|secs)(?![\w-]))?"
     r"(?:[ \u00a0-]?(?P<scale>(?:thousand|million|billion|mn|bn)s?\b))?(?: US(?= dollars?\b))?"

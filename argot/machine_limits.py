@@ -1,4 +1,4 @@
-"""The processors and the memory that this process may use, within a container too."""
+"""The processors and the memory that this process may use. The limits of a container count."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ objection is never put to the model, since a model that changed a number would a
 Nor is a sentence for which neither words nor similarity find a passage (`tools.retrieval.claim_support`). The model is
 shown the passages that the sentences cite, and others only for a sentence that cites none. It is asked whether a
 passage says the same in other words (Trustworthy Answers 3.4 and figure 17; AccurateRAG 3 asks TRUE or FALSE). If it
-gives no usable reply, the reader decides, which tells apart less. The model alone decides about a number of the
+gives no usable reply, the reader decides, which distinguishes less well. The model alone decides about a number of the
 question ("three weeks are more than 80 hours"), and about a sentence in another language than the passages.
 """
 
@@ -59,9 +59,9 @@ invented clauses in answers to the training questions 4 reach it, each joined to
 """
 MIN_TRANSLATION_LIKENESS = 0.28
 """Similarity of a sentence with the nearest one of passages in another language, below which the model is not asked:
-statements from nowhere stay below it, every right one of the German samples is above."""
+invented statements stay below it, every right one of the German samples is above."""
 MIN_TRANSLATED_WORDS = 4
-"""A shorter sentence ("26 hours.") is like none; its numbers have been compared."""
+"""A shorter sentence ("26 hours.") resembles none, so its similarity says nothing; its numbers have been compared."""
 MAX_PASSAGES = 6
 """Number of passages shown with the sentences, those first that they cite. It keeps the call short."""
 MAX_SENTENCES = 12  # sentences in one call

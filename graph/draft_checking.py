@@ -28,9 +28,9 @@ from argot.types import Hit
 def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:
     """Return the draft's sentences with the places in the passages that support them.
 
-    `asked` is the question if a model wrote the draft; the cells of its tables then follow their rows. A model may have
-    followed an instruction in a passage, which is no evidence for the sentence; and an unfinished sentence may say
-    what no passage says ("starts at 1 …").
+    `asked` is the question if a model wrote the draft; the cells of its tables then follow their rows. Two things are
+    no evidence for a model's sentence: an instruction in a passage, which the model may have followed, and words that
+    match an unfinished sentence ("starts at 1 …"), which may go on otherwise than the passage.
     """
     if asked is not None:
         draft = drop_unknown_targets(draft, (join_source_text(hit.passage) for hit in hits))
@@ -46,9 +46,8 @@ def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | N
     hits = [replace(hit, passage=keep_support(hit.passage, text, asked)) for hit in hits]
     sentences = expand_rows(sentences, draft, len(hits))
     opposed = _cite_named(sentences, find_named(draft, sentences, hits), hits, run, asked)
-    # A cell is compared with its own source alone, and a sentence that its source contradicts with no other passage:
-    # another may well have its words.
-    # A bare "No." has no words to compare.
+    # A cell is compared only with its own source, and a sentence that its source contradicts with no other passage,
+    # which may well contain the same words. A bare "No." has no words to compare.
     unmatched = [
         place
         for place, one in enumerate(sentences)
@@ -105,8 +104,8 @@ def _split_draft(text: str) -> list[SentenceRecord]:
 
 
 def _drop_repeated(sentences: Sequence[SentenceRecord]) -> list[SentenceRecord]:
-    """Return the sentences without those that stand above word for word. Rows, items, headings and code stay: they
-    belong to what is around them.
+    """Return the sentences without repetitions of an earlier one, word for word. Rows, items, headings and code stay,
+    because they belong to the text around them.
     """
     kept: list[SentenceRecord] = []
     said: set[str] = set()
@@ -162,7 +161,7 @@ def _cite_segments(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run
 
 
 def cite(sentence: SentenceRecord, hit: Hit, score: float) -> None:
-    """Add a citation of the passage, with the place in it that says the same as the sentence."""
+    """Add to the sentence a citation of the passage, with the place in it that says the same."""
     start, end = locate(sentence["text"], hit.passage)
     at = hit.passage.start
     sentence["citations"].append(
@@ -171,7 +170,7 @@ def cite(sentence: SentenceRecord, hit: Hit, score: float) -> None:
 
 
 def _cite_counts(sentences: Sequence[SentenceRecord]) -> None:
-    """A line like "5 entries:" is Argot's own count, not a quotation, and rests on the list that follows it."""
+    """Cite the list that follows for a line like "5 entries:", which is Argot's own count and no quotation."""
     for place, sentence in enumerate(sentences):
         # The sentence that introduces the list is between the count and its entries.
         listed = [one["citations"][0] for one in sentences[place + 1 :] if one["citations"]]
@@ -201,7 +200,7 @@ def accept_unsourced(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], a
 
 
 def cite_verdicts(sentences: Sequence[SentenceRecord]) -> None:
-    """A bare "Yes." or "No." takes the citations of the next sentence: it has no words of its own to search for."""
+    """Copy the citations of the next sentence to a bare "Yes." or "No.", which has no words to search for."""
     for sentence, reason in pairwise(sentences):
         if is_verdict(sentence["text"].strip()) and not sentence["citations"]:
             sentence["citations"].extend(reason["citations"])

@@ -74,8 +74,7 @@ def wrap_node(
         node: an async function of the state and the run's context.
         source: provides the context if the caller passes none (LangGraph's own tooling cannot).
         switched: the profile has a switch of the node's name, and the node does nothing when it is off.
-        is_quiet: the stage is reported only once it has found something: usually it finds nothing, which tells nobody
-            anything. It calls no model.
+        is_quiet: the stage is reported only if it found something, which is rare. It calls no model.
     """
     name = node.__name__
 

@@ -47,15 +47,15 @@ def _embed_question(question: str, run: RunContext) -> None:
 
 
 class DraftPrefetch:
-    """Matching of a draft while it is still being written: whenever a sentence ends and the draft has doubled since the
-    last match or was restarted.
+    """Match a draft with the passages while it is still being written: whenever a sentence ends and the draft has
+    doubled since the last match, or was restarted.
     """
 
     def __init__(self, request: AnswerRequest, run: RunContext, asked: str) -> None:
         """
         Args:
             request: the model's request.
-            asked: the question as `check_draft` wants it.
+            asked: the question, as for `check_draft`.
         """
         self._request = request
         self._run = run

@@ -1,6 +1,4 @@
-"""Asking of questions and answering of choices, as streams of events. Every user interface uses the graph through this
-module.
-"""
+"""The entry of the graph: ask a question or answer a choice, as a stream of events. All surfaces use this module."""
 
 from __future__ import annotations
 
@@ -105,7 +103,7 @@ def ask(
             # Text in the question field may be a new question: "9" is refused only where a choice is answered.
             choice = await _match_reply(snapshot, run.begin_turn(thread), text, forgiving=True)
             return Command(resume=choice) if choice else fresh
-        # Another profile (its name tells its switches, also the effort) is to answer from the beginning.
+        # With another profile (its name includes switches and effort) the question is answered from the beginning.
         is_same = snapshot.values.get("asked") == text and snapshot.values.get("profile") == run.profile.name
         if snapshot.next and not snapshot.interrupts and is_same and not senses:
             return _REST_OF_TURN

@@ -1,6 +1,6 @@
-"""The senses of the question's terms that the documents bear out, and the removal of passages that use other senses.
+"""The senses of the question's terms that the documents bear out, and removal of passages that use other senses.
 
-A term without any such sense is doubtful.
+A term is doubtful if the documents bear out none of its senses.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from argot.types import Hit
 
 
 async def check_written(draft: str, hits: Sequence[Hit], run: RunContext, asked: str) -> list[SentenceRecord]:
-    """Return the sentences of a written text with the places that support them; a model is asked where words alone
-    decide nothing. `asked`: the question, with the meanings of its terms.
+    """Return the sentences of a written text with the places that support them. The model is asked about those that
+    matching of words leaves undecided. `asked`: the question, with the meanings of its terms.
     """
     sentences = await call_in_thread(check_draft, draft, hits, run, asked)
     if not run.profile.match_references:

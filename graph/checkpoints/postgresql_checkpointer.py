@@ -52,7 +52,8 @@ def build_checkpoint_migrations() -> tuple[StoreMigration, ...]:
 
 
 async def open_saver(stores: PostgresqlStores, serde: SerializerProtocol) -> PostgresqlTurnSaver:
-    """
+    """Open the saver of checkpoints, and apply its migrations first.
+
     Raises:
         StoreUnavailable, DamagedStore
     """

@@ -34,7 +34,7 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     retracted, and the answer is quoted from the passages instead.
     """
     request = await build_answer_request(state, run)
-    former = state["draft"]  # a draft that lacks a part is written anew from more passages
+    former = state["draft"]  # a draft that lacks a part is rewritten from more passages
     if former and not run.profile.withhold_unsupported:
         tell_retract()
     by: AnsweredBy = "model" if run.model else "extractive"
@@ -88,12 +88,11 @@ def _keep_former(state: State, run: RunContext, trouble: str) -> Step:
 async def _write_with_rests(
     joined: State, written: tuple[State, AnswerRequest, str], run: RunContext
 ) -> tuple[State, AnswerRequest, str]:
-    """Write the draft anew with the rest of the lists that it calls cut; return the state that was written from, its
-    request and the draft.
+    """Rewrite the draft with the rest of the lists that it calls cut; return the state, the request and the draft.
 
     Args:
         joined: the state with the passages that continue the lists.
-        written: the same of the first draft, which stays if the model fails now, or refuses.
+        written: state, request and text of the first draft, which stays if the model now fails or refuses.
     """
     request = await build_answer_request(joined, run)
     if not run.profile.withhold_unsupported:

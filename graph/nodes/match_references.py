@@ -20,17 +20,17 @@ from argot.question_threads import call_in_thread
 
 
 async def match_references(state: State, run: RunContext) -> Step:
-    """Find the passages behind each sentence (Trustworthy Answers 3.4). The draft's own citations are no evidence: they
-    only tell which passages to check first.
+    """Find the passages that support each sentence (Trustworthy Answers 3.4). The draft's own citations are no
+    evidence: they only tell which passages to check first.
 
-    Unsupported sentences are marked, or left out under `withhold_unsupported`. If none is supported there is no answer;
-    if a model wrote it, the passages are quoted instead. Nor is there one if a quotation only repeats the last answer
-    and says nothing about what the follow-up asks. With the stage switched off nothing is checked: the sentences
-    are returned without citations.
+    Unsupported sentences are marked, or left out under `withhold_unsupported`. If no sentence is supported, the turn
+    has no answer; if a model wrote the draft, the passages are quoted instead. A quotation that only repeats the last
+    answer and says nothing about what the follow-up asks is no answer either. With the stage switched off nothing is
+    checked: the sentences are returned without citations.
     """
     hits = (await call_in_thread(load_answer_passages, state, run)).hits
     by_model = state.get("answered_by") == "model"
-    # The question is passed only for a model's draft: it tells apart a sentence that obeys a passage and one that
+    # The question is passed only for a model's draft: it distinguishes a sentence that obeys a passage from one that
     # answers.
     if by_model:
         sentences = await check_written(state["draft"], hits, run, get_asked_question(state))

@@ -31,13 +31,13 @@ from argot.types import Hit
 
 
 async def rerank(state: State, run: RunContext) -> Step:
-    """Re-rank the best passages by how well each answers, and judge whether the best of them is enough.
+    """Re-rank the best passages by how well each answers, and judge whether the evidence is enough.
 
-    With a language model the model is asked even on weak evidence: its refusal is the abstention. They are judged
-    against the query that was searched: the question with its jargon expanded. If the asker said what a term means,
+    Passages are judged against the query that was searched: the question with its jargon expanded. With a language
+    model, even weak evidence is passed on: the model's refusal is the abstention. If the asker said what a term means,
     passages that clearly use another of its senses are left out. If the asker said which document is meant, passages of
     the others are left out as well. If the best passages answer for several documents and the question does not say
-    which, the asker is to choose. With the stage switched off, the order is kept and any passage at all counts as
+    which, the asker has to choose. With the stage switched off, the order is kept and any passage at all counts as
     enough evidence. The same holds for a question about a file as a whole.
     """
     if state.get("whole"):
@@ -107,7 +107,7 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
 
 
 class _RankedPassages(NamedTuple):
-    """The `hits` in their order, of which those `kept` go on; `numbered`: the parts that the question refers to by
+    """All `hits` in their order, and those `kept` for the answer. `numbered`: the parts that the question names by
     their numbers, which come first.
     """
 

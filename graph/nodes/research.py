@@ -31,9 +31,9 @@ async def research(state: State, run: RunContext) -> Step:
     turn. Each run of this node takes one reply of the model.
 
     Argot's tools only read, within the asker's rights and the question's scope; those of other servers are the ones
-    that an administrator allows. The profile bounds the number of calls and
-    of the model's tokens, whatever a passage says. If the model fails or gives no valid reply, or a turn goes on
-    without one, the answer is written from the passages found so far.
+    that an administrator allows. The profile limits the number of calls and the model's tokens, whatever a passage
+    says. If the model fails, gives no valid reply or is no longer there when a turn continues, the answer is written
+    from the passages found so far.
     """
     at = find_open_part(state)
     if run.model is None or run.model.failed or not run.profile.generate_answer:
@@ -53,7 +53,7 @@ async def research(state: State, run: RunContext) -> Step:
 
 
 async def _begin(state: State, run: RunContext) -> Step:
-    """Make the plan, and tell it to the asker."""
+    """Make the plan, and show it to the asker."""
     assert run.model is not None
     hits = await call_in_thread(load_hits, state["hits"][:MAX_FIRST_PASSAGES], run)
     places = [describe_source(hit.passage, hit.document.title) for hit in hits]
@@ -120,11 +120,11 @@ async def _settle_rest(state: State, run: RunContext, why: str) -> Step:
 
 
 async def _finish(plan: list[PlanPart], state: State, run: RunContext, found: str) -> Step:
-    """Keep the plan; once no sub-question is open, leave its passages to the writer."""
+    """Store the plan; once no sub-question is open, select the passages to write from."""
     update: StateUpdate = {"plan": plan, "tool_tokens": state.get("tool_tokens", 0)}
     if all(part["is_settled"] for part in plan):
         hits = await call_in_thread(select_hits, plan, state, run)
-        # Without a model nothing refuses to answer but the evidence.
+        # Without a model, only the evidence can refuse an answer.
         is_enough = bool(hits) and (run.model is not None or await _is_quotable(state, run))
         update |= {"hits": hits, "enough_evidence": is_enough}
     return Step(update, found)

@@ -52,8 +52,8 @@ async def stand_alone(state: State, run: RunContext) -> Step:
 
 
 class _Message(NamedTuple):
-    """The new turn, as far as it is known without its history. `history`: what the question is to be read with; empty
-    if it needs none. `is_to_correct`: misspelt words are looked for once the question is read.
+    """The new turn, before the history was read. `history`: the exchanges to read the question with; empty if it needs
+    none. `is_to_correct`: misspelt words are corrected once the question stands alone.
     """
 
     turn: TurnPart

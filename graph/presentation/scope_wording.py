@@ -1,4 +1,4 @@
-"""The scope of a question in words: which documents were searched, and that none matches it."""
+"""The scope of a question in words: the documents that were searched, and the reply if none matches it."""
 
 from __future__ import annotations
 

@@ -191,8 +191,8 @@ def _write_comparison_note(turn: Mapping[str, Any], passages: Visible, terms: Se
 
 
 def _list_quoted_texts(turn: Mapping[str, Any], passages: Visible) -> list[str]:
-    """List what is quoted of each passage, with the headings above it: a row is in another sentence than the heads of
-    its columns.
+    """List the text quoted from each passage, after the headings above it: a table row and the names of its columns
+    are in different sentences.
     """
     texts: dict[str, str] = {}
     for sentence in turn["sentences"]:

@@ -226,7 +226,7 @@ def _write_abstention(reading: TurnReading, run: RunContext, passages: Sequence[
     if not others:
         repeated = reading.turn.get("repeated", "")
         return write_abstention(select_nearest(passages), unwritten=unwritten, repeated=repeated)
-    # Between languages few words are shared, so that even the nearest passages look far away.
+    # Two languages share few words, so that even the nearest passages have low scores.
     return write_abstention(passages[:MAX_NEAREST_PASSAGES], untold=write_other_languages(question, others))
 
 

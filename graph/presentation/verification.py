@@ -1,4 +1,4 @@
-"""Who verified the answer of a turn, for its reader."""
+"""The verification of a turn's answer, as its reader sees it."""
 
 from __future__ import annotations
 

@@ -145,8 +145,8 @@ def write_abstention(
 
     Args:
         nearest: the passages that could matter.
-        unwritten: for any evidence, because the profile asks for no answer.
-        repeated: the follow-up to which the passages say nothing but the last answer.
+        unwritten: the profile asks for no answer, whatever the evidence.
+        repeated: the follow-up that the passages answer only with the last answer again.
         untold: the reason why Argot cannot tell whether the documents answer; empty: it can.
     """
     if unwritten:
@@ -211,7 +211,7 @@ def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, 
     ]
     notes = [translate(_READ_AS, term=word, meaning=meant) for word, meant in turn.get("corrected", [])] + notes
     missed = [miss["term"] for miss in turn["misses"]]
-    # In that case the answer itself names them.
+    # In a query miss the answer itself names them.
     if turn["status"] != "query_miss":
         notes += [translate(_UNKNOWN, term=term) for term in missed]
     set_aside = [term for term in turn["let_be"] if term not in missed]

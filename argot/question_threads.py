@@ -17,7 +17,7 @@ from typing import ParamSpec, TypeVar
 
 from argot.machine_limits import count_processors
 
-FEWEST = 2
+MIN_THREADS = 2
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class QuestionThreads:
         asyncio.get_running_loop().run_in_executor(self._pool, function, *args)
 
     def _make_pool(self) -> ThreadPoolExecutor:
-        count = max(FEWEST, count_processors()) + self._waiting
+        count = max(MIN_THREADS, count_processors()) + self._waiting
         return ThreadPoolExecutor(count, thread_name_prefix="argot-question")
 
 

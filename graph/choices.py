@@ -147,8 +147,8 @@ def _match_number(plain: str, choices: Sequence[Choice]) -> str | None:
 
 def _match_phrase(plain: str, offered: set[str]) -> str | None:
     for phrases, answer in ((_NONE_PHRASES, NONE_OF_THESE), (_ANYWAY_PHRASES, ANSWER_ANYWAY)):
-        said = translate_to_all("none of these" if answer == NONE_OF_THESE else "answer anyway")
-        if plain in phrases | said and answer in offered:
+        words = translate_to_all("none of these" if answer == NONE_OF_THESE else "answer anyway")
+        if plain in phrases | words and answer in offered:
             return answer
     return None
 
@@ -173,8 +173,8 @@ def _match_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None
         if len(fitting) == 1:
             return fitting[0].answer
         if fitting:
-            said = translate("'%(reply)s' fits %(number)s of the choices.", reply=text[:60], number=len(fitting))
-            raise InvalidInput(said + _list_choices(choices))
+            text = translate("'%(reply)s' fits %(number)s of the choices.", reply=text[:60], number=len(fitting))
+            raise InvalidInput(text + _list_choices(choices))
     return None
 
 

@@ -186,19 +186,19 @@ def _find_chances(
     texts = [join_source_text(hits[place].passage) for place in places]
     if named:
         objection = weigh_cited(sentence, texts, asked).objection
-        possible = is_soft(objection) or _is_put_otherwise(objection, texts, run.scorer)
-        looked_at = list(range(len(places))) if possible else []
+        possible = is_soft(objection) or _may_be_paraphrased(objection, texts, run.scorer)
+        examined = list(range(len(places))) if possible else []
     else:
         shares = run.support.score(sentence, texts)
-        looked_at = [
+        examined = [
             at
             for at, share in enumerate(shares)
             if share >= MIN_SHARED_WORDS and may_be_asked(sentence, texts[at], asked)
         ]
-    found = score_claim(sentence, [texts[at] for at in looked_at], run.scorer)
+    found = score_claim(sentence, [texts[at] for at in examined], run.scorer)
     by_reader = MIN_CHANCE_NAMED if named else MIN_CHANCE
     least = by_reader if isinstance(run.scorer, ReaderScorer) else MIN_CHANCE_BY_WORDS
-    chances = {places[at]: chance for at, chance in zip(looked_at, found, strict=True) if chance >= least or named}
+    chances = {places[at]: chance for at, chance in zip(examined, found, strict=True) if chance >= least or named}
     return chances if max(chances.values(), default=0.0) >= least else {}
 
 
@@ -210,7 +210,7 @@ def _find_chances_without_amounts(
     return _find_chances(bare, named, hits, run, asked) if named and bare != sentence else {}
 
 
-def _is_put_otherwise(objection: str, texts: Sequence[str], scorer: Scorer) -> bool:
+def _may_be_paraphrased(objection: str, texts: Sequence[str], scorer: Scorer) -> bool:
     """Return whether the passages lack only a clause's words, and the reader finds a sentence that may say the same."""
     kind, _, clause = objection.partition(" ")
     if kind != "clause" or not isinstance(scorer, ReaderScorer):

@@ -34,7 +34,7 @@ def find_open_part(state: State) -> int | None:
     return next((at for at, part in enumerate(state.get("plan", [])) if not part["is_settled"]), None)
 
 
-def is_to_research(state: State) -> bool:
+def has_to_research(state: State) -> bool:
     """Return whether the turn asks for a thorough answer and has no plan yet.
 
     A file that is read as a whole needs no research, nor does a part number that no document names, unless another

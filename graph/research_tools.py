@@ -49,11 +49,11 @@ def call_tool(request: ToolRequest, part: int, state: State, run: RunContext) ->
         first=request.first,
         second=request.second,
         found=[*dict.fromkeys(found)],
-        is_told=_is_told(request, state),
+        is_told=_may_be_shown(request, state),
     )
 
 
-def _is_told(request: ToolRequest, state: State) -> bool:
+def _may_be_shown(request: ToolRequest, state: State) -> bool:
     """Return whether a note shows the asker the texts of a call. A document may have dictated one with other names."""
     known = [
         state["stand_alone_question"],
@@ -133,18 +133,18 @@ def describe_call(record: ToolCallRecord, numbers: Sequence[int], run: RunContex
         record: the call.
         numbers: the numbers of the passages that it found.
     """
-    given = ", ".join(f'"{text}"' for text in (record["first"], record["second"]) if text)
+    arguments = ", ".join(f'"{text}"' for text in (record["first"], record["second"]) if text)
     if record.get("fault"):
         found = f"failed ({record['fault']})"
     elif record["tool"] in PASSAGE_TOOLS:
         found = f"passages {', '.join(map(str, numbers))}" if numbers else ""
     elif record["tool"] == "look_up_term":
         senses = load_senses(_list_terms(record["first"], run), run)
-        said = [senses[int(id_)] for id_ in record["found"] if int(id_) in senses]
-        found = "; ".join(f"{one.term} ({one.context}): {one.expansion or one.description}" for one in said)
+        known = [senses[int(id_)] for id_ in record["found"] if int(id_) in senses]
+        found = "; ".join(f"{one.term} ({one.context}): {one.expansion or one.description}" for one in known)
     else:
         found = "; ".join(one.name for one in read_documents(run.corpus.store, run.principal, record["found"]))
-    return f"{record['tool']}({given}): {found or 'nothing'}"
+    return f"{record['tool']}({arguments}): {found or 'nothing'}"
 
 
 def _list_terms(text: str, run: RunContext) -> list[str]:

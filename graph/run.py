@@ -208,7 +208,7 @@ async def _run_turn(
     """
     snapshot = await graph.aget_state(_build_config(thread))
     is_known = bool(job) and (snapshot.metadata or {}).get(_JOB) == job
-    given = _REST_OF_TURN if is_known else await choose_input(snapshot)
+    graph_input = _REST_OF_TURN if is_known else await choose_input(snapshot)
     run = run.begin_turn(thread)
     if is_known and (not snapshot.next or snapshot.interrupts):
         # The whole turn was stored, and only its acknowledgement was lost.
@@ -216,7 +216,7 @@ async def _run_turn(
         return
     durability: Durability | None = DURABILITY if graph.checkpointer else None
     stream: AsyncGenerator[Any] = graph.astream(  # type: ignore[assignment]
-        given, _build_config(thread, job), context=run, stream_mode=["custom", "values"], durability=durability
+        graph_input, _build_config(thread, job), context=run, stream_mode=["custom", "values"], durability=durability
     )
     values: dict[str, Any] = {}
     waiting = False
@@ -240,9 +240,9 @@ async def _end_turn(values: dict[str, Any], run: RunContext, thread: str, *, wai
     return TurnEnded("result", "result", sum(result.timings.values()), result, learned=learned)
 
 
-def _build_event(news: StageReport) -> AskEvent:
-    kind = cast(Literal["stage", "step", "token", "retract"], news["kind"])
-    return AskEvent(kind, news["name"], news.get("seconds"), news["text"], news.get("model_seconds", 0.0))
+def _build_event(report: StageReport) -> AskEvent:
+    kind = cast(Literal["stage", "step", "token", "retract"], report["kind"])
+    return AskEvent(kind, report["name"], report.get("seconds"), report["text"], report.get("model_seconds", 0.0))
 
 
 async def _match_reply(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:

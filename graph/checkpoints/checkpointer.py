@@ -74,8 +74,8 @@ class TurnSaver(AsyncSqliteSaver):
         thread, namespace = str(place["thread_id"]), place["checkpoint_ns"]
         kind, data = self.serde.dumps_typed(checkpoint)
         # Encoded as in the parent class; "ignore" drops lone surrogates, which would make the whole turn fail.
-        said = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
-        row = (thread, namespace, checkpoint["id"], place.get("checkpoint_id"), kind, data, said)
+        encoded = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
+        row = (thread, namespace, checkpoint["id"], place.get("checkpoint_id"), kind, data, encoded)
         async with self.lock:
             await self.conn.execute_insert(_PUT, row)
             if self.conn.in_transaction:  # not where each statement is its own transaction

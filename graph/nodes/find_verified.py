@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from argot.corpus.embedding.cosine_scale import rescale_cosines
-from argot.graph.node_frame import Step, tell_piece
+from argot.graph.node_frame import Step, send_piece
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord, State
 from argot.graph.state_records import EXPLAINED_SENSE, to_mention
@@ -29,7 +29,7 @@ async def find_verified(state: State, run: RunContext) -> Step:
         return Step({})
     answer, sentences = found
     if sentences:
-        tell_piece("".join(one["gap"] + one["text"] for one in sentences).strip())
+        send_piece("".join(one["gap"] + one["text"] for one in sentences).strip())
     hits = list_hits(sentences)
     return Step(
         {

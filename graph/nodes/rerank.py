@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from argot.graph.multi_question import list_parts, rank_parts
 from argot.graph.node_frame import StateUpdate, Step
-from argot.graph.numbered_parts import find_parts_in_turn, has_references_throughout, list_spans, put_first
+from argot.graph.numbered_parts import find_parts_in_turn, has_references_throughout, list_spans, put_numbered_first
 from argot.graph.other_queries import join_new_passages
 from argot.graph.quoting_evidence import judge_passages, list_judged_queries
 from argot.graph.run_context import RunContext, count_kept_passages
@@ -123,7 +123,7 @@ def _rank_found(state: State, run: RunContext) -> _RankedPassages:
     subject = find_subject(state, run)
     ranked, evidence, is_judged = _rerank(state, run, subject)
     numbered = find_parts_in_turn(ranked, subject, state, run)
-    hits = put_first(numbered, ranked)
+    hits = put_numbered_first(numbered, ranked)
     # Space in a model's prompt is limited; a quoting writer takes only the first few.
     most = count_kept_passages(run)
     kept = drop_repeats(hits, most) if run.model is not None else hits[:most]

@@ -58,9 +58,9 @@ class TurnReading:
     @property
     def definitions(self) -> list[tuple[str, int]]:
         """The definitions that the answer begins with, each with the id of its sense; 0 for one in place of others."""
-        told = [(write_definition(sense), sense.id) for sense in self.defined_senses]
-        is_all = len(told) == len(self.turn.get("defined", []))
-        return told if is_all or not self.withheld else [*told, (self.withheld, 0)]
+        visible = [(write_definition(sense), sense.id) for sense in self.defined_senses]
+        is_all = len(visible) == len(self.turn.get("defined", []))
+        return visible if is_all or not self.withheld else [*visible, (self.withheld, 0)]
 
     @property
     def sentences(self) -> list[SentenceRecord]:

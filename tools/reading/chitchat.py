@@ -47,7 +47,7 @@ def identify_small_talk(message: str) -> SmallTalk | None:
     return "unasked" if _has_only_joining_words(message) else None
 
 
-def may_lean(message: str, kind: SmallTalk) -> bool:
+def may_refer_back(message: str, kind: SmallTalk) -> bool:
     """Return whether a message within a conversation may refer to earlier ones: "why?", "how does this work?"."""
     return kind == "unasked" or (kind == "about" and _POINTS_BACK.search(message) is not None)
 

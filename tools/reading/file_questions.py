@@ -21,12 +21,12 @@ from argot.tools.reading.whole_file_questions import MAX_CHARS, Pointer
 class FileQuestion:
     """A question and the file it is about. An empty `question` means the previous one.
 
-    `leans`: the question may refer to earlier messages.
+    `is_follow_up`: the question may refer to earlier messages.
     """
 
     pointer: Pointer | int
     question: str
-    leans: bool = False
+    is_follow_up: bool = False
 
 
 def parse_file_question(message: str, names: Sequence[str]) -> FileQuestion | None:
@@ -51,13 +51,13 @@ def _read_question(said: str, words: RequestPatterns, names: Sequence[str]) -> F
     said = _keep_between(said, opening=words.opening.match(fold_accents(said)))
     if found := _match_first(words.compile("topics"), said):
         topic = _restore_names(said[slice(*found.span("topic"))], names)
-        leans = _match_first(words.compile("leans"), topic) is not None
+        is_follow_up = _match_first(words.compile("leans"), topic) is not None
         # In the words of the topic only: "what does the file say" would be searched for as well.
-        return FileQuestion(_read_pointer(found), words.texts["about"] % topic, leans)
+        return FileQuestion(_read_pointer(found), words.texts["about"] % topic, is_follow_up)
     if found := _match_first(words.compile("questions"), said):
         question = _restore_names(said[slice(*found.span("question"))], names).rstrip(",;: ")
         return FileQuestion(
-            _read_pointer(found), words.texts["ask"] % f"{question[:1].upper()}{question[1:]}", leans=True
+            _read_pointer(found), words.texts["ask"] % f"{question[:1].upper()}{question[1:]}", is_follow_up=True
         )
     return None
 

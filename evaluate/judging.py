@@ -130,18 +130,18 @@ class AnswerJudge:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said(Generic[_T]):
+class _Reply(Generic[_T]):
     """A wrapped reply. `Patience` returns None if the server failed, and this tells a reply apart from it."""
 
     value: _T
 
 
-async def _separate_malformed(call: Awaitable[_T]) -> _Said[_T | JudgeScores]:
+async def _separate_malformed(call: Awaitable[_T]) -> _Reply[_T | JudgeScores]:
     """Wrap a reply, or mark it as malformed: such a reply is the model's mistake, and no server failure."""
     try:
-        return _Said(await call)
+        return _Reply(await call)
     except MalformedReply:
-        return _Said(JudgeScores(fault="malformed"))
+        return _Reply(JudgeScores(fault="malformed"))
 
 
 def _score_truth(verdict: bool) -> JudgeScores:

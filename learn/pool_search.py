@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DEPTH = 50
 BATCH_TEXTS = 16
-Told = Callable[[int, int], None]
+ProgressListener = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def read_prefixes(model: SentenceTransformer) -> tuple[str, str]:
 
 
 def search_pool(
-    model: SentenceTransformer, data: RunData, told: Told = lambda done, of: None
+    model: SentenceTransformer, data: RunData, told: ProgressListener = lambda done, of: None
 ) -> dict[str, FoundPassages]:
     """Search the whole pool for each pair, whatever its part; results by the pair's id (*Trustworthy Answers* 4.2)."""
     asking, passing = read_prefixes(model)
@@ -100,7 +100,7 @@ def search_pool(
 
 
 def embed_texts(
-    model: SentenceTransformer, texts: Sequence[str], told: Told = lambda done, of: None
+    model: SentenceTransformer, texts: Sequence[str], told: ProgressListener = lambda done, of: None
 ) -> NDArray[np.float32]:
     """Embed texts: (texts, dimensions), of length 1."""
     import torch

@@ -30,11 +30,11 @@ MAX_LABEL_CHARS = 500
 _PASSAGES = '{"question": "...", "passages": ["...", {"text": "...", "document": "..."}]}'
 _REFERENCES = '{"question": "...", "answer": "...", "passages": ["...", {"text": "...", "document": "..."}]}'
 
-Found = Callable[[str], str]
+FindUri = Callable[[str], str]
 """The URI of a document, by its name in a line."""
 
 
-def read_passage_questions(text: str, found: Found) -> list[NewItem]:
+def read_passage_questions(text: str, found: FindUri) -> list[NewItem]:
     """Read the lines of a JSONL file: `question`, `passages`, and, if wanted, `reference` and `documents`.
 
     A passage is a text, or an object with `text`, `document` and `heading`.
@@ -49,7 +49,7 @@ def read_passage_questions(text: str, found: Found) -> list[NewItem]:
     return read_items(text, read_row, ("question", "reference", "passages", "documents"), _PASSAGES)
 
 
-def read_reference_answers(text: str, found: Found) -> list[NewItem]:
+def read_reference_answers(text: str, found: FindUri) -> list[NewItem]:
     """Read lines as `read_passage_questions` does, with an `answer`, to be cut into sentences, or with `sentences`.
 
     Raises:
@@ -64,7 +64,7 @@ def read_reference_answers(text: str, found: Found) -> list[NewItem]:
     return read_items(text, read_row, fields, _REFERENCES)
 
 
-def _read_passages(row: Mapping[str, Any], found: Found, example: str) -> tuple[Answer, ...]:
+def _read_passages(row: Mapping[str, Any], found: FindUri, example: str) -> tuple[Answer, ...]:
     given, shared = row.get("passages"), read_sources(row, found)
     if not isinstance(given, list) or not 1 <= len(given) <= MAX_PASSAGES:
         if isinstance(given, list):
@@ -75,7 +75,7 @@ def _read_passages(row: Mapping[str, Any], found: Found, example: str) -> tuple[
     return tuple(_read_passage(one, number, shared, found, example) for number, one in enumerate(given, 1))
 
 
-def _read_passage(given: object, number: int, shared: Sources, found: Found, example: str) -> Answer:
+def _read_passage(given: object, number: int, shared: Sources, found: FindUri, example: str) -> Answer:
     one = given if isinstance(given, dict) else {"text": given}
     if unknown := one.keys() - {"text", "document", "heading"}:
         raise InvalidInput(f"a passage has a field '{min(unknown):.60}'. The fields are text, document, heading.")

@@ -71,9 +71,9 @@ class StudyResults:
 
 Value = Callable[[Judgement, str], int | None]
 """The value that a judgement gives a system."""
-Judged = Sequence[tuple[int, Judgement]]
+NumberedJudgements = Sequence[tuple[int, Judgement]]
 """Judgements, each with its question's id."""
-Given = list[tuple[int, int]]
+RatedParts = list[tuple[int, int]]
 """A question's id, and a rater's value for one of its parts."""
 
 
@@ -87,7 +87,7 @@ def compute_study_results(study: Study, items: Sequence[StudyItem], ratings: Seq
     return StudyResults(len(saved), len({item for item, _ in saved}), len(saved) - len(judged), measured)
 
 
-def _measure_answers(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
+def _measure_answers(study: Study, items: Sequence[StudyItem], judged: NumberedJudgements) -> list[AspectResults]:
     systems = sorted({answer.system for item in items for answer in item.answers})
     most = max((len(item.answers) for item in items), default=0)
     measured = [
@@ -102,7 +102,7 @@ def _measure_answers(study: Study, items: Sequence[StudyItem], judged: Judged) -
     return measured
 
 
-def _measure_passages(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
+def _measure_passages(study: Study, items: Sequence[StudyItem], judged: NumberedJudgements) -> list[AspectResults]:
     numbers = sorted({one.system for item in items for one in item.answers}, key=int)
     found = []
     for aspect in study.aspects:
@@ -117,9 +117,9 @@ def _measure_passages(study: Study, items: Sequence[StudyItem], judged: Judged) 
     return found
 
 
-def _measure_references(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
+def _measure_references(study: Study, items: Sequence[StudyItem], judged: NumberedJudgements) -> list[AspectResults]:
     by_id = {one.id: one for one in items}
-    given: Given = []
+    given: RatedParts = []
     units: dict[tuple[int, str, str], list[int]] = {}
     for id_, said in judged:
         for number, _ in enumerate(by_id[id_].sentences, 1):
@@ -136,7 +136,7 @@ def _choose_score(aspect: str) -> Value:
 
 
 def _measure_aspect(
-    name: str, value: Value, judged: Judged, systems: Sequence[str], scale: tuple[int, int], *, best: int
+    name: str, value: Value, judged: NumberedJudgements, systems: Sequence[str], scale: tuple[int, int], *, best: int
 ) -> AspectResults:
     """Measure an aspect. `best`: 1 where the larger value is the better one, else -1."""
     means = [
@@ -149,11 +149,11 @@ def _measure_aspect(
     return AspectResults(name, means, pairs, compute_ordinal_alpha(_collect_units(value, judged, systems)), scale)
 
 
-def _select_values(value: Value, judged: Judged, system: str) -> Given:
+def _select_values(value: Value, judged: NumberedJudgements, system: str) -> RatedParts:
     return [(item, points) for item, said in judged if (points := value(said, system)) is not None]
 
 
-def _compute_mean(system: str, given: Given, scale: tuple[int, int]) -> SystemMean:
+def _compute_mean(system: str, given: RatedParts, scale: tuple[int, int]) -> SystemMean:
     # Imported only here, so that listing studies does not wait for it.
     from argot.measures import bootstrap_interval
 
@@ -165,7 +165,9 @@ def _compute_mean(system: str, given: Given, scale: tuple[int, int]) -> SystemMe
     return SystemMean(system, len(every), fmean(every), interval, counts)
 
 
-def _compare_systems(value: Value, judged: Judged, first: str, second: str, best: int) -> tuple[int, int, int]:
+def _compare_systems(
+    value: Value, judged: NumberedJudgements, first: str, second: str, best: int
+) -> tuple[int, int, int]:
     wins = ties = losses = 0
     for _, said in judged:
         one, other = value(said, first), value(said, second)
@@ -176,7 +178,7 @@ def _compare_systems(value: Value, judged: Judged, first: str, second: str, best
     return wins, ties, losses
 
 
-def _collect_units(value: Value, judged: Judged, systems: Sequence[str]) -> Iterator[list[int]]:
+def _collect_units(value: Value, judged: NumberedJudgements, systems: Sequence[str]) -> Iterator[list[int]]:
     """Collect for each answer the values that its raters gave it."""
     found: dict[tuple[int, str], list[int]] = {}
     for item, said in judged:

@@ -50,7 +50,7 @@ class Answers(Protocol):
         ...
 
 
-class AnswersHere:
+class LocalAnswers:
     """Runs jobs in this process."""
 
     def __init__(self, kb: Any) -> None:

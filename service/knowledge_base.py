@@ -21,7 +21,7 @@ from argot.errors import KnowledgeBaseBusy
 from argot.profile_files import SavedProfiles
 from argot.question_threads import THREADS
 from argot.service.admission_control import Gates
-from argot.service.answer_jobs import Answers, AnswersHere
+from argot.service.answer_jobs import Answers, LocalAnswers
 from argot.service.audit.audit_trail import AuditTrail, make_trail
 from argot.service.identity.people import People, make_local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
@@ -109,7 +109,7 @@ class KnowledgeBase:
         self.lock = lock
         self.writing = WritingLock()
         self.gates = Gates(settings)
-        self.answers: Answers = AnswersHere(self)
+        self.answers: Answers = LocalAnswers(self)
         """Runs the jobs of questions."""
         self.metrics: Metrics | None = None
         """Metrics of all operations; None if nobody reads them."""

@@ -36,7 +36,7 @@ _BOX, _LINE, _SENTENCE = (255, 214, 79, 46), (214, 158, 0, 255), (255, 196, 0, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PageRequest:
     """Order of a picture: the page a passage begins on, its boxes, and the cited sentences to search on it."""
 
     page: int
@@ -56,10 +56,10 @@ class Pictures:
     """The most recently rendered pictures: one takes about half a second of processor time."""
 
     def __init__(self) -> None:
-        self._kept: LRUCache[tuple[str, Wanted], Picture] = LRUCache(MOST_KEPT)
+        self._kept: LRUCache[tuple[str, PageRequest], Picture] = LRUCache(MOST_KEPT)
         self._guard = threading.Lock()
 
-    def of(self, content_hash: str, data: bytes, wanted: Wanted) -> Picture:
+    def of(self, content_hash: str, data: bytes, wanted: PageRequest) -> Picture:
         """Return the picture. The caller checks access: the cache is common to all people.
 
         Raises:
@@ -78,7 +78,7 @@ class Pictures:
 PICTURES = Pictures()
 
 
-def draw(data: bytes, wanted: Wanted) -> Picture:
+def draw(data: bytes, wanted: PageRequest) -> Picture:
     """Render the page in a separate process.
 
     Raises:

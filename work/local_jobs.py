@@ -17,7 +17,7 @@ from argot.clock import format_utc, timestamp, utc_now
 from argot.corpus.document_ids import hash_content
 from argot.errors import Conflict
 from argot.work.job_kinds import KINDS, describe_busy_job
-from argot.work.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress, no_job
+from argot.work.job_types import JobRecord, JobRequest, JobRun, JobState, TellProgress, no_job
 from argot.work.tries import judge_try, log_try
 
 logger = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class LocalJobs:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    async def submit(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
+    async def submit(self, wanted: JobRequest, *, again: bool = True) -> JobRecord:
         if aside := self._find_set_aside(wanted.key):
             if not again:
                 return aside.job
@@ -59,14 +59,14 @@ class LocalJobs:
         one.task = asyncio.create_task(self._work_on(one))
         return one.job
 
-    async def begin(self, wanted: JobWanted) -> JobRecord:
+    async def begin(self, wanted: JobRequest) -> JobRecord:
         return await self.submit(wanted)
 
     def turn(self, name: str) -> AbstractAsyncContextManager[None]:
         return self._turns[name]
 
     @asynccontextmanager
-    async def run_here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
+    async def run_here(self, wanted: JobRequest) -> AsyncIterator[TellProgress]:
         one = self._begin_job(wanted)
         one.changes(state="running", started_at=timestamp(), tries=1)
         try:
@@ -184,13 +184,13 @@ class LocalJobs:
 
     # -- the list -----------------------------------------------------------------------------------------------------
 
-    def _begin_job(self, wanted: JobWanted) -> _LocalJob:
+    def _begin_job(self, wanted: JobRequest) -> _LocalJob:
         self._require_free(wanted)
         self._last += 1
         one = self._jobs[self._last] = _LocalJob(self._last, wanted)
         return one
 
-    def _require_free(self, wanted: JobWanted) -> None:
+    def _require_free(self, wanted: JobRequest) -> None:
         if wanted.key and any(one.wanted.key == wanted.key and one.job.is_under_way for one in self._jobs.values()):
             raise Conflict(describe_busy_job(wanted))
 
@@ -218,7 +218,7 @@ class LocalJobs:
 class _LocalJob:
     """A job of this process. `followers`: queues, each of which receives every new state."""
 
-    def __init__(self, number: int, wanted: JobWanted) -> None:
+    def __init__(self, number: int, wanted: JobRequest) -> None:
         self.wanted = wanted
         self.job = JobRecord(
             number, wanted.kind, wanted.label, wanted.key, "waiting", wanted.by.name, timestamp(),

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from argot.errors import Conflict
 from argot.work.job_kinds import describe_busy_job
-from argot.work.job_types import JobRecord, JobWanted, TellProgress
+from argot.work.job_types import JobRecord, JobRequest, TellProgress
 from argot.work.local_jobs import LocalJobs
 from argot.work.queue_store import QueueStore
 
@@ -63,10 +63,10 @@ class QueueJobs:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    async def submit(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
+    async def submit(self, wanted: JobRequest, *, again: bool = True) -> JobRecord:
         return await self.job(await self._ask_store(self.store.submit, wanted, again=again))
 
-    async def begin(self, wanted: JobWanted) -> JobRecord:
+    async def begin(self, wanted: JobRequest) -> JobRecord:
         if wanted.kind not in self._workers and not await self.has_workers(wanted.kind):
             self._workers.setdefault(wanted.kind, asyncio.create_task(self._work_on(self, wanted.kind)))
         return await self.submit(wanted)
@@ -86,7 +86,7 @@ class QueueJobs:
                     await self._ask_store(self.locks.give_back, held)
 
     @asynccontextmanager
-    async def run_here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
+    async def run_here(self, wanted: JobRequest) -> AsyncIterator[TellProgress]:
         async with self._local.run_here(wanted) as told:
             if not wanted.key:
                 yield told

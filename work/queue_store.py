@@ -19,7 +19,7 @@ from argot.clock import format_utc, utc_now
 from argot.corpus.document_ids import hash_content
 from argot.errors import Conflict
 from argot.work.job_kinds import describe_busy_job
-from argot.work.job_types import JobRecord, JobState, JobWanted, no_job
+from argot.work.job_types import JobRecord, JobRequest, JobState, no_job
 from argot.work.queue_schema import NOTES, NOTES_STORE, QUEUE_STORE, list_queue_migrations
 from argot.work.tries import MOST_TRIES, TryOutcome, wait_after
 
@@ -99,7 +99,7 @@ class QueueStore:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    def submit(self, wanted: JobWanted, *, again: bool) -> int:
+    def submit(self, wanted: JobRequest, *, again: bool) -> int:
         """Put a job into the queue, and return its number.
 
         Raises:
@@ -116,7 +116,7 @@ class QueueStore:
                 connection.execute("INSERT INTO job_data (job, data) VALUES (?, ?)", (number, wanted.data))
         return number
 
-    def require_free(self, wanted: JobWanted) -> None:
+    def require_free(self, wanted: JobRequest) -> None:
         """
         Raises:
             Conflict: one with its key waits or runs.
@@ -124,7 +124,7 @@ class QueueStore:
         with self._database.reader() as connection:
             _require_free(connection, wanted)
 
-    def _insert_job(self, connection: Connection, wanted: JobWanted) -> int:
+    def _insert_job(self, connection: Connection, wanted: JobRequest) -> int:
         (row,) = connection.execute(
             "SELECT (procrastinate_defer_jobs_v1(ARRAY[ROW(?, ?, 0, NULL, NULL, '{}', NULL)]"
             "::procrastinate_job_to_defer_v1[]))[1] AS id",
@@ -364,7 +364,7 @@ def _note_failure(connection: Connection, number: int, found: TryOutcome, error:
     return None if row is None else row["now"]
 
 
-def _require_free(connection: Connection, wanted: JobWanted) -> None:
+def _require_free(connection: Connection, wanted: JobRequest) -> None:
     if wanted.key and _list_jobs_of_key(connection, wanted.key):
         raise Conflict(describe_busy_job(wanted))
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import argot
 from argot.clock import timestamp
 from argot.errors import InvalidInput, ModelUnavailable
-from argot.evaluate.experiments.experiment import BY_JUDGE, TUNED_BY, Experiment, PaperRow, Tuned
+from argot.evaluate.experiments.experiment import BY_JUDGE, TUNED_BY, Experiment, PaperRow, TunedPart
 from argot.evaluate.experiments.experiment_catalogue import find_experiment
 from argot.evaluate.experiments.experiment_data import DataPart, ExperimentData, load_experiment_data
 from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, compute_figures
@@ -61,9 +61,9 @@ class ExperimentOptions:
     judge: JudgeChoice = field(default_factory=JudgeChoice)
 
     @property
-    def tuned_models(self) -> dict[Tuned, str]:
+    def tuned_models(self) -> dict[TunedPart, str]:
         """Return the tuned models that are given."""
-        given: dict[Tuned, str | None] = {
+        given: dict[TunedPart, str | None] = {
             "embedder": self.embedder,
             "reranker": self.reranker,
             "plain_reranker": self.plain_reranker,
@@ -127,7 +127,7 @@ def _name_tuned(given: str) -> str:
     return folder.parent.name if folder.name == "model" and folder.parent.name else folder.name
 
 
-def _require_usable(experiment: Experiment, tuned: Mapping[Tuned, str]) -> None:
+def _require_usable(experiment: Experiment, tuned: Mapping[TunedPart, str]) -> None:
     """
     Raises:
         InvalidInput: no row of the experiment takes such a model, or the folder of one has none.

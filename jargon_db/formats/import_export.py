@@ -24,7 +24,7 @@ from argot.jargon_db.store.rows import may_read, read_context, read_sense, reada
 from argot.jargon_db.store.sense_store import Senses
 from argot.types import Context, Principal
 
-Told = Callable[[int, int], None]
+ProgressListener = Callable[[int, int], None]
 _OPTIONS = ReadOptions()
 _MAX_NAMED_WORDS = 20
 CONTEXT_LIST = "contexts.csv"
@@ -111,7 +111,7 @@ class GlossaryFiles:
         *,
         choices: ImportChoices = _CHOICES,
         why: str = "",
-        told: Told | None = None,
+        told: ProgressListener | None = None,
         seen: str = "",
     ) -> ImportReport:
         """Import a file as one change, completely or, if the options say so, what is right of it. An empty `format` is

@@ -18,7 +18,7 @@ from argot.jargon_db.formats.rdf_statements import (
     REST,
     TYPE,
     Add,
-    Malformed,
+    MalformedFile,
     Value,
     build_depth_error,
     complete_iri,
@@ -124,7 +124,7 @@ class _Reader:
         return found.end() if found else self._at
 
     def _fail(self, why: str) -> NoReturn:
-        raise Malformed(why, f"line {self._text.count(chr(10), 0, self._begin) + 1}")
+        raise MalformedFile(why, f"line {self._text.count(chr(10), 0, self._begin) + 1}")
 
     def _is(self, sign: str) -> bool:
         return self._kind == "sign" and self._value == sign

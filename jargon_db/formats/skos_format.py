@@ -27,7 +27,7 @@ from argot.jargon_db.formats.glossary_file import (
 )
 from argot.jargon_db.formats.names import choose_short_form, unite_labels
 from argot.jargon_db.formats.rdf import read_statements
-from argot.jargon_db.formats.rdf_statements import Said, Statements, Value
+from argot.jargon_db.formats.rdf_statements import Statement, Statements, Value
 from argot.jargon_db.formats.skos_words import (
     COLLECTIONS,
     CONCEPT,
@@ -253,7 +253,7 @@ class Thesaurus:
         ]
 
     @staticmethod
-    def _is_concept(said: list[Said]) -> bool:
+    def _is_concept(said: list[Statement]) -> bool:
         if (_TYPE, CONCEPT, None) in said:
             return True
         names = {name for name, _, _ in said}

@@ -87,7 +87,7 @@ class _Concept:
         ]
 
 
-class _Refused(Exception):
+class _RefusedFile(Exception):
     """The file contains something that is never read, or is no TBX."""
 
 
@@ -110,19 +110,19 @@ def read_tbx(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
         raise refuse(name, f"this is no XML: {expat.ErrorString(error.code)}. Mend it there", where) from error
     except (LookupError, ValueError) as error:
         raise refuse(name, f"this is no XML: {error}", f"line {parser.CurrentLineNumber}") from error
-    except _Refused as error:
+    except _RefusedFile as error:
         raise refuse(name, str(error), f"line {parser.CurrentLineNumber}") from error
     return _ConceptReader(reader, options).gather(name)
 
 
 def _refuse_entity(*_: object) -> None:
-    raise _Refused("it declares entities, which can expand without end, and is not read; take its <!DOCTYPE> out")
+    raise _RefusedFile("it declares entities, which can expand without end, and is not read; take its <!DOCTYPE> out")
 
 
 def _check_doctype(name: str, system: str | None, public: str | None, has_internal: bool) -> None:
     # A document type that only names its DTD, as files of 2008 do, is harmless: it is never fetched.
     if has_internal:
-        raise _Refused("its <!DOCTYPE> declares something, which is not read; take the part in brackets out")
+        raise _RefusedFile("its <!DOCTYPE> declares something, which is not read; take the part in brackets out")
 
 
 class _Reader:
@@ -142,9 +142,9 @@ class _Reader:
     def start(self, element: str, attributes: dict[str, str]) -> None:
         local = element.rpartition(":")[2]
         if not self._path and local not in _ROOTS:
-            raise _Refused(f"its root is <{element[:40]}>, and not <martif> or <tbx>: this is no TBX")
+            raise _RefusedFile(f"its root is <{element[:40]}>, and not <martif> or <tbx>: this is no TBX")
         if len(self._path) >= _MAX_DEPTH:
-            raise _Refused(f"its elements are nested more than {_MAX_DEPTH} deep; flatten it")
+            raise _RefusedFile(f"its elements are nested more than {_MAX_DEPTH} deep; flatten it")
         language = clean_language(attributes[_LANGUAGE]) if _LANGUAGE in attributes else self._find_language()
         language = "" if language == _UNKNOWN_LANGUAGE else language
         if local in _CONCEPTS:

@@ -21,7 +21,7 @@ from argot.learn.pool_search import has_bfloat16
 from argot.learn.training_loop import (
     CHECKPOINT,
     LoopRecipe,
-    Told,
+    ProgressListener,
     TrainingLoop,
     TrainingStopped,
     average_checkpoints,
@@ -62,7 +62,7 @@ class PairRecipe:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _BatchWindow:
     """A window of a batch: the question's place in it, and what is known of passage and units."""
 
     window: Window
@@ -99,7 +99,7 @@ class PairTraining:
             LoopRecipe(len(self.batches), recipe.seed, recipe.warm_up, every=recipe.every, card=asdict(recipe)),
         )
 
-    def train_network(self, told: Told) -> Path:
+    def train_network(self, told: ProgressListener) -> Path:
         """Train to the end, saving every so many steps, and return the result; go on if there is a checkpoint.
 
         Raises:
@@ -123,7 +123,7 @@ class PairTraining:
         average_checkpoints(kept, last, result)
         return result
 
-    def _train_until(self, step: int | None, told: Told) -> None:
+    def _train_until(self, step: int | None, told: ProgressListener) -> None:
         with suppress(TrainingStopped):
             self.loop.run(told, lambda: step is not None and self.loop.step >= step)
 
@@ -146,7 +146,7 @@ class PairTraining:
             relevance, units = self.network(**inputs)
         return relevance.float(), units.float()
 
-    def _read_example(self, place: int, example: Example, draws: random.Random) -> list[_Read]:
+    def _read_example(self, place: int, example: Example, draws: random.Random) -> list[_BatchWindow]:
         question = vary_question(example.question, draws)
         right = [one for one in example.passages if one.relevant]
         wrong = [one for one in example.passages if not one.relevant]
@@ -154,7 +154,9 @@ class PairTraining:
         chosen += draws.sample(wrong, min(self.recipe.negatives, len(wrong)))
         return [one for passage in chosen for one in self._read_passage(place, question, passage, draws)]
 
-    def _read_passage(self, place: int, question: str, passage: JudgedPassage, draws: random.Random) -> list[_Read]:
+    def _read_passage(
+        self, place: int, question: str, passage: JudgedPassage, draws: random.Random
+    ) -> list[_BatchWindow]:
         """Return one window of a passage: of one that answers, a window with the answer."""
         windows = build_windows(self.tokenizer, question, passage.text, self.recipe.window_tokens)
         if passage.relevant and any(label > 0 for label in passage.labels):
@@ -162,10 +164,10 @@ class PairTraining:
         if not windows:
             return []
         window = draws.choice(windows)
-        return [_Read(window, place, passage.relevant, tuple(passage.labels[number] for number in window.units))]
+        return [_BatchWindow(window, place, passage.relevant, tuple(passage.labels[number] for number in window.units))]
 
 
-def compute_losses(relevance: Tensor, units: Tensor, read: Sequence[_Read], outside: float) -> dict[str, Tensor]:
+def compute_losses(relevance: Tensor, units: Tensor, read: Sequence[_BatchWindow], outside: float) -> dict[str, Tensor]:
     """Compute the losses of windows from their logits, (windows,), and those of their units, (windows, units)."""
     relevant = torch.tensor([one.relevant for one in read])
     labels = torch.full(units.shape, -1.0)
@@ -222,7 +224,7 @@ both runs; of the third stage the end does (bench/laboratory/retrieval.md)."""
 
 
 def train_pair_reader(
-    model: Path, first: Sequence[Example], known: Sequence[Example], folder: Path, told: Told
+    model: Path, first: Sequence[Example], known: Sequence[Example], folder: Path, told: ProgressListener
 ) -> Path:
     """Train the stages in the folder, or go on where they were; return the checkpoint that is the result.
 

@@ -56,11 +56,13 @@ class UnitHead(nn.Module):
         return (self.linear(features) + self.outer(self.drop(hidden))).squeeze(-1)  # type: ignore[no-any-return]
 
 
-Told = Callable[[str, int, int], None]
+ProgressListener = Callable[[str, int, int], None]
 """Reports progress: the part that is trained, its epoch, and the number of epochs."""
 
 
-def train_passage_reader(examples: Sequence[Example], recipe: PassageReaderRecipe, told: Told) -> dict[str, Any]:
+def train_passage_reader(
+    examples: Sequence[Example], recipe: PassageReaderRecipe, told: ProgressListener
+) -> dict[str, Any]:
     """Train both heads; return their weights in the form of the file.
 
     The same examples and recipe give the same weights. A thousand questions take less than a minute on one core.
@@ -104,7 +106,9 @@ def _to_tensors(passage: JudgedPassage, means: Floats, scales: Floats) -> _Units
     return features, torch.tensor(passage.labels, dtype=torch.float), passage.relevant
 
 
-def _train_units(passages: Sequence[_Units], recipe: PassageReaderRecipe, fold: int, told: Told) -> UnitHead:
+def _train_units(
+    passages: Sequence[_Units], recipe: PassageReaderRecipe, fold: int, told: ProgressListener
+) -> UnitHead:
     head = UnitHead(passages[0][0].shape[1], recipe)
     size, draws = recipe.passages, random.Random(f"{recipe.seed} {fold}")  # noqa: S311
     steps = max(1, recipe.epochs * (len(passages) // size))
@@ -155,7 +159,7 @@ def _summarise(head: UnitHead, passage: JudgedPassage, means: Floats, scales: Fl
 
 
 def _train_passages(
-    examples: Sequence[tuple[Example, Sequence[Floats]]], recipe: PassageReaderRecipe, told: Told
+    examples: Sequence[tuple[Example, Sequence[Floats]]], recipe: PassageReaderRecipe, told: ProgressListener
 ) -> tuple[Floats, float]:
     """Train the head for passages; return the weights of its features, and its bias."""
     every = np.concatenate([np.stack(features) for _, features in examples])

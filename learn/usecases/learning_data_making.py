@@ -31,7 +31,7 @@ from argot.service.usecases.questions.questions import run_context
 from argot.service.usecases.usecase_registry import Count, Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobWanted
+from argot.work.job_types import JobRequest, JobRun
 
 if TYPE_CHECKING:
     from argot.learn.questions.glossary_twins import ShortForm
@@ -119,9 +119,9 @@ async def _describe_named_set(kb: KnowledgeBase, principal: Principal, name: str
     return await kb.blocking(lambda: describe_set(kb, find_visible_set(kb, principal, name), jobs))
 
 
-def build_pairs_job(principal: Principal, name: str) -> JobWanted:
+def build_pairs_job(principal: Principal, name: str) -> JobRequest:
     """Build the job that makes a set that is begun, one at a time."""
-    return JobWanted(PAIRS, principal, {"name": name}, label=name, key=f"{PAIRS}/{name}")
+    return JobRequest(PAIRS, principal, {"name": name}, label=name, key=f"{PAIRS}/{name}")
 
 
 async def _require_free(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecipe) -> None:

@@ -66,10 +66,10 @@ class RunProgress:
     error: str
 
 
-Told = Callable[[RunProgress], None]
+ProgressListener = Callable[[RunProgress], None]
 
 
-def train_here(runs: Path, settings: Settings, run: str, told: Told) -> RunProgress:
+def train_here(runs: Path, settings: Settings, run: str, told: ProgressListener) -> RunProgress:
     """Train one run to its end, in a process of its own; an interrupt (Ctrl+C) stops it at its next step, resumably.
 
     Raises:
@@ -78,7 +78,7 @@ def train_here(runs: Path, settings: Settings, run: str, told: Told) -> RunProgr
     return _follow_run(make_worker(runs, settings), RunFolder.find(runs, run), told)
 
 
-def train_all(runs: Path, settings: Settings, told: Told, *, once: bool = False) -> None:
+def train_all(runs: Path, settings: Settings, told: ProgressListener, *, once: bool = False) -> None:
     """Train all waiting runs of a folder, for ever; `once`: until none waits. An interrupt makes the present one wait
     again.
     """
@@ -92,7 +92,7 @@ def train_all(runs: Path, settings: Settings, told: Told, *, once: bool = False)
             time.sleep(LOOK_SECONDS)
 
 
-def _follow_run(worker: RunWorker, run: RunFolder, told: Told, *, stop: bool = True) -> RunProgress:
+def _follow_run(worker: RunWorker, run: RunFolder, told: ProgressListener, *, stop: bool = True) -> RunProgress:
     training = threading.Thread(target=worker.train, args=(run,))
     training.start()
     try:

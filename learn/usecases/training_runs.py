@@ -39,7 +39,7 @@ from argot.types import Principal
 __all__ = ["STARTED_FROM", "MeasuredChange", "RunKind"]
 
 RunId = Annotated[Text, Field(max_length=40)]
-Named = Annotated[Text, Field(max_length=200)]
+NameText = Annotated[Text, Field(max_length=200)]
 MAX_POINTS = 400
 """Maximum points of a displayed curve: excess ones are dropped evenly."""
 
@@ -115,8 +115,8 @@ async def training_start(
     principal: Principal,
     *,
     kind: RunKind,
-    data: Named,
-    name: Named = "",
+    data: NameText,
+    name: NameText = "",
     base: Annotated[Text, Field(max_length=1000)] = "",
     recipe: dict[Text, Text] | None = None,
     seed: Number = 7,

@@ -49,7 +49,7 @@ from argot.service.usecases.usecase_registry import Event, Finished, Number, Par
 from argot.types import Principal
 
 TuningId = Annotated[Text, Field(max_length=20)]
-Named = Annotated[Text, Field(max_length=1000)]
+NamesText = Annotated[Text, Field(max_length=1000)]
 LOOK_SECONDS = 0.2
 AS_BY_DEFAULT = DataRecipe()
 WITH_ANSWERS = ("definition", "asked", "standard", "alternative", "simple", "complex")
@@ -63,7 +63,7 @@ class ModelsToTune(ParameterGroup):
     """
 
     models: Annotated[list[RunKind], Field(min_length=1)]
-    bases: dict[RunKind, Named] | None = None
+    bases: dict[RunKind, NamesText] | None = None
     recipes: dict[RunKind, dict[Text, Text]] | None = None
     training_seed: Number = 7
 

@@ -19,7 +19,7 @@ from argot.errors import AnswerLost, RetryLater
 from argot.languages.catalogues import translate
 from argot.machine_limits import count_processors, measure_memory
 from argot.results import AskEvent
-from argot.service.answer_jobs import AnswerJob, AnswersHere
+from argot.service.answer_jobs import AnswerJob, LocalAnswers
 from argot.service.answering.messages import Job
 from argot.service.answering.reading_ahead import read_ahead
 from argot.service.answering.worker_process import WorkerGone, WorkerProcess
@@ -72,7 +72,7 @@ async def run_answer_workers(kb: KnowledgeBase) -> AsyncIterator[None]:
         yield
     finally:
         await pool.close()
-        kb.answers = AnswersHere(kb)
+        kb.answers = LocalAnswers(kb)
 
 
 class WorkerPool:

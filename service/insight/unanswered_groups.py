@@ -39,7 +39,7 @@ SELECT a.day, a.question, a.terms, a.embedder, a.vector, a.thread, t.owner, EXIS
 FROM asked AS a JOIN threads AS t ON t.id = a.thread
 WHERE a.question != '' AND a.day BETWEEN ? AND ? ORDER BY a.day DESC, a.id DESC LIMIT ?
 """
-Known = Callable[[Collection[str]], Collection[str]]
+SelectKnownTerms = Callable[[Collection[str]], Collection[str]]
 """Returns those of these terms that the manager may know."""
 
 
@@ -88,7 +88,7 @@ def open_questions(
     ]
 
 
-def group_by_subject(questions: Sequence[OpenQuestion], known: Known, gain: float = 1.0) -> Unanswered:
+def group_by_subject(questions: Sequence[OpenQuestion], known: SelectKnownTerms, gain: float = 1.0) -> Unanswered:
     """Return the questions by subject, as a manager who may read only some of them may see them.
 
     Args:

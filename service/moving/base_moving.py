@@ -41,7 +41,7 @@ PROGRAM = "argot move"
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MoveOutcome:
     """Outcome of a move. `vectors`: how many were copied; None: they are to be made anew (`argot reindex`)."""
 
     source: str
@@ -58,7 +58,7 @@ class Moved:
 
 def move_base(
     source: tuple[Path, Settings], target: tuple[Path, Settings], *, with_vectors: bool = True, progress: Progress
-) -> Moved:
+) -> MoveOutcome:
     """
     Args:
         source, target: a folder, and the settings that say what keeps the stores (`store`) and vectors (`chroma_url`).
@@ -86,7 +86,7 @@ def move_base(
     return moved
 
 
-def copy_base(here: MovePlace, there: MovePlace) -> Moved:
+def copy_base(here: MovePlace, there: MovePlace) -> MoveOutcome:
     """Copy everything except the vectors into an empty target; locks and marks are the caller's."""
     return _Move(here, there, UnfinishedMove(here.name, "", timestamp()), lambda *_: None).run()
 
@@ -188,7 +188,7 @@ class _Move:
         self.here, self.there, self.move = here, there, move
         self._progress, self._done, self._total = progress, 0, 0
 
-    def run(self) -> Moved:
+    def run(self) -> MoveOutcome:
         stores = [store for store in STORES if self.here.side.holds(store)]
         for store in stores:
             self.here.side.prepare(store)
@@ -205,7 +205,9 @@ class _Move:
         if live:
             self._copy_vectors(live)
         self._end()
-        return Moved(self.here.name, self.there.name, tuple(tables), originals, files, live.vectors if live else None)
+        return MoveOutcome(
+            self.here.name, self.there.name, tuple(tables), originals, files, live.vectors if live else None
+        )
 
     def _find_live_vectors(self) -> _LiveVectors | None:
         """Find the vectors to be copied; None: there are none."""

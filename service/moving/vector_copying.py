@@ -9,14 +9,14 @@ from argot.corpus.index.soundness import find_vector_faults, read_expected_vecto
 from argot.corpus.index.vector_index import VectorIndex
 from argot.databases import Connection
 from argot.errors import DamagedStore
-from argot.service.moving.store_copying import Told
+from argot.service.moving.store_copying import ProgressListener
 
 AT_ONCE = 500
 """Vectors that are read and written at a time."""
 WHAT = "vectors"
 
 
-def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, told: Told) -> None:
+def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, told: ProgressListener) -> None:
     """
     Args:
         connection: reads the rows of the other side, which name its vectors.

@@ -57,17 +57,19 @@ class Listener(Protocol):
     stopped.
     """
 
-    def case_ended(self, run: Watched, outcome: str) -> None: ...
+    def case_ended(self, run: CaseRecord, outcome: str) -> None: ...
 
 
 @contextmanager
-def watch(listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any], *, asks: bool) -> Iterator[Watched]:
+def watch(
+    listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any], *, asks: bool
+) -> Iterator[CaseRecord]:
     """Watch one use case; it receives each event (`Watched.saw`), and the use case's end."""
     said_now.set(tuple(text for value in parameters.values() for text in _take_latest(_list_texts(value))))
     hidden = (value.get_secret_value() for value in parameters.values() if isinstance(value, SecretStr))
     # Without empty ones, which would match between any two letters.
     secrets_now.set(tuple(filter(None, hidden)))
-    watched = Watched(name, asks, surface.get(), str(parameters.get("thread") or ""))
+    watched = CaseRecord(name, asks, surface.get(), str(parameters.get("thread") or ""))
     outcome = ""
     try:
         yield watched
@@ -107,7 +109,7 @@ def _take_latest(texts: Sequence[str]) -> Iterator[str]:
         left -= min(left, len(text))
 
 
-class Watched:
+class CaseRecord:
     """Record of one run of a use case. Seconds count from the request, including the wait for its turn.
 
     `thread`: the conversation of the request, if one was named. `data`: the result, as soon as there is one.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from argot import __version__
 from argot.errors import MissingExtra
-from argot.service.observability.instrumentation import Watched
+from argot.service.observability.instrumentation import CaseRecord
 from argot.service.observability.logs import Cleaner, list_secrets
 from argot.service.observability.otlp_endpoint import (
     SEND_SECONDS,
@@ -97,7 +97,7 @@ class TraceExport:
         last.start()
         last.join(STOP_SECONDS)
 
-    def send(self, trace: Trace, run: Watched, outcome: str) -> None:
+    def send(self, trace: Trace, run: CaseRecord, outcome: str) -> None:
         """Put the question and its steps into the queue."""
         from opentelemetry.trace import SpanKind, set_span_in_context
 
@@ -127,7 +127,7 @@ class TraceExport:
         span.end(step.ended or ended)
         return set_span_in_context(span, outer)
 
-    def _describe_question(self, run: Watched, outcome: str) -> dict[str, Any]:
+    def _describe_question(self, run: CaseRecord, outcome: str) -> dict[str, Any]:
         told: dict[str, Any] = {"argot.surface": run.surface, "argot.case": run.name, "argot.status": outcome}
         if run.first is not None:
             told["argot.first_word_seconds"] = run.first
@@ -158,7 +158,7 @@ class QuestionTrace:
     def __init__(self, export: TraceExport, trace: Trace) -> None:
         self._export, self._trace = export, trace
 
-    def case_ended(self, run: Watched, outcome: str) -> None:
+    def case_ended(self, run: CaseRecord, outcome: str) -> None:
         try:
             self._export.send(self._trace, run, outcome)
         # A trace is only for observers: no question may fail because of it.

@@ -38,7 +38,7 @@ from argot.service.usecases.documents.derivation_run import (
 from argot.service.usecases.documents.derivers import Derivers
 from argot.service.usecases.operations.queued_work import wait_for_end
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobWanted
+from argot.work.job_types import JobRequest, JobRun
 from argot.work.schedule import ScheduleState, schedule_work
 
 QUIET_SECONDS = 60.0
@@ -82,7 +82,7 @@ async def derive_due(kb: KnowledgeBase) -> None:
             return
         doing.document = due.pop()
         try:
-            work = _Unasked(kb, corpus, states, await _open_maker(kb), doing.document, wanted)
+            work = _DocumentDerivation(kb, corpus, states, await _open_maker(kb), doing.document, wanted)
             if not await work.to_its_end():
                 return
         except ModelUnavailable:
@@ -110,7 +110,7 @@ async def put_due(kb: KnowledgeBase) -> None:
     for id_ in due[:free]:
         label = await kb.blocking(_name, corpus, id_)
         given = {"document": id_, "wanted": wanted}
-        job = JobWanted(DERIVE, make_local_principal(), given, label=label, key=make_derivation_key(id_))
+        job = JobRequest(DERIVE, make_local_principal(), given, label=label, key=make_derivation_key(id_))
         try:
             await kb.jobs.submit(job, again=False)
         except Conflict:  # it is under way
@@ -140,7 +140,7 @@ async def derive_work(run: JobRun) -> Any:
     corpus = await kb.load()
     await kb.blocking(lambda: corpus.vectors)
     states = DerivationStates(corpus.store.database)
-    work = _Unasked(kb, corpus, states, await _open_maker(kb), document, wanted)
+    work = _DocumentDerivation(kb, corpus, states, await _open_maker(kb), document, wanted)
     return {"derived": await work.to_its_end()}
 
 
@@ -168,7 +168,7 @@ async def _is_spent(kb: KnowledgeBase, states: DerivationStates) -> bool:
 
 
 @dataclass
-class _Unasked:
+class _DocumentDerivation:
     """Derivation of the texts that one document lacks."""
 
     kb: KnowledgeBase

@@ -22,7 +22,7 @@ from argot.service.audit.audit_actions import (
 from argot.service.audit.audit_events import DONE, MOST_NAMED, STOPPED, Deed, Outcome, Resource, describe_failure
 from argot.service.audit.audit_trail import AuditTrail
 from argot.service.identity.people import make_local_principal
-from argot.service.observability.instrumentation import Watched
+from argot.service.observability.instrumentation import CaseRecord
 from argot.service.threads.shared_links import SharedLink
 from argot.types import Document, Principal
 
@@ -103,7 +103,7 @@ class RefusalAudit:
     def __init__(self, kb: KnowledgeBase, principal: Principal, parameters: Mapping[str, Any]) -> None:
         self._kb, self._principal, self._given = kb, principal, parameters
 
-    def case_ended(self, run: Watched, outcome: str) -> None:
+    def case_ended(self, run: CaseRecord, outcome: str) -> None:
         if run.error == NotAllowed.__name__:
             note_refusal(self._kb, self._principal, run.name, self._given)
 
@@ -122,7 +122,7 @@ class CaseAudit:
         self._kb, self._trail, self._principal = kb, trail, principal
         self._action, self._given = action, parameters
 
-    def case_ended(self, run: Watched, outcome: str) -> None:
+    def case_ended(self, run: CaseRecord, outcome: str) -> None:
         action = self._action
         found = tuple(_list_resources(action.kind, run.data))[:MOST_NAMED] or (_name_given(action, self._given),)
         if run.name in READS:
@@ -168,7 +168,7 @@ def _read_plain(value: object) -> str:
     return str(value) if isinstance(value, str | int) else ""
 
 
-def _find_outcome(run: Watched, outcome: str) -> Outcome:
+def _find_outcome(run: CaseRecord, outcome: str) -> Outcome:
     if outcome == "stopped":
         return Outcome(STOPPED, "it was stopped before its end; a part may be done")
     if not run.error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from argot.errors import ArgotError
 from argot.results import AskResult
-from argot.service.observability.instrumentation import Listener, Watched
+from argot.service.observability.instrumentation import CaseRecord, Listener
 from argot.service.threads.question_log import FAILED, UNANSWERED, WEAK, AskedQuestion, note_question
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class _QuestionNotes:
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb
 
-    def case_ended(self, run: Watched, outcome: str) -> None:
+    def case_ended(self, run: CaseRecord, outcome: str) -> None:
         if run.name == _SEARCHES or (run.result is None and not _is_failure(run, outcome)):
             return
         kb, asked = self._kb, _describe_question(run, outcome)
@@ -50,12 +50,12 @@ class _QuestionNotes:
         kb.chores.add(note)
 
 
-def _is_failure(run: Watched, outcome: str) -> bool:
+def _is_failure(run: CaseRecord, outcome: str) -> bool:
     """Return whether the service failed: a refusal, or a fault of the question, is no failure."""
     return outcome in FAILED and not run.asked_amiss
 
 
-def _describe_question(run: Watched, outcome: str) -> AskedQuestion:
+def _describe_question(run: CaseRecord, outcome: str) -> AskedQuestion:
     result = run.result
     if result is None:
         return AskedQuestion("", 0, run.at, run.surface, outcome, run.seconds)

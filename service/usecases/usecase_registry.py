@@ -38,7 +38,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 from argot.errors import InvalidInput, NotAllowed
 from argot.results import AskEvent, AskResult
 from argot.service.identity.people import RANKS, Role, require_name, role_of
-from argot.service.observability.instrumentation import Watched, watch
+from argot.service.observability.instrumentation import CaseRecord, watch
 from argot.service.storage.damage import name_store_faults
 from argot.service.usecases.audited_cases import listen_for_audit, note_refusal
 from argot.service.usecases.case_listeners import make_listeners
@@ -100,7 +100,7 @@ class ParameterGroup:
     """
 
 
-class _Declared:
+class _Declaration:
     """Declaration of a use case, with or without events.
 
     `name`: its name over the wire. `local`: it reads or writes files of this machine, so no network surface may offer
@@ -186,11 +186,13 @@ class _Declared:
 class _Run:
     """One run of a use case: the arguments of its function, its watcher, and its slot among the questions."""
 
-    def __init__(self, arguments: dict[str, Any], watched: Watched, place: AbstractAsyncContextManager[None]) -> None:
+    def __init__(
+        self, arguments: dict[str, Any], watched: CaseRecord, place: AbstractAsyncContextManager[None]
+    ) -> None:
         self.arguments, self.watched, self.place = arguments, watched, place
 
 
-class UseCase(_Declared, Generic[P, R]):
+class UseCase(_Declaration, Generic[P, R]):
     """A use case without events: `await case(kb, principal, ...)`.
 
     Inside another use case call `.function`, which skips the checks, because the outer one made them.
@@ -211,7 +213,7 @@ class UseCase(_Declared, Generic[P, R]):
             return result
 
 
-class _Streaming(_Declared, Generic[P, E]):
+class _Streaming(_Declaration, Generic[P, E]):
     """A use case whose events are requested one by one. Closing it stops the work.
 
     It raises the errors of `UseCase` when its first event is requested.
@@ -273,7 +275,7 @@ async def get_answer(events: AsyncGenerator[AskEvent]) -> AskResult:
     return result
 
 
-def _note_event(watched: Watched, event: object) -> None:
+def _note_event(watched: CaseRecord, event: object) -> None:
     if isinstance(event, AskEvent):
         watched.saw(event.kind, name=event.name, seconds=event.seconds, data=event.data)
     elif isinstance(event, Finished):

@@ -17,7 +17,7 @@ from argot.service.usecases.operations.queued_work import wait_for_outcome
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Principal
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobWanted
+from argot.work.job_types import JobRequest, JobRun
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Source
@@ -49,7 +49,7 @@ async def document_fetch(
     _require_no_password(address)
     given: dict[str, Any] = {"address": address, "audience": audience, "tags": tags}
     if await kb.jobs.has_workers(FETCH):
-        found = await wait_for_outcome(kb, JobWanted(FETCH, principal, given, label=address))
+        found = await wait_for_outcome(kb, JobRequest(FETCH, principal, given, label=address))
         return REPORT.validate_python(found)
     return await _fetch_document(kb, principal, **given)
 

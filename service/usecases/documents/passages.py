@@ -240,10 +240,10 @@ async def document_page(
     if found.media_type != PDF:
         raise NotFound("Only pages of PDF documents are shown as pictures.")
     data, _ = await kb.blocking(kb.document_store.original, principal, found.revision_id)
-    from argot.service.page_images import Wanted
+    from argot.service.page_images import PageRequest
 
     boxes = tuple(box for one in passages for box in one.boxes if box.page == page) if outlined else ()
-    drawn = await draw_page(kb, found, data, Wanted(page, boxes))
+    drawn = await draw_page(kb, found, data, PageRequest(page, boxes))
     return PagePicture(drawn.page, "image/png", base64.b64encode(drawn.png).decode("ascii"))
 
 

@@ -49,7 +49,7 @@ from argot.service.usecases.operations.queued_work import follow_job
 from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, get_outcome, usecase
 from argot.types import Principal, distinct_tags
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobWanted, TellProgress
+from argot.work.job_types import JobRequest, JobRun, TellProgress
 
 if TYPE_CHECKING:
     from argot.corpus.connectors.synchronisation import SyncEvent, Synchronisation
@@ -266,10 +266,10 @@ async def source_progress(kb: KnowledgeBase, principal: Principal) -> list[SyncU
     return [SyncUnderWay(job.label, job.done, job.total) for job in reversed(found)]
 
 
-def _sync_job(principal: Principal, name: str, *, confirm: bool = False, patient: bool = False) -> JobWanted:
+def _sync_job(principal: Principal, name: str, *, confirm: bool = False, patient: bool = False) -> JobRequest:
     """Describe the job that syncs one source, which no other job may sync at the same time."""
     given = {"name": name, "confirm": confirm, "patient": patient}
-    return JobWanted(SYNC, principal, given, label=name, key=f"{SYNC}:{name}")
+    return JobRequest(SYNC, principal, given, label=name, key=f"{SYNC}:{name}")
 
 
 @job_kind(SYNC, busy="The source '{label}' is being synced. Wait until that is done, or stop it.")

@@ -26,7 +26,7 @@ from argot.service.usecases.people.unknown_readers import list_reader_notices
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Audience, Document, Principal
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobWanted
+from argot.work.job_types import JobRequest, JobRun
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Source
@@ -113,7 +113,7 @@ async def upload(
     given: dict[str, Any] = {"name": name, "folder": folder, "audience": audience, "tags": tags}
     called = clean_name(name)
     if await kb.jobs.has_workers(UPLOAD):
-        job = JobWanted(UPLOAD, principal, given, label=called, data=data)
+        job = JobRequest(UPLOAD, principal, given, label=called, data=data)
         return REPORT.validate_python(await wait_for_outcome(kb, job))
     return await _upload_file(kb, principal, data, **given)
 

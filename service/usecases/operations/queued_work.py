@@ -9,7 +9,7 @@ from typing import Any
 from argot.errors import ArgotError, Conflict, rebuild_error
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Event, Finished, get_outcome
-from argot.work.job_types import JobRecord, Jobs, JobWanted
+from argot.work.job_types import JobRecord, JobRequest, Jobs
 
 
 async def stop_job(jobs: Jobs, number: int) -> None:
@@ -26,7 +26,7 @@ async def wait_for_end(jobs: Jobs, number: int) -> None:
             pass
 
 
-async def follow_job(jobs: Jobs, wanted: JobWanted) -> AsyncGenerator[Event | Finished[Any]]:
+async def follow_job(jobs: Jobs, wanted: JobRequest) -> AsyncGenerator[Event | Finished[Any]]:
     """Yield the progress of a job, and last its outcome, as JSON. Closing this cancels it.
 
     Raises:
@@ -51,7 +51,7 @@ async def follow_job(jobs: Jobs, wanted: JobWanted) -> AsyncGenerator[Event | Fi
     yield Finished(_read_outcome(await jobs.job(number)))
 
 
-async def wait_for_outcome(kb: KnowledgeBase, wanted: JobWanted) -> Any:
+async def wait_for_outcome(kb: KnowledgeBase, wanted: JobRequest) -> Any:
     """Run a job in the queue and return its result, without its events."""
     return await get_outcome(follow_job(kb.jobs, wanted))
 

@@ -51,15 +51,15 @@ class DraftPrefetch:
     doubled since the last match, or was restarted.
     """
 
-    def __init__(self, request: AnswerRequest, run: RunContext, asked: str) -> None:
+    def __init__(self, request: AnswerRequest, run: RunContext, question: str) -> None:
         """
         Args:
             request: the model's request.
-            asked: the question, as for `check_draft`.
+            question: the question, as for `check_draft`.
         """
         self._request = request
         self._run = run
-        self._asked = asked
+        self._asked = question
         self._matched_chars = 0
         self._task: asyncio.Task[None] | None = None
 
@@ -97,9 +97,9 @@ def _drop_unfinished(draft: str) -> str:
 
 
 @asynccontextmanager
-async def match_ahead(request: AnswerRequest, run: RunContext, asked: str) -> AsyncIterator[DraftPrefetch]:
+async def match_ahead(request: AnswerRequest, run: RunContext, question: str) -> AsyncIterator[DraftPrefetch]:
     """Match the draft ahead until the answer ends, a model fails or the asker leaves."""
-    ahead = DraftPrefetch(request, run, asked)
+    ahead = DraftPrefetch(request, run, question)
     try:
         yield ahead
         # Awaited: a second match beside it would do the same work twice, on the same cores.

@@ -102,7 +102,7 @@ class TrainingLoop:
         rising = max(1, int(steps * self.recipe.warm_up))
         return min(1.0, (step + 1) / rising, max(0.0, (steps - step) / max(1, steps - rising)))
 
-    def run(self, told: ProgressListener, stop: Callable[[], bool] = lambda: False) -> None:
+    def run(self, on_progress: ProgressListener, stop: Callable[[], bool] = lambda: False) -> None:
         """Train to the end, saving every so many steps. With a validation the network then has the best weights.
 
         Raises:
@@ -121,7 +121,7 @@ class TrainingLoop:
             self.optimizer.step()
             self.schedule.step()
             self.step += 1
-            told(self.step, self.recipe.steps, losses)
+            on_progress(self.step, self.recipe.steps, losses)
             is_measured = self._validate()
             if is_measured or self.step % self.recipe.every == 0 or self.step == self.recipe.steps:
                 self.save()

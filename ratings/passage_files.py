@@ -141,9 +141,9 @@ def _iterate_reference_rows(items: Sequence[StudyItem], ratings: Sequence[Rating
             yield item.place, item.question, number, text, rating.rater, named, *end
 
 
-def find_supporting_passages(said: Judgement, sentence: int) -> list[str]:
+def find_supporting_passages(judgement: Judgement, sentence: int) -> list[str]:
     """Find the passages, by number, that bear a sentence out."""
-    return [system for system, points in said.scores.items() if points.get(str(sentence)) == YES]
+    return [system for system, points in judgement.scores.items() if points.get(str(sentence)) == YES]
 
 
 def _select_judgements(item: StudyItem, ratings: Sequence[Rating]) -> list[Judgement]:

@@ -59,17 +59,17 @@ class Pictures:
         self._kept: LRUCache[tuple[str, PageRequest], Picture] = LRUCache(MOST_KEPT)
         self._guard = threading.Lock()
 
-    def of(self, content_hash: str, data: bytes, wanted: PageRequest) -> Picture:
+    def of(self, content_hash: str, data: bytes, request: PageRequest) -> Picture:
         """Return the picture. The caller checks access: the cache is common to all people.
 
         Raises:
             NotFound: there is no such page, or the file cannot be rendered within the limits.
         """
-        key = (content_hash, wanted)
+        key = (content_hash, request)
         with self._guard:
             kept = self._kept.get(key)
         # Outside the lock: cached pictures are returned while another page is rendered.
-        kept = kept or draw(data, wanted)
+        kept = kept or draw(data, request)
         with self._guard:
             self._kept[key] = kept
         return kept
@@ -78,14 +78,14 @@ class Pictures:
 PICTURES = Pictures()
 
 
-def draw(data: bytes, wanted: PageRequest) -> Picture:
+def draw(data: bytes, request: PageRequest) -> Picture:
     """Render the page in a separate process.
 
     Raises:
         NotFound: there is no such page, or the file cannot be rendered within the limits.
     """
-    boxes = [[box.page, box.x0, box.y0, box.x1, box.y1] for box in wanted.boxes]
-    job = {"page": wanted.page, "boxes": boxes, "sentences": list(wanted.sentences)}
+    boxes = [[box.page, box.x0, box.y0, box.x1, box.y1] for box in request.boxes]
+    job = {"page": request.page, "boxes": boxes, "sentences": list(request.sentences)}
     try:
         with Child("argot.service.page_images") as child:
             child.send(json.dumps(job).encode(), data, seconds=SECONDS)

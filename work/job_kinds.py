@@ -65,6 +65,6 @@ def job_kind(
     return declare
 
 
-def describe_busy_job(wanted: JobRequest) -> str:
+def describe_busy_job(request: JobRequest) -> str:
     """Describe why a second job is refused while another with its key is under way."""
-    return KINDS[wanted.kind].describe_busy(wanted.label)
+    return KINDS[request.kind].describe_busy(request.label)

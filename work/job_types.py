@@ -158,7 +158,7 @@ class Jobs(Protocol):
     def is_shared(self) -> bool:
         """True if several processes share the jobs."""
 
-    async def submit(self, wanted: JobRequest, *, again: bool = True) -> JobRecord:
+    async def submit(self, request: JobRequest, *, again: bool = True) -> JobRecord:
         """Put a job into the queue, and return it once it is stored.
 
         Args:
@@ -169,7 +169,7 @@ class Jobs(Protocol):
         """
         ...
 
-    async def begin(self, wanted: JobRequest) -> JobRecord:
+    async def begin(self, request: JobRequest) -> JobRecord:
         """Submit a job, and do it in this process unless a worker takes jobs of its kind.
 
         Raises:
@@ -180,7 +180,7 @@ class Jobs(Protocol):
     def turn(self, name: str) -> AbstractAsyncContextManager[None]:
         """Wait for the lock of this name, which one task among all processes can hold, and hold it."""
 
-    def run_here(self, wanted: JobRequest) -> AbstractAsyncContextManager[TellProgress]:
+    def run_here(self, request: JobRequest) -> AbstractAsyncContextManager[TellProgress]:
         """List the work of a `with` block, which this process does at once, as a job.
 
         Raises:

@@ -50,24 +50,24 @@ class LocalJobs:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    async def submit(self, wanted: JobRequest, *, again: bool = True) -> JobRecord:
-        if aside := self._find_set_aside(wanted.key):
+    async def submit(self, request: JobRequest, *, again: bool = True) -> JobRecord:
+        if aside := self._find_set_aside(request.key):
             if not again:
                 return aside.job
             self._forget(aside.job.id)
-        one = self._begin_job(wanted)
+        one = self._begin_job(request)
         one.task = asyncio.create_task(self._work_on(one))
         return one.job
 
-    async def begin(self, wanted: JobRequest) -> JobRecord:
-        return await self.submit(wanted)
+    async def begin(self, request: JobRequest) -> JobRecord:
+        return await self.submit(request)
 
     def turn(self, name: str) -> AbstractAsyncContextManager[None]:
         return self._turns[name]
 
     @asynccontextmanager
-    async def run_here(self, wanted: JobRequest) -> AsyncIterator[TellProgress]:
-        one = self._begin_job(wanted)
+    async def run_here(self, request: JobRequest) -> AsyncIterator[TellProgress]:
+        one = self._begin_job(request)
         one.changes(state="running", started_at=timestamp(), tries=1)
         try:
             yield one.tell
@@ -184,15 +184,15 @@ class LocalJobs:
 
     # -- the list -----------------------------------------------------------------------------------------------------
 
-    def _begin_job(self, wanted: JobRequest) -> _LocalJob:
-        self._require_free(wanted)
+    def _begin_job(self, request: JobRequest) -> _LocalJob:
+        self._require_free(request)
         self._last += 1
-        one = self._jobs[self._last] = _LocalJob(self._last, wanted)
+        one = self._jobs[self._last] = _LocalJob(self._last, request)
         return one
 
-    def _require_free(self, wanted: JobRequest) -> None:
-        if wanted.key and any(one.wanted.key == wanted.key and one.job.is_under_way for one in self._jobs.values()):
-            raise Conflict(describe_busy_job(wanted))
+    def _require_free(self, request: JobRequest) -> None:
+        if request.key and any(one.wanted.key == request.key and one.job.is_under_way for one in self._jobs.values()):
+            raise Conflict(describe_busy_job(request))
 
     def _find_set_aside(self, key: str) -> _LocalJob | None:
         kept = self._jobs.values()
@@ -218,11 +218,11 @@ class LocalJobs:
 class _LocalJob:
     """A job of this process. `followers`: queues, each of which receives every new state."""
 
-    def __init__(self, number: int, wanted: JobRequest) -> None:
-        self.wanted = wanted
+    def __init__(self, number: int, request: JobRequest) -> None:
+        self.wanted = request
         self.job = JobRecord(
-            number, wanted.kind, wanted.label, wanted.key, "waiting", wanted.by.name, timestamp(),
-            worker=process_name(), parameters=wanted.parameters,
+            number, request.kind, request.label, request.key, "waiting", request.by.name, timestamp(),
+            worker=process_name(), parameters=request.parameters,
         )  # fmt: skip
         self.task: asyncio.Task[None] | None = None
         self.put_off = 0

@@ -63,13 +63,13 @@ class QueueJobs:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    async def submit(self, wanted: JobRequest, *, again: bool = True) -> JobRecord:
-        return await self.job(await self._ask_store(self.store.submit, wanted, again=again))
+    async def submit(self, request: JobRequest, *, again: bool = True) -> JobRecord:
+        return await self.job(await self._ask_store(self.store.submit, request, again=again))
 
-    async def begin(self, wanted: JobRequest) -> JobRecord:
-        if wanted.kind not in self._workers and not await self.has_workers(wanted.kind):
-            self._workers.setdefault(wanted.kind, asyncio.create_task(self._work_on(self, wanted.kind)))
-        return await self.submit(wanted)
+    async def begin(self, request: JobRequest) -> JobRecord:
+        if request.kind not in self._workers and not await self.has_workers(request.kind):
+            self._workers.setdefault(request.kind, asyncio.create_task(self._work_on(self, request.kind)))
+        return await self.submit(request)
 
     @asynccontextmanager
     async def turn(self, name: str) -> AsyncIterator[None]:
@@ -86,17 +86,17 @@ class QueueJobs:
                     await self._ask_store(self.locks.give_back, held)
 
     @asynccontextmanager
-    async def run_here(self, wanted: JobRequest) -> AsyncIterator[TellProgress]:
-        async with self._local.run_here(wanted) as told:
-            if not wanted.key:
+    async def run_here(self, request: JobRequest) -> AsyncIterator[TellProgress]:
+        async with self._local.run_here(request) as told:
+            if not request.key:
                 yield told
                 return
-            held = await self._ask_store(self.locks.take, lock_name(wanted.key))
+            held = await self._ask_store(self.locks.take, lock_name(request.key))
             if held is None:
-                raise Conflict(describe_busy_job(wanted))
+                raise Conflict(describe_busy_job(request))
             try:
                 # Checked with the lock held: a job that a worker takes from now on is put off.
-                await self._ask_store(self.store.require_free, wanted)
+                await self._ask_store(self.store.require_free, request)
                 yield told
             finally:
                 await self._ask_store(self.locks.give_back, held)

@@ -99,40 +99,47 @@ class QueueStore:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    def submit(self, wanted: JobRequest, *, again: bool) -> int:
+    def submit(self, request: JobRequest, *, again: bool) -> int:
         """Put a job into the queue, and return its number.
 
         Raises:
             Conflict: one with its key waits or runs.
         """
         with self._database.transaction() as connection:
-            _require_free(connection, wanted)
-            if aside := _find_set_aside(connection, wanted.key):
+            _require_free(connection, request)
+            if aside := _find_set_aside(connection, request.key):
                 if not again:
                     return aside
                 connection.execute("DELETE FROM procrastinate_jobs WHERE id = ?", (aside,))
-            number = self._insert_job(connection, wanted)
-            if wanted.data is not None:
-                connection.execute("INSERT INTO job_data (job, data) VALUES (?, ?)", (number, wanted.data))
+            number = self._insert_job(connection, request)
+            if request.data is not None:
+                connection.execute("INSERT INTO job_data (job, data) VALUES (?, ?)", (number, request.data))
         return number
 
-    def require_free(self, wanted: JobRequest) -> None:
+    def require_free(self, request: JobRequest) -> None:
         """
         Raises:
             Conflict: one with its key waits or runs.
         """
         with self._database.reader() as connection:
-            _require_free(connection, wanted)
+            _require_free(connection, request)
 
-    def _insert_job(self, connection: Connection, wanted: JobRequest) -> int:
+    def _insert_job(self, connection: Connection, request: JobRequest) -> int:
         (row,) = connection.execute(
             "SELECT (procrastinate_defer_jobs_v1(ARRAY[ROW(?, ?, 0, NULL, NULL, '{}', NULL)]"
             "::procrastinate_job_to_defer_v1[]))[1] AS id",
-            (self.queue(wanted.kind), TASK),
+            (self.queue(request.kind), TASK),
         ).fetchall()
         connection.execute(
             "INSERT INTO job_notes (job, kind, label, key, asked_by, parameters) VALUES (?, ?, ?, ?, ?, ?)",
-            (row["id"], wanted.kind, wanted.label, wanted.key, wanted.by.name, json.dumps(dict(wanted.parameters))),
+            (
+                row["id"],
+                request.kind,
+                request.label,
+                request.key,
+                request.by.name,
+                json.dumps(dict(request.parameters)),
+            ),
         )
         return int(row["id"])
 
@@ -364,9 +371,9 @@ def _note_failure(connection: Connection, number: int, found: TryOutcome, error:
     return None if row is None else row["now"]
 
 
-def _require_free(connection: Connection, wanted: JobRequest) -> None:
-    if wanted.key and _list_jobs_of_key(connection, wanted.key):
-        raise Conflict(describe_busy_job(wanted))
+def _require_free(connection: Connection, request: JobRequest) -> None:
+    if request.key and _list_jobs_of_key(connection, request.key):
+        raise Conflict(describe_busy_job(request))
 
 
 def _list_jobs_of_key(connection: Connection, key: str) -> list[Any]:

@@ -81,8 +81,8 @@ def _list_candidates(state: State, run: RunContext) -> Iterator[VerifiedAnswer]:
             yield one
 
 
-def _is_same_question(asked: str, verified: str, run: RunContext) -> bool:
-    if make_plain_key(asked) == make_plain_key(verified):
+def _is_same_question(question: str, verified: str, run: RunContext) -> bool:
+    if make_plain_key(question) == make_plain_key(verified):
         return True
-    vectors = run.corpus.embedder.embed_queries([asked, verified])
+    vectors = run.corpus.embedder.embed_queries([question, verified])
     return rescale_cosines(float(np.dot(vectors[0], vectors[1])), run.corpus.embedder) >= MIN_LIKENESS

@@ -185,9 +185,9 @@ def leave_out_refused(
     )  # fmt: skip
 
 
-def _is_stored_context(principal: Principal, given: ContextInput, contexts: Mapping[str, Context]) -> bool:
-    known = contexts.get(normalise_context(given.name))
-    return known is not None and principal.may_read(known.audience) and _apply_context(known, given) == known
+def _is_stored_context(principal: Principal, context_input: ContextInput, contexts: Mapping[str, Context]) -> bool:
+    known = contexts.get(normalise_context(context_input.name))
+    return known is not None and principal.may_read(known.audience) and _apply_context(known, context_input) == known
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +271,10 @@ def _compare_contexts(
     return tuple(made.values()), tuple(changed)
 
 
-def _apply_context(known: Context, given: ContextInput) -> Context:
-    fields: dict[str, Any] = {"description": given.description, "contact": given.contact, "audience": given.audience}
+def _apply_context(known: Context, context_input: ContextInput) -> Context:
+    fields: dict[str, Any] = {
+        "description": context_input.description,
+        "contact": context_input.contact,
+        "audience": context_input.audience,
+    }
     return replace(known, **{name: value for name, value in fields.items() if value is not None})

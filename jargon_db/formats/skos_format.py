@@ -253,10 +253,10 @@ class Thesaurus:
         ]
 
     @staticmethod
-    def _is_concept(said: list[Statement]) -> bool:
-        if (_TYPE, CONCEPT, None) in said:
+    def _is_concept(statements: list[Statement]) -> bool:
+        if (_TYPE, CONCEPT, None) in statements:
             return True
-        names = {name for name, _, _ in said}
+        names = {name for name, _, _ in statements}
         return any(label in names for label in LABELS) and any(name in names for name in _MEMBERSHIP)
 
     def _find_by_type(self, kind: str) -> list[str]:

@@ -255,12 +255,14 @@ class _TableReader:
         for one in [given] if self._table.strict else split_meanings(given):
             self._gathering.add_sense(place, one, cells)
 
-    def _is_meaningful(self, place: Place, given: SenseInput, cells: list[str]) -> bool:
+    def _is_meaningful(self, place: Place, sense_input: SenseInput, cells: list[str]) -> bool:
         """Return whether a row says something of a term; others are not wrong, and must not keep the right ones out."""
-        if not given.term and not self._table.strict:
+        if not sense_input.term and not self._table.strict:
             found = make_problem(place, "it names no term: it is left out")
-        elif given.term and not (given.expansion or given.description or len(given.labels or ()) > 1):
-            message = f"{given.term[:80]!r} has neither an expansion nor a description: it is left out"
+        elif sense_input.term and not (
+            sense_input.expansion or sense_input.description or len(sense_input.labels or ()) > 1
+        ):
+            message = f"{sense_input.term[:80]!r} has neither an expansion nor a description: it is left out"
             found = make_problem(place, message)
         else:
             return True
@@ -304,10 +306,15 @@ class _TableReader:
             return False
         return True
 
-    def _is_heading(self, given: SenseInput, cells: list[str]) -> bool:
+    def _is_heading(self, sense_input: SenseInput, cells: list[str]) -> bool:
         # Lists from A to Z have the letters between the terms.
         told = [cell for cell in map(str.strip, cells) if cell]
-        return len(told) == 1 and bool(_LETTERS.match(told[0])) and not given.expansion and not given.description
+        return (
+            len(told) == 1
+            and bool(_LETTERS.match(told[0]))
+            and not sense_input.expansion
+            and not sense_input.description
+        )
 
     def _is_header(self, cells: list[str]) -> bool:
         """Return whether a row repeats the header, as printed lists do on each page."""
@@ -318,15 +325,15 @@ class _TableReader:
         return f"{self._sheet}, row {number}" if self._sheet else number
 
 
-def _interpret_foreign(given: SenseInput) -> SenseInput:
+def _interpret_foreign(sense_input: SenseInput) -> SenseInput:
     """Return a sense of another organisation's list as Argot means its fields."""
-    if not (given.expansion or given.description):
+    if not (sense_input.expansion or sense_input.description):
         # The notes are all that this list says of it.
-        given = replace(given, description=given.notes, notes=None)
-    if given.status == "approved" and list_everyday_names(given):
+        sense_input = replace(sense_input, description=sense_input.notes, notes=None)
+    if sense_input.status == "approved" and list_everyday_names(sense_input):
         # Approved elsewhere is not yet approved as a word by which questions are read.
-        given = replace(given, status=None)
-    return given
+        sense_input = replace(sense_input, status=None)
+    return sense_input
 
 
 def choose_sheet_context(sheet: str, *, named: bool) -> str:

@@ -239,45 +239,45 @@ def _cell(cells: Sequence[str], at: int) -> str:
     return cells[at].strip() if at < len(cells) else ""
 
 
-def split_meanings(given: SenseInput) -> list[SenseInput]:
+def split_meanings(sense_input: SenseInput) -> list[SenseInput]:
     """Return the senses of a row that gives several: "Article Processing Charge; or Academic Programmes Committee"
     used by "Library; or Registry".
     """
-    meanings = [part.strip() for part in _OTHER_MEANING.split(given.expansion) if part.strip()]
+    meanings = [part.strip() for part in _OTHER_MEANING.split(sense_input.expansion) if part.strip()]
     if len(meanings) < 2:
-        return [given]
-    contexts = [part.strip() for part in _OTHER_MEANING.split(given.context) if part.strip()]
+        return [sense_input]
+    contexts = [part.strip() for part in _OTHER_MEANING.split(sense_input.context) if part.strip()]
     if len(contexts) != len(meanings):
-        contexts = [given.context] * len(meanings)
-    labels = tuple(one for one in given.labels or () if one.text != given.expansion)
+        contexts = [sense_input.context] * len(meanings)
+    labels = tuple(one for one in sense_input.labels or () if one.text != sense_input.expansion)
     return [
-        replace(given, expansion=meaning, context=context, labels=None if given.labels is None else labels)
+        replace(sense_input, expansion=meaning, context=context, labels=None if sense_input.labels is None else labels)
         for meaning, context in zip(meanings, contexts, strict=True)
     ]
 
 
-def describe_row(given: SenseInput, columns: Sequence[ColumnUse]) -> list[str]:
+def describe_row(sense_input: SenseInput, columns: Sequence[ColumnUse]) -> list[str]:
     """Return a sense as the row of a table with these columns."""
-    texts = {name: getattr(given, name) or "" for name in _PLAIN_FIELDS} | {
-        "abbreviation": given.term,
-        "aliases": join_aliases(given.aliases or ()),
-        "audience": join_aliases(sorted(given.audience or ())),
-        "labels": write_labels(given.labels or ()),
-        "relations": write_relations(given.relations or ()),
+    texts = {name: getattr(sense_input, name) or "" for name in _PLAIN_FIELDS} | {
+        "abbreviation": sense_input.term,
+        "aliases": join_aliases(sense_input.aliases or ()),
+        "audience": join_aliases(sorted(sense_input.audience or ())),
+        "labels": write_labels(sense_input.labels or ()),
+        "relations": write_relations(sense_input.relations or ()),
     }
     if any(one.kind == "abbreviation" for one in columns):
-        texts["term"] = given.expansion
+        texts["term"] = sense_input.expansion
     # Once: several columns may hold a field, and together they gave its value.
     return [texts.pop(one.kind, "") for one in columns]
 
 
-def merge_labels(given: SenseInput, other: SenseInput) -> SenseInput:
+def merge_labels(sense_input: SenseInput, other: SenseInput) -> SenseInput:
     """Return a sense with the names of another one, which is the same concept in another language."""
     names = [Label(one.term) for one in (other,)] + ([Label(other.expansion)] if other.expansion else [])
-    labels = unite_labels((*(given.labels or ()), *(other.labels or ()), *names))
-    aliases = (*(given.aliases or ()), *(other.aliases or ()))
-    notes = join_texts([given.notes or "", other.notes or "", _tag(other)])
-    return replace(given, labels=labels, aliases=aliases or None, notes=notes or None)
+    labels = unite_labels((*(sense_input.labels or ()), *(other.labels or ()), *names))
+    aliases = (*(sense_input.aliases or ()), *(other.aliases or ()))
+    notes = join_texts([sense_input.notes or "", other.notes or "", _tag(other)])
+    return replace(sense_input, labels=labels, aliases=aliases or None, notes=notes or None)
 
 
 def _tag(other: SenseInput) -> str:

@@ -83,9 +83,9 @@ class BulkWriter:
         self._write()
         self._update(known)
 
-    def _number(self, given: SenseInput, context: Context) -> int | None:
+    def _number(self, sense_input: SenseInput, context: Context) -> int | None:
         """Return the number of the sense if it is stored, or was added by this change."""
-        key = (self._number_term(given.term), context.id, given.expansion)
+        key = (self._number_term(sense_input.term), context.id, sense_input.expansion)
         return self._new.get(key, self._stored.get(key))
 
     def _look_up(self, batch: Sequence[SenseInput]) -> None:
@@ -108,11 +108,11 @@ class BulkWriter:
             self._term_rows.append((self._terms[spelling], spelling, normalise(spelling)))
         return self._terms[spelling]
 
-    def _add(self, given: SenseInput, context: Context) -> None:
+    def _add(self, sense_input: SenseInput, context: Context) -> None:
         number, now = self._next_sense, self._writer.now
         self._next_sense += 1
-        term = self._terms[given.term]
-        wanted = Sense(number, given.term, context.name, given.expansion, **list_given_fields(given))
+        term = self._terms[sense_input.term]
+        wanted = Sense(number, sense_input.term, context.name, sense_input.expansion, **list_given_fields(sense_input))
         rest = (wanted.description, wanted.notes, wanted.owner, wanted.status, store_audience(wanted.audience))
         self._sense_rows.append(
             (number, term, context.id, wanted.expansion, *rest, wanted.review_by, dump_details(wanted), now, now)
@@ -122,7 +122,7 @@ class BulkWriter:
         at = Place(normalise(wanted.term), context.id)
         self._writer.journal.record("sense", number, None, (at, record_sense(wanted)))
         self._writer.journal.index(search_row(number, wanted))
-        self._new[term, context.id, given.expansion] = number
+        self._new[term, context.id, sense_input.expansion] = number
         self.outcomes[number] = "added"
 
     def _write(self) -> None:

@@ -232,17 +232,17 @@ def get_seen_sense(writer: Writer, by: Principal, sense_id: int, version: int) -
     return found
 
 
-def add_new(writer: Writer, given: SenseInput) -> Sense:
+def add_new(writer: Writer, sense_input: SenseInput) -> Sense:
     """Add a new sense, within the writer's change.
 
     Raises:
         Conflict: it exists; `current` is the stored one.
         NotAllowed: it exists, and the principal may not read it.
     """
-    given = check_input(given)
-    if (found := writer.find_sense(given)) is not None:
+    sense_input = check_input(sense_input)
+    if (found := writer.find_sense(sense_input)) is not None:
         raise build_duplicate_error(writer.show_sense(found))
-    number, _, _ = writer.put_sense(given)
+    number, _, _ = writer.put_sense(sense_input)
     added = writer.sense(number)
     assert added is not None
     require_reason(writer, added)
@@ -275,19 +275,21 @@ def require_reason(writer: Writer, sense: Sense) -> None:
         record_acceptance(writer, BY_APPROVAL, [*others, sense])
 
 
-def _merge(found: Sense, given: SenseInput) -> Sense:
+def _merge(found: Sense, sense_input: SenseInput) -> Sense:
     # The same context in different case is no move: the stored spelling stays.
-    same = normalise_context(given.context) == normalise_context(found.context)
-    context = found.context if same else given.context
-    return replace(found, term=given.term, context=context, expansion=given.expansion, **list_given_fields(given))
+    same = normalise_context(sense_input.context) == normalise_context(found.context)
+    context = found.context if same else sense_input.context
+    return replace(
+        found, term=sense_input.term, context=context, expansion=sense_input.expansion, **list_given_fields(sense_input)
+    )
 
 
-def _write(writer: Writer, found: Sense, wanted: Sense) -> Sense:
-    if wanted == found:
+def _write(writer: Writer, found: Sense, target: Sense) -> Sense:
+    if target == found:
         # Nothing to write, but a person who may not change it should still get the error.
         writer.require_managed(found.context)
         return writer.show_sense(found)
-    writer.set_sense(found, wanted)
+    writer.set_sense(found, target)
     saved = writer.sense(found.id)
     assert saved is not None
     return writer.show_sense(saved)

@@ -99,7 +99,7 @@ class PairTraining:
             LoopRecipe(len(self.batches), recipe.seed, recipe.warm_up, every=recipe.every, card=asdict(recipe)),
         )
 
-    def train_network(self, told: ProgressListener) -> Path:
+    def train_network(self, on_progress: ProgressListener) -> Path:
         """Train to the end, saving every so many steps, and return the result; go on if there is a checkpoint.
 
         Raises:
@@ -109,23 +109,23 @@ class PairTraining:
         self.network.train()
         last, averaged = self.loop.folder / CHECKPOINT, self.recipe.averaged_step
         if averaged is None:
-            self._train_until(self.recipe.most_steps, told)
+            self._train_until(self.recipe.most_steps, on_progress)
             return last
         kept, result = last.with_name(KEPT_CHECKPOINT), last.with_name(AVERAGED_CHECKPOINT)
         if self.loop.step <= averaged:
-            self._train_until(averaged, told)
+            self._train_until(averaged, on_progress)
             shutil.copyfile(last, kept)
         elif not kept.is_file():
             raise FileNotFoundError(
                 f"{last.parent} has no weights of step {averaged}. Empty the folder and train again."
             )
-        self._train_until(self.recipe.most_steps, told)
+        self._train_until(self.recipe.most_steps, on_progress)
         average_checkpoints(kept, last, result)
         return result
 
-    def _train_until(self, step: int | None, told: ProgressListener) -> None:
+    def _train_until(self, step: int | None, on_progress: ProgressListener) -> None:
         with suppress(TrainingStopped):
-            self.loop.run(told, lambda: step is not None and self.loop.step >= step)
+            self.loop.run(on_progress, lambda: step is not None and self.loop.step >= step)
 
     def compute_losses(self, step: int) -> dict[str, Tensor]:
         """Return the losses of a batch: a relevant passage above the others of its question, each passage and each unit
@@ -224,7 +224,7 @@ both runs; of the third stage the end does (bench/laboratory/retrieval.md)."""
 
 
 def train_pair_reader(
-    model: Path, first: Sequence[Example], known: Sequence[Example], folder: Path, told: ProgressListener
+    model: Path, first: Sequence[Example], known: Sequence[Example], folder: Path, on_progress: ProgressListener
 ) -> Path:
     """Train the stages in the folder, or go on where they were; return the checkpoint that is the result.
 
@@ -232,11 +232,11 @@ def train_pair_reader(
         first: examples of the first stage, which the known questions join twice.
     """
     every = [*first, *(one for one in first if one.source == "clapnq"), *known, *known]
-    start = PairTraining(model, every, folder / "first", STAGES[0]).train_network(told)
+    start = PairTraining(model, every, folder / "first", STAGES[0]).train_network(on_progress)
     one, other = (
-        PairTraining(model, known, folder / name, recipe, start).train_network(told)
+        PairTraining(model, known, folder / name, recipe, start).train_network(on_progress)
         for name, recipe in zip(("second", "third"), STAGES[1:3], strict=True)
     )
     mean = folder / AVERAGED_CHECKPOINT
     average_checkpoints(one, other, mean)
-    return PairTraining(model, known, folder / "fourth", STAGES[3], mean).train_network(told)
+    return PairTraining(model, known, folder / "fourth", STAGES[3], mean).train_network(on_progress)

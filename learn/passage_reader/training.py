@@ -61,7 +61,7 @@ ProgressListener = Callable[[str, int, int], None]
 
 
 def train_passage_reader(
-    examples: Sequence[Example], recipe: PassageReaderRecipe, told: ProgressListener
+    examples: Sequence[Example], recipe: PassageReaderRecipe, on_progress: ProgressListener
 ) -> dict[str, Any]:
     """Train both heads; return their weights in the form of the file.
 
@@ -74,12 +74,14 @@ def train_passage_reader(
     for fold in range(recipe.networks):
         left_out = set(sources[fold :: recipe.networks]) if len(sources) >= recipe.networks else set()
         shown = [one for one in examples if one.source not in left_out]
-        head = _train_units([_to_tensors(p, means, scales) for one in shown for p in one.passages], recipe, fold, told)
+        head = _train_units(
+            [_to_tensors(p, means, scales) for one in shown for p in one.passages], recipe, fold, on_progress
+        )
         networks.append(head)
         for one in examples:
             if one.source in left_out or not left_out:
                 summaries[id(one)] = [_summarise(head, p, means, scales) for p in one.passages]
-    weights, bias = _train_passages([(one, summaries[id(one)]) for one in examples], recipe, told)
+    weights, bias = _train_passages([(one, summaries[id(one)]) for one in examples], recipe, on_progress)
     return {
         "means": _round(means),
         "scales": _round(scales),
@@ -107,7 +109,7 @@ def _to_tensors(passage: JudgedPassage, means: Floats, scales: Floats) -> _Units
 
 
 def _train_units(
-    passages: Sequence[_Units], recipe: PassageReaderRecipe, fold: int, told: ProgressListener
+    passages: Sequence[_Units], recipe: PassageReaderRecipe, fold: int, on_progress: ProgressListener
 ) -> UnitHead:
     head = UnitHead(passages[0][0].shape[1], recipe)
     size, draws = recipe.passages, random.Random(f"{recipe.seed} {fold}")  # noqa: S311
@@ -116,7 +118,7 @@ def _train_units(
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=steps + 1)
     head.train()
     for epoch in range(recipe.epochs):
-        told(f"network {fold + 1} of {recipe.networks}", epoch + 1, recipe.epochs)
+        on_progress(f"network {fold + 1} of {recipe.networks}", epoch + 1, recipe.epochs)
         order = draws.sample(list(passages), len(passages))
         for first in range(0, len(order) - size + 1, size):
             _step(compute_unit_loss(head, order[first : first + size], recipe.outside), optimizer)
@@ -159,7 +161,7 @@ def _summarise(head: UnitHead, passage: JudgedPassage, means: Floats, scales: Fl
 
 
 def _train_passages(
-    examples: Sequence[tuple[Example, Sequence[Floats]]], recipe: PassageReaderRecipe, told: ProgressListener
+    examples: Sequence[tuple[Example, Sequence[Floats]]], recipe: PassageReaderRecipe, on_progress: ProgressListener
 ) -> tuple[Floats, float]:
     """Train the head for passages; return the weights of its features, and its bias."""
     every = np.concatenate([np.stack(features) for _, features in examples])
@@ -174,7 +176,7 @@ def _train_passages(
     head, draws = nn.Linear(len(means), 1), random.Random(recipe.seed)  # noqa: S311
     optimizer = torch.optim.AdamW(head.parameters(), lr=recipe.passage_rate, weight_decay=recipe.weight_decay)
     for epoch in range(recipe.passage_epochs):
-        told("passages", epoch + 1, recipe.passage_epochs)
+        on_progress("passages", epoch + 1, recipe.passage_epochs)
         order = draws.sample(batch, len(batch))
         for first in range(0, len(order), recipe.passages):
             losses = [compute_passage_loss(head, *one) for one in order[first : first + recipe.passages]]

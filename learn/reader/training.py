@@ -65,7 +65,7 @@ class Trainer:
             LoopRecipe(len(self.batches), recipe.seed, recipe.warm_up, every=recipe.every, card=asdict(recipe)),
         )
 
-    def run(self, told: ProgressListener, stop: Callable[[], bool] = lambda: False) -> None:
+    def run(self, on_progress: ProgressListener, stop: Callable[[], bool] = lambda: False) -> None:
         """Train to the end, saving every so many steps.
 
         Raises:
@@ -75,7 +75,7 @@ class Trainer:
         for module in self.network.modules():
             if isinstance(module, torch.nn.Dropout):
                 module.p = 0.0  # two readings of one text would differ, and the matches with them
-        self.loop.run(told, stop)
+        self.loop.run(on_progress, stop)
 
     # -- losses -------------------------------------------------------------------------------------------------------
 

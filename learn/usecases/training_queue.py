@@ -69,36 +69,36 @@ class RunProgress:
 ProgressListener = Callable[[RunProgress], None]
 
 
-def train_here(runs: Path, settings: Settings, run: str, told: ProgressListener) -> RunProgress:
+def train_here(runs: Path, settings: Settings, run: str, on_progress: ProgressListener) -> RunProgress:
     """Train one run to its end, in a process of its own; an interrupt (Ctrl+C) stops it at its next step, resumably.
 
     Raises:
         NotFound: there is no such run.
     """
-    return _follow_run(make_worker(runs, settings), RunFolder.find(runs, run), told)
+    return _follow_run(make_worker(runs, settings), RunFolder.find(runs, run), on_progress)
 
 
-def train_all(runs: Path, settings: Settings, told: ProgressListener, *, once: bool = False) -> None:
+def train_all(runs: Path, settings: Settings, on_progress: ProgressListener, *, once: bool = False) -> None:
     """Train all waiting runs of a folder, for ever; `once`: until none waits. An interrupt makes the present one wait
     again.
     """
     worker = make_worker(runs, settings)
     while True:
         if (run := find_next_run(runs)) is not None:
-            _follow_run(worker, run, told, stop=False)
+            _follow_run(worker, run, on_progress, stop=False)
         elif once:
             return
         else:
             time.sleep(LOOK_SECONDS)
 
 
-def _follow_run(worker: RunWorker, run: RunFolder, told: ProgressListener, *, stop: bool = True) -> RunProgress:
+def _follow_run(worker: RunWorker, run: RunFolder, on_progress: ProgressListener, *, stop: bool = True) -> RunProgress:
     training = threading.Thread(target=worker.train, args=(run,))
     training.start()
     try:
         while training.is_alive():
             training.join(FOLLOW_SECONDS)
-            told(_describe_progress(run))
+            on_progress(_describe_progress(run))
     except KeyboardInterrupt:
         if stop:
             run.stop()

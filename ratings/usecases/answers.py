@@ -234,11 +234,13 @@ def _open_rater_study(kb: KnowledgeBase, principal: Principal, name: str) -> _Ra
     raise NotFound(f"You are invited to no study '{name}'. The studies you are invited to are on the page /ratings.")
 
 
-def _find_unknown(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
+def _find_unknown(
+    study: Study, aspects: Sequence[str], order: dict[str, Answer], judgement: Judgement
+) -> Iterator[str]:
     lowest, most = study.scale
-    for letter in sorted({*given.scores, *given.ranks} - order.keys()):
+    for letter in sorted({*judgement.scores, *judgement.ranks} - order.keys()):
         yield translate("There is no answer %(letter)s.", letter=letter)
-    for letter, points in given.scores.items():
+    for letter, points in judgement.scores.items():
         unknown = "Answer %(letter)s: there is no aspect '%(name)s'."
         yield from (translate(unknown, letter=letter, name=name[:60]) for name in points if name not in aspects)
         if wrong := [one for one in points.values() if not lowest <= one <= most]:
@@ -246,16 +248,18 @@ def _find_unknown(study: Study, aspects: Sequence[str], order: dict[str, Answer]
             yield translate(told, letter=letter, points=wrong[0], lowest=lowest, most=most)
 
 
-def _find_missing(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
+def _find_missing(
+    study: Study, aspects: Sequence[str], order: dict[str, Answer], judgement: Judgement
+) -> Iterator[str]:
     """Find what is missing from a complete judgement, in words for its rater."""
-    left = {letter: [one for one in aspects if one not in given.scores.get(letter, {})] for letter in order}
+    left = {letter: [one for one in aspects if one not in judgement.scores.get(letter, {})] for letter in order}
     if study.kind == "passages" and (letters := [letter for letter, names in left.items() if names]):
         one, many = "%(names)s: say whether it is relevant.", "%(names)s: say whether they are relevant."
         yield translate_number(one, many, len(letters), names=join_with_and(letters))
     elif study.kind == "references":
         yield from _find_unannotated(sorted({name for names in left.values() for name in names}, key=int))
     elif study.kind == "answers":
-        yield from _find_unrated(study, left, given)
+        yield from _find_unrated(study, left, judgement)
 
 
 def _find_unannotated(sentences: list[str]) -> Iterator[str]:
@@ -265,13 +269,13 @@ def _find_unannotated(sentences: list[str]) -> Iterator[str]:
         yield translate_number(one, many, len(sentences), names=join_with_and(sentences))
 
 
-def _find_unrated(study: Study, left: dict[str, list[str]], given: Judgement) -> Iterator[str]:
+def _find_unrated(study: Study, left: dict[str, list[str]], judgement: Judgement) -> Iterator[str]:
     for letter, open_ in left.items():
         if open_:
             told = "Answer %(letter)s has no points yet for %(aspects)s."
             yield translate(told, letter=letter, aspects=join_with_and(open_))
     if study.ranking and len(left) > 1:
-        yield from _find_wrong_ranks(list(left), given.ranks)
+        yield from _find_wrong_ranks(list(left), judgement.ranks)
 
 
 def _find_wrong_ranks(letters: list[str], ranks: dict[str, int]) -> Iterator[str]:

@@ -16,7 +16,7 @@ AT_ONCE = 500
 WHAT = "vectors"
 
 
-def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, told: ProgressListener) -> None:
+def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, on_progress: ProgressListener) -> None:
     """
     Args:
         connection: reads the rows of the other side, which name its vectors.
@@ -29,7 +29,7 @@ def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, 
         there.delete(collection, sorted(set(there.ids(collection)) - set(wanted.get(collection, ()))))
     for collection, ids in wanted.items():
         copied = set(there.ids(collection)) if collection in there.counts() else set()
-        told(WHAT, len(copied.intersection(ids)))
+        on_progress(WHAT, len(copied.intersection(ids)))
         left = [one for one in ids if one not in copied]
         for start in range(0, len(left), AT_ONCE):
             batch = left[start : start + AT_ONCE]
@@ -37,7 +37,7 @@ def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, 
             if len(vectors) < len(batch):
                 raise here.build_damage_error(f"{len(batch) - len(vectors)} vectors of {collection} are missing")
             there.upsert(collection, vectors)
-            told(WHAT, len(batch))
+            on_progress(WHAT, len(batch))
 
 
 def compare_vectors(connection: Connection, there: VectorIndex) -> None:

@@ -240,9 +240,9 @@ class _DocumentDerivation:
     def _is_done(self, task: DerivationTask) -> bool:
         return derivation.is_done(self.corpus.store.database.connection(), task)
 
-    def _keep(self, made: Sequence[DerivedBatch]) -> None:
+    def _keep(self, batches: Sequence[DerivedBatch]) -> None:
         with self.corpus.changing() as parts:
-            derivation.keep(parts, made)
+            derivation.keep(parts, batches)
 
     async def _count(self) -> None:
         """Write down what the calls since the last time took."""

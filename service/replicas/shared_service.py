@@ -192,9 +192,9 @@ class SharedService:
             if held := await taking:
                 await self._give_back(held)
 
-    async def _give_back(self, held: HeldLock) -> None:
+    async def _give_back(self, lock: HeldLock) -> None:
         with suppress(StoreUnavailable):
-            await self.run(self.locks.give_back, held)
+            await self.run(self.locks.give_back, lock)
 
     async def _renew(self) -> None:
         while True:

@@ -85,14 +85,14 @@ def _list_terms(result: AskResult) -> list[str]:
     return list(dict.fromkeys(found))[:MOST_TERMS]
 
 
-def _add_vector(kb: KnowledgeBase, asked: AskedQuestion) -> AskedQuestion:
+def _add_vector(kb: KnowledgeBase, question: AskedQuestion) -> AskedQuestion:
     """Add the vector by which questions are grouped; none if the embedder fails, because the count matters more."""
     import numpy
 
     try:
         embedder = kb.corpus.embedder
-        vector = embedder.embed_queries([asked.question])[0].astype(numpy.float16).tobytes()
+        vector = embedder.embed_queries([question.question])[0].astype(numpy.float16).tobytes()
     except ArgotError:
         logger.warning("a question without an answer could not be embedded, and is in no group", exc_info=True)
-        return asked
-    return replace(asked, embedder=embedder.fingerprint, vector=vector)
+        return question
+    return replace(question, embedder=embedder.fingerprint, vector=vector)

@@ -235,15 +235,15 @@ def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
 # -- what is asked ----------------------------------------------------------------------------------------------------
 
 
-def begin_answer(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | None) -> AsyncGenerator[AskEvent]:
+def begin_answer(kb: KnowledgeBase, who: Visitor, chat: ChatRequest, profile: str | None) -> AsyncGenerator[AskEvent]:
     """Answer the question of the last message, event by event.
 
     Raises:
         RequestRefusal: something is asked for that would be left out in silence.
     """
-    _refuse_what_cannot_be(given)
-    options = given.argot or ArgotOptions()
-    said = [(one, role) for one in given.messages if (role := _read_speaker(one))]
+    _refuse_what_cannot_be(chat)
+    options = chat.argot or ArgotOptions()
+    said = [(one, role) for one in chat.messages if (role := _read_speaker(one))]
     messages = [Message(role, _read_text(one, asked=place == len(said))) for place, (one, role) in enumerate(said, 1)]
     if not messages:
         raise RequestRefusal("There is no user message. Send the question as the last message.", "messages")
@@ -261,10 +261,10 @@ def begin_answer(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: s
     )
 
 
-def _refuse_what_cannot_be(given: ChatRequest) -> None:
-    more: Mapping[str, Any] = given.model_extra or {}
-    if given.n not in (None, 1):
-        raise RequestRefusal(f"n cannot be {given.n}: there is one answer to a question. Leave it out.", "n")
+def _refuse_what_cannot_be(chat: ChatRequest) -> None:
+    more: Mapping[str, Any] = chat.model_extra or {}
+    if chat.n not in (None, 1):
+        raise RequestRefusal(f"n cannot be {chat.n}: there is one answer to a question. Leave it out.", "n")
     # Assistants list their tools with every request; "none" says that they shall not be called.
     calls_none = "none" in (more.get("tool_choice"), more.get("function_call"))
     for name in ("tools", "functions", "audio"):

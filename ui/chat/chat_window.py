@@ -273,9 +273,9 @@ class ChatWindow:
             cl.user_session.set(ANSWER, {"question": turn.asked.id, "steps": steps})
             await self._offer_next(turn.message.id, result)
 
-    async def _show(self, message: cl.Message, shown: AnswerView) -> None:
-        message.content = shown.content
-        message.actions = make_actions(shown.buttons)
+    async def _show(self, message: cl.Message, view: AnswerView) -> None:
+        message.content = view.content
+        message.actions = make_actions(view.buttons)
         cl.user_session.set(BUTTONS, message.actions)
         await (message.update() if message.streaming else message.send())
 
@@ -287,13 +287,13 @@ class ChatWindow:
             following = await thread_follow_ups(self.kb, principal, thread=result.thread)
             await offer(make_actions(make_next_buttons(following), "next"), answer)
 
-    async def _add_share_button(self, shown: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
+    async def _add_share_button(self, view: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
         """Add a button that lets managers read a question with an unknown term. Where nobody signs in they may read it
         anyway.
         """
         if shared or not result.misses or not await self.kb.look_up(sign_in_required, self.kb):
-            return shown
-        return replace(shown, buttons=(*shown.buttons, share_button(result.thread)))
+            return view
+        return replace(view, buttons=(*view.buttons, share_button(result.thread)))
 
     # -- other meanings --------------------------------------------------------------------------------------------
 

@@ -255,12 +255,12 @@ async def page_picture(
     return PagePicture(drawn.page, "image/png", base64.b64encode(drawn.png).decode("ascii"))
 
 
-async def draw_page(kb: KnowledgeBase, document: Document, data: bytes, wanted: PageRequest) -> Picture:
+async def draw_page(kb: KnowledgeBase, document: Document, data: bytes, request: PageRequest) -> Picture:
     """Return the picture of a page, rendered at its turn; `data` is the document's original."""
     from argot.service.page_images import PICTURES
 
     async with kb.part(_DrawingTurn):  # waiting holds no thread: questions need them
-        return await kb.blocking(PICTURES.of, document.content_hash, data, wanted)
+        return await kb.blocking(PICTURES.of, document.content_hash, data, request)
 
 
 @usecase("asker")

@@ -173,7 +173,7 @@ async def glossary_import_file(
         # The total is unknown before the file has been read.
         tell({"kind": "reading", "name": name, "done": 0, "total": 0})
         report = kb.glossary.files.import_file(
-            principal, given, name, format, options, choices=choices, why=why, told=tell_stored, seen=seen
+            principal, given, name, format, options, choices=choices, why=why, on_progress=tell_stored, seen=seen
         )
         tell(Finished(report))
 

@@ -26,14 +26,14 @@ async def wait_for_end(jobs: Jobs, number: int) -> None:
             pass
 
 
-async def follow_job(jobs: Jobs, wanted: JobRequest) -> AsyncGenerator[Event | Finished[Any]]:
+async def follow_job(jobs: Jobs, request: JobRequest) -> AsyncGenerator[Event | Finished[Any]]:
     """Yield the progress of a job, and last its outcome, as JSON. Closing this cancels it.
 
     Raises:
         Conflict: one with its key is under way, or somebody has cancelled it.
         ArgotError: what kept it from its end, as in the process that did it.
     """
-    number = (await jobs.begin(wanted)).id
+    number = (await jobs.begin(request)).id
     last: JobRecord | None = None
     told: Event = {}
     try:
@@ -51,9 +51,9 @@ async def follow_job(jobs: Jobs, wanted: JobRequest) -> AsyncGenerator[Event | F
     yield Finished(_read_outcome(await jobs.job(number)))
 
 
-async def wait_for_outcome(kb: KnowledgeBase, wanted: JobRequest) -> Any:
+async def wait_for_outcome(kb: KnowledgeBase, request: JobRequest) -> Any:
     """Run a job in the queue and return its result, without its events."""
-    return await get_outcome(follow_job(kb.jobs, wanted))
+    return await get_outcome(follow_job(kb.jobs, request))
 
 
 def _make_event(job: JobRecord) -> Event:

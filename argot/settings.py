@@ -177,10 +177,10 @@ def load_settings(**overrides: Any) -> Settings:
         InvalidSettings: a name or value is wrong; the message names the valid ones.
     """
     # The command line passes every option, with None for those not given.
-    given = {name: value for name, value in overrides.items() if value is not None}
+    values = {name: value for name, value in overrides.items() if value is not None}
     _refuse_unknown_variables()
     try:
-        return _check(Settings(**given))
+        return _check(Settings(**values))
     except ValidationError as error:
         raise InvalidSettings("\n".join(_explain(problem) for problem in error.errors())) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

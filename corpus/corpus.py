@@ -519,8 +519,8 @@ class Corpus:
         if not alone and self.generations.current() is None:
             alone = self._changing.acquire()  # it creates the first ones
         try:
-            given = (self.store, self.generations, self.embedder, self.settings.search.embedder, self.home)
-            return open_vectors(*given, settling=alone)
+            arguments = (self.store, self.generations, self.embedder, self.settings.search.embedder, self.home)
+            return open_vectors(*arguments, settling=alone)
         finally:
             if alone:
                 self._changing.release()

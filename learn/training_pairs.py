@@ -166,17 +166,17 @@ def _read_pair(row: dict[str, Any], place: str) -> TrainingPair:
     if texts["part"] not in PARTS:
         raise InvalidInput(f"{place}: the part {texts['part']!r} is none of {', '.join(PARTS)}.")
     known = {one.name for one in fields(TrainingPair)}
-    given = {name: value for name, value in row.items() if name in known} | texts
-    given["id"] = given.get("id") or make_pair_id(given["question"], given["passage_id"])
-    given["answer"], negatives = given.get("answer") or "", given.get("negatives") or []
+    values = {name: value for name, value in row.items() if name in known} | texts
+    values["id"] = values.get("id") or make_pair_id(values["question"], values["passage_id"])
+    values["answer"], negatives = values.get("answer") or "", values.get("negatives") or []
     for name in ("id", "answer"):
-        if not isinstance(given[name], str):
+        if not isinstance(values[name], str):
             raise InvalidInput(f"{place}: what stands under {name!r} is no text. Put it into quotation marks.")
     if not isinstance(negatives, list) or not all(isinstance(one, str) for one in negatives):
         raise InvalidInput(
             f'{place}: \'negatives\' is no list of ids of passages. Write: ["p1", "p2"], or leave it out.'
         )
-    return TrainingPair(**{**given, "negatives": tuple(negatives)})
+    return TrainingPair(**{**values, "negatives": tuple(negatives)})
 
 
 def _require_texts(row: dict[str, Any], names: Sequence[str], place: str) -> dict[str, Any]:

@@ -88,8 +88,8 @@ class ImapSession:
         Raises:
             SourceDown: also when it lists fewer messages than it announced.
         """
-        said = self._ask("SEARCH", "ALL")
-        found = sorted({int(one) for line in said if isinstance(line, bytes) for one in line.split() if one.isdigit()})
+        reply = self._ask("SEARCH", "ALL")
+        found = sorted({int(one) for line in reply if isinstance(line, bytes) for one in line.split() if one.isdigit()})
         if len(found) < self.state.messages - self._client.count_expunged():
             raise SourceDown(
                 f"{self._place} named only {len(found)} of its {self.state.messages} messages; it is asked again later."
@@ -116,10 +116,10 @@ class ImapSession:
             raise self._explain_error(error) from error
         try:
             self._client.begin()
-            said, found = self._client.select(_quote(_encode_folder_name(box.folder)), readonly=True)
+            status, found = self._client.select(_quote(_encode_folder_name(box.folder)), readonly=True)
         except (OSError, imaplib.IMAP4.error) as error:
             raise self._explain_error(error) from error
-        if said != "OK":
+        if status != "OK":
             raise SourceDown(f"{box.host} has no folder '{box.folder}' for {box.user}: {_join_texts(found)}")
         validity = self._read_response("UIDVALIDITY")
         if not validity:
@@ -134,10 +134,10 @@ class ImapSession:
     def _ask(self, command: str, *arguments: str) -> Sequence[Any]:
         try:
             self._client.begin()
-            said, data = self._client.uid(command, *arguments)
+            status, data = self._client.uid(command, *arguments)
         except (OSError, imaplib.IMAP4.error) as error:
             raise self._explain_error(error) from error
-        if said != "OK":
+        if status != "OK":
             raise SourceDown(f"{self._place} cannot be read: {_join_texts(data)}")
         return [one for one in data if one is not None]
 

@@ -110,8 +110,8 @@ def _find_whole_kinds(
     stored = connection.execute(
         "SELECT kind, item FROM vectors WHERE document = ? AND generation || '' = ?", (document, generation)
     )
-    given = {kind: {parse_item(id_) for id_ in vectors.get(kind, ())} for kind in KINDS}
-    others = {kind for kind, item in stored if item not in given[kind]}
+    items = {kind: {parse_item(id_) for id_ in vectors.get(kind, ())} for kind in KINDS}
+    others = {kind for kind, item in stored if item not in items[kind]}
     return [kind for kind in KINDS if kind not in others]
 
 

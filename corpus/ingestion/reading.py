@@ -191,9 +191,9 @@ def _merge_fields(
     precedence.
     """
     found = [*build_fields([("author", candidate.metadata.author)])]
-    for said in (read.fields, read_first_page_fields(read, named), list_language_fields(language)):
+    for fields in (read.fields, read_first_page_fields(read, named), list_language_fields(language)):
         known = {one.name for one in found}
-        found += [one for one in said if one.name not in known]
+        found += [one for one in fields if one.name not in known]
     return tuple(filter_usable(found))
 
 

@@ -93,14 +93,14 @@ def read_properties(document: OpenDocument) -> CoreProperties:
     """Return title, date and fields of `meta.xml`; none where it is missing."""
     root = document.parse("meta.xml")
     meta = root.find(f"{OFFICE}meta") if root is not None else None
-    said: dict[str, list[str]] = {}
+    properties: dict[str, list[str]] = {}
     for one in meta if meta is not None else ():
         text = " ".join("".join(one.itertext()).split())
         if text:
-            said.setdefault(one.tag.rpartition("}")[2], []).append(text)
-    first = {name: texts[0] for name, texts in said.items()}
+            properties.setdefault(one.tag.rpartition("}")[2], []).append(text)
+    first = {name: texts[0] for name, texts in properties.items()}
     pairs = [("creator", first.get("initial-creator") or first.get("creator", ""))]
-    pairs += [("keywords", one) for one in said.get("keyword", ())]
+    pairs += [("keywords", one) for one in properties.get("keyword", ())]
     for own in meta.iter("{*}user-defined") if meta is not None else ():
         pairs.append((str(own.get(own.tag.replace("user-defined", "name")) or ""), own.text or ""))
     return CoreProperties(

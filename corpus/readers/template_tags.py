@@ -33,9 +33,9 @@ def write_template_tag(tag: re.Match[str], before: str) -> str:
         before: the text before it.
     """
     string = _STRING.search(tag[0])
-    said = (string[1] or string[2]) if string else ""
+    text = (string[1] or string[2]) if string else ""
     if before.endswith("]("):
-        return said.replace(" ", "%20")
+        return text.replace(" ", "%20")
     name = tag["statement"] or ""
     shows_string = name and not _STRUCTURE.match(name) and f"end{name}" not in tag.string
-    return said if shows_string else ""
+    return text if shows_string else ""

@@ -122,9 +122,9 @@ class FilesystemBlobs:
         try:
             yield
         except Exception as error:
-            said = " ".join(str(error).split()) or type(error).__name__
+            reason = " ".join(str(error).split()) or type(error).__name__
             raise StoreUnavailable(
-                f"The originals at {self.place} cannot be read or written: {said}. See that this machine reaches it "
+                f"The originals at {self.place} cannot be read or written: {reason}. See that this machine reaches it "
                 "and may write there, and try again.",
                 "See that Argot reaches what keeps its original files",
             ) from error

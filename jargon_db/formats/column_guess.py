@@ -51,14 +51,14 @@ class RecognisedTable:
         return not self.has_terms and "context" in self.kinds and len(self.kinds - {UNUSED}) > 1
 
 
-def recognise_table(rows: Sequence[Sequence[str]], given: Mapping[str, str], name: str = "") -> RecognisedTable:
+def recognise_table(rows: Sequence[Sequence[str]], assigned: Mapping[str, str], name: str = "") -> RecognisedTable:
     """Recognise the columns of a table by its first rows.
 
     Args:
-        given: fields by the name of their column, which take precedence; a name is compared without case and spaces.
+        assigned: fields by the name of their column, which take precedence; a name is compared without case and spaces.
         name: that of the file or sheet, which tells a list of contexts from one of terms.
     """
-    wanted = {_fold(header): field for header, field in given.items()}
+    wanted = {_fold(header): field for header, field in assigned.items()}
     header = _find_header(rows, wanted)
     found = _recognise_below(rows, header, wanted, name)
     first = next((at for at, row in enumerate(rows) if any(map(str.strip, row))), -1)
@@ -69,12 +69,12 @@ def recognise_table(rows: Sequence[Sequence[str]], given: Mapping[str, str], nam
     return found
 
 
-def list_unknown_columns(found: Sequence[RecognisedTable], given: Mapping[str, str]) -> list[str]:
+def list_unknown_columns(found: Sequence[RecognisedTable], assigned: Mapping[str, str]) -> list[str]:
     """Return the names in a person's mapping that no column of the tables has."""
     widest = max((len(one.columns) for one in found), default=0)
     known = {_fold(column.header) for one in found for column in one.columns}
     known |= {_fold(name_column(at)) for at in range(widest)}
-    return [name for name in given if _fold(name[:_MAX_HEADER_CHARS]) not in known]
+    return [name for name in assigned if _fold(name[:_MAX_HEADER_CHARS]) not in known]
 
 
 def _is_like_body(row: Sequence[str], found: RecognisedTable) -> bool:

@@ -55,8 +55,8 @@ class ImportPreview:
         """Fingerprint that changes as soon as importing the same file would make different changes."""
         senses = [(one.id, one.version) for one, _ in self.updated]
         contexts = [(one.name, one.description, one.contact, sorted(one.audience)) for one, _ in self.contexts_updated]
-        told = [len(self.added), self.unchanged, len(self.problems), senses, self.contexts_added, contexts]
-        return blake2b(json.dumps(told).encode(), digest_size=12).hexdigest()
+        counts = [len(self.added), self.unchanged, len(self.problems), senses, self.contexts_added, contexts]
+        return blake2b(json.dumps(counts).encode(), digest_size=12).hexdigest()
 
 
 def preview_import(
@@ -172,13 +172,13 @@ def leave_out_refused(
             shown = f"row {place}" if isinstance(place, int) else str(place)
             rejected.append(RejectedRow(shown, problem.message, sense=one))
     kept = []
-    for given in found.contexts:
-        problem = refused.get(normalise_context(given.name))
+    for context_input in found.contexts:
+        problem = refused.get(normalise_context(context_input.name))
         if problem is None:
-            kept.append(given)
-        elif not _is_stored_context(principal, given, contexts):
+            kept.append(context_input)
+        elif not _is_stored_context(principal, context_input, contexts):
             problems[problem] = None
-            rejected.append(RejectedRow(f"context {given.name!r}", problem.message))
+            rejected.append(RejectedRow(f"context {context_input.name!r}", problem.message))
     return replace(
         found, senses=senses, places=places, contexts=kept, problems=list(problems), rejected=rejected,
         unchanged=unchanged,

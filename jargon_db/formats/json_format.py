@@ -247,8 +247,8 @@ def _read_objects(
     for one in value if isinstance(value, list) else [value]:
         good = isinstance(one, dict) and set(one) <= set(known) and all(isinstance(text, str) for text in one.values())
         if not good or not all(one.get(name) for name in _NEEDED[key]):
-            told = f"give a list of objects with texts: {', '.join(known)}"
-            gathering.problem(where, f"it holds {_show_value(one)}; {told}", key)
+            remedy = f"give a list of objects with texts: {', '.join(known)}"
+            gathering.problem(where, f"it holds {_show_value(one)}; {remedy}", key)
             return None
     return tuple(kind(**one) for one in value)
 

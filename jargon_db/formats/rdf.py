@@ -53,18 +53,18 @@ def _read_xml(data: bytes, name: str, options: ReadOptions) -> Statements:
 
 
 def _read_json(data: bytes, name: str, options: ReadOptions) -> Statements:
-    told = parse_glossary_json(data, name)
+    parsed = parse_glossary_json(data, name)
     try:
         found: Statements = {}
         try:
-            rdf_json.read(told, BASE, collect_into(found))
+            rdf_json.read(parsed, BASE, collect_into(found))
         except rdf_json.UnsupportedJsonLd:
             # rdflib may take unbounded time and memory, so it runs only where both are limited.
             if not options.bounded:
                 raise ProcessRequired from None
             # Restarted: the plain reader had already passed on some statements.
             found = {}
-            rdf_json_any.read(told, BASE, collect_into(found))
+            rdf_json_any.read(parsed, BASE, collect_into(found))
     except rdf_json.RemoteContext as error:
         why = f"its context stands elsewhere ({str(error)!r}), and nothing is fetched. Put the context itself there"
         raise refuse(name, f"{why}, or save the thesaurus as Turtle", '"@context"') from error

@@ -49,9 +49,9 @@ def _build_graph(add: Add) -> Graph:
             self.prefixes: dict[str, Any] = {}
 
         def add(self, triple: Any, context: Any, quoted: bool = False) -> None:
-            subject, said, value = triple
+            subject, predicate, value = triple
             language = (value.language or "").lower() if isinstance(value, Literal) else None
-            add(name_node(subject), str(said), name_node(value), language)
+            add(name_node(subject), str(predicate), name_node(value), language)
 
         def bind(self, prefix: str, namespace: Any, override: bool = True) -> None:
             self.prefixes[prefix] = namespace

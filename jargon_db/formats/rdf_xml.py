@@ -183,8 +183,8 @@ class _Reader:
             return complete_iri(base, attributes[_RESOURCE])
         return f"_:{attributes[_NODE_ID]}" if _NODE_ID in attributes else name_blank()
 
-    def _value(self, subject: str, said: str, value: str) -> str:
-        self._add(subject, said, value, None)
+    def _value(self, subject: str, predicate: str, value: str) -> str:
+        self._add(subject, predicate, value, None)
         return value
 
     def _attributes(self, subject: str, attributes: dict[str, str], base: str, language: str) -> None:

@@ -148,9 +148,9 @@ def _find_fault(one: _KnownTable) -> tuple[str, str]:
         return "term", "it holds no table: give a list with a row for each term"
     if not one.found.has_terms:
         return "term", f"no column is known to hold the terms. {among}. {_suggest(one)}"
-    told = one.found.kinds & {"expansion", "description", "aliases", "labels"}
+    meanings = one.found.kinds & {"expansion", "description", "aliases", "labels"}
     names_many = sum(column.kind in ("term", "abbreviation") for column in one.found.columns) > 1
-    if not told and not names_many:
+    if not meanings and not names_many:
         return (
             "expansion",
             f"no column is known to say what the terms mean. {among}. {_suggest(one)}",
@@ -234,25 +234,25 @@ class _TableReader:
             self._add_concept(entries)
 
     def _read_term(self, place: Place, cells: list[str]) -> None:
-        given = self._reader.read_sense(cells)
+        sense_input = self._reader.read_sense(cells)
         if not self._table.strict:
-            given = _interpret_foreign(given)
-        if not given.term and self._reader.has("context_description", "context_contact", "context_audience"):
+            sense_input = _interpret_foreign(sense_input)
+        if not sense_input.term and self._reader.has("context_description", "context_contact", "context_audience"):
             # A row about a context alone.
             return
-        if self._is_heading(given, cells) or self._is_header(cells):
+        if self._is_heading(sense_input, cells) or self._is_header(cells):
             return
-        if self._groups and given.term and given.concept:
-            self._grouped[given.concept].append((place, given))
+        if self._groups and sense_input.term and sense_input.concept:
+            self._grouped[sense_input.concept].append((place, sense_input))
             return
-        if not self._is_meaningful(place, given, cells):
+        if not self._is_meaningful(place, sense_input, cells):
             return
-        if not (given.expansion or given.description):
+        if not (sense_input.expansion or sense_input.description):
             # Names in several languages: the term stands for itself.
-            given = replace(given, expansion=given.term)
+            sense_input = replace(sense_input, expansion=sense_input.term)
         for column, message in self._reader.notes:
             self._gathering.notice(place, message, column)
-        for one in [given] if self._table.strict else split_meanings(given):
+        for one in [sense_input] if self._table.strict else split_meanings(sense_input):
             self._gathering.add_sense(place, one, cells)
 
     def _is_meaningful(self, place: Place, sense_input: SenseInput, cells: list[str]) -> bool:
@@ -278,15 +278,15 @@ class _TableReader:
         own = filter_language([label for label, _ in labels], self._language) if labels else []
         ranked = sorted(own, key=lambda label: label.status != "preferred")
         first = next((at for label, at in labels if ranked and label is ranked[0]), 0)
-        place, given = entries[first]
+        place, sense_input = entries[first]
         others = [one for at, (_, one) in enumerate(entries) if at != first]
-        contexts = {one.context for one in others if one.context != given.context}
+        contexts = {one.context for one in others if one.context != sense_input.context}
         for other in others:
-            if other.context == given.context:
-                given = merge_labels(given, other)
-        if not (given.expansion or given.description):
-            given = replace(given, expansion=given.term)
-        self._gathering.add_sense(place, given)
+            if other.context == sense_input.context:
+                sense_input = merge_labels(sense_input, other)
+        if not (sense_input.expansion or sense_input.description):
+            sense_input = replace(sense_input, expansion=sense_input.term)
+        self._gathering.add_sense(place, sense_input)
         for at, (where, one) in enumerate(entries):
             if at != first and one.context in contexts:
                 self._gathering.add_sense(where, one)
@@ -308,10 +308,10 @@ class _TableReader:
 
     def _is_heading(self, sense_input: SenseInput, cells: list[str]) -> bool:
         # Lists from A to Z have the letters between the terms.
-        told = [cell for cell in map(str.strip, cells) if cell]
+        texts = [cell for cell in map(str.strip, cells) if cell]
         return (
-            len(told) == 1
-            and bool(_LETTERS.match(told[0]))
+            len(texts) == 1
+            and bool(_LETTERS.match(texts[0]))
             and not sense_input.expansion
             and not sense_input.description
         )

@@ -103,13 +103,13 @@ class RowReader:
         """Build what a row says about its context; None if it says nothing."""
         name = self._first(cells, "context")
         audience = self._first(cells, "context_audience")
-        given = ContextInput(
+        context_input = ContextInput(
             name,
             self._first(cells, "context_description") or None,
             self._first(cells, "context_contact") or None,
             frozenset(split_aliases(audience)) if audience else None,
         )
-        return given if name and given.says_something else None
+        return context_input if name and context_input.says_something else None
 
     # -- names ----------------------------------------------------------------------------------------------------
 
@@ -146,10 +146,10 @@ class RowReader:
     def _read_labels(self, cells: Sequence[str], term: str, expansion: str) -> tuple[Label, ...]:
         language = clean_language(self._first(cells, "language")) or self._main
         labels = [parse_label(one) for cell in self._texts(cells, "labels") for one in split_aliases(cell)]
-        said = self._first(cells, "term_status") or self._first(cells, "status")
+        status_text = self._first(cells, "term_status") or self._first(cells, "status")
         main = Label(
             term,
-            parse_label_status(said) or "preferred",
+            parse_label_status(status_text) or "preferred",
             language,
             self._first(cells, "part_of_speech"),
             self._first(cells, "gender"),
@@ -175,23 +175,25 @@ class RowReader:
     # -- other fields ---------------------------------------------------------------------------------------------
 
     def _read_status(self, cells: Sequence[str]) -> SenseStatus | None:
-        said = self._first(cells, "status")
-        if self.strict or not said:
+        status_text = self._first(cells, "status")
+        if self.strict or not status_text:
             # Not checked here: an invalid status is reported as a problem with the other fields of the sense.
-            return cast(SenseStatus, said.casefold()) if said else None
-        status = parse_status(said)
-        if status is None and parse_label_status(said) is None:
-            self.notes.append(("status", f"the status {said[:60]!r} is not known: the meaning becomes a draft"))
+            return cast(SenseStatus, status_text.casefold()) if status_text else None
+        status = parse_status(status_text)
+        if status is None and parse_label_status(status_text) is None:
+            self.notes.append(("status", f"the status {status_text[:60]!r} is not known: the meaning becomes a draft"))
             return "draft"
         return status
 
     def _read_date(self, cells: Sequence[str]) -> str | None:
-        said = self._only(cells, "review_by")
-        if not said or self.strict:
-            return said
-        found = parse_date(said)
+        date_text = self._only(cells, "review_by")
+        if not date_text or self.strict:
+            return date_text
+        found = parse_date(date_text)
         if found is None:
-            self.notes.append(("review_by", f"{said[:60]!r} is no date, and is left out; write it like 2027-01-31"))
+            self.notes.append(
+                ("review_by", f"{date_text[:60]!r} is no date, and is left out; write it like 2027-01-31")
+            )
         return found
 
     def _read_notes(self, cells: Sequence[str]) -> str | None:

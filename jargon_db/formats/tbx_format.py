@@ -165,7 +165,7 @@ class _Reader:
 
     def end(self, element: str) -> None:
         local, category, language, target = self._path.pop()
-        said = "".join(self._text).strip()
+        text = "".join(self._text).strip()
         if local in _CONCEPTS and self._concept is not None:
             self.concepts.append(self._concept)
             self._concept = None
@@ -175,23 +175,23 @@ class _Reader:
             self._term = None
         elif local == "item" and self.contexts and self._concept is None:
             self.contexts[-1].setdefault(category, []).append("".join(self._text))
-        elif self._concept is not None and (said or target):
-            self._take(local, category, language, target, said)
+        elif self._concept is not None and (text or target):
+            self._take(local, category, language, target, text)
         self._text = self._text if local in _MARKUP else []
 
-    def _take(self, local: str, category: str, language: str, target: str, said: str) -> None:
+    def _take(self, local: str, category: str, language: str, target: str, text: str) -> None:
         assert self._concept is not None
         name = category.casefold()
         if local == "term" and self._term is not None:
-            self._term.text = said
+            self._term.text = text
         elif name in _RELATIONS and (target or local in ("ref", "descrip") or not self._term):
-            self._concept.links.append((name, target, said))
+            self._concept.links.append((name, target, text))
         elif name in _SOURCES and local in ("xref", "admin", "ref", *(category,)):
-            self._concept.texts.append(("source", language, target if target and "://" in target else said or target))
+            self._concept.texts.append(("source", language, target if target and "://" in target else text or target))
         elif self._term is not None and local in ("termNote", category) and name not in ("note", *_EXAMPLES):
-            self._term.said.setdefault(name, said)
+            self._term.said.setdefault(name, text)
         else:
-            self._concept.texts.append((name, language, said))
+            self._concept.texts.append((name, language, text))
 
     def _find_language(self) -> str:
         return self._path[-1][2] if self._path else ""
@@ -209,23 +209,23 @@ class _ConceptReader:
         gathering = GlossaryFileBuilder(name, self._options)
         if not self._reader.concepts:
             raise refuse(name, "it holds no concept; give a TBX file with entries")
-        for said in self._reader.contexts:
-            one = {key: values[0] for key, values in said.items()}
-            audience = frozenset(said.get("audience", ())) or None
-            told = ContextInput(one.get("name", ""), one.get("description"), one.get("contact"), audience)
-            gathering.add_context("back matter", told)
+        for context_text in self._reader.contexts:
+            one = {key: values[0] for key, values in context_text.items()}
+            audience = frozenset(context_text.get("audience", ())) or None
+            context_input = ContextInput(one.get("name", ""), one.get("description"), one.get("contact"), audience)
+            gathering.add_context("back matter", context_input)
         read = [(one, self._build_sense(one)) for one in self._reader.concepts]
-        for concept, given in read:
-            if given is not None and concept.id:
-                self._named.setdefault(concept.id, (given.term, given.context))
-        for concept, given in read:
+        for concept, sense_input in read:
+            if sense_input is not None and concept.id:
+                self._named.setdefault(concept.id, (sense_input.term, sense_input.context))
+        for concept, sense_input in read:
             where = f"entry {concept.id}" if concept.id else f"entry of line {concept.line}"
-            if given is None:
+            if sense_input is None:
                 gathering.problem(where, "it has no term; give it one")
                 continue
-            relations = tuple(self._build_relations(concept, given.context))
-            for context in concept.find("subjectfield", "domain") or [given.context]:
-                gathering.add_sense(where, replace(given, context=context, relations=relations or None))
+            relations = tuple(self._build_relations(concept, sense_input.context))
+            for context in concept.find("subjectfield", "domain") or [sense_input.context]:
+                gathering.add_sense(where, replace(sense_input, context=context, relations=relations or None))
         return gathering.finish()
 
     def _build_sense(self, concept: _Concept) -> SenseInput | None:
@@ -280,7 +280,7 @@ class _ConceptReader:
         ]
 
     def _build_relations(self, concept: _Concept, context: str) -> Iterator[Relation]:
-        for name, target, said in concept.links:
+        for name, target, text in concept.links:
             kind = _RELATIONS[name]
             if target.startswith(TERM_ADDRESS):
                 of, _, term = target.removeprefix(TERM_ADDRESS).partition("/")
@@ -288,8 +288,8 @@ class _ConceptReader:
             elif target in self._named:
                 term, of = self._named[target]
                 yield Relation(kind, term, of if of != context else "")
-            elif said:
-                yield Relation(kind, said)
+            elif text:
+                yield Relation(kind, text)
 
 
 def _prefer(label: Label) -> Label:

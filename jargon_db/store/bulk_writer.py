@@ -70,15 +70,15 @@ class BulkWriter:
     def _put_batch(self, batch: list[SenseInput]) -> None:
         known: list[tuple[int, SenseInput]] = []
         self._look_up(batch)
-        for given in batch:
-            context, outcome = self._writer.ensure_context(given.context)
+        for sense_input in batch:
+            context, outcome = self._writer.ensure_context(sense_input.context)
             if outcome == "added":
-                self.made.append(given.context)
-            number = self._number(given, context)
+                self.made.append(sense_input.context)
+            number = self._number(sense_input, context)
             if number is None:
-                self._add(given, context)
+                self._add(sense_input, context)
             else:
-                known.append((number, given))
+                known.append((number, sense_input))
         # Before the updates, which read senses and must find those of this batch.
         self._write()
         self._update(known)
@@ -90,7 +90,7 @@ class BulkWriter:
 
     def _look_up(self, batch: Sequence[SenseInput]) -> None:
         """Read the stored terms of a batch, and all their senses."""
-        spellings = list(dict.fromkeys(given.term for given in batch))
+        spellings = list(dict.fromkeys(sense_input.term for sense_input in batch))
         for start in range(0, len(spellings), _LOOKUP_BATCH):
             asked = spellings[start : start + _LOOKUP_BATCH]
             asked += asked[-1:] * (_LOOKUP_BATCH - len(asked))
@@ -136,11 +136,11 @@ class BulkWriter:
 
     def _update(self, known: list[tuple[int, SenseInput]]) -> None:
         stored = self._writer.senses([number for number, _ in known])
-        for number, given in known:
+        for number, sense_input in known:
             # A sense that the file names twice is read again: the second row extends the result of the first.
             found = stored.get(number) or self._writer.sense(number)
             assert found is not None
-            outcome = self._writer.update(found, given)
+            outcome = self._writer.update(found, sense_input)
             if outcome == "updated":
                 # The data read before the update are no longer those stored.
                 stored.pop(number, None)

@@ -106,8 +106,8 @@ class Writer:
     ) -> tuple[Context, Outcome]:
         """Add the context, or update its given fields; contexts with the same normalised name are the same."""
         found = self.find_context(name)
-        given: dict[str, Any] = {"description": description, "contact": contact, "audience": audience}
-        new = {key: value for key, value in given.items() if value is not None}
+        values: dict[str, Any] = {"description": description, "contact": contact, "audience": audience}
+        new = {key: value for key, value in values.items() if value is not None}
         if found is None:
             return self._add_context(Context(0, name.strip(), **new)), "added"
         wanted = replace(found, **new)
@@ -187,10 +187,10 @@ class Writer:
         self._require_readable(found.audience, _refuse_meaning(sense_input.term, sense_input.context))
         if self.principal is not None:
             sense_input = keep_hidden_relations(self.connection, self.principal, found, sense_input)
-        told = list_given_fields(sense_input)
-        if all(getattr(found, name) == value for name, value in told.items()):
+        fields_given = list_given_fields(sense_input)
+        if all(getattr(found, name) == value for name, value in fields_given.items()):
             return "unchanged"
-        self.set_sense(found, replace(found, **told))
+        self.set_sense(found, replace(found, **fields_given))
         return "updated"
 
     def find_sense(self, sense_input: SenseInput) -> Sense | None:

@@ -129,8 +129,8 @@ def _find_known_names(
         (_NAMED, {"keys": encode_list(sorted(set(map(normalise, names))))}),
         (_EXPANDED, {"texts": encode_list(sorted(set(map(str.lower, names))))}),
     ]
-    for statement, given in values:
-        for row in select(connection, statement, given):
+    for statement, sense_id in values:
+        for row in select(connection, statement, sense_id):
             of_name = known[normalise(row["name"])]
             of_name[row["context"]] = of_name.get(row["context"], False) or _is_readable(row, principal)
     return known

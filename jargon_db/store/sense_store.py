@@ -118,10 +118,10 @@ class Senses:
         """
         if (status := fields.get("status", "approved")) not in STATUSES:
             raise InvalidInput(f"Unknown status '{status}'. Statuses: {', '.join(STATUSES)}.")
-        said = SenseInput(term, context, expansion, description, "", (), "", status)
-        given = check_input(set_fields(said, fields))
+        basic = SenseInput(term, context, expansion, description, "", (), "", status)
+        sense_input = check_input(set_fields(basic, fields))
         with self._connections.changing(by, "edit", why=why) as writer:
-            number, _, _ = writer.put_sense(given)
+            number, _, _ = writer.put_sense(sense_input)
             added = writer.sense(number)
             assert added is not None
             return writer.show_sense(added)
@@ -144,9 +144,9 @@ class Senses:
             Conflict: there is such a sense already; `current` is it.
             NotAllowed: `by` may not manage the context, or the sense exists and they may not read it.
         """
-        given = set_fields(SenseInput(term, context, expansion, description, "", (), by.name, "draft"), fields)
+        sense_input = set_fields(SenseInput(term, context, expansion, description, "", (), by.name, "draft"), fields)
         with self._connections.changing(by, "draft", why=why) as writer:
-            return add_new(writer, given)
+            return add_new(writer, sense_input)
 
     def save(
         self, by: Principal, sense_id: int, *, version: int, why: str = "", **fields: Unpack[SenseFields]
@@ -164,9 +164,9 @@ class Senses:
         with self._connections.changing(by, "edit", why=why) as writer:
             found = get_seen_sense(writer, by, sense_id, version)
             kept = SenseInput(found.term, found.context, found.expansion, found.description)
-            given = check_input(set_fields(kept, fields))
-            given = keep_hidden_relations(writer.connection, by, found, given)
-            return _write(writer, found, _merge(found, given))
+            sense_input = check_input(set_fields(kept, fields))
+            sense_input = keep_hidden_relations(writer.connection, by, found, sense_input)
+            return _write(writer, found, _merge(found, sense_input))
 
     def approve(self, by: Principal, sense_id: int, version: int, why: str = "") -> Sense:
         """Approve a sense: from now on it answers questions.

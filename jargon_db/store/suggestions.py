@@ -102,21 +102,21 @@ class Suggestions:
             Conflict: the glossary has this meaning, or managers have decided on it.
             TooManyQuestions: `by` sends too many.
         """
-        given, home = self._check(by, term, expansion, context, description)
+        sense_input, home = self._check(by, term, expansion, context, description)
         audience: Audience = home.audience if home else frozenset()
-        said = ProposalInput(given, home.name if home else None, expansion.strip(), (), audience, None)
+        proposal = ProposalInput(sense_input, home.name if home else None, expansion.strip(), (), audience, None)
         with self._connections.writing() as connection:
-            _require_new(connection, by, given, said)
-            mark, found = _find_same(connection, by, said)
+            _require_new(connection, by, sense_input, proposal)
+            mark, found = _find_same(connection, by, proposal)
             if found is not None and found["status"] != "open":
                 raise Conflict(_explain_decision(build_proposal(found, by)))
             spoken = _find_spoken(connection, found["id"], by) if found else None
             if found is None or spoken is None:
                 _require_moderation(connection, by)
-            number = put(connection, said, "person", by.name, mark)
+            number = put(connection, proposal, "person", by.name, mark)
             if spoken is None:
                 first = not connection.execute(_SUGGESTED, (number,)).fetchone()[0]
-                _add_voice(connection, number, by, "suggest" if first else "confirm", given.description or "")
+                _add_voice(connection, number, by, "suggest" if first else "confirm", sense_input.description or "")
         return self._read(by, number)
 
     def confirm(self, by: Principal, proposal_id: int) -> Proposal:

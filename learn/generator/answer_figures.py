@@ -56,9 +56,9 @@ def measure_answers(  # noqa: PLR0917
     written = write_replies(model, [one.asked for one in answered], answer_tokens, ends, on_progress)
     exact, like = [], []
     for one, reply in zip(answered, written, strict=True):
-        said, wanted = _strip_citations(tokens.text_of(reply)), _strip_citations(one.example.answer)
-        exact.append(float(exact_match(said, wanted)))
-        like.append(rouge_l(said, wanted))
+        reply_text, wanted = _strip_citations(tokens.text_of(reply)), _strip_citations(one.example.answer)
+        exact.append(float(exact_match(reply_text, wanted)))
+        like.append(rouge_l(reply_text, wanted))
     return Figures(tuple(losses), tuple(exact), tuple(like))
 
 

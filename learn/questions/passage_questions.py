@@ -54,8 +54,10 @@ def make_passage_questions(
         for section in _list_sections(text, title, first):
             yield from _ask_by_heading(section, title, repeated)
     # A passage from which its definition is removed would not answer the question.
-    said = [one for one in sentences if not make_definition_question(one, 0) and not make_short_form_question(one, 0)]
-    if "cloze" in kinds and (sentence := choose_cloze_sentence(said)):
+    plain_sentences = [
+        one for one in sentences if not make_definition_question(one, 0) and not make_short_form_question(one, 0)
+    ]
+    if "cloze" in kinds and (sentence := choose_cloze_sentence(plain_sentences)):
         yield MadeQuestion("cloze", sentence)
 
 

@@ -192,7 +192,7 @@ def begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRe
     """
     from argot.learn.store.pair_store import PairSet
 
-    given = asdict(recipe)
+    parameters = asdict(recipe)
     kinds = list(dict.fromkeys(recipe.kinds or WITHOUT_MODEL))
     wanted: dict[str, Any] = {"kinds": kinds, "limit": recipe.limit or 0}
     wanted["tags"] = sorted(set(recipe.tags or ()))
@@ -211,7 +211,7 @@ def begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRe
         raise Conflict(f"There is a set of pairs '{name}' already. Give another name, or remove it first.")
     began = {"per_passage": 0, **found.made, "seed": found.seed}
     differs = [
-        key for key, value in given.items() if value is not None and {**wanted, "seed": value}[key] != began[key]
+        key for key, value in parameters.items() if value is not None and {**wanted, "seed": value}[key] != began[key]
     ]
     if differs:
         raise InvalidInput(

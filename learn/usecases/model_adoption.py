@@ -284,14 +284,14 @@ def _describe_change(job: JobRecord) -> ModelChange:
 async def adopt_work(run: JobRun) -> str:
     """Adopt a training's model, or go back to the one before; return the message about it."""
     change = model_adopt.function if "run" in run.parameters else model_back.function
-    said = ""
+    remark = ""
     async with aclosing(change(run.kb, run.principal, **run.parameters)) as events:
         async for event in events:
             if isinstance(event, Finished):
-                said = f"{event.data.now} is in force. {event.data.say}".strip()
+                remark = f"{event.data.now} is in force. {event.data.say}".strip()
             else:
                 run.tell(event["done"], event["total"])
-    return said
+    return remark
 
 
 async def _switch_model(

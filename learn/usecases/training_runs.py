@@ -154,18 +154,18 @@ async def create_run(kb: KnowledgeBase, principal: Principal, order: TrainingOrd
         NotFound, InvalidInput: as `training_start`.
     """
     kind, runs = order.kind, get_runs_folder(kb.home)
-    given = await kb.blocking(parse_recipe, kind, order.recipe)
+    recipe_values = await kb.blocking(parse_recipe, kind, order.recipe)
     inputs = await load_training_inputs(kb, principal, order.data)
     require_trainable(inputs.pairs, kind)
     if kind == "generator":
-        given = await kb.blocking(name_context_embedder, given, kb.settings, runs)
+        recipe_values = await kb.blocking(name_context_embedder, recipe_values, kb.settings, runs)
     request = RunRequest(
         kind=kind,
         name=order.name.strip() or f"{kind} on {order.data}",
-        base=await kb.blocking(choose_base, kind, order.base.strip(), given, kb.settings, runs),
+        base=await kb.blocking(choose_base, kind, order.base.strip(), recipe_values, kb.settings, runs),
         data=order.data,
         seed=order.seed,
-        recipe=given,
+        recipe=recipe_values,
         askers=inputs.askers,
         asked_by=principal.name,
         plan=order.plan,

@@ -122,16 +122,16 @@ def _require_possible(
         InvalidInput, MissingExtra, NotFound: the training of this kind could not begin.
     """
     runs, base = get_runs_folder(kb.home), (tuned.bases or {}).get(kind, "").strip()
-    given = parse_recipe(kind, (tuned.recipes or {}).get(kind, {}))
-    list_starting_runs(kb, principal, RunRequest(kind, "", base, "", recipe=given))
+    recipe_values = parse_recipe(kind, (tuned.recipes or {}).get(kind, {}))
+    list_starting_runs(kb, principal, RunRequest(kind, "", base, "", recipe=recipe_values))
     if kind == "generator":
         from argot.learn.generator.base_models import require_adapter_package
         from argot.learn.generator.generator_recipe import build_generator_recipe
 
-        require_adapter_package(build_generator_recipe(given))
+        require_adapter_package(build_generator_recipe(recipe_values))
         if "embedder" not in kinds:
-            name_context_embedder(given, kb.settings, runs)
-    choose_base(kind, base, given, kb.settings, runs)
+            name_context_embedder(recipe_values, kb.settings, runs)
+    choose_base(kind, base, recipe_values, kb.settings, runs)
 
 
 async def _choose_set(

@@ -66,7 +66,7 @@ async def judge_answers(
     """
     first = next(iter(by_profile.values()))
     places = [place for place, one in enumerate(first) if one.has_reference]
-    said: list[list[JudgeScores]] = []
+    scores: list[list[JudgeScores]] = []
 
     async def judge_question(place: int) -> list[JudgeScores]:
         question = first[place].question
@@ -74,10 +74,10 @@ async def judge_answers(
         return await judge.judge(question.question, question.reference, answers)
 
     for batch in group_items(places, AT_ONCE):
-        said += await asyncio.gather(*map(judge_question, batch))
-        progress(f"judge {judge.name}", len(said), len(places))
+        scores += await asyncio.gather(*map(judge_question, batch))
+        progress(f"judge {judge.name}", len(scores), len(places))
     clusters = gold_clusters([first[place].gold for place in places])
-    of_profile = {name: [one[number] for one in said] for number, name in enumerate(by_profile)}
+    of_profile = {name: [one[number] for one in scores] for number, name in enumerate(by_profile)}
     return JudgeReport(
         judge=judge.name,
         model=judge.model_name,

@@ -174,13 +174,13 @@ def _count_undecided(answers: Sequence[LabelledAnswer], humans: Iterable[str]) -
 
 
 def _measure_by_kind(
-    answers: Sequence[LabelledAnswer], said: Sequence[float | None], human: str
+    answers: Sequence[LabelledAnswer], scores: Sequence[float | None], human: str
 ) -> dict[str, Agreement]:
     """Measure the agreement over all answers with both labels and, if there are several kinds, by kind."""
     labels = TRUE_FALSE if human == "TRUE" else SCALE
     known = [
         (label, value, one)
-        for one, value in zip(answers, said, strict=True)
+        for one, value in zip(answers, scores, strict=True)
         if value is not None and (label := one.decide_label(human)) is not None
     ]
     kinds = dict.fromkeys(one.kind for *_, one in known)
@@ -202,8 +202,8 @@ def _measure_among_people(answers: Sequence[LabelledAnswer], human: str) -> floa
 
 def _pair_with_labels(values: Sequence[float], answers: Sequence[LabelledAnswer]) -> list[tuple[float, int]]:
     """Return each value with people's label; answers on which people are tied are left out."""
-    said = [(value, one.decide_label("TRUE")) for value, one in zip(values, answers, strict=True)]
-    return [(value, human) for value, human in said if human is not None]
+    pairs = [(value, one.decide_label("TRUE")) for value, one in zip(values, answers, strict=True)]
+    return [(value, human) for value, human in pairs if human is not None]
 
 
 def _is_in_first_half(question: str) -> bool:

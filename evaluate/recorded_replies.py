@@ -152,9 +152,11 @@ class RecordedModel:
         lie, kind = make_lie(true, self._heard.place)
         self._heard.lie, self._heard.kind_of_lie = lie, kind
         marks = "".join(mark[0] for mark in _MARKS.finditer(text[first:last]))
-        told = f"{lie.rstrip('.')} {marks}."
+        sentence = f"{lie.rstrip('.')} {marks}."
         return (
-            f"{text[:last]} {told}{text[last:]}" if kind == FROM_NOWHERE_KIND else f"{text[:first]}{told}{text[last:]}"
+            f"{text[:last]} {sentence}{text[last:]}"
+            if kind == FROM_NOWHERE_KIND
+            else f"{text[:first]}{sentence}{text[last:]}"
         )
 
     def choose_passages(self, user: str) -> list[int]:

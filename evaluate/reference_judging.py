@@ -114,24 +114,24 @@ def _list_own_matches(result: AskResult, shown: Sequence[Passage]) -> MatchedPas
 
 
 def _list_model_matches(segments: Sequence[MatchedSegment], sentences: int) -> MatchedPassages:
-    given: MatchedPassages = [None] * sentences
+    matches: MatchedPassages = [None] * sentences
     for one in segments:
-        given[one.first : one.last + 1] = [one.passage] * (one.last - one.first + 1)
-    return given
+        matches[one.first : one.last + 1] = [one.passage] * (one.last - one.first + 1)
+    return matches
 
 
 def _summarize_matching(answers: Sequence[tuple[MatchedPassages, list[set[int]]]]) -> Matching | None:
     if not answers:
         return None
-    precisions = [compute_sentence_precision(given, gold) for given, gold in answers]
+    precisions = [compute_sentence_precision(matches, gold) for matches, gold in answers]
     known = [one for one in precisions if one is not None]
     return Matching(
         precision=fmean(known) if known else None,
-        segments=fmean(_count_segments(given) for given, _ in answers),
-        sentences_matched=fmean(one is not None for given, _ in answers for one in given),
+        segments=fmean(_count_segments(matches) for matches, _ in answers),
+        sentences_matched=fmean(one is not None for matches, _ in answers for one in matches),
     )
 
 
-def _count_segments(given: MatchedPassages) -> int:
+def _count_segments(matches: MatchedPassages) -> int:
     """Count the runs of neighbouring sentences that have the same passage."""
-    return sum(one is not None for one, _ in groupby(given))
+    return sum(one is not None for one, _ in groupby(matches))

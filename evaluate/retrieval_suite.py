@@ -168,8 +168,8 @@ def identify_document(uri: str) -> str:
 def score_senses(data: BeirSet, glossary_csv: str, results: Mapping[str, AskResult]) -> SenseReport:
     """Compare the chosen expansions with the words that the original question has in the place of the term."""
     expansions: dict[str, set[str]] = {}
-    for given in read_senses(glossary_csv, "glossary.csv"):
-        expansions.setdefault(given.term, set()).add(given.expansion)
+    for sense_input in read_senses(glossary_csv, "glossary.csv"):
+        expansions.setdefault(sense_input.term, set()).add(sense_input.expansion)
     right, wrong = 0, []
     known = {q: found for q in results if data.plain and (found := _find_true_sense(data, q, expansions))}
     for question, (term, expansion) in known.items():
@@ -177,8 +177,8 @@ def score_senses(data: BeirSet, glossary_csv: str, results: Mapping[str, AskResu
         if chosen and _is_same(chosen[0], expansion):
             right += 1
         else:
-            said = chosen[0] if chosen else "(nothing)"
-            wrong.append({"id": question, "term": term, "true": expansion, "chosen": said})
+            chosen_name = chosen[0] if chosen else "(nothing)"
+            wrong.append({"id": question, "term": term, "true": expansion, "chosen": chosen_name})
     return SenseReport(len(known), right, wrong)
 
 

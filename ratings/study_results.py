@@ -79,7 +79,7 @@ RatedParts = list[tuple[int, int]]
 
 def compute_study_results(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> StudyResults:
     saved = [(one.item, one.said) for one in ratings if one.said is not None]
-    judged = [(item, said) for item, said in saved if not said.cannot_judge]
+    judged = [(item, judgement) for item, judgement in saved if not judgement.cannot_judge]
     measure = {"answers": _measure_answers, "passages": _measure_passages, "references": _measure_references}[
         study.kind
     ]
@@ -108,9 +108,9 @@ def _measure_passages(study: Study, items: Sequence[StudyItem], judged: Numbered
     for aspect in study.aspects:
         value = _choose_score(aspect.name)
         by_number = {number: _select_values(value, judged, number) for number in numbers}
-        every = [one for given in by_number.values() for one in given]
+        every = [one for values in by_number.values() for one in values]
         means = [
-            _compute_mean(name, given, study.scale) for name, given in ((EVERY, every), *by_number.items()) if given
+            _compute_mean(name, values, study.scale) for name, values in ((EVERY, every), *by_number.items()) if values
         ]
         alpha = compute_nominal_alpha(_collect_units(value, judged, numbers))
         found.append(AspectResults(aspect.name, means, [], alpha, study.scale))
@@ -119,15 +119,15 @@ def _measure_passages(study: Study, items: Sequence[StudyItem], judged: Numbered
 
 def _measure_references(study: Study, items: Sequence[StudyItem], judged: NumberedJudgements) -> list[AspectResults]:
     by_id = {one.id: one for one in items}
-    given: RatedParts = []
+    rated_parts: RatedParts = []
     units: dict[tuple[int, str, str], list[int]] = {}
-    for id_, said in judged:
+    for id_, judgement in judged:
         for number, _ in enumerate(by_id[id_].sentences, 1):
-            given.append((id_, YES if find_supporting_passages(said, number) else NO))
-        for passage, points in said.scores.items():
+            rated_parts.append((id_, YES if find_supporting_passages(judgement, number) else NO))
+        for passage, points in judgement.scores.items():
             for sentence, value in points.items():
                 units.setdefault((id_, passage, sentence), []).append(value)
-    means = [_compute_mean("sentences", given, study.scale)] if given else []
+    means = [_compute_mean("sentences", rated_parts, study.scale)] if rated_parts else []
     return [AspectResults(BORNE_OUT, means, [], compute_nominal_alpha(units.values()), study.scale)]
 
 
@@ -140,7 +140,9 @@ def _measure_aspect(
 ) -> AspectResults:
     """Measure an aspect. `best`: 1 where the larger value is the better one, else -1."""
     means = [
-        _compute_mean(system, given, scale) for system in systems if (given := _select_values(value, judged, system))
+        _compute_mean(system, rated_parts, scale)
+        for system in systems
+        if (rated_parts := _select_values(value, judged, system))
     ]
     pairs = [
         SystemPair(first, second, *_compare_systems(value, judged, first, second, best))
@@ -150,14 +152,14 @@ def _measure_aspect(
 
 
 def _select_values(value: Value, judged: NumberedJudgements, system: str) -> RatedParts:
-    return [(item, points) for item, said in judged if (points := value(said, system)) is not None]
+    return [(item, points) for item, judgement in judged if (points := value(judgement, system)) is not None]
 
 
-def _compute_mean(system: str, given: RatedParts, scale: tuple[int, int]) -> SystemMean:
+def _compute_mean(system: str, rated_parts: RatedParts, scale: tuple[int, int]) -> SystemMean:
     # Imported only here, so that listing studies does not wait for it.
     from argot.measures import bootstrap_interval
 
-    items, every = zip(*given, strict=True)
+    items, every = zip(*rated_parts, strict=True)
     # The ratings of one question are not independent of each other: they are drawn together.
     interval = bootstrap_interval(every, clusters=items) if len(set(items)) > 1 else None
     lowest, most = scale
@@ -169,8 +171,8 @@ def _compare_systems(
     value: Value, judged: NumberedJudgements, first: str, second: str, best: int
 ) -> tuple[int, int, int]:
     wins = ties = losses = 0
-    for _, said in judged:
-        one, other = value(said, first), value(said, second)
+    for _, judgement in judged:
+        one, other = value(judgement, first), value(judgement, second)
         if one is not None and other is not None:
             wins += (one - other) * best > 0
             ties += one == other
@@ -181,8 +183,8 @@ def _compare_systems(
 def _collect_units(value: Value, judged: NumberedJudgements, systems: Sequence[str]) -> Iterator[list[int]]:
     """Collect for each answer the values that its raters gave it."""
     found: dict[tuple[int, str], list[int]] = {}
-    for item, said in judged:
+    for item, judgement in judged:
         for system in systems:
-            if (given := value(said, system)) is not None:
-                found.setdefault((item, system), []).append(given)
+            if (points := value(judgement, system)) is not None:
+                found.setdefault((item, system), []).append(points)
     yield from found.values()

@@ -175,8 +175,8 @@ class KnowledgeBase:
         if settings.storage.database:
             return cls._open_shared(home, settings, create=create, patience=patience)
         refuse_unfinished(home, SqliteStores(home), "")
-        if said := finish_cut_off(home, patience):  # first: until then there may be no knowledge base to find
-            logger.warning("%s", said)
+        if remark := finish_cut_off(home, patience):  # first: until then there may be no knowledge base to find
+            logger.warning("%s", remark)
         if create:
             layout.create(home)
         else:

@@ -121,9 +121,9 @@ def _choose_rows(experiment: Experiment, labels: Sequence[str]) -> list[PaperRow
     return chosen
 
 
-def _name_tuned(given: str) -> str:
+def _name_tuned(name: str) -> str:
     """Return the name of a tuned model: that of its run, if the folder is the model of one."""
-    folder = Path(given).expanduser()
+    folder = Path(name).expanduser()
     return folder.parent.name if folder.name == "model" and folder.parent.name else folder.name
 
 

@@ -65,13 +65,13 @@ def read_questions(text: str, name: str) -> list[QuizQuestion]:
 
 def _read_question(line: str, where: str) -> QuizQuestion:
     try:
-        given = parse_json(line, where)
+        values = parse_json(line, where)
     except InvalidInput as error:
         raise InvalidInput(f"{error} {_FORM}") from error
-    if not isinstance(given, dict):
+    if not isinstance(values, dict):
         raise InvalidInput(f"{where}: no JSON object. {_FORM}")
-    question, answer, context = (given.get(key, "") for key in ("question", "answer", "context"))
-    options = given.get("options")
+    question, answer, context = (values.get(key, "") for key in ("question", "answer", "context"))
+    options = values.get("options")
     if not all(isinstance(value, str) for value in (question, answer, context)) or not question.strip():
         raise InvalidInput(f"{where}: question, answer and context must be text, and question not empty. {_FORM}")
     if not isinstance(options, list) or not all(isinstance(one, str) and one.strip() for one in options):

@@ -179,13 +179,13 @@ def _join_options(question: QuizQuestion) -> str:
 def _make_model_choice(server: ModelServer) -> Choose:
     async def choose(question: QuizQuestion, options: Sequence[str]) -> int | None:
         letters = list(_LETTERS[: len(options)])
-        said = await server.session([]).json(
+        reply = await server.session([]).json(
             "quiz_closed_book",
             choices={"options": letters},
             question=question.question,
             options=_format_options(options),
         )
-        return letters.index(said["option"])
+        return letters.index(reply["option"])
 
     return choose
 
@@ -206,8 +206,8 @@ def _from_passages(found: dict[QuizQuestion, QuizFindings], server: ModelServer 
         }
         pieces = own.fenced_passages
         passages = await model.fit("quiz_option", "passages", pieces, **inputs) if pieces else ""
-        said = await model.json("quiz_option", choices={"options": letters}, passages=passages, **inputs)
-        return letters.index(said["option"])
+        reply = await model.json("quiz_option", choices={"options": letters}, passages=passages, **inputs)
+        return letters.index(reply["option"])
 
     return choose
 
@@ -241,8 +241,8 @@ async def _choose_options(  # noqa: PLR0917
 
 def _share_right(question: QuizQuestion, answers: Sequence[str | None], server: ModelServer | None) -> float | None:
     """Return the share of right answers. No answer is wrong; of a model, it is a reply that did not come."""
-    given = [answer for answer in answers if answer is not None or server is None]
-    return fmean(answer == question.options[question.correct] for answer in given) if given else None
+    counted = [answer for answer in answers if answer is not None or server is None]
+    return fmean(answer == question.options[question.correct] for answer in counted) if counted else None
 
 
 def _score(own: Sequence[QuizQuestion], chosen: Sequence[dict[QuizQuestion, str | None]]) -> Score:

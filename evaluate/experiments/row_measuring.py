@@ -77,8 +77,8 @@ async def _find_answers(work: RowWork) -> list[FoundAnswer]:
     patience = Patience()
 
     async def look(question: AnswerQuestion) -> FoundAnswer | None:
-        said = await patience.wait(find(question))
-        return _build_found_answer(work.base, question, *said, documents) if said is not None else None
+        answers = await patience.wait(find(question))
+        return _build_found_answer(work.base, question, *answers, documents) if answers is not None else None
 
     tried: list[FoundAnswer | None] = []
     # S-ICL uses what it learnt from one question in the next.
@@ -216,8 +216,8 @@ async def _measure_aspects(work: RowWork) -> Each:
 
 async def _score_both(work: RowWork, question: AnswerQuestion, asker: Asker) -> _BothScores:
     assert work.server is not None and work.judge is not None, "the row needs a model"
-    said = await work.server.session([]).json("closed_book", question=question.question)
-    closed, found = str(said["answer"]), read_answer(await asker(question.question))
+    reply = await work.server.session([]).json("closed_book", question=question.question)
+    closed, found = str(reply["answer"]), read_answer(await asker(question.question))
     reference = question.reference
     # The order of the answers is drawn at random, since judges have a position bias.
     one, other = await work.judges["aspects"].judge(question.question, reference, [closed or "-", found or "-"])

@@ -145,8 +145,8 @@ def _collect_opinions(group: Group, chances: Floats) -> dict[str, Floats]:
     for kind, alike in group.alike.items():
         loudness = alike.sum(axis=1, keepdims=True)
         # A sentence without similar ones has the sum 0, and its evidence is 0.
-        said = alike @ chances / np.maximum(loudness, 1e-9) - even
-        found[kind] = np.asarray(said * loudness / (loudness + _HEARD), dtype=np.float32)
+        opinions = alike @ chances / np.maximum(loudness, 1e-9) - even
+        found[kind] = np.asarray(opinions * loudness / (loudness + _HEARD), dtype=np.float32)
     return found
 
 

@@ -249,8 +249,8 @@ def _place_words(words: Any) -> Floats:
     together = (holds[:, kept].T @ holds[:, kept]).tocoo()
     expected = counts[kept][together.row] * counts[kept][together.col] / words.shape[0]
     more = np.log(together.data / expected)
-    told = (more > 0) & (together.row != together.col)
-    matrix = sparse.csr_matrix((more[told], (together.row[told], together.col[told])), shape=together.shape)
+    is_pair = (more > 0) & (together.row != together.col)
+    matrix = sparse.csr_matrix((more[is_pair], (together.row[is_pair], together.col[is_pair])), shape=together.shape)
     left, strength = _decompose(matrix.astype(np.float32), min(_DIMENSIONS, len(kept)))
     vectors[kept, : len(strength)] = left * np.sqrt(strength)
     return vectors

@@ -88,14 +88,16 @@ def _add_saving_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     async def save(request: Request, who: Who, study: str, place: str) -> Response:
         form = await read_form(request)
         task = await _load_task(kb, who, study, place)
-        given = _read_judgement(task, form)
+        judgement = _read_judgement(task, form)
         draft = form.get("go") == "later"
         try:
-            saved = await _save_rating(kb, who, task, given, draft=draft)
+            saved = await _save_rating(kb, who, task, judgement, draft=draft)
         except InvalidInput as error:
-            return _render_task_page(request, who, task, given, await _keep_draft(kb, who, task, given) or error)
+            return _render_task_page(
+                request, who, task, judgement, await _keep_draft(kb, who, task, judgement) or error
+            )
         except (Conflict, NotAllowed) as error:
-            return _render_task_page(request, who, task, given, error)
+            return _render_task_page(request, who, task, judgement, error)
         if draft:
             return redirect_to_address(link_rating(study, task.place, done="kept-for-later"))
         if saved.next is None:
@@ -178,8 +180,8 @@ def _read_references(task: RatingTask, form: Mapping[str, str]) -> dict[str, dic
 
 def _has_unsupported_sentence(task: RatingTask, judgement: Judgement) -> bool:
     """Return whether the rater marked a sentence as resting on no passage."""
-    said = [[judgement.scores.get(one.letter, {}).get(each.name) for one in task.answers] for each in task.aspects]
-    return any(set(values) == {0} for values in said)
+    scores = [[judgement.scores.get(one.letter, {}).get(each.name) for one in task.answers] for each in task.aspects]
+    return any(set(values) == {0} for values in scores)
 
 
 def _render_task_page(

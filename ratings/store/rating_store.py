@@ -311,9 +311,9 @@ def _hide_rater(connection: Connection, study: int, name: str) -> int:
     rows = connection.execute(f"SELECT item, said FROM ratings WHERE {of_study}", (name, study)).fetchall()  # noqa: S608
     instead = f"{ERASED} {secrets.token_hex(3)}"
     for item, text in rows:
-        said = _serialize_judgement(replace(_read_judgement(text), comment=""))
+        serialized = _serialize_judgement(replace(_read_judgement(text), comment=""))
         sql = "UPDATE ratings SET rater = ?, draft = NULL, said = ? WHERE item = ? AND rater = ?"
-        connection.execute(sql, (instead, said, item, name))
+        connection.execute(sql, (instead, serialized, item, name))
     return gone + len(rows)
 
 

@@ -148,17 +148,17 @@ async def rating_save(
     desk = await kb.blocking(_open_rater_study, kb, principal, study)
     item = desk.find_item(place)
     order = desk.order(item)
-    given = Judgement(scores or {}, ranks or {}, cannot_judge, comment.strip())
+    judgement = Judgement(scores or {}, ranks or {}, cannot_judge, comment.strip())
     aspects = [one.name for one in desk.study.list_aspects(item)]
-    problems = list(_find_unknown(desk.study, aspects, order, given))
+    problems = list(_find_unknown(desk.study, aspects, order, judgement))
     if not (problems or draft or cannot_judge):
-        problems = list(_find_missing(desk.study, aspects, order, given))
+        problems = list(_find_missing(desk.study, aspects, order, judgement))
     if problems:
         raise InvalidInput("\n".join(problems))
     if cannot_judge:
-        given = Judgement(cannot_judge=True, comment=given.comment)
+        judgement = Judgement(cannot_judge=True, comment=judgement.comment)
     keep = kb.open_store(RatingStore).keep_draft if draft else kb.open_store(RatingStore).save
-    await kb.blocking(keep, item.id, principal.name, translate_to_systems(given, order))
+    await kb.blocking(keep, item.id, principal.name, translate_to_systems(judgement, order))
     after = await kb.blocking(_open_rater_study, kb, principal, study)
     return SavedRating(after.describe_study(), after.find_next(place))
 
@@ -198,7 +198,7 @@ class _RaterStudy:
 
     def build_task(self, item: StudyItem) -> RatingTask:
         order, rating = self.order(item), self.ratings.get(item.id)
-        given = (rating.draft or rating.said if rating else None) or Judgement()
+        judgement = (rating.draft or rating.said if rating else None) or Judgement()
         return RatingTask(
             study=self.describe_study(),
             aspects=list(self.study.list_aspects(item)),
@@ -209,7 +209,7 @@ class _RaterStudy:
             question=item.question,
             reference=item.reference,
             answers=[BlindAnswer(letter, answer.text, answer.label) for letter, answer in order.items()],
-            given=translate_to_letters(given, order),
+            given=translate_to_letters(judgement, order),
             saved=rating is not None and rating.said is not None and rating.draft is None,
             places=[
                 PlaceToRate(one.place, self._find_saved(one) is not None, self._is_begun(one)) for one in self.items
@@ -244,8 +244,8 @@ def _find_unknown(
         unknown = "Answer %(letter)s: there is no aspect '%(name)s'."
         yield from (translate(unknown, letter=letter, name=name[:60]) for name in points if name not in aspects)
         if wrong := [one for one in points.values() if not lowest <= one <= most]:
-            told = "Answer %(letter)s: there is no %(points)s. Points go from %(lowest)s to %(most)s."
-            yield translate(told, letter=letter, points=wrong[0], lowest=lowest, most=most)
+            template = "Answer %(letter)s: there is no %(points)s. Points go from %(lowest)s to %(most)s."
+            yield translate(template, letter=letter, points=wrong[0], lowest=lowest, most=most)
 
 
 def _find_missing(
@@ -272,8 +272,8 @@ def _find_unannotated(sentences: list[str]) -> Iterator[str]:
 def _find_unrated(study: Study, left: dict[str, list[str]], judgement: Judgement) -> Iterator[str]:
     for letter, open_ in left.items():
         if open_:
-            told = "Answer %(letter)s has no points yet for %(aspects)s."
-            yield translate(told, letter=letter, aspects=join_with_and(open_))
+            template = "Answer %(letter)s has no points yet for %(aspects)s."
+            yield translate(template, letter=letter, aspects=join_with_and(open_))
     if study.ranking and len(left) > 1:
         yield from _find_wrong_ranks(list(left), judgement.ranks)
 
@@ -285,7 +285,7 @@ def _find_wrong_ranks(letters: list[str], ranks: dict[str, int]) -> Iterator[str
     for rank in sorted(set(ranks.values())):
         same = [one for one in letters if ranks.get(one) == rank]
         if len(same) > 1:
-            told = "%(names)s have the same rank, %(rank)s. Give each a rank of its own: 1 is the best."
-            yield translate(told, names=join_with_and(same), rank=rank)
+            template = "%(names)s have the same rank, %(rank)s. Give each a rank of its own: 1 is the best."
+            yield translate(template, names=join_with_and(same), rank=rank)
         if rank > len(letters):
             yield translate("There is no rank %(rank)s: the last is %(last)s.", rank=rank, last=len(letters))

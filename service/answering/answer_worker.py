@@ -111,28 +111,28 @@ class AnswerWorker:
                 self._renewing.add(renewing)
                 renewing.add_done_callback(self._renewing.discard)
 
-    def _begin(self, asked: StartAnswer) -> None:
-        task = asyncio.create_task(self._do(asked))
-        self._under_way[asked.number] = _UnderWay(task)
+    def _begin(self, job_message: StartAnswer) -> None:
+        task = asyncio.create_task(self._do(job_message))
+        self._under_way[job_message.number] = _UnderWay(task)
 
         def ended(_: asyncio.Task[None]) -> None:
             # Cancelled before its first step it never ran, and `_do` does not report it.
-            if self._under_way.pop(asked.number, None):
-                self._link.put(JobEnded(asked.number))
+            if self._under_way.pop(job_message.number, None):
+                self._link.put(JobEnded(job_message.number))
 
         task.add_done_callback(ended)
 
-    async def _do(self, asked: StartAnswer) -> None:
-        surface.set(asked.surface)
-        request_id.set(asked.request)
-        said_now.set(asked.said)
-        trace = None if asked.traced is None else begin_trace(contents=asked.traced)
+    async def _do(self, job_message: StartAnswer) -> None:
+        surface.set(job_message.surface)
+        request_id.set(job_message.request)
+        said_now.set(job_message.said)
+        trace = None if job_message.traced is None else begin_trace(contents=job_message.traced)
         error: dict[str, Any] | None = None
         try:
-            async with aclosing(asked.job.events(self._kb)) as events:
+            async with aclosing(job_message.job.events(self._kb)) as events:
                 async for event in events:
-                    await self._under_way[asked.number].window.acquire()
-                    await self._link.send(AnswerEvent.of(asked.number, event))
+                    await self._under_way[job_message.number].window.acquire()
+                    await self._link.send(AnswerEvent.of(job_message.number, event))
         except ArgotError as known:
             error = make_error_event(known)
         except asyncio.CancelledError:
@@ -140,8 +140,8 @@ class AnswerWorker:
         except Exception as unexpected:
             logger.exception("a question could not be answered")
             error = {"kind": "error", "type": "", "message": type(unexpected).__name__}
-        del self._under_way[asked.number]
-        self._link.put(JobEnded(asked.number, error, trace.close() if trace else []))
+        del self._under_way[job_message.number]
+        self._link.put(JobEnded(job_message.number, error, trace.close() if trace else []))
 
     def _report_model_call(self, call: ModelCall) -> None:
         self._link.put(Called(call))

@@ -113,7 +113,7 @@ class WorkerPool:
             AnswerLost: two workers ended while working on it.
             RetryLater: there is none.
         """
-        told = finished = False
+        is_reported = finished = False
         tries = unbegun = 0
         while tries < TRIES and unbegun < UNBEGUN_TRIES:
             worker, begun = await self._wait_for_free_worker(), False
@@ -122,7 +122,7 @@ class WorkerPool:
                     async for event in events:
                         yield event
                         begun, finished = True, event.kind == "result"
-                        told = told or event.kind == "token"
+                        is_reported = is_reported or event.kind == "token"
                 return
             except WorkerGone:
                 if finished:
@@ -130,10 +130,10 @@ class WorkerPool:
                 logger.warning("answer worker %d ended while answering a question", worker.pid)
             # One that had said nothing of it may have ended before it came to it.
             tries, unbegun = tries + begun, unbegun + (not begun)
-            if told:
+            if is_reported:
                 # The next worker restarts the answer, or continues where no event is repeated.
                 yield AskEvent("retract", "answer")
-                told = False
+                is_reported = False
         raise AnswerLost(
             translate(
                 "The process that answered this question ended unexpectedly, twice, so the question was given up. Ask "

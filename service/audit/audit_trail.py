@@ -166,5 +166,5 @@ def _limit_refusals(deed: Deed, principal: Principal | None) -> dict[tuple[str, 
 
 def mask_settings(settings: Settings) -> dict[str, Any]:
     """Return the settings that somebody has set, by name; those that are secret, or may contain a secret, masked."""
-    given = settings.flatten(only_given=True)
-    return {name: STARS if is_secret(name) else hide_setting(name, value) for name, value in sorted(given.items())}
+    values = settings.flatten(only_given=True)
+    return {name: STARS if is_secret(name) else hide_setting(name, value) for name, value in sorted(values.items())}

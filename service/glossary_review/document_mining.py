@@ -49,12 +49,12 @@ class MiningProgress:
     offered: int
 
 
-def group_texts_by_readers(held: Iterable[tuple[Passage, Document]]) -> dict[Audience, list[MinedText]]:
+def group_texts_by_readers(passages: Iterable[tuple[Passage, Document]]) -> dict[Audience, list[MinedText]]:
     """Return passages in the form that mining needs, grouped by readers."""
     from argot.jargon_db.mining import MinedText
 
     texts: defaultdict[Audience, list[MinedText]] = defaultdict(list)
-    for passage, document in held:
+    for passage, document in passages:
         texts[document.audience].append(MinedText(passage.id, passage.text, passage.header))
     return dict(texts)
 

@@ -129,16 +129,16 @@ def _collect_meanings(definitions: Sequence[Definition], known: set[str]) -> lis
         if one.score >= LEAST_SCORE:
             by_key[normalise(one.expansion)].append(one)
     # Without an expansion: sentences that define the term.
-    said = by_key.pop("", [])
+    unkeyed = by_key.pop("", [])
     spelt = [_Meaning(_choose_commonest(some), some) for key, some in by_key.items() if key not in known]
     spelt = sorted(spelt, key=lambda one: (-one.score, -len(one.definitions), one.expansion))
     spelt = [one for one in spelt if one.score >= LEAST_SHARE * spelt[0].score][:MOST_MEANINGS]
-    description = said[0].quote if said else ""
+    description = unkeyed[0].quote if unkeyed else ""
     # With several meanings it is unknown which of them the sentence describes.
     if spelt:
         return [(one, description if len(spelt) == 1 else "") for one in spelt]
     # If the glossary has a meaning, the sentence probably describes that one.
-    return [(_Meaning("", said), description)] if said and not known else []
+    return [(_Meaning("", unkeyed), description)] if unkeyed and not known else []
 
 
 def _choose_commonest(definitions: Sequence[Definition]) -> str:
@@ -172,8 +172,8 @@ async def define(kb: KnowledgeBase, principal: Principal, term: str) -> Proposal
     from argot.tools.llm import quoted_definitions
 
     held = await kb.blocking(_find_passages, kb.document_store, principal, term, MOST_SHOWN)
-    said = await quoted_definitions.quote_definition(server.session([]), term, held)
-    return None if said is None else await kb.blocking(_propose_quoted, kb.glossary, principal, term, said)
+    definition = await quoted_definitions.quote_definition(server.session([]), term, held)
+    return None if definition is None else await kb.blocking(_propose_quoted, kb.glossary, principal, term, definition)
 
 
 def _find_passages(store: CorpusStore, principal: Principal, term: str, most: int) -> list[tuple[Passage, Document]]:
@@ -182,12 +182,14 @@ def _find_passages(store: CorpusStore, principal: Principal, term: str, most: in
     return [held[one] for one in ids if one in held]
 
 
-def _propose_quoted(glossary: Glossary, principal: Principal, term: str, said: QuotedDefinition) -> Proposal | None:
+def _propose_quoted(
+    glossary: Glossary, principal: Principal, term: str, definition: QuotedDefinition
+) -> Proposal | None:
     """Propose the definition that the model quotes; None if the glossary has it, or managers have decided on it."""
     from argot.jargon_db.lookup.normalise import normalise
 
     # "NPV" as an expansion of NPV explains nothing.
-    expansion = "" if normalise(said.expansion) == normalise(term) else said.expansion
+    expansion = "" if normalise(definition.expansion) == normalise(term) else definition.expansion
     if normalise(expansion) in _list_known(glossary, principal, term):
         return None
     offered = glossary.proposals.find(principal, None, term)
@@ -197,9 +199,9 @@ def _propose_quoted(glossary: Glossary, principal: Principal, term: str, said: Q
         term,
         expansion,
         # If the documents contain the same meaning, their words describe it, and not the model's.
-        description=said.quote if others else said.definition,
-        evidence=((said.passage.id, said.quote),),
-        audience=said.document.audience,
+        description=definition.quote if others else definition.definition,
+        evidence=((definition.passage.id, definition.quote),),
+        audience=definition.document.audience,
         created_by=principal.name,
     )
     return made if made.status == "open" else None

@@ -85,8 +85,8 @@ def count_thumbs(connection: Connection, dialect: Dialect, since: str, after: st
     """Return the thumbs from `since` on and before the day `after`; reasons only if they are to be shown."""
     period: dict[str, Any] = {"since": since, "after": after, "most": MOST_REASONS}
     counts = dict(connection.execute(_THUMBS, period).fetchall())
-    told = _REASONS.format(question=dialect.member("nullif(trace, '')", "question"))
-    reasons = [ThumbReason(*row) for row in connection.execute(told, period)] if in_words else []
+    query = _REASONS.format(question=dialect.member("nullif(trace, '')", "question"))
+    reasons = [ThumbReason(*row) for row in connection.execute(query, period)] if in_words else []
     return Thumbs(counts.get(1, 0), counts.get(-1, 0), reasons)
 
 

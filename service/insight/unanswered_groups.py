@@ -88,7 +88,9 @@ def open_questions(
     ]
 
 
-def group_by_subject(questions: Sequence[OpenQuestion], known: SelectKnownTerms, gain: float = 1.0) -> Unanswered:
+def group_by_subject(
+    questions: Sequence[OpenQuestion], select_known: SelectKnownTerms, gain: float = 1.0
+) -> Unanswered:
     """Return the questions by subject, as a manager who may read only some of them may see them.
 
     Args:
@@ -97,9 +99,11 @@ def group_by_subject(questions: Sequence[OpenQuestion], known: SelectKnownTerms,
     embedder = next((one.embedder for one in questions if one.vector), "")
     # Vectors of two embedders cannot be compared: those of an earlier one are in no group.
     compared = [one for one in questions if one.vector and one.embedder == embedder]
-    told = known({term for one in compared for term in one.terms}) if compared else ()
+    known_terms = select_known({term for one in compared for term in one.terms}) if compared else ()
     groups = [
-        group for members, near in _find_clusters(compared, gain) if (group := _describe_group(members, near, told))
+        group
+        for members, near in _find_clusters(compared, gain)
+        if (group := _describe_group(members, near, known_terms))
     ]
     shown = sorted(groups, key=lambda one: (-one.questions, -one.readable, one.typical))[:MOST_GROUPS]
     return Unanswered(len(questions), shown, len(questions) - sum(one.questions for one in shown))
@@ -130,12 +134,12 @@ def _make_cluster(
 
 
 def _describe_group(
-    members: Sequence[OpenQuestion], near: Sequence[float], told: Collection[str]
+    members: Sequence[OpenQuestion], near: Sequence[float], known_terms: Collection[str]
 ) -> UnansweredGroup | None:
     """Return the group in the form that may be shown; None: nothing can name it."""
     order = sorted(range(len(members)), key=lambda place: -near[place])
     texts = list(dict.fromkeys(members[place].text for place in order if members[place].readable))
-    terms = _list_terms(members, told)
+    terms = _list_terms(members, known_terms)
     if not texts and not terms:
         return None
     return UnansweredGroup(
@@ -148,9 +152,9 @@ def _describe_group(
     )
 
 
-def _list_terms(members: Sequence[OpenQuestion], told: Collection[str]) -> list[str]:
+def _list_terms(members: Sequence[OpenQuestion], known_terms: Collection[str]) -> list[str]:
     """Return the commonest terms of the group, and then words in several of its readable questions."""
-    count = Counter(term for one in members for term in one.terms if term in told)
+    count = Counter(term for one in members for term in one.terms if term in known_terms)
     askers: dict[str, set[str]] = {}
     readable: set[str] = set()
     for one in members:
@@ -159,8 +163,8 @@ def _list_terms(members: Sequence[OpenQuestion], told: Collection[str]) -> list[
             if one.readable:
                 readable.add(term)
     terms = [term for term, _ in count.most_common() if term in readable or len(askers[term]) >= LEAST_ASKERS]
-    said = {term.casefold() for term in terms}
+    spellings = {term.casefold() for term in terms}
     wordings = {one.text for one in members if one.readable}
     words = Counter(word for text in wordings for word in dict.fromkeys(word for word, _ in stem_content(text)))
-    common = [word for word, number in words.most_common() if number > 1 and len(word) > 2 and word not in said]
+    common = [word for word, number in words.most_common() if number > 1 and len(word) > 2 and word not in spellings]
     return [*terms, *common][:MOST_TERMS]

@@ -181,8 +181,8 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
     home = home.expanduser().absolute()
     if home.exists() and not home.is_dir():
         raise InvalidInput(f"{home} is a file. A knowledge base is a folder: give another --home.")
-    if said := finish_cut_off(home, 0):
-        logger.warning("%s", said)
+    if remark := finish_cut_off(home, 0):
+        logger.warning("%s", remark)
     _require_free(home, force=force)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Without patience: the user is informed at once that another process uses the folder.

@@ -151,9 +151,9 @@ class CaseRecord:
 
     def fields(self, outcome: str) -> dict[str, Any]:
         """The fields for the log."""
-        told: dict[str, Any] = {"case": self.name, "status": outcome, "seconds": round(self.seconds, 3)}
+        fields: dict[str, Any] = {"case": self.name, "status": outcome, "seconds": round(self.seconds, 3)}
         if self.first is not None:
-            told["first_token_seconds"] = round(self.first, 3)
+            fields["first_token_seconds"] = round(self.first, 3)
         if self.error:
-            told["error_class"] = self.error
-        return told
+            fields["error_class"] = self.error
+        return fields

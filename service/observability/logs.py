@@ -164,9 +164,9 @@ class Lines(logging.Formatter):
 
     def line(self, record: logging.LogRecord) -> str:
         fields = getattr(record, "fields", None) or {}
-        told = "".join(f" {name}={value}" for name, value in fields.items())
+        field_text = "".join(f" {name}={value}" for name, value in fields.items())
         request = f" [{request_id.get()}]" if request_id.get() else ""
-        text = f"{record.levelname} {record.name}:{request} {_read_message(record)}{told}"
+        text = f"{record.levelname} {record.name}:{request} {_read_message(record)}{field_text}"
         if trace := _trace(record, self.formatException):
             text += f"\n{trace}"
         return _strip_invisible(self.clean(text))
@@ -176,19 +176,19 @@ class JsonLines(Lines):
     """One object per line: at, level, logger, message, request, surface, and any other fields."""
 
     def line(self, record: logging.LogRecord) -> str:
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
             "message": self.clean(_read_message(record)),
         }
         if request_id.get():
-            told |= {"request": request_id.get(), "surface": surface.get()}
+            entry |= {"request": request_id.get(), "surface": surface.get()}
         for name, value in (getattr(record, "fields", None) or {}).items():
-            told[str(name)] = self.clean(value) if isinstance(value, str) else value
+            entry[str(name)] = self.clean(value) if isinstance(value, str) else value
         if trace := _trace(record, self.formatException):
-            told["trace"] = self.clean(trace)
-        return json.dumps(told, ensure_ascii=True, default=str)
+            entry["trace"] = self.clean(trace)
+        return json.dumps(entry, ensure_ascii=True, default=str)
 
 
 class Cleaner:
@@ -203,8 +203,8 @@ class Cleaner:
         if len(text) > LONGEST:
             text = f"{text[:LONGEST]} (cut)"
         text = self.remove_secrets(text)
-        said = [runs for one in said_now.get() if (runs := _find_runs(one))]
-        return "\n".join(_cut_said(line, said) for line in text.split("\n")) if said else text
+        word_runs = [runs for one in said_now.get() if (runs := _find_runs(one))]
+        return "\n".join(_cut_said(line, word_runs) for line in text.split("\n")) if word_runs else text
 
     def remove_secrets(self, text: str) -> str:
         """Return the text without keys and passwords, both known and suspected ones."""
@@ -229,19 +229,19 @@ def _is_exhausted(error: BaseException | None) -> bool:
     return False
 
 
-def _cut_said(line: str, said: Sequence[Runs]) -> str:
+def _cut_said(line: str, word_runs: Sequence[Runs]) -> str:
     """Return the line; if it repeats a user's words, only the part before its first colon."""
-    if not _has_repetition(line, said):
+    if not _has_repetition(line, word_runs):
         return line
     head, colon, _ = line.partition(":")
-    return f"{head}: {WITHHELD}" if colon and not _has_repetition(head, said) else WITHHELD
+    return f"{head}: {WITHHELD}" if colon and not _has_repetition(head, word_runs) else WITHHELD
 
 
-def _has_repetition(line: str, said: Sequence[Runs]) -> bool:
+def _has_repetition(line: str, word_runs: Sequence[Runs]) -> bool:
     words = _split_words(line)
     return any(
         tuple(words[place : place + runs.size]) in runs.there
-        for runs in said
+        for runs in word_runs
         for place in range(len(words) - runs.size + 1)
     )
 

@@ -118,9 +118,9 @@ class TraceExport:
 
         name = f"chat {step.noted.get('gen_ai.request.model', '')}".strip() if step.kind == "model" else step.name
         kind = SpanKind.CLIENT if step.kind == "model" else SpanKind.INTERNAL
-        said = {key: self._clean(text) for key, text in step.said.items()} if self.contents else {}
-        told = {"argot.step": step.kind, **step.noted, **said}
-        span = self._tracer.start_span(name, outer, kind, told, start_time=step.began)
+        contents = {key: self._clean(text) for key, text in step.said.items()} if self.contents else {}
+        attributes = {"argot.step": step.kind, **step.noted, **contents}
+        span = self._tracer.start_span(name, outer, kind, attributes, start_time=step.began)
         if step.failed:
             _fail(span, step.failed)
         # An interrupted one has no end of its own.
@@ -128,12 +128,12 @@ class TraceExport:
         return set_span_in_context(span, outer)
 
     def _describe_question(self, run: CaseRecord, outcome: str) -> dict[str, Any]:
-        told: dict[str, Any] = {"argot.surface": run.surface, "argot.case": run.name, "argot.status": outcome}
+        attributes: dict[str, Any] = {"argot.surface": run.surface, "argot.case": run.name, "argot.status": outcome}
         if run.first is not None:
-            told["argot.first_word_seconds"] = run.first
+            attributes["argot.first_word_seconds"] = run.first
         if (result := run.result) is None:
-            return told
-        told |= {
+            return attributes
+        attributes |= {
             "argot.profile": result.profile,
             "argot.answered_by": result.answered_by,
             "argot.citations": len(result.cited_passages),
@@ -141,10 +141,10 @@ class TraceExport:
         }
         if result.thread:
             # Both names of one thing: that of the conventions, and that by which Langfuse and others group traces.
-            told |= {"gen_ai.conversation.id": result.thread, "session.id": result.thread}
+            attributes |= {"gen_ai.conversation.id": result.thread, "session.id": result.thread}
         if self.contents:
-            told |= {"input.value": self._clean(result.question), "output.value": self._clean(result.answer)}
-        return told
+            attributes |= {"input.value": self._clean(result.question), "output.value": self._clean(result.answer)}
+        return attributes
 
     def _clean(self, text: str) -> str:
         """Return the text, shortened, without keys and passwords."""

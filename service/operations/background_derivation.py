@@ -109,8 +109,8 @@ async def put_due(kb: KnowledgeBase) -> None:
     due = await kb.blocking(states.due, wanted, utc_now())
     for id_ in due[:free]:
         label = await kb.blocking(_name, corpus, id_)
-        given = {"document": id_, "wanted": wanted}
-        job = JobRequest(DERIVE, make_local_principal(), given, label=label, key=make_derivation_key(id_))
+        parameters = {"document": id_, "wanted": wanted}
+        job = JobRequest(DERIVE, make_local_principal(), parameters, label=label, key=make_derivation_key(id_))
         try:
             await kb.jobs.submit(job, again=False)
         except Conflict:  # it is under way

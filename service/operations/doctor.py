@@ -90,8 +90,8 @@ def _ask_service(home: Path) -> list[Finding]:
 def _restore(home: Path) -> Iterator[Finding]:
     """Completes a restore that was cut off, or takes it back, before the stores are looked at."""
     try:
-        if said := finish_cut_off(home):
-            yield make_good_finding("restore", said)
+        if remark := finish_cut_off(home):
+            yield make_good_finding("restore", remark)
     except KnowledgeBaseBusy as busy:
         yield make_good_finding("restore", f"in progress: {busy}")
 
@@ -108,19 +108,19 @@ def _check_adopted(home: Path, settings: Settings) -> Iterator[Finding]:
     for kind in MODEL_KINDS:
         if (model := adopted.in_force(kind)) is None:
             continue
-        name, said = f"adopted {kind}", f"{model.name} ({model.run}), since {model.at}"
+        name, detail = f"adopted {kind}", f"{model.name} ({model.run}), since {model.at}"
         setting = "model" if kind == "generator" else SETTING_OF[kind]
         # The adoption says under which name the model server has to serve a generator: its run's, or Argot's own.
         is_named = kind == "generator" and settings.flatten()["model"] in ("", model.run, "argot")
         if setting in settings.flatten(only_given=True) and not is_named:
             yield make_good_finding(
-                name, f"{said}; not in force: the setting '{setting}' is {settings.flatten()[setting]!r}, and wins"
+                name, f"{detail}; not in force: the setting '{setting}' is {settings.flatten()[setting]!r}, and wins"
             )
         elif not find_model_path(home, model).is_dir():
             remedy = f"argot learn back {kind}, or restore a backup that has it"
-            yield make_bad_finding(name, f"{said}: its folder {find_model_path(home, model)} is gone", remedy)
+            yield make_bad_finding(name, f"{detail}: its folder {find_model_path(home, model)} is gone", remedy)
         else:
-            yield make_good_finding(name, said)
+            yield make_good_finding(name, detail)
 
 
 def _check_stores(home: Path) -> Iterator[Finding]:

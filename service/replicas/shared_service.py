@@ -89,13 +89,13 @@ class SharedService:
         """Call a blocking function of this service's in a separate thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: function(*args, **kwargs))
 
-    def on_word(self, topic: str, told: Callable[[], None]) -> None:
+    def on_word(self, topic: str, listener: Callable[[], None]) -> None:
         """Call this in the present event loop for each message of others about a topic, and when one may have been
         missed.
         """
         loop = asyncio.get_running_loop()
-        self.listener.listen(topic, lambda _: call_in(loop, told))
-        self.listener.on_gap(lambda: call_in(loop, told))
+        self.listener.listen(topic, lambda _: call_in(loop, listener))
+        self.listener.on_gap(lambda: call_in(loop, listener))
 
     def on_gap(self, look_anew: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Call this in the present event loop whenever messages may have been missed."""
@@ -171,15 +171,15 @@ class SharedService:
             await self._give_back(held)
         return held is None
 
-    async def _take_lock(self, name: str, told: Callable[[], None], longest: float) -> HeldLock:
+    async def _take_lock(self, name: str, on_lost: Callable[[], None], longest: float) -> HeldLock:
         pause = FIRST_PAUSE
-        while (held := await self._take(name, told)) is None:
+        while (held := await self._take(name, on_lost)) is None:
             await asyncio.sleep(pause)
             pause = min(2 * pause, longest)
         return held
 
-    async def _take(self, name: str, told: Callable[[], None]) -> HeldLock | None:
-        taking = asyncio.ensure_future(self.run(self.locks.take, name, told))
+    async def _take(self, name: str, on_lost: Callable[[], None]) -> HeldLock | None:
+        taking = asyncio.ensure_future(self.run(self.locks.take, name, on_lost))
         try:
             return await asyncio.shield(taking)
         except asyncio.CancelledError:

@@ -102,5 +102,5 @@ class Turns:
             hold.end(AnswerStopped(STOPPED))
 
     def _tell_over(self, thread: str) -> None:
-        for told in list(self.over):
-            told(thread)
+        for listener in list(self.over):
+            listener(thread)

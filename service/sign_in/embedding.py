@@ -27,23 +27,23 @@ def parse_origins(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_parse_origin(one) for part in text.split(",") if (one := part.strip())))
 
 
-def _parse_origin(given: str) -> str:
-    if "*" in given:
-        raise _make_error(given, "there is no wildcard, because every page that it covers could show the window")
+def _parse_origin(text: str) -> str:
+    if "*" in text:
+        raise _make_error(text, "there is no wildcard, because every page that it covers could show the window")
     # Nothing else may pass: an origin becomes a part of a policy, where blanks and semicolons have a meaning.
-    found = _ORIGIN.fullmatch(given.lower()) if given.isascii() else None
+    found = _ORIGIN.fullmatch(text.lower()) if text.isascii() else None
     if found is None:
-        raise _make_error(given, "it is no origin: a scheme, a host in ASCII (xn--...), perhaps a port, and no path")
+        raise _make_error(text, "it is no origin: a scheme, a host in ASCII (xn--...), perhaps a port, and no path")
     scheme, host, port = found.groups()
     if scheme == "http" and host not in LOCAL_HOSTS:
-        raise _make_error(given, "without https anybody on the way could change the page around the window")
+        raise _make_error(text, "without https anybody on the way could change the page around the window")
     if port and int(port) > 65535:
-        raise _make_error(given, "its port is above 65535")
+        raise _make_error(text, "its port is above 65535")
     return f"{scheme}://{host}" + (f":{port}" if port and port != STANDARD_PORTS[scheme] else "")
 
 
-def _make_error(given: str, why: str) -> InvalidSettings:
-    return InvalidSettings(f"Setting 'embed_origins' cannot hold '{hide_secrets(given):.200}': {why}. {REMEDY}.")
+def _make_error(text: str, why: str) -> InvalidSettings:
+    return InvalidSettings(f"Setting 'embed_origins' cannot hold '{hide_secrets(text):.200}': {why}. {REMEDY}.")
 
 
 def require_embedding(settings: Settings, *, signing_in: bool) -> None:

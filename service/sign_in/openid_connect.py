@@ -365,8 +365,8 @@ def _list_scopes(found: Mapping[str, Any]) -> list[str]:
     return [one for one in WANTED_SCOPES if one in (offered if isinstance(offered, list) else WANTED_SCOPES[:3])]
 
 
-def _add_query(url: str, asked: Mapping[str, str]) -> str:
-    return f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(asked)}"
+def _add_query(url: str, query: Mapping[str, str]) -> str:
+    return f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(query)}"
 
 
 def _require_encrypted(url: str, issuer: str) -> None:

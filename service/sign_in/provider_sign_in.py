@@ -91,8 +91,8 @@ class ProviderSignIn:
             raise ProviderRefusal(OLD)
         nonce, verifier = self._derive_value("nonce", seed), self._derive_value("verifier", seed)
         try:
-            told = await self.provider.ask_about_code(code, back, nonce=nonce, verifier=verifier)
-            return await self.kb.blocking(self._accept_statement, told), told.id_token
+            statement = await self.provider.ask_about_code(code, back, nonce=nonce, verifier=verifier)
+            return await self.kb.blocking(self._accept_statement, statement), statement.id_token
         except (ProviderRefusal, ProviderUnreachable) as error:
             # For the operator: the person sees the same, and often cannot fix it.
             logger.warning("somebody could not sign in at the provider: %s", error)
@@ -143,10 +143,10 @@ class ProviderSignIn:
             raise ProviderRefusal(OLD)
         return seed
 
-    def _accept_statement(self, told: ProviderStatement) -> User:
+    def _accept_statement(self, statement: ProviderStatement) -> User:
         """Return the person whose account this is, updated with the provider's present statement."""
-        link, user = find_account(self.kb, told.claims)
-        confirm_account(self.kb, link, told.claims, told.refresh_token)
+        link, user = find_account(self.kb, statement.claims)
+        confirm_account(self.kb, link, statement.claims, statement.refresh_token)
         return self.kb.people.user(user.name)
 
 
@@ -193,8 +193,8 @@ async def _ask_again(kb: KnowledgeBase, provider: OpenIdProvider | None, link: P
     if provider is None or link.refresh_token is None or link.issuer != provider.issuer:
         return False
     try:
-        told = await provider.ask_again(link.refresh_token, link.subject)
-        await kb.blocking(confirm_account, kb, link, told.claims, told.refresh_token)
+        statement = await provider.ask_again(link.refresh_token, link.subject)
+        await kb.blocking(confirm_account, kb, link, statement.claims, statement.refresh_token)
     except ProviderRefusal as refusal:
         await _lapse(kb, link, str(refusal))
     except ProviderUnreachable as error:

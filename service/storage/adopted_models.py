@@ -179,11 +179,11 @@ def apply_adopted(home: Path, settings: Settings) -> Settings:
     if settings.storage.database:
         return settings
     adopted = read_adopted(home)
-    given = settings.flatten(only_given=True)
+    values = settings.flatten(only_given=True)
     found: dict[str, str] = {
         setting: str(find_model_path(home, model))
         for kind, setting in SETTING_OF.items()
-        if (model := adopted.in_force(kind)) and setting not in given
+        if (model := adopted.in_force(kind)) and setting not in values
     }
     return settings.replace(**found) if found else settings
 

@@ -79,8 +79,8 @@ def store_at_fault(home: Path, error: sqlite3.DatabaseError) -> ArgotError | Non
     except ArgotError as found:
         return found
     remedy = find_remedy(error)
-    told = remedy or "See which with: argot doctor"
-    return StoreUnavailable(f"A store in {home} cannot be used: {error}. {told}, and try again.", remedy or "")
+    remedy_text = remedy or "See which with: argot doctor"
+    return StoreUnavailable(f"A store in {home} cannot be used: {error}. {remedy_text}, and try again.", remedy or "")
 
 
 @asynccontextmanager

@@ -126,14 +126,14 @@ class _Declaration:
     def help(self) -> str:
         return inspect.getdoc(self.function) or ""
 
-    def check_parameters(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def check_parameters(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters, each with its type.
 
         Raises:
             InvalidInput: one is missing, unknown or of the wrong kind.
         """
         try:
-            checked = self.parameters(**apart(given))
+            checked = self.parameters(**apart(values))
         except ValidationError as error:
             wrong = error.errors()
             problems = "; ".join(map(_describe_problem, wrong))
@@ -145,12 +145,12 @@ class _Declaration:
 
     def arguments(self, checked: Mapping[str, Any]) -> dict[str, Any]:
         """Build the arguments of the function from the parameters, with groups assembled."""
-        given = dict(checked)
+        arguments_given = dict(checked)
         made = {
-            name: kind(**{part.name: given.pop(part.name) for part in fields(kind)})
+            name: kind(**{part.name: arguments_given.pop(part.name) for part in fields(kind)})
             for name, kind in self.groups.items()
         }
-        return {**given, **made}
+        return {**arguments_given, **made}
 
     def result_of(self, data: Any) -> Any:
         """Return a result that was sent as JSON, with its own type."""
@@ -326,17 +326,17 @@ def usecase(
     return declare  # type: ignore[return-value]
 
 
-def find_choice(choices: Sequence[T], given: object, what: str) -> T:
+def find_choice(choices: Sequence[T], value: object, what: str) -> T:
     """Find the one of these values that a person typed or chose.
 
     Raises:
         InvalidInput: it is none of them.
     """
     for choice in choices:
-        if choice == given:
+        if choice == value:
             return choice
     *others, last = map(repr, choices)
-    raise InvalidInput(f"{what} ({given!r:.80}): it should be {', '.join(others)} or {last}.")
+    raise InvalidInput(f"{what} ({value!r:.80}): it should be {', '.join(others)} or {last}.")
 
 
 def apart(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -393,12 +393,12 @@ _UNTOLD = ("password", "data")
 
 def _describe_problem(one: Any) -> str:
     """Describe the problem of one parameter, with the beginning of its value."""
-    name, given = ".".join(map(str, one["loc"])), one["input"]
+    name, value = ".".join(map(str, one["loc"])), one["input"]
     where = name.replace("_", " ")
-    if isinstance(given, str) and "too_short" in one["type"]:
+    if isinstance(value, str) and "too_short" in one["type"]:
         return f"{where} is empty"
     # With its length instead of its text, which may be megabytes.
-    if isinstance(given, str) and "too_long" in one["type"]:
-        return f"{where} has {len(given):,} characters, and may have {one['ctx']['max_length']:,}"
-    tells = isinstance(given, str | int | float) and not any(part in name for part in _UNTOLD)
-    return f"{where}{f' ({given!r:.80})' if tells else ''}: {one['msg'].removeprefix('Value error, ')}"
+    if isinstance(value, str) and "too_long" in one["type"]:
+        return f"{where} has {len(value):,} characters, and may have {one['ctx']['max_length']:,}"
+    tells = isinstance(value, str | int | float) and not any(part in name for part in _UNTOLD)
+    return f"{where}{f' ({value!r:.80})' if tells else ''}: {one['msg'].removeprefix('Value error, ')}"

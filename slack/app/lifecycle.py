@@ -97,9 +97,9 @@ class Slack:
 
         for pause in _iterate_pauses():
             try:
-                told = await self.answering.calls(self.answering.calls.client.auth_test)
-                self.answering.me = str(told.get("user_id") or "")
-                self.answering.people.team = str(told.get("team_id") or "")
+                identity = await self.answering.calls(self.answering.calls.client.auth_test)
+                self.answering.me = str(identity.get("user_id") or "")
+                self.answering.people.team = str(identity.get("team_id") or "")
                 return
             except SlackUnreachable as error:
                 logger.warning("Slack cannot be reached: %s", error)

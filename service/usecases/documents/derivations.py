@@ -90,8 +90,8 @@ async def derive(
         Conflict: another derivation is running.
     """
     require_servers(kb.settings, kinds)
-    given = {"kinds": kinds, "documents": documents, "renew": renew}
-    job = JobRequest(DERIVE_DOCUMENTS, principal, given, key=DERIVE_DOCUMENTS)
+    parameters = {"kinds": kinds, "documents": documents, "renew": renew}
+    job = JobRequest(DERIVE_DOCUMENTS, principal, parameters, key=DERIVE_DOCUMENTS)
     async with aclosing(follow_job(kb.jobs, job)) as events:
         async for event in events:
             yield Finished(_REPORT.validate_python(event.data)) if isinstance(event, Finished) else event

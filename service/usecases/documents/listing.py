@@ -117,13 +117,13 @@ def _count_tags(documents: list[Document]) -> dict[str, int]:
 
 def _is_wanted(one: Document, document_filter: DocumentFilter) -> bool:
     audience, after, before = document_filter.audience, document_filter.added_after, document_filter.added_before
-    said = f"{one.name}\n{one.title}\n{one.uri}".casefold()
+    searched_text = f"{one.name}\n{one.title}\n{one.uri}".casefold()
     return (
         (not document_filter.tag or document_filter.tag.casefold() in {tag.casefold() for tag in one.all_tags})
         and (not audience or audience in one.audience or (audience == EVERYBODY and not one.audience))
         and (not after or one.added_at >= after)
         and (not before or one.added_at < before)
-        and all(word in said for word in document_filter.text.casefold().split())
+        and all(word in searched_text for word in document_filter.text.casefold().split())
     )
 
 

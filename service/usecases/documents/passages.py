@@ -133,14 +133,14 @@ async def document_use(kb: KnowledgeBase, principal: Principal, *, document: Tex
 
 
 async def _list_shared_questions(kb: KnowledgeBase, principal: Principal, document: Document) -> list[str]:
-    said = [one for one in await (await kb.threads()).list_judged() if one.said.shared][-MOST_JUDGED:]
-    if not said:
+    judged = [one for one in await (await kb.threads()).list_judged() if one.said.shared][-MOST_JUDGED:]
+    if not judged:
         return []
     from argot.service.threads.feedback_export import list_judged_answers
     from argot.service.threads.feedback_results import SharedAnswer
     from argot.service.usecases.questions.questions import run_context
 
-    found = await kb.blocking(list_judged_answers, await run_context(kb, principal), said)
+    found = await kb.blocking(list_judged_answers, await run_context(kb, principal), judged)
     cited = await kb.blocking(kb.document_store.passages_of, principal, document.id)
     own = {one.id for one in cited}
     asked = [
@@ -223,8 +223,8 @@ async def document_part(
         for one in shown
     ]
     sections = await _list_contents(kb.document_store, principal, found, passages)
-    given = await kb.blocking(lambda: read_given_fields(kb.document_store.database.connection(), found.id))
-    return DocumentPart(found, sections, _is_paged(passages), parts, wanted, read, given)
+    given_fields = await kb.blocking(lambda: read_given_fields(kb.document_store.database.connection(), found.id))
+    return DocumentPart(found, sections, _is_paged(passages), parts, wanted, read, given_fields)
 
 
 @usecase("asker")

@@ -73,9 +73,9 @@ async def document_label(
     """
     corpus = await kb.load()
     plain = None if tags is None else [one.strip() for one in tags if one.strip()]
-    given = None if fields is None else _check_fields(fields)
+    given_fields = None if fields is None else _check_fields(fields)
     async with kb.writing:
-        saved = await kb.blocking(corpus.relabel, principal, document, read_audience(audience), plain, given)
+        saved = await kb.blocking(corpus.relabel, principal, document, read_audience(audience), plain, given_fields)
     return LabelledDocument(**read_dataclass_fields(saved), notices=tuple(await list_reader_notices(kb, audience)))
 
 

@@ -97,7 +97,7 @@ def check_options(
     return {
         **options,
         **{name: {"variable": variable} for name, variable in variables.items()},
-        **{name: given for name, given in patterns.items() if given},
+        **{name: pattern for name, pattern in patterns.items() if pattern},
     }
 
 

@@ -110,12 +110,12 @@ async def upload(
         InvalidInput: it has no usable name, or it cannot be read; nothing was added.
         TooManyQuestions: archives of this person, or of too many people, are being unpacked now.
     """
-    given: dict[str, Any] = {"name": name, "folder": folder, "audience": audience, "tags": tags}
+    parameters: dict[str, Any] = {"name": name, "folder": folder, "audience": audience, "tags": tags}
     called = clean_name(name)
     if await kb.jobs.has_workers(UPLOAD):
-        job = JobRequest(UPLOAD, principal, given, label=called, data=data)
+        job = JobRequest(UPLOAD, principal, parameters, label=called, data=data)
         return REPORT.validate_python(await wait_for_outcome(kb, job))
-    return await _upload_file(kb, principal, data, **given)
+    return await _upload_file(kb, principal, data, **parameters)
 
 
 @job_kind(UPLOAD, busy="'{label}' is being added.", lane="awaited")
@@ -166,10 +166,10 @@ async def put_in(
     Raises:
         InvalidInput: it cannot be read; nothing was added.
     """
-    told = [
+    outcomes = [
         _report_member(principal, one) async for one in _ingest(kb, principal, [source], audience, tags, renew=renew)
     ]
-    last = told[-1] if told else None
+    last = outcomes[-1] if outcomes else None
     if last is None or last.kind not in STORED_OUTCOMES:
         why = last.detail.rstrip(".") if last else "nothing was read from it"
         raise InvalidInput(f"{source.name} was not added: {why}.")

@@ -69,10 +69,10 @@ class SenseFields(ParameterGroup):
     @property
     def said(self) -> dict[str, Any]:
         """The given fields, in the glossary's form."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        given["audience"] = read_audience(self.audience)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["audience"] = read_audience(self.audience)
         # None is a missing field; an empty text is given, and clears its field.
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,8 +264,8 @@ async def glossary_warnings(
     """
     from argot.jargon_db import SenseInput
 
-    given = SenseInput(term, context, expansion, aliases=tuple(aliases or ()))
-    stored = await kb.blocking(kb.glossary.conflicts.warnings, principal, given, sense_id)
+    sense_input = SenseInput(term, context, expansion, aliases=tuple(aliases or ()))
+    stored = await kb.blocking(kb.glossary.conflicts.warnings, principal, sense_input, sense_id)
     found = [WarningShown(one.kind, translate_warning(one.message), one.senses) for one in stored]
     unused = await kb.blocking(documents.describe_unused, kb.document_store, principal, term, expansion)
     return [*found, WarningShown("no_document", translate_warning(unused))] if unused else found

@@ -35,13 +35,13 @@ async def follow_job(jobs: Jobs, request: JobRequest) -> AsyncGenerator[Event | 
     """
     number = (await jobs.begin(request)).id
     last: JobRecord | None = None
-    told: Event = {}
+    last_event: Event = {}
     try:
         async with aclosing(jobs.follow(number)) as found:
             async for last in found:
                 event = _make_event(last)
-                if last.is_under_way and event != told and (last.total or event["kind"] == "waiting"):
-                    told = event
+                if last.is_under_way and event != last_event and (last.total or event["kind"] == "waiting"):
+                    last_event = event
                     yield event
     finally:
         if last is None or last.is_under_way:

@@ -90,8 +90,8 @@ async def profile_save(
         raise InvalidInput("Give a base or a profile as TOML, not both.")
     started = read_profile(toml, name) if toml is not None else await kb.blocking(kb.profiles.find, base or "default")
     # Its base's purpose need not be that of this profile.
-    told = about if about is not None else started.about if toml is not None else ""
-    changed = change_profile(started, switches or {}).model_copy(update={"about": told})
+    description = about if about is not None else started.about if toml is not None else ""
+    changed = change_profile(started, switches or {}).model_copy(update={"about": description})
     async with kb.writing:
         return _show_profile(await kb.blocking(lambda: kb.profiles.save(name, changed, replace=force)))
 

@@ -135,9 +135,9 @@ class LocalJobs:
 
     async def forget_documents(self, documents: Collection[str], originals: Collection[str]) -> None:
         for one in [one for one in self._jobs.values() if not one.job.is_under_way]:
-            told = json.dumps([one.job.outcome, dict(one.wanted.parameters)], default=str)
+            text = json.dumps([one.job.outcome, dict(one.wanted.parameters)], default=str)
             data = one.wanted.data
-            if any(id_ in told for id_ in documents) or (data is not None and hash_content(data) in originals):
+            if any(id_ in text for id_ in documents) or (data is not None and hash_content(data) in originals):
                 self._forget(one.job.id)
 
     async def close(self) -> None:
@@ -172,13 +172,13 @@ class LocalJobs:
         kind = KINDS[one.job.kind]
         found = judge_try(error, one.job.tries, one.put_off, self._first_wait, is_retried=kind.is_retried)
         log_try(logger, one.job, found, error)
-        said = {"error": kind.describe_failure(error), "error_kind": type(error).__name__}
+        failure = {"error": kind.describe_failure(error), "error_kind": type(error).__name__}
         if found.state != "waiting":
-            self._end(one, found.state, **said)
+            self._end(one, found.state, **failure)
             return False
         one.put_off = 0 if found.counts else one.put_off + 1
         next_at = format_utc(utc_now() + found.delay)
-        one.changes(state="waiting", next_at=next_at, tries=one.job.tries - (not found.counts), **said)
+        one.changes(state="waiting", next_at=next_at, tries=one.job.tries - (not found.counts), **failure)
         await asyncio.sleep(found.seconds)
         return True
 

@@ -87,9 +87,9 @@ class QueueJobs:
 
     @asynccontextmanager
     async def run_here(self, request: JobRequest) -> AsyncIterator[TellProgress]:
-        async with self._local.run_here(request) as told:
+        async with self._local.run_here(request) as run:
             if not request.key:
-                yield told
+                yield run
                 return
             held = await self._ask_store(self.locks.take, lock_name(request.key))
             if held is None:
@@ -97,7 +97,7 @@ class QueueJobs:
             try:
                 # Checked with the lock held: a job that a worker takes from now on is put off.
                 await self._ask_store(self.store.require_free, request)
-                yield told
+                yield run
             finally:
                 await self._ask_store(self.locks.give_back, held)
 

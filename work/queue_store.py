@@ -218,9 +218,9 @@ class QueueStore:
                 (number,),
             )
             # procrastinate notifies its workers only of new jobs.
-            told = json.dumps({"type": "job_inserted", "job_id": number})
+            payload = json.dumps({"type": "job_inserted", "job_id": number})
             channel = f"procrastinate_queue_v1#{self.queue(found.kind)}"
-            connection.execute("SELECT pg_notify(?, ?)", (channel, told))
+            connection.execute("SELECT pg_notify(?, ?)", (channel, payload))
 
     # -- working ------------------------------------------------------------------------------------------------------
 
@@ -235,12 +235,12 @@ class QueueStore:
         if not rows:
             return None
         row, data = rows[0], self._database.rows("SELECT data FROM job_data WHERE job = ?", number)
-        given = {name: row[name] for name in ("kind", "label", "key", "asked_by", "tries", "put_off")}
+        columns = {name: row[name] for name in ("kind", "label", "key", "asked_by", "tries", "put_off")}
         return TakenJob(
             id=number,
             parameters=json.loads(row["parameters"]),
             data=bytes(data[0]["data"]) if data else None,
-            **given,
+            **columns,
         )
 
     def tell(self, number: int, done: int, total: int, doing: str, outcome: Any) -> None:
@@ -344,16 +344,16 @@ def _recover(connection: Connection, row: Any, first_wait: float) -> None:
         connection.execute("SELECT procrastinate_finish_job_v1(?, 'aborted', false)", (number,))
         connection.execute("UPDATE job_notes SET ended_at = now(), doing = '' WHERE job = ?", (number,))
         return
-    said = f"The worker {row['worker'] or 'that had it'} ended while it was at it."
+    reason = f"The worker {row['worker'] or 'that had it'} ended while it was at it."
     if tries >= MOST_TRIES:
         connection.execute("SELECT procrastinate_finish_job_v1(?, 'failed', false)", (number,))
-        _note_failure(connection, number, TryOutcome("aside"), said, "")
+        _note_failure(connection, number, TryOutcome("aside"), reason, "")
         return
     seconds = wait_after(max(tries, 1), first_wait)
     connection.execute(
         "SELECT procrastinate_retry_job_v2(?, now() + make_interval(secs => ?), NULL, NULL, NULL)", (number, seconds)
     )
-    _note_failure(connection, number, TryOutcome("waiting", seconds), said, "")
+    _note_failure(connection, number, TryOutcome("waiting", seconds), reason, "")
 
 
 def _note_failure(connection: Connection, number: int, found: TryOutcome, error: str, error_kind: str) -> Any:

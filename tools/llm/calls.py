@@ -262,13 +262,13 @@ class Call:
                 "argot.first_token_seconds": call.first_token_seconds,
             }
         messages = completion.messages if completion is not None else self.messages
-        said = {
+        contents = {
             "gen_ai.input.messages": _dump_messages(messages),
             "gen_ai.output.messages": _dump_messages([("assistant", reply)]),
         }
         if call.failed:
-            said["argot.failed"] = call.failed
-        trace_call(call.seconds, call.prompt, "ModelCallFailed" if call.failed else "", noted, said)
+            contents["argot.failed"] = call.failed
+        trace_call(call.seconds, call.prompt, "ModelCallFailed" if call.failed else "", noted, contents)
 
 
 def _dump_messages(messages: Messages) -> str:

@@ -256,10 +256,10 @@ _Result = tuple[list[Triple], list[str]]
 
 
 async def _make_triples(work: _DerivationTask, _: str) -> _Result:
-    said: list[dict[str, Any]] = []
+    triples: list[dict[str, Any]] = []
     for part in await work.cut_parts("triples", "passage", work.passage.text):
-        said += (await work.json("triples", passage=part))["triples"]
-    return filter_triples(said, work.passage), []
+        triples += (await work.json("triples", passage=part))["triples"]
+    return filter_triples(triples, work.passage), []
 
 
 async def _make_expert_summary(work: _DerivationTask, _: str) -> _Result:
@@ -280,12 +280,12 @@ async def _make_summary(work: _DerivationTask, previous: str) -> _Result:
 
 
 async def _make_questions(work: _DerivationTask, _: str) -> _Result:
-    said: list[str] = []
+    questions: list[str] = []
     # Measured with the longest count, so that any smaller one fits in the prompt.
     for part in await work.cut_parts("questions", "passage", work.passage.text, count=str(MAX_QUESTIONS)):
         reply = await work.json("questions", passage=part, count=str(_count_questions(part)))
-        said += reply["questions"][: _count_questions(part)]
-    return [], list(filter_questions(said, work.passage))
+        questions += reply["questions"][: _count_questions(part)]
+    return [], list(filter_questions(questions, work.passage))
 
 
 async def _make_description(work: _DerivationTask, _: str) -> _Result:
@@ -361,9 +361,9 @@ def _find_tables(text: str) -> list[str]:
     return tables
 
 
-def _bind_call(make: Callable[..., Awaitable[DerivedBatch]], *given: Any) -> Callable[[], Awaitable[DerivedBatch]]:
+def _bind_call(make: Callable[..., Awaitable[DerivedBatch]], *arguments: Any) -> Callable[[], Awaitable[DerivedBatch]]:
     # Not a coroutine: one that never runs, after a failure, would warn that it was never awaited.
-    return lambda: make(*given)
+    return lambda: make(*arguments)
 
 
 async def _gather_bounded(calls: Sequence[Callable[[], Awaitable[DerivedBatch]]]) -> list[DerivedBatch]:

@@ -151,8 +151,8 @@ def _describe_timeout(error: TooLate, settings: Settings) -> str:
     return f"was not done within {settings.model_server.call_seconds:g} s"
 
 
-def _read_status(status: int, said: str) -> Fault:
-    asked = said.lower()
+def _read_status(status: int, body: str) -> Fault:
+    asked = body.lower()
     if status == 413 or (status in (400, 422) and OVERFLOW.search(asked)):
         return Fault(TOO_LONG_CLAUSE, overflow=True, status=status)
     if clause := STATUS_CLAUSES.get(300 if 300 <= status < 400 else status):

@@ -121,10 +121,10 @@ class GatedReader:
         # "What is ECC?" has nothing from which a model could infer the context either.
         if not terms or not find_subject_stems(remove_terms(question, read)[:MAX_QUESTION_CHARS]):
             return False
-        given = {context.name for context in contexts}
+        names = {context.name for context in contexts}
         score = defaultdict(float, {one.context: one.score for one in scores})
         senses = self._glossary.lookup.senses(self._principal, terms)
-        return any(_is_close({one.context for one in found} & given, score) for found in senses.values())
+        return any(_is_close({one.context for one in found} & names, score) for found in senses.values())
 
 
 class CachingReader:
@@ -168,13 +168,13 @@ def _is_close(contexts: set[str], score: defaultdict[str, float]) -> bool:
     return len(best) > 1 and best[0] - best[1] < MIN_CLEAR_LEAD
 
 
-def _combine_scores(said: Sequence[ContextScore], scores: Sequence[ContextScore]) -> list[ContextScore]:
+def _combine_scores(model_scores: Sequence[ContextScore], scores: Sequence[ContextScore]) -> list[ContextScore]:
     """Return the model's choice and the extractive scores as one distribution; best first."""
     # The model answered "none": only the extractive scores remain.
-    if not said:
+    if not model_scores:
         return list(scores)
     blended = {one.context: (1 - MODEL_SHARE) * one.score for one in scores}
-    for one in said:
+    for one in model_scores:
         blended[one.context] = blended.get(one.context, 0.0) + MODEL_SHARE * one.score
     ranked = sorted(blended.items(), key=lambda item: (-item[1], item[0]))
     return [ContextScore(name, round(value, 4)) for name, value in ranked if value > 0]

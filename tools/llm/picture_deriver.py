@@ -99,11 +99,11 @@ class PictureDeriver:
             "terms": material.terms,
         }
         try:
-            said = await model.whole_text(_PROMPT, [build_data_address(material.data, picture.media_type)], **inputs)
+            reply = await model.whole_text(_PROMPT, [build_data_address(material.data, picture.media_type)], **inputs)
         except ModelUnavailable as error:
             if model.failed is None:
                 raise PassageFailed(str(error)) from error
             raise
         finally:
             self.spent.add(calls)
-        return filter_picture_text(said, picture, passage) or ""
+        return filter_picture_text(reply, picture, passage) or ""

@@ -38,9 +38,9 @@ def find_listing_parts(message: str) -> list[str]:
 def _is_request(kind: RequestKind, message: str) -> bool:
     if len(message) > MAX_CHARS:
         return False
-    said = normalize(message)
+    plain = normalize(message)
     return any(
-        pattern.fullmatch(words.strip(said))
+        pattern.fullmatch(words.strip(plain))
         for words in list_requests(kind, message)
         for pattern in words.compile("patterns")
     )
@@ -50,10 +50,10 @@ def find_library_topic(message: str) -> str:
     """Return the topic, as written, of a message that asks which documents are about it; empty if it does not."""
     if len(message) > MAX_CHARS:
         return ""
-    said = normalize(message)
+    plain = normalize(message)
     for words in list_requests("library", message):
         for pattern in words.compile("about"):
-            if found := pattern.fullmatch(words.strip(said)):
+            if found := pattern.fullmatch(words.strip(plain)):
                 return _find_as_written(found["topic"].split(), message)
     return ""
 

@@ -144,10 +144,10 @@ def _turn_genitives(text: str) -> str:
 
 
 def _list_words(text: str) -> Iterator[str]:
-    given = text.split()
+    word_list = text.split()
     # The first one only forms the question. Another, or one at the end, is asked about: "What does the board do?"
-    auxiliary = next((place for place, word in enumerate(given[:-1]) if word in ("do", "does")), None)
-    words = [word for place, word in enumerate(given) if word not in _LEFT_OUT and place != auxiliary]
+    auxiliary = next((place for place, word in enumerate(word_list[:-1]) if word in ("do", "does")), None)
+    words = [word for place, word in enumerate(word_list) if word not in _LEFT_OUT and place != auxiliary]
     # Behind "who" is a verb: "Who reads it?" is not "Who read it?".
     return (word if before == "who" else _fold_number(word) for before, word in pairwise(["", *words]))
 

@@ -86,8 +86,8 @@ class ReaderScorer:
         """
         if not texts:
             return []
-        said, *others = self.load().means([statement, *texts])
-        return [float(other @ said) for other in others]
+        statement_mean, *others = self.load().means([statement, *texts])
+        return [float(other @ statement_mean) for other in others]
 
     def _compute_chances(
         self, question_tokens: TokenVectors, others: Sequence[TokenVectors], best: Floats

@@ -117,18 +117,18 @@ def find_query_stems(query: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*stems, *sorted(find_identifiers(query) - set(stems))]))
 
 
-def _measure_rarity(wanted: Sequence[str], read: Sequence[_TextStems]) -> dict[str, float]:
+def _measure_rarity(query_stems: Sequence[str], read: Sequence[_TextStems]) -> dict[str, float]:
     count = len(read)
     weights = {}
-    for item in wanted:
+    for item in query_stems:
         holding = sum(item in text.places for text in read)
         # 0.2: a word that all texts hold still counts a little.
         weights[item] = compute_idf(holding, count) + 0.2
     return weights
 
 
-def _measure_share(rarity: dict[str, float], held: dict[str, tuple[int, ...]] | frozenset[str], total: float) -> float:
-    return sum(weight for item, weight in rarity.items() if item in held) / total
+def _measure_share(rarity: dict[str, float], stems: dict[str, tuple[int, ...]] | frozenset[str], total: float) -> float:
+    return sum(weight for item, weight in rarity.items() if item in stems) / total
 
 
 def _find_best_window(rarity: dict[str, float], text: _TextStems, total: float) -> float:

@@ -196,8 +196,8 @@ def _find_own_words(one: Sibling, members: Collection[Sibling]) -> frozenset[str
 def _is_alike(question: str, members: Sequence[Sibling]) -> bool:
     """Return whether all say the same: the text nearest to the question differs only in their names."""
     own = frozenset().union(*(_find_own_words(one, members) for one in members))
-    said = {_find_stems(choose_excerpt(question, one.hit.passage.text)) - own for one in members}
-    return len(said) == 1
+    texts = {_find_stems(choose_excerpt(question, one.hit.passage.text)) - own for one in members}
+    return len(texts) == 1
 
 
 @lru_cache(maxsize=1_000)  # passages are compared in pairs

@@ -164,10 +164,10 @@ class ChatWindow:
 
     async def on_sense(self, action: cl.Action) -> None:
         """Answer the question once more, in the sense whose button was pressed."""
-        given = action.payload
-        read = {name: given.get(name) for name in ("turn", "term", "sense")}
-        said = f"{given.get('question', '')} · {given.get('term', '')}: {given.get('label', '')}"
-        await self._answer_button(said, lambda who, thread: ask_in_sense(self.kb, who, thread=thread, **read))
+        payload = action.payload
+        read = {name: payload.get(name) for name in ("turn", "term", "sense")}
+        label = f"{payload.get('question', '')} · {payload.get('term', '')}: {payload.get('label', '')}"
+        await self._answer_button(label, lambda who, thread: ask_in_sense(self.kb, who, thread=thread, **read))
 
     async def on_again(self, action: cl.Action) -> None:
         """Answer the last question again. The new answer replaces the one shown."""
@@ -181,17 +181,17 @@ class ChatWindow:
 
         await self._run_button(turn, question)
 
-    async def _answer_button(self, said: str, answered: Callable[[Principal, str], AsyncGenerator[AskEvent]]) -> None:
+    async def _answer_button(self, label: str, answered: Callable[[Principal, str], AsyncGenerator[AskEvent]]) -> None:
         """Answer a button that stands for a message; `answered` returns the events of its answer, given the asker and
         the thread.
         """
         await take_buttons_away()
-        message = await cl.Message(content=clean_text(said), type="user_message", author=asker.get() or "").send()
+        message = await cl.Message(content=clean_text(label), type="user_message", author=asker.get() or "").send()
 
         async def turn(run: cl.Step) -> None:
             thread = context.session.thread_id
             answering = answered(await get_current_principal(self.kb), thread)
-            await self._show_answer(run, thread, AskedMessage(message.id, said), answering)
+            await self._show_answer(run, thread, AskedMessage(message.id, label), answering)
 
         await self._run_button(turn, message.id)
 

@@ -103,11 +103,11 @@ def _add_changes(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def labels(request: Request, who: Who, document: str) -> Response:
         form = await read_form(request)
-        given: dict[str, Any] = {name: split_commas(form.get(name, "")) for name in ("tags", "audience")}
+        labels_given: dict[str, Any] = {name: split_commas(form.get(name, "")) for name in ("tags", "audience")}
         try:
             if "fields" in form:
-                given["fields"] = parse_field_lines(form["fields"])
-            saved = await document_label(kb, who.principal, document=document, **given)
+                labels_given["fields"] = parse_field_lines(form["fields"])
+            saved = await document_label(kb, who.principal, document=document, **labels_given)
         except (InvalidInput, NotAllowed) as error:
             return await _render_document(pages, request, who, document, error, at="labels", typed=form)
         if not who.principal.may_read(saved.audience):

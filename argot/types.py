@@ -381,7 +381,7 @@ class Label:
 
     @property
     def is_usable(self) -> bool:
-        """Whether the name may be used: it is neither deprecated nor forbidden."""
+        """True if the name may be used: it is neither deprecated nor forbidden."""
         return self.status in ("preferred", "admitted")
 
 

@@ -29,7 +29,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class SenseReport:
-    """Of the questions whose true sense is known, the share in which Argot chose that sense for the term."""
+    """The choice of senses, measured: the `share` of questions of known sense in which Argot chose that sense."""
 
     questions: int
     right: int

@@ -207,7 +207,7 @@ class TrainingLoop:
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], card: dict[str, str] | None = None) -> None:
-    """Write tensors and what the file says of itself, completely or not at all.
+    """Write a file of tensors and its card, completely or not at all.
 
     Raises:
         OSError: the file cannot be written; one that was there before is as it was.

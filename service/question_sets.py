@@ -27,7 +27,7 @@ def _check_name(text: str) -> str:
     return text
 
 
-# The pattern is told in words to people, and as it is to programs.
+# People read the rule in words, programs read the pattern.
 SetName = Annotated[Text, AfterValidator(_check_name), WithJsonSchema({"type": "string", "pattern": _SET_NAME})]
 
 

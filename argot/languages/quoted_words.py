@@ -1,4 +1,4 @@
-"""How the languages with a file of words introduce what a text says, and ask for it."""
+"""Patterns that introduce the words of a text, or ask for them, in the languages with a file of words."""
 
 from __future__ import annotations
 

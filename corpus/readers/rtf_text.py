@@ -32,7 +32,7 @@ _MAX_PICTURES = 300
 
 @dataclass(slots=True)
 class _State:
-    """What holds within a group. `use`: "" for text, "skip", or the name of a captured destination."""
+    """The state of a group. `use`: "" for text, "skip", or the name of a captured destination."""
 
     use: str = ""
     hidden: bool = False

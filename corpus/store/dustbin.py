@@ -200,7 +200,7 @@ def take_back(connection: Connection, removed: str, document: str) -> None:
 
 
 def mark_erasing(connection: Connection, documents: Sequence[str]) -> None:
-    """Record that these are to be erased, before anything of them is."""
+    """Mark these documents as being erased, before the first row of them is deleted."""
     sql = "UPDATE removed_documents SET removed_at = ? WHERE id = ?"
     connection.executemany(sql, [(ERASING, document) for document in documents])
 

@@ -38,7 +38,7 @@ _NOBODY_TO_ASK: dict[str, Any] = {"choose_sense": False, "misses": "lenient", "g
 
 @dataclass(frozen=True, slots=True)
 class QuizFindings:
-    """What one way of asking found for one question. `augmented` is the question with its jargon explained."""
+    """The findings of one way of asking for one question. `augmented` is the question with its jargon explained."""
 
     augmented: str
     passages: Sequence[str]

@@ -112,11 +112,11 @@ def prepare_import(
     *,
     partial: bool,
 ) -> tuple[GlossaryFile, tuple[str, ...]]:
-    """Return what is stored of a file, and the everyday words among its new names. In an import in part, what the
-    principal may not change is left out.
+    """Return the entries of a file to store, and the everyday words among its new names. A partial import leaves out
+    what the principal may not change.
 
     Raises:
-        NotAllowed: it is no import in part, and the principal may not change some of its rows; they are named.
+        NotAllowed: the import is not partial, and the principal may not change some rows; they are named.
     """
     words: tuple[str, ...] = ()
     if principal is not None:

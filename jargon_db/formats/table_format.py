@@ -176,7 +176,7 @@ def _name_columns(one: _KnownTable) -> str:
 
 
 def _suggest(one: _KnownTable) -> str:
-    """Say how a person tells what the columns hold, with an example of this table's."""
+    """Return the advice how to name the columns, with an example from this table."""
     names = [column.header for column in one.found.columns][:2]
     fields = ("term", "expansion") if len(names) > 1 else ("term",)
     pairs = [f"{name}={field}" for name, field in zip(names, fields, strict=False)]
@@ -248,7 +248,7 @@ class _TableReader:
         if not self._is_meaningful(place, sense_input, cells):
             return
         if not (sense_input.expansion or sense_input.description):
-            # Names in several languages: the term stands for itself.
+            # Names in several languages: the term is its own expansion.
             sense_input = replace(sense_input, expansion=sense_input.term)
         for column, message in self._reader.notes:
             self._gathering.notice(place, message, column)
@@ -328,7 +328,7 @@ class _TableReader:
 def _interpret_foreign(sense_input: SenseInput) -> SenseInput:
     """Return a sense of another organisation's list as Argot means its fields."""
     if not (sense_input.expansion or sense_input.description):
-        # The notes are all that this list says of it.
+        # The list describes the term only in its notes.
         sense_input = replace(sense_input, description=sense_input.notes, notes=None)
     if sense_input.status == "approved" and list_everyday_names(sense_input):
         # Approved elsewhere is not yet approved as a word by which questions are read.

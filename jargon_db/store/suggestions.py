@@ -1,7 +1,7 @@
-"""Suggestions: meanings that people propose, confirm and comment on. They are proposals, with the voices of people.
+"""Suggestions: meanings that people propose, confirm and comment on. Each is a proposal with the voices of people.
 
-Suggesting tells nobody what a proposal that they may not read says: the same words are stored once more, for their own
-readers.
+A suggestion never reveals a proposal that its author may not read: if one has the same words, the suggestion is stored
+beside it, for its own readers.
 """
 
 from __future__ import annotations
@@ -243,12 +243,12 @@ def _require_new(connection: Connection, by: Principal, sense_input: SenseInput,
 
 
 def _find_same(connection: Connection, by: Principal, proposal: ProposalInput) -> tuple[str, Row | None]:
-    """Find the proposal that says the same, and the mark by which its row is told from others' of the same words.
+    """Find the proposal that says the same, and the mark that distinguishes its row from others with the same words.
 
     A proposal that this person may not read, or of another context, is a different one.
     """
     key, expansion_key = normalise(proposal.given.term), normalise(proposal.expansion)
-    # Without an expansion the description tells two suggestions apart.
+    # Without an expansion, the description distinguishes two suggestions.
     alone = "" if expansion_key else f"\x1f{normalise(proposal.given.description or '')}"
     marks = (alone, f"{alone}\x1f@{normalise_context(proposal.context or '')}")
     for mark in marks:
@@ -265,8 +265,8 @@ def _find_same(connection: Connection, by: Principal, proposal: ProposalInput) -
 
 
 def _has_same_home(connection: Connection, by: Principal, found: Row, proposal: ProposalInput) -> bool:
-    """Return whether a suggestion is for the context of a proposal. One that names no context may be given one, unless
-    other people would lose it, or are said to mean this context.
+    """Return whether a suggestion is for the context of a proposal. A proposal without a context may be given one,
+    unless other people could then no longer read it, or it would claim that they mean this context.
     """
     if not found["context"] and proposal.context and found["status"] == "open":
         is_own = found["origin"] == "person" and found["created_by"] == by.name

@@ -136,7 +136,7 @@ async def training_start(
 
 @dataclass(frozen=True, slots=True)
 class TrainingOrder:
-    """What a training is begun with: see `training_start`. `plan`: the tuning that begins it."""
+    """The order of a training, with the parameters of `training_start`. `plan`: the tuning that begins it."""
 
     kind: RunKind
     data: str

@@ -1,5 +1,5 @@
-"""What can be read before anybody asks: the passages of a small knowledge base, where the reader can remember them all,
-and the meanings of a small glossary.
+"""Reading before anybody asks: of the passages of a knowledge base that is small enough for the reader's cache, and of
+the meanings of its glossary.
 
 The first reading of a passage takes some ten milliseconds of processor time, and a question may need thirty unread
 ones: with a fast model, that is most of the wait for the first word. The first lay word is compared with every meaning.

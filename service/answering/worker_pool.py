@@ -128,7 +128,7 @@ class WorkerPool:
                 if finished:
                     return
                 logger.warning("answer worker %d ended while answering a question", worker.pid)
-            # One that had said nothing of it may have ended before it came to it.
+            # A worker that reported nothing about the question may have ended before it began.
             tries, unbegun = tries + begun, unbegun + (not begun)
             if is_reported:
                 # The next worker restarts the answer, or continues where no event is repeated.

@@ -67,9 +67,9 @@ STOPPED = "Stopped"
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """An action of somebody, before it is an event. `operation`: the use case, or what else did it.
+    """A person's action, before it becomes an event. `operation`: the use case, or the code that did it.
 
-    `user`: the name of the person whom it concerns; `road`: how it came in, if it is not the present surface.
+    `user`: the name of the person whom it concerns; `road`: how it came in, if not through the present surface.
     """
 
     class_uid: int

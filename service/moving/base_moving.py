@@ -42,7 +42,7 @@ PROGRAM = "argot move"
 
 @dataclass(frozen=True, slots=True)
 class MoveOutcome:
-    """Outcome of a move. `vectors`: how many were copied; None: they are to be made anew (`argot reindex`)."""
+    """Outcome of a move. `vectors`: how many were copied; None: they have to be rebuilt (`argot reindex`)."""
 
     source: str
     target: str

@@ -49,7 +49,7 @@ RULES_TOGETHER = 64
 
 @schedule_work(UNASKED, first=15.0, every=20.0, rest=60.0, is_wanted=lambda settings: bool(list_wanted_kinds(settings)))
 async def derive_unasked(kb: KnowledgeBase) -> None:
-    """Derive whatever is to be derived, here or by others that take jobs.
+    """Derive the texts that are due: in this process, or by a job if another one takes such jobs.
 
     Raises:
         ModelUnavailable, VectorsUnavailable: as `derive_due`.

@@ -53,8 +53,8 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
     stores = [*_on_postgresql(settings, home)] if settings.storage.database else [*_check_stores(home)]
     embedder = next((one for one in findings if one["name"] == EMBEDDER), None)
     findings += [*stores, *_check_profiles(home)]
-    # Opening a damaged store would only say the same in other words; and without the embedding model nothing can be
-    # said of the vectors.
+    # Opening a damaged store would only report the same in other words; and without the embedding model the vectors
+    # cannot be checked.
     if embedder is not None and not embedder["ok"]:
         return [*findings, make_good_finding("index", "not looked at: it needs the embedding model")]
     if not any(finding["name"] in _KEEP_IT_SHUT for finding in stores if not finding["ok"]):
@@ -172,7 +172,7 @@ def _check_inside(home: Path, settings: Settings) -> list[Finding]:
             problems, advice = client.call(check), client.call(language_advice)
     except KnowledgeBaseBusy as busy:
         return [make_good_finding("index", f"not looked at: {busy}")]
-    except Exception as error:  # whatever else it is, doctor tells what it found so far
+    except Exception as error:  # whatever the error is, doctor reports its findings so far
         detail = str(error) if isinstance(error, ArgotError) else f"{type(error).__name__}: {error}"
         return [make_bad_finding("index", detail, reindex_command(home))]
     found = [make_bad_finding("index", one.message, one.remedy or reindex_command(home)) for one in problems]

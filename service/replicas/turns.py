@@ -44,7 +44,7 @@ class Turns:
 
     @asynccontextmanager
     async def of(self, thread: str) -> AsyncIterator[Hold]:
-        """Held while a question of this thread is answered: two concurrent ones would overwrite each other's state.
+        """Hold the turn of this thread while a question in it is answered: two would overwrite each other's state.
 
         Raises:
             StoreUnavailable: it is unknown whose turn it is.

@@ -253,9 +253,10 @@ class OpenIdProvider:
             return jwt.decode(text, await self._load_key_set(retry_seconds), algorithms=ALGORITHMS)
 
     async def require_keys(self) -> None:
-        """
+        """Check that the provider's keys can be loaded.
+
         Raises:
-            ProviderUnreachable: it does not answer, or publishes no key of use.
+            ProviderUnreachable: it does not answer, or publishes no usable key.
         """
         await self._load_key_set(KEPT_SECONDS)
 

@@ -17,7 +17,7 @@ from argot.service.storage import home_folder as layout
 
 @dataclass(frozen=True, slots=True)
 class WingData:
-    """What a wing keeps of its own: a store, by its name, and a folder of the knowledge base."""
+    """The data of a wing: the name of its store, and its folder in the knowledge base."""
 
     wing: str
     store: str

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 UNANSWERED = ("abstained", "query_miss")
 FAILED = ("error", "stopped")
 WEAK = "weak"
-"""The recorded status of an answer that says of itself that it may not be what was meant."""
+"""The recorded status of an answer with a line that says that it may not be what was meant."""
 
 # If the thread was deleted in the meantime, no words are stored.
 _NOTE = """

@@ -98,7 +98,7 @@ def note_sync(kb: KnowledgeBase, principal: Principal, source: str, report: obje
 
 
 class RefusalAudit:
-    """Records that a use case without an event of its own refused somebody for want of a right."""
+    """Records that a use case without an event of its own refused somebody who lacks a right."""
 
     def __init__(self, kb: KnowledgeBase, principal: Principal, parameters: Mapping[str, Any]) -> None:
         self._kb, self._principal, self._given = kb, principal, parameters

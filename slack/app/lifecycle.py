@@ -109,7 +109,7 @@ class Slack:
             await asyncio.sleep(pause)
 
     async def _tell_news(self, kb: KnowledgeBase) -> None:
-        """Tell those who asked in vain, where the glossary has changed."""
+        """Send news to the people who asked for terms that now have a meaning, if the glossary has changed."""
         version = await glossary_version(kb)
         if version != self._told_version:
             self._told_version = version

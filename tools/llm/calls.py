@@ -1,4 +1,4 @@
-"""One call: its attempts, each recorded, until one returns the reply or no further one is allowed."""
+"""One call of the model: its attempts, each recorded, until one returns the reply or no more are allowed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCHEMA_IN_WORDS = "\n\nReply with one JSON object and nothing else. It fits this
 MAX_INVALID_REPLIES = 2
 """After this many replies without valid JSON the rest of the run continues without the model."""
 PAUSE_SECONDS = 0.2
-"""Before a second attempt: a restarting server needs a moment."""
+"""Pause before a second attempt: a restarting server needs a moment."""
 
 
 @dataclass

@@ -6,10 +6,10 @@
     question        RAIDD 2.2, Q: what the passage answers, 32 questions for 1,024 tokens
     description     Trustworthy Answers, figure 12: slides and tables in sentences
 
-Pictures take a vision model: `picture_deriver`.
+Pictures need a vision model: `picture_deriver`.
 
-A passage that is too long for the model's context is processed in parts. What comes back is checked against the passage
-(`plausible`); its words are data, and which passage it belongs to is never the model's to say.
+A passage that is too long for the model's context is processed in parts. A reply is checked against the passage
+(`plausibility`). Its words are data, and the model never decides which passage it belongs to.
 """
 
 from __future__ import annotations

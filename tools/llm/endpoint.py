@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from argot.tools.llm.model_client import ModelClient
 
 SILENT_SECONDS = 10.0
-"""For this long after a connection timed out, calls fail at once instead of each waiting in vain."""
+"""For this long after a connection timed out, calls fail at once instead of each waiting for its timeout."""
 OFFER_SECONDS = 300.0
 """How long the list of models is used before the server is asked again."""
 MAX_TOOLS_MISSED = 2

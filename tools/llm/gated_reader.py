@@ -1,9 +1,9 @@
 """Asks the model only where the extractive reading, which takes milliseconds, is in doubt.
 
-Every call before the answer's own delays the answer's first word by about as long as the answer takes to begin. A clear
-question therefore costs none. In doubt, jargon and context are asked in parallel, as one round; the model reformulates
-the query only if that round was not needed. With a follow-up made to stand alone that makes at most two sequential
-calls before the answer's own, and one for a first question.
+Each call before that of the answer delays the first word of the answer by about its own time to the first token. So a
+clear question makes no such call. In doubt, jargon and context are asked in parallel, as one round; the model
+reformulates the query only if that round was not needed. A first question thus waits for at most one call before the
+answer's, and a follow-up, which is made to stand alone first, for two.
 """
 
 from __future__ import annotations

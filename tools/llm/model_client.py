@@ -86,7 +86,7 @@ class ModelClient:
         Args:
             body: the request, without `stream`.
             request_id: the server's id for it.
-            gathers: a person reads along, so that a few hundredths of a second between two reads do not matter.
+            gathers: reads may be a few hundredths of a second apart, because a person reads the stream.
 
         Raises:
             StatusError: the server refuses it.

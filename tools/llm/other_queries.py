@@ -1,8 +1,8 @@
 """Proposal of other search queries by a language model, after a search that did not find the answer.
 
 The queries are only searched, and the passages that they find are judged for the question itself. So a query need not
-keep the question's words. But its names and numbers must occur in what the model was given: it shall neither guess a
-part number nor pass on a text that a document dictates.
+keep the question's words. But its names and numbers must occur in the model's input: it must neither guess a part
+number nor pass on a text that a document dictates.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Descriptions of the pictures in a passage by a vision model (*Trustworthy Answers* 3.1: multi-modal chunks).
 
-Everything in a picture is data. What comes back is checked as other derived texts are, and a sentence with a number
-that neither the words in the picture nor the text around it contain is left out.
+Everything in a picture is data. The reply is checked like other derived texts, and a sentence with a number that
+neither the words in the picture nor the text around it contain is left out.
 """
 
 from __future__ import annotations

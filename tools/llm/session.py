@@ -1,4 +1,4 @@
-"""One run's use of the model server: structured replies, streamed text, and prompts that fit."""
+"""One run's use of the model server: replies in JSON, streamed text, and prompts that fit into the context."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOOPED_CLAUSE = "repeated itself and was stopped"
 
 
 class Model:
-    """`failed` is the reason why this run no longer asks the model, in one clause; None: it does.
+    """One run's use of the model. `failed` is the reason why the run no longer asks it, in one clause; None: it does.
 
     A server that fails is given up for the rest of the run, so that a run waits for at most one timeout. A prompt that
     is too long does not count, and a reply that is no valid JSON counts from the second on.

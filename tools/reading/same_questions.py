@@ -129,7 +129,7 @@ def _fold_form(question: str) -> str:
 
 
 def _mark_names(text: str) -> str:
-    """Mark the names that small letters would turn into words; in a text all in capitals none can be told."""
+    """Mark the names that small letters would turn into words; in a text all in capitals they cannot be recognised."""
     return text if text.isupper() else _CAPITALS.sub(lambda found: _mark_name(found.group()), text)
 
 

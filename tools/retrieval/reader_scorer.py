@@ -53,7 +53,7 @@ class ReaderScorer:
 
     @property
     def card(self) -> dict[str, Any]:
-        """Card with the model's origin."""
+        """The model's card, which names its origin."""
         return self.load().card
 
     def read_texts(self, texts: Sequence[str]) -> list[TokenVectors]:

@@ -192,8 +192,8 @@ def rerank(
     *,
     judged: bool = True,
 ) -> list[Hit]:
-    """Return the hits in their new order; without the reader their scores are `rerank_weight` parts the scorer's, the
-    rest the search's.
+    """Return the hits in their new order. Without the reader, a hit's score is the scorer's with the weight
+    `rerank_weight`, and the search's with the rest.
 
     With several wordings of the question, each passage's best one counts, by its weight. If the scorer is the reader,
     it reads the `read` hits that the search and words put first, and the passage reader, if there is one, judges the
@@ -306,8 +306,9 @@ def _judge_best(queries: Sequence[WeightedQuery], hits: Sequence[Hit], judge: Pa
 
 
 def _compute_evidence(fit: float, matches: Sequence[float], chance: float) -> float:
-    """Return how far the best match exceeds the others', with how well the best passage fits; passages in their
-    order.
+    """Return the evidence: how far the best match exceeds the others, and how well the best passage fits.
+
+    The matches are in the order of the passages.
     """
     others = [*matches[_MAX_CONTENDERS:], *[_EVEN_MATCH] * (READ_PASSAGES - len(matches))][
         : READ_PASSAGES - _MAX_CONTENDERS

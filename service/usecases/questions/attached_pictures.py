@@ -34,8 +34,8 @@ def explain_unread(kb: KnowledgeBase) -> str:
 
 
 async def write_picture_page(kb: KnowledgeBase, name: str, data: bytes) -> bytes | None:
-    """Return a page of Markdown with the picture and its description; None where there is no vision model, or if
-    nothing can be told of the picture, so that it is read as a file of words.
+    """Return a page of Markdown with the picture and its description; None if there is no vision model or nothing can
+    be described, so that only the words in the picture are read.
 
     Raises:
         InvalidInput: the vision model server does not answer, and no words were read in the picture.

@@ -18,7 +18,7 @@ from argot.evaluate.judging import SCORES, AnswerJudge, JudgeName, JudgeScores
 from argot.measures import Difference, bootstrap_interval, gold_clusters, paired_difference
 
 Progress = Callable[[str, int, int], None]
-AT_ONCE = 4
+PARALLEL_CALLS = 4
 """The number of questions judged at the same time; a model server processes several together."""
 
 
@@ -73,7 +73,7 @@ async def judge_answers(
         answers = [outcomes[place].shown_text for outcomes in by_profile.values()]
         return await judge.judge(question.question, question.reference, answers)
 
-    for batch in group_items(places, AT_ONCE):
+    for batch in group_items(places, PARALLEL_CALLS):
         scores += await asyncio.gather(*map(judge_question, batch))
         progress(f"judge {judge.name}", len(scores), len(places))
     clusters = gold_clusters([first[place].gold for place in places])

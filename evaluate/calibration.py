@@ -29,7 +29,7 @@ from argot.tools.text.answer_likeness import exact_match, rouge_1, rouge_l
 Progress = Callable[[str, int, int], None]
 MeasureName = Literal["exact-match", "rouge-1", "rouge-l", "bertscore"]
 CALIBRATED_MEASURES: tuple[MeasureName, ...] = get_args(MeasureName)
-AT_ONCE = 4
+PARALLEL_CALLS = 4
 TRUE_FALSE, SCALE = (0, 1), (1, 2, 3, 4, 5)
 
 
@@ -86,7 +86,7 @@ async def calibrate_judge(judge: AnswerJudge, answers: Sequence[LabelledAnswer],
         return said
 
     said: list[JudgeScores] = []
-    for batch in group_items(answers, AT_ONCE):
+    for batch in group_items(answers, PARALLEL_CALLS):
         said += await asyncio.gather(*map(judge_answer, batch))
         progress(f"judge {judge.name}", len(said), len(answers))
     return Calibration(

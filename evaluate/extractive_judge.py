@@ -15,7 +15,7 @@ from argot.tools.answering.objections import find_objection
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import bare, content_stems
 
-LEAST_SHARED = 0.6
+MIN_SHARED_SHARE = 0.6
 """The least share of the reference's distinct stems that a right answer has."""
 
 # In "No.5 is the room", "No" is not an answer.
@@ -51,7 +51,7 @@ class ExtractiveJudge:
         # With spaces around them, so that "41" is not found in "410".
         return (
             f" {reference_text} " in f" {answer_text} "
-            or measure_shared_words(answer, reference, question) >= LEAST_SHARED
+            or measure_shared_words(answer, reference, question) >= MIN_SHARED_SHARE
         )
 
 

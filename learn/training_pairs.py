@@ -18,7 +18,7 @@ Part = Literal["train", "validation", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)
 SHARES = (0.8, 0.1, 0.1)
 """Shares of training, validation and test (*Trustworthy Answers* A.1.1)."""
-LONGEST = {
+MAX_CHARS = {
     "id": 64, "question": 1000, "passage_id": 200, "passage": 100_000, "document": 1000, "kind": 40, "answer": 10_000,
 }  # fmt: skip
 """Maximum characters of an imported text: all of it is shown to people, and corrected by them."""
@@ -119,7 +119,7 @@ def _require_storable(pair: TrainingPair, place: str) -> None:
     Raises:
         InvalidInput: one of its texts is too long to be reviewed, cannot be stored, or is no id.
     """
-    for name, most in LONGEST.items():
+    for name, most in MAX_CHARS.items():
         text: str = getattr(pair, name)
         if len(text) > most:
             raise InvalidInput(

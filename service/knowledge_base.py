@@ -175,7 +175,9 @@ class KnowledgeBase:
         if settings.storage.database:
             return cls._open_shared(home, settings, create=create, patience=patience)
         refuse_unfinished(home, SqliteStores(home), "")
-        if remark := finish_cut_off(home, patience):  # first: until then there may be no knowledge base to find
+        if remark := finish_interrupted_restore(
+            home, patience
+        ):  # first: until then there may be no knowledge base to find
             logger.warning("%s", remark)
         if create:
             layout.create(home)
@@ -219,7 +221,7 @@ class KnowledgeBase:
         return opened
 
     @classmethod
-    def opened_beside(cls, home: Path, settings: Settings, search: VectorSearch) -> KnowledgeBase:
+    def open_beside_owner(cls, home: Path, settings: Settings, search: VectorSearch) -> KnowledgeBase:
         """Open it to answer questions beside the process that owns it: the documents are only read, and that process
         searches their vectors.
         """
@@ -479,7 +481,7 @@ def _note_stores(home: Path) -> None:
         logger.warning("the list of stores could not be written to %s: %s", home, error)
 
 
-def finish_cut_off(home: Path, patience: float = PATIENCE_SECONDS) -> str:
+def finish_interrupted_restore(home: Path, patience: float = PATIENCE_SECONDS) -> str:
     """Complete an interrupted restore, and report its outcome; empty if there was none.
 
     Raises:

@@ -13,9 +13,9 @@ from argot.work.job_types import JobRecord, JobRequest, TellProgress
 from argot.work.local_jobs import LocalJobs
 from argot.work.queue_store import QueueStore
 
-LOOK_SECONDS = 0.25
-"""Interval at which a followed job is read; it grows up to `LONGEST_LOOK`."""
-LONGEST_LOOK = 2.0
+CHECK_SECONDS = 0.25
+"""Interval at which a followed job is read; it grows up to `MAX_CHECK_SECONDS`."""
+MAX_CHECK_SECONDS = 2.0
 
 WorkOn: TypeAlias = "Callable[[QueueJobs, str], Coroutine[Any, Any, None]]"
 
@@ -77,7 +77,7 @@ class QueueJobs:
             taking = asyncio.create_task(self._ask_store(self.locks.take, f"turn/{name}"))
             try:
                 while await asyncio.shield(taking) is None:
-                    await asyncio.sleep(LOOK_SECONDS)
+                    await asyncio.sleep(CHECK_SECONDS)
                     taking = asyncio.create_task(self._ask_store(self.locks.take, f"turn/{name}"))
                 yield
             finally:
@@ -117,16 +117,16 @@ class QueueJobs:
         return await self._ask_store(self.store.job, number)
 
     async def follow(self, number: int) -> AsyncGenerator[JobRecord]:
-        last, wait = None, LOOK_SECONDS
+        last, wait = None, CHECK_SECONDS
         while True:
             found = await self.job(number)
             if found != last:
-                last, wait = found, LOOK_SECONDS
+                last, wait = found, CHECK_SECONDS
                 yield found
             if not found.is_under_way:
                 return
             await self._wait(wait)
-            wait = min(wait * 1.3, LONGEST_LOOK)
+            wait = min(wait * 1.3, MAX_CHECK_SECONDS)
 
     def notify_followers(self) -> None:
         """Have followers read their jobs at once, since this process has taken or ended one."""

@@ -21,7 +21,7 @@ from argot.errors import Conflict
 from argot.work.job_kinds import describe_busy_job
 from argot.work.job_types import JobRecord, JobRequest, JobState, no_job
 from argot.work.queue_schema import NOTES, NOTES_STORE, QUEUE_STORE, list_queue_migrations
-from argot.work.tries import MOST_TRIES, TryOutcome, wait_after
+from argot.work.tries import MAX_TRIES, TryOutcome, wait_after
 
 if TYPE_CHECKING:
     from argot.databases import Connection
@@ -345,7 +345,7 @@ def _recover(connection: Connection, row: Any, first_wait: float) -> None:
         connection.execute("UPDATE job_notes SET ended_at = now(), doing = '' WHERE job = ?", (number,))
         return
     reason = f"The worker {row['worker'] or 'that had it'} ended while it was at it."
-    if tries >= MOST_TRIES:
+    if tries >= MAX_TRIES:
         connection.execute("SELECT procrastinate_finish_job_v1(?, 'failed', false)", (number,))
         _note_failure(connection, number, TryOutcome("aside"), reason, "")
         return

@@ -59,11 +59,11 @@ class ProcessListener:
         """Call `listener`, in the listener's thread, with each later message of other processes about the topic."""
         self._told.setdefault(topic, []).append(listener)
 
-    def on_gap(self, look_anew: Callable[[], None]) -> None:
+    def on_gap(self, check_again: Callable[[], None]) -> None:
         """Call this, in the listener's thread, whenever it begins to listen, because messages may have been missed
         before.
         """
-        self._gaps.append(look_anew)
+        self._gaps.append(check_again)
 
     def notify(self, topic: str, text: str = "") -> None:
         """Send a message to the other processes. They receive it when this returns, or never.

@@ -16,7 +16,7 @@ from argot.measures import measure
 from argot.settings import Settings
 from argot.tools.text.answer_likeness import exact_match, rouge_1, rouge_l
 
-AT_ONCE = 4
+PARALLEL_QUESTIONS = 4
 RANKED: Collection[Measure] = ("hit@3", "hit@5", "ndcg@10", "map@1", "map@5", "map@10")
 
 
@@ -63,7 +63,7 @@ async def measure_answers(
         for of_question, one in zip(values, found, strict=True):
             of_question["found"] = float(one.gold_place > 0) if one.gold else None
     done = 0
-    for batch in group_items(found, AT_ONCE):
+    for batch in group_items(found, PARALLEL_QUESTIONS):
         for of_answer in await asyncio.gather(*(_measure_answer(one, measures, judges) for one in batch)):
             values[done] |= of_answer
             done += 1

@@ -27,7 +27,7 @@ Progress = Callable[[str, int, int], None]
 ALONE, PLAIN, ARGOT = "model alone", "plain RAG", "Argot"
 MAX_PASSAGES = 5
 """Passages that the model reads at most; quotations are chosen from more."""
-AT_ONCE = 4
+PARALLEL_QUESTIONS = 4
 """The number of questions asked at the same time; a model server processes several together."""
 
 _LETTERS = "ABCDEFGHIJ"
@@ -161,7 +161,7 @@ async def _search_passages(  # noqa: PLR0917
         return QuizFindings(augmented, [passage.text for passage in result.passages], pieces)
 
     found: dict[QuizQuestion, QuizFindings] = {}
-    for batch in group_items(questions, AT_ONCE):
+    for batch in group_items(questions, PARALLEL_QUESTIONS):
         found.update(zip(batch, await asyncio.gather(*map(look, batch)), strict=True))
         progress(f"{way}: passages", len(found), len(questions))
     return found
@@ -232,7 +232,7 @@ async def _choose_options(  # noqa: PLR0917
 
     for trial in range(trials):
         chosen.append({})
-        for batch in group_items(questions, AT_ONCE):
+        for batch in group_items(questions, PARALLEL_QUESTIONS):
             answers = await asyncio.gather(*(answer(question, trial) for question in batch))
             chosen[-1].update(zip(batch, answers, strict=True))
             progress(way, trial * len(questions) + len(chosen[-1]), trials * len(questions))

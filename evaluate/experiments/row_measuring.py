@@ -9,7 +9,7 @@ from argot.errors import ModelUnavailable
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.experiments.experiment import OF_ANSWERS
 from argot.evaluate.experiments.oracle_triples import add_gold_triples
-from argot.evaluate.experiments.question_measures import AT_ONCE, FoundAnswer, measure_answers
+from argot.evaluate.experiments.question_measures import PARALLEL_QUESTIONS, FoundAnswer, measure_answers
 from argot.evaluate.experiments.reference_rows import measure_matching
 from argot.evaluate.experiments.row_work import Each, RowWork
 from argot.evaluate.experiments.solution_scores import SolutionLoop
@@ -82,7 +82,7 @@ async def _find_answers(work: RowWork) -> list[FoundAnswer]:
 
     tried: list[FoundAnswer | None] = []
     # S-ICL uses what it learnt from one question in the next.
-    for batch in group_items(work.part.questions, 1 if work.row.way in LOOPS else AT_ONCE):
+    for batch in group_items(work.part.questions, 1 if work.row.way in LOOPS else PARALLEL_QUESTIONS):
         tried += await asyncio.gather(*map(look, batch))
         work.progress(work.name, len(tried), len(work.part.questions))
     work.failed, work.reason = patience.failed, patience.reason
@@ -202,7 +202,7 @@ async def _measure_aspects(work: RowWork) -> Each:
             known[question.id] = both
 
     done = 0
-    for batch in group_items(work.part.questions, AT_ONCE):
+    for batch in group_items(work.part.questions, PARALLEL_QUESTIONS):
         await asyncio.gather(*map(judge_question, batch))
         done += len(batch)
         work.progress(work.name, done, len(work.part.questions))

@@ -18,7 +18,7 @@ from argot.results import FoundPassage
 from argot.tools.llm.judge import ModelJudge
 from argot.tools.llm.model_server import ModelServer
 
-MOST_PAIRS = 8
+MAX_PAIRS = 8
 """Solved questions in a prompt. The paper gives no number; it finds that large prompts dilute the context (3.3.3)."""
 
 
@@ -62,9 +62,9 @@ class SolutionLoop:
     def list_shown(self) -> list[SolvedQuestion]:
         """Return the best and the worst pairs, worst first, for the model to compare (Yang et al. 2023)."""
         ranked = sorted(self.solved, key=lambda one: one.score)
-        if len(ranked) <= MOST_PAIRS:
+        if len(ranked) <= MAX_PAIRS:
             return ranked
-        half = MOST_PAIRS // 2
+        half = MAX_PAIRS // 2
         return [*ranked[:half], *ranked[-half:]]
 
     async def _learn_solution(self, question: AnswerQuestion, answer: str, own_score: int) -> None:

@@ -30,7 +30,7 @@ from argot.learn.training_loop import (
 from argot.tools.retrieval.passage_windows import Window, build_inputs, build_windows
 
 KEPT_CHECKPOINT, AVERAGED_CHECKPOINT = "kept.safetensors", "averaged.safetensors"
-_WINDOWS_AT_ONCE = 8
+_BATCH_WINDOWS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class PairTraining:
         draws = random.Random(f"{self.recipe.seed} {step}")  # noqa: S311
         read = [one for place, e in enumerate(self.batches[step]) for one in self._read_example(place, e, draws)]
         read.sort(key=lambda one: len(one.window.ids))  # so that little is filled up
-        parts = [read[first : first + _WINDOWS_AT_ONCE] for first in range(0, len(read), _WINDOWS_AT_ONCE)]
+        parts = [read[first : first + _BATCH_WINDOWS] for first in range(0, len(read), _BATCH_WINDOWS)]
         logits = [self._compute_logits([one.window for one in part]) for part in parts]
         most = max(units.shape[1] for _, units in logits)
         units = torch.cat([functional.pad(one, (0, most - one.shape[1]), value=-30.0) for _, one in logits])

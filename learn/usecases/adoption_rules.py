@@ -27,7 +27,7 @@ STARTED_FROM = "after against before"
 """Which comparison of a card decides where it names nothing else."""
 SAFE_SUFFIXES = frozenset({".safetensors", ".onnx", ".json", ".txt"})
 """File types allowed in a model's folder: none that runs code when it is read."""
-LEAST_KNOWN = 0.5
+MIN_KNOWN_SHARE = 0.5
 """The share of the passages searched in training that must still be in the documents."""
 LOOKED_AT = 1000
 
@@ -267,7 +267,7 @@ def _require_known_passages(store: CorpusStore, run: RunFolder) -> None:
     # Those that were searched, of which imported pairs bring some of their own.
     learnt = sorted({one.id for one in run.passages()})[:LOOKED_AT]
     known = store.passages(Principal("", sees_all=True), learnt)
-    if len(known) < LEAST_KNOWN * len(learnt):
+    if len(known) < MIN_KNOWN_SHARE * len(learnt):
         raise Conflict(
             f"Of {len(learnt):,} passages that training {run.id} searched, {len(known):,} are in the documents of this "
             "knowledge base. It fits others, or these as they were: train it anew."

@@ -20,7 +20,7 @@ from argot.service.storage.home_folder import RUNS
 from argot.settings import ENV_PREFIX, Settings
 from argot.work.schedule import schedule_work
 
-LOOK_SECONDS = 2.0
+CHECK_SECONDS = 2.0
 FOLLOW_SECONDS = 0.5
 
 
@@ -37,7 +37,7 @@ def make_worker(runs: Path, settings: Settings) -> RunWorker:
     return RunWorker(runs, environment=known)
 
 
-@schedule_work("train", every=LOOK_SECONDS, rest=60.0, is_for_all=False)
+@schedule_work("train", every=CHECK_SECONDS, rest=60.0, is_for_all=False)
 async def train_waiting(kb: KnowledgeBase, worker: RunWorker | None = None) -> None:
     """Train what waits in this service's own folder. Cancelled, it stops what trains, which keeps a checkpoint."""
     worker = worker or make_worker(get_runs_folder(kb.home), kb.settings)
@@ -89,7 +89,7 @@ def train_all(runs: Path, settings: Settings, on_progress: ProgressListener, *, 
         elif once:
             return
         else:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(CHECK_SECONDS)
 
 
 def _follow_run(worker: RunWorker, run: RunFolder, on_progress: ProgressListener, *, stop: bool = True) -> RunProgress:

@@ -50,7 +50,7 @@ from argot.types import Principal
 
 TuningId = Annotated[Text, Field(max_length=20)]
 NamesText = Annotated[Text, Field(max_length=1000)]
-LOOK_SECONDS = 0.2
+CHECK_SECONDS = 0.2
 AS_BY_DEFAULT = DataRecipe()
 WITH_ANSWERS = ("definition", "asked", "standard", "alternative", "simple", "complex")
 """Kinds of questions that have answers, which a language model learns."""
@@ -285,5 +285,5 @@ async def tuning_prepare(
         async with aclosing(follow_pairs(kb, plan)) as events:
             async for event in events:
                 yield event
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(CHECK_SECONDS)
     yield Finished(shown)

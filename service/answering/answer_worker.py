@@ -50,13 +50,13 @@ from argot.tracing import begin_trace
 
 logger = logging.getLogger(__name__)
 
-ALIVE_SECONDS = 2.0
+HEARTBEAT_SECONDS = 2.0
 SWITCH_SECONDS = 0.001
 """How long a thread may hold the interpreter while others wait for it, as in the service."""
 
 
 @dataclass(eq=False)
-class _UnderWay:
+class _RunningQuestion:
     """A question that is being answered. `window`: how many more events may be sent."""
 
     task: asyncio.Task[None]
@@ -66,12 +66,12 @@ class _UnderWay:
 class AnswerWorker:
     def __init__(self, link: Link, kb: KnowledgeBase) -> None:
         self._link, self._kb = link, kb
-        self._under_way: dict[int, _UnderWay] = {}
+        self._under_way: dict[int, _RunningQuestion] = {}
         self._renewing: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         """Run until the service ends it, or is gone."""
-        beside = [asyncio.create_task(self._say_alive())]
+        beside = [asyncio.create_task(self._send_heartbeats())]
         try:
             await self._warm()
             process_memory.freeze_start_up()
@@ -92,10 +92,10 @@ class AnswerWorker:
         await kb.graph()
         await kb.answers.warm()
 
-    async def _say_alive(self) -> None:
+    async def _send_heartbeats(self) -> None:
         while True:
             self._link.put(Alive(_measure_resident_memory()))
-            await asyncio.sleep(ALIVE_SECONDS)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
 
     async def _listen(self) -> None:
         while (message := await self._link.receive()) is not None and not isinstance(message, End):
@@ -113,7 +113,7 @@ class AnswerWorker:
 
     def _begin(self, job_message: StartAnswer) -> None:
         task = asyncio.create_task(self._do(job_message))
-        self._under_way[job_message.number] = _UnderWay(task)
+        self._under_way[job_message.number] = _RunningQuestion(task)
 
         def ended(_: asyncio.Task[None]) -> None:
             # Cancelled before its first step it never ran, and `_do` does not report it.
@@ -169,7 +169,7 @@ async def _serve(link: socket.socket, vectors: socket.socket) -> None:
         return
     given = Settings(**begin.given)
     logs.configure(given)
-    async with KnowledgeBase.opened_beside(Path(begin.home), given, VectorClient(vectors)) as kb:
+    async with KnowledgeBase.open_beside_owner(Path(begin.home), given, VectorClient(vectors)) as kb:
         kb.settings = given.replace(**begin.models)
         with suppress(ConnectionError):
             await AnswerWorker(connection, kb).run()

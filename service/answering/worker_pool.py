@@ -29,9 +29,9 @@ from argot.work.side_work import run_beside
 
 logger = logging.getLogger(__name__)
 
-TRIES = 2
+MAX_TRIES = 2
 """Attempts at one question, each by another worker."""
-UNBEGUN_TRIES = 4
+MAX_UNBEGUN_TRIES = 4
 """Attempts with workers that end before they have reported on it."""
 START_SECONDS = 120.0
 """The first start on a machine may have to export a model."""
@@ -40,8 +40,8 @@ PAUSES = (0.2, 1.0, 5.0, 15.0, 30.0)
 """Seconds before the next start, after this many short lives in a row."""
 WORKER_BYTES = 700 * 1024 * 1024
 """Free memory required for each of the workers that are started by default."""
-MOST_UNASKED = 8
-FEWEST_CORES = 4
+MAX_DEFAULT_WORKERS = 8
+MIN_DEFAULT_CORES = 4
 """With fewer processors, none is started by default: a worker and the service would wait for each other."""
 
 
@@ -51,7 +51,12 @@ def count_workers(settings: Settings) -> int:
         return settings.web.workers
     cores = count_processors()
     # Half of the processors: the service itself, the embedding of documents and SQLite need some, too.
-    return max(0, min(cores // 2 if cores >= FEWEST_CORES else 0, measure_memory() // 2 // WORKER_BYTES, MOST_UNASKED))
+    return max(
+        0,
+        min(
+            cores // 2 if cores >= MIN_DEFAULT_CORES else 0, measure_memory() // 2 // WORKER_BYTES, MAX_DEFAULT_WORKERS
+        ),
+    )
 
 
 @asynccontextmanager
@@ -115,7 +120,7 @@ class WorkerPool:
         """
         is_reported = finished = False
         tries = unbegun = 0
-        while tries < TRIES and unbegun < UNBEGUN_TRIES:
+        while tries < MAX_TRIES and unbegun < MAX_UNBEGUN_TRIES:
             worker, begun = await self._wait_for_free_worker(), False
             try:
                 async with aclosing(worker.events(cast(Job, job))) as events:

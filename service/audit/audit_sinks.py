@@ -25,7 +25,7 @@ from argot.shown_addresses import hide_secrets
 
 logger = logging.getLogger(__name__)
 
-MOST_WAITING = 10_000
+MAX_WAITING_EVENTS = 10_000
 """Events that wait until a destination takes them; beyond that the oldest are lost."""
 SEND_SECONDS = 5.0
 RETRY_SECONDS = (1.0, 5.0, 15.0, 30.0, 60.0)
@@ -51,7 +51,7 @@ class FileSink:
         """Append this line. If that fails, the line waits, and the failure is logged."""
         with self._guard:
             self._waiting.append(line)
-            while len(self._waiting) > MOST_WAITING:
+            while len(self._waiting) > MAX_WAITING_EVENTS:
                 self._waiting.popleft()
                 self.lost += 1
         if error := self.flush():
@@ -97,7 +97,7 @@ class QueueSink:
     def __init__(self, name: str, send: Callable[[str], None], waits: tuple[float, ...] = RETRY_SECONDS) -> None:
         self.name, self._send, self._waits = name, send, waits
         self.lost = 0
-        self._queue: queue.Queue[str | None] = queue.Queue(MOST_WAITING)
+        self._queue: queue.Queue[str | None] = queue.Queue(MAX_WAITING_EVENTS)
         self._ending = threading.Event()
         self._deadline = float("inf")
         self._thread = threading.Thread(target=self._send_lines, name=f"audit-{name}", daemon=True)

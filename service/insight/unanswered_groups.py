@@ -2,7 +2,7 @@
 
 The wording of a question belongs to its asker. It is shown only where managers may read it already: if the asker shared
 it with a thumb (managers of all contexts) or in the queue of missed terms (all managers), and to the asker. The others
-are grouped with them, and counted. A term in them is shown only if at least `LEAST_ASKERS` people used it, and the
+are grouped with them, and counted. A term in them is shown only if at least `MIN_ASKERS` people used it, and the
 manager may know the term.
 """
 
@@ -21,12 +21,12 @@ from argot.tools.text.words import stem_content
 if TYPE_CHECKING:
     from argot.protocols import Vectors
 
-MOST_GROUPED = 1000
+MAX_QUESTIONS = 1000
 """Maximum questions, the latest: comparing takes quadratic time."""
-MOST_GROUPS = 20
-MOST_EXAMPLES = 4
-MOST_TERMS = 4
-LEAST_ASKERS = 3
+MAX_GROUPS = 20
+MAX_EXAMPLES = 4
+MAX_TERMS = 4
+MIN_ASKERS = 3
 NEAR = 0.45
 """Cosine distance within which, on average, questions belong to one group. Set by eye on invented questions: wordings
 of one question are within 0.3, questions of one subject usually within 0.5.
@@ -83,7 +83,7 @@ def open_questions(
             owner == reader or (judged and bool(shared)) or (thread, question) in queued,
         )
         for day, question, terms, embedder, vector, thread, owner, shared in connection.execute(
-            _QUESTIONS, (since, until, MOST_GROUPED)
+            _QUESTIONS, (since, until, MAX_QUESTIONS)
         )
     ]
 
@@ -105,7 +105,7 @@ def group_by_subject(
         for members, near in _find_clusters(compared, gain)
         if (group := _describe_group(members, near, known_terms))
     ]
-    shown = sorted(groups, key=lambda one: (-one.questions, -one.readable, one.typical))[:MOST_GROUPS]
+    shown = sorted(groups, key=lambda one: (-one.questions, -one.readable, one.typical))[:MAX_GROUPS]
     return Unanswered(len(questions), shown, len(questions) - sum(one.questions for one in shown))
 
 
@@ -147,7 +147,7 @@ def _describe_group(
         readable=sum(one.readable for one in members),
         last=max(one.day for one in members),
         typical=texts[0] if texts else "",
-        examples=texts[1 : 1 + MOST_EXAMPLES],
+        examples=texts[1 : 1 + MAX_EXAMPLES],
         terms=terms,
     )
 
@@ -162,9 +162,9 @@ def _list_terms(members: Sequence[OpenQuestion], known_terms: Collection[str]) -
             askers.setdefault(term, set()).add(one.owner)
             if one.readable:
                 readable.add(term)
-    terms = [term for term, _ in count.most_common() if term in readable or len(askers[term]) >= LEAST_ASKERS]
+    terms = [term for term, _ in count.most_common() if term in readable or len(askers[term]) >= MIN_ASKERS]
     spellings = {term.casefold() for term in terms}
     wordings = {one.text for one in members if one.readable}
     words = Counter(word for text in wordings for word in dict.fromkeys(word for word, _ in stem_content(text)))
     common = [word for word, number in words.most_common() if number > 1 and len(word) > 2 and word not in spellings]
-    return [*terms, *common][:MOST_TERMS]
+    return [*terms, *common][:MAX_TERMS]

@@ -18,7 +18,7 @@ from argot.remedies import init_command, quote_shell
 from argot.service.audit.audit_actions import RESOURCES
 from argot.service.audit.audit_events import Deed, Resource
 from argot.service.audit.audit_trail import record_command
-from argot.service.knowledge_base import finish_cut_off
+from argot.service.knowledge_base import finish_interrupted_restore
 from argot.service.moving.moved_stores import CORPUS, STORES
 from argot.service.moving.places import MovePlace, lock_folder, open_place, put_kept, read_kept_contents
 from argot.service.moving.store_copying import ComparedTable, Copying, count_rows
@@ -99,7 +99,7 @@ def _list_folders(source: tuple[Path, Settings], target: tuple[Path, Settings]) 
     """
     home, settings = source
     if not settings.storage.database:
-        finish_cut_off(home, 0)
+        finish_interrupted_restore(home, 0)
         layout.require(home)
         refuse_if_elsewhere(home)
     if not target[1].storage.database:

@@ -11,7 +11,7 @@ from argot.databases import Connection
 from argot.errors import DamagedStore
 from argot.service.moving.store_copying import ProgressListener
 
-AT_ONCE = 500
+BATCH_VECTORS = 500
 """Vectors that are read and written at a time."""
 WHAT = "vectors"
 
@@ -31,8 +31,8 @@ def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, 
         copied = set(there.ids(collection)) if collection in there.counts() else set()
         on_progress(WHAT, len(copied.intersection(ids)))
         left = [one for one in ids if one not in copied]
-        for start in range(0, len(left), AT_ONCE):
-            batch = left[start : start + AT_ONCE]
+        for start in range(0, len(left), BATCH_VECTORS):
+            batch = left[start : start + BATCH_VECTORS]
             vectors = here.get(collection, batch)
             if len(vectors) < len(batch):
                 raise here.build_damage_error(f"{len(batch) - len(vectors)} vectors of {collection} are missing")

@@ -42,9 +42,9 @@ secrets_now: ContextVar[tuple[str, ...]] = ContextVar("secrets_now", default=())
 
 ASKED_AMISS = (InvalidInput, InvalidSettings, NotFound, NotAllowed, Conflict)
 """Errors that say what is wrong with a request."""
-MOST_SAID = 20_000
+MAX_TEXT_CHARS = 20_000
 """Characters of a parameter."""
-MOST_TEXTS = 20
+MAX_TEXTS = 20
 """Characters of a list; for a conversation the latest messages, because the present question comes last."""
 
 
@@ -97,13 +97,13 @@ def _list_texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
-        return [text for one in value[-MOST_TEXTS:] for text in _list_texts(getattr(one, "content", one))]
+        return [text for one in value[-MAX_TEXTS:] for text in _list_texts(getattr(one, "content", one))]
     return []
 
 
 def _take_latest(texts: Sequence[str]) -> Iterator[str]:
-    """Return the last texts, `MOST_SAID` characters in all: every line of the log is compared with them."""
-    left = MOST_SAID
+    """Return the last texts, `MAX_TEXT_CHARS` characters in all: every line of the log is compared with them."""
+    left = MAX_TEXT_CHARS
     for text in reversed(texts):
         yield text[:left]
         left -= min(left, len(text))

@@ -35,12 +35,12 @@ from argot.shown_addresses import STARS
 
 WITHHELD = "(left out: it repeats what somebody wrote)"
 # A shorter one would be found within ordinary words.
-SHORTEST_SECRET = 4
-FEWEST_WORDS = 3
+MIN_SECRET_CHARS = 4
+MIN_REPEATED_WORDS = 3
 """A line repeats a user's text if it shares this many consecutive words with it, or all of a shorter text."""
-SHORTEST_SAID = 8
+MIN_REPEATED_CHARS = 8
 """Letters; fewer occur in half of all lines."""
-LONGEST = 20_000
+MAX_LINE_CHARS = 20_000
 """Characters of one line."""
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 RATE_LIMIT_SECONDS = 60.0
@@ -196,12 +196,12 @@ class Cleaner:
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         # The longest first, because one secret may be part of another.
-        self._known = sorted({one for one in known if len(one) >= SHORTEST_SECRET}, key=len, reverse=True)
+        self._known = sorted({one for one in known if len(one) >= MIN_SECRET_CHARS}, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         # Cut before it is cleaned: cleaning is linear in the text.
-        if len(text) > LONGEST:
-            text = f"{text[:LONGEST]} (cut)"
+        if len(text) > MAX_LINE_CHARS:
+            text = f"{text[:MAX_LINE_CHARS]} (cut)"
         text = self.remove_secrets(text)
         word_runs = [runs for one in said_now.get() if (runs := _find_runs(one))]
         return "\n".join(_cut_said(line, word_runs) for line in text.split("\n")) if word_runs else text
@@ -249,8 +249,8 @@ def _has_repetition(line: str, word_runs: Sequence[Runs]) -> bool:
 def _find_runs(text: str) -> Runs | None:
     """Return the runs of words of a text; None if it is too short to be distinguished from the log's own words."""
     words = _split_words(text)
-    size = min(FEWEST_WORDS, len(words))
-    if not size or sum(map(len, words[:size])) < SHORTEST_SAID:
+    size = min(MIN_REPEATED_WORDS, len(words))
+    if not size or sum(map(len, words[:size])) < MIN_REPEATED_CHARS:
         return None
     return Runs(size, {tuple(words[place : place + size]) for place in range(len(words) - size + 1)})
 

@@ -39,9 +39,9 @@ logger = logging.getLogger(__name__)
 
 QUEUED = 4096
 """Spans that wait to be sent; a question has about twenty."""
-AT_ONCE = 512
+BATCH_SPANS = 512
 EVERY_MS = 2000
-MOST_CHARS = 20_000
+MAX_TEXT_CHARS = 20_000
 """Maximum characters of a text in a span."""
 _PATH = "/v1/traces"
 
@@ -80,7 +80,7 @@ class TraceExport:
         self._provider = TracerProvider(resource=about, shutdown_on_exit=False)
         self._provider.add_span_processor(
             BatchSpanProcessor(
-                self._sender, max_queue_size=QUEUED, max_export_batch_size=AT_ONCE, schedule_delay_millis=EVERY_MS
+                self._sender, max_queue_size=QUEUED, max_export_batch_size=BATCH_SPANS, schedule_delay_millis=EVERY_MS
             )
         )
         self._tracer = self._provider.get_tracer("argot", __version__)
@@ -149,7 +149,7 @@ class TraceExport:
     def _clean(self, text: str) -> str:
         """Return the text, shortened, without keys and passwords."""
         # Cut twice: cleaning takes time, and a key at the cut would be incomplete.
-        return self._cleaner.remove_secrets(text[: 2 * MOST_CHARS])[:MOST_CHARS]
+        return self._cleaner.remove_secrets(text[: 2 * MAX_TEXT_CHARS])[:MAX_TEXT_CHARS]
 
 
 class QuestionTrace:

@@ -42,7 +42,7 @@ from argot.work.job_types import JobRequest, JobRun
 from argot.work.schedule import ScheduleState, schedule_work
 
 QUIET_SECONDS = 60.0
-PUT_AT_ONCE = 20
+BATCH_JOBS = 20
 RULES_TOGETHER = 64
 """Tasks by rules that are stored together: they take no time."""
 
@@ -103,7 +103,7 @@ async def put_due(kb: KnowledgeBase) -> None:
     """Have others derive of the documents that are due: a few at a time, those that came in last first."""
     corpus, wanted = await kb.load(), describe_wanted_texts(kb.settings)
     states = DerivationStates(corpus.store.database)
-    free = PUT_AT_ONCE - sum(job.is_under_way for job in await kb.jobs.list_jobs(DERIVE))
+    free = BATCH_JOBS - sum(job.is_under_way for job in await kb.jobs.list_jobs(DERIVE))
     if free <= 0 or await _is_spent(kb, states):
         return
     due = await kb.blocking(states.due, wanted, utc_now())

@@ -13,7 +13,7 @@ from argot.errors import ArgotError, DamagedStore, InvalidSettings, KnowledgeBas
 from argot.profile import PROFILES
 from argot.profile_files import SavedProfiles
 from argot.remedies import init_command, quote_shell, reindex_command
-from argot.service.knowledge_base import finish_cut_off
+from argot.service.knowledge_base import finish_interrupted_restore
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
 from argot.service.maintenance.process_checks import EMBEDDER, check_process
 from argot.service.maintenance.storage_sizes import check_free_space
@@ -90,7 +90,7 @@ def _ask_service(home: Path) -> list[Finding]:
 def _restore(home: Path) -> Iterator[Finding]:
     """Completes a restore that was cut off, or takes it back, before the stores are looked at."""
     try:
-        if remark := finish_cut_off(home):
+        if remark := finish_interrupted_restore(home):
             yield make_good_finding("restore", remark)
     except KnowledgeBaseBusy as busy:
         yield make_good_finding("restore", f"in progress: {busy}")

@@ -38,7 +38,7 @@ SECONDS = 10.0
 """The longest wait for an answer."""
 DOWN_SECONDS = 5.0
 """How long a provider that did not answer is considered down."""
-MOST_BYTES = 4_000_000
+MAX_BYTES = 4_000_000
 """Maximum bytes of one answer: a token with 5,000 groups has some 300,000."""
 WANTED_SCOPES = ("openid", "profile", "email", "offline_access")
 """`offline_access`: requests a token for refreshing groups while the person is away."""
@@ -335,7 +335,7 @@ async def request_json(
             body = bytearray()
             async for piece in got.aiter_bytes():
                 body += piece
-                if len(body) > MOST_BYTES:
+                if len(body) > MAX_BYTES:
                     raise ProviderUnreachable(f"The provider's answer is too long ({where}).")
             answer = _parse_object(bytes(body))
     # InvalidURL is no HTTPError.

@@ -19,7 +19,7 @@ from argot.types import MANAGERS
 
 logger = logging.getLogger(__name__)
 
-MOST_GROUPS = 10_000
+MAX_GROUPS = 10_000
 """More than any provider sends."""
 
 
@@ -129,7 +129,7 @@ def _read_theirs(claims: Mapping[str, Any], claim: str) -> set[str]:
             why = "it is missing" if values is None else f"it is not a list but {type(values).__name__}"
         logger.warning("the provider's claim '%s' says no groups: %s (docs/administrators.md)", claim, why)
         return set()
-    if len(values) > MOST_GROUPS:
+    if len(values) > MAX_GROUPS:
         logger.warning("the provider's claim '%s' has %d groups; none is taken", claim, len(values))
         return set()
     return {unicodedata.normalize("NFC", one) for one in values if isinstance(one, str)}

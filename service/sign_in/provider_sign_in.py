@@ -37,8 +37,8 @@ BEGUN_SECONDS = 15 * 60
 """Time limit for signing in at the provider."""
 LEAVING_SECONDS = 60
 PROVIDER_SIGN_IN = "sign_in_at_provider"
-MOST_KEPT = 10_000
-LOOK_SECONDS = 20.0
+MAX_KEPT = 10_000
+CHECK_SECONDS = 20.0
 AT_ONCE = 4
 """People the provider is asked about at the same time."""
 OLD = "This sign-in was started too long ago or in another browser, or was used already. Sign in again."
@@ -57,7 +57,7 @@ class ProviderSignIn:
         self.provider = provider or OpenIdProvider(kb.settings)
         self._key = hashlib.sha256(b"argot sign-in " + key).digest()
         # Bounded, and lost with the process: a lost entry shows one page more at signing out.
-        self._used: TTLCache[str, bool] = TTLCache(MOST_KEPT, BEGUN_SECONDS)
+        self._used: TTLCache[str, bool] = TTLCache(MAX_KEPT, BEGUN_SECONDS)
         self._id_tokens: LRUCache[str, str] = LRUCache(1000)
         self._leaving: TTLCache[str, str] = TTLCache(1000, LEAVING_SECONDS)
 

@@ -19,9 +19,9 @@ from argot.tools.retrieval.suggested_questions import MAX_CHARS, Trial, find_tel
 from argot.tools.text.words import bare, content_stems
 from argot.types import Document, Passage
 
-MOST = 2
+MAX_SUGGESTIONS = 2
 # Each trial is a search, while somebody looks at the answer.
-MOST_TRIED = 8
+MAX_TRIED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,9 @@ class _Candidate:
 
 
 def list_next_questions(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[str]:
-    """Return up to `MOST` questions that the documents answer and nobody asked in this conversation; none if no one is
-    good enough, or the last question was not answered.
+    """Return up to `MAX_SUGGESTIONS` questions that the documents answer and nobody asked in this conversation.
+
+    None are returned if no question is good enough, or the last one was not answered.
 
     Args:
         last: the answer to continue from.
@@ -52,7 +53,7 @@ def list_next_questions(run: RunContext, last: AskResult, asked: Sequence[str]) 
         tried += 1
         if trial.finds(candidate.text, candidate.passage):
             chosen.append(candidate.text)
-        if len(chosen) == MOST or tried == MOST_TRIED:
+        if len(chosen) == MAX_SUGGESTIONS or tried == MAX_TRIED:
             break
     return chosen
 

@@ -217,10 +217,10 @@ class Threads:
         await self._write("DELETE FROM threads WHERE id = ?", (thread,))
         return found
 
-    async def settle(self, owner: str, thread: str, manner: AnswerSettings) -> Thread:
+    async def settle(self, owner: str, thread: str, settings: AnswerSettings) -> Thread:
         """Store how the questions of this thread are answered from now on."""
         await self.own(owner, thread)
-        await self._write("UPDATE threads SET settings = ? WHERE id = ?", (json.dumps(asdict(manner)), thread))
+        await self._write("UPDATE threads SET settings = ? WHERE id = ?", (json.dumps(asdict(settings)), thread))
         return await self.own(owner, thread)
 
     async def give_feedback(

@@ -29,7 +29,7 @@ from argot.service.usecases.usecase_registry import (
     Finished,
     StreamingUseCase,
     UseCase,
-    apart,
+    flatten_parameters,
 )
 from argot.settings import Settings
 
@@ -242,7 +242,7 @@ def _dump_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return parameters as they are sent: one by one, and passwords in clear text, to a process of the same user."""
     return {
         name: value.get_secret_value() if isinstance(value, SecretStr) else convert_to_json(value)
-        for name, value in apart(parameters).items()
+        for name, value in flatten_parameters(parameters).items()
     }
 
 

@@ -19,7 +19,7 @@ from argot.service.audit.audit_actions import (
     USER_UPDATE,
     Action,
 )
-from argot.service.audit.audit_events import DONE, MOST_NAMED, STOPPED, Deed, Outcome, Resource, describe_failure
+from argot.service.audit.audit_events import DONE, MAX_RESOURCES, STOPPED, Deed, Outcome, Resource, describe_failure
 from argot.service.audit.audit_trail import AuditTrail
 from argot.service.identity.people import make_local_principal
 from argot.service.observability.instrumentation import CaseRecord
@@ -124,7 +124,7 @@ class CaseAudit:
 
     def case_ended(self, run: CaseRecord, outcome: str) -> None:
         action = self._action
-        found = tuple(_list_resources(action.kind, run.data))[:MOST_NAMED] or (_name_given(action, self._given),)
+        found = tuple(_list_resources(action.kind, run.data))[:MAX_RESOURCES] or (_name_given(action, self._given),)
         if run.name in READS:
             document = self._find_read_document()
             if document is None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_TERMS = 20
+MAX_TERMS = 20
 """Maximum terms of one question."""
 _SEARCHES = "search"
 """The use case that finds passages and answers nothing."""
@@ -82,7 +82,7 @@ def _describe_question(run: CaseRecord, outcome: str) -> AskedQuestion:
 def _list_terms(result: AskResult) -> list[str]:
     """Return the terms read in the question, in the glossary's spelling, and the undefined ones."""
     found = (*(one.term for one in result.jargon if one.sense_id), *(one.term for one in result.misses))
-    return list(dict.fromkeys(found))[:MOST_TERMS]
+    return list(dict.fromkeys(found))[:MAX_TERMS]
 
 
 def _add_vector(kb: KnowledgeBase, question: AskedQuestion) -> AskedQuestion:

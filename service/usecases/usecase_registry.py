@@ -133,7 +133,7 @@ class _Declaration:
             InvalidInput: one is missing, unknown or of the wrong kind.
         """
         try:
-            checked = self.parameters(**apart(values))
+            checked = self.parameters(**flatten_parameters(values))
         except ValidationError as error:
             wrong = error.errors()
             problems = "; ".join(map(_describe_problem, wrong))
@@ -166,7 +166,7 @@ class _Declaration:
         try:
             self._require_role(principal)
         except NotAllowed:
-            note_refusal(kb, principal, self.name, apart(given))
+            note_refusal(kb, principal, self.name, flatten_parameters(given))
             raise
         checked = self.check_parameters(given)
         listeners = [*make_listeners(kb, asks=self.asks), *listen_for_audit(kb, principal, self.name, checked)]
@@ -339,15 +339,15 @@ def find_choice(choices: Sequence[T], value: object, what: str) -> T:
     raise InvalidInput(f"{what} ({value!r:.80}): it should be {', '.join(others)} or {last}.")
 
 
-def apart(given: Mapping[str, Any]) -> dict[str, Any]:
+def flatten_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters one by one, including grouped ones."""
-    apart: dict[str, Any] = {}
+    flatten_parameters: dict[str, Any] = {}
     for name, value in given.items():
         if isinstance(value, ParameterGroup):
-            apart |= {part.name: getattr(value, part.name) for part in fields(value)}
+            flatten_parameters |= {part.name: getattr(value, part.name) for part in fields(value)}
         else:
-            apart[name] = value
-    return apart
+            flatten_parameters[name] = value
+    return flatten_parameters
 
 
 def _make_parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:

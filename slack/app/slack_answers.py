@@ -209,9 +209,11 @@ class Answering:
         if job.kind == "sense":
             chosen = SenseChosen.from_text(question)
             return ask_in_sense(kb, principal, thread=thread, turn=job.turn, term=chosen.term, sense=chosen.sense)
-        manner = await self._choose_settings(job, scope)
+        settings = await self._choose_settings(job, scope)
         if job.kind == "choice":
-            return answer(kb, principal, thread=thread, choice=question, context=manner.context, profile=manner.profile)
+            return answer(
+                kb, principal, thread=thread, choice=question, context=settings.context, profile=settings.profile
+            )
         return ask(
             kb,
             principal,
@@ -219,8 +221,8 @@ class Answering:
             question=question,
             heard=heard or None,
             effort=effort,
-            context=manner.context,
-            profile=manner.profile,
+            context=settings.context,
+            profile=settings.profile,
         )
 
     async def _stream_result(self, job: SlackJob, answering: AsyncGenerator[AskEvent], stream: Stream) -> AskResult:

@@ -59,7 +59,7 @@ class AnswerSettingsPanel:
         # The field to choose fewer documents is shown only while a selection of documents is asked.
         documents = values.get(DOCUMENTS) if self.scope else ()
         # Settings without a field in the panel (dates and fields of documents, given over the API) stay.
-        manner = replace(
+        settings = replace(
             cl.user_session.get(ANSWER_SETTINGS) or AnswerSettings(),
             profile=_read_choice(values.get(PROFILE)),
             context=_read_choice(values.get(CONTEXT)),
@@ -67,7 +67,7 @@ class AnswerSettingsPanel:
             documents=tuple(str(one) for one in documents or ()),
             effort=_read_effort(values.get(EFFORT)),
         )
-        await self._save(manner, thread)
+        await self._save(settings, thread)
         await self.show_scope()
 
     @property
@@ -90,31 +90,31 @@ class AnswerSettingsPanel:
         await self._save(kept, thread)
         await self._offer(kept)
 
-    async def _save(self, manner: AnswerSettings, thread: str) -> None:
-        cl.user_session.set(ANSWER_SETTINGS, manner)
+    async def _save(self, settings: AnswerSettings, thread: str) -> None:
+        cl.user_session.set(ANSWER_SETTINGS, settings)
         try:
-            await self._keep(thread, manner)
+            await self._keep(thread, settings)
         except NotFound:  # not begun yet
             return
 
     async def settle(self, thread: str) -> None:
         """Store the settings chosen before with the conversation that has just begun."""
-        manner = cl.user_session.get(ANSWER_SETTINGS)
-        if manner and manner != AnswerSettings():
-            await self._keep(thread, manner)
+        settings = cl.user_session.get(ANSWER_SETTINGS)
+        if settings and settings != AnswerSettings():
+            await self._keep(thread, settings)
 
-    async def _keep(self, thread: str, manner: AnswerSettings) -> None:
+    async def _keep(self, thread: str, settings: AnswerSettings) -> None:
         await thread_settings(
             self.kb,
             await get_current_principal(self.kb),
             thread=thread,
-            profile=manner.profile,
-            context=manner.context,
-            tags=list(manner.tags),
-            since=manner.since,
-            fields={name: [value for other, value in manner.fields if other == name] for name, _ in manner.fields},
-            documents=list(manner.documents),
-            effort=manner.effort,
+            profile=settings.profile,
+            context=settings.context,
+            tags=list(settings.tags),
+            since=settings.since,
+            fields={name: [value for other, value in settings.fields if other == name] for name, _ in settings.fields},
+            documents=list(settings.documents),
+            effort=settings.effort,
         )
 
     async def _offer(self, settings: AnswerSettings) -> None:

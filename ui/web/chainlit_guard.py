@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argot.errors import NotAllowed
 from argot.languages.catalogues import translate
-from argot.service.usecases.questions.attachments import MOST_FILES
+from argot.service.usecases.questions.attachments import MAX_FILES
 from argot.ui.web.authorization import ENTRY_KEY, VISITOR_KEY, Access, AddressRule, Visitor
 from argot.ui.web.page_templates import show_refusal
 
@@ -106,7 +106,7 @@ class FileReference(_Payload):
 
 class ClientMessage(_Payload):
     message: QuestionPayload
-    fileReferences: Annotated[list[FileReference], Field(max_length=MOST_FILES)] | None = None
+    fileReferences: Annotated[list[FileReference], Field(max_length=MAX_FILES)] | None = None
 
 
 class WindowMessage(_Payload):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FETCH = "fetch"
 """The kind of the jobs that fetch the content of an address."""
-FETCHED_AT_ONCE = 3
+PARALLEL_FETCHES = 3
 """A slow server holds a thread for up to two minutes, and questions need threads, too."""
 
 
@@ -61,7 +61,7 @@ async def fetch_work(run: JobRun) -> Any:
 
 
 def _make_fetching_places() -> asyncio.Semaphore:
-    return asyncio.Semaphore(FETCHED_AT_ONCE)
+    return asyncio.Semaphore(PARALLEL_FETCHES)
 
 
 async def _fetch_document(

@@ -19,9 +19,9 @@ from argot.service.usecases.documents.pictures import PictureShown, document_pic
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import DerivedText, Document, DocumentField, Passage, Principal, Triple
 
-MOST_JUDGED = 200
+MAX_JUDGED = 200
 """Maximum judged answers examined, the newest."""
-MOST_QUESTIONS = 10
+MAX_QUESTIONS = 10
 TOGETHER = 25
 """Passages per part, if the file has no pages, slides or sheets."""
 
@@ -133,7 +133,7 @@ async def document_use(kb: KnowledgeBase, principal: Principal, *, document: Tex
 
 
 async def _list_shared_questions(kb: KnowledgeBase, principal: Principal, document: Document) -> list[str]:
-    judged = [one for one in await (await kb.threads()).list_judged() if one.said.shared][-MOST_JUDGED:]
+    judged = [one for one in await (await kb.threads()).list_judged() if one.said.shared][-MAX_JUDGED:]
     if not judged:
         return []
     from argot.service.threads.feedback_export import list_judged_answers
@@ -148,7 +148,7 @@ async def _list_shared_questions(kb: KnowledgeBase, principal: Principal, docume
         for one in found
         if isinstance(one, SharedAnswer) and any(place.passage_id in own for place in one.gold)
     ]
-    return list(dict.fromkeys(reversed(asked)))[:MOST_QUESTIONS]
+    return list(dict.fromkeys(reversed(asked)))[:MAX_QUESTIONS]
 
 
 @usecase("asker")

@@ -24,7 +24,7 @@ _OF_THIS_MACHINE = re.compile(r"(.+\.)?localhost\.?|[\d.]+|.*:.*", re.IGNORECASE
 """Hosts whose location is known without the network: names of this machine, and numbers."""
 EXPORTS = ("confluence", "sharepoint")
 """Kinds that a ZIP archive can be, too."""
-SHORTEST_SECONDS = 60
+MIN_INTERVAL_SECONDS = 60
 _UNITS = {"m": 60, "h": 3600, "d": 86_400}
 _SECRET = re.compile(r"pass(word|wd)|secret|token|api_?key|credential", re.IGNORECASE)
 _SAID = {
@@ -68,7 +68,7 @@ def parse_seconds(every: str) -> int:
         return 0
     found = re.fullmatch(r"(\d{1,5})([mhd])", every)
     seconds = int(found[1]) * _UNITS[found[2]] if found else 0
-    if seconds < SHORTEST_SECONDS:
+    if seconds < MIN_INTERVAL_SECONDS:
         raise InvalidInput(f"A source cannot be synced every '{every}'. Write 30m, 6h or 1d; a minute is the least.")
     return seconds
 

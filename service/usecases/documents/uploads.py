@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 UPLOAD = "upload"
 """The kind of the jobs that add a sent file."""
-LONGEST_NAME = 200
+MAX_NAME_BYTES = 200
 """Bytes of a file's name."""
 MAX_FOLDERS = 20
 """Folders within each other that a sent file may stand in."""
@@ -286,8 +286,8 @@ def clean_name(name: str) -> str:
     found = " ".join(unicodedata.normalize("NFC", shown).split())
     if not found.strip(". "):
         raise InvalidInput(f"Invalid file name {name[:60]!r}. Give one such as handbook.pdf.")
-    if len(found.encode()) > LONGEST_NAME:
-        raise InvalidInput(f"The name '{found[:40]}…' is longer than {LONGEST_NAME} bytes. Give a shorter one.")
+    if len(found.encode()) > MAX_NAME_BYTES:
+        raise InvalidInput(f"The name '{found[:40]}…' is longer than {MAX_NAME_BYTES} bytes. Give a shorter one.")
     return found
 
 

@@ -24,7 +24,7 @@ from argot.types import Principal
 
 __all__ = ["CombinedImpact", "QuestionAsRead", "QuestionImpact", "TermNews"]
 
-MOST_TOLD = 2000
+MAX_TEXT_CHARS = 2000
 """Characters from which a context is guessed."""
 Questions = Annotated[list[Text], Field(max_length=1000)]
 
@@ -96,7 +96,7 @@ async def glossary_effects_together(
     """
     if (senses is None) == (proposal_ids is None):
         raise InvalidInput("Name either drafts or proposals, to see what they would change.")
-    most = together.MOST_TOGETHER
+    most = together.MAX_SENSES
     if senses is not None:
         count: int = len(senses)
         wanted = await kb.blocking(together.plan_approvals, kb.glossary, principal, senses[:most])
@@ -139,7 +139,7 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
 
     known = await kb.blocking(kb.glossary.contexts.all, principal)
     contexts = [one for one in known if principal.may_manage(one.name)]
-    joined_text = "\n".join(text.strip() for text in texts if text.strip())[:MOST_TOLD]
+    joined_text = "\n".join(text.strip() for text in texts if text.strip())[:MAX_TEXT_CHARS]
     # No choice: the corpus and the reader need not be loaded.
     if len(contexts) < 2 or not joined_text:
         return contexts[0].name if len(contexts) == 1 else ""

@@ -106,12 +106,17 @@ async def get_profile(profiles: SavedProfiles, name: str) -> Profile:
     return PROFILES[name] if name in PROFILES else await asyncio.to_thread(profiles.find, name)
 
 
-async def choose_profile(kb: KnowledgeBase, named: str | None, kept: str | None) -> Profile:
+async def choose_profile(kb: KnowledgeBase, named: str | None, thread_profile: str | None) -> Profile:
     """Return the profile named with the question, else the thread's, else the service's."""
     # The thread's may have been removed since; its questions continue without it.
-    if kept and not named and kept not in PROFILES and kept not in await kb.blocking(kb.profiles.names):
-        kept = None
-    return await get_profile(kb.profiles, named or kept or kb.settings.profile)
+    if (
+        thread_profile
+        and not named
+        and thread_profile not in PROFILES
+        and thread_profile not in await kb.blocking(kb.profiles.names)
+    ):
+        thread_profile = None
+    return await get_profile(kb.profiles, named or thread_profile or kb.settings.profile)
 
 
 def change_switches(profile: Profile, switches: Switches) -> Profile:

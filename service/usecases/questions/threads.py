@@ -190,11 +190,11 @@ async def thread_settings(
         NotFound: there is no such context or document. InvalidSettings: there is no such profile.
     """
     threads = await kb.threads()
-    manner = answer_settings(profile, context, tags, since, fields, documents=documents, effort=effort)
+    settings = answer_settings(profile, context, tags, since, fields, documents=documents, effort=effort)
     # Checks that the profile, the context and the documents exist, before they are stored.
-    await run_context(kb, principal, manner)
-    named = await find_named_documents(kb, principal, manner.documents)
-    return await threads.settle(principal.name, thread, replace(manner, documents=named))
+    await run_context(kb, principal, settings)
+    named = await find_named_documents(kb, principal, settings.documents)
+    return await threads.settle(principal.name, thread, replace(settings, documents=named))
 
 
 @usecase("asker")

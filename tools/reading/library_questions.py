@@ -27,8 +27,8 @@ def is_glossary_question(message: str) -> bool:
 
 
 def find_listing_parts(message: str) -> list[str]:
-    """Return the questions of a message of several that ask for a list of documents or terms: only a message of such a
-    question alone is answered with one.
+    """Return those of a message's several questions that ask for a list of documents or terms. Such a list is only
+    given to a question by itself.
     """
     parts = [part.strip() for part in re.findall(r"[^?!]+[?!]*", message) if re.search(r"\w", part)]
     asks = (is_library_question, is_glossary_question, find_library_topic)

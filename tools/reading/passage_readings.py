@@ -1,4 +1,4 @@
-"""The readings of passages for the several wordings of a question, and chances as log-odds."""
+"""The readings of passages for several wordings of a question, and conversion between chances and log-odds."""
 
 from __future__ import annotations
 

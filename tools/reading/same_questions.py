@@ -1,9 +1,10 @@
 """Recognition of two wordings of the same question, so strict that one question is hardly ever taken for another.
 
-An embedder alone cannot do it: "Who may open a port?" and "Who may close a port?" are nearer to each other for it than
-most rewordings are. So the words decide first: of a question only those are left out that say nothing of what is asked
-(`make_question_key`), and all others have to agree, in their order. Negations, numbers, names, prepositions, tenses and
-the kind of question are among them. Only then do the vectors have to be near, too (`MIN_LIKENESS`).
+An embedder alone cannot do it: its vectors of "Who may open a port?" and "Who may close a port?" are nearer to each
+other than those of most rewordings. So the words decide first: of a question only those are left out that say nothing
+of what is asked (`make_question_key`), and all others have to agree, in their order. Negations, numbers, names,
+prepositions, tenses and the kind of question are among them. Only then do the vectors have to be near, too
+(`MIN_LIKENESS`).
 """
 
 from __future__ import annotations

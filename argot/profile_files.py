@@ -95,7 +95,8 @@ class SavedProfiles:
             raise Conflict(f"There is a profile '{name}' already. Choose another name, or replace it with --force.")
 
     def remove(self, name: str) -> None:
-        """
+        """Remove a saved profile.
+
         Raises:
             InvalidSettings: it is built in. NotFound: none is saved under this name.
         """
@@ -134,7 +135,8 @@ def is_file(name_or_file: str) -> bool:
 
 
 def read_profile_file(path: Path) -> Profile:
-    """
+    """Return the profile in a TOML file.
+
     Raises:
         InvalidSettings: it cannot be read, or its content is invalid.
     """

@@ -192,7 +192,8 @@ class Gate:
             self._take_next()
 
     def require_open(self) -> None:
-        """
+        """Check that new work may be started.
+
         Raises:
             ServiceStopping: no new work is started.
         """

@@ -40,7 +40,8 @@ class Answers(Protocol):
         """Use the models of these settings from now on. When this returns, every new job does so."""
 
     def require_ready(self) -> None:
-        """
+        """Check that jobs can be run now.
+
         Raises:
             RetryLater: no job can be run now.
         """

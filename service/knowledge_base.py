@@ -361,7 +361,8 @@ class KnowledgeBase:
         await self.answers.warm()
 
     async def require_answering(self) -> None:
-        """
+        """Check that a question could be answered now.
+
         Raises:
             ArgotError: a store cannot be opened or does not answer.
         """

@@ -82,7 +82,8 @@ class JobRecord:
         return replace(self, outcome=None)
 
     def require_put_back(self) -> None:
-        """
+        """Check that the job can be put back into the queue.
+
         Raises:
             Conflict: it has not failed, and so cannot be put back.
         """

@@ -117,7 +117,8 @@ class QueueStore:
         return number
 
     def require_free(self, request: JobRequest) -> None:
-        """
+        """Check that no job with the same key waits or runs.
+
         Raises:
             Conflict: one with its key waits or runs.
         """
@@ -177,7 +178,8 @@ class QueueStore:
     # -- stopping and putting back ------------------------------------------------------------------------------------
 
     def cancel(self, number: int) -> None:
-        """
+        """Cancel a job.
+
         Raises:
             NotFound
             Conflict: it has ended.
@@ -196,7 +198,8 @@ class QueueStore:
         raise self.job(number).make_ended_conflict()
 
     def retry(self, number: int) -> None:
-        """
+        """Put a failed job back into the queue.
+
         Raises:
             NotFound
             Conflict: it has not failed, or another one with its key is under way.

@@ -101,7 +101,8 @@ class PostgresqlStores:
             undone.pop_all()
 
     def open(self, name: str, migrations: Sequence[StoreMigration]) -> PostgresqlDatabase:
-        """
+        """Open a store, and apply its migrations first.
+
         Raises:
             DamagedStore: a newer Argot wrote it.
             StoreUnavailable

@@ -63,7 +63,8 @@ class LoaderConnector:
 
 
 def find_loader_class(name: str) -> type[BaseLoader]:
-    """
+    """Return the loader class of LangChain with this dotted name.
+
     Raises:
         SourceDown: it is not installed, or no loader.
     """

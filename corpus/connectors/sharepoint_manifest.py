@@ -37,7 +37,8 @@ class LibraryFile:
 
 
 def read_package_files(manifest: IO[bytes], users: Mapping[str, str]) -> list[LibraryFile]:
-    """
+    """Return the files that a manifest lists.
+
     Args:
         users: names of people by their numbers.
 

@@ -112,7 +112,8 @@ class SourceStore:
     # -- sources ----------------------------------------------------------------------------------------------------
 
     def add(self, new: SourceRecord) -> SourceRecord:
-        """
+        """Store a new source.
+
         Raises:
             Conflict: there is one of this name.
         """

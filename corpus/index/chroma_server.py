@@ -41,7 +41,8 @@ class ServerAddress:
 
     @classmethod
     def of(cls, given: str) -> ServerAddress:
-        """
+        """Return the address that the setting gives.
+
         Raises:
             InvalidSettings: it is no address. The message does not repeat it, because it may contain a password.
         """
@@ -88,7 +89,8 @@ class ChromaServer:
         return self._api(LONG_WAIT_SECONDS)
 
     def version(self, *, quick: bool = False) -> str:
-        """
+        """Return the version of the server.
+
         Raises:
             VectorsUnavailable: it cannot be reached, or is incompatible.
         """

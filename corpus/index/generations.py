@@ -33,7 +33,8 @@ _CODE = re.compile(r"\(code: (\d+)\)")  # Chroma's wording of SQLite's error
 
 
 def require_in_folder(root: Path, generation: str) -> None:
-    """
+    """Check that the files of a generation are in this folder.
+
     Raises:
         DamagedStore: the generation is on a server; or its folder or its database file is missing or truncated.
     """

@@ -75,7 +75,8 @@ class UnpackedArchive:
             self._child.stop()
 
     def list_entries(self) -> ArchiveList:
-        """
+        """Return the list of the archive's entries.
+
         Raises:
             NotAFile: the archive's own bytes are unavailable.
         """

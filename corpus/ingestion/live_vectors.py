@@ -57,7 +57,8 @@ class LiveVectors:
         """None while none is usable."""
 
     def get_usable(self) -> VectorIndex:
-        """
+        """Return the index of the live generation, opened if necessary.
+
         Raises:
             DamagedStore: opened for repair, and not yet repaired.
             VectorsUnavailable: the server is unavailable, or has lost them.
@@ -85,7 +86,8 @@ class LiveVectors:
         return gone and time.monotonic() >= self._again_at
 
     def open(self, *, mending: bool) -> None:
-        """
+        """Open the live generation.
+
         Raises:
             DamagedStore: not with `mending`. An unavailable server is no error until it is needed.
         """

@@ -89,7 +89,8 @@ class DocumentReader:
         self._loop.close()
 
     def read(self, candidate: Candidate) -> ReadRevision:
-        """
+        """Read a document in the child process, and cut it into passages.
+
         Raises:
             UnreadableDocument: also for a bug in Argot, which must not stop the other files: the log has the details.
         """

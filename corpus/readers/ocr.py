@@ -101,7 +101,8 @@ def _suggest_languages(languages: Sequence[str]) -> str:
 
 
 def require_ocr(languages: str, name: str, reason: str) -> None:
-    """
+    """Check that OCR is switched on and tesseract is installed.
+
     Raises:
         UnreadableDocument: scans cannot be read here; `reason` names the problem of the file without OCR.
     """

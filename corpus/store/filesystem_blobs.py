@@ -17,7 +17,8 @@ WHOLE_AT_ONCE = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"})
 
 
 def open_blobs(url: str) -> Blobs:
-    """
+    """Return the store of original files at this address.
+
     Args:
         url: the setting 'blob_url': `file:///FOLDER`, or a URL for fsspec, such as `s3://BUCKET/PREFIX`.
 

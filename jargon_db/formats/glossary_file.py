@@ -211,8 +211,10 @@ class GlossaryFileBuilder:
         self.contexts[key] = replace(known, **values)
 
     def finish(self) -> GlossaryFile:
-        """Raises:
-        InvalidGlossary: there were problems, and the file is not read in part.
+        """Return the glossary that was gathered.
+
+        Raises:
+            InvalidGlossary: there were problems, and the file is not read in part.
         """
         if self.problems and not self._partial:
             raise InvalidGlossary(self.name, self.problems)
@@ -234,8 +236,10 @@ def refuse(name: str, message: str, where: str = "") -> InvalidGlossary:
 
 
 def refuse_many(found: Sized, name: str, most: int) -> None:
-    """Raises:
-    InvalidGlossary: a file may not contain this many senses or contexts.
+    """Refuse a file that has more senses or contexts than `most`.
+
+    Raises:
+        InvalidGlossary: a file may not contain this many senses or contexts.
     """
     if len(found) > most:
         raise refuse(name, f"it holds more than {most:,} entries; split it, or raise the setting max_glossary_senses")

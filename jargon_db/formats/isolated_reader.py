@@ -24,8 +24,10 @@ _REMEDY = "Save it as CSV or JSON, which take far less, split it, or"
 
 
 def read_glossary_in_child(data: bytes, name: str, format: str, options: ReadOptions) -> GlossaryFile:
-    """Raises:
-    InvalidGlossary: as the readers do; and when the file exceeds its limit of time or memory.
+    """Read a glossary file in a child process with limits.
+
+    Raises:
+        InvalidGlossary: as the readers do; and when the file exceeds its limit of time or memory.
     """
     job = {"name": name, "format": format, "options": asdict(options)}
     found = _ChildOutput()

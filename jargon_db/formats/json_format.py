@@ -56,8 +56,10 @@ _MAX_KEYS = 200
 
 
 def read_json(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
-    """Raises:
-    InvalidGlossary: names every bad sense with its field, or the line at which the file is no JSON.
+    """Return the senses and contexts of a JSON file.
+
+    Raises:
+        InvalidGlossary: names every bad sense with its field, or the line at which the file is no JSON.
     """
     found = parse_glossary_json(data, name)
     if rows := _list_foreign_rows(found):

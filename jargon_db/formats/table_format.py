@@ -159,8 +159,10 @@ def _find_fault(one: _KnownTable) -> tuple[str, str]:
 
 
 def _refuse_unknown_columns(known: Sequence[_KnownTable], name: str, options: ReadOptions) -> None:
-    """Raises:
-    InvalidGlossary: a person says what columns hold that no table has.
+    """Refuse names of columns, given by a person, that no table has.
+
+    Raises:
+        InvalidGlossary: a person says what columns hold that no table has.
     """
     if options.remembered or not (unknown := list_unknown_columns([one.found for one in known], options.columns)):
         return

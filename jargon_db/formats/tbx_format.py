@@ -92,8 +92,10 @@ class _RefusedFile(Exception):
 
 
 def read_tbx(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
-    """Raises:
-    InvalidGlossary: names every wrong entry, or the line at which the file cannot be read.
+    """Return the senses and contexts of a TBX file.
+
+    Raises:
+        InvalidGlossary: names every wrong entry, or the line at which the file cannot be read.
     """
     reader = _Reader(name, options)
     parser = expat.ParserCreate()

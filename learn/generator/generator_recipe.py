@@ -94,7 +94,8 @@ class GeneratorRecipe(TuningRecipe):
 
 
 def build_generator_recipe(given: Mapping[str, Any]) -> GeneratorRecipe:
-    """
+    """Build a recipe from the values given, and defaults.
+
     Raises:
         InvalidInput: a name is unknown, a value is of the wrong type or out of bounds, or two do not go together.
     """
@@ -108,7 +109,8 @@ def build_generator_recipe(given: Mapping[str, Any]) -> GeneratorRecipe:
 
 
 def refuse_large(weights: int, recipe: GeneratorRecipe) -> None:
-    """
+    """Refuse to train all weights of a large model.
+
     Raises:
         InvalidInput: the model is too large for training all its weights.
     """

@@ -37,7 +37,8 @@ def list_headings(text: str, title: str, *, first: bool) -> list[str]:
 def make_passage_questions(
     text: str, title: str, kinds: Iterable[str], *, first: bool = False, repeated: frozenset[str] = frozenset()
 ) -> Iterator[MadeQuestion]:
-    """
+    """Yield the questions that rules make from a passage.
+
     Args:
         text: the passage's Markdown.
         title: the document's.

@@ -181,7 +181,8 @@ def require_open_to_all(kb: KnowledgeBase, request: RunRequest, *, for_everybody
 
 
 def require_better(run: RunFolder) -> Gain:
-    """
+    """Return by how much a training's model measures better.
+
     Raises:
         Conflict: it is not done, or does not measure better; the message states by how much, with the interval.
     """
@@ -203,7 +204,8 @@ def require_better(run: RunFolder) -> Gain:
 
 
 def require_sound(kb: KnowledgeBase, run: RunFolder) -> None:
-    """
+    """Check that a training still fits the knowledge base.
+
     Raises:
         Conflict: pairs, documents or base are not those it was trained with.
         InvalidInput: its model contains files that may run code, or is invalid.
@@ -216,7 +218,8 @@ def require_sound(kb: KnowledgeBase, run: RunFolder) -> None:
 
 
 def require_safe_model(folder: Path) -> None:
-    """
+    """Check that a folder has only a model's weights and vocabulary.
+
     Raises:
         InvalidInput: it is no model, or contains files of other kinds than weights and vocabulary.
     """

@@ -42,7 +42,8 @@ class VectorClient:
         documents: Collection[str] | None,
         /,
     ) -> list[list[tuple[str, float]]]:
-        """
+        """Search by the service, over the socket.
+
         Raises:
             DamagedStore, StoreUnavailable: as the index raises them.
             EOFError, ConnectionError: the service is gone.

@@ -113,7 +113,8 @@ class WorkerPool:
     # -- jobs ---------------------------------------------------------------------------------------------------------
 
     async def events(self, job: AnswerJob) -> AsyncGenerator[AskEvent]:
-        """
+        """Run the job in a worker, and in another if that one ends.
+
         Raises:
             AnswerLost: two workers ended while working on it.
             RetryLater: there is none.

@@ -59,7 +59,8 @@ class MoveOutcome:
 def move_base(
     source: tuple[Path, Settings], target: tuple[Path, Settings], *, with_vectors: bool = True, progress: Progress
 ) -> MoveOutcome:
-    """
+    """Copy a knowledge base to another place, and check the copy.
+
     Args:
         source, target: a folder, and the settings that say what keeps the stores (`store`) and vectors (`chroma_url`).
 

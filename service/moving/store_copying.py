@@ -84,7 +84,8 @@ class Copying:
             self.told(here.name, len(batch))
 
     def compare_store(self, store: MovedStore) -> list[ComparedTable]:
-        """
+        """Compare the tables of a store on both sides.
+
         Raises:
             DamagedStore: a table is not the same on both sides.
         """

@@ -17,7 +17,8 @@ WHAT = "vectors"
 
 
 def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, on_progress: ProgressListener) -> None:
-    """
+    """Make the target's vectors those that its rows name: copy the missing ones, delete the others.
+
     Args:
         connection: reads the rows of the other side, which name its vectors.
 

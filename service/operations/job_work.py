@@ -46,7 +46,8 @@ def work_until_stopped(
 
 
 def parse_kinds(text: str, settings: Settings) -> list[str]:
-    """
+    """Return the kinds of jobs in a list with commas; if it is empty, those that the settings allow.
+
     Raises:
         InvalidInput: there is no such kind.
     """

@@ -116,7 +116,8 @@ class SharedAttempts:
         self._database = database
 
     def begin(self, name: str, address: str) -> float:
-        """
+        """Count an attempt, and return the seconds to wait before it; 0: none.
+
         Raises:
             StoreUnavailable: nobody can sign in meanwhile.
         """

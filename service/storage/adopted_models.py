@@ -99,7 +99,8 @@ class AdoptedModels:
 
 
 def read_adopted(home: Path) -> AdoptedModels:
-    """
+    """Return the models that the knowledge base has adopted.
+
     Raises:
         DamagedStore: it cannot be read.
     """
@@ -189,7 +190,8 @@ def apply_adopted(home: Path, settings: Settings) -> Settings:
 
 
 def require_adoptable(settings: Settings) -> None:
-    """
+    """Check that models can be adopted with these settings.
+
     Raises:
         Conflict: the knowledge base is on PostgreSQL, where each process would need a model that is in the folder of
             one.

@@ -40,7 +40,8 @@ class Run:
     invalid: int = 0
 
     def refuse_if_failed(self) -> None:
-        """
+        """Refuse a call if the run has given the model up.
+
         Raises:
             ModelUnavailable: an earlier call failed.
         """

@@ -157,7 +157,8 @@ class Endpoint:
             await connection.aclose()
 
     def refuse_if_down(self) -> None:
-        """
+        """Refuse a call if a connection just timed out.
+
         Raises:
             WrongAnswer: no connection could be made a moment ago.
         """

@@ -184,7 +184,8 @@ class ServerSentEvents:
 
 
 async def _check(response: httpx.Response, media_type: str) -> None:
-    """
+    """Check the head of a response.
+
     Raises:
         StatusError: the status is not 200.
         WrongAnswer: the compression cannot be bounded, or the content is not of the wanted type.

@@ -129,7 +129,8 @@ class _ReplyFilter:
         return self._marks.feed(text)
 
     def refuse_if_useless(self) -> None:
-        """
+        """Refuse a reply that is no answer.
+
         Raises:
             ModelUnavailable: the reply repeated itself, or was nothing but its own prompt, or had no word in it.
         """

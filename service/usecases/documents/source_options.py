@@ -60,7 +60,8 @@ def name_of(kind: SourceKind, address: str) -> str:
 
 
 def parse_seconds(every: str) -> int:
-    """
+    """Return the seconds of an interval such as "6h"; 0 if it is empty.
+
     Raises:
         InvalidInput
     """
@@ -80,7 +81,8 @@ def check_options(
     options: Mapping[str, str],
     variables: Mapping[str, str],
 ) -> dict[str, Any]:
-    """
+    """Return the checked options of a source, as they are stored.
+
     Raises:
         InvalidInput: an option is unknown or useless, or contains a secret.
     """
@@ -127,7 +129,8 @@ def _check_value(kind: SourceKind, name: str, value: str) -> None:
 
 
 def require_admin(principal: Principal, record: SourceRecord) -> None:
-    """
+    """Check that the principal may set up such a source.
+
     Raises:
         NotAllowed: it reaches this machine's own data, or its network.
     """
@@ -143,7 +146,8 @@ def require_admin(principal: Principal, record: SourceRecord) -> None:
 
 
 def check_address(home: Path, record: SourceRecord) -> None:
-    """
+    """Check the address of a source.
+
     Raises:
         InvalidInput: it is invalid, or does not exist.
     """

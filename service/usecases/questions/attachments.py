@@ -186,7 +186,8 @@ def _clean_file_name(name: str) -> str:
 
 
 def decode_content(content: str, name: str) -> bytes:
-    """
+    """Return the bytes of a file sent as base64.
+
     Raises:
         InvalidInput: this is no base64.
     """

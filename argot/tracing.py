@@ -85,7 +85,7 @@ def current_trace() -> Trace | None:
 
 
 @contextmanager
-def traced(kind: StepKind, name: str) -> Iterator[TracedStep]:
+def trace_step(kind: StepKind, name: str) -> Iterator[TracedStep]:
     """Trace one step. An error in it marks the step as failed, and is raised again."""
     step = TracedStep(kind, name, time.time_ns())
     trace = _trace.get()

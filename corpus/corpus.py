@@ -403,12 +403,12 @@ class Corpus:
             beside: Embedder = BackgroundEmbedder(embedder, settings) if background else embedder
 
             @contextlib.contextmanager
-            def switched() -> Iterator[None]:
+            def switch_embedder() -> Iterator[None]:
                 with switching():
                     yield
                     self.embedder, self.settings, self._for_passages = embedder, settings, beside
 
-            self._rebuild(beside, progress, switched)
+            self._rebuild(beside, progress, switch_embedder)
             if isinstance(former, BackgroundEmbedder):
                 former.close()
 

@@ -64,7 +64,7 @@ class RetrievalReport:
         first = next(iter(self.ways), "")
         pairs = [(first, "against"), ("floor", "glossary")]
         return {
-            f"{self.against if after == 'against' else after} against {before}": self.ways[before].compared(
+            f"{self.against if after == 'against' else after} against {before}": self.ways[before].compare(
                 self.ways[after]
             )
             for before, after in pairs

@@ -15,7 +15,7 @@ from langgraph.types import Overwrite
 from argot.graph.run_context import ContextSource, RunContext
 from argot.graph.state import State, SubjectRecord, TurnPart
 from argot.results import ModelCall
-from argot.tracing import ASKS_BACK, TracedStep, traced
+from argot.tracing import ASKS_BACK, TracedStep, trace_step
 
 GATHER_SECONDS = 0.025
 """Pieces of an answer within this interval are sent as one: forty times a second reads as one stream."""
@@ -88,7 +88,7 @@ def wrap_node(
             send(StageReport(kind="stage", name=name, text=""))
         started = time.perf_counter()
         try:
-            with traced("stage", name) as followed:
+            with trace_step("stage", name) as followed:
                 step = await _follow_step(node(state, run), followed)
         except GraphBubbleUp:  # an interrupt: the node asks the asker and will run again
             send(StageReport(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))

@@ -261,19 +261,19 @@ def _quote(name: str) -> str:
 def _encode_folder_name(name: str) -> str:
     """Return the name of a folder as IMAP writes it (RFC 3501, 5.1.3)."""
 
-    def encoded(found: re.Match[str]) -> str:
+    def encode_run(found: re.Match[str]) -> str:
         if found[0] == "&":
             return "&-"
         packed = base64.b64encode(found[0].encode("utf-16-be")).decode().rstrip("=")
         return f"&{packed.replace('/', ',')}-"
 
-    return re.sub(r"&|[^\x20-\x7e]+", encoded, name)
+    return re.sub(r"&|[^\x20-\x7e]+", encode_run, name)
 
 
 def decode_folder_name(raw: bytes) -> str:
     """Return a folder's name as people write it; a name without IMAP's encoding is unchanged."""
 
-    def decoded(found: re.Match[str]) -> str:
+    def decode_run(found: re.Match[str]) -> str:
         if not found[1]:
             return "&"
         packed = found[1].replace(",", "/")
@@ -282,4 +282,4 @@ def decode_folder_name(raw: bytes) -> str:
         except ValueError:
             return found[0]
 
-    return re.sub("&([^-]*)-", decoded, raw.decode("utf-8", "replace"))
+    return re.sub("&([^-]*)-", decode_run, raw.decode("utf-8", "replace"))

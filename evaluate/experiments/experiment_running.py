@@ -202,7 +202,7 @@ class _Running:
             trials=self.options.trials,
             models=self._name_models(),
             notes=list(self.data.notes),
-            asked=self.data.asked,
+            asked=self.data.question_hashes,
             texts={key: text for part in self.data.parts for key, text in part.list_texts().items()},
             clusters={id_: n for part in self.data.parts for id_, n in part.cluster_questions().items()},
         )
@@ -238,7 +238,7 @@ class _Running:
             each |= values
             failed += work.failed
             why = work.reason or why
-            unjudged += work.unjudged
+            unjudged += work.unjudged_verdicts
         result = RowResult(
             label=row.label,
             state="measured",

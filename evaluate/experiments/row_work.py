@@ -67,6 +67,6 @@ class RowWork:
         return self.part.make_key(id_)
 
     @property
-    def unjudged(self) -> int:
+    def unjudged_verdicts(self) -> int:
         """Return the number of verdicts that were malformed or missing."""
         return sum(judge.faults.total() for judge in self.judges.values())

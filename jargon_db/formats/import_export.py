@@ -135,13 +135,15 @@ class GlossaryFiles:
         found, everyday = prepare_import(self._connections, by, name, found, choices.everyday, partial=options.partial)
         total = len(found.senses)
 
-        def stored(done: int) -> None:
+        def report_stored(done: int) -> None:
             if on_progress is not None:
                 on_progress(done, total)
 
         # Before the first batch, so that the callback learns that reading is done, and may end the import here.
-        stored(0)
-        done = self.import_senses(found.senses, name, contexts=found.contexts, by=by, why=why, on_progress=stored)
+        report_stored(0)
+        done = self.import_senses(
+            found.senses, name, contexts=found.contexts, by=by, why=why, on_progress=report_stored
+        )
         if options.columns:
             keep_columns(self._connections, name, options.columns)
         rest = write_rejected(found.rejected, found.columns, options.context) if found.rejected else ""

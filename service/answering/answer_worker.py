@@ -115,12 +115,12 @@ class AnswerWorker:
         task = asyncio.create_task(self._do(job_message))
         self._under_way[job_message.number] = _RunningQuestion(task)
 
-        def ended(_: asyncio.Task[None]) -> None:
+        def report_unstarted(_: asyncio.Task[None]) -> None:
             # Cancelled before its first step it never ran, and `_do` does not report it.
             if self._under_way.pop(job_message.number, None):
                 self._link.put(JobEnded(job_message.number))
 
-        task.add_done_callback(ended)
+        task.add_done_callback(report_unstarted)
 
     async def _do(self, job_message: StartAnswer) -> None:
         surface.set(job_message.surface)

@@ -339,15 +339,15 @@ def find_choice(choices: Sequence[T], value: object, what: str) -> T:
     raise InvalidInput(f"{what} ({value!r:.80}): it should be {', '.join(others)} or {last}.")
 
 
-def flatten_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+def flatten_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters one by one, including grouped ones."""
-    flatten_parameters: dict[str, Any] = {}
-    for name, value in given.items():
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
         if isinstance(value, ParameterGroup):
-            flatten_parameters |= {part.name: getattr(value, part.name) for part in fields(value)}
+            flat |= {part.name: getattr(value, part.name) for part in fields(value)}
         else:
-            flatten_parameters[name] = value
-    return flatten_parameters
+            flat[name] = value
+    return flat
 
 
 def _make_parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:

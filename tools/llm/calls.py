@@ -199,7 +199,7 @@ class Call:
         # No reader saw an invalid reply.
         if completion and completion.received and not fault.invalid:
             return False
-        if completion and self.run.server.quirks.learn(self.prompt.name, fault, completion.sent):
+        if completion and self.run.server.quirks.learn(self.prompt.name, fault, completion.sent_fields):
             return True
         if completion and "tools" in completion.body and fault.concerns_tools:
             self._no_tools = fault

@@ -64,7 +64,7 @@ class ModelCompletion:
     _goes_on: bool = False
 
     @property
-    def sent(self) -> set[str]:
+    def sent_fields(self) -> set[str]:
         """The names of the fields that were sent with the messages."""
         return {*self.body, *self._build_stream_options()}
 

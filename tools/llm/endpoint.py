@@ -23,7 +23,7 @@ from argot.tools.llm.faults import (
     WrongAnswer,
     build_fault,
     describe_unreachable,
-    named,
+    shorten_names,
 )
 
 if TYPE_CHECKING:
@@ -207,9 +207,9 @@ class Endpoint:
         data = listed.get("data") if isinstance(listed, dict) else None
         if not isinstance(data, list):
             raise WrongAnswer("lists no models at /v1/models: see ARGOT_MODEL_URL")
-        named = [one for one in data if isinstance(one, dict) and isinstance(one.get("id"), str)]
+        entries = [one for one in data if isinstance(one, dict) and isinstance(one.get("id"), str)]
         # Names are written to messages and logs, so none may contain line breaks or terminal escapes.
-        return [one for one in named if 0 < len(one["id"]) <= MAX_NAME_CHARS and one["id"].isprintable()]
+        return [one for one in entries if 0 < len(one["id"]) <= MAX_NAME_CHARS and one["id"].isprintable()]
 
 
 def _read_served_model(models: list[dict[str, Any]], settings: Settings) -> ServedModel:
@@ -229,5 +229,5 @@ def _get_only_model(models: list[dict[str, Any]]) -> str:
     if len(names) == 1:
         return names[0]
     raise WrongAnswer(
-        f"serves {len(names)} models ({named(names)}): name one as ARGOT_MODEL" if names else "serves no model"
+        f"serves {len(names)} models ({shorten_names(names)}): name one as ARGOT_MODEL" if names else "serves no model"
     )

@@ -205,10 +205,10 @@ def describe_unreachable(address: ModelAddress) -> str:
 
 
 def describe_unserved(model: str, served: Sequence[str]) -> str:
-    return f"does not serve the model {model}, but {named(served)}: set ARGOT_MODEL"
+    return f"does not serve the model {model}, but {shorten_names(served)}: set ARGOT_MODEL"
 
 
-def named(models: Sequence[str]) -> str:
+def shorten_names(models: Sequence[str]) -> str:
     """Return some of the models in one line, each short enough that the sentence around it stays readable."""
     shown = [" ".join(name.split()) for name in models[:MAX_NAMED_MODELS]]
     more = [f"{len(models) - MAX_NAMED_MODELS} more"] if len(models) > MAX_NAMED_MODELS else []

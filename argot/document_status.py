@@ -21,6 +21,27 @@ _STATUS = re.compile(rf"{_DRAFT_PREFIX}(?:{_NOT_IN_FORCE}|{_IN_FORCE}|{_OPEN})\b
 _NOT_IN_FORCE_STATUS = re.compile(rf"{_DRAFT_PREFIX}(?:{_NOT_IN_FORCE})\b.*", re.IGNORECASE | re.DOTALL)
 _NOTABLE_STATUS = re.compile(rf"{_DRAFT_PREFIX}(?:{_NOT_IN_FORCE}|{_OPEN})\b.*", re.IGNORECASE | re.DOTALL)
 _ATTRIBUTION = re.compile(r"\b(?:by|since|on|from|until|as of)\b.*", re.IGNORECASE)
+_ENDED = (
+    "superseded|replaced|obsoleted?|deprecated|outdated|withdrawn|revoked|rescinded|archived|expired|cancell?ed|retired"
+)
+_ENDED_STATUS = re.compile(rf"(?:{_ENDED})\b.*", re.IGNORECASE | re.DOTALL)
+_ENDED_TITLE = re.compile(
+    # "Wind limits (ARCHIVE, DO NOT USE)", "[superseded] Rules"
+    rf"[(\[]\s*(?P<bracketed>(?i:archive|do not use|old version|no longer (?:valid|used|in force)|{_ENDED}))\b"
+    r"[^)\]]{0,80}[)\]]"
+    # "rules_OLD_yellow.md", "rules-old.md"; an "Archive policy" and the "Old Town" are in force.
+    r"|(?<![A-Za-z\d])(?P<capitals>ARCHIVED?|DO NOT USE|WITHDRAWN|SUPERSEDED|OBSOLETE|OUTDATED|EXPIRED|OLD)"
+    r"(?![A-Za-z\d])|(?<=[_-])(?P<last>old|archived|obsolete|superseded|withdrawn)(?=\.\w+$)"
+)  # fmt: skip
+_TITLED = {"archive": "archived", "do not use": "withdrawn", "old": "outdated", "old version": "outdated"}
+"""Statuses for the words of a title; "no longer ..." is outdated, the others stand for themselves."""
+_WITHDRAWAL = re.compile(
+    # "Note added later: withdrawn 3 March 2025, see ...", "This sheet was withdrawn on ..."
+    r"^[\s*_>|#-]*(?:note[\w ]{0,20}:[\s*_]*|this (?:\w+ ){1,3}?(?:is|was|has been) (?:now )?)"
+    rf"(?P<status>no longer (?:valid|used|in force|in use)|{_ENDED})\b"
+    r"(?=[.,;:*_]|\s*$| \d| (?:on|since|as of|from)\b)",
+    re.MULTILINE | re.IGNORECASE,
+)
 _MAX_STATUS_WORDS = 4
 """Maximum words of a status: more make a sentence. The words for who approved it and since when are not counted."""
 
@@ -40,3 +61,29 @@ def is_in_force(document: Document) -> bool:
 def is_notable(status: str) -> bool:
     """Return whether people should be informed: they expect cited documents to be in force."""
     return _NOTABLE_STATUS.fullmatch(status) is not None
+
+
+def is_ended(document: Document) -> bool:
+    """Return whether the document was once in force, according to its own status: a draft never was."""
+    return any(_ENDED_STATUS.fullmatch(value.strip()) for value in document.values("status"))
+
+
+def find_titled_status(title: str) -> str:
+    """Return the status in a title or file name of a document that is no longer in force, in brackets or in capitals
+    beside small letters; empty if there is none.
+    """
+    found = _ENDED_TITLE.search(title)
+    if not found or (found["capitals"] and not any(map(str.islower, title.rpartition(".")[0] or title))):
+        return ""
+    return _name_ended(found["bracketed"] or found["capitals"] or found["last"])
+
+
+def find_withdrawal(page: str) -> str:
+    """Return the status that a note on a document's first page gives it: "withdrawn"; empty if none does."""
+    found = _WITHDRAWAL.search(page)
+    return _name_ended(found["status"]) if found else ""
+
+
+def _name_ended(said: str) -> str:
+    word = said.lower()
+    return "outdated" if word.startswith("no longer") else _TITLED.get(word, word)

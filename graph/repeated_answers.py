@@ -13,6 +13,8 @@ from argot.tools.reading.answer_types import find_answer_type, has_shape
 from argot.tools.text.words import content_stems, locate_stems
 from argot.types import Hit
 
+_MIN_FORM = 4  # letters of the shorter of two forms of a word
+
 
 def find_repeated_question(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], state: State) -> str:
     """Return the follow-up if the quotation only repeats the last answer, without the words that are new in the
@@ -37,7 +39,15 @@ def find_repeated_question(sentences: Sequence[SentenceRecord], hits: Sequence[H
     asked = content_stems(before["stand_alone_question"], language)
     new = [one for one, _, _ in locate_stems(question, language) if one not in asked]
     known = content_stems(" ".join([*said, *_list_headings(sentences, hits)]), language)
-    return question if 2 * sum(one not in known for one in new) > len(new) else ""
+    return question if 2 * sum(not _is_known(one, known) for one in new) > len(new) else ""
+
+
+def _is_known(stem: str, known: Iterable[str]) -> bool:
+    """Return whether a word, or a longer or shorter form of it, is among others: "drive" and "driver"."""
+    return any(
+        one == stem or (min(len(one), len(stem)) >= _MIN_FORM and (one.startswith(stem) or stem.startswith(one)))
+        for one in known
+    )
 
 
 def _asks_for_other_value(question: str, before: str, said: Iterable[str]) -> bool:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from argot.corpus.readers.dates import find_date
+from argot.corpus.readers.metadata_lines import split_metadata_line
 from argot.corpus.readers.reader_protocol import CutDocument
-from argot.document_status import is_status
+from argot.document_status import find_titled_status, find_withdrawal, is_status
 from argot.types import DocumentField
 
 MAX_VALUE_CHARS = 120
@@ -23,6 +24,12 @@ _SUPERSEDED = re.compile(
     r"(?:superseded|replaced|obsoleted) by[\s:*_]+([^|\n]{2,120}?)[ \t*_|.]*$",
     re.MULTILINE | re.IGNORECASE,
 )
+_CHANGED = re.compile(
+    r"(?:(?:in force|valid|effective)(?: from| since)?|last [a-z]+|updated|revised|v(?:ersion|\.)? ?[\d.]*,?) +(?=\S)",
+    re.IGNORECASE,
+)
+"""What stands before the date of a part of a metadata line: "in force from", "last changed", "v4,"."""
+_MAX_DATE_WORDS = 3
 _RUNNING_TEXT = re.compile(r"^(?![ \t]*[#|>])(?:[^\s:]+[ \t]+){7,}[^\n]*[.!?][ \t*_]*$", re.MULTILINE)
 """The first sentence of a text, which ends its metadata lines. A line that begins with a label and a colon is such a
 line."""
@@ -35,8 +42,12 @@ _DATES = frozenset(
 )  # fmt: skip
 
 
-def read_first_page_fields(read: CutDocument, named: Sequence[str]) -> list[DocumentField]:
-    """Read status, owner and successor, and the fields of these names. Each name once: the first counts."""
+def read_first_page_fields(read: CutDocument, named: Sequence[str], file_name: str = "") -> list[DocumentField]:
+    """Read status, owner and successor, and the fields of these names. Each name once: the first counts.
+
+    Args:
+        file_name: says the status where the text does not: "rules_OLD.docx".
+    """
     page = _cut_first_page(read)
     found: dict[str, str] = {}
     text = _RUNNING_TEXT.search(page)
@@ -52,6 +63,8 @@ def read_first_page_fields(read: CutDocument, named: Sequence[str]) -> list[Docu
             found.setdefault("owner", value)
     if successor := _SUPERSEDED.search(page):
         found.setdefault("superseded_by", " ".join(successor[1].split()))
+    if status := find_withdrawal(page) or find_titled_status(read.title) or find_titled_status(file_name):
+        found.setdefault("status", status)
     for name, value in _read_further(read, named):
         found.setdefault(name, value)
     return [DocumentField(name, value) for name, value in found.items()]
@@ -97,18 +110,35 @@ def _read_name(label: str) -> str:
 
 def read_first_page_date(read: CutDocument) -> str | None:
     """Read the date of the last revision from the first page, as an ISO date."""
-    for _, name, value in _read_lines(_cut_first_page(read)):
+    page = _cut_first_page(read)
+    for _, name, value in _read_lines(page):
         if name in _DATES and (dated := find_date(value)):
             return dated
-    return None
+    return next(filter(None, map(_read_bare_date, _list_metadata_parts(page))), None)
+
+
+def _read_bare_date(part: str) -> str | None:
+    """Read the date of a part that is a date, or says since when: "3 Oct 2024", "In force from 1 December 2024"."""
+    stated = _CHANGED.match(part)
+    said = part[stated.end() :] if stated else part
+    return find_date(said) if stated or len(said.split()) <= _MAX_DATE_WORDS else None
+
+
+def _list_metadata_parts(page: str) -> list[str]:
+    """List the parts of the metadata lines above the running text."""
+    text = _RUNNING_TEXT.search(page)
+    lines = page[: text.start() if text else None].splitlines()
+    return [part for line in lines if len(parts := split_metadata_line(line)) > 1 for part in parts]
 
 
 def _read_lines(page: str) -> Iterator[tuple[int, str, str]]:
-    """Yield each line with a label: its offset, the name and the value."""
-    for line in _LINE.finditer(page):
-        # The pattern includes the preceding empty lines.
-        start = line.start() + len(line[0]) - len(line[0].lstrip())
-        yield start, " ".join(line[1].split()).lower(), " ".join(line[2].split())
+    """Yield each line with a label, and each labelled part of a metadata line: its offset, the name and the value."""
+    start = 0
+    for line in page.splitlines(keepends=True):
+        for part in split_metadata_line(line.rstrip("\n")):
+            if found := _LINE.fullmatch(part):
+                yield start, " ".join(found[1].split()).lower(), " ".join(found[2].split())
+        start += len(line)
 
 
 def _cut_first_page(read: CutDocument) -> str:

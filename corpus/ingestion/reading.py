@@ -192,7 +192,11 @@ def _merge_fields(
     precedence.
     """
     found = [*build_fields([("author", candidate.metadata.author)])]
-    for fields in (read.fields, read_first_page_fields(read, named), list_language_fields(language)):
+    for fields in (
+        read.fields,
+        read_first_page_fields(read, named, candidate.source.name),
+        list_language_fields(language),
+    ):
         known = {one.name for one in found}
         found += [one for one in fields if one.name not in known]
     return tuple(filter_usable(found))

@@ -22,6 +22,7 @@ from hashlib import blake2b
 from typing import Any
 
 from argot.corpus.keyword.word_tokens import tokenize_words
+from argot.days import find_days, name_month
 from argot.language import EAST_ASIAN
 from argot.languages.detection import identify_question_language
 from argot.languages.language_data import ENGLISH, LISTED_LANGUAGES, load_language
@@ -127,10 +128,20 @@ def parse_question(query: str, languages: Collection[str] = ()) -> list[SearchPh
     phrases = [SearchPhrase(hash_identifier(name), is_identifier=True) for name in exact]
     # `NX-4410B` may also be written `NX 4410B`, so its parts as a phrase match too.
     phrases += [SearchPhrase(" ".join(parts)) for parts in map(_find_words, exact) if len(parts) > 1]
+    phrases += _list_day_phrases(text)
     phrases += [SearchPhrase(word) for word in content]
     phrases += [stems for phrase in phrases for stems in _list_stemmed(phrase, languages)]
     # Identifiers come first, so only ordinary words are cut off.
     return list(dict.fromkeys(phrases))[:MAX_QUERY_TOKENS]
+
+
+def _list_day_phrases(text: str) -> list[SearchPhrase]:
+    """Return the other ways in which passages may write the days of a question: "05 17" is in "2025-05-17"."""
+    return [
+        SearchPhrase(words)
+        for day in sorted(find_days(text))
+        for words in (f"{day.month:02} {day.day:02}", f"{day.day:02} {day.month:02}", f"{day.day} {name_month(day)}")
+    ]
 
 
 def _choose_stop_words(query: str) -> frozenset[str]:

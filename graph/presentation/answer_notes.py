@@ -8,6 +8,7 @@ from argot.graph.presentation.document_notes import (
     write_change_notes,
     write_disagreement_note,
     write_succession_notes,
+    write_value_change_note,
 )
 from argot.graph.presentation.language_wording import write_language_notes
 from argot.graph.presentation.turn_reading import TurnReading, join_text
@@ -15,6 +16,7 @@ from argot.graph.presentation.wording import write_notes, write_selection_note
 from argot.graph.run_context import RunContext
 from argot.languages.catalogues import translate
 from argot.results import WRITTEN_BY, FoundPassage
+from argot.tools.answering.changed_values import find_changed_values
 from argot.tools.answering.disagreements import find_disagreements
 from argot.tools.answering.selections import count_quoted
 from argot.tools.reading.answer_types import asks_for_several
@@ -22,7 +24,7 @@ from argot.tools.reading.asked_units import find_missing_unit
 from argot.types import Document, Passage
 
 MAX_DISAGREEMENTS = 3
-"""Number of notes about disagreeing passages under one answer."""
+"""Number of notes under one answer about disagreeing passages, and about those that change a number."""
 
 
 def write_reading_notes(reading: TurnReading, passages: Sequence[FoundPassage], run: RunContext) -> list[str]:
@@ -32,7 +34,11 @@ def write_reading_notes(reading: TurnReading, passages: Sequence[FoundPassage], 
     cited = {held[1].id: held[1] for _, held in _list_cited(reading)}
     document_notes = []
     if reading.turn["status"] == "answered":
-        document_notes = [*_write_disagreements(reading), *write_succession_notes(documents, cited)]
+        document_notes = [
+            *_write_disagreements(reading),
+            *_write_value_changes(reading),
+            *write_succession_notes(documents, cited),
+        ]
         document_notes += write_change_notes(cited.values(), run)
     languages = write_language_notes(reading, [passage for _, (passage, _) in _list_cited(reading)])
     return [*notes, *_write_unit_notes(reading), *_write_selections(reading), *document_notes, *languages]
@@ -53,6 +59,16 @@ def _write_disagreements(reading: TurnReading) -> list[str]:
     found = [reading.passages[hit["id"]] for hit in reading.turn["hits"] if hit["id"] in reading.passages]
     notes = dict.fromkeys(map(write_disagreement_note, find_disagreements(_list_cited(reading), found)))
     return list(notes)[:MAX_DISAGREEMENTS]
+
+
+def _write_value_changes(reading: TurnReading) -> list[str]:
+    """Return notes about found passages that replace a number of the answer and that it does not cite."""
+    cited = _list_cited(reading)
+    held = {passage.id for _, (passage, _) in cited}
+    found = [reading.passages[hit["id"]] for hit in reading.turn["hits"] if hit["id"] in reading.passages]
+    others = [one for one in found if one[0].id not in held]
+    changes = [change for text, one in cited for change in find_changed_values(text, one, others)]
+    return list(dict.fromkeys(map(write_value_change_note, changes)))[:MAX_DISAGREEMENTS]
 
 
 def _list_cited(reading: TurnReading) -> list[tuple[str, tuple[Passage, Document]]]:

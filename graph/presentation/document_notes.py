@@ -13,6 +13,7 @@ from argot.languages.catalogues import quote_name, translate
 from argot.languages.detection import identify_listed_language
 from argot.languages.quoted_words import says_changed
 from argot.results import TOOL_RESULT
+from argot.tools.answering.changed_values import ChangedValue
 from argot.tools.answering.disagreements import Disagreement
 from argot.tools.answering.freshness import freshness
 from argot.tools.answering.succession import find_successors
@@ -46,6 +47,12 @@ def write_disagreement_note(found: Disagreement) -> str:
     """Return both sentences side by side, each with its document and that document's date."""
     said, other = _quote_sentence(found.said, found.held[1]), _quote_sentence(found.other, found.other_held[1])
     return translate("Two documents disagree: %(said)s; %(other)s.", said=said, other=other)
+
+
+def write_value_change_note(change: ChangedValue) -> str:
+    """Return the sentence of another document that replaces a number of the answer."""
+    shown = quote_name(shorten(change.text, _MAX_NOTICE_CHARS, placeholder=" …"))
+    return translate("%(document)s changes this: %(sentence)s", document=change.held[1].name, sentence=shown)
 
 
 def write_change_notes(documents: Iterable[Document], run: RunContext) -> list[str]:

@@ -31,6 +31,8 @@ TEXTS = {
     "accents": "Le café de l’hôtel est fermé.",
     "wide": "The ＮＡＮＤ array has 128 layers, and the zero\u200bwidth note hides here.",
     "running": "He was running several indexed queries against the databases.",
+    "rota": "| 2026-05-16 | Lou |\n| 2026-05-17 | Ann |",
+    "holidays": "May has 31 days. On the 5th all 17 are closed.",
     "stop": "To be or not to be, that is what it is about.",
 }
 
@@ -90,6 +92,11 @@ def found(filled: tuple[CorpusStore, dict[str, str]], query: str) -> list[str]:
 )
 def test_the_expected_passage_ranks_first(filled: tuple[CorpusStore, dict[str, str]], query: str, first: str) -> None:
     assert found(filled, query)[0] == first
+
+
+@pytest.mark.parametrize("query", ["Who leads on 17 May?", "May 17th", "17.05.2026", "am 17. Mai"])
+def test_a_day_is_found_however_it_is_written(filled: tuple[CorpusStore, dict[str, str]], query: str) -> None:
+    assert found(filled, query)[0] == "rota"
 
 
 def test_symbols_are_part_of_a_name(filled: tuple[CorpusStore, dict[str, str]]) -> None:

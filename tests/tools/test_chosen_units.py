@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
 
 from argot.protocols import AnswerRequest, PassageReading
 from argot.tools.answering.extractive_writer import ExtractiveWriter
@@ -35,7 +38,11 @@ class FakeReader:
 
 async def answer(question: str, texts: Sequence[str], **chances: float) -> str:
     hits = [
-        Hit(Passage(f"p{n}", "d", "r", n, 0, len(text), text, "Guide", ("Guide",)), DOCUMENT, 0.5)
+        Hit(
+            Passage(f"p{n}", f"d{n}", "r", n, 0, len(text), text, "Guide", ("Guide",)),
+            replace(DOCUMENT, id=f"d{n}"),
+            0.5,
+        )
         for n, text in enumerate(texts)
     ]
     reader = FakeReader({words.replace("_", " "): chance for words, chance in chances.items()})
@@ -85,3 +92,36 @@ async def test_rows_beside_the_ones_that_the_question_names_are_left_out() -> No
     chances = {"Ada": 0.9, "Ben": 0.88, "Cora": 0.87}
     assert "Cora" not in await answer("What about Ben?", [table], **chances)
     assert "Ada" in await answer("What about all kilns?", [table], **chances)
+
+
+async def test_what_changed_the_quoted_number_comes_before_it_once() -> None:
+    new = "The kiln was repaired in May. The firing of a kiln now takes 30 hours to cool instead of 40 hours."
+    text = await answer("How long does the kiln cool?", [KILN, new], After_a_firing=0.9)
+    changed, old = "The firing of a kiln now takes 30 hours to cool instead of 40 hours.", "After a firing it cools for"
+    assert text.startswith(f"{changed}\n\n") and old in text
+    text = await answer("How long does the kiln cool?", [KILN, new], now_takes=0.9, After_a_firing=0.8)
+    assert text.count(changed) == 1
+    text = await answer("How long does the kiln cool? Is loam kept dry?", [KILN, new], After_a_firing=0.9)
+    assert changed in text and old in text
+
+
+async def test_a_line_about_the_document_answers_only_what_it_is_asked_for() -> None:
+    text = f"Owner: Kiln team | Version 4 | opened every day\n\n{KILN}"
+    assert await answer("Can I open the kiln?", [text], Owner=0.95, Nobody_opens=0.9) == "Nobody opens it before."
+    assert (await answer("Who is the owner of the kiln?", [text], Owner=0.95)).startswith("Owner: Kiln team")
+
+
+ROTA = (
+    "| date | lead | driver |\n|---|---|---|\n| 2025-05-16 | Ann | Lou |\n| 2025-05-17 | Bo | Kim |\n"
+    "| 2025-05-18 | Cy | Lou |"
+)
+
+
+@pytest.mark.parametrize("asked", ["Who leads on saturday 17 may?", "Who leads on May 17th, 2025?", "lead 17.05.2025?"])
+async def test_the_row_of_the_day_that_is_asked_for_answers(asked: str) -> None:
+    text = await answer(asked, [ROTA], Ann=0.95, Bo=0.6, Cy=0.9)
+    assert text.splitlines()[2:] == ["| 2025-05-17 | Bo | Kim |"]
+
+
+async def test_no_row_of_another_day_answers() -> None:
+    assert await answer("Who leads on 2 June?", [ROTA], Ann=0.95, Bo=0.9, Cy=0.9) == ""

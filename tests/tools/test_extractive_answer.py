@@ -118,6 +118,10 @@ ORDER = (
     "A crate is offered to these, in this order:\n\n1. the north yard, if it is empty\n2. the south yard\n"
     "3. the head of crates"
 )
+TITLED = (
+    "1. HOW LONG. We keep a crate for a week.\n2. OWNERS: sign the list.\n"
+    "3. POSTING. No crate gets posted abroad.\n4. Halal crates: red lid."
+)
 OPENING = "1. Wash the crate.\n2. Put the crate on the red trolley.\n3. Take the crate to the yard."
 
 
@@ -126,7 +130,9 @@ OPENING = "1. Wash the crate.\n2. Put the crate on the red trolley.\n3. Take the
     [
         pytest.param("Where is an accident recorded?", RULES, RULES.rsplit("\n", maxsplit=1)[-1], id="rules"),
         pytest.param("Who is a crate offered to?", ORDER, ORDER, id="a ranking"),
-        pytest.param("Is the crate put on the red trolley?", OPENING, OPENING, id="steps"),
+        pytest.param("The crate is on the red trolley, what happens then?", OPENING, OPENING, id="steps"),
+        pytest.param("Is the crate put on the red trolley?", OPENING, OPENING.split("\n")[1], id="one step says yes"),
+        pytest.param("My crate shall be posted abroad", TITLED, TITLED.split("\n")[2], id="entries with titles"),
     ],
 )
 async def test_one_rule_of_a_numbered_list_answers_and_one_step_does_not(

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from argot.corpus.readers.metadata_lines import is_metadata_line, read_label, split_metadata_line
+from argot.days import Day, find_days
 from argot.protocols import PassageReader, PassageReading
 from argot.tools.answering.quoted_question import QuotedQuestion
 from argot.tools.answering.quoting import (
@@ -30,7 +32,13 @@ from argot.tools.answering.unit_completion import (
     is_list_wanted,
     is_repeating,
 )
-from argot.tools.answering.value_ranges import ValueRange, excludes_range, find_asked_range, find_other_bands
+from argot.tools.answering.value_ranges import (
+    ValueRange,
+    excludes_range,
+    find_asked_range,
+    find_other_bands,
+    names_band,
+)
 from argot.tools.reading.passage_readings import read_best_wordings, to_log_odds
 from argot.types import Hit, Passage
 
@@ -43,6 +51,9 @@ RELEVANCE_WEIGHT = 1.5
 _EVEN_RELEVANCE = 0.5
 """The weight of the relevance that a close reading finds, beside them, and the relevance that leaves the score as it
 is."""
+DAY_WEIGHT = 2.0
+"""What a row of the day asked for has ahead of others: as much as the margin, since a reader of words does not know
+that "2025-05-17" is "17 May"."""
 MIN_LIST_SHARE = 0.6
 """The least share of a list's items that are chosen for the whole list to be quoted."""
 
@@ -93,12 +104,18 @@ def choose_units(
     question: QuotedQuestion, hits: Sequence[Hit], readings: Sequence[PassageReading], rules: ChoiceRules
 ) -> list[ChosenUnit]:
     """Return the units that answer, best first; no unit if even the best one scores less than the rules' bound."""
-    asked = find_asked_range(question.text)
+    asked, days = find_asked_range(question.text), find_days(question.text)
     scored = [
-        ChosenUnit(place, unit, to_log_odds(reading.units[unit.number]) + _weigh_passage(hit, reading, rules))
+        ChosenUnit(
+            place,
+            unit,
+            to_log_odds(reading.units[unit.number]) + _weigh_passage(hit, reading, rules) + _weigh_day(days, unit),
+        )
         for place, (hit, reading) in enumerate(zip(hits, readings, strict=True))
-        for unit in _list_quotable(hit.passage.with_columns, asked)
-        if (question.asks_twice or question.may_be_answered_by(unit.plain)) and not excludes_range(asked, unit.plain)
+        for unit in _list_quotable(question, hit.passage.with_columns, asked)
+        if (question.asks_twice or question.may_be_answered_by(unit.plain))
+        and not excludes_range(asked, unit.plain)
+        and not _is_of_other_day(days, unit)
     ]
     scored.sort(key=lambda one: -one.score)
     if not scored or scored[0].score < rules.min_score:
@@ -121,6 +138,20 @@ def _weigh_passage(hit: Hit, reading: PassageReading, rules: ChoiceRules) -> flo
     return rules.passage_weight * hit.score + RELEVANCE_WEIGHT * (reading.relevance - _EVEN_RELEVANCE)
 
 
+def _weigh_day(asked: frozenset[Day], unit: Unit) -> float:
+    """Return what it adds to a row's score that it is of the day that a question names."""
+    return DAY_WEIGHT if unit.kind == "row" and _names_same_day(asked, unit) else 0.0
+
+
+def _is_of_other_day(asked: frozenset[Day], unit: Unit) -> bool:
+    """Return whether a row is of other days than the one that a question names."""
+    return bool(asked) and unit.kind == "row" and bool(find_days(unit.plain)) and not _names_same_day(asked, unit)
+
+
+def _names_same_day(asked: frozenset[Day], unit: Unit) -> bool:
+    return any(day.is_same(other) for day in asked for other in find_days(unit.plain))
+
+
 def _find_next(
     question: QuotedQuestion, chosen: Sequence[ChosenUnit], others: Sequence[ChosenUnit]
 ) -> Iterator[ChosenUnit]:
@@ -140,20 +171,44 @@ def _gives_value(question: QuotedQuestion, unit: Unit) -> bool:
     return asks_for_one and question.is_shape_of(unit.plain)
 
 
-def _list_quotable(text: str, asked: ValueRange | None) -> list[Unit]:
-    """Return the units that may answer by themselves: no headings, no instructions to whoever answers, and no items of
-    a list of amounts about others than the one asked for.
+def _list_quotable(question: QuotedQuestion, text: str, asked: ValueRange | None) -> list[Unit]:
+    """Return the units that may answer by themselves: no headings, no instructions to whoever answers, no items of a
+    list, or sentences of a paragraph, about other amounts than the one asked for, and no line about the document itself
+    unless it is asked for.
     """
     units = read_units(text)
-    silent = find_ordering_units(text) | _find_other_items(asked, units)
+    silent = find_ordering_units(text) | _find_other_items(asked, units) | _find_metadata(question, units)
     return [unit for unit in units if unit.number not in silent and may_answer(unit, units)]
+
+
+def _find_metadata(question: QuotedQuestion, units: Sequence[Unit]) -> set[int]:
+    """Return the lines about the document itself that have no label that the question names, such as "owner"."""
+    lines = [unit for unit in units if unit.kind == "prose" and is_metadata_line(unit.text)]
+    return {
+        unit.number for unit in lines if not question.held_by(" ".join(map(read_label, split_metadata_line(unit.text))))
+    }
 
 
 def _find_other_items(asked: ValueRange | None, units: Sequence[Unit]) -> set[int]:
     if asked is None:
         return set()
     lists = [run for run in find_runs(units) if run[0].kind == "item"]
-    return {run[place].number for run in lists for place in find_other_bands(asked, [one.plain for one in run])}
+    runs = [*lists, *_find_band_sentences(units)]
+    return {run[place].number for run in runs for place in find_other_bands(asked, [one.plain for one in run])}
+
+
+def _find_band_sentences(units: Sequence[Unit]) -> Iterator[list[Unit]]:
+    """Yield the consecutive sentences of a paragraph that name a range each: "Up to 5 mm: run. Above 5 mm: stop."."""
+    run: list[Unit] = []
+    for unit in units:
+        follows = unit.kind == "prose" and names_band(unit.plain)
+        if run and (unit.apart or not follows):
+            yield run
+            run = []
+        if follows:
+            run.append(unit)
+    if run:
+        yield run
 
 
 def quote_units(question: QuotedQuestion, hits: Sequence[Hit], chosen: Sequence[ChosenUnit]) -> list[str]:

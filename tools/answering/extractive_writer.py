@@ -15,10 +15,12 @@ from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH
 from argot.protocols import AnswerRequest, Embedder, PassageReader
 from argot.question_threads import call_in_thread
+from argot.tools.answering.changed_values import find_changed_values
 from argot.tools.answering.chosen_units import (
     MEANING_READER_RULES,
     TRAINED_READER_RULES,
     ChoiceRules,
+    ChosenUnit,
     choose_units,
     quote_units,
     read_wordings,
@@ -168,29 +170,31 @@ class ExtractiveWriter:
         """
         # Comparing meanings takes longest, and the trained reader needs none.
         if self.reader is not None and not question.undefined and not asks_for_count(question.text):
-            return self._write_as_read(question, hits)[:1]
+            return self._write_as_read(question, hits, most=1)
         best = sorted(self._find_fitting(question, hits[:MAX_PASSAGES]), key=lambda of_hit: -of_hit[0].score)[:1]
         if question.undefined:
             return _write_definition(question, best, hits, hits)
         counted = _write_count(question, [hits[of_hit[0].hit] for of_hit in best], hits)
         if counted or self.reader is not None:
-            return counted or self._write_as_read(question, hits)[:1]
+            return counted or self._write_as_read(question, hits, most=1)
         return _write_pieces(question, best, hits)
 
-    def _write_as_read(self, question: QuotedQuestion, hits: Sequence[Hit]) -> list[str]:
-        """Quote what the trained reader chooses in the best passages. If it finds nothing about a mere subject ("What
-        about wages?", "What does it say about trimming a drive?"), quote what has every word of it, or is headed by it.
+    def _write_as_read(self, question: QuotedQuestion, hits: Sequence[Hit], most: int = MAX_PASSAGES) -> list[str]:
+        """Quote what the trained reader chooses in the best passages, of at most `most`. If it finds nothing about a
+        mere subject ("What about wages?", "What does it say about trimming a drive?"), quote what has every word of it,
+        or is headed by it.
         """
         best = hits[:MAX_PASSAGES]
         for reader, rules in self._list_readers(question, best):
             read = hits[: rules.passages]
             if chosen := choose_units(question, read, read_wordings(question, read, reader), rules):
-                return quote_units(question, read, chosen)
+                quoted = quote_units(question, read, chosen)[:most]
+                return [*_quote_changes(read, chosen, quoted), *quoted]
         if identify_listed_language(question.text) != ENGLISH:  # which alone the reader has learnt
             few = _select_answering(question, best)
-            return _write_pieces(question, self._find_fitting(question, few), few)
+            return _write_pieces(question, self._find_fitting(question, few), few)[:most]
         about = self._find_about(question, best) if question.wanted == "anything" else []
-        return _write_pieces(question, about, best)
+        return _write_pieces(question, about, best)[:most]
 
     def _find_about(self, question: QuotedQuestion, hits: Sequence[Hit]) -> list[list[_Candidate]]:
         """Return the fitting candidates of each passage whose best one has nearly every word, or is headed by it."""
@@ -231,6 +235,20 @@ class ExtractiveWriter:
         # Documents repeat one another; an answer must not.
         found = [fitting[place] for place in sorted(fitting)]
         return [of_hit for of_hit in found if of_hit is found[0] or not is_repeating(of_hit[0].unit, found[0][0].unit)]
+
+
+def _quote_changes(hits: Sequence[Hit], chosen: Sequence[ChosenUnit], quoted: Sequence[str]) -> list[str]:
+    """Quote what replaces a number of the best unit, unless it is quoted with it."""
+    best = chosen[0]
+    held = [(hit.passage, hit.document) for hit in hits]
+    passage = held[best.hit][0]
+    units = read_units(passage.with_columns)
+    text = render_quotation(find_needed(best.unit, units), units)
+    changes = [
+        render_quotation(change.numbers, read_units(change.held[0].with_columns))
+        for change in find_changed_values(text, held[best.hit], held)
+    ]
+    return [change for change in changes[:1] if not any(change in one for one in quoted)]
 
 
 def _names_heading(question: QuotedQuestion, hit: Hit) -> bool:

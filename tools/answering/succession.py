@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from argot.document_status import is_in_force
-from argot.tools.text.document_subject import find_revisions, has_same_part
-from argot.tools.text.words import bare, fold_words
+from argot.document_status import is_ended, is_in_force
+from argot.tools.text.document_subject import find_revisions, has_same_part, strip_revision
+from argot.tools.text.words import bare, content_stems, fold_words
 from argot.types import Document, Hit
 
 MAX_SCORE_LOSS = 0.15
 """By how much less a passage in force may score and still replace another in the answer."""
+MAX_ENDED_LOSS = 0.3
+"""The same if the other was archived or withdrawn and is no mere draft."""
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
 def list_named_successors(document: Document) -> list[str]:
@@ -86,10 +90,19 @@ def drop_outdated(hits: Sequence[Hit], question: str) -> list[Hit]:
 
 
 def _is_replacement(hit: Hit, outdated: Hit, question: str, aside: set[str]) -> bool:
-    if outdated.document.id not in aside or hit.document.id in aside or hit.score < outdated.score - MAX_SCORE_LOSS:
+    if outdated.document.id not in aside or hit.document.id in aside:
         return False
-    same = has_same_part((hit.passage, hit.document), (outdated.passage, outdated.document))
-    return same and not _is_asked_for(question, outdated.document, hit.document)
+    loss = outdated.score - hit.score
+    same = loss <= MAX_SCORE_LOSS and has_same_part((hit.passage, hit.document), (outdated.passage, outdated.document))
+    succeeds = loss <= MAX_ENDED_LOSS and is_ended(outdated.document) and _has_like_title(outdated, hit)
+    return (same or succeeds) and not _is_asked_for(question, outdated.document, hit.document)
+
+
+def _has_like_title(outdated: Hit, hit: Hit) -> bool:
+    """Return whether the title of a document shares half of the words of an ended one's, beside its status."""
+    old, new = (frozenset(content_stems(_BRACKETS.sub(" ", one.document.title))) for one in (outdated, hit))
+    old = frozenset(stem for stem in old if not any(map(str.isdigit, stem)) and strip_revision(stem))
+    return bool(old) and 2 * len(old & new) >= len(old)
 
 
 def _find_aside(hits: Sequence[Hit]) -> set[str]:

@@ -2,7 +2,8 @@
 
 The row that shares most words with a question is often the wrong one: "a cabin with a window" has more in common with
 "Pet cabin" than with "Sea view". A row answers alone only if it is named, if its first cell has words of the question
-that no column is called by, if its range contains the number asked for, or if it has the extreme value asked for.
+that no column is called by, if its range contains the number asked for, or if it has the day or the extreme value asked
+for.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from argot.days import find_days
 from argot.tools.answering.extreme_rows import find_extreme_rows
 from argot.tools.answering.numbered_names import find_numbered_names, read_numbered_name
 from argot.tools.answering.quoting import MAX_STEPS, Unit, split_cells
 from argot.tools.answering.value_ranges import find_asked_range, find_places_in_range, has_bounds, has_number
+from argot.tools.text.words import content_stems
 
-_SEPARATOR = re.compile(r"\s*(?:[,;/()]|\band\b|\bor\b)\s*")
+_SEPARATOR = re.compile(r"\s*(?:[,;/()]|\s[-–—]\s|\band\b|\bor\b)\s*")
 _MAX_PART_WORDS = 3
 """Words of one of several names in a cell: "New York, Chicago"."""
 MAX_CHARS = 1_500
@@ -57,7 +60,11 @@ def choose_rows(
     if len(table) < 2:
         return [row]
     columns = _list_columns(table)
-    if rows := _find_numbered(question.text, table, header) or _find_extreme(question.text, table, header, headings):
+    if rows := (
+        _find_numbered(question.text, table, header)
+        or _find_dated(question.text, table)
+        or _find_extreme(question.text, table, header, headings)
+    ):
         return rows
     if has_number(question.text) and any(map(has_bounds, columns)):
         return _find_in_range(question.text, columns, table, header)
@@ -75,6 +82,15 @@ def _find_numbered(question: str, table: Sequence[Unit], header: Unit | None) ->
     firsts = [read_numbered_name(next(iter(split_cells(one.text)), ""), "".join(name)) for one in table]
     found = [one for one, first in zip(table, firsts, strict=True) if first in asked]
     return found if len(found) == 1 else []
+
+
+def _find_dated(question: str, table: Sequence[Unit]) -> list[Unit]:
+    """Return the rows of the one day that a question names, however it writes it: "2025-05-17" for "17 May"."""
+    asked = find_days(question)
+    if len(asked) != 1:
+        return []
+    (day,) = asked
+    return [one for one in table if any(day.is_same(other) for other in find_days(one.plain))]
 
 
 def _find_extreme(question: str, table: Sequence[Unit], header: Unit | None, headings: str | None) -> list[Unit]:
@@ -122,11 +138,14 @@ def _is_named(question: Question, row: Unit) -> bool:
 
 
 def _list_names(cell: str) -> Iterator[str]:
-    """Yield a cell, and the short names that it lists: "USA (New York, Chicago)"."""
+    """Yield a cell, and the short names that it lists: "USA (New York, Chicago)". Of a remark only names of several
+    words count: "Easter Sunday - first cabin at 05:40 with the early machinist".
+    """
     yield cell
     parts = list(filter(None, _SEPARATOR.split(cell)))
-    if len(parts) > 1 and all(len(part.split()) <= _MAX_PART_WORDS for part in parts):
-        yield from parts
+    short = [part for part in parts if len(part.split()) <= _MAX_PART_WORDS]
+    if len(parts) > 1:
+        yield from short if len(short) == len(parts) else (part for part in short if len(content_stems(part)) > 1)
 
 
 def _select_fullest(question: Question, rows: Sequence[Unit]) -> list[Unit]:

@@ -23,6 +23,8 @@ _STATEMENT = re.compile(
 )
 """The beginning of a statement, behind a title ("2. Bites."): some words, then a finite verb. Orders ("Wash it", "Make
 sure that it is dry") have theirs first."""
+_ENTRY = re.compile(r"\d+[.)]\s*(?:[A-Z][A-Z0-9 ,/&'’-]{2,40}[.:?!]\s|[A-Z][\w ()/&'’-]{1,40}:\s+\S)")
+"""The beginning of an entry with a title: "4. POSTING. We post things ...", "2. Halal: no meat tins at all"."""
 _RANKING = re.compile(r"\bin (?:this|the following) order\b|\border of (?:priority|preference)\b", re.IGNORECASE)
 _SAME = 0.6  # share of the stems of the shorter of two sentences from which one repeats the other
 
@@ -54,8 +56,8 @@ def _list_headings(question: QuotedQuestion, passage: Passage) -> str | None:
 
 
 def is_list_wanted(question: QuotedQuestion, unit: Unit, units: Sequence[Unit]) -> bool:
-    """Return whether an item answers only with its whole list: one of several steps, unless it is the value asked for,
-    or one of several rules, each of which stands for itself. A ranking is always whole.
+    """Return whether an item answers only with its whole list: one of several steps, unless it is the value asked for
+    or says yes or no, or one of several rules, each of which stands for itself. A ranking is always whole.
     """
     if question.wants_all or unit.kind != "item":
         return question.wants_all
@@ -64,17 +66,19 @@ def is_list_wanted(question: QuotedQuestion, unit: Unit, units: Sequence[Unit]) 
     heads = find_heads(run[0], units)
     if any(_RANKING.search(units[number].plain) for number in heads):
         return True
-    return question.wanted not in SHORT_ANSWERS and (bool(heads) or not _are_rules(run))
+    if question.wanted in SHORT_ANSWERS or question.asks_whether:
+        return False
+    return bool(heads) or not _are_rules(run)
 
 
 def _are_rules(run: Sequence[Unit]) -> bool:
-    """Return whether many of the outer items of a numbered list are statements: "2. Dogs are kept on a lead." rather
-    than "2. Put the dog on a lead.".
+    """Return whether many of the outer items of a numbered list are statements or have titles: "2. Dogs are kept on a
+    lead." or "2. Dogs: on a lead." rather than "2. Put the dog on a lead.".
     """
     steps = [unit for unit in run if is_step(unit)]
     outermost = min(unit.indent for unit in steps)
     items = [unit for unit in steps if unit.indent == outermost]
-    stating = sum(_STATEMENT.match(unit.plain) is not None for unit in items)
+    stating = sum(bool(_STATEMENT.match(unit.plain) or _ENTRY.match(unit.plain)) for unit in items)
     return stating >= _MIN_STATEMENTS * len(items)
 
 

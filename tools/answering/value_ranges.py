@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.days import remove_days
 from argot.tools.text.quantities import find_quantities, find_units, normalize_number
 from argot.tools.text.words import NUMBER_WORDS, content_stems, fold_words, stem
 
@@ -79,7 +80,8 @@ class ValueRange:
 
 
 def find_asked_range(question: str) -> ValueRange | None:
-    """Return the number or range that a question names, if it is the only one and unambiguous."""
+    """Return the number or range that a question names, if it is the only one and unambiguous; a day is none."""
+    question = remove_days(question)
     found = list(_RANGE.finditer(question))
     if len(found) != 1 or any(word in NUMBER_WORDS for word in fold_words(question)):
         return None
@@ -111,6 +113,11 @@ def find_other_bands(asked: ValueRange | None, items: Sequence[str]) -> set[int]
     return others if is_ladder and len(others) < len(known) else set()
 
 
+def names_band(text: str) -> bool:
+    """Return whether a text names exactly one range with an open or another end."""
+    return _find_band(text) is not None
+
+
 def _find_band(text: str) -> ValueRange | None:
     """Return the only range with an open or another end that a text names; it may name single numbers besides."""
     ranges = [one for found in _RANGE.finditer(text) if (one := _read_range(found)) and one.is_bound]
@@ -118,7 +125,7 @@ def _find_band(text: str) -> ValueRange | None:
 
 
 def has_number(question: str) -> bool:
-    return _RANGE.search(question) is not None
+    return _RANGE.search(remove_days(question)) is not None
 
 
 def has_bounds(cells: Sequence[str]) -> bool:

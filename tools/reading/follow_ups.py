@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from argot.language import AUXILIARIES, INTERROGATIVES, REQUESTS
 from argot.languages.question_words import find_question_words
+from argot.tools.text.quantities import find_quantities, find_units
 from argot.tools.text.words import content_stems
 from argot.types import Mention, Turn
 
@@ -30,10 +31,28 @@ _LEAD_IN = re.compile(
     r"|(?P<and>and|or|but))\s+(?P<rest>.+?)\s*\??\s*$",
     re.I | re.S,
 )
-# "And what if I am a part-timer?" asks the previous question for another case.
+# A message that asks the previous question for another case, and has no question of its own: "And what if I am a
+# part-timer?", "even on Sundays?", "if she's ill?", "And when it's hot?"
 _CASE = re.compile(
-    r"^\s*(?:(?:ok(?:ay)?|and|but|so|or)[,.]?\s+){0,2}(?:what|even)\s+if\s(?!(?:it|they)\s+(?:is|are)\b)", re.I
+    r"^\s*(?:(?:ok(?:ay)?|and|but|so|or)[,.]?\s+){0,2}"
+    rf"(?:what\s+if\s(?!(?:it|they)\s+(?:is|are)\b)|even\s+(?:if|when|while|{'|'.join(_PREPOSITIONS.split())})\s"
+    rf"|(?:if|unless|while|(?<=and\s)when)\s+(?!{AUXILIARIES})(?!.*(?:,|\b(?:{INTERROGATIVES})\b)))",
+    re.I | re.S,
 )
+# "What happens then?", "Does that include weekends?", "Is that also true for pups?": about all that was asked.
+_ABOUT_ALL = re.compile(
+    r"^\s*(?:(?:and|but|so)\s+)?(?:(?!.*\b(?:if|when|once|after)\b)(?:\S+\s+){1,6}then\s*[?.!]*\s*$"
+    r"|(?:is|does|do|did|would|will|can)\s+(?:that|this)\s+(?:also|still|really|only|always|includes?|appl(?:y|ies)|counts?"
+    r"|covers?|affects?|holds?|go\s+for|true|the\s+same)\b)",
+    re.I,
+)
+# "And how do I apply?" names no subject; "and what is PUC?" asks for one.
+_AND_ASKS = re.compile(
+    rf"^\s*(?:and|but|so|or)\s+(?:{INTERROGATIVES})\b(?!\s*(?:['’]s|is|are|means?)\b|\s+do(?:es)?\s+\S+\s+(?:mean|stand)\b)",
+    re.I,
+)
+_AMOUNT = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*\s?-?(?:[^\W\d_]+|[%°]\w?)")
+_AMOUNT_ALONE = re.compile(rf"(?:(?:for|at|with|of|in)\s+)?(?:an?\s+)?({_AMOUNT.pattern})(?:\s+ones?)?", re.I)
 # Complete messages that mean nothing without the previous question: "why?", "for example?", "are there exceptions?"
 _BARE = re.compile(
     r"^\s*(?:and\s+|but\s+|so\s+)?(?:why(?:\s+not|\s+so|\s+is\s+that)?|how(?:\s+so|\s+come|\s+exactly)?|when|where|who"
@@ -58,6 +77,14 @@ _PRONOUN = re.compile(
     r"|would\b|should\b|must\b|has\b|have\b|happens?\b|works?\b|means?\b|needs?\b|mean\b|work\b|happen\b))",
     re.I,
 )
+# Words for somebody, or a case, of the question before: "Can she also ride along?", "and if it's 340 euro, who signs?"
+_OF_BEFORE = re.compile(
+    r"\b(?:he|she|him|her|hers)\b|\b(?:he|she)['’]s\b|^\s*(?:and|but|so|or)\s+if\s+(?:it|that|they)['’](?:s|re)\b"
+    r"|\b(?:on|about|for|of)\s+that\b(?=\s*(?:[?.!,]|$|and\b))",
+    re.I,
+)
+# A time of the question before: "And who runs it that day?"
+_THAT_TIME = re.compile(r"\bthat\s+(?:day|evening|night|morning|week|month|year|time)\b", re.I)
 # "How do I fail over the office?": what "that" means in "Who decides that?"
 _DEED = re.compile(
     r"^\s*how\s+(?:do|does|did|can|could|should|must|would|may)\s+(?:i|we|you|one|they)\s+(?P<deed>\w[^?]*?)\s*[?.!]*\s*$",
@@ -68,9 +95,11 @@ _DECIDING = re.compile(r"\s*(?:(?:and|but|so)\s+)?who\s+(?:decides|has\s+decided
 _EXPLETIVE = re.compile(
     r"\b(?:is|was|would|will|be)\s+it\s+(?:be\s+)?(?:\w+ly\s+)?(?:possible|true|necessary|ok|okay|allowed|safe|required|normal|enough"
     r"|better|best|worth|recommended|correct|important|likely|the case)\b|\b(?:does|did|will|would)\s+it\s+"
-    r"(?:take|matter|make sense|help|hurt)\b|\bit\s+(?:is|was|takes|seems|makes sense)\b",
+    r"(?:take|matter|make sense|help|hurt)\b|\bit\s+(?:is|was|takes|seems|makes sense|(?:rain|snow|freez)\w*)\b",
     re.I,
 )
+_CLAUSE = re.compile(r"\b(?:when|if|while|once|because)\s+\w+\s", re.I)
+"""A clause that may say what a later word stands for: "If Ann is ill, who replaces her?"."""
 _DETERMINER = re.compile(r"\b(?:the|a|an|my|our|your|this|that|each|every)\s+(?=[\w/.-])", re.I)
 _NOUN_PHRASE = re.compile(r"\b(?:the|a|an|my|our|your|this|that|each|every)\s+((?:[\w/.-]+\s+){0,3}[\w/.-]+)", re.I)
 _THING = r"(?:the|a|an|my|our|your)\s+(?:[\w/.-]+\s+){0,2}[\w/.-]+"
@@ -107,19 +136,21 @@ def _resolve_english(question: str, previous: str, terms: TermFinder) -> str:
         doubts
         or _BARE.match(question)
         or _CASE.match(question)
+        or _ABOUT_ALL.match(question)
         or (_EXPLETIVE.search(question) and len(content_stems(question)) <= _MAX_FEW_STEMS)
     ):
         return previous if doubts else _join_questions(previous, question)
     pronoun = _find_dangling_pronoun(question, terms)
     if pronoun is not None:
         return _replace_pronoun(question, pronoun, previous, terms)
-    lead_in = _LEAD_IN.match(question)
-    # "And who signs it?" is a separate question, "and for the x8?" is not.
-    if lead_in and not (lead_in["and"] and _QUESTION_WORDS.match(lead_in["rest"])):
-        return _replace_counterpart(question, lead_in["rest"], previous, terms)
-    if _is_fragment(question, terms):
-        return _replace_counterpart(question, question.strip().rstrip("?"), previous, terms)
-    return question
+    if _leans_on_before(question, terms):
+        return _join_questions(previous, question)
+    if _AND_ASKS.match(question) and len(content_stems(question)) < _MAX_FEW_STEMS and not terms(question):
+        return _join_questions(previous, question)
+    fragment = _find_fragment(question, terms)
+    if not fragment:
+        return question
+    return _replace_amount(fragment, previous) or _replace_counterpart(question, fragment, previous, terms)
 
 
 def _join_questions(previous: str, question: str) -> str:
@@ -140,6 +171,17 @@ def _find_dangling_pronoun(question: str, terms: TermFinder) -> re.Match[str] | 
         # Only the first pronoun counts: later ones may refer to the same thing.
         return None if named_before else match
     return None
+
+
+def _leans_on_before(question: str, terms: TermFinder) -> bool:
+    """Return whether a question has a word for somebody, a case or a time that nothing before it in the question
+    names.
+    """
+    if (time := _THAT_TIME.search(question)) and not find_quantities(question[: time.start()]):
+        return not _CLAUSE.search(question[: time.start()])
+    found = _OF_BEFORE.search(question)
+    before = question[: found.start()] if found else question
+    return found is not None and not (terms(before) or _NOUN_PHRASE.search(before) or _CLAUSE.search(before))
 
 
 def _replace_pronoun(question: str, pronoun: re.Match[str], previous: str, terms: TermFinder) -> str:
@@ -178,6 +220,30 @@ def _trim_phrase(phrase: str) -> str:
     return " ".join(kept)
 
 
+def _find_fragment(question: str, terms: TermFinder) -> str:
+    """Return what a question puts in place of a part of the previous one; empty if it asks something by itself."""
+    lead_in = _LEAD_IN.match(question)
+    # "And who signs it?" is a separate question, "and for the x8?" is not.
+    if lead_in and not (lead_in["and"] and _QUESTION_WORDS.match(lead_in["rest"])):
+        return lead_in["rest"]
+    return question.strip().rstrip("?") if _is_fragment(question, terms) else ""
+
+
+def _is_fragment(question: str, terms: TermFinder) -> bool:
+    """Return whether a question is a few words that ask nothing by themselves: "at 85 °C?", "in days?"."""
+    text = question.strip()
+    if _AMOUNT_ALONE.fullmatch(text.rstrip("?").strip()):
+        return True
+    return (
+        text.endswith("?")
+        and len(text.split()) <= 6
+        and not _QUESTION_WORDS.match(text)
+        and bool(_PREPOSITION.match(text))
+        # "IN" may be a term.
+        and not terms(re.split(r"\W", text)[0])
+    )
+
+
 def _replace_counterpart(question: str, fragment: str, previous: str, terms: TermFinder) -> str:
     """Return the previous question with its counterpart replaced by the fragment; both questions if there is none."""
     body = previous.rstrip().rstrip("?.! ")
@@ -205,22 +271,20 @@ def _replace_counterpart(question: str, fragment: str, previous: str, terms: Ter
     return _join_questions(previous, question)
 
 
+def _replace_amount(fragment: str, previous: str) -> str:
+    """Return the previous question with its one amount of the fragment's unit replaced: "and for 35 kg?" after "a 27
+    kilo dog"; empty if the fragment is more than an amount, or has no such counterpart.
+    """
+    found = _AMOUNT_ALONE.fullmatch(fragment.strip())
+    if not found:
+        return ""
+    theirs = [one for one in _AMOUNT.finditer(previous) if find_units(one.group()) == find_units(found[1])]
+    return f"{previous[: theirs[0].start()]}{found[1]}{previous[theirs[0].end() :]}" if len(theirs) == 1 else ""
+
+
 def _replace_all(text: str, mentions: Sequence[Mention], new: str) -> str:
     # From the end, so that earlier offsets stay valid.
     for mention in reversed(mentions):
         if mention.end <= len(text):
             text = f"{text[: mention.start]}{new}{text[mention.end :]}"
     return text
-
-
-def _is_fragment(question: str, terms: TermFinder) -> bool:
-    """Return whether a question is a few words that ask nothing by themselves: "at 85 °C?", "in days?"."""
-    text = question.strip()
-    return (
-        text.endswith("?")
-        and len(text.split()) <= 6
-        and not _QUESTION_WORDS.match(text)
-        and bool(_PREPOSITION.match(text))
-        # "IN" may be a term.
-        and not terms(re.split(r"\W", text)[0])
-    )

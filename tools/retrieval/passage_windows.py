@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from argot.days import spell_out_days
 from argot.tools.answering.quoting import read_units
 from argot.types import Passage
 
@@ -55,20 +56,22 @@ class Window:
 
 
 def read_passage_text(passage: Passage) -> PassageText:
-    """Return the passage with the units that a quotation chooses from: `read_units(passage.with_columns)`."""
+    """Return the passage with the units that a quotation chooses from, `read_units(passage.with_columns)`, and days in
+    the words that people ask by.
+    """
     return _read_text(passage.header.partition("\n")[0], passage.with_columns)
 
 
 @lru_cache(maxsize=1_000)
 def _read_text(heading: str, text: str) -> PassageText:
-    return PassageText(heading, tuple(unit.plain for unit in read_units(text)))
+    return PassageText(heading, tuple(spell_out_days(unit.plain) for unit in read_units(text)))
 
 
 def build_windows(
     tokenizer: Tokenizer, question: str, passage: PassageText, most_tokens: int = MAX_TOKENS
 ) -> list[Window]:
     """Return the windows of a passage; none if it has no unit. `tokenizer` neither cuts nor fills up."""
-    asked = tokenizer.encode(question, add_special_tokens=False).ids[:QUESTION_TOKENS]
+    asked = tokenizer.encode(spell_out_days(question), add_special_tokens=False).ids[:QUESTION_TOKENS]
     heading = _encode(tokenizer, passage.heading)[:HEADING_TOKENS]
     head = [CLS, *asked, SEP, *heading, *([SEP] if heading else [])]
     parts = [0] * (len(asked) + 2) + [1] * (len(head) - len(asked) - 2)

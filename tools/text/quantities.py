@@ -89,7 +89,10 @@ _FOREIGN_MONTH = re.compile(
     rf"|\b(?P<alone>{'|'.join(_FOREIGN_MONTHS)})\b(?= (?:de )?(?:19|20)\d\d\b)",
     re.IGNORECASE,
 )
-_WEEKDAY = re.compile(rf"\b(?:{'|'.join(name.capitalize() for name in _WEEKDAYS)})\b")
+_WEEKDAY = re.compile(
+    # Without a capital, "mon" and "fri" are other words.
+    rf"\b(?:{'|'.join(name.capitalize() for name in _WEEKDAYS)}|(?i:{'|'.join(WEEKDAY_NAMES)})(?i:s?))\b"
+)
 
 _ARTICLE = re.compile(
     r"(?<!half )\b(?:an?|one|single) (?:(?:working|calendar|business) )?"

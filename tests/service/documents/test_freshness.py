@@ -82,6 +82,44 @@ def test_a_short_value_is_taken_for_a_status(status: str) -> None:
     assert read_first_page_fields(cut(row), []) == said
 
 
+@pytest.mark.parametrize(
+    ("title", "name", "note", "status"),
+    [
+        ("Wind limits (ARCHIVE, DO NOT USE AT THE DESK)", "wind.md", "", "archived"),
+        ("[Superseded] Wind limits", "wind.md", "", "superseded"),
+        ("Wind limits", "wind_OLD_yellow.md", "", "outdated"),
+        ("Wind limits", "wind-old.md", "", "outdated"),
+        ("Wind limits", "wind.md", "**Note added later: withdrawn 3 March 2025, see the new sheet.**", "withdrawn"),
+        ("Wind limits", "wind.md", "This sheet is no longer valid.", "outdated"),
+        ("Archive policy", "archive-policy.md", "Notes: expired food is thrown away.", ""),
+        ("OLD TOWN RULES", "how-to-archive.md", "This form is withdrawn after 30 days.", ""),
+    ],
+)
+def test_a_title_a_file_name_or_a_note_ends_a_document(title: str, name: str, note: str, status: str) -> None:
+    read = CutDocument(title, f"# {title}\n\n{note}\n\nAt most 12 people.\n", "text/markdown", ())
+    assert read_first_page_fields(read, [], name) == ([DocumentField("status", status)] if status else [])
+
+
+@pytest.mark.parametrize(
+    ("line", "owner", "date"),
+    [
+        (
+            "Owner: Ann Lee, Deck | Version 4 | In force from 1 December 2024 | Supersedes v3 (2021)",
+            "Ann Lee, Deck",
+            "2024-12-01",
+        ),
+        ("Owner: Deck | last changed 14 Jan 2025 (battery) | hangs in the mess", "Deck", "2025-01-14"),
+        ("Ann / Bo | June 2023 | for all packers", None, "2023-06"),
+        ("Owner: Deck. Author: A. Lee. Last reviewed: 3 March 2026", "Deck", "2026-03-03"),
+        ("Use the pump | the hose of 2021 that hangs there is not used", None, None),
+    ],
+)
+def test_a_line_of_several_fields_gives_owner_and_date(line: str, owner: str | None, date: str | None) -> None:
+    page = cut(f"# Pump\n\n{line}\n\nThe pump of the mess is used by two people at the same time.\n")
+    found = {one.name: one.value for one in read_first_page_fields(page, [])}
+    assert (found.get("owner"), read_first_page_date(page)) == (owner, date)
+
+
 @pytest.fixture
 async def kb(tiny_home: Path, tmp_path: Path) -> AsyncIterator[KnowledgeBase]:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
@@ -187,3 +225,43 @@ async def test_named_fields_are_found_in_tables_and_on_slides(tmp_path: Path) ->
         "many.md": ([], []),
         "deck.pptx": (["EU"], ["P3"]),
     }
+
+
+async def test_an_archived_document_does_not_answer_beside_a_like_one_in_force(kb: KnowledgeBase) -> None:
+    old = "# Gangway limits (ARCHIVE, DO NOT USE)\n\n## A\n\nIn wind the gangway carries at most 12 people.\n"
+    new = "# Gangway and wind: limits of operation\n\n## Load\n\n3.1 In wind not more than 10 people on the gangway.\n"
+    await catalogue.uploads.upload(kb, MIA, name="gangway-v3.md", data=old.encode())
+    asked = "How many people does the gangway carry in wind?"
+    alone = await do(kb, "ask", question=asked)
+    assert "12 people" in alone["answer"] and alone["passages"][0]["freshness"] == "archived"
+    await catalogue.uploads.upload(kb, MIA, name="gangway.md", data=new.encode())
+    both = await do(kb, "ask", question=asked, switches={"choose_document": False})
+    assert "10 people" in both["answer"] and "12 people" not in both["answer"]
+    asked_for = await do(kb, "ask", question="How many people does the archived gangway rule allow in wind?")
+    assert "12 people" in asked_for["answer"]
+
+
+RATE = b"# Volunteers\n\n## Money\n\nYou may claim mileage at 45p per mile for journeys to classes.\n"
+NEW_RATE = b"# News of May\n\n**Mileage.** The rate goes up from 45p to 52p per mile. Claims are made in the app.\n"
+MILEAGE = "What mileage may I claim for journeys to classes?"
+RATE_NOTE = "news.md changes this: “Mileage. The rate goes up from 45p to 52p per mile.”"
+
+
+async def test_a_number_that_another_document_changes_is_quoted_behind_the_change(kb: KnowledgeBase) -> None:
+    await catalogue.uploads.upload(kb, MIA, name="handbook.md", data=RATE)
+    alone = await do(kb, "ask", question=MILEAGE)
+    assert alone["answer"].startswith("You may claim mileage at 45p")
+    await catalogue.uploads.upload(kb, MIA, name="news.md", data=NEW_RATE)
+    both = await do(kb, "ask", question=MILEAGE)
+    assert both["answer"].startswith("Mileage. The rate goes up from 45p to 52p per mile.\n\nYou may claim")
+    assert RATE_NOTE not in both["notes"]
+
+
+async def test_a_model_that_overlooks_a_change_gets_a_note(tmp_path: Path, scripted_model: Any) -> None:
+    home = tmp_path / "kb"
+    async with KnowledgeBase.open(home, scripted_model.settings(home=home), create=True) as kb:
+        await catalogue.uploads.upload(kb, MIA, name="handbook.md", data=RATE)
+        await catalogue.uploads.upload(kb, MIA, name="news.md", data=NEW_RATE)
+        scripted_model.replies("cited_answer", "You may claim mileage at 45p per mile [1].")
+        told = await do(kb, "ask", question=MILEAGE)
+        assert "45p" in told["answer"] and "52p" not in told["answer"] and RATE_NOTE in told["notes"]

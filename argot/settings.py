@@ -121,7 +121,7 @@ def is_secret(name: str) -> bool:
 
 
 def hide_setting(name: str, value: object) -> object:
-    """Return the value of a setting with stars in place of what may be secret. Secrets show as stars anyway.
+    """Return the value of a setting with stars in place of possible secrets. Secrets show as stars anyway.
 
     `value`: also one of a wrong type, as somebody may write it in argot.toml.
     """
@@ -140,7 +140,7 @@ def hide_setting(name: str, value: object) -> object:
 
 
 def describe_group(group: str) -> str:
-    """Return what the settings of a group are about; empty for those of no group."""
+    """Return the subject of a group of settings; empty for those of no group."""
     return (_GROUPS[group].__doc__ or "") if group else ""
 
 

@@ -47,7 +47,7 @@ class ServedQuestion:
 
 
 class KnownModel(Protocol):
-    """A model that knows what it says to each question."""
+    """A model with a known reply to each question."""
 
     @property
     def name(self) -> str: ...

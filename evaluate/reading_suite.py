@@ -106,7 +106,7 @@ class ReadingReport:
         return sorted(lost, key=lambda one: -one.ledger.lost_words / max(1, one.ledger.held))[:number]
 
     def count_lost_by_kind(self) -> dict[tuple[str, str], Counter[str]]:
-        """Return the lost words of each format and kind, by what warns about them."""
+        """Return the lost words of each format and kind, by the warning about them."""
         counts: dict[tuple[str, str], Counter[str]] = {}
         for file in self.files:
             for lost in file.ledger.lost:

@@ -37,6 +37,6 @@ def count_marks(sentences: Iterable[str], result: AskResult) -> RightMarks:
 
 
 def _find_shown(sentence: str, shown: list[tuple[str, Sentence]]) -> Sentence | None:
-    """Find the sentence as it was said, or one that contains it or is a part of it."""
+    """Find the sentence itself, or one that contains it or is a part of it."""
     exactly = (one for text, one in shown if text == sentence)
     return next(exactly, next((one for text, one in shown if sentence in text or text in sentence), None))

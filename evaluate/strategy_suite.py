@@ -198,7 +198,7 @@ class _RankedLists:
             progress("retrieving", done, len(queries))
 
     def rank_passages(self, strategy: Strategy, id_: str, unit: Unit) -> list[str]:
-        """Return the ids of what is found, best first, each once."""
+        """Return the ids of the passages found, best first, each once."""
         lists = []
         if strategy.passages:
             lists += [(one, 1.0) for one in self._lists(id_, ())]

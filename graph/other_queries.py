@@ -68,8 +68,9 @@ def list_queries_by_rules(state: State, run: RunContext) -> list[str]:
 
 
 def describe_failed_search(state: State, others: Sequence[Document], run: RunContext) -> FailedSearch:
-    """Return what the model needs to propose other queries; only what the asker may read. `others`: the documents
-    whose titles it is given.
+    """Return the input from which the model proposes other queries; only what the asker may read.
+
+    `others`: the documents whose titles it is given.
     """
     hits = load_hits(state["hits"], run)
     question = state["stand_alone_question"]

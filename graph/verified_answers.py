@@ -163,7 +163,7 @@ class _CurrentText:
 def _find_current(
     cited: Sequence[CitedPassage], store: CorpusStore, reader: Principal
 ) -> dict[str, list[_CurrentText]]:
-    """Return the texts that say today what the cited passages said, by the ids of those; unreadable ones are absent."""
+    """Return the present texts that equal the cited passages, by ids of the passages; unreadable ones are absent."""
     here = store.passages(reader, [one.id for one in cited]) if cited else {}
     found = {
         one.id: [_CurrentText(one.start, here[one.id][0].start, [here[one.id][0]])] for one in cited if one.id in here

@@ -1,4 +1,4 @@
-"""Jobs, and the interface of what keeps them: this process, or a queue on PostgreSQL that several processes share.
+"""Jobs, and the interface of their queue: this process, or a queue on PostgreSQL that several processes share.
 
 A job consists of a kind and of parameters in JSON. The process that takes it finds the function by the kind
 (`job_kinds.py`). A job must be idempotent, since its process may end just before the result is stored.

@@ -39,7 +39,7 @@ class RequestPatterns:
     texts: Mapping[str, Any]
 
     def strip(self, text: str) -> str:
-        """Return a message without what stands around the request."""
+        """Return a message without the words around the request."""
         return self.ending.sub("", self.opening.sub("", text))
 
     def compile(self, key: str) -> tuple[Pattern, ...]:

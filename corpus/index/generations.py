@@ -122,7 +122,7 @@ def blank_unsaved(root: Path, generation: str) -> None:
 
 
 def name_next_generation(root: Path) -> str:
-    """Return a name above all existing ones, including those of unfinished rebuilds."""
+    """Return a name that sorts after all existing ones, also of unfinished rebuilds."""
     numbers = [int(folder.name[1:]) for folder in root.glob("g*") if folder.name[1:].isdigit()]
     # Never reuse a name: the remains of an unfinished rebuild must not mix with this one.
     return f"g{max(numbers, default=0) + 1:06d}"

@@ -110,7 +110,7 @@ class UnpackedArchive:
             return self._read_ahead.pop(member)
 
     def _read_together(self, members: list[int]) -> dict[int, bytes]:
-        """Return the first of these members, and the following ones that the same answer contained."""
+        """Return the first of these members, and those after it that came in the same answer."""
         most = self._limits.member_bytes + len(members) * (MAX_SMALL_BYTES + _DIGITS)
         try:
             reply, data = self._ask(encode_read(members), most)

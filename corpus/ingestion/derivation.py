@@ -156,7 +156,7 @@ def read_stock(connection: Connection) -> list[DerivedStock]:
 
 
 def read_previous_summary(connection: Connection, passage: Passage) -> str:
-    """Return the summary of the nearest passage before this one that has one (RAIDD 2.2, S); empty at a document's
+    """Return the nearest summary of an earlier passage (RAIDD 2.2, S); empty at a document's
     start.
     """
     row = connection.execute(
@@ -188,7 +188,7 @@ def _find_passages_made(connection: Connection, document: str, recipe: Recipe, *
 
 
 def keep(parts: Parts, batches: Sequence[DerivedBatch]) -> int:
-    """Store results durably, in place of those of other recipes for the same passages; return how many were stored.
+    """Store results durably, and replace other recipes' results for the same passages; return how many were stored.
 
     Passages deleted meanwhile, because their document was changed or removed, are skipped.
     """

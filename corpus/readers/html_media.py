@@ -68,7 +68,7 @@ def write_media(root: Tag, omissions: Omissions, load: LoadPicture | None = None
 
 
 def _write_object(element: Tag, load: LoadPicture) -> None:
-    """Replace an object by the picture that it is, or by what is shown if it cannot be."""
+    """Replace an object by its picture, or by its fallback content."""
     is_picture = str(element.get("type") or "").startswith("image/") or _DATA_ADDRESS.match(str(element.get("data")))
     if not is_picture or load(str(element.get("data"))) is None:
         element.unwrap()

@@ -118,7 +118,7 @@ class LatexWriter:
         return self._parsed[text]
 
     def _expand(self, nodes: Iterable[Any]) -> Iterator[Any]:
-        """Yield the parts, and in the place of a command of the file's own what it stands for."""
+        """Yield the parts, with the commands that the file defines expanded."""
         for node in nodes:
             name = getattr(node, "macroname", None)
             command = self._source.commands.get(name) if name is not None and name not in self._inside else None

@@ -77,7 +77,7 @@ def _write_head(message: EmailMessage, parts: MailParts) -> str:
 
 
 def _make_loader(files: Sequence[MIMEPart], unread: list[MIMEPart]) -> LoadPicture:
-    """Return what loads a picture that the text shows; it is then no longer among those `unread`."""
+    """Return a function that loads a picture that the text shows; it is then no longer among those `unread`."""
     by_id = {str(one.get("Content-ID") or "").strip("<> "): one for one in files}
 
     def load(address: str) -> bytes | None:

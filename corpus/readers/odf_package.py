@@ -121,7 +121,7 @@ def read_running_fields(document: OpenDocument) -> tuple[DocumentField, ...]:
 
 @dataclass(frozen=True, slots=True)
 class StyleLook:
-    """The look of a style that changes what its text says. `outline`: the level of a heading, 0 for none."""
+    """The parts of a style that change the meaning of its text. `outline`: the level of a heading, 0 for none."""
 
     is_hidden: bool = False
     raised: str = ""
@@ -148,7 +148,7 @@ class StyleLooks:
         return self._found[key]
 
     def find_visibility(self, name: str | None, kind: str) -> str:
-        """Return what a style of a sheet's or a slide's properties says about their visibility."""
+        """Return the visibility that a style gives a sheet or a slide."""
         style = self._styles.get(name or "")
         properties = style.find(f"{STYLE}{kind}-properties") if style is not None else None
         if properties is None:

@@ -144,7 +144,7 @@ class RichText:
         self._closing.append((len(self._stack), action))
 
     def _open_destination(self, word: str, *, is_starred: bool) -> bool:
-        """Return whether the word opens a destination of its own, and note what becomes of its text."""
+        """Return whether the word opens a destination, and record how its text is treated."""
         state = self._state
         if state.use == "skip":
             if word == "ud":

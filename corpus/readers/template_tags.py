@@ -25,8 +25,8 @@ _STRING = re.compile(r"\"([^\"{}]{1,300})\"|'([^'{}]{1,300})'")
 
 
 def write_template_tag(tag: re.Match[str], before: str) -> str:
-    """Return what a tag leaves in the Markdown: in an address, and of a tag that a site defined by itself and that
-    encloses nothing, its first string.
+    """Return the text that replaces a tag in the Markdown: its first string, if the tag is in an address, or a site
+    defined it by itself and it encloses nothing.
 
     Args:
         tag: a match of `TEMPLATE_TAG`.

@@ -49,7 +49,7 @@ EvaluationId = Annotated[Text, Field(max_length=20)]
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationQuestion(ParameterGroup):
-    """The questions and what is measured on them.
+    """The questions of an evaluation and its measures.
 
     `profile`: None: the service's. `limit`: the maximum number of questions; None: all of the part. `judge`: the
     language model also judges answers beside those of the set (TRUE or FALSE, AccurateRAG 2.4.2).

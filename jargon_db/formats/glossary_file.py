@@ -58,7 +58,7 @@ class ContextInput:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Choices for what a file leaves open.
+    """Choices of the importer where a file leaves something open.
 
     `context` applies to terms for which the file names none (empty: the format decides). `language` is preferred if a
     file has several. A file of more than `max_bytes` or `most_senses` is refused, and one that takes more than

@@ -189,7 +189,7 @@ def _add_sense(found: Any, where: str, context: str, gathering: GlossaryFileBuil
 
 
 def _keep_texts(found: Mapping[str, Any], context: str) -> SenseInput:
-    """Return what can be read of a wrong sense, for the file of the rest."""
+    """Return the readable part of a wrong sense, for the file of rejected entries."""
     kept: dict[str, Any] = {"term": "", "context": context, "expansion": ""}
     for key, value in found.items():
         if key in SENSE_FIELDS and key not in (*_LISTS, *_OBJECTS) and isinstance(value, str | int | float):

@@ -102,7 +102,7 @@ def _name_header(one: ColumnUse, at: int) -> str:
 
 
 def _write_cells(one: RejectedRow, sheet: _Sheet | None, used: Sequence[ColumnUse]) -> tuple[list[str], str]:
-    """Return the cells of a row, and its reason with what was taken out of them."""
+    """Return the cells of a row, and the reason of its rejection with the characters removed from them."""
     if one.sense is None:
         columns = sheet.columns if sheet else used
         # Readers of CSV refuse a file with NUL.

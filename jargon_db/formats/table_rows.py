@@ -100,7 +100,7 @@ class RowReader:
         )
 
     def read_context(self, cells: Sequence[str]) -> ContextInput | None:
-        """Build what a row says about its context; None if it says nothing."""
+        """Build the context that a row describes; None if it says nothing."""
         name = self._first(cells, "context")
         audience = self._first(cells, "context_audience")
         context_input = ContextInput(

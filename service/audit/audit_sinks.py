@@ -58,7 +58,7 @@ class FileSink:
             logger.error("an audit event could not be written to %s: %s; it waits in memory", self.path, error)
 
     def flush(self) -> OSError | None:
-        """Write what waits, and see that the file can be written; return the error if it cannot."""
+        """Write the waiting events, and check that the file can be written; return the error if it cannot."""
         with self._guard:
             try:
                 self._append()
@@ -113,7 +113,7 @@ class QueueSink:
                 logger.error("%d audit events for %s are lost so far: too many wait for it", self.lost, self.name)
 
     def close(self) -> None:
-        """Send what waits, for `CLOSE_SECONDS`; count the rest as lost."""
+        """Send the waiting events, for `CLOSE_SECONDS` at most; count the rest as lost."""
         self._deadline = time.monotonic() + CLOSE_SECONDS
         self._ending.set()
         with suppress(queue.Full):  # then the thread ends at the deadline

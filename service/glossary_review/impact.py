@@ -303,7 +303,7 @@ def plan_retirement(glossary: Glossary, principal: Principal, sense_id: int) -> 
 def plan_edit(
     glossary: Glossary, principal: Principal, sense_id: int, version: int, fields: Mapping[str, Any]
 ) -> Change:
-    """Return the change that saves these fields (those of `Senses.save`) of a sense.
+    """Return the change that saves these fields of a sense, as `Senses.save` takes them.
 
     Raises:
         NotFound: there is no such sense, or not for this principal.

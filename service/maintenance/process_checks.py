@@ -44,7 +44,7 @@ def check_process(settings: Settings) -> list[Finding]:
 
 
 def check_installation(settings: Settings) -> list[Finding]:
-    """Check what needs no server: packages, settings, and the models on this machine."""
+    """Check the parts that need no server: packages, settings, and the models on this machine."""
     return [
         _check_python(),
         *_check_packages(),

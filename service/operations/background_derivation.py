@@ -58,7 +58,7 @@ async def derive_unasked(kb: KnowledgeBase) -> None:
 
 
 async def derive_due(kb: KnowledgeBase) -> None:
-    """Derive of each document that is due what is missing, until none is left or the day's budget is spent.
+    """Derive the missing texts of each document that is due, until none is left or the day's budget is spent.
 
     Raises:
         ModelUnavailable: the server does not answer. What was made before is kept.
@@ -123,7 +123,7 @@ def _name(corpus: Corpus, document: str) -> str:
 
 @job_kind(DERIVE, busy="Texts of '{label}' are being derived.", is_possible=lambda one: bool(list_wanted_kinds(one)))
 async def derive_work(run: JobRun) -> Any:
-    """Derive what is missing of one document.
+    """Derive the missing texts of one document.
 
     Raises:
         ArgotError: this machine would derive other texts than the service that asked.
@@ -245,7 +245,7 @@ class _DocumentDerivation:
             derivation.keep(parts, batches)
 
     async def _count(self) -> None:
-        """Write down what the calls since the last time took."""
+        """Record the time and tokens of the calls since the last record."""
         if (spent := self.maker.spent.take()).calls:
             tokens = spent.prompt_tokens + spent.completion_tokens
             await self.kb.blocking(self.states.record_spending, find_budget_day(utc_now()), spent.calls, tokens)

@@ -30,14 +30,14 @@ PAUSE_SECONDS = 0.02
 
 @schedule_work("keep clean", first=5.0, every=3600.0)
 async def keep_clean(kb: KnowledgeBase) -> None:
-    """Erase what is too old."""
+    """Erase expired data."""
     await erase_old(kb)
     await erase_old_removed(kb)
     await erase_lost_files(kb)
 
 
 async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str, int]:
-    """Erase what was not used for as long as the setting says; how much there was."""
+    """Erase data that was not used for as long as the setting says; how much there was."""
     days = kb.settings.retention.questions_days
     erased = {"threads": 0, "questions": 0}
     if not days:

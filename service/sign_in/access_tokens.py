@@ -238,7 +238,7 @@ def _require_access_token(header: Mapping[str, Any], claims: Claims) -> None:
 
 
 def _is_news(link: ProviderLink, claims: Claims) -> bool:
-    """Tell whether the token says something newer on a person than what the provider has said before."""
+    """Return whether the token's statement about a person is newer than the provider's last one."""
     issued = _read_issue(claims)
     if link.lapsed_at:
         # A token from before must not let somebody in again, if the clocks differ.

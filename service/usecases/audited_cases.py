@@ -56,7 +56,7 @@ def listen_for_audit(
 
 
 def _find_actions(kb: KnowledgeBase, name: str, parameters: Mapping[str, Any]) -> Iterator[Action]:
-    """Yield what a use case is about to do: one that adds or changes, or shows or changes, according to the case."""
+    """Yield the actions that a use case is about to do; of one that adds or changes, the one that applies now."""
     if name == "user_add" and not parameters["new"] and kb.people.find(parameters["name"]):
         rights, password = _has_any(parameters, *_RIGHTS), _has_any(parameters, "password", "make_password")
         if rights:

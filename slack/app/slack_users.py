@@ -61,7 +61,7 @@ class SlackPeople:
         return self.team
 
     async def find_person(self, user: str) -> SlackPerson:
-        """Find what Slack says of a person; nothing if it does not answer."""
+        """Return Slack's profile of a person; nothing if it does not answer."""
         at, person = self._known.get(user, (0.0, SlackPerson()))
         if time.monotonic() - at < PERSON_CACHE_SECONDS and at:
             return person

@@ -82,7 +82,7 @@ class Usage:
         self.completion_tokens += sum(call.completion_tokens for call in calls)
 
     def take(self) -> Usage:
-        """Return what was spent since the last time."""
+        """Return the usage since the last call."""
         taken = replace(self)
         self.calls, self.seconds, self.prompt_tokens, self.completion_tokens = 0, 0.0, 0, 0
         return taken

@@ -295,8 +295,8 @@ def add_judgement(evidence: float, queries: Sequence[WeightedQuery], hits: Seque
 
 
 def _judge_best(queries: Sequence[WeightedQuery], hits: Sequence[Hit], judge: PassageReader) -> float:
-    """Return what the closest reading of the first hits adds to the evidence, each for the wording that it answers
-    best.
+    """Return the amount that the closest reading of the first hits adds to the evidence, each for the wording that it
+    answers best.
     """
     passages = [hit.passage for hit in hits[:CLOSELY_READ_PASSAGES]]
     read = read_best_wordings(judge, [(query.text, query.weight) for query in queries], passages)

@@ -242,7 +242,7 @@ class ChatWindow:
         await self.news.tell(context.session)
 
     def _explain_wait(self, turn: SharedTurn) -> str:
-        """Describe what a question that has not begun waits for; empty if it is not known."""
+        """Return the reason why a question has not begun yet; empty if it is not known."""
         if turn.begun:
             return ""
         if self.kb.gates.questions.waiting:

@@ -184,7 +184,7 @@ def describe_audience(audience: Iterable[str]) -> str:
 
 
 def describe_progress(doing: str, done: int, total: int) -> str:
-    """Return what is being done, and how much of it is done, if that is known."""
+    """Return the present step, and how much of it is done, if that is known."""
     what = translate(doing)
     return translate("%(what)s, %(done)s of %(total)s", what=what, done=done, total=total) if total else what
 

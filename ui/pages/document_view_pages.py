@@ -66,7 +66,7 @@ def _add_reading(router: APIRouter, pages: Pages) -> None:
     @router.get("/picture")
     @needs("manager")
     async def whole_picture(who: Who, document: str) -> Response:
-        """Return a file that is a picture, to be shown beside the text that was read of it."""
+        """Return a picture file, to be shown beside the text that was read from it."""
         found = await read_original(pages.kb, who.principal, document=document)
         if found.media_type not in PICTURE_TYPES:
             raise NotFound(translate("This document is not a picture that browsers can show."))

@@ -320,7 +320,7 @@ class Guard:
         return who, "", None
 
     def _find_proxy_sign(self, scope: Scope, headers: Headers) -> str:
-        """Find a sign that a request came through a proxy although its Host is that of this machine; empty if there is
+        """Find a sign that a request came through a proxy although its Host names this machine; empty if there is
         none.
 
         A proxy that sends our own address as the Host (nginx's plain `proxy_pass`) may add no header, but speaks

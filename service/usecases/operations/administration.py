@@ -160,7 +160,7 @@ async def _find_faults(kb: KnowledgeBase) -> list[Finding]:
 
 
 async def _check_readiness(kb: KnowledgeBase) -> Finding:
-    """Check what `/ready` reports."""
+    """Check the conditions that `/ready` reports."""
     try:
         kb.gates.questions.require_open()
         async with asyncio.timeout(READY_SECONDS):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 async def require_forgetting(kb: KnowledgeBase, owner: str, thread: str, turn: int | None = None) -> None:
-    """See that whoever may have copied a conversation, or one turn of it, can delete the copy.
+    """Check that every wing that may have copied a conversation, or one turn of it, can delete the copy.
 
     Raises:
         MissingWing: it was shared, and the wing that copies shared turns is not installed.

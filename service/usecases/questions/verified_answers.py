@@ -257,7 +257,7 @@ def _write_meanings(senses: Sequence[Sense], defined: Sequence[int]) -> dict[int
 
 
 def _split_meanings(text: str, meanings: Mapping[int, str]) -> tuple[str, list[int]]:
-    """Split a text into what the documents have to bear out, and the senses whose definition it repeats."""
+    """Split a text into the part that the documents have to support, and the senses whose definition it repeats."""
     kept = [sense for sense, meaning in meanings.items() if meaning in text]
     for sense in kept:
         text = text.replace(meanings[sense], "", 1)

@@ -104,7 +104,7 @@ class Corpus:
         settings: Settings,
         *,
         embedder: Embedder | None = None,
-        mending: bool = False,
+        for_repair: bool = False,
         store: CorpusStore | None = None,
     ) -> Corpus:
         """Open the knowledge base in this folder, creating it if missing, and finish work that a kill interrupted.
@@ -112,7 +112,7 @@ class Corpus:
         Args:
             embedder: instead of the one the settings name.
             store: instead of corpus.db of the folder; it is closed with the knowledge base.
-            mending: open it even if the vectors are damaged or another embedder's, in order to `reindex`.
+            for_repair: open it even if the vectors are damaged or another embedder's, in order to `reindex`.
 
         Raises:
             DamagedStore: the database or the vectors are damaged, or the vectors are another embedder's. The message
@@ -122,7 +122,7 @@ class Corpus:
         try:
             corpus = cls(home, settings, store, embedder or load_embedder(settings))
             detect_missing_languages(store.database)
-            corpus._live.open(mending=mending)
+            corpus._live.open(for_repair=for_repair)
             corpus._finish_removals()
             if corpus._live.index is not None:
                 corpus.quantising.start_if_due(corpus._live.index)

@@ -275,7 +275,7 @@ class KnowledgeBase:
     @property
     def corpus(self) -> Corpus:
         """Documents, passages and vectors. The first use takes a moment: inside the event loop, call `load` before."""
-        return self._open_corpus(mending=False)
+        return self._open_corpus(for_repair=False)
 
     @property
     def document_store(self) -> CorpusStore:
@@ -422,16 +422,16 @@ class KnowledgeBase:
             self._graph = build_graph((await self.threads()).saver)
         return self._graph
 
-    async def load(self, *, mending: bool = False) -> Corpus:
+    async def load(self, *, for_repair: bool = False) -> Corpus:
         """Open the corpus in a worker thread, so that the event loop continues meanwhile.
 
-        With `mending` it opens even if its vectors are damaged or another embedder's, for inspection or rebuilding.
+        With `for_repair` it opens even if its vectors are damaged or another embedder's, for inspection or rebuilding.
         """
         if self._corpus is None:
-            await asyncio.to_thread(self._open_corpus, mending=mending)
+            await asyncio.to_thread(self._open_corpus, for_repair=for_repair)
         return self.corpus
 
-    def _open_corpus(self, *, mending: bool) -> Corpus:
+    def _open_corpus(self, *, for_repair: bool) -> Corpus:
         with self._guard:
             if self._corpus is None:
                 from argot.corpus.corpus import Corpus
@@ -442,7 +442,7 @@ class KnowledgeBase:
                     if self._search is not None:
                         self._corpus = Corpus.beside(self.home, self.settings, self._search, store)
                     else:
-                        self._corpus = Corpus.open(self.home, self.settings, mending=mending, store=store)
+                        self._corpus = Corpus.open(self.home, self.settings, for_repair=for_repair, store=store)
             return self._corpus
 
     def part(self, make: Callable[[], T]) -> T:

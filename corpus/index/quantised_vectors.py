@@ -285,7 +285,7 @@ def _rank_by_numbers(
     return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
 
-# -- checking and mending ---------------------------------------------------------------------------------------------
+# -- checking and repairing -------------------------------------------------------------------------------------------
 
 
 def list_documents_without(connection: Connection, generation: str, after: str, count: int) -> list[str]:

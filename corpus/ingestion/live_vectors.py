@@ -69,7 +69,7 @@ class LiveVectors:
         if self._is_due() and self._changing.acquire(blocking=False):
             try:
                 if self._is_due():  # another thread has not just done it
-                    self.open(mending=True)
+                    self.open(for_repair=True)
             finally:
                 self._changing.release()
         if found := self.index:
@@ -85,18 +85,18 @@ class LiveVectors:
         gone = self.index is None and isinstance(self._why, VectorsUnavailable)
         return gone and time.monotonic() >= self._again_at
 
-    def open(self, *, mending: bool) -> None:
+    def open(self, *, for_repair: bool) -> None:
         """Open the live generation.
 
         Raises:
-            DamagedStore: not with `mending`. An unavailable server is no error until it is needed.
+            DamagedStore: not with `for_repair`. An unavailable server is no error until it is needed.
         """
         try:
             self.index = self._opening()
         except VectorsUnavailable as error:
             self.lose(error)
         except DamagedStore as error:
-            if not mending:
+            if not for_repair:
                 raise
             self._why = error
 

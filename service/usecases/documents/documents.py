@@ -299,7 +299,7 @@ async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Even
 async def reindex_work(run: JobRun) -> None:
     """Rebuild vectors and keyword index."""
     # Opened even if its vectors are damaged: they are rebuilt here.
-    corpus = await run.kb.load(mending=True)
+    corpus = await run.kb.load(for_repair=True)
 
     def work(tell: HandOver[tuple[int, int]]) -> None:
         corpus.reindex(lambda done, total: tell((done, total)))

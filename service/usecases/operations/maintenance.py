@@ -44,7 +44,7 @@ async def check(kb: KnowledgeBase, principal: Principal) -> list[StoreProblem]:
     The result says what is wrong and how to repair it.
     """
     # Opened even if its vectors are damaged, because that is one of the problems to report.
-    corpus = await kb.load(mending=True)
+    corpus = await kb.load(for_repair=True)
     return [StoreProblem(one.subject, one.message, one.remedy) for one in await kb.blocking(corpus.check)]
 
 

@@ -162,6 +162,12 @@ class WebSettings(_Group):
     connections_per_address: int = Field(
         256, ge=0, le=60_000, description="connections from one address, except a trusted proxy's; 0: unlimited"
     )
+    mcp_origins: SeveralValues = Field(
+        "",
+        max_length=8000,
+        description="the sites whose pages may ask /mcp as assistants do, with a key or access token, as https://HOST, "
+        "between commas; empty: none",
+    )
     share_conversations: bool = Field(
         True, description="people may share conversations by links that other signed-in people open; off: no link works"
     )
@@ -226,6 +232,9 @@ class OidcSettings(_Group, alias_generator="oidc_{}".format):
     )
     scopes: str = Field(
         "", max_length=1000, description="what is asked of it, between blanks; empty: what is needed and it offers"
+    )
+    prompt: Literal["", "consent", "login", "select_account"] = Field(
+        "", description="what it is to ask people at each sign-in ('prompt'); empty: what it deems necessary"
     )
     name_claim: str = Field(
         "preferred_username", min_length=1, max_length=200, description="the claim with the name of a new person"

@@ -25,7 +25,7 @@ from argot.service.observability import process_memory
 from argot.service.operations import file_handles
 from argot.service.operations.job_work import work_here
 from argot.service.sign_in.account import sign_in_required
-from argot.service.sign_in.embedding import require_embedding
+from argot.service.sign_in.embedding import parse_origins, require_embedding
 from argot.service.sign_in.provider_claims import require_provider
 from argot.service.tool_servers import require_tool_servers
 from argot.service.transport.local_socket import serve_socket
@@ -214,6 +214,7 @@ def require_consistent(settings: Settings, *, signing_in: bool) -> None:
     require_provider(settings)
     require_tool_servers(settings)
     require_embedding(settings, signing_in=signing_in)
+    parse_origins(settings.web.mcp_origins, "mcp_origins")
     if (settings.web.public_url or settings.web.trusted_proxies) and not signing_in:
         raise InvalidSettings(
             "A proxy makes the window reachable from elsewhere ('public_url', 'trusted_proxies'), and nobody signs in:"

@@ -8,6 +8,7 @@ from typing import Any
 
 from argot.errors import InvalidSettings, install_command
 from argot.service.maintenance.findings import Finding, make_bad_finding, make_good_finding
+from argot.service.sign_in.access_tokens import find_resource
 from argot.service.sign_in.openid_connect import ALGORITHMS, OpenIdProvider, ProviderUnreachable
 from argot.service.sign_in.provider_claims import require_provider
 from argot.settings import Settings
@@ -36,6 +37,7 @@ def check_provider(settings: Settings) -> list[Finding]:
     return [
         make_good_finding(NAME, f"{hide_secrets(settings.oidc.issuer)} answers"),
         *_check_missing_parts(settings, published),
+        *(_check_assistants(settings, published) if find_resource(settings) else ()),
     ]
 
 
@@ -59,4 +61,27 @@ def _check_missing_parts(settings: Settings, published: dict[str, Any]) -> list[
         found.append(
             make_good_finding(f"{NAME}: signing out", "it names no address for it: people are signed out only here")
         )
+    return found
+
+
+def _check_assistants(settings: Settings, published: dict[str, Any]) -> list[Finding]:
+    """Check what assistants need of the provider to sign their people in (MCP, "Authorization", 2025-11-25)."""
+    name, issuer = f"{NAME}: assistants", published["issuer"]
+    found = []
+    if issuer != settings.oidc.issuer:
+        detail = f"the provider calls itself {hide_secrets(issuer):.200}, and they refuse another spelling"
+        found.append(make_bad_finding(name, detail, "set 'oidc_issuer' to exactly that"))
+    ways = published.get("code_challenge_methods_supported")
+    if not isinstance(ways, list) or "S256" not in ways:
+        detail = "it does not list S256 in 'code_challenge_methods_supported': some assistants then refuse it"
+        found.append(make_good_finding(name, detail))
+    if not (published.get("registration_endpoint") or published.get("client_id_metadata_document_supported")):
+        detail = "they cannot register themselves: register each at the provider, and give people its client id"
+        found.append(make_good_finding(name, detail))
+    offered = published.get("scopes_supported")
+    scopes = settings.oidc.mcp_scopes.split()
+    if isinstance(offered, list) and (unknown := [one for one in scopes if one not in offered]):
+        # No problem by itself: Entra lists none of an application's own.
+        detail = f"it does not list '{unknown[0]}' of 'oidc_mcp_scopes', for which they ask"
+        found.append(make_good_finding(name, detail))
     return found

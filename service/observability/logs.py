@@ -48,10 +48,11 @@ RATE_LIMIT_SECONDS = 60.0
 MALFORMED = {
     "uvicorn.error": ("Invalid HTTP request", "Unsupported upgrade"),
     "python_multipart": ("",),
-    "argot.service.sign_in.access_tokens": ("",),
+    "argot.service.sign_in.access_tokens": ("an assistant sent no signed JWT", ""),
 }
-"""Logger, and the beginning of its message about an invalid request: anybody who reaches the port can send
-thousands."""
+"""Logger, and the beginnings of its messages about an invalid request: anybody who reaches the port can send thousands.
+Each beginning is a kind of its own, so that the commonest does not hide the others.
+"""
 
 TALKATIVE = (
     "aiosqlite", "asyncio", "chainlit", "chromadb", "engineio", "httpcore", "httpx", "langchain", "langgraph",
@@ -135,9 +136,10 @@ def _name_endless_kind(record: logging.LogRecord) -> str:
     """Return the kind of an unbounded line; empty for all others."""
     if _is_exhausted(record.exc_info[1] if record.exc_info else None):
         return "exhausted"
-    for logger, beginnings in MALFORMED.items():
-        if record.name.startswith(logger) and str(record.msg).startswith(beginnings):
-            return logger
+    kinds = ((logger, beginning) for logger, some in MALFORMED.items() for beginning in some)
+    for logger, beginning in kinds:
+        if record.name.startswith(logger) and str(record.msg).startswith(beginning):
+            return f"{logger}: {beginning}"
     return ""
 
 

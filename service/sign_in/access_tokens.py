@@ -34,6 +34,7 @@ from argot.service.sign_in.openid_connect import (
     describe_reason,
 )
 from argot.service.sign_in.provider_accounts import confirm_account, find_account
+from argot.service.sign_in.provider_claims import read_name
 
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
@@ -52,11 +53,21 @@ MAX_PROGRAM_CHARS = 100
 MAX_SEEN_TOKENS = 10_000
 """Tokens of which the first use is known; those used longest ago are forgotten, and recorded again."""
 
+_JWT_DOTS = 2
+"""In a signed JWT (RFC 7515, section 7.1). An encrypted one has four, and one that only the provider can read any."""
 _TOKEN_TYPES = ("", "jwt", "at+jwt")
 _OTHER_PURPOSES = ("nonce", "at_hash", "c_hash", "events", "cnf")
 """Claims of tokens that are no access tokens (ID tokens, sign-outs), or that are of no use without another proof."""
 
 INVALID = "This access token is not valid here ({}). Sign in again in your assistant (docs/api.md)."
+OPAQUE = (
+    "This access token is no signed JWT, so that Argot cannot check it. An administrator has to let the provider issue"
+    " JWT access tokens for {} (docs/administrators.md)."
+)
+NAMELESS = (
+    "The provider's access token does not have your name ('{}'). Sign in once in Argot's chat window, which learns it"
+    " from the ID token, or ask an administrator to add it to access tokens (docs/administrators.md)."
+)
 LAPSED = "Your organisation's provider no longer confirms who you are. Sign in again in your assistant."
 UNCHECKED = "Your organisation's provider does not answer, so that the access token cannot be checked. Try again later."
 
@@ -157,6 +168,11 @@ class AccessTokens:
         from joserfc.errors import ExpiredTokenError, JoseError
 
         claims: dict[str, Any] = {}
+        if text.count(".") != _JWT_DOTS:
+            # Anybody may send one: in the log it is of a kind of its own (`logs.py`: `MALFORMED`).
+            opaque = AccessRefusal(401, OPAQUE.format(self._audience))
+            logger.warning("an assistant sent no signed JWT: %s", opaque)
+            raise opaque
         try:
             token = await self._provider.verify_signature(text, RETRY_SECONDS)
             claims = token.claims
@@ -191,7 +207,7 @@ class AccessTokens:
     def _find_confirmed_user(self, claims: Claims) -> User | None:
         """Find the person whom the provider has confirmed by this token or since it made this token."""
         link = self.kb.people.links.find(self._provider.issuer, claims["sub"])
-        return None if link is None or _is_news(link, claims) else self.kb.people.user(link.user)
+        return None if link is None or self._is_news(link, claims) else self.kb.people.user(link.user)
 
     async def _take_news(self, claims: Claims) -> User:
         # One at a time: an assistant may send several requests at once with a token that is new here.
@@ -202,11 +218,26 @@ class AccessTokens:
 
     def _confirm(self, claims: Claims) -> User:
         """Take the token as the provider's newest statement on a person; return them with the groups that it names."""
+        name_claim = self.kb.settings.oidc.name_claim
+        if not self.kb.people.links.find(self._provider.issuer, claims["sub"]) and not read_name(claims, name_claim):
+            raise ProviderRefusal(NAMELESS.format(name_claim))
         link, user = find_account(self.kb, claims)
-        if _is_news(link, claims):
+        if self._is_news(link, claims):
             # What Argot asks about the person with, if they have signed in here, stays as it is.
             confirm_account(self.kb, link, claims, link.refresh_token, format_utc(_read_issue(claims)))
         return self.kb.people.user(user.name)
+
+    def _is_news(self, link: ProviderLink, claims: Claims) -> bool:
+        """Tell whether the token says something newer on a person than what the provider has said before."""
+        issued = _read_issue(claims)
+        if link.lapsed_at:
+            # A token from before must not let somebody in again, if the clocks differ.
+            return (issued - datetime.fromisoformat(link.lapsed_at)).total_seconds() > SKEW_SECONDS
+        if link.confirmed_at is None:
+            return True
+        # A token without groups must not take those which Argot itself regularly asks the provider for.
+        is_silent = link.refresh_token is not None and self.kb.settings.oidc.groups_claim not in claims
+        return not is_silent and issued > datetime.fromisoformat(link.confirmed_at)
 
     def _record_first_use(self, token: str, name: str, address: str) -> None:
         # Of every token, also of one that says nothing new on its person: another program may have it.
@@ -235,15 +266,6 @@ def _require_access_token(header: Mapping[str, Any], claims: Claims) -> None:
         raise AccessRefusal(401, INVALID.format("it is a token of another kind"))
     if kind != "at+jwt" and not (claims.get("scope") or claims.get("scp")):
         raise AccessRefusal(401, INVALID.format("it has neither the type at+jwt nor a scope"))
-
-
-def _is_news(link: ProviderLink, claims: Claims) -> bool:
-    """Return whether the token's statement about a person is newer than the provider's last one."""
-    issued = _read_issue(claims)
-    if link.lapsed_at:
-        # A token from before must not let somebody in again, if the clocks differ.
-        return (issued - datetime.fromisoformat(link.lapsed_at)).total_seconds() > SKEW_SECONDS
-    return link.confirmed_at is None or issued > datetime.fromisoformat(link.confirmed_at)
 
 
 def _read_issue(claims: Claims) -> datetime:

@@ -13,37 +13,40 @@ from argot.shown_addresses import hide_secrets
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 STANDARD_PORTS = {"https": "443", "http": "80"}
-REMEDY = "Name each site by itself, as in https://intranet.example.com, with commas between them"
 _ORIGIN = re.compile(r"(https?)://([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[::1\])(?::([1-9][0-9]{0,4}))?/?")
 
 
 @cache
-def parse_origins(text: str) -> tuple[str, ...]:
-    """Parse origins separated by commas, in the form in which browsers send them.
+def parse_origins(text: str, setting: str = "embed_origins") -> tuple[str, ...]:
+    """Parse the origins of a setting, separated by commas, in the form in which browsers send them.
 
     Raises:
         InvalidSettings
     """
-    return tuple(dict.fromkeys(_parse_origin(one) for part in text.split(",") if (one := part.strip())))
+    return tuple(dict.fromkeys(_parse_origin(one, setting) for part in text.split(",") if (one := part.strip())))
 
 
-def _parse_origin(text: str) -> str:
+def _parse_origin(text: str, setting: str) -> str:
     if "*" in text:
-        raise _make_error(text, "there is no wildcard, because every page that it covers could show the window")
+        raise _make_error(text, setting, "there is no wildcard, because it would cover pages that nobody has named")
     # Nothing else may pass: an origin becomes a part of a policy, where blanks and semicolons have a meaning.
     found = _ORIGIN.fullmatch(text.lower()) if text.isascii() else None
     if found is None:
-        raise _make_error(text, "it is no origin: a scheme, a host in ASCII (xn--...), perhaps a port, and no path")
+        why = "it is no origin: a scheme, a host in ASCII (xn--...), perhaps a port, and no path"
+        raise _make_error(text, setting, why)
     scheme, host, port = found.groups()
     if scheme == "http" and host not in LOCAL_HOSTS:
-        raise _make_error(text, "without https anybody on the way could change the page around the window")
+        raise _make_error(text, setting, "without https anybody on the way could change that page")
     if port and int(port) > 65535:
-        raise _make_error(text, "its port is above 65535")
+        raise _make_error(text, setting, "its port is above 65535")
     return f"{scheme}://{host}" + (f":{port}" if port and port != STANDARD_PORTS[scheme] else "")
 
 
-def _make_error(text: str, why: str) -> InvalidSettings:
-    return InvalidSettings(f"Setting 'embed_origins' cannot hold '{hide_secrets(text):.200}': {why}. {REMEDY}.")
+def _make_error(text: str, setting: str, why: str) -> InvalidSettings:
+    return InvalidSettings(
+        f"Setting '{setting}' cannot hold '{hide_secrets(text):.200}': {why}. Name each site by itself, as in"
+        " https://intranet.example.com, with commas between them."
+    )
 
 
 def require_embedding(settings: Settings, *, signing_in: bool) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -40,8 +40,9 @@ DOWN_SECONDS = 5.0
 """How long a provider that did not answer is considered down."""
 MAX_BYTES = 4_000_000
 """Maximum bytes of one answer: a token with 5,000 groups has some 300,000."""
-WANTED_SCOPES = ("openid", "profile", "email", "offline_access")
-"""`offline_access`: requests a token for refreshing groups while the person is away."""
+OFFLINE = "offline_access"
+"""The scope that requests a token for refreshing groups while the person is away."""
+WANTED_SCOPES = ("openid", "profile", "email", OFFLINE)
 _REQUIRED = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
 
 Claims = Mapping[str, Any]
@@ -77,6 +78,7 @@ class OpenIdProvider:
         self.client_id = settings.oidc.client_id
         self._secret = settings.oidc.client_secret.get_secret_value()
         self._scopes = settings.oidc.scopes.split()
+        self._prompt = settings.oidc.prompt
         self._groups_claim = settings.oidc.groups_claim
         self._published: tuple[float, dict[str, Any]] | None = None
         self._keys: tuple[float, KeySet] | None = None
@@ -128,13 +130,24 @@ class OpenIdProvider:
             "response_type": "code",
             "client_id": self.client_id,
             "redirect_uri": back,
-            "scope": " ".join(self._scopes or _list_scopes(found)),
+            "scope": " ".join(self._list_scopes(found)),
             "state": state,
             "nonce": nonce,
             "code_challenge": create_s256_code_challenge(verifier),
             "code_challenge_method": "S256",
+            **({"prompt": self._prompt} if self._prompt else {}),
         }
         return _add_query(found["authorization_endpoint"], asked)
+
+    async def withholds_refresh(self, told: ProviderStatement) -> bool:
+        """Tell whether the provider issued no refresh token although `offline_access` asked for one."""
+        return told.refresh_token is None and OFFLINE in self._list_scopes(await self.fetch_description())
+
+    def _list_scopes(self, found: Mapping[str, Any]) -> Sequence[str]:
+        offered = found.get("scopes_supported")
+        # Google refuses unknown scopes; a provider that lists none gets the common ones.
+        known = offered if isinstance(offered, list) else WANTED_SCOPES[:3]
+        return self._scopes or [one for one in WANTED_SCOPES if one in known]
 
     async def exit(self, back: str, id_token: str | None) -> str | None:
         """Return the address where a person signs out at the provider; None: it has none (RP-Initiated Logout, 2)."""
@@ -358,12 +371,6 @@ def require_extra() -> None:
         import authlib.oidc.core  # noqa: F401
     except ImportError as error:
         raise MissingExtra("Signing in at a provider (OpenID Connect)", "sso") from error
-
-
-def _list_scopes(found: Mapping[str, Any]) -> list[str]:
-    offered = found.get("scopes_supported")
-    # Google refuses unknown scopes; a provider that lists none gets the common ones.
-    return [one for one in WANTED_SCOPES if one in (offered if isinstance(offered, list) else WANTED_SCOPES[:3])]
 
 
 def _add_query(url: str, query: Mapping[str, str]) -> str:

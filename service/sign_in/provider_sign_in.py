@@ -41,6 +41,11 @@ MAX_KEPT = 10_000
 CHECK_SECONDS = 20.0
 AT_ONCE = 4
 """People the provider is asked about at the same time."""
+NO_REFRESH = (
+    "the provider gave no refresh token, so that Argot cannot update the person's groups, and locks the person out"
+    " after 'oidc_hours'. Let the provider give refresh tokens to Argot; if it does so with consent alone, set"
+    " 'oidc_prompt' to consent (docs/administrators.md)"
+)
 OLD = "This sign-in was started too long ago or in another browser, or was used already. Sign in again."
 
 
@@ -92,6 +97,8 @@ class ProviderSignIn:
         nonce, verifier = self._derive_value("nonce", seed), self._derive_value("verifier", seed)
         try:
             statement = await self.provider.ask_about_code(code, back, nonce=nonce, verifier=verifier)
+            if await self.provider.withholds_refresh(statement):
+                logger.warning(NO_REFRESH)
             return await self.kb.blocking(self._accept_statement, statement), statement.id_token
         except (ProviderRefusal, ProviderUnreachable) as error:
             # For the operator: the person sees the same, and often cannot fix it.

@@ -49,6 +49,7 @@ class Grant:
     back: str
     client: str = CLIENT
     resource: str = ""
+    consented: bool = False
 
 
 @dataclass
@@ -71,6 +72,8 @@ class IdentityProvider:
     skew: float = 0
     """Its clock is so many seconds ahead."""
     refreshes: bool = True
+    refreshes_with_consent_alone: bool = False
+    """As OpenID Connect Core has it (section 11), and providers built on `oidc-provider` do."""
     groups_in_token: bool = True
     lie: Callable[[dict[str, Any]], None] | None = None
     tamper: Callable[[dict[str, Any]], str] | None = None
@@ -92,7 +95,9 @@ class IdentityProvider:
             return f"{asked['redirect_uri']}?{urlencode({'error': 'access_denied', 'state': asked['state']})}"
         code = secrets.token_urlsafe(8)
         nonce, resource = asked.get("nonce", ""), asked.get("resource", "")
-        grant = Grant(user, nonce, asked["code_challenge"], asked["redirect_uri"], asked["client_id"], resource)
+        consented = asked.get("prompt") == "consent"
+        back, client = asked["redirect_uri"], asked["client_id"]
+        grant = Grant(user, nonce, asked["code_challenge"], back, client, resource, consented)
         self.grants[code] = grant
         return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
 
@@ -146,7 +151,7 @@ class IdentityProvider:
         sign = self.tamper or self.signed
         access = self.make_access_token(user, grant.resource, grant.client) if grant.resource else f"at-{user}"
         answer = {"access_token": access, "token_type": "Bearer", "id_token": sign(claims), "expires_in": 300}
-        if self.refreshes:
+        if self.refreshes and (grant.consented or not self.refreshes_with_consent_alone):
             answer["refresh_token"] = secrets.token_urlsafe(8)
             self.refreshing[answer["refresh_token"]] = grant
         return answer

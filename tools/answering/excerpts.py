@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
+from argot.corpus.readers.metadata_lines import is_metadata_line
 from argot.languages.detection import identify_listed_language
 from argot.tools.answering.numbered_quotes import find_nearest_numbered_text
 from argot.tools.answering.quoting import (
@@ -65,7 +66,7 @@ def _find_candidates(units: Sequence[Unit], forbidden: Collection[int]) -> Itera
     """Yield the units that make sense by themselves and give the answerer no orders."""
     for unit in units:
         titled = is_heading(unit, units) or is_title(unit, units)
-        introduces = titled or is_header(unit, units) or unit.text.endswith(":")
+        introduces = titled or is_header(unit, units) or unit.text.endswith(":") or is_metadata_line(unit.text)
         header = find_header(unit, units)
         ordered = unit.number in forbidden or (header is not None and header.number in forbidden)
         if not introduces and not ordered and _format_unit(unit, units):

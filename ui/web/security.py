@@ -37,6 +37,7 @@ from argot.service.usecases.audited_cases import note_refusal
 from argot.ui.translation.page_language import choose_language
 from argot.ui.web.api_errors import answer_program
 from argot.ui.web.asker_identity import asker
+from argot.ui.web.assistant_pages import NOT_ALLOWED, PATHS, AssistantPages
 from argot.ui.web.authentication import (
     NOTICE_SECONDS,
     Authenticator,
@@ -174,6 +175,7 @@ class Guard:
         self.refused = refused
         self.connections = OpenConnections()
         self.frames = Frames(parse_origins(authenticator.kb.settings.embed.origins))
+        self.assistant_pages = AssistantPages(parse_origins(authenticator.kb.settings.web.mcp_origins, "mcp_origins"))
         # One policy for each Host header, which the sender chooses, so the cache is bounded.
         self.policy = lru_cache(64)(lambda host, ancestors: build_content_policy(page, host, ancestors))
         self._told_again = 0.0
@@ -195,6 +197,9 @@ class Guard:
                 await self._turn_away(refusal, None, headers)(scope, receive, send)
             else:
                 await refuse_connection(refusal, scope, receive, send)
+            return
+        if preflight := self.assistant_pages.answer_preflight(scope, headers):
+            await preflight(scope, receive, send)
             return
         entry = self._find_entry(scope)
         who, ticket, unwelcome = await self._identify(scope, headers)
@@ -233,13 +238,14 @@ class Guard:
             return None
         # Browsers send it with each websocket and each request that changes something.
         origin = headers.get("origin")
-        extension = _is_extension(origin, scope, headers)
-        if origin is not None and not extension and not self.names.is_own_origin(origin, headers.get("host", "")):
-            return 403, "Argot answers its own pages only."
+        welcome = _is_extension(origin, scope, headers) or self.assistant_pages.has_sent(scope, headers)
+        foreign = NOT_ALLOWED if scope["path"] in PATHS else "Argot answers its own pages only."
+        if origin is not None and not welcome and not self.names.is_own_origin(origin, headers.get("host", "")):
+            return 403, foreign
         # Another port of this machine is the "same site": browsers send it our cookie, and no Origin with a plain GET.
         site = headers.get("sec-fetch-site")
-        if site in ("cross-site", "same-site") and not extension and headers.get("sec-fetch-mode") != "navigate":
-            return 403, "Argot answers its own pages only."
+        if site in ("cross-site", "same-site") and not welcome and headers.get("sec-fetch-mode") != "navigate":
+            return 403, foreign
         changes = scope["type"] == "http" and scope["method"] not in SAFE_METHODS
         # Programs have no page. A key, token or signature proves who they are, and a browser adds none by itself.
         proven = "cookie" not in headers and (scope["path"] == SIGNED_PATH or is_for_programs(scope["path"]))
@@ -402,7 +408,8 @@ class Guard:
                 # A page shown to a signed-in person must not come out of the browser's cache after they signed out.
                 if entry is None or entry.access != "anonymous":
                     headers.setdefault("Cache-Control", "no-store")
-                for name, value in {**SECURITY_HEADERS, **self.frames.list_exceptions(scope)}.items():
+                readable = self.assistant_pages.list_headers(scope, request_headers)
+                for name, value in {**SECURITY_HEADERS, **self.frames.list_exceptions(scope), **readable}.items():
                     headers[name] = value
                 if shown:
                     del headers["X-Frame-Options"]  # it cannot name sites

@@ -93,6 +93,26 @@ def test_doctor_reads_the_keys_of_tokens_for_the_embedded_window(tmp_path: Path)
     assert not wild["ok"] and "no wildcard" in wild["detail"]
 
 
+def test_doctor_says_what_a_provider_lacks_for_assistants() -> None:
+    with identity_provider() as provider:
+        given = {**provider.settings(), "public_url": "https://argot.example.com", "oidc_mcp_scopes": "openid argot"}
+        provider.published |= {"code_challenge_methods_supported": ["S256"], "registration_endpoint": None}
+        found = check_provider(Settings(**given))
+        assert [one["detail"].partition(":")[0] for one in found if one["name"] == "provider: assistants"] == [
+            "they cannot register themselves",
+            "it does not list 'argot' of 'oidc_mcp_scopes', for which they ask",
+        ]
+        assert all(one["ok"] for one in found)
+        del provider.published["code_challenge_methods_supported"]
+        assert "S256" in check_provider(Settings(**given))[1]["detail"]
+        # Argot takes a slash more or less at the end; assistants do not.
+        slashed = check_provider(Settings(**{**given, "oidc_issuer": f"{provider.url}/"}))
+        (spelling,) = [one for one in slashed if not one["ok"]]
+        assert f"calls itself {provider.url}," in spelling["detail"] and "'oidc_issuer'" in spelling["remedy"]
+        # Without an address of Argot's own, no assistant signs in there.
+        assert len(check_provider(Settings(**{**given, "public_url": ""}))) == 1
+
+
 def test_doctor_checks_the_configuration_an_identity_provider_publishes() -> None:
     assert check_provider(Settings())[0]["ok"]
     with identity_provider() as provider:

@@ -386,7 +386,7 @@ async def test_unknown_and_suspended_people_are_refused_as_at_the_sign_in(
     for answer, words in (
         (await resource.enter(), "argot user link NAME --subject sub-zoe"),
         (await resource.enter(preferred_username="Ann"), "argot user link ann --subject sub-zoe"),
-        (await resource.enter(preferred_username=None), "does not give your name"),
+        (await resource.enter(preferred_username=None), "Sign in once in Argot's chat window"),
         (await resource.enter(preferred_username="local"), "does not know"),
     ):
         assert answer.status_code == 403 and words in answer.text, answer.text
@@ -417,6 +417,22 @@ async def test_groups_come_from_the_newest_token_alone(resource: Resource) -> No
     unsaid = provider.make_access_token("zoe", RESOURCE, iat=now + 60, groups=None)
     assert "14 days" not in await resource.search(unsaid)
     assert [name for name, _ in resource.list_sign_ins()] == ["zoe"] * 4  # once for each token
+
+
+async def test_a_token_without_groups_does_not_take_those_that_argot_asks_for_itself(resource: Resource) -> None:
+    provider, links = resource.provider, resource.kb.people.links
+    later = int(time.time()) + 60
+    await resource.enter()
+    link = links.of("zoe")
+    assert link is not None and links.confirm(link, Confirmed(frozenset({"vault"}), None, "refresh"))
+    bare = provider.make_access_token("zoe", RESOURCE, groups=None, preferred_username=None, iat=later)
+    assert "14 days" in await resource.search(bare)
+    # A list without the group is a statement, and so is any token while Argot has nothing to ask with.
+    empty = provider.make_access_token("zoe", RESOURCE, groups=[], iat=later)
+    assert "14 days" not in await resource.search(empty)
+    link = links.of("zoe")
+    assert link is not None and links.confirm(link, Confirmed(frozenset({"vault"}), None, None))
+    assert "14 days" not in await resource.search(bare)
 
 
 async def test_the_first_requests_of_a_person_may_come_at_once(resource: Resource) -> None:
@@ -549,10 +565,22 @@ async def test_the_log_says_why_a_token_of_the_provider_is_refused(
     await resource.enter(exp=int(time.time()) - 600)
     await resource.enter(nonce="n")
     await resource.enter(preferred_username=None)
-    audience, kind, name = [one for one in caplog.messages if one.startswith("an assistant could not sign in")]
+    await resource.send("opaque-token")
+    audience, kind, name, opaque = [one for one in caplog.messages if one.startswith("an assistant")]
     assert "InvalidClaimError: aud" in audience and audience.endswith(f"has to be for '{RESOURCE}'.")
     assert "is for ['account', 'x\\nx" in audience and "\n" not in audience and len(audience) < 500
-    assert "of another kind" in kind and "does not give your name" in name
+    assert "of another kind" in kind and "does not have your name ('preferred_username')" in name
+    assert "is no signed JWT, so that Argot cannot check it" in opaque and RESOURCE in opaque
+
+
+async def test_a_token_that_is_no_signed_jwt_is_refused_with_the_remedy(resource: Resource) -> None:
+    # What only the provider can read, and an encrypted token.
+    for token in ("x7Qh1n0ZrL", "a.b.c.d.e"):
+        answer = await resource.send(token)
+        assert answer.status_code == 401 and 'error="invalid_token"' in answer.headers["www-authenticate"]
+        assert f"let the provider issue JWT access tokens for {RESOURCE}" in answer.text
+    # No stranger can have the provider asked by such a token.
+    assert resource.provider.asked == []
 
 
 # -- settings ---------------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from websockets.asyncio.client import connect
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.observability.logs import RATE_LIMIT_SECONDS, RateLimitFilter
 from argot.service.operations import file_handles
+from argot.service.sign_in import access_tokens
 from argot.service.transport.knowledge_base_client import LocalClient
 from argot.service.usecases.people.api_keys import key_add
 from argot.service.usecases.people.users import user_add
@@ -326,3 +327,13 @@ def test_a_lack_of_file_handles_is_logged_once_a_minute() -> None:
     now = RATE_LIMIT_SECONDS
     again = logged(out)
     assert again and again.__dict__["fields"]["held_back"] == 2
+
+
+def test_made_up_tokens_do_not_hide_in_the_log_why_a_real_one_is_refused() -> None:
+    rate_limit, name = RateLimitFilter(lambda: 0.0), access_tokens.logger.name
+
+    def is_logged(text: str) -> bool:
+        return bool(rate_limit.filter(logging.LogRecord(name, logging.WARNING, "", 0, text, (), None)))
+
+    made_up, real = "an assistant sent no signed JWT: %s", "an assistant could not sign in: %s"
+    assert [is_logged(text) for text in (made_up, made_up, real, real)] == [True, False, True, False]

@@ -500,6 +500,21 @@ async def test_without_a_refresh_token_people_must_sign_in_again(door: Door) -> 
         assert (await browser.get("/account")).status_code == 303
 
 
+async def test_a_provider_that_refreshes_with_consent_alone_is_asked_for_consent(
+    opened: Any, provider: IdentityProvider, caplog: pytest.LogCaptureFixture
+) -> None:
+    provider.refreshes_with_consent_alone = True
+    for prompt, is_refreshed in (("", False), ("consent", True)):
+        caplog.clear()
+        door = await opened(provider, oidc_prompt=prompt)
+        async with door.browser() as browser:
+            await door.enter(browser, "zoe")
+        link = door.kb.people.links.of("zoe")
+        assert link is not None and (link.refresh_token is not None) == is_refreshed
+        assert ("set 'oidc_prompt' to consent" in caplog.text) != is_refreshed
+        await door.kb.close()
+
+
 async def test_a_refresh_for_another_subject_is_ignored_and_ends_the_session(door: Door) -> None:
     async with door.browser() as browser:
         await door.enter(browser, "zoe")

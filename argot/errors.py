@@ -12,7 +12,7 @@ ArgotError
 ├── Conflict              it changed in the meantime
 ├── LocalError            names files and commands of this machine; people who ask over the network see other words
 │   ├── KnowledgeBaseBusy     another process owns the knowledge base
-│   ├── DamagedStore          a store is corrupt or does not fit; the message holds the mending command
+│   ├── DamagedStore          a store is corrupt or does not fit; the message has the repair command
 │   ├── StoreUnavailable      a store is sound, but the system does not let it be read or written (full, permissions)
 │   │   └── VectorsUnavailable    the server that holds the vectors does not answer; searches go on by words alone
 │   ├── MissingExtra          an optional package is needed; the message holds the install command

@@ -166,7 +166,8 @@ def flush_folder(folder: Path) -> None:
 
 
 def require_file(mode: int) -> None:
-    """
+    """Refuse a path that is no regular file, by its `st_mode`.
+
     Raises:
         NotAFile
     """

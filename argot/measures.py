@@ -49,7 +49,7 @@ class Measured:
         """Return the 95 % interval of the mean of one measure."""
         return bootstrap_interval(self.values(name), clusters=self.clusters)
 
-    def compared(self, other: Measured) -> dict[str, Difference]:
+    def compare(self, other: Measured) -> dict[str, Difference]:
         """Return, by measure, the other run of the same questions minus this one."""
         return {name: paired_difference(self.values(name), other.values(name), self.clusters) for name in self.mean}
 
@@ -70,7 +70,7 @@ def measure(run: Run, qrels: Qrels) -> Measured:
         judged, {"recip_rank", *(f"{one}.{depths}" for one in _BY_DEPTH.values())}
     )
     raw = evaluator.evaluate({question: _as_scores(run.get(question, ())) for question in judged})
-    by_question = {question: _named(raw.get(question, {})) for question in judged}
+    by_question = {question: _name_measures(raw.get(question, {})) for question in judged}
     means = {name: fmean(values[name] for values in by_question.values()) if judged else 0.0 for name in ALL_MEASURES}
     return Measured(len(judged), means, by_question, gold_clusters(list(judged.values())))
 
@@ -204,7 +204,7 @@ def _as_scores(ranked: Sequence[str]) -> dict[str, float]:
     return {document: float(len(unique) - rank) for rank, document in enumerate(unique)}
 
 
-def _named(raw: Mapping[str, float]) -> dict[str, float]:
+def _name_measures(raw: Mapping[str, float]) -> dict[str, float]:
     at_depths = {
         f"{name}@{depth}": float(raw.get(f"{theirs}_{depth}", 0.0))
         for name, theirs in _BY_DEPTH.items()

@@ -234,8 +234,8 @@ def change_profile(profile: Profile, changes: Mapping[str, object]) -> Profile:
     _require_switches(changes)
     changed = _validate({**profile.model_dump(), **changes})
     # By the parsed values, so that "false", "off" and False give one name.
-    told = (f"{switch}={format_switch(getattr(changed, switch))}" for switch in changes)
-    return changed.model_copy(update={"name": " ".join([profile.name, *told])})
+    switches = (f"{switch}={format_switch(getattr(changed, switch))}" for switch in changes)
+    return changed.model_copy(update={"name": " ".join([profile.name, *switches])})
 
 
 def compare_switches(profile: Profile, other: Profile | None = None) -> dict[str, SwitchValue]:
@@ -288,5 +288,5 @@ def _validate(values: Mapping[str, object]) -> Profile:
         boolean = first["type"].startswith("bool_")
         problem = "write on or off" if boolean else first["msg"].removeprefix("Value error, ")
         # A rule between switches has no location; for a list the switch is known, not the position in it.
-        told = f"{first['loc'][0]} cannot be {first['input']!r}: {problem}" if first["loc"] else problem
-        raise InvalidSettings(f"{told}.") from error
+        text = f"{first['loc'][0]} cannot be {first['input']!r}: {problem}" if first["loc"] else problem
+        raise InvalidSettings(f"{text}.") from error

@@ -95,7 +95,8 @@ class SavedProfiles:
             raise Conflict(f"There is a profile '{name}' already. Choose another name, or replace it with --force.")
 
     def remove(self, name: str) -> None:
-        """
+        """Remove a saved profile.
+
         Raises:
             InvalidSettings: it is built in. NotFound: none is saved under this name.
         """
@@ -134,7 +135,8 @@ def is_file(name_or_file: str) -> bool:
 
 
 def read_profile_file(path: Path) -> Profile:
-    """
+    """Return the profile in a TOML file.
+
     Raises:
         InvalidSettings: it cannot be read, or its content is invalid.
     """
@@ -164,14 +166,14 @@ def read_profile(text: str, name: str) -> Profile:
         InvalidSettings: it is no TOML, or names an invalid switch or value.
     """
     try:
-        said = tomllib.loads(text)
+        values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidSettings(f"It is not valid TOML: {error}.") from error
-    base, name = str(said.pop("base", "default")), str(said.pop("name", name))
-    about = said.pop("about", "")
+    base, name = str(values.pop("base", "default")), str(values.pop("name", name))
+    about = values.pop("about", "")
     # Before the switches, so that it does not count as a change that the profile's name lists.
     started = find_profile(base).model_copy(update={"about": str(about)[:500]})
-    return change_profile(started, said).model_copy(update={"name": name})
+    return change_profile(started, values).model_copy(update={"name": name})
 
 
 def format_profile(profile: Profile) -> str:
@@ -187,8 +189,8 @@ def format_profile(profile: Profile) -> str:
 
 def _format_value(value: object) -> str:
     """JSON's strings, booleans, numbers and lists are TOML's too, except for DEL, which TOML wants escaped."""
-    given = list(value) if isinstance(value, tuple) else value
-    return json.dumps(given, ensure_ascii=False).replace("\x7f", "\\u007f")
+    plain = list(value) if isinstance(value, tuple) else value
+    return json.dumps(plain, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _can_be_saved(name: str) -> bool:

@@ -1,9 +1,9 @@
-"""The threads in which questions read the stores and compute, beside the event loop that streams their answers.
+"""The pool of threads in which questions read the stores and compute, so that the event loop stays free to stream.
 
-They are few, unlike the event loop's own: each further thread that computes only waits for Python's lock, and the
-waiting costs processor time. Eight questions at once took 33 to 38 ms each before the first word with two threads, and
-42 to 45 with the event loop's six (two processors; bench/laboratory/load.md). Work that may take seconds or wait for a
-lock has no place here: the outline of a whole file, writing.
+The pool is smaller than the event loop's own: each further thread that computes only waits for Python's global
+interpreter lock, and waiting costs processor time. Eight questions at once took 33 to 38 ms each before the first word
+with two threads, and 42 to 45 ms with the event loop's six (two processors; bench/laboratory/load.md). Work that may
+take seconds or wait for a lock, such as the outline of a whole file or a write, runs in the event loop's own threads.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import ParamSpec, TypeVar
 
 from argot.machine_limits import count_processors
 
-FEWEST = 2
+MIN_THREADS = 2
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class QuestionThreads:
-    """A pool of threads, as many as there are processors, and some more where they wait for another process."""
+    """A pool with one thread for each processor, and more where questions wait for another process."""
 
     def __init__(self) -> None:
         self._waiting = 0
@@ -46,7 +46,7 @@ class QuestionThreads:
         asyncio.get_running_loop().run_in_executor(self._pool, function, *args)
 
     def _make_pool(self) -> ThreadPoolExecutor:
-        count = max(FEWEST, count_processors()) + self._waiting
+        count = max(MIN_THREADS, count_processors()) + self._waiting
         return ThreadPoolExecutor(count, thread_name_prefix="argot-question")
 
 

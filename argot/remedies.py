@@ -63,7 +63,7 @@ def restore_command(home: Path) -> str:
 
 
 def explain_store_error(path: Path, error: sqlite3.DatabaseError) -> ArgotError:
-    """Return Argot's error for one that occurred while opening a store: damage, or a refusal of the system."""
+    """Return Argot's error for an exception raised while opening a store: damage, or a refusal of the system."""
     remedy = find_remedy(error)
     if remedy is None:
         return build_damage_error(path, str(error))

@@ -223,7 +223,7 @@ class ModelCall(_Frozen):
 
 
 class Verification(_Frozen):
-    """Who verified an answer, and when. `id`: its number among the verified answers."""
+    """The verification of an answer: by whom, and when. `id`: its number among the verified answers."""
 
     id: int
     by: str = Field(description="the person's name; empty: they have none")

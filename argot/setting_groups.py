@@ -359,7 +359,7 @@ class ReadingSettings(_Group):
 
 
 class LimitsSettings(_Group):
-    """Bounds of what one person, and all of them together, may ask for."""
+    """Limits for one person, and for all people together."""
 
     max_question_chars: int = Field(4000, ge=10, le=100_000, description="a longer question is refused")
     questions_per_minute: int = Field(30, ge=0, le=10_000, description="questions one person may ask; 0: unlimited")
@@ -445,7 +445,7 @@ class TelemetrySettings(_Group):
 
 
 class AuditSettings(_Group, alias_generator="audit_{}".format):
-    """The record of what people did that matters to security."""
+    """The record of people's actions that matter to security."""
 
     file: Path | None = Field(None, description="the file to which audit events are appended; none: no file")
     syslog: str = Field(

@@ -121,7 +121,7 @@ def is_secret(name: str) -> bool:
 
 
 def hide_setting(name: str, value: object) -> object:
-    """Return the value of a setting with stars in place of what may be secret. Secrets show as stars anyway.
+    """Return the value of a setting with stars in place of possible secrets. Secrets show as stars anyway.
 
     `value`: also one of a wrong type, as somebody may write it in argot.toml.
     """
@@ -140,7 +140,7 @@ def hide_setting(name: str, value: object) -> object:
 
 
 def describe_group(group: str) -> str:
-    """Return what the settings of a group are about; empty for those of no group."""
+    """Return the subject of a group of settings; empty for those of no group."""
     return (_GROUPS[group].__doc__ or "") if group else ""
 
 
@@ -177,10 +177,10 @@ def load_settings(**overrides: Any) -> Settings:
         InvalidSettings: a name or value is wrong; the message names the valid ones.
     """
     # The command line passes every option, with None for those not given.
-    given = {name: value for name, value in overrides.items() if value is not None}
+    values = {name: value for name, value in overrides.items() if value is not None}
     _refuse_unknown_variables()
     try:
-        return _check(Settings(**given))
+        return _check(Settings(**values))
     except ValidationError as error:
         raise InvalidSettings("\n".join(_explain(problem) for problem in error.errors())) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

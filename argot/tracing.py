@@ -23,9 +23,10 @@ MAX_STEPS = 500
 
 @dataclass(slots=True)
 class TracedStep:
-    """`began`, `ended`: nanoseconds since 1970. `parent`: its index among the trace's steps; None: the question itself.
+    """One step of a question. `began`, `ended`: nanoseconds since 1970.
 
-    `failed`: the class of the error; empty: none.
+    `parent`: the index of the step that contains it, among the trace's steps; None: the question itself. `failed`: the
+    class of the error; empty: none.
     """
 
     kind: StepKind
@@ -48,7 +49,7 @@ class Trace:
         self._closed = False
 
     def add(self, step: TracedStep) -> int | None:
-        """Return its index among the steps; None if the trace is closed."""
+        """Add a step and return its index; None if the trace is closed or full."""
         if self._closed or len(self.steps) >= MAX_STEPS:
             return None
         self.steps.append(step)
@@ -84,7 +85,7 @@ def current_trace() -> Trace | None:
 
 
 @contextmanager
-def traced(kind: StepKind, name: str) -> Iterator[TracedStep]:
+def trace_step(kind: StepKind, name: str) -> Iterator[TracedStep]:
     """Trace one step. An error in it marks the step as failed, and is raised again."""
     step = TracedStep(kind, name, time.time_ns())
     trace = _trace.get()

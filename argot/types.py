@@ -363,7 +363,7 @@ RELATION_KINDS: tuple[RelationKind, ...] = get_args(RelationKind)
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One name of a sense, with what a terminologist notes about it (ISO 30042: a term section).
+    """One name of a sense, with a terminologist's notes about it (ISO 30042: a term section).
 
     Attributes:
         text: the sense's term, its expansion or one of its aliases.
@@ -381,7 +381,7 @@ class Label:
 
     @property
     def is_usable(self) -> bool:
-        """Whether the name may be used: it is neither deprecated nor forbidden."""
+        """True if the name may be used: it is neither deprecated nor forbidden."""
         return self.status in ("preferred", "admitted")
 
 

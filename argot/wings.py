@@ -64,10 +64,10 @@ class Wing:
 @cache
 def wings() -> tuple[Wing, ...]:
     """Return the wings that are installed."""
-    return tuple(_installed())
+    return tuple(_iter_installed())
 
 
-def _installed() -> Iterator[Wing]:
+def _iter_installed() -> Iterator[Wing]:
     for name in NAMES:
         try:
             module = import_module(f"argot.{name}.wing")

@@ -217,7 +217,7 @@ def compare_orders(asked: Sequence[QuestionPool], scorers: Mapping[str, Scorer])
         rows[way] = {name: round(one.mean[name], 4) for name in ("ndcg@10", "map@10")}
         for other in ("embedder", "neither"):
             if other in measured and other != way:
-                change = measured[other].compared(one)["ndcg@10"]
+                change = measured[other].compare(one)["ndcg@10"]
                 low, high = change.interval95
                 rows[way][f"ndcg@10 against {other}"] = [round(value, 4) for value in (change.difference, low, high)]
     return {"questions": len(asked), "ways": rows}

@@ -49,7 +49,7 @@ def main(folders: list[str]) -> None:
         reading.build_passages, row_writes.build_searched_title = build_without_headers, lambda title, header: ""
         lacking = measure_folder(folder)
         reading.build_passages, row_writes.build_searched_title = with_headers, title_of
-        change = lacking.compared(having)["ndcg@10"]
+        change = lacking.compare(having)["ndcg@10"]
         low, high = change.interval95
         for name, found in (("with", having), ("without", lacking)):
             figures = {measure: round(found.mean[measure], 3) for measure in ("ndcg@10", "hit@1", "hit@3")}

@@ -100,7 +100,7 @@ def _report(
             first = hits[embedders[0]]
             won = sum(hits[name][id_] and not first[id_] for id_ in first)
             lost = sum(first[id_] and not hits[name][id_] for id_ in first)
-            change = measured[embedders[0]].compared(measured[name])["ndcg@10"]
+            change = measured[embedders[0]].compare(measured[name])["ndcg@10"]
             print(f"{'':>24} {'':>22}  against {embedders[0]}: {won} won, {lost} lost; nDCG {change}")
 
 

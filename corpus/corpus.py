@@ -104,7 +104,7 @@ class Corpus:
         settings: Settings,
         *,
         embedder: Embedder | None = None,
-        mending: bool = False,
+        for_repair: bool = False,
         store: CorpusStore | None = None,
     ) -> Corpus:
         """Open the knowledge base in this folder, creating it if missing, and finish work that a kill interrupted.
@@ -112,7 +112,7 @@ class Corpus:
         Args:
             embedder: instead of the one the settings name.
             store: instead of corpus.db of the folder; it is closed with the knowledge base.
-            mending: open it even if the vectors are damaged or another embedder's, in order to `reindex`.
+            for_repair: open it even if the vectors are damaged or another embedder's, in order to `reindex`.
 
         Raises:
             DamagedStore: the database or the vectors are damaged, or the vectors are another embedder's. The message
@@ -122,7 +122,7 @@ class Corpus:
         try:
             corpus = cls(home, settings, store, embedder or load_embedder(settings))
             detect_missing_languages(store.database)
-            corpus._live.open(mending=mending)
+            corpus._live.open(for_repair=for_repair)
             corpus._finish_removals()
             if corpus._live.index is not None:
                 corpus.quantising.start_if_due(corpus._live.index)
@@ -403,12 +403,12 @@ class Corpus:
             beside: Embedder = BackgroundEmbedder(embedder, settings) if background else embedder
 
             @contextlib.contextmanager
-            def switched() -> Iterator[None]:
+            def switch_embedder() -> Iterator[None]:
                 with switching():
                     yield
                     self.embedder, self.settings, self._for_passages = embedder, settings, beside
 
-            self._rebuild(beside, progress, switched)
+            self._rebuild(beside, progress, switch_embedder)
             if isinstance(former, BackgroundEmbedder):
                 former.close()
 
@@ -519,8 +519,8 @@ class Corpus:
         if not alone and self.generations.current() is None:
             alone = self._changing.acquire()  # it creates the first ones
         try:
-            given = (self.store, self.generations, self.embedder, self.settings.search.embedder, self.home)
-            return open_vectors(*given, settling=alone)
+            arguments = (self.store, self.generations, self.embedder, self.settings.search.embedder, self.home)
+            return open_vectors(*arguments, settling=alone)
         finally:
             if alone:
                 self._changing.release()

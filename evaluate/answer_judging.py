@@ -18,7 +18,7 @@ from argot.evaluate.judging import SCORES, AnswerJudge, JudgeName, JudgeScores
 from argot.measures import Difference, bootstrap_interval, gold_clusters, paired_difference
 
 Progress = Callable[[str, int, int], None]
-AT_ONCE = 4
+PARALLEL_CALLS = 4
 """The number of questions judged at the same time; a model server processes several together."""
 
 
@@ -66,18 +66,18 @@ async def judge_answers(
     """
     first = next(iter(by_profile.values()))
     places = [place for place, one in enumerate(first) if one.has_reference]
-    said: list[list[JudgeScores]] = []
+    scores: list[list[JudgeScores]] = []
 
     async def judge_question(place: int) -> list[JudgeScores]:
         question = first[place].question
         answers = [outcomes[place].shown_text for outcomes in by_profile.values()]
         return await judge.judge(question.question, question.reference, answers)
 
-    for batch in group_items(places, AT_ONCE):
-        said += await asyncio.gather(*map(judge_question, batch))
-        progress(f"judge {judge.name}", len(said), len(places))
+    for batch in group_items(places, PARALLEL_CALLS):
+        scores += await asyncio.gather(*map(judge_question, batch))
+        progress(f"judge {judge.name}", len(scores), len(places))
     clusters = gold_clusters([first[place].gold for place in places])
-    of_profile = {name: [one[number] for one in said] for number, name in enumerate(by_profile)}
+    of_profile = {name: [one[number] for one in scores] for number, name in enumerate(by_profile)}
     return JudgeReport(
         judge=judge.name,
         model=judge.model_name,

@@ -30,11 +30,11 @@ def answer_outcome(question: AnswerQuestion, status: str, answer: str) -> Outcom
         return "abstained"
     if not question.is_answerable:
         return "wrong"
-    said = [is_said(item, answer) for item in list_required_items(question)]
-    is_complete = all(said) or any(is_said(one.quote, answer) for one in question.also)
+    is_stated = [is_said(item, answer) for item in list_required_items(question)]
+    is_complete = all(is_stated) or any(is_said(one.quote, answer) for one in question.also)
     if is_complete or _is_reference(question, answer):
         return "complete"
-    return "partial" if any(said) else "wrong"
+    return "partial" if any(is_stated) else "wrong"
 
 
 def _is_reference(question: AnswerQuestion, answer: str) -> bool:
@@ -60,16 +60,16 @@ def is_said(item: str, answer: str) -> bool:
     return any(_is_said(one.strip(), answer) for one in item.split("|") if one.strip())
 
 
-def _is_said(wanted: str, answer: str) -> bool:
-    wanted, answer = extract_prose(wanted).text, extract_prose(answer).text
-    phrase, text = f" {' '.join(fold_words(wanted))} ", f" {' '.join(fold_words(answer))} "
+def _is_said(required: str, answer: str) -> bool:
+    required, answer = extract_prose(required).text, extract_prose(answer).text
+    phrase, text = f" {' '.join(fold_words(required))} ", f" {' '.join(fold_words(answer))} "
     if phrase in text:
         return True
-    stems = set(content_stems(wanted))
+    stems = set(content_stems(required))
     if stems and stems <= set(content_stems(answer)):
         return True
     # a short item is a name or a number, which must match exactly
-    return len(stems) > 3 and support(wanted, answer) >= SAID
+    return len(stems) > 3 and support(required, answer) >= SAID
 
 
 def compute_sentence_f1(question: AnswerQuestion, sentences: Sequence[str]) -> float | None:

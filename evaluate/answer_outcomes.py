@@ -9,7 +9,7 @@ from argot.evaluate.answer_measures import Outcome, answer_outcome, compute_sent
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.answer_units import AnswerUnit, begins_with_answer, is_clean, judge_units, measure_beside
 from argot.evaluate.bert_score import BertScore
-from argot.evaluate.known_models import Heard
+from argot.evaluate.known_models import ServedQuestion
 from argot.evaluate.right_marks import RightMarks, count_marks
 from argot.results import AskResult
 from argot.tools.text.answer_likeness import exact_match, rouge_1, rouge_l
@@ -43,7 +43,7 @@ class AnswerOutcome:
     exact: bool | None
     rouge_1: float | None
     rouge: float | None
-    heard: Heard | None = None
+    heard: ServedQuestion | None = None
     shown: int = 5
     bert: BertScore | None = None
     units: tuple[AnswerUnit, ...] = ()
@@ -118,7 +118,7 @@ def build_outcome(
     question: AnswerQuestion,
     result: AskResult,
     gold: frozenset[str],
-    heard: Heard | None = None,
+    heard: ServedQuestion | None = None,
     shown_passages: int = 5,
 ) -> AnswerOutcome:
     """Build the outcome of a question from the sentences shown as supported, on which the asker may rely."""

@@ -106,7 +106,7 @@ def build_answers_report(
         rows=rows,
         abstention={profile: _measure_abstention(outcomes) for profile, outcomes in by_profile.items()},
         losses={profile: found for profile, outcomes in by_profile.items() if (found := _count_losses(outcomes))},
-        lies={profile: told for profile, outcomes in by_profile.items() if (told := _count_lies(outcomes))},
+        lies={profile: lies_found for profile, outcomes in by_profile.items() if (lies_found := _count_lies(outcomes))},
         compared=_compare_profiles(by_profile),
         right_by=COMPLETE if verdicts is None else f"judge {verdicts.judge}",
         chunks={
@@ -189,14 +189,14 @@ def _count_losses(outcomes: Sequence[AnswerOutcome]) -> dict[str, int]:
 
 def _count_lies(outcomes: Sequence[AnswerOutcome]) -> dict[str, tuple[int, int]]:
     """Return for each kind of change the number of lies, and how many of them were shown as supported."""
-    told: dict[str, list[bool]] = {}
+    accepted: dict[str, list[bool]] = {}
     for one in outcomes:
         if one.heard is not None and one.lie_shown is not None:
-            told.setdefault(one.heard.kind_of_lie, []).append(one.lie_shown)
-    if not told:
+            accepted.setdefault(one.heard.kind_of_lie, []).append(one.lie_shown)
+    if not accepted:
         return {}
-    everything = [shown for kind in told.values() for shown in kind]
-    return {kind: (len(shown), sum(shown)) for kind, shown in {"all": everything, **told}.items()}
+    everything = [shown for kind in accepted.values() for shown in kind]
+    return {kind: (len(shown), sum(shown)) for kind, shown in {"all": everything, **accepted}.items()}
 
 
 def _compare_profiles(by_profile: Mapping[str, Sequence[AnswerOutcome]]) -> dict[str, dict[str, Difference]]:
@@ -224,8 +224,8 @@ def _measure_chunks(
 ) -> dict[str, ChunkRetrieval]:
     """Measure chunk retrieval. `correct`: a judge's verdict by question; None: an answer is right if it is complete."""
     asked = [one for one in outcomes if one.question.is_answerable and one.gold]
-    said = [one.outcome == "complete" if correct is None else correct.get(one.question.id) for one in asked]
-    known = [(right, one) for right, one in zip(said, asked, strict=True) if right is not None]
+    is_complete = [one.outcome == "complete" if correct is None else correct.get(one.question.id) for one in asked]
+    known = [(right, one) for right, one in zip(is_complete, asked, strict=True) if right is not None]
     return measure_chunk_retrieval(
         [right for right, _ in known], [one.gold_retrieved for _, one in known], [one.question.kind for _, one in known]
     )

@@ -31,7 +31,7 @@ HOW_TO_GET = (
 def choose_answer_set(
     file: Path | None, documents: Path | None, public: str | None, datasets: Path, split: str | None, *, stored: bool
 ) -> AnswerSet:
-    """Return the questions of a file on a folder, or of a public set, or else those of the samples.
+    """Return the questions of a file about a folder of documents, of a public set, or else of the samples.
 
     Args:
         datasets: the folder of public sets.

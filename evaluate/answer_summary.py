@@ -50,8 +50,8 @@ def _list_known(report: AnswersReport, profile: str) -> Iterator[_Line]:
     for loss, count in losses.items():
         yield f"right answers of the model: {loss}", _format_share(count, sum(losses.values()))
     if profile in report.lies:
-        told, shown = report.lies[profile]["all"]
-        yield "false sentences shown as supported", _format_share(shown, told)
+        accepted, shown = report.lies[profile]["all"]
+        yield "false sentences shown as supported", _format_share(shown, accepted)
 
 
 def _format_count(row: AnswerRow, share: float, interval: tuple[float, float] | None = None) -> str:

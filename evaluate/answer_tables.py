@@ -47,7 +47,7 @@ def build_answers_tables(report: AnswersReport) -> list[Table]:
     tables += [table for one in report.judges for table in build_judge_tables(one)]
     tables += _build_matching_tables(report)
     for profile, lies in report.lies.items():
-        body = [[kind, str(told), str(shown)] for kind, (told, shown) in lies.items()]
+        body = [[kind, str(accepted), str(shown)] for kind, (accepted, shown) in lies.items()]
         tables.append(Table(f"False sentences, profile {profile}", ("changed", "told", "shown as supported"), body))
     return tables
 

@@ -101,9 +101,13 @@ def _is_sibling(question: AnswerQuestion, text: str) -> bool:
 def _has_reference(question: AnswerQuestion, text: str) -> bool:
     """Return whether the text says most of what the reference adds to the question, with one of its numbers if any."""
     added = _list_stems(question.reference) - _list_stems(question.question)
-    said = added & _list_stems(text)
+    added_stems = added & _list_stems(text)
     numbers = {one for one in added if any(map(str.isdigit, one))}
-    return bool(said) and len(said) / len(added) >= _REFERENCE_SHARE and not (numbers and numbers.isdisjoint(said))
+    return (
+        bool(added_stems)
+        and len(added_stems) / len(added) >= _REFERENCE_SHARE
+        and not (numbers and numbers.isdisjoint(added_stems))
+    )
 
 
 def _list_topic(question: AnswerQuestion) -> frozenset[str]:

@@ -45,8 +45,10 @@ def compute_bert_scores(answers: Sequence[str], references: Sequence[str], setti
     assert isinstance(scorer, ReaderScorer)
     found = []
     for answer, reference in zip(answers, references, strict=True):
-        said, wanted = (_normalise(read.vectors) for read in scorer.read_texts([answer, reference]))
-        found.append(match_greedily(said @ wanted.T))
+        answer_vectors, reference_vectors = (
+            _normalise(read.vectors) for read in scorer.read_texts([answer, reference])
+        )
+        found.append(match_greedily(answer_vectors @ reference_vectors.T))
     return found
 
 

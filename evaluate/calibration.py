@@ -29,7 +29,7 @@ from argot.tools.text.answer_likeness import exact_match, rouge_1, rouge_l
 Progress = Callable[[str, int, int], None]
 MeasureName = Literal["exact-match", "rouge-1", "rouge-l", "bertscore"]
 CALIBRATED_MEASURES: tuple[MeasureName, ...] = get_args(MeasureName)
-AT_ONCE = 4
+PARALLEL_CALLS = 4
 TRUE_FALSE, SCALE = (0, 1), (1, 2, 3, 4, 5)
 
 
@@ -86,7 +86,7 @@ async def calibrate_judge(judge: AnswerJudge, answers: Sequence[LabelledAnswer],
         return said
 
     said: list[JudgeScores] = []
-    for batch in group_items(answers, AT_ONCE):
+    for batch in group_items(answers, PARALLEL_CALLS):
         said += await asyncio.gather(*map(judge_answer, batch))
         progress(f"judge {judge.name}", len(said), len(answers))
     return Calibration(
@@ -174,13 +174,13 @@ def _count_undecided(answers: Sequence[LabelledAnswer], humans: Iterable[str]) -
 
 
 def _measure_by_kind(
-    answers: Sequence[LabelledAnswer], said: Sequence[float | None], human: str
+    answers: Sequence[LabelledAnswer], scores: Sequence[float | None], human: str
 ) -> dict[str, Agreement]:
     """Measure the agreement over all answers with both labels and, if there are several kinds, by kind."""
     labels = TRUE_FALSE if human == "TRUE" else SCALE
     known = [
         (label, value, one)
-        for one, value in zip(answers, said, strict=True)
+        for one, value in zip(answers, scores, strict=True)
         if value is not None and (label := one.decide_label(human)) is not None
     ]
     kinds = dict.fromkeys(one.kind for *_, one in known)
@@ -202,8 +202,8 @@ def _measure_among_people(answers: Sequence[LabelledAnswer], human: str) -> floa
 
 def _pair_with_labels(values: Sequence[float], answers: Sequence[LabelledAnswer]) -> list[tuple[float, int]]:
     """Return each value with people's label; answers on which people are tied are left out."""
-    said = [(value, one.decide_label("TRUE")) for value, one in zip(values, answers, strict=True)]
-    return [(value, human) for value, human in said if human is not None]
+    pairs = [(value, one.decide_label("TRUE")) for value, one in zip(values, answers, strict=True)]
+    return [(value, human) for value, human in pairs if human is not None]
 
 
 def _is_in_first_half(question: str) -> bool:

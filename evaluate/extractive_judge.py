@@ -15,7 +15,7 @@ from argot.tools.answering.objections import find_objection
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import bare, content_stems
 
-LEAST_SHARED = 0.6
+MIN_SHARED_SHARE = 0.6
 """The least share of the reference's distinct stems that a right answer has."""
 
 # In "No.5 is the room", "No" is not an answer.
@@ -38,10 +38,10 @@ class ExtractiveJudge:
         """Return true if the answer has the facts of the reference, judging by its words. An empty reference matches
         nothing.
         """
-        said, wanted = bare(answer), bare(reference)
-        if not said or not wanted:
+        answer_text, reference_text = bare(answer), bare(reference)
+        if not answer_text or not reference_text:
             return False
-        if said == wanted:
+        if answer_text == reference_text:
             return True
         # "Yes, visitors may park there." and "No, visitors ..." share most of their words.
         if read_yes_or_no(answer) and read_yes_or_no(reference) and read_yes_or_no(answer) != read_yes_or_no(reference):
@@ -49,14 +49,17 @@ class ExtractiveJudge:
         if any(find_objection(reference[start:end], answer) for start, end in split_sentences(reference)):
             return False
         # With spaces around them, so that "41" is not found in "410".
-        return f" {wanted} " in f" {said} " or measure_shared_words(answer, reference, question) >= LEAST_SHARED
+        return (
+            f" {reference_text} " in f" {answer_text} "
+            or measure_shared_words(answer, reference, question) >= MIN_SHARED_SHARE
+        )
 
 
 def measure_shared_words(answer: str, reference: str, question: str) -> float:
     # Any answer has the words of the question, so they do not count, unless the reference has no others.
     wanted = set(content_stems(reference))
-    told = wanted - set(content_stems(question)) or wanted
-    return len(told & set(content_stems(answer))) / len(told) if told else 0.0
+    content = wanted - set(content_stems(question)) or wanted
+    return len(content & set(content_stems(answer))) / len(content) if content else 0.0
 
 
 def read_yes_or_no(text: str) -> str:

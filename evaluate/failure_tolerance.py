@@ -30,7 +30,7 @@ class Patience:
             ModelUnavailable: the model gave none for several calls in a row, so the server would be measured.
         """
         try:
-            given = await answer
+            result = await answer
         except ModelUnavailable as error:
             self.failed, self.reason = self.failed + 1, str(error)
             self._in_a_row += 1
@@ -38,7 +38,7 @@ class Patience:
                 raise ModelUnavailable(f"{error} See what is wrong with: argot doctor") from error
             return None
         self._in_a_row = 0
-        return given
+        return result
 
 
 def group_items(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:

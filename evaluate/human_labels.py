@@ -36,11 +36,11 @@ class LabelledAnswer:
         """Return people's common label: that of the majority or, for scores, the lower median. Return None for a tie,
         or if nobody gave this score.
         """
-        given = [label[score] for label in self.labels if score in label]
+        labels_given = [label[score] for label in self.labels if score in label]
         if score == "TRUE":
-            yes, no = sum(given), len(given) - sum(given)
+            yes, no = sum(labels_given), len(labels_given) - sum(labels_given)
             return None if yes == no else int(yes > no)
-        return median_low(given) if given else None
+        return median_low(labels_given) if labels_given else None
 
 
 class _Aspects(BaseModel):

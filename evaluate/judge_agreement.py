@@ -58,11 +58,11 @@ def measure_agreement(
     if not people or not len(people) == len(judge) == len(clusters):
         raise ValueError("as many labels of people as of the judge, and at least one, are needed")
     weighted = len(labels) > 2
-    said = np.asarray([_place(one, labels) for one in people])
+    places = np.asarray([_place(one, labels) for one in people])
     heard = np.asarray([_place(int(np.floor(one + 0.5)), labels) for one in judge])
 
     def count_labels(rows: Positions | slice) -> Counts:
-        return count_confusion(said[rows], heard[rows], len(labels))
+        return count_confusion(places[rows], heard[rows], len(labels))
 
     whole = count_labels(slice(None))
     return Agreement(
@@ -121,5 +121,5 @@ def compute_pairwise_agreement(labels: Sequence[Sequence[int]]) -> float | None:
     """Return the agreement among people: the share of equal pairs among the pairs of labels of the same answer; None if
     there is no pair.
     """
-    pairs = [one == other for given in labels for one, other in combinations(given, 2)]
+    pairs = [one == other for row in labels for one, other in combinations(row, 2)]
     return sum(pairs) / len(pairs) if pairs else None

@@ -97,8 +97,8 @@ class AnswerJudge:
         if self.model is None:
             return _score_truth(await ExtractiveJudge().is_correct(question, answer, reference))
         if self.name == "geval":
-            said = await self._call_judge(self.model.geval(question, reference, answer))
-            return said if isinstance(said, JudgeScores) else JudgeScores({"similarity": said})
+            reply = await self._call_judge(self.model.geval(question, reference, answer))
+            return reply if isinstance(reply, JudgeScores) else JudgeScores({"similarity": reply})
         ask = self.model.is_correct if self.name == "correct" else self.model.is_accurate
         verdict = await self._call_judge(ask(question, answer, reference))
         return verdict if isinstance(verdict, JudgeScores) else _score_truth(verdict)
@@ -107,46 +107,46 @@ class AnswerJudge:
         assert self.model is not None
         # A single answer is given twice: it is scored by itself, and the position has no effect.
         both = (*pair, *pair)[:2]
-        said = await self._call_judge(self.model.aspects(question, reference, *both))
-        if isinstance(said, JudgeScores):
-            return [said] * len(pair)
-        return [_average_aspects(said)] if len(pair) == 1 else [_average_aspects([one]) for one in said]
+        reply = await self._call_judge(self.model.aspects(question, reference, *both))
+        if isinstance(reply, JudgeScores):
+            return [reply] * len(pair)
+        return [_average_aspects(reply)] if len(pair) == 1 else [_average_aspects([one]) for one in reply]
 
     async def _judge_ranking(self, question: str, reference: str, shown: Sequence[str]) -> list[JudgeScores]:
         assert self.model is not None
         if len(shown) != RANKED:
             raise InvalidInput(f"The judge 'ranking' orders {RANKED} answers, not {len(shown)}: compare four profiles.")
-        said = await self._call_judge(self.model.rank(question, reference, shown))
-        if isinstance(said, JudgeScores) or said is None:
-            return [said or JudgeScores(fault="malformed")] * RANKED
-        return [JudgeScores({"rank": float(rank), "ranked first": float(rank == 1)}) for rank in said]
+        reply = await self._call_judge(self.model.rank(question, reference, shown))
+        if isinstance(reply, JudgeScores) or reply is None:
+            return [reply or JudgeScores(fault="malformed")] * RANKED
+        return [JudgeScores({"rank": float(rank), "ranked first": float(rank == 1)}) for rank in reply]
 
     async def _call_judge(self, call: Awaitable[_T]) -> _T | JudgeScores:
         try:
-            said = await self._patience.wait(_separate_malformed(call))
+            reply = await self._patience.wait(_separate_malformed(call))
         except ModelUnavailable as error:
             raise ModelUnavailable(f"The judge '{self.name}' cannot go on. {error}") from error
-        return JudgeScores(fault="unavailable") if said is None else said.value
+        return JudgeScores(fault="unavailable") if reply is None else reply.value
 
 
 @dataclass(frozen=True, slots=True)
-class _Said(Generic[_T]):
+class _Reply(Generic[_T]):
     """A wrapped reply. `Patience` returns None if the server failed, and this tells a reply apart from it."""
 
     value: _T
 
 
-async def _separate_malformed(call: Awaitable[_T]) -> _Said[_T | JudgeScores]:
+async def _separate_malformed(call: Awaitable[_T]) -> _Reply[_T | JudgeScores]:
     """Wrap a reply, or mark it as malformed: such a reply is the model's mistake, and no server failure."""
     try:
-        return _Said(await call)
+        return _Reply(await call)
     except MalformedReply:
-        return _Said(JudgeScores(fault="malformed"))
+        return _Reply(JudgeScores(fault="malformed"))
 
 
 def _score_truth(verdict: bool) -> JudgeScores:
     return JudgeScores({"TRUE": float(verdict)})
 
 
-def _average_aspects(said: Sequence[Aspects]) -> JudgeScores:
-    return JudgeScores({name: fmean(getattr(one, name) for one in said) for name in ASPECTS})
+def _average_aspects(aspects: Sequence[Aspects]) -> JudgeScores:
+    return JudgeScores({name: fmean(getattr(one, name) for one in aspects) for name in ASPECTS})

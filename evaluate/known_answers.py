@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from argot.evaluate.answer_questions import AnswerQuestion
-from argot.evaluate.known_models import Heard, KnownModel, has_passages
+from argot.evaluate.known_models import KnownModel, ServedQuestion, has_passages
 
 CONTEXT_TOKENS = 32_768
 
@@ -43,7 +43,7 @@ class KnownAnswers:
         self._http.shutdown()
         self._http.server_close()
 
-    def expect(self, question: AnswerQuestion, place: int) -> Heard:
+    def expect(self, question: AnswerQuestion, place: int) -> ServedQuestion:
         """Set the question that is asked next. The returned record is filled in while the server is asked."""
         return self.model.expect(question, place)
 

@@ -28,7 +28,7 @@ page break splits it."""
 
 
 @dataclass
-class Heard:
+class ServedQuestion:
     """The record of one question at the server.
 
     `has_answer`: the model knows a right answer to it, and gives it. `gold_shown`: the passages that the answer needs
@@ -47,12 +47,12 @@ class Heard:
 
 
 class KnownModel(Protocol):
-    """A model that knows what it says to each question."""
+    """A model with a known reply to each question."""
 
     @property
     def name(self) -> str: ...
 
-    def expect(self, question: AnswerQuestion, place: int) -> Heard:
+    def expect(self, question: AnswerQuestion, place: int) -> ServedQuestion:
         """Set the question that is asked next, and return its record, which fills as the model is asked."""
         ...
 
@@ -80,10 +80,10 @@ class IdealModel:
     def __init__(self, *, lies: bool = False) -> None:
         self.name = "lying" if lies else "ideal"
         self._lies = lies
-        self._heard = Heard(AnswerQuestion("", "", ""), 0)
+        self._heard = ServedQuestion(AnswerQuestion("", "", ""), 0)
 
-    def expect(self, question: AnswerQuestion, place: int) -> Heard:
-        self._heard = Heard(
+    def expect(self, question: AnswerQuestion, place: int) -> ServedQuestion:
+        self._heard = ServedQuestion(
             question, place, has_answer=question.is_answerable and bool(question.reference) and not self._lies
         )
         return self._heard

@@ -45,12 +45,12 @@ class LedgerProcess:
             message, _ = self._child.receive(limits.max_answer_bytes)
         except ChildFailed as failure:
             raise make_refusal(failure, name, limits) from failure
-        said: dict[str, Any] = json.loads(message)
-        if "reason" in said:
-            raise UnreadableDocument(name, said["reason"], said["remedy"])
-        held: dict[str, Any] = said["ledger"]
+        reply: dict[str, Any] = json.loads(message)
+        if "reason" in reply:
+            raise UnreadableDocument(name, reply["reason"], reply["remedy"])
+        held: dict[str, Any] = reply["ledger"]
         lost = [LostWords(**one) for one in held["lost"]]
-        return Ledger(**{**held, "left_out": Counter(held["left_out"]), "lost": lost}), tuple(said["warnings"])
+        return Ledger(**{**held, "left_out": Counter(held["left_out"]), "lost": lost}), tuple(reply["warnings"])
 
 
 # -- the child ---------------------------------------------------------------------------------------------------------

@@ -128,13 +128,13 @@ def _score_option(
             near = frozenset[str]().union(*stems[max(0, at - _NEAR) : at + _NEAR + 1])
             for clause, within in _split_clauses(units[at].plain, own):
                 share = len(own & (within or here)) / max(1, len(own))
-                said = sum(weight * _measure_closeness(cue, within, here, near) for cue, weight in rarity.items())
+                score = sum(weight * _measure_closeness(cue, within, here, near) for cue, weight in rarity.items())
                 fit = _EXACT if _is_in_text(option, clause) else 1.0
                 fit *= _RIGHT_NOUN if _is_counted(typed, clause, own) else 1.0
                 fit *= _OTHER_NAME if within and _has_other_name(named, clause, units[at].plain) else 1.0
                 # Squared, because half of an option is much less than half an answer. 0.05: the option's words alone
                 # count a little.
-                best = max(best, share**2 * fit * (0.05 + said) / (1 + 0.15 * place))
+                best = max(best, share**2 * fit * (0.05 + score) / (1 + 0.15 * place))
     return best
 
 

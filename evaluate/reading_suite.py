@@ -16,7 +16,7 @@ from argot.evaluate.ledger_process import LedgerProcess
 Progress = Callable[[str, int, int], None]
 LOSSES = {"reader": "told by its reader", "ledger": "told by the ledger", "": "without a warning"}
 """What warns about lost words -> its description in reports."""
-_MOST_PLACES = 20
+_MAX_PLACES = 20
 """The most places of lost words that the JSON report lists for one file."""
 
 
@@ -42,7 +42,7 @@ class FileReading:
     def to_json(self) -> dict[str, Any]:
         if self.refusal:
             return {"name": self.name, "format": self.format, "refusal": self.refusal}
-        shown = sorted(self.ledger.lost, key=lambda one: -one.words)[:_MOST_PLACES]
+        shown = sorted(self.ledger.lost, key=lambda one: -one.words)[:_MAX_PLACES]
         return {
             "name": self.name,
             "format": self.format,
@@ -106,7 +106,7 @@ class ReadingReport:
         return sorted(lost, key=lambda one: -one.ledger.lost_words / max(1, one.ledger.held))[:number]
 
     def count_lost_by_kind(self) -> dict[tuple[str, str], Counter[str]]:
-        """Return the lost words of each format and kind, by what warns about them."""
+        """Return the lost words of each format and kind, by the warning about them."""
         counts: dict[tuple[str, str], Counter[str]] = {}
         for file in self.files:
             for lost in file.ledger.lost:

@@ -17,7 +17,14 @@ from pydantic import BaseModel, ConfigDict, Field
 from argot.errors import InvalidInput
 from argot.evaluate.altered_statements import FROM_NOWHERE_KIND, make_lie
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet
-from argot.evaluate.known_models import Heard, choose_first, find_nearest, make_segment, read_numbered, read_passages
+from argot.evaluate.known_models import (
+    ServedQuestion,
+    choose_first,
+    find_nearest,
+    make_segment,
+    read_numbered,
+    read_passages,
+)
 from argot.evaluate.line_models import read_lines
 from argot.prompts.loader import NOT_IN_PASSAGES
 from argot.tools.answering.citation_marks import strip_marks
@@ -116,11 +123,11 @@ class RecordedModel:
         self._replies = replies
         self._lies = lies
         self._reply = _REFUSAL
-        self._heard = Heard(AnswerQuestion("", "", ""), 0)
+        self._heard = ServedQuestion(AnswerQuestion("", "", ""), 0)
 
-    def expect(self, question: AnswerQuestion, place: int) -> Heard:
+    def expect(self, question: AnswerQuestion, place: int) -> ServedQuestion:
         self._reply = _find_reply(question, self._replies) or _REFUSAL
-        self._heard = Heard(question, place, has_answer=not (self._lies or self._reply.refuses))
+        self._heard = ServedQuestion(question, place, has_answer=not (self._lies or self._reply.refuses))
         return self._heard
 
     def answer(self, user: str) -> str:
@@ -145,9 +152,11 @@ class RecordedModel:
         lie, kind = make_lie(true, self._heard.place)
         self._heard.lie, self._heard.kind_of_lie = lie, kind
         marks = "".join(mark[0] for mark in _MARKS.finditer(text[first:last]))
-        told = f"{lie.rstrip('.')} {marks}."
+        sentence = f"{lie.rstrip('.')} {marks}."
         return (
-            f"{text[:last]} {told}{text[last:]}" if kind == FROM_NOWHERE_KIND else f"{text[:first]}{told}{text[last:]}"
+            f"{text[:last]} {sentence}{text[last:]}"
+            if kind == FROM_NOWHERE_KIND
+            else f"{text[:first]}{sentence}{text[last:]}"
         )
 
     def choose_passages(self, user: str) -> list[int]:

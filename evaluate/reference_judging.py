@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 MALFORMED: Final = "malformed"
-Given = list[int | None]
+MatchedPassages = list[int | None]
 """For each sentence the index of the passage matched to it, or None."""
 
 
@@ -68,7 +68,7 @@ async def _compare_profile(
 ) -> MatchingReport:
     chosen = [one for one in outcomes if one.question.is_answerable and one.gold and one.result.sentences]
     patience, malformed = Patience(), 0
-    pairs: list[tuple[Given, Given, list[set[int]]]] = []
+    pairs: list[tuple[MatchedPassages, MatchedPassages, list[set[int]]]] = []
     for done, one in enumerate(chosen, start=1):
         shown = [_build_passage(passage) for passage in one.result.passages[: one.shown]]
         texts = [sentence.text for sentence in one.result.sentences]
@@ -107,31 +107,31 @@ def _build_passage(found: FoundPassage) -> Passage:
     return Passage(found.passage_id, found.uri, "", 0, 0, len(found.text), found.text, found.heading, heading)
 
 
-def _list_own_matches(result: AskResult, shown: Sequence[Passage]) -> Given:
+def _list_own_matches(result: AskResult, shown: Sequence[Passage]) -> MatchedPassages:
     places = {passage.id: place for place, passage in enumerate(shown)}
     best = [max(one.citations, key=lambda cited: cited.score, default=None) for one in result.sentences]
     return [None if one is None else places.get(one.passage_id) for one in best]
 
 
-def _list_model_matches(segments: Sequence[MatchedSegment], sentences: int) -> Given:
-    given: Given = [None] * sentences
+def _list_model_matches(segments: Sequence[MatchedSegment], sentences: int) -> MatchedPassages:
+    matches: MatchedPassages = [None] * sentences
     for one in segments:
-        given[one.first : one.last + 1] = [one.passage] * (one.last - one.first + 1)
-    return given
+        matches[one.first : one.last + 1] = [one.passage] * (one.last - one.first + 1)
+    return matches
 
 
-def _summarize_matching(answers: Sequence[tuple[Given, list[set[int]]]]) -> Matching | None:
+def _summarize_matching(answers: Sequence[tuple[MatchedPassages, list[set[int]]]]) -> Matching | None:
     if not answers:
         return None
-    precisions = [compute_sentence_precision(given, gold) for given, gold in answers]
+    precisions = [compute_sentence_precision(matches, gold) for matches, gold in answers]
     known = [one for one in precisions if one is not None]
     return Matching(
         precision=fmean(known) if known else None,
-        segments=fmean(_count_segments(given) for given, _ in answers),
-        sentences_matched=fmean(one is not None for given, _ in answers for one in given),
+        segments=fmean(_count_segments(matches) for matches, _ in answers),
+        sentences_matched=fmean(one is not None for matches, _ in answers for one in matches),
     )
 
 
-def _count_segments(given: Given) -> int:
+def _count_segments(matches: MatchedPassages) -> int:
     """Count the runs of neighbouring sentences that have the same passage."""
-    return sum(one is not None for one, _ in groupby(given))
+    return sum(one is not None for one, _ in groupby(matches))

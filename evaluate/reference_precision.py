@@ -23,14 +23,14 @@ class PrecisionAt:
     kept: float
 
 
-def compute_sentence_precision(given: Sequence[int | None], annotated: Sequence[Collection[int]]) -> float | None:
+def compute_sentence_precision(matches: Sequence[int | None], annotated: Sequence[Collection[int]]) -> float | None:
     """Return the precision of one answer: of its sentences with a matched passage, the share whose passage people
     annotated.
 
     Recall is not measured: several passages may support a sentence, and one of them is enough (6.1).
 
     Args:
-        given: the passage matched to each sentence, or None.
+        matches: the passage matched to each sentence, or None.
         annotated: the passages that people named for each sentence.
 
     Returns:
@@ -39,18 +39,18 @@ def compute_sentence_precision(given: Sequence[int | None], annotated: Sequence[
     Raises:
         ValueError: the lists differ in length.
     """
-    right = [one in names for one, names in zip(given, annotated, strict=True) if one is not None]
+    right = [one in names for one, names in zip(matches, annotated, strict=True) if one is not None]
     return fmean(right) if right else None
 
 
-def compute_overall_precision(given: Sequence[int | None], annotated: Sequence[Collection[int]]) -> float:
+def compute_overall_precision(matches: Sequence[int | None], annotated: Sequence[Collection[int]]) -> float:
     """Return the precision of one answer over all its sentences (6.1): the share whose passage people annotated. A
     sentence without a passage is right only if people named none either.
 
     Raises:
         ValueError: the lists differ in length.
     """
-    return fmean(one in names if one is not None else not names for one, names in zip(given, annotated, strict=True))
+    return fmean(one in names if one is not None else not names for one, names in zip(matches, annotated, strict=True))
 
 
 def measure_by_threshold(

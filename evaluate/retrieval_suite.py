@@ -29,7 +29,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class SenseReport:
-    """Of the questions whose true sense is known, the share in which Argot chose that sense for the term."""
+    """The choice of senses, measured: the `share` of questions of known sense in which Argot chose that sense."""
 
     questions: int
     right: int
@@ -64,7 +64,7 @@ class RetrievalReport:
         first = next(iter(self.ways), "")
         pairs = [(first, "against"), ("floor", "glossary")]
         return {
-            f"{self.against if after == 'against' else after} against {before}": self.ways[before].compared(
+            f"{self.against if after == 'against' else after} against {before}": self.ways[before].compare(
                 self.ways[after]
             )
             for before, after in pairs
@@ -168,8 +168,8 @@ def identify_document(uri: str) -> str:
 def score_senses(data: BeirSet, glossary_csv: str, results: Mapping[str, AskResult]) -> SenseReport:
     """Compare the chosen expansions with the words that the original question has in the place of the term."""
     expansions: dict[str, set[str]] = {}
-    for given in read_senses(glossary_csv, "glossary.csv"):
-        expansions.setdefault(given.term, set()).add(given.expansion)
+    for sense_input in read_senses(glossary_csv, "glossary.csv"):
+        expansions.setdefault(sense_input.term, set()).add(sense_input.expansion)
     right, wrong = 0, []
     known = {q: found for q in results if data.plain and (found := _find_true_sense(data, q, expansions))}
     for question, (term, expansion) in known.items():
@@ -177,8 +177,8 @@ def score_senses(data: BeirSet, glossary_csv: str, results: Mapping[str, AskResu
         if chosen and _is_same(chosen[0], expansion):
             right += 1
         else:
-            said = chosen[0] if chosen else "(nothing)"
-            wrong.append({"id": question, "term": term, "true": expansion, "chosen": said})
+            chosen_name = chosen[0] if chosen else "(nothing)"
+            wrong.append({"id": question, "term": term, "true": expansion, "chosen": chosen_name})
     return SenseReport(len(known), right, wrong)
 
 

@@ -25,18 +25,18 @@ class RightMarks:
         return RightMarks(self.right + other.right, self.marked + other.marked, self.withheld + other.withheld)
 
 
-def count_marks(said: Iterable[str], result: AskResult) -> RightMarks:
+def count_marks(sentences: Iterable[str], result: AskResult) -> RightMarks:
     """Count the marks on right sentences that a model said; all are withheld if its answer is not shown."""
     is_shown = result.status == "answered" and result.answered_by == "model"
     shown = [(f" {bare(one.text)} ", one) for one in result.sentences] if is_shown else []
     found = RightMarks()
-    for sentence in said:
+    for sentence in sentences:
         at = _find_shown(f" {bare(sentence)} ", shown)
         found += RightMarks(1, marked=int(at is not None and at.lacks_support), withheld=int(at is None))
     return found
 
 
-def _find_shown(said: str, shown: list[tuple[str, Sentence]]) -> Sentence | None:
-    """Find the sentence as it was said, or one that contains it or is a part of it."""
-    exactly = (one for text, one in shown if text == said)
-    return next(exactly, next((one for text, one in shown if said in text or text in said), None))
+def _find_shown(sentence: str, shown: list[tuple[str, Sentence]]) -> Sentence | None:
+    """Find the sentence itself, or one that contains it or is a part of it."""
+    exactly = (one for text, one in shown if text == sentence)
+    return next(exactly, next((one for text, one in shown if sentence in text or text in sentence), None))

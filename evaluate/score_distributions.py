@@ -1,5 +1,5 @@
-"""How often judges gave each score or rank, and how often one profile's answer beat another's (*Trustworthy Answers*,
-figures 6 and 7, table 11); and how much more often people gave each score than a judge (figure 8).
+"""Counts of the scores and ranks that judges gave, and of the answers of one profile that beat another's (*Trustworthy
+Answers*, figures 6 and 7, table 11); and how much more often people gave each score than a judge (figure 8).
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ SEMANTIC_WEIGHTS = (0.3, 0.6, 0.9, 1.3, 2.0)
 """Weights of the semantic search; the keyword search has weight 1."""
 DERIVED_WEIGHTS = (0.1, 0.25, 0.5, 1.0)
 """Weights of derived texts; passages have weight 1."""
-FEWEST_CLUSTERS = 6
+MIN_CLUSTERS = 6
 """The least number of clusters for a choice. A cluster is a set of questions that share gold passages. By chance
 alone, five clusters all change in the same direction one time in 16 (2 * 0.5 ** 5), and the interval, which is
 resampled from these five, excludes zero then.
@@ -103,7 +103,7 @@ class StrategyReport:
     """The outcome of a choice. `chosen` is the best strategy only if the interval shows that it is better than the
     present one; otherwise it is the present one.
 
-    `clusters`: the number of sets of questions that share gold passages; with fewer than `FEWEST_CLUSTERS` the present
+    `clusters`: the number of sets of questions that share gold passages; with fewer than `MIN_CLUSTERS` the present
     strategy stays.
     """
 
@@ -198,7 +198,7 @@ class _RankedLists:
             progress("retrieving", done, len(queries))
 
     def rank_passages(self, strategy: Strategy, id_: str, unit: Unit) -> list[str]:
-        """Return the ids of what is found, best first, each once."""
+        """Return the ids of the passages found, best first, each once."""
         lists = []
         if strategy.passages:
             lists += [(one, 1.0) for one in self._lists(id_, ())]
@@ -230,7 +230,7 @@ def _report(name: str, measured: Mapping[Strategy, Measured], present: Strategy,
     # Among equally good strategies the present one comes first: a change would bring nothing.
     best = max(means, key=lambda strategy: (means[strategy], strategy == present))
     change = _compute_difference(measured, present, best, by)
-    better = change.difference > 0 and change.excludes_zero and change.clusters >= FEWEST_CLUSTERS
+    better = change.difference > 0 and change.excludes_zero and change.clusters >= MIN_CLUSTERS
     chosen = best if better else present
     shown = sorted(means, key=lambda strategy: -means[strategy])
     rows = [_build_row(measured, strategy, best, present, by) for strategy in _list_shown(shown, present)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argot.evaluate.reports import Table, format_difference
-from argot.evaluate.strategy_suite import FEWEST_CLUSTERS, StrategyReport
+from argot.evaluate.strategy_suite import MIN_CLUSTERS, StrategyReport
 
 
 def build_strategy_tables(report: StrategyReport) -> list[Table]:
@@ -31,6 +31,6 @@ def _explain_choice(report: StrategyReport) -> str:
         return f"it is better than the present one ({report.present}): the interval excludes zero"
     if report.best == report.present:
         return "none of the others measures better than the present one"
-    few = report.clusters < FEWEST_CLUSTERS
-    doubt = f"take questions of {FEWEST_CLUSTERS} passages or more" if few else "the interval includes zero"
+    few = report.clusters < MIN_CLUSTERS
+    doubt = f"take questions of {MIN_CLUSTERS} passages or more" if few else "the interval includes zero"
     return f"{report.best} measures highest, but its difference to the present one may be chance: {doubt}"

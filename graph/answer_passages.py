@@ -1,5 +1,5 @@
-"""The passages from which an answer is written. A passage that continues a list has the line that introduces the list,
-so that both the model and the check of its sentences know what the entries are about.
+"""The passages from which an answer is written. A passage that continues a list is given the line that introduces the
+list, so that both the model and the check of its sentences know what the entries are about.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from argot.graph.nodes.retrieve import retrieve
 from argot.graph.nodes.search_again import search_again
 from argot.graph.nodes.small_talk import small_talk
 from argot.graph.nodes.stand_alone import stand_alone
-from argot.graph.research_plan import find_open_part, is_to_research
+from argot.graph.research_plan import find_open_part, has_to_research
 from argot.graph.run_context import ContextSource, RunContext
 from argot.graph.state import State, TurnInput
 
@@ -143,7 +143,7 @@ async def select_after_document_choice(
 
 
 def _select_after_passages(state: State) -> Literal["research", "search_again", "generate_answer"]:
-    if is_to_research(state):
+    if has_to_research(state):
         return "research"
     return "generate_answer" if state["enough_evidence"] else "search_again"
 

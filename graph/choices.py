@@ -89,7 +89,7 @@ def parse_choice(reply: str, choices: Sequence[Choice]) -> str | None:
 
 
 def make_sense_choices(term: str, senses: Sequence[Sense]) -> list[Choice]:
-    """Return the choices of these senses for a term of the question. A context that all share tells none apart."""
+    """Return the choices of these senses for a term. The context is left out if all senses share it."""
     shared = len({sense.context for sense in senses}) == 1 and all(sense.expansion for sense in senses)
     return [make_sense_choice(term, sense, with_context=not shared) for sense in senses]
 
@@ -147,8 +147,8 @@ def _match_number(plain: str, choices: Sequence[Choice]) -> str | None:
 
 def _match_phrase(plain: str, offered: set[str]) -> str | None:
     for phrases, answer in ((_NONE_PHRASES, NONE_OF_THESE), (_ANYWAY_PHRASES, ANSWER_ANYWAY)):
-        said = translate_to_all("none of these" if answer == NONE_OF_THESE else "answer anyway")
-        if plain in phrases | said and answer in offered:
+        words = translate_to_all("none of these" if answer == NONE_OF_THESE else "answer anyway")
+        if plain in phrases | words and answer in offered:
             return answer
     return None
 
@@ -158,7 +158,7 @@ def _match_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None
     exact = [choice for choice in choices if plain in _list_names(choice)]
     if len(exact) == 1:
         return exact[0].answer
-    # "IT" is a department, though "it" is a filler; in a reply all in capitals that cannot be seen.
+    # "IT" is a department, though "it" is a filler; in a reply written all in capitals the two look alike.
     named = (
         [] if text.isupper() else [word.casefold() for word in _WORDS.findall(text) if word.isupper() and word != "I"]
     )
@@ -173,8 +173,8 @@ def _match_words(text: str, plain: str, choices: Sequence[Choice]) -> str | None
         if len(fitting) == 1:
             return fitting[0].answer
         if fitting:
-            said = translate("'%(reply)s' fits %(number)s of the choices.", reply=text[:60], number=len(fitting))
-            raise InvalidInput(said + _list_choices(choices))
+            text = translate("'%(reply)s' fits %(number)s of the choices.", reply=text[:60], number=len(fitting))
+            raise InvalidInput(text + _list_choices(choices))
     return None
 
 

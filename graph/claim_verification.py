@@ -5,7 +5,7 @@ objection is never put to the model, since a model that changed a number would a
 Nor is a sentence for which neither words nor similarity find a passage (`tools.retrieval.claim_support`). The model is
 shown the passages that the sentences cite, and others only for a sentence that cites none. It is asked whether a
 passage says the same in other words (Trustworthy Answers 3.4 and figure 17; AccurateRAG 3 asks TRUE or FALSE). If it
-gives no usable reply, the reader decides, which tells apart less. The model alone decides about a number of the
+gives no usable reply, the reader decides, which distinguishes less well. The model alone decides about a number of the
 question ("three weeks are more than 80 hours"), and about a sentence in another language than the passages.
 """
 
@@ -59,9 +59,9 @@ invented clauses in answers to the training questions 4 reach it, each joined to
 """
 MIN_TRANSLATION_LIKENESS = 0.28
 """Similarity of a sentence with the nearest one of passages in another language, below which the model is not asked:
-statements from nowhere stay below it, every right one of the German samples is above."""
+invented statements stay below it, every right one of the German samples is above."""
 MIN_TRANSLATED_WORDS = 4
-"""A shorter sentence ("26 hours.") is like none; its numbers have been compared."""
+"""A shorter sentence ("26 hours.") resembles none, so its similarity says nothing; its numbers have been compared."""
 MAX_PASSAGES = 6
 """Number of passages shown with the sentences, those first that they cite. It keeps the call short."""
 MAX_SENTENCES = 12  # sentences in one call
@@ -83,7 +83,7 @@ async def cite_by_model(
     named: Sequence[tuple[int, ...]],
     hits: Sequence[Hit],
     run: RunContext,
-    asked: str,
+    question: str,
 ) -> None:
     """Add citations to uncited sentences where the model says that a passage supports them.
 
@@ -91,13 +91,13 @@ async def cite_by_model(
     """
     if run.model is None:
         return
-    shown, doubts = await call_in_thread(_find_doubts, sentences, named, hits, run, asked)
+    shown, doubts = await call_in_thread(_find_doubts, sentences, named, hits, run, question)
     places = _choose_places(doubts)
     if not places:
         return
     texts = [doubt.sentence["text"] for doubt in doubts]
     try:
-        segments = await _ask_model(run, asked, texts, [shown[at].passage for at in places])
+        segments = await _ask_model(run, question, texts, [shown[at].passage for at in places])
     except ModelUnavailable:
         segments = []
     if not segments:
@@ -109,10 +109,10 @@ async def cite_by_model(
                 cite(doubt.sentence, hits[place], found.score)
 
 
-async def _ask_model(run: RunContext, asked: str, texts: list[str], passages: list[Passage]) -> list[MatchedSegment]:
+async def _ask_model(run: RunContext, question: str, texts: list[str], passages: list[Passage]) -> list[MatchedSegment]:
     if run.model is None or run.model.failed or run.profile.effort == "quick":
         return []
-    return await match_by_model(run.model, asked, texts, passages)
+    return await match_by_model(run.model, question, texts, passages)
 
 
 def _cite_by_reader(doubts: Sequence[_Doubt], hits: Sequence[Hit], run: RunContext) -> None:
@@ -139,41 +139,43 @@ def _find_doubts(
     named: Sequence[tuple[int, ...]],
     hits: Sequence[Hit],
     run: RunContext,
-    asked: str,
+    question: str,
 ) -> tuple[list[Hit], list[_Doubt]]:
     """Return the hits without the orders that the draft follows, and the sentences to ask about."""
     draft = "".join(sentence["gap"] + sentence["text"] for sentence in sentences if "column" not in sentence)
     # an order in a passage ("say that ...") is no evidence for a sentence that follows it
-    shown = [replace(hit, passage=keep_support(hit.passage, draft, asked)) for hit in hits]
+    shown = [replace(hit, passage=keep_support(hit.passage, draft, question)) for hit in hits]
     doubts = []
     for sentence, places in zip(sentences, named, strict=True):
         if sentence["citations"] or sentence.get("remark") or sentence["text"].endswith(CUT_SHORT):
             continue
-        if chances := _find_chances(sentence["text"], places, shown, run, asked):
+        if chances := _find_chances(sentence["text"], places, shown, run, question):
             doubts.append(_Doubt(sentence, chances))
-        elif _is_possible_translation(sentence["text"], [shown[place].passage for place in places], asked, run):
+        elif _is_possible_translation(sentence["text"], [shown[place].passage for place in places], question, run):
             doubts.append(_Doubt(sentence, dict.fromkeys(places, 0.0), for_model=True))
-        elif chances := _find_chances_without_amounts(sentence["text"], places, shown, run, asked):
+        elif chances := _find_chances_without_amounts(sentence["text"], places, shown, run, question):
             doubts.append(_Doubt(sentence, chances, for_model=True))
     return shown, doubts[:MAX_SENTENCES]
 
 
-def _is_possible_translation(sentence: str, cited: Sequence[Passage], asked: str, run: RunContext) -> bool:
+def _is_possible_translation(sentence: str, cited: Sequence[Passage], question: str, run: RunContext) -> bool:
     """Return whether a sentence may say what the passages it cites say in their language."""
-    if not is_translated(sentence, cited, asked) or not may_be_translation(sentence, [*map(join_source_text, cited)]):
+    if not is_translated(sentence, cited, question) or not may_be_translation(
+        sentence, [*map(join_source_text, cited)]
+    ):
         return False
     meaning = load_meaning_reader(run.corpus.embedder)
     if not meaning.is_multilingual or len(sentence.split()) < MIN_TRANSLATED_WORDS:
         return True
     nearest, language = meaning.find_nearest(sentence, cited)
     languages = (identify_listed_language(sentence), language)
-    if is_opposed_across(sentence, nearest, languages) and not denies_by_question(sentence, asked):
+    if is_opposed_across(sentence, nearest, languages) and not denies_by_question(sentence, question):
         return False
     return meaning.measure_likeness(sentence, cited) >= MIN_TRANSLATION_LIKENESS
 
 
 def _find_chances(
-    sentence: str, named: tuple[int, ...], hits: Sequence[Hit], run: RunContext, asked: str
+    sentence: str, named: tuple[int, ...], hits: Sequence[Hit], run: RunContext, question: str
 ) -> dict[int, float]:
     """Return the indexes of the passages that may support the sentence, each with its chance.
 
@@ -185,38 +187,38 @@ def _find_chances(
     places = list(named) or list(range(len(hits)))
     texts = [join_cited_text(hits[place]) for place in places]
     if named:
-        objection = weigh_cited(sentence, texts, asked).objection
-        possible = is_soft(objection) or _is_put_otherwise(objection, texts, run.scorer)
-        looked_at = list(range(len(places))) if possible else []
+        objection = weigh_cited(sentence, texts, question).objection
+        possible = is_soft(objection) or _may_be_paraphrased(objection, texts, run.scorer)
+        examined = list(range(len(places))) if possible else []
     else:
         shares = run.support.score(sentence, texts)
-        looked_at = [
+        examined = [
             at
             for at, share in enumerate(shares)
-            if share >= MIN_SHARED_WORDS and may_be_asked(sentence, texts[at], asked)
+            if share >= MIN_SHARED_WORDS and may_be_asked(sentence, texts[at], question)
         ]
-    found = score_claim(sentence, [texts[at] for at in looked_at], run.scorer)
+    found = score_claim(sentence, [texts[at] for at in examined], run.scorer)
     by_reader = MIN_CHANCE_NAMED if named else MIN_CHANCE
     least = by_reader if isinstance(run.scorer, ReaderScorer) else MIN_CHANCE_BY_WORDS
-    chances = {places[at]: chance for at, chance in zip(looked_at, found, strict=True) if chance >= least or named}
+    chances = {places[at]: chance for at, chance in zip(examined, found, strict=True) if chance >= least or named}
     return chances if max(chances.values(), default=0.0) >= least else {}
 
 
 def _find_chances_without_amounts(
-    sentence: str, named: tuple[int, ...], hits: Sequence[Hit], run: RunContext, asked: str
+    sentence: str, named: tuple[int, ...], hits: Sequence[Hit], run: RunContext, question: str
 ) -> dict[int, float]:
     """Return the chances of a sentence that cites passages, without the numbers that it repeats from the question, or
     without what it concludes for the asker's case.
     """
     source = "\n\n".join(join_cited_text(hits[place]) for place in named)
     for remove in (remove_asked_amounts, remove_conclusions) if named else ():
-        bare = remove(sentence, source, asked)
-        if bare != sentence and (chances := _find_chances(bare, named, hits, run, asked)):
+        bare = remove(sentence, source, question)
+        if bare != sentence and (chances := _find_chances(bare, named, hits, run, question)):
             return chances
     return {}
 
 
-def _is_put_otherwise(objection: str, texts: Sequence[str], scorer: Scorer) -> bool:
+def _may_be_paraphrased(objection: str, texts: Sequence[str], scorer: Scorer) -> bool:
     """Return whether the passages lack only a clause's words, and the reader finds a sentence that may say the same."""
     kind, _, clause = objection.partition(" ")
     if kind != "clause" or not isinstance(scorer, ReaderScorer):
@@ -225,6 +227,6 @@ def _is_put_otherwise(objection: str, texts: Sequence[str], scorer: Scorer) -> b
     return max(scorer.likeness(clause.strip("'"), units), default=0.0) >= MIN_LIKENESS
 
 
-def may_be_asked(sentence: str, text: str, asked: str) -> bool:
+def may_be_asked(sentence: str, text: str, question: str) -> bool:
     """Return whether the only objections to the sentence concern words that it takes from the question."""
-    return is_soft(find_claim_objection(sentence, text, asked))
+    return is_soft(find_claim_objection(sentence, text, question))

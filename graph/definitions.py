@@ -24,13 +24,16 @@ def find_definitions(state: State, run: RunContext, *, quoted: bool) -> TurnPart
     """
     if not run.profile.generate_answer or state.get("whole"):
         return {}
-    terms = [term for term in read_terms(state, run) if _is_told(term.sense, term.mention)]
-    asked = _find_asked(state["stand_alone_question"], terms, run)
+    terms = [term for term in read_terms(state, run) if _is_explained_by_glossary(term.sense, term.mention)]
+    asked = _find_asked_mentions(state["stand_alone_question"], terms, run)
     senses = dict.fromkeys(term.sense.id for term in terms if term.mention in asked)
     if not senses:
         return {}
     parts = state.get("unanswered", []) if quoted else split_questions(state["stand_alone_question"])
-    return {"defined": list(senses), "unanswered": [part for part in parts if not _find_asked(part, terms, run)]}
+    return {
+        "defined": list(senses),
+        "unanswered": [part for part in parts if not _find_asked_mentions(part, terms, run)],
+    }
 
 
 def has_more_than_meaning(quotation: Sequence[str], state: State, run: RunContext) -> bool:
@@ -40,7 +43,7 @@ def has_more_than_meaning(quotation: Sequence[str], state: State, run: RunContex
     or when it is used, not what it is.
     """
     terms = read_terms(state, run)
-    if not all(_find_asked(part, terms, run) for part in split_questions(state["stand_alone_question"])):
+    if not all(_find_asked_mentions(part, terms, run) for part in split_questions(state["stand_alone_question"])):
         return True
     senses = [term.sense for term in terms]
     names = {bare(name) for sense in senses for name in (sense.term, sense.expansion, *sense.aliases)} - {""}
@@ -48,12 +51,12 @@ def has_more_than_meaning(quotation: Sequence[str], state: State, run: RunContex
     return any(f" {name} " in text for name in names for text in prose)
 
 
-def _find_asked(question: str, terms: list[ReadTerm], run: RunContext) -> list[Mention]:
+def _find_asked_mentions(question: str, terms: list[ReadTerm], run: RunContext) -> list[Mention]:
     contexts = [context.name for context in run.glossary.contexts.all(run.principal)]
     return find_asked_meanings(question, [term.mention for term in terms], contexts)
 
 
-def _is_told(sense: Sense, mention: Mention) -> bool:
+def _is_explained_by_glossary(sense: Sense, mention: Mention) -> bool:
     """Return whether the glossary says more about the term than the question does; False for a term that a document or
     the question spells out.
     """

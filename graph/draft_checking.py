@@ -25,30 +25,29 @@ from argot.tools.text.sentences import split_sentences
 from argot.types import Hit
 
 
-def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, asked: str | None = None) -> list[SentenceRecord]:
+def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, question: str | None = None) -> list[SentenceRecord]:
     """Return the draft's sentences with the places in the passages that support them.
 
-    `asked` is the question if a model wrote the draft; the cells of its tables then follow their rows. A model may have
-    followed an instruction in a passage, which is no evidence for the sentence; and an unfinished sentence may say
-    what no passage says ("starts at 1 …").
+    `question`: only if a model wrote the draft; the cells of its tables then follow their rows. Two things are no
+    evidence for a model's sentence: an instruction in a passage, which the model may have followed, and words that
+    match an unfinished sentence ("starts at 1 …"), which may go on otherwise than the passage.
     """
-    if asked is not None:
+    if question is not None:
         draft = drop_unknown_targets(draft, (join_source_text(hit.passage) for hit in hits))
-    text = strip_marks(draft, len(hits), quoted=asked is None)
-    sentences = _split_draft(text) if asked is not None else _drop_repeated(_split_draft(text))
+    text = strip_marks(draft, len(hits), quoted=question is None)
+    sentences = _split_draft(text) if question is not None else _drop_repeated(_split_draft(text))
     if not run.profile.match_references:
         return sentences
-    if asked is None:
+    if question is None:
         _cite_segments(sentences, hits, run)
         _cite_counts(sentences)
         return sentences
     # Only for a model's draft: a quotation may repeat everything the passage says, instructions included.
-    hits = [replace(hit, passage=keep_support(hit.passage, text, asked)) for hit in hits]
+    hits = [replace(hit, passage=keep_support(hit.passage, text, question)) for hit in hits]
     sentences = expand_rows(sentences, draft, len(hits))
-    opposed = _cite_named(sentences, find_named(draft, sentences, hits), hits, run, asked)
-    # A cell is compared with its own source alone, and a sentence that its source contradicts with no other passage:
-    # another may well have its words.
-    # A bare "No." has no words to compare.
+    opposed = _cite_named(sentences, find_named(draft, sentences, hits), hits, run, question)
+    # A cell is compared only with its own source, and a sentence that its source contradicts with no other passage,
+    # which may well contain the same words. A bare "No." has no words to compare.
     unmatched = [
         place
         for place, one in enumerate(sentences)
@@ -74,11 +73,11 @@ def find_named(draft: str, sentences: Sequence[SentenceRecord], hits: Sequence[H
     return [places if mine is None else mine for places, mine in zip(found, own, strict=True)]
 
 
-def find_lacking_parts(draft: str, hits: Sequence[Hit], asked: str) -> str:
+def find_lacking_parts(draft: str, hits: Sequence[Hit], question: str) -> str:
     """Return the sentences of a model's draft that state what the passages lack; empty if there are none."""
     shown = "\n\n".join(join_source_text(hit.passage) for hit in hits)
     sentences = _split_draft(strip_marks(draft, len(hits)))
-    return " ".join(one["text"] for one in sentences if is_missing_answer(one["text"], asked, shown))
+    return " ".join(one["text"] for one in sentences if is_missing_answer(one["text"], question, shown))
 
 
 def select_cited(sentences: Sequence[SentenceRecord]) -> list[SentenceRecord]:
@@ -105,8 +104,8 @@ def _split_draft(text: str) -> list[SentenceRecord]:
 
 
 def _drop_repeated(sentences: Sequence[SentenceRecord]) -> list[SentenceRecord]:
-    """Return the sentences without those that stand above word for word. Rows, items, headings and code stay: they
-    belong to what is around them.
+    """Return the sentences without repetitions of an earlier one, word for word. Rows, items, headings and code stay,
+    because they belong to the text around them.
     """
     kept: list[SentenceRecord] = []
     said: set[str] = set()
@@ -127,7 +126,7 @@ def _cite_named(
     named: Sequence[tuple[int, ...]],
     hits: Sequence[Hit],
     run: RunContext,
-    asked: str,
+    question: str,
 ) -> set[int]:
     """Cite the passages that each sentence names, if together they support it and nothing in them contradicts it.
 
@@ -138,7 +137,7 @@ def _cite_named(
     for index, (sentence, places) in enumerate(zip(sentences, named, strict=True)):
         if not places:
             continue
-        weighed = weigh_cited(sentence["text"], [join_cited_text(hits[place]) for place in places], asked)
+        weighed = weigh_cited(sentence["text"], [join_cited_text(hits[place]) for place in places], question)
         if not weighed.objection and weighed.share >= run.profile.reference_threshold:
             for place in weighed.places:
                 cite(sentence, hits[places[place]], weighed.share)
@@ -162,7 +161,7 @@ def _cite_segments(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], run
 
 
 def cite(sentence: SentenceRecord, hit: Hit, score: float) -> None:
-    """Add a citation of the passage, with the place in it that says the same as the sentence."""
+    """Add to the sentence a citation of the passage, with the place in it that says the same."""
     start, end = locate(sentence["text"], hit.passage)
     at = hit.passage.start
     sentence["citations"].append(
@@ -171,7 +170,7 @@ def cite(sentence: SentenceRecord, hit: Hit, score: float) -> None:
 
 
 def _cite_counts(sentences: Sequence[SentenceRecord]) -> None:
-    """A line like "5 entries:" is Argot's own count, not a quotation, and rests on the list that follows it."""
+    """Cite the list that follows for a line like "5 entries:", which is Argot's own count and no quotation."""
     for place, sentence in enumerate(sentences):
         # The sentence that introduces the list is between the count and its entries.
         listed = [one["citations"][0] for one in sentences[place + 1 :] if one["citations"]]
@@ -181,7 +180,7 @@ def _cite_counts(sentences: Sequence[SentenceRecord]) -> None:
             sentence["citations"] = [CitationRecord(passage=listed[0]["passage"], start=first, end=last, score=1.0)]
 
 
-def accept_unsourced(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], asked: str) -> None:
+def accept_unsourced(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], question: str) -> None:
     """Accept the sentences of a model's draft that no passage can contain.
 
     One that introduces a list takes the first citation among its entries; one that states what the passages lack
@@ -194,14 +193,14 @@ def accept_unsourced(sentences: Sequence[SentenceRecord], hits: Sequence[Hit], a
             continue
         entries = list(takewhile(lambda one: LIST_ENTRY.match(one["text"]), sentences[place + 1 :]))
         cited = [one["citations"][0] for one in entries if one["citations"]]
-        if cited and is_lead_in(sentence["text"], texts[cited[0]["passage"]], asked, len(entries)):
+        if cited and is_lead_in(sentence["text"], texts[cited[0]["passage"]], question, len(entries)):
             sentence["citations"] = [cited[0]]
-        elif is_missing_answer(sentence["text"], asked, shown):
+        elif is_missing_answer(sentence["text"], question, shown):
             sentence["remark"] = True
 
 
 def cite_verdicts(sentences: Sequence[SentenceRecord]) -> None:
-    """A bare "Yes." or "No." takes the citations of the next sentence: it has no words of its own to search for."""
+    """Copy the citations of the next sentence to a bare "Yes." or "No.", which has no words to search for."""
     for sentence, reason in pairwise(sentences):
         if is_verdict(sentence["text"].strip()) and not sentence["citations"]:
             sentence["citations"].extend(reason["citations"])

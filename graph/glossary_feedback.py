@@ -47,13 +47,15 @@ def _list_undefined(turn: Mapping[str, Any]) -> tuple[str, ...]:
     # With several mentions of one term, each is compared by its position, as the readings are.
     looked_up = {one["mention"] for one in turn["readings"] if not one.get("meaning")}
     # A term that the asker skipped ("answer anyway") was mentioned before that.
-    told = {miss["term"] for miss in turn["misses"]} | {miss["term"] for miss in turn["unknown"]} | set(turn["let_be"])
+    mentioned = (
+        {miss["term"] for miss in turn["misses"]} | {miss["term"] for miss in turn["unknown"]} | set(turn["let_be"])
+    )
     # Doubtful terms are in the glossary, though not in the documents' sense.
-    told |= {doubt["term"] for doubt in turn.get("doubted", ()) if doubt["senses"]}
+    mentioned |= {doubt["term"] for doubt in turn.get("doubted", ()) if doubt["senses"]}
     terms = [
         mention["term"] or mention["surface"]
         for place, mention in enumerate(turn["mentions"])
         # A term that the question explains is no gap: the asker knows it, whether or not the glossary does.
         if place not in looked_up and not mention["explained"]
     ]
-    return tuple(dict.fromkeys(term for term in terms if term not in told))
+    return tuple(dict.fromkeys(term for term in terms if term not in mentioned))

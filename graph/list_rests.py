@@ -1,4 +1,4 @@
-"""The rest of a list or table that a passage cuts, for a draft that says that there is more of it."""
+"""The remaining part of a list or table that a passage cuts, for a draft that says that there is more of it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from argot.tools.answering.citation_marks import list_marks
 from argot.types import Hit
 
 MAX_LISTS = 2
-"""Lists of which the rest is read: those that the draft cites first."""
+"""Number of lists of which the rest is read: those that the draft cites first."""
 MAX_PASSAGES = 2
-"""Passages of a document read on, before a cut list and behind it each."""
+"""Number of passages that are read on each side of a cut list."""
 _SAYS_CUT = re.compile(
     r"\b(?:lists?|tables?|checklists?|steps?|rows?|entries|items|passages?)\b[^.\n]{0,80}"
     r"\b(?:is|are|was|were) (?:\w+ )?cut\b"
@@ -36,7 +36,7 @@ def add_list_rests(state: State, draft: str, request: AnswerRequest, run: RunCon
     cut = islice(_iter_cited_cuts(draft, request), MAX_LISTS)
     rests = {hit.passage.id: _read_rest(hit, request, known, run) for hit in cut}
     most = count_answer_passages(run)
-    # The last passages give way, but for the lists themselves.
+    # The last passages make room, except those of the lists themselves.
     spare = most - sum(len(before) + 1 + len(after) for before, after in rests.values())
     if spare < 0 or not any(before or after for before, after in rests.values()):
         return []

@@ -15,7 +15,7 @@ from langgraph.types import Overwrite
 from argot.graph.run_context import ContextSource, RunContext
 from argot.graph.state import State, SubjectRecord, TurnPart
 from argot.results import ModelCall
-from argot.tracing import ASKS_BACK, TracedStep, traced
+from argot.tracing import ASKS_BACK, TracedStep, trace_step
 
 GATHER_SECONDS = 0.025
 """Pieces of an answer within this interval are sent as one: forty times a second reads as one stream."""
@@ -74,8 +74,7 @@ def wrap_node(
         node: an async function of the state and the run's context.
         source: provides the context if the caller passes none (LangGraph's own tooling cannot).
         switched: the profile has a switch of the node's name, and the node does nothing when it is off.
-        is_quiet: the stage is reported only once it has found something: usually it finds nothing, which tells nobody
-            anything. It calls no model.
+        is_quiet: the stage is reported only if it found something, which is rare. It calls no model.
     """
     name = node.__name__
 
@@ -84,25 +83,25 @@ def wrap_node(
         # Before the first report: a stage that is off is not shown at all, rather than as one that took no time.
         if switched and not getattr(run.profile, name):
             return {}
-        tell = get_stream_writer()
+        send = get_stream_writer()
         if not is_quiet:
-            tell(StageReport(kind="stage", name=name, text=""))
+            send(StageReport(kind="stage", name=name, text=""))
         started = time.perf_counter()
         try:
-            with traced("stage", name) as followed:
+            with trace_step("stage", name) as followed:
                 step = await _follow_step(node(state, run), followed)
         except GraphBubbleUp:  # an interrupt: the node asks the asker and will run again
-            tell(StageReport(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
+            send(StageReport(kind="stage", name=name, text="asks back", seconds=time.perf_counter() - started))
             raise
         seconds = time.perf_counter() - started
         if is_quiet:
             if not step.found:
                 return {**step.update}
-            tell(StageReport(kind="stage", name=name, text=""))
+            send(StageReport(kind="stage", name=name, text=""))
         # Both stages put their calls into one list, and the first to end would take the other's.
         calls = run.take_model_calls([name] if name in SIDE_BY_SIDE else None)
         in_model = sum(call.seconds for call in calls)
-        tell(StageReport(kind="stage", name=name, text=step.found, seconds=seconds, model_seconds=in_model))
+        send(StageReport(kind="stage", name=name, text=step.found, seconds=seconds, model_seconds=in_model))
         counted = {"timings": {name: seconds}, **_record_model(run, calls, step)}
         # `Overwrite` bypasses the reducers, which would add the seconds and calls of the previous turn.
         return {
@@ -125,17 +124,17 @@ async def _follow_step(work: Awaitable[Step], followed: TracedStep) -> Step:
     return step
 
 
-def tell_step(number: int, text: str) -> None:
+def send_step(number: int, text: str) -> None:
     """Send a sub-question of the plan to all listeners, once settled together with what was found for it."""
     get_stream_writer()(StageReport(kind="step", name=str(number), text=text))
 
 
-def tell_piece(text: str) -> None:
+def send_piece(text: str) -> None:
     """Send one piece of the answer to all listeners."""
     get_stream_writer()(StageReport(kind="token", name="answer", text=text))
 
 
-class PieceTeller:
+class PieceSender:
     """Sends the pieces of an answer to all listeners, and merges pieces that follow one another closely.
 
     An event has the same cost whatever its size: LangGraph wakes the event loop for it, and every surface handles it.
@@ -146,11 +145,11 @@ class PieceTeller:
         self._held: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
 
-    def tell(self, piece: str) -> None:
+    def send(self, piece: str) -> None:
         self._held.append(piece)
         # No timer runs, so nothing was sent in the last 25 ms.
         if self._timer is None:
-            self._send()
+            self._send_held()
 
     def close(self) -> None:
         """Send the pieces that are still held back."""
@@ -159,19 +158,19 @@ class PieceTeller:
             self._timer.cancel()
             self._timer = None
         if self._held:
-            tell_piece(self._take_held())
+            send_piece(self._take_held())
 
     def drop(self) -> None:
         """Discard the pieces that are still held back."""
         self._held.clear()
         self.close()
 
-    def _send(self) -> None:
+    def _send_held(self) -> None:
         self._timer = None
         if self._held:
-            tell_piece(self._take_held())
-            # The timer keeps the node's context variables, among them the stream writer that `tell_piece` needs.
-            self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._send)
+            send_piece(self._take_held())
+            # The timer keeps the node's context variables, among them the stream writer that `send_piece` needs.
+            self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._send_held)
 
     def _take_held(self) -> str:
         text = "".join(self._held)
@@ -179,21 +178,21 @@ class PieceTeller:
         return text
 
 
-def tell_retract() -> None:
+def send_retraction() -> None:
     """Retract every piece of the answer sent so far."""
     get_stream_writer()(StageReport(kind="retract", name="answer", text=""))
 
 
 def _record_model(run: RunContext, calls: Sequence[ModelCall], step: Step) -> dict[str, Any]:
     """Return the state's record of the model in this stage: its calls, its name, and the reason if it was not used."""
-    told = {"model_calls": [call.model_dump() for call in calls]}
+    record: dict[str, Any] = {"model_calls": [call.model_dump() for call in calls]}
     if run.model is None:
-        return told
+        return record
     last = {call.prompt: call.failed for call in calls}  # a failed attempt followed by a success is no trouble
     # The writing stage reports its own trouble: the quotation that replaced its text is still an answer.
-    unheard = "" if "draft" in step.update else next((failed for failed in last.values() if failed), "")
-    trouble = step.update.get("trouble", "") or run.model.failed or unheard
-    return {**told, "model": run.model.name, "trouble": trouble}
+    unreported = "" if "draft" in step.update else next((failed for failed in last.values() if failed), "")
+    trouble = step.update.get("trouble", "") or run.model.failed or unreported
+    return {**record, "model": run.model.name, "trouble": trouble}
 
 
 def _get_run_context(runtime: Runtime[RunContext], source: ContextSource | None) -> RunContext:

@@ -35,7 +35,7 @@ def find_parts_in_turn(
     return found
 
 
-def put_first(found: NumberedFindings, hits: Sequence[Hit]) -> list[Hit]:
+def put_numbered_first(found: NumberedFindings, hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits preceded by the passages with the numbers, or by those nearest to a missing number."""
     bearing = [hit for part in found.parts for hit in part.hits] or found.nearest
     known = {hit.passage.id: hit for hit in hits}

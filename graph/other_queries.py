@@ -1,4 +1,4 @@
-"""The second try after a search that did not find the answer: its queries, and the passages that are read then."""
+"""The second try after a search that did not find the answer: its queries, and the passages that it reads."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from argot.tools.text.words import content_stems
 from argot.types import Document, Hit
 
 MAX_TITLES = 40
-"""Titles of other documents that the model is shown."""
+"""Number of titles of other documents that the model is shown."""
 MAX_NEAREST = 5
 """Number of the best passages for the other queries that are read in any case."""
 MAX_READ_AGAIN = 3
 """Number of the passages read before that a model reads again, if it found no part of the answer in them."""
 MAX_SHOWN_PASSAGES = 12
-"""Passages of the failed search that the model is shown, to propose other queries."""
+"""Number of passages of the failed search that the model is shown, to propose other queries."""
 MAX_SHOWN_CHARS = 160
-"""Characters of each of these passages: enough to see what it is about."""
+"""Number of characters of each of these passages: enough to see what it is about."""
 
 
 def has_search_left(state: State, run: RunContext) -> bool:
@@ -42,7 +42,7 @@ def has_search_left(state: State, run: RunContext) -> bool:
         return False
     if not run.profile.generate_answer or not run.profile.rerank or len(searched) >= MAX_SEARCHES_AGAIN:
         return False
-    # An answer to a part of the question is already shown, and is written anew only once.
+    # An answer to a part of the question is already shown, and is rewritten only once.
     return not searched or (has_new_passages(state, run) and not state.get("lacking"))
 
 
@@ -68,8 +68,9 @@ def list_queries_by_rules(state: State, run: RunContext) -> list[str]:
 
 
 def describe_failed_search(state: State, others: Sequence[Document], run: RunContext) -> FailedSearch:
-    """Return what the model needs to propose other queries; only what the asker may read. `others`: the documents
-    whose titles it is given.
+    """Return the input from which the model proposes other queries; only what the asker may read.
+
+    `others`: the documents whose titles it is given.
     """
     hits = load_hits(state["hits"], run)
     question = state["stand_alone_question"]

@@ -47,23 +47,23 @@ def _embed_question(question: str, run: RunContext) -> None:
 
 
 class DraftPrefetch:
-    """Matching of a draft while it is still being written: whenever a sentence ends and the draft has doubled since the
-    last match or was restarted.
+    """Match a draft with the passages while it is still being written: whenever a sentence ends and the draft has
+    doubled since the last match, or was restarted.
     """
 
-    def __init__(self, request: AnswerRequest, run: RunContext, asked: str) -> None:
+    def __init__(self, request: AnswerRequest, run: RunContext, question: str) -> None:
         """
         Args:
             request: the model's request.
-            asked: the question as `check_draft` wants it.
+            question: the question, as for `check_draft`.
         """
         self._request = request
         self._run = run
-        self._asked = asked
-        self._looked_at = 0
+        self._asked = question
+        self._matched_chars = 0
         self._task: asyncio.Task[None] | None = None
 
-    def hear(self, pieces: Sequence[str]) -> None:
+    def receive(self, pieces: Sequence[str]) -> None:
         """Receive all pieces so far; to be called for each new one."""
         # A stop and the space after it may arrive as two pieces; searching three is cheaper than searching the whole
         # draft.
@@ -71,11 +71,11 @@ class DraftPrefetch:
             return
         draft = _drop_unfinished("".join(pieces))
         # The writer retracted its pieces and restarted, so that the recorded length no longer applies.
-        begun_anew = len(draft) < self._looked_at
+        is_restarted = len(draft) < self._matched_chars
         # Doubling keeps the total work below twice that of the last match, however long the answer.
-        if draft.strip() and (begun_anew or len(draft) >= 2 * self._looked_at):
-            self._looked_at = len(draft)
-            self._task = asyncio.create_task(self._look(draft))
+        if draft.strip() and (is_restarted or len(draft) >= 2 * self._matched_chars):
+            self._matched_chars = len(draft)
+            self._task = asyncio.create_task(self._match(draft))
 
     async def wait(self) -> None:
         """Wait for the work that was started. asyncio logs its failures, which do not affect the answer."""
@@ -87,7 +87,7 @@ class DraftPrefetch:
         if self._task:
             self._task.cancel()
 
-    async def _look(self, draft: str) -> None:
+    async def _match(self, draft: str) -> None:
         await call_in_thread(check_draft, draft, self._request.hits, self._run, self._asked)
 
 
@@ -97,9 +97,9 @@ def _drop_unfinished(draft: str) -> str:
 
 
 @asynccontextmanager
-async def match_ahead(request: AnswerRequest, run: RunContext, asked: str) -> AsyncIterator[DraftPrefetch]:
+async def match_ahead(request: AnswerRequest, run: RunContext, question: str) -> AsyncIterator[DraftPrefetch]:
     """Match the draft ahead until the answer ends, a model fails or the asker leaves."""
-    ahead = DraftPrefetch(request, run, asked)
+    ahead = DraftPrefetch(request, run, question)
     try:
         yield ahead
         # Awaited: a second match beside it would do the same work twice, on the same cores.

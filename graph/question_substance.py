@@ -1,4 +1,4 @@
-"""Check of a question for words beside its terms.
+"""Check of whether a question has words other than its terms.
 
 "What is a DCC?" and "Who do I contact about DOE?" contain nothing that distinguishes the senses of the term. A ranking
 of senses from such a question is chance, however far apart its scores are.
@@ -27,7 +27,7 @@ def has_only_terms(question: str, mentions: Sequence[Mention]) -> bool:
 
 
 def _is_telling(word: str, written: str, text: str, language: LanguageData) -> bool:
-    # "IT" is a name, though "it" is a stop word; in a question all in capitals that cannot be seen.
+    # "IT" is a name, though "it" is a stop word; in a question written all in capitals the two look alike.
     if len(written) > 1 and written.isupper() and not text.isupper():
         return True
     # Single letters are what is left of "U.S.".

@@ -1,4 +1,4 @@
-"""Judges whether the passages found are enough to quote an answer from, as far as no language model judges it."""
+"""Judgement of whether the passages found are enough to quote an answer from, where no language model judges it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from argot.types import Hit
 
 
 async def judge_for_quoting(state: State, run: RunContext) -> StateUpdate:
-    """Return `quotable` and the evidence for an answer in quotations that takes the place of the model's.
+    """Return `quotable` and the evidence for an answer in quotations that replaces the model's.
 
-    The node `rerank` leaves both to this where a model writes: the closer reading takes a third of the work on a
-    question, and a model's answer does not depend on it.
+    The node `rerank` computes neither if a model writes: the closer reading takes a third of the work on a question,
+    and a model's answer does not depend on it.
     """
     quotable = state.get("quotable", True)
     if quotable is not None:
@@ -75,7 +75,7 @@ def _find_lacking(
     # Words of another language are always missing.
     is_translated = is_in_other_language(query, hits[0].passage)
     if run.model is None and not is_translated:
-        # A model tells by itself whether passages about another product help.
+        # A model judges by itself whether passages about another product help.
         named += find_unknown_names(question, store, run.principal)
     # Only the glossary names "KX-200", and says what it is.
     unnamed = [name for name in named if not any(name in term.mention.surface for term in terms)]
@@ -86,8 +86,10 @@ def _find_lacking(
 
 
 def list_judged_queries(state: State, run: RunContext) -> list[WeightedQuery]:
-    """List the queries by which passages are judged: those that were searched. An augmented question is judged as one
-    with its terms spelt out: the words of a definition are not what is asked for.
+    """Return the queries by which passages are judged: those that were searched.
+
+    In the place of an augmented question it is the question with its terms spelt out: nobody asks for the words of a
+    definition.
     """
     queries = state["search_queries"]
     if run.profile.search_augmented and [text for text, _ in queries] == [state["augmented_question"]]:

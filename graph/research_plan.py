@@ -1,4 +1,4 @@
-"""The plan of a thorough answer: its open sub-question, its budget, and the passages that it leaves to the writer."""
+"""The plan of a thorough answer: its open sub-question, its budget, and the passages to write the answer from."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def find_open_part(state: State) -> int | None:
     return next((at for at, part in enumerate(state.get("plan", [])) if not part["is_settled"]), None)
 
 
-def is_to_research(state: State) -> bool:
+def has_to_research(state: State) -> bool:
     """Return whether the turn asks for a thorough answer and has no plan yet.
 
     A file that is read as a whole needs no research, nor does a part number that no document names, unless another
@@ -99,8 +99,8 @@ def settle(part: PlanPart, at: int, numbers: Sequence[int] | None, state: State)
     Args:
         part: the sub-question.
         at: its index.
-        numbers: those of the passages that the model chose; empty: none answers. None: its budget ended before it chose
-            any. Numbers that no passage has count as None.
+        numbers: the numbers of the passages that the model chose; empty: none answers; None: the budget was used up
+            before it chose any. Only numbers that no passage has: the same as None.
         state: the gathered passages and the calls.
     """
     read = [hit["id"] for hit in state["read"]]

@@ -1,7 +1,7 @@
-"""The tools of a thorough answer. Each reads what the asker may read, and none writes anything.
+"""The tools of a thorough answer. Each reads only what the asker may read, and none writes anything.
 
-A tool is given the texts that the model wrote, and returns ids. A later step, or the asker, sees what the stores then
-return for these ids, with the rights at that time. Every tool keeps to the question's scope.
+A tool receives the texts that the model wrote, and returns ids. They are read through the stores again for each later
+step and each reader, with the rights at that time. No tool goes beyond the question's scope.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_OPENED = 6
 MAX_LISTED = 15
 """Documents or senses that a tool returns."""
 MAX_TRIED = 300
-"""Passages that are tried, until enough are inside the question's scope and about what it means."""
+"""Passages that are examined until enough are within the question's scope and about the meant sense and document."""
 MIN_NAMED_SHARE = 0.6
 """Share of the words of the model's name for a document or section that its title or heading must have."""
 
@@ -49,12 +49,12 @@ def call_tool(request: ToolRequest, part: int, state: State, run: RunContext) ->
         first=request.first,
         second=request.second,
         found=[*dict.fromkeys(found)],
-        is_told=_is_told(request, state),
+        is_told=_may_be_shown(request, state),
     )
 
 
-def _is_told(request: ToolRequest, state: State) -> bool:
-    """Return whether the asker is told the texts of a call: a document may have dictated those with other names."""
+def _may_be_shown(request: ToolRequest, state: State) -> bool:
+    """Return whether a note shows the asker the texts of a call. A document may have dictated one with other names."""
     known = [
         state["stand_alone_question"],
         get_definitions(state),
@@ -133,18 +133,18 @@ def describe_call(record: ToolCallRecord, numbers: Sequence[int], run: RunContex
         record: the call.
         numbers: the numbers of the passages that it found.
     """
-    given = ", ".join(f'"{text}"' for text in (record["first"], record["second"]) if text)
+    arguments = ", ".join(f'"{text}"' for text in (record["first"], record["second"]) if text)
     if record.get("fault"):
         found = f"failed ({record['fault']})"
     elif record["tool"] in PASSAGE_TOOLS:
         found = f"passages {', '.join(map(str, numbers))}" if numbers else ""
     elif record["tool"] == "look_up_term":
         senses = load_senses(_list_terms(record["first"], run), run)
-        said = [senses[int(id_)] for id_ in record["found"] if int(id_) in senses]
-        found = "; ".join(f"{one.term} ({one.context}): {one.expansion or one.description}" for one in said)
+        known = [senses[int(id_)] for id_ in record["found"] if int(id_) in senses]
+        found = "; ".join(f"{one.term} ({one.context}): {one.expansion or one.description}" for one in known)
     else:
         found = "; ".join(one.name for one in read_documents(run.corpus.store, run.principal, record["found"]))
-    return f"{record['tool']}({given}): {found or 'nothing'}"
+    return f"{record['tool']}({arguments}): {found or 'nothing'}"
 
 
 def _list_terms(text: str, run: RunContext) -> list[str]:

@@ -1,6 +1,4 @@
-"""Asking of questions and answering of choices, as streams of events. Every user interface uses the graph through this
-module.
-"""
+"""The entry of the graph: ask a question or answer a choice, as a stream of events. All surfaces use this module."""
 
 from __future__ import annotations
 
@@ -105,7 +103,7 @@ def ask(
             # Text in the question field may be a new question: "9" is refused only where a choice is answered.
             choice = await _match_reply(snapshot, run.begin_turn(thread), text, forgiving=True)
             return Command(resume=choice) if choice else fresh
-        # Another profile (its name tells its switches, also the effort) is to answer from the beginning.
+        # With another profile (its name includes switches and effort) the question is answered from the beginning.
         is_same = snapshot.values.get("asked") == text and snapshot.values.get("profile") == run.profile.name
         if snapshot.next and not snapshot.interrupts and is_same and not senses:
             return _REST_OF_TURN
@@ -210,7 +208,7 @@ async def _run_turn(
     """
     snapshot = await graph.aget_state(_build_config(thread))
     is_known = bool(job) and (snapshot.metadata or {}).get(_JOB) == job
-    given = _REST_OF_TURN if is_known else await choose_input(snapshot)
+    graph_input = _REST_OF_TURN if is_known else await choose_input(snapshot)
     run = run.begin_turn(thread)
     if is_known and (not snapshot.next or snapshot.interrupts):
         # The whole turn was stored, and only its acknowledgement was lost.
@@ -218,7 +216,7 @@ async def _run_turn(
         return
     durability: Durability | None = DURABILITY if graph.checkpointer else None
     stream: AsyncGenerator[Any] = graph.astream(  # type: ignore[assignment]
-        given, _build_config(thread, job), context=run, stream_mode=["custom", "values"], durability=durability
+        graph_input, _build_config(thread, job), context=run, stream_mode=["custom", "values"], durability=durability
     )
     values: dict[str, Any] = {}
     waiting = False
@@ -242,9 +240,9 @@ async def _end_turn(values: dict[str, Any], run: RunContext, thread: str, *, wai
     return TurnEnded("result", "result", sum(result.timings.values()), result, learned=learned)
 
 
-def _build_event(news: StageReport) -> AskEvent:
-    kind = cast(Literal["stage", "step", "token", "retract"], news["kind"])
-    return AskEvent(kind, news["name"], news.get("seconds"), news["text"], news.get("model_seconds", 0.0))
+def _build_event(report: StageReport) -> AskEvent:
+    kind = cast(Literal["stage", "step", "token", "retract"], report["kind"])
+    return AskEvent(kind, report["name"], report.get("seconds"), report["text"], report.get("model_seconds", 0.0))
 
 
 async def _match_reply(snapshot: StateSnapshot, run: RunContext, text: str, *, forgiving: bool = False) -> str | None:

@@ -1,4 +1,4 @@
-"""Context of a run: stores, readers, principal and profile. The caller passes it in; it is never a global."""
+"""The context of a run: stores, readers, principal and profile. The caller passes it in; it is never a global."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ReaderAndWriter:
 
 
 ReaderAndWriterSource = Callable[[list[ModelCall]], ReaderAndWriter]
-"""Makes a turn's reader and writer, which append their calls to the given list."""
+"""Makes a turn's reader and writer, which append their calls of the model to this list."""
 
 
 @dataclass(frozen=True, kw_only=True)

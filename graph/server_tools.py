@@ -1,6 +1,6 @@
-"""Tools of other servers in a thorough answer: those that the asker may use, and calls of them.
+"""Tools of other servers in a thorough answer: the list of those that the asker may use, and the calls.
 
-A server that fails costs its time limit once: for the rest of the turn it is not asked again.
+A server that fails is not asked again in the same turn, so its time limit is spent only once.
 """
 
 from __future__ import annotations

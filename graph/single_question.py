@@ -1,4 +1,4 @@
-"""Questions outside any conversation, as measurements ask them: nothing of them is kept."""
+"""Questions outside any conversation, as measurements ask them: no thread of theirs is kept."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """State of a thread and of one turn: ids and short texts, in plain types only.
 
 Passages, senses and triples are kept by id and read through the stores, which check access, whenever they are shown
-(only what a tool of another server said is kept as text, for its asker alone: `argot.graph.tool_results`). A person
+(only the result of another server's tool is kept as text, for its asker alone: `argot.graph.tool_results`). A person
 who loses access therefore loses it in resumed threads too. The few texts made from them (the augmented question, the
 queries, the sentences of the answer) are shown only while the reader may see everything they rest on
 (`argot.graph.presentation.turn_view`).
@@ -20,7 +20,7 @@ from argot.tools.reading.chitchat import SmallTalk
 from argot.types import Effort
 
 MAX_QUESTIONS_BACK = 3
-"""How often one turn may question the asker; beyond that the best guess is used and marked as one."""
+"""Number of clarifying questions in one turn; after them the best guess is used and marked as one."""
 
 
 MAX_SEARCHES_AGAIN = 2
@@ -59,7 +59,7 @@ class ReadingRecord(TypedDict):
 
 
 class OpenTerm(TypedDict):
-    """A term with several senses that fit about equally well, best first. The asker is to choose."""
+    """A term with several senses that fit about equally well, best first. The asker has to choose."""
 
     mention: int
     term: str
@@ -79,7 +79,7 @@ class SubjectRecord(TypedDict):
 
     `phrase` is the asker's wording, "our wireless router"; `noun` the part under which it is remembered, "router".
     `offered` lists them best first: each by one of its passages (id), and the index of the one of its `names` that
-    distinguishes it. `chosen` is an index into it; None: the asker is to choose, or accepted any.
+    distinguishes it. `chosen` is an index into `offered`; None: the asker has yet to choose, or accepted any.
     """
 
     phrase: str
@@ -142,8 +142,8 @@ class PlanPart(TypedDict):
 class ToolCallRecord(TypedDict):
     """A call of a tool for the sub-question `part`, with what it found by id: passages, documents or senses.
 
-    `is_told`: the asker is told its texts in a note, which have no other names than the question and its plan. `fault`:
-    why another server gave no result; empty: it did.
+    `is_told`: a note shows the asker its texts, because all names in them are in the question or its plan. `fault`:
+    why another server gave no result; empty: it gave one.
     """
 
     part: int
@@ -182,35 +182,48 @@ class VerifiedRecord(TypedDict):
 class TurnPart(TypedDict, total=False):
     """The values gathered for one question. Begins empty at START.
 
-    `number` is its index in the thread, from 0; it does not change when older turns are dropped. Threads outlive
-    versions: in a stored turn, `number`, `corrected`, `doubted`, `answered_by`, `replaced`, `unchecked`, `unwritten`,
-    `quotable`, `unnamed`, `numbered_parts`, `missing_parts`, `unanswered`, `repeated`, `defined`, `small_talk`,
-    `examples`, `recalled`, `files`, `whole`, `scope`, `open_subject`, `subject`, `profile`, `tags`, `since`, `fields`,
-    `by_words_alone`, `other_queries`, `searched_again`, `titled`, `read`, `is_written`, `lacking`, `effort`, `plan`,
-    `compared`, `may_ask_servers`, `tool_calls`, `tool_results`, `tool_tokens` and `verified`, and `model` and `trouble`
-    beside them, are read with a default.
-    `corrected`: misspelt words of the question, each with the word that it was read as. `replaced`: no sentence of the
-    model was supported, and a quotation replaced them. `unchecked`: the sentences were not matched with passages;
-    `unwritten`: no answer was to be written; the profile decides both. `quotable`: the evidence is enough for an answer
-    in quotations, without a model's judgement; None: nobody has judged it yet. `unnamed`: part numbers and names of the
-    question that no document has, and terms that only the glossary has. `numbered_parts`: the parts that the
-    question names by a printed number ("clause 2.2"), as passage (id), start and end in its text; `missing_parts`:
-    such names that occur in no document near the question. `unanswered`: those of a message's questions for which
-    no passage is relevant. `repeated`: a follow-up to which the documents say nothing but the last
-    answer. `defined`: the senses (ids) whose meaning was asked for; the answer begins with them. `small_talk`: its
-    kind, if nothing was asked; `examples` are passages (ids) that answer an example question, `recalled` the
-    questions of the conversation that were asked for. `open_subject`: the ambiguous subject that the asker is to
-    choose; `subject`: the one chosen, now or before. `files`: revisions of the conversation's files at that time;
-    `whole`: the documents (ids) among them that were asked about as a whole, `scope` the only ones searched.
-    `tags`, `since`, `fields`: the scope of the question (`argot.types.Scope`). `by_words_alone`: vector search was
-    unavailable. `other_queries`: those to search for next, after a search that did not find the answer (the
-    question itself: only the next passages are read); `searched_again`: those of each such search so far; `titled`:
-    the documents (ids) whose titles a model was given for them. `read`: the passages that were found before the
-    last of them; `is_written`: an answer was written, or refused, from these. `lacking`: the sentences of the draft
-    that say what the passages do not tell. `effort`: as in the profile. `plan`, `tool_calls`: of a thorough answer,
-    whose gathered passages are in `read`; `tool_results`: those of other servers, which `may_ask_servers` allows;
-    `tool_tokens`: the model's tokens for them; `compared`: the things that the question compares. `verified`: the
-    verified answer that was given, if one was.
+    Threads outlive versions: a stored turn surely has only `question`, `stand_alone_question`, `mentions`, `contexts`,
+    `readings`, `open_terms`, `unknown`, `misses`, `picked`, `let_be`, `asked_back`, `look_again`, `augmented_question`,
+    `search_queries`, `triples`, `hits`, `evidence`, `enough_evidence`, `draft`, `sentences`, `withheld` and `status`.
+    All other keys are read with a default, and so are `model` and `trouble` of the `State`.
+
+    Attributes:
+        number: index of the turn in the thread, from 0; it does not change when older turns are dropped.
+        corrected: misspelt words of the question, each with the word that it was read as.
+        replaced: no sentence of the model was supported, and a quotation replaced them.
+        unchecked: the sentences were not matched with passages, because the profile says so.
+        unwritten: no answer was to be written, because the profile says so.
+        quotable: the evidence is enough for an answer in quotations, without a model's judgement; None: not judged yet.
+        unnamed: part numbers and names of the question that no document has, and terms that only the glossary has.
+        numbered_parts: the parts that the question names by a printed number ("clause 2.2"), as passage (id), start and
+            end in its text.
+        missing_parts: such names that occur in no document near the question.
+        unanswered: those of a message's questions for which no passage is relevant.
+        repeated: the follow-up, if the documents answer it only with the last answer again.
+        defined: the senses (ids) whose meaning was asked for; the answer begins with them.
+        small_talk: its kind, if nothing was asked.
+        examples: passages (ids) that answer an example question, in a reply to small talk.
+        recalled: the questions of the conversation that were asked for.
+        open_subject: the ambiguous subject about which the asker has to choose.
+        subject: the subject as it was chosen, in this turn or before.
+        files: revisions of the conversation's files at that time.
+        whole: the documents (ids) among them that were asked about as a whole.
+        scope: the only documents (ids) searched; empty: all.
+        tags, since, fields: the scope of the question (`argot.types.QuestionScope`).
+        by_words_alone: vector search was unavailable.
+        other_queries: the queries to search for next, after a search that did not find the answer; the question itself
+            if only the next passages are read.
+        searched_again: the other queries of each such search so far.
+        titled: the documents (ids) whose titles a model was given to propose them.
+        read: the passages found before the last such search; of a thorough answer those gathered so far.
+        is_written: an answer was written, or refused, from the passages in `read`.
+        lacking: the sentences of the draft that say what the passages do not tell.
+        effort: as in the profile.
+        plan, tool_calls: the sub-questions and calls of a thorough answer.
+        tool_results: the results of other servers' tools, which `may_ask_servers` allows.
+        tool_tokens: the model's tokens for the calls.
+        compared: the things that the question compares.
+        verified: the verified answer that was given, if one was.
     """
 
     number: int

@@ -40,8 +40,8 @@ def load_offered(subject: SubjectRecord, run: RunContext) -> OfferedSiblings:
 
 def find_subject(state: State, run: RunContext) -> SubjectRecord | None:
     """Return the subject as it was chosen in this turn or, where the question names it again, earlier in the thread."""
-    if given := state.get("subject"):
-        return given if given["chosen"] is not None else None
+    if chosen := state.get("subject"):
+        return chosen if chosen["chosen"] is not None else None
     if state.get("scope") or not run.profile.choose_document:
         return None
     question = state["stand_alone_question"]

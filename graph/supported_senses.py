@@ -1,6 +1,6 @@
-"""The senses of the question's terms that the documents bear out, and the removal of passages that use other senses.
+"""The senses of the question's terms that the documents bear out, and removal of passages that use other senses.
 
-A term without any such sense is doubtful.
+A term is doubtful if the documents bear out none of its senses.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def find_supported(
     chosen = {*state["picked"], *state.get("remembered", {})}
     finder = build_finder(run)
     names = [context.name for context in run.glossary.contexts.all(run.principal)]
-    told = {get_term(mention) for mention in find_asked_meanings(state["stand_alone_question"], mentions, names)}
+    asked = {get_term(mention) for mention in find_asked_meanings(state["stand_alone_question"], mentions, names)}
     found = {}
     for term, known in senses.items():
         if known:
             support = TermSupport(tuple(known)) if finder is None or term in chosen else finder.find(term, known)
             lacking = not (support.senses or support.spelt_out)
-            found[term] = TermSupport(tuple(known), is_borne_out=False) if lacking and term in told else support
+            found[term] = TermSupport(tuple(known), is_borne_out=False) if lacking and term in asked else support
     return found
 
 

@@ -79,10 +79,10 @@ def _find_meant(
     # "The PDF" is no spreadsheet, whichever was added last.
     files = files if meant == "it" else filter_by_kind(message, files)
     seen = before.get("files", []) if before else []
-    spoken_of = [*before.get("whole", []), *before.get("scope", [])] if before else []
+    last_asked = [*before.get("whole", []), *before.get("scope", [])] if before else []
     # By revision, so that a changed file that was added again counts as new.
     new = [file for file in files if file.revision_id not in seen]
-    same = [file for file in files if file.id in spoken_of]
+    same = [file for file in files if file.id in last_asked]
     if meant == "files":
         return list(files)
     # "The file" must be one of them; "it" and "this" may also mean the previous answer.

@@ -1,7 +1,7 @@
-"""Results of other servers' tools as passages: numbered, cited and checked as those of documents are.
+"""Results of other servers' tools as passages: numbered, cited and checked like those of documents.
 
-They are data like any passage. They are kept in the turn alone, so that no other asker can meet them: not in a store,
-an index or a cache.
+They are data like any passage. They are kept only in the turn, never in a store, an index or a cache, so that no other
+asker can see them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Verified answers in the graph: what of one still holds, for whom, and how a text of a person is checked.
+"""Verified answers in the graph: whether one is still valid, for whom, and where its citations are today.
 
-A verified answer is kept by the ids of its passages and senses. It holds for a reader while every passage it cites is
-there, says what it said, and may be read by them, and every sense of its question does so too. A passage that stands
-unchanged in a newer revision of its document is found there, or at least the sections of it that are cited.
+A verified answer is stored with the ids of its passages and senses. It is valid for a reader while every passage that
+it cites and every sense of its question exists, is unchanged, and may be read by them. A passage is also found in a
+newer revision of its document if it, or each section of it that is cited, is unchanged there.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from argot.tools.reading.same_questions import make_plain_key, make_question_key
 from argot.types import Document, Mention, Passage, Principal, Sense
 
 _EVERYONE = Principal("expiry", sees_all=True)
-"""Reads what expiry depends on; nothing that it reads is shown."""
+"""The principal that checks expiry; nothing that it reads is shown."""
 
 
 def make_keys(question: str, mentions: Sequence[Mention]) -> tuple[str, str]:
-    """Return the question as it stands, and what it asks, for `VerifiedAnswers.find`."""
+    """Return the two keys of a question for `VerifiedAnswers.find`: of its wording, and of its content."""
     return make_plain_key(question), make_question_key(question, mentions)
 
 
@@ -39,7 +39,7 @@ def build_content(
     defined: Sequence[int],
     store: CorpusStore,
 ) -> AnswerContent:
-    """Return what is stored of an answer. `passages`: at least those that it cites, by id."""
+    """Return the content of an answer as it is stored. `passages`: at least those that it cites, by id."""
     cited: dict[str, list[tuple[int, int]]] = {}
     for one in (one for sentence in sentences for one in sentence["citations"]):
         cited.setdefault(one["passage"], []).append((one["start"], one["end"]))
@@ -73,10 +73,10 @@ def list_hits(sentences: Sequence[SentenceRecord]) -> list[HitRecord]:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSources:
-    """What some verified answers rest on, as it is now, read once for all of them.
+    """The present documents, passages and senses that some verified answers rest on, read once for all of them.
 
-    `there`, `readable`: ids of their documents that exist, and that the reader may read. `current`: for each cited
-    passage that still says the same, by id. `senses`, `readable_senses`: approved ones by id, for everybody and for the
+    `there`, `readable`: ids of their documents that exist, and that the reader may read. `current`: ids of the cited
+    passages that still say the same. `senses`, `readable_senses`: approved ones by id, for everybody and for the
     reader.
     """
 
@@ -128,7 +128,8 @@ def explain_expiry(answer: VerifiedAnswer, sources: AnswerSources, *, shut_out: 
 def may_know(answer: VerifiedAnswer, sources: AnswerSources, reader: Principal) -> bool:
     """Return whether a manager may know an answer, expired or not: they may read every document and sense of it.
 
-    Of what is gone nobody can tell who could read it, so that only the owner and admins know of such an answer.
+    Nobody can tell who could read a document or sense that is gone, so only the owner and administrators may know of
+    an answer that rests on one.
     """
     wanted = {one.document for one in answer.content.passages}
     there = wanted & sources.there
@@ -140,7 +141,7 @@ def may_know(answer: VerifiedAnswer, sources: AnswerSources, reader: Principal) 
 
 
 def read_sense(glossary: Glossary, reader: Principal, id_: int) -> Sense | None:
-    """Return an approved sense that this reader may read; None if it is no such one."""
+    """Return a sense if it is approved and this reader may read it, else None."""
     try:
         found = glossary.senses.get(reader, id_)
     except NotFound:
@@ -162,7 +163,7 @@ class _CurrentText:
 def _find_current(
     cited: Sequence[CitedPassage], store: CorpusStore, reader: Principal
 ) -> dict[str, list[_CurrentText]]:
-    """Return the texts that say today what the cited passages said, by the ids of those; unreadable ones are absent."""
+    """Return the present texts that equal the cited passages, by ids of the passages; unreadable ones are absent."""
     here = store.passages(reader, [one.id for one in cited]) if cited else {}
     found = {
         one.id: [_CurrentText(one.start, here[one.id][0].start, [here[one.id][0]])] for one in cited if one.id in here
@@ -216,7 +217,7 @@ def _find_text(texts: Sequence[_CurrentText], place: int) -> _CurrentText:
 def _record_passage(
     passage: Passage, document: Document, spans: Sequence[tuple[int, int]], store: CorpusStore
 ) -> CitedPassage:
-    """Return what is stored of a cited passage. `spans`: its citations [start, end), in characters."""
+    """Return a cited passage as it is stored. `spans`: its citations [start, end), in characters."""
     sections = select_sections(store.markdown(_EVERYONE, passage.revision_id), spans)
     return CitedPassage(passage.id, document.id, document.name, passage.start, _digest_passage(passage), sections)
 

@@ -45,7 +45,7 @@ def _measure_part(
 
 
 def _compare_ways(before: Measured, after: Measured) -> dict[str, Any]:
-    changes = before.compared(after)
+    changes = before.compare(after)
     return {name: asdict(changes[name]) for name in MEASURES}
 
 

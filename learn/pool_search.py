@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DEPTH = 50
 BATCH_TEXTS = 16
-Told = Callable[[int, int], None]
+ProgressListener = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +79,12 @@ def read_prefixes(model: SentenceTransformer) -> tuple[str, str]:
 
 
 def search_pool(
-    model: SentenceTransformer, data: RunData, told: Told = lambda done, of: None
+    model: SentenceTransformer, data: RunData, on_progress: ProgressListener = lambda done, of: None
 ) -> dict[str, FoundPassages]:
     """Search the whole pool for each pair, whatever its part; results by the pair's id (*Trustworthy Answers* 4.2)."""
     asking, passing = read_prefixes(model)
     pairs, identifiers = data.all_pairs, list(data.pool)
-    passages = embed_texts(model, [passing + data.pool[one] for one in identifiers], told)
+    passages = embed_texts(model, [passing + data.pool[one] for one in identifiers], on_progress)
     questions = embed_texts(model, [asking + pair.question for pair in pairs])
     rows = {identifier: row for row, identifier in enumerate(identifiers)}
     found: dict[str, FoundPassages] = {}
@@ -100,7 +100,7 @@ def search_pool(
 
 
 def embed_texts(
-    model: SentenceTransformer, texts: Sequence[str], told: Told = lambda done, of: None
+    model: SentenceTransformer, texts: Sequence[str], on_progress: ProgressListener = lambda done, of: None
 ) -> NDArray[np.float32]:
     """Embed texts: (texts, dimensions), of length 1."""
     import torch
@@ -112,7 +112,7 @@ def embed_texts(
         for first in range(0, len(order), BATCH_TEXTS):
             some = [texts[number] for number in order[first : first + BATCH_TEXTS]]
             parts.append(model.encode(some, normalize_embeddings=True, show_progress_bar=False, prompt=""))
-            told(min(len(texts), first + BATCH_TEXTS), len(texts))
+            on_progress(min(len(texts), first + BATCH_TEXTS), len(texts))
     vectors = np.concatenate(parts)
     placed = np.empty_like(vectors)
     placed[order] = vectors

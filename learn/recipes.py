@@ -48,11 +48,11 @@ def _check(name: str, value: Any, wanted: Any) -> None:
         if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
             raise InvalidInput(f"The recipe's '{name}' is {value!r}. It is a list of texts.")
         return
-    said = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}[wanted]
+    type_name = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}[wanted]
     # In Python true is a whole number too. NaN is unequal to itself, and within all bounds.
     is_other = isinstance(value, bool) is not (wanted is bool) or value != value  # noqa: PLR0124
     if is_other or not isinstance(value, (int, float) if wanted is float else wanted):
-        raise InvalidInput(f"The recipe's '{name}' is {value!r}. It is {said}.")
+        raise InvalidInput(f"The recipe's '{name}' is {value!r}. It is {type_name}.")
 
 
 def _check_bounds(one: Field[Any], value: Any) -> None:

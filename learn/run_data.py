@@ -46,7 +46,8 @@ class RunData:
 
 
 def load_run_data(run: RunFolder) -> RunData:
-    """
+    """Return the pairs and passages that a training reads from its files.
+
     Raises:
         InvalidInput: a line of the files is none, a pair's passage isn't among those searched, or there are too few.
     """
@@ -56,7 +57,8 @@ def load_run_data(run: RunFolder) -> RunData:
 
 
 def build_run_data(pairs: Sequence[TrainingPair], passages: Sequence[PoolPassage]) -> RunData:
-    """
+    """Join pairs with the passages that are searched.
+
     Raises:
         InvalidInput: a pair's passage isn't among those searched.
     """

@@ -96,8 +96,8 @@ class RunFolder:
         """Create a folder below `runs`, waiting to be trained. It appears whole."""
         runs.mkdir(parents=True, exist_ok=True)
         request = replace(request, created=request.created or timestamp())
-        given = (one.name.removeprefix(REMOVED) for one in runs.iterdir())
-        number = 1 + max((int(name[1:]) for name in given if name[:1] == "r" and name[1:].isdecimal()), default=0)
+        taken_names = (one.name.removeprefix(REMOVED) for one in runs.iterdir())
+        number = 1 + max((int(name[1:]) for name in taken_names if name[:1] == "r" and name[1:].isdecimal()), default=0)
         making = runs / f".making-{os.getpid()}-{time.monotonic_ns()}"
         making.mkdir(mode=0o700)
         try:
@@ -131,14 +131,14 @@ class RunFolder:
 
     @property
     def request(self) -> RunRequest:
-        given = _read_json(self.path / "request.json")
-        if given.get("kind") not in RUN_KINDS:
+        values = _read_json(self.path / "request.json")
+        if values.get("kind") not in RUN_KINDS:
             raise InvalidInput(f"{self.path / 'request.json'} asks for no training that Argot knows.")
         try:
-            given["readers"] = tuple(tuple(one) for one in given.get("readers", ()))
-            given["documents"] = tuple(given.get("documents", ()))
-            given["askers"] = {name: tuple(ids) for name, ids in given.get("askers", {}).items()}
-            return RunRequest(**given)
+            values["readers"] = tuple(tuple(one) for one in values.get("readers", ()))
+            values["documents"] = tuple(values.get("documents", ()))
+            values["askers"] = {name: tuple(ids) for name, ids in values.get("askers", {}).items()}
+            return RunRequest(**values)
         except (AttributeError, TypeError) as error:
             raise InvalidInput(f"{self.path / 'request.json'} is of another version of Argot: {error}.") from error
 

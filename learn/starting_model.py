@@ -54,7 +54,8 @@ def _find_run_model(base: str, runs: Path) -> Path | None:
 
 
 def require_safetensors(folder: Path) -> None:
-    """
+    """Check that a folder has a model in safetensors files.
+
     Raises:
         InvalidInput: the folder contains no model, or weights that would run code when they are read.
     """

@@ -20,7 +20,8 @@ class TooFewPairs(InvalidInput):
 
 
 def require_trainable(pairs: Sequence[TrainingPair], kind: RunKind) -> None:
-    """
+    """Check that a training of this kind can learn from these pairs.
+
     Raises:
         TooFewPairs: they are too few, all of too few passages, or have no answers where answers are learnt.
     """

@@ -18,7 +18,8 @@ from argot.learn.run_folder import RunFolder
 def build_tuning_card(
     run: RunFolder, data: RunData, recipe: TuningRecipe, *, began: float, figures: Mapping[str, Any], steps: int
 ) -> dict[str, Any]:
-    """
+    """Build the card of a tuned model.
+
     Args:
         began: of this process, by `time.monotonic`.
         figures: the measurements, before and after.

@@ -20,7 +20,7 @@ BEST = "best.safetensors"
 """The weights that measured best, of a training that validates."""
 Losses = Callable[[int], "Mapping[str, Tensor]"]
 """The losses of a batch (by number; `accumulate` of them make a step), whose sum is minimised."""
-Told = Callable[[int, int, Mapping[str, float]], None]
+ProgressListener = Callable[[int, int, Mapping[str, float]], None]
 """Step, of how many, and its losses."""
 
 
@@ -43,7 +43,7 @@ class Validation:
 
 
 @dataclass(slots=True)
-class _Measured:
+class _ValidationResults:
     """The results of validation so far: the best figure, its step, and the measurements since then."""
 
     best: float | None = None
@@ -92,7 +92,7 @@ class TrainingLoop:
         import torch
 
         self.network, self.losses, self.folder, self.recipe = network, losses, folder, recipe
-        self.validation, self._measured = validation, _Measured()
+        self.validation, self._measured = validation, _ValidationResults()
         self.optimizer = torch.optim.AdamW([dict(group) for group in groups], weight_decay=recipe.weight_decay)
         self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, self._rate)
         self.step = 0
@@ -102,7 +102,7 @@ class TrainingLoop:
         rising = max(1, int(steps * self.recipe.warm_up))
         return min(1.0, (step + 1) / rising, max(0.0, (steps - step) / max(1, steps - rising)))
 
-    def run(self, told: Told, stop: Callable[[], bool] = lambda: False) -> None:
+    def run(self, on_progress: ProgressListener, stop: Callable[[], bool] = lambda: False) -> None:
         """Train to the end, saving every so many steps. With a validation the network then has the best weights.
 
         Raises:
@@ -121,7 +121,7 @@ class TrainingLoop:
             self.optimizer.step()
             self.schedule.step()
             self.step += 1
-            told(self.step, self.recipe.steps, losses)
+            on_progress(self.step, self.recipe.steps, losses)
             is_measured = self._validate()
             if is_measured or self.step % self.recipe.every == 0 or self.step == self.recipe.steps:
                 self.save()
@@ -147,7 +147,7 @@ class TrainingLoop:
         figure = self.validation.measure()
         self.network.train()
         if self._measured.best is None or figure > self._measured.best:
-            self._measured = _Measured(figure, self.step)
+            self._measured = _ValidationResults(figure, self.step)
             write_tensors(
                 self.folder / BEST, {name: one.detach().contiguous() for name, one in self._select_learning().items()}
             )
@@ -199,7 +199,7 @@ class TrainingLoop:
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": saved.moments, "param_groups": groups})
         self.step = saved.step
-        self._measured = _Measured(**saved.measured)
+        self._measured = _ValidationResults(**saved.measured)
         self.schedule.last_epoch = self.step
         for group, first in zip(self.optimizer.param_groups, self.schedule.base_lrs, strict=True):
             group["lr"] = first * self._rate(self.step)
@@ -207,7 +207,7 @@ class TrainingLoop:
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], card: dict[str, str] | None = None) -> None:
-    """Write tensors and what the file says of itself, completely or not at all.
+    """Write a file of tensors and its card, completely or not at all.
 
     Raises:
         OSError: the file cannot be written; one that was there before is as it was.

@@ -18,7 +18,7 @@ Part = Literal["train", "validation", "test"]
 PARTS: tuple[Part, ...] = get_args(Part)
 SHARES = (0.8, 0.1, 0.1)
 """Shares of training, validation and test (*Trustworthy Answers* A.1.1)."""
-LONGEST = {
+MAX_CHARS = {
     "id": 64, "question": 1000, "passage_id": 200, "passage": 100_000, "document": 1000, "kind": 40, "answer": 10_000,
 }  # fmt: skip
 """Maximum characters of an imported text: all of it is shown to people, and corrected by them."""
@@ -119,7 +119,7 @@ def _require_storable(pair: TrainingPair, place: str) -> None:
     Raises:
         InvalidInput: one of its texts is too long to be reviewed, cannot be stored, or is no id.
     """
-    for name, most in LONGEST.items():
+    for name, most in MAX_CHARS.items():
         text: str = getattr(pair, name)
         if len(text) > most:
             raise InvalidInput(
@@ -166,17 +166,17 @@ def _read_pair(row: dict[str, Any], place: str) -> TrainingPair:
     if texts["part"] not in PARTS:
         raise InvalidInput(f"{place}: the part {texts['part']!r} is none of {', '.join(PARTS)}.")
     known = {one.name for one in fields(TrainingPair)}
-    given = {name: value for name, value in row.items() if name in known} | texts
-    given["id"] = given.get("id") or make_pair_id(given["question"], given["passage_id"])
-    given["answer"], negatives = given.get("answer") or "", given.get("negatives") or []
+    values = {name: value for name, value in row.items() if name in known} | texts
+    values["id"] = values.get("id") or make_pair_id(values["question"], values["passage_id"])
+    values["answer"], negatives = values.get("answer") or "", values.get("negatives") or []
     for name in ("id", "answer"):
-        if not isinstance(given[name], str):
+        if not isinstance(values[name], str):
             raise InvalidInput(f"{place}: what stands under {name!r} is no text. Put it into quotation marks.")
     if not isinstance(negatives, list) or not all(isinstance(one, str) for one in negatives):
         raise InvalidInput(
             f'{place}: \'negatives\' is no list of ids of passages. Write: ["p1", "p2"], or leave it out.'
         )
-    return TrainingPair(**{**given, "negatives": tuple(negatives)})
+    return TrainingPair(**{**values, "negatives": tuple(negatives)})
 
 
 def _require_texts(row: dict[str, Any], names: Sequence[str], place: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""One tuning as a file: what was asked for at one Start, and whether it goes on (AccurateRAG 2.5, figure 5).
+"""One tuning as a file: what its start ordered, and whether it is to continue (AccurateRAG 2.5, figure 5).
 
-What its stages came to is told by the set of pairs and the trainings (`RunRequest.plan`). So a kill between two writes
-leaves nothing that contradicts the stages, and the tuning goes on where they are.
+The results of its stages are in the set of pairs and in the trainings (`RunRequest.plan`). So a kill between two writes
+leaves nothing that contradicts the stages, and the tuning continues where they are.
 """
 
 from __future__ import annotations

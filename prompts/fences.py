@@ -110,8 +110,10 @@ def wrap_in_fence(tag: str, text: str, **attributes: object) -> str:
     for name in (tag, *attributes):
         if not _TAG.fullmatch(name):
             raise ValueError(f"'{name}' cannot name a fence: use a-z, 0-9 and '_'.")
-    given = "".join(f' {name}="{_format_attribute(value)}"' for name, value in attributes.items() if value is not None)
-    return f"<{tag}{given}>\n{neutralize(text).strip()}\n</{tag}>"
+    attribute_text = "".join(
+        f' {name}="{_format_attribute(value)}"' for name, value in attributes.items() if value is not None
+    )
+    return f"<{tag}{attribute_text}>\n{neutralize(text).strip()}\n</{tag}>"
 
 
 def _format_attribute(value: object) -> str:

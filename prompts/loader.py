@@ -182,8 +182,8 @@ def _render_inputs(asked: Prompt, inputs: Mapping[str, str]) -> str:
     # The template is cut, never the filled text: "{{question}}" within the data stays data.
     places = (_PLACE.fullmatch(paragraph) for paragraph in asked.template.split("\n\n"))
     names = [place[1] for place in places if place is not None]
-    given = [(name, inputs[name].strip()) for name in names if inputs.get(name, "").strip()]
-    placed = [(asked.rules.get(name), _place_input(name, value, asked.fences.get(name))) for name, value in given]
+    filled = [(name, inputs[name].strip()) for name in names if inputs.get(name, "").strip()]
+    placed = [(asked.rules.get(name), _place_input(name, value, asked.fences.get(name))) for name, value in filled]
     return "\n\n".join(f"{rule}\n{fenced}" if rule else fenced for rule, fenced in placed)
 
 

@@ -19,16 +19,16 @@ def draw_blind_order(answers: Sequence[Answer], seed: str, person: str, place: i
     return dict(zip(ascii_uppercase, sorted(answers, key=draw_place), strict=False))
 
 
-def translate_to_systems(given: Judgement, order: dict[str, Answer]) -> Judgement:
+def translate_to_systems(judgement: Judgement, order: dict[str, Answer]) -> Judgement:
     """Translate a judgement by letters into one by systems. Entries that are no letter of the order are left out."""
-    scores = {order[letter].system: points for letter, points in given.scores.items() if letter in order}
-    ranks = {order[letter].system: rank for letter, rank in given.ranks.items() if letter in order}
-    return Judgement(scores, ranks, given.cannot_judge, given.comment)
+    scores = {order[letter].system: points for letter, points in judgement.scores.items() if letter in order}
+    ranks = {order[letter].system: rank for letter, rank in judgement.ranks.items() if letter in order}
+    return Judgement(scores, ranks, judgement.cannot_judge, judgement.comment)
 
 
-def translate_to_letters(said: Judgement, order: dict[str, Answer]) -> Judgement:
+def translate_to_letters(judgement: Judgement, order: dict[str, Answer]) -> Judgement:
     """Translate a judgement by systems into the letters of its rater."""
     letters = {answer.system: letter for letter, answer in order.items()}
-    scores = {letters[system]: dict(points) for system, points in said.scores.items() if system in letters}
-    ranks = {letters[system]: rank for system, rank in said.ranks.items() if system in letters}
-    return Judgement(scores, ranks, said.cannot_judge, said.comment)
+    scores = {letters[system]: dict(points) for system, points in judgement.scores.items() if system in letters}
+    ranks = {letters[system]: rank for system, rank in judgement.ranks.items() if system in letters}
+    return Judgement(scores, ranks, judgement.cannot_judge, judgement.comment)

@@ -243,10 +243,10 @@ def remove(gone: StudySummary, /, study: Study) -> None:
     )
 
 
-def _parse_aspects(given: list[str] | None) -> list[Aspect] | None:
+def _parse_aspects(values: list[str] | None) -> list[Aspect] | None:
     from argot.ratings.usecases.studies import Aspect
 
-    parts = [one.partition(":") for one in given or ()]
+    parts = [one.partition(":") for one in values or ()]
     return [Aspect(name.strip(), wording.strip()) for name, _, wording in parts] or None
 
 
@@ -278,8 +278,8 @@ def _print_summary(found: StudySummary, *, json_: bool = False) -> None:
     state = translate("closed") if found.closed_at else translate("open")
     questions = format_count(found.questions, "question")
     answered = translate("%(number)s of %(questions)s answered", number=found.ready, questions=questions)
-    said = f"{format_count(found.raters, 'rater')}, {format_count(found.ratings, 'rating')}"
-    say(f"{line(found.name)}: {answered}, {said}, {state}")
+    counts = f"{format_count(found.raters, 'rater')}, {format_count(found.ratings, 'rating')}"
+    say(f"{line(found.name)}: {answered}, {counts}, {state}")
 
 
 def _print_results(one: AspectResults, head: str) -> None:

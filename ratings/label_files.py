@@ -36,17 +36,17 @@ def write_labels(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rat
 
     Questions without a reference are left out, since a judge compares an answer with it.
     """
-    said: defaultdict[int, list[Judgement]] = defaultdict(list)
+    by_item: defaultdict[int, list[Judgement]] = defaultdict(list)
     for one in ratings:
         if one.said is not None and not one.said.cannot_judge:
-            said[one.item].append(one.said)
-    return write_jsonl(row for item in items if item.reference for row in _iterate_answers(item, said[item.id]))
+            by_item[one.item].append(one.said)
+    return write_jsonl(row for item in items if item.reference for row in _iterate_answers(item, by_item[item.id]))
 
 
 def _iterate_answers(item: StudyItem, judgements: Sequence[Judgement]) -> Iterator[dict[str, Any]]:
     for answer in item.answers:
-        given = [one.scores.get(answer.system, {}) for one in judgements]
-        labels = [{LABELS[name]: points[name] for name in LABELS} for points in given if set(LABELS) <= points.keys()]
+        scores = [one.scores.get(answer.system, {}) for one in judgements]
+        labels = [{LABELS[name]: points[name] for name in LABELS} for points in scores if set(LABELS) <= points.keys()]
         if labels:
             yield {
                 "id": f"{item.place}",

@@ -30,11 +30,11 @@ MAX_LABEL_CHARS = 500
 _PASSAGES = '{"question": "...", "passages": ["...", {"text": "...", "document": "..."}]}'
 _REFERENCES = '{"question": "...", "answer": "...", "passages": ["...", {"text": "...", "document": "..."}]}'
 
-Found = Callable[[str], str]
+FindUri = Callable[[str], str]
 """The URI of a document, by its name in a line."""
 
 
-def read_passage_questions(text: str, found: Found) -> list[NewItem]:
+def read_passage_questions(text: str, find_uri: FindUri) -> list[NewItem]:
     """Read the lines of a JSONL file: `question`, `passages`, and, if wanted, `reference` and `documents`.
 
     A passage is a text, or an object with `text`, `document` and `heading`.
@@ -44,12 +44,12 @@ def read_passage_questions(text: str, found: Found) -> list[NewItem]:
     """
 
     def read_row(row: Mapping[str, Any]) -> NewItem:
-        return NewItem(*read_question(row, _PASSAGES), _read_passages(row, found, _PASSAGES))
+        return NewItem(*read_question(row, _PASSAGES), _read_passages(row, find_uri, _PASSAGES))
 
     return read_items(text, read_row, ("question", "reference", "passages", "documents"), _PASSAGES)
 
 
-def read_reference_answers(text: str, found: Found) -> list[NewItem]:
+def read_reference_answers(text: str, find_uri: FindUri) -> list[NewItem]:
     """Read lines as `read_passage_questions` does, with an `answer`, to be cut into sentences, or with `sentences`.
 
     Raises:
@@ -58,24 +58,24 @@ def read_reference_answers(text: str, found: Found) -> list[NewItem]:
 
     def read_row(row: Mapping[str, Any]) -> NewItem:
         question, reference = read_question(row, _REFERENCES)
-        return NewItem(question, reference, _read_passages(row, found, _REFERENCES), sentences=_read_sentences(row))
+        return NewItem(question, reference, _read_passages(row, find_uri, _REFERENCES), sentences=_read_sentences(row))
 
     fields = ("question", "reference", "answer", "sentences", "passages", "documents")
     return read_items(text, read_row, fields, _REFERENCES)
 
 
-def _read_passages(row: Mapping[str, Any], found: Found, example: str) -> tuple[Answer, ...]:
-    given, shared = row.get("passages"), read_sources(row, found)
-    if not isinstance(given, list) or not 1 <= len(given) <= MAX_PASSAGES:
-        if isinstance(given, list):
+def _read_passages(row: Mapping[str, Any], find_uri: FindUri, example: str) -> tuple[Answer, ...]:
+    passages, shared = row.get("passages"), read_sources(row, find_uri)
+    if not isinstance(passages, list) or not 1 <= len(passages) <= MAX_PASSAGES:
+        if isinstance(passages, list):
             raise InvalidInput(
-                f"'passages' takes a list of 1 to {MAX_PASSAGES} passages, and has {len(given)}: {example}"
+                f"'passages' takes a list of 1 to {MAX_PASSAGES} passages, and has {len(passages)}: {example}"
             )
         raise InvalidInput(f"'passages' takes a list of 1 to {MAX_PASSAGES} passages: {example}")
-    return tuple(_read_passage(one, number, shared, found, example) for number, one in enumerate(given, 1))
+    return tuple(_read_passage(one, number, shared, find_uri, example) for number, one in enumerate(passages, 1))
 
 
-def _read_passage(given: object, number: int, shared: Sources, found: Found, example: str) -> Answer:
+def _read_passage(given: object, number: int, shared: Sources, find_uri: FindUri, example: str) -> Answer:
     one = given if isinstance(given, dict) else {"text": given}
     if unknown := one.keys() - {"text", "document", "heading"}:
         raise InvalidInput(f"a passage has a field '{min(unknown):.60}'. The fields are text, document, heading.")
@@ -83,21 +83,21 @@ def _read_passage(given: object, number: int, shared: Sources, found: Found, exa
     # A non-text, such as 0, is an error: if ignored, the passage would be readable by everybody.
     named = [name for name in ("document", "heading") if one.get(name) not in (None, "")]
     stands = [read_text_field(one, name, MAX_LABEL_CHARS, example) for name in named]
-    own = [found(stands[0])] if "document" in named else []
+    own = [find_uri(stands[0])] if "document" in named else []
     documents = tuple(dict.fromkeys((*own, *shared.documents)))
     return Answer(str(number), text, Sources(documents), " > ".join(stands))
 
 
 def _read_sentences(row: Mapping[str, Any]) -> tuple[str, ...]:
-    given = row.get("sentences")
-    if given is None:
+    sentences = row.get("sentences")
+    if sentences is None:
         answer = read_text_field(row, "answer", MAX_ANSWER_CHARS, _REFERENCES)
-        given = [answer[start:end] for start, end in split_sentences(answer)]
-    if not isinstance(given, list) or not given:
+        sentences = [answer[start:end] for start, end in split_sentences(answer)]
+    if not isinstance(sentences, list) or not sentences:
         raise InvalidInput(f"'sentences' takes a list of 1 to {MAX_SENTENCES} sentences, or give the 'answer'.")
-    if len(given) > MAX_SENTENCES:
-        raise InvalidInput(f"the answer has {len(given):,} sentences, and may have {MAX_SENTENCES}. Divide it.")
-    return tuple(read_text_field({"sentences": one}, "sentences", MAX_ANSWER_CHARS, _REFERENCES) for one in given)
+    if len(sentences) > MAX_SENTENCES:
+        raise InvalidInput(f"the answer has {len(sentences):,} sentences, and may have {MAX_SENTENCES}. Divide it.")
+    return tuple(read_text_field({"sentences": one}, "sentences", MAX_ANSWER_CHARS, _REFERENCES) for one in sentences)
 
 
 # -- annotated answers ------------------------------------------------------------------------------------------------
@@ -132,18 +132,18 @@ def write_references_csv(items: Sequence[StudyItem], ratings: Sequence[Rating]) 
 def _iterate_reference_rows(items: Sequence[StudyItem], ratings: Sequence[Rating]) -> Iterator[tuple[object, ...]]:
     by_id = {one.id: one for one in items}
     for rating in ratings:
-        if (said := rating.said) is None:
+        if (judgement := rating.said) is None:
             continue
         item = by_id[rating.item]
         for number, text in enumerate(item.sentences, 1):
-            named = " ".join(sorted(find_supporting_passages(said, number), key=int))
-            end = (int(said.cannot_judge), said.comment, rating.at)
+            named = " ".join(sorted(find_supporting_passages(judgement, number), key=int))
+            end = (int(judgement.cannot_judge), judgement.comment, rating.at)
             yield item.place, item.question, number, text, rating.rater, named, *end
 
 
-def find_supporting_passages(said: Judgement, sentence: int) -> list[str]:
+def find_supporting_passages(judgement: Judgement, sentence: int) -> list[str]:
     """Find the passages, by number, that bear a sentence out."""
-    return [system for system, points in said.scores.items() if points.get(str(sentence)) == YES]
+    return [system for system, points in judgement.scores.items() if points.get(str(sentence)) == YES]
 
 
 def _select_judgements(item: StudyItem, ratings: Sequence[Rating]) -> list[Judgement]:

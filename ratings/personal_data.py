@@ -44,8 +44,8 @@ def _list_ratings(store: RatingStore, names: list[str]) -> RatingsKept:
 def _describe_rating(study: Study, item: StudyItem, rating: Rating) -> RatingKept:
     # By letters: a rater must not learn from an export which system wrote which answer.
     order = draw_blind_order(item.answers, study.seed, rating.rater, item.place)
-    said, draft = (one and translate_to_letters(one, order) for one in (rating.said, rating.draft))
-    return RatingKept(study.name, item.question, said, draft, rating.at)
+    judgement, draft = (one and translate_to_letters(one, order) for one in (rating.said, rating.draft))
+    return RatingKept(study.name, item.question, judgement, draft, rating.at)
 
 
 async def _erase(kb: KnowledgeBase, names: list[str]) -> int:

@@ -153,7 +153,7 @@ def _iterate_rows(study: Study, items: Sequence[StudyItem], ratings: Sequence[Ra
     for rating in ratings:
         if rating.said is None:
             continue
-        item, said = by_id[rating.item], rating.said
+        item, judgement = by_id[rating.item], rating.said
         # It was drawn by the rater's name, which is unknown after an erasure.
         known = not rating.rater.startswith(ERASED)
         order = draw_blind_order(item.answers, study.seed, rating.rater, item.place) if known else {}
@@ -166,10 +166,10 @@ def _iterate_rows(study: Study, items: Sequence[StudyItem], ratings: Sequence[Ra
             **({"sentences": list(item.sentences)} if item.sentences else {}),
             "order": {letter: one.system for letter, one in order.items()},
             "rater": rating.rater,
-            "scores": said.scores,
-            "ranks": said.ranks,
-            "cannot_judge": said.cannot_judge,
-            "comment": said.comment,
+            "scores": judgement.scores,
+            "ranks": judgement.ranks,
+            "cannot_judge": judgement.cannot_judge,
+            "comment": judgement.comment,
             "at": rating.at,
         }
 

@@ -71,15 +71,15 @@ class StudyResults:
 
 Value = Callable[[Judgement, str], int | None]
 """The value that a judgement gives a system."""
-Judged = Sequence[tuple[int, Judgement]]
+NumberedJudgements = Sequence[tuple[int, Judgement]]
 """Judgements, each with its question's id."""
-Given = list[tuple[int, int]]
+RatedParts = list[tuple[int, int]]
 """A question's id, and a rater's value for one of its parts."""
 
 
 def compute_study_results(study: Study, items: Sequence[StudyItem], ratings: Sequence[Rating]) -> StudyResults:
     saved = [(one.item, one.said) for one in ratings if one.said is not None]
-    judged = [(item, said) for item, said in saved if not said.cannot_judge]
+    judged = [(item, judgement) for item, judgement in saved if not judgement.cannot_judge]
     measure = {"answers": _measure_answers, "passages": _measure_passages, "references": _measure_references}[
         study.kind
     ]
@@ -87,7 +87,7 @@ def compute_study_results(study: Study, items: Sequence[StudyItem], ratings: Seq
     return StudyResults(len(saved), len({item for item, _ in saved}), len(saved) - len(judged), measured)
 
 
-def _measure_answers(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
+def _measure_answers(study: Study, items: Sequence[StudyItem], judged: NumberedJudgements) -> list[AspectResults]:
     systems = sorted({answer.system for item in items for answer in item.answers})
     most = max((len(item.answers) for item in items), default=0)
     measured = [
@@ -102,32 +102,32 @@ def _measure_answers(study: Study, items: Sequence[StudyItem], judged: Judged) -
     return measured
 
 
-def _measure_passages(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
+def _measure_passages(study: Study, items: Sequence[StudyItem], judged: NumberedJudgements) -> list[AspectResults]:
     numbers = sorted({one.system for item in items for one in item.answers}, key=int)
     found = []
     for aspect in study.aspects:
         value = _choose_score(aspect.name)
         by_number = {number: _select_values(value, judged, number) for number in numbers}
-        every = [one for given in by_number.values() for one in given]
+        every = [one for values in by_number.values() for one in values]
         means = [
-            _compute_mean(name, given, study.scale) for name, given in ((EVERY, every), *by_number.items()) if given
+            _compute_mean(name, values, study.scale) for name, values in ((EVERY, every), *by_number.items()) if values
         ]
         alpha = compute_nominal_alpha(_collect_units(value, judged, numbers))
         found.append(AspectResults(aspect.name, means, [], alpha, study.scale))
     return found
 
 
-def _measure_references(study: Study, items: Sequence[StudyItem], judged: Judged) -> list[AspectResults]:
+def _measure_references(study: Study, items: Sequence[StudyItem], judged: NumberedJudgements) -> list[AspectResults]:
     by_id = {one.id: one for one in items}
-    given: Given = []
+    rated_parts: RatedParts = []
     units: dict[tuple[int, str, str], list[int]] = {}
-    for id_, said in judged:
+    for id_, judgement in judged:
         for number, _ in enumerate(by_id[id_].sentences, 1):
-            given.append((id_, YES if find_supporting_passages(said, number) else NO))
-        for passage, points in said.scores.items():
+            rated_parts.append((id_, YES if find_supporting_passages(judgement, number) else NO))
+        for passage, points in judgement.scores.items():
             for sentence, value in points.items():
                 units.setdefault((id_, passage, sentence), []).append(value)
-    means = [_compute_mean("sentences", given, study.scale)] if given else []
+    means = [_compute_mean("sentences", rated_parts, study.scale)] if rated_parts else []
     return [AspectResults(BORNE_OUT, means, [], compute_nominal_alpha(units.values()), study.scale)]
 
 
@@ -136,11 +136,13 @@ def _choose_score(aspect: str) -> Value:
 
 
 def _measure_aspect(
-    name: str, value: Value, judged: Judged, systems: Sequence[str], scale: tuple[int, int], *, best: int
+    name: str, value: Value, judged: NumberedJudgements, systems: Sequence[str], scale: tuple[int, int], *, best: int
 ) -> AspectResults:
     """Measure an aspect. `best`: 1 where the larger value is the better one, else -1."""
     means = [
-        _compute_mean(system, given, scale) for system in systems if (given := _select_values(value, judged, system))
+        _compute_mean(system, rated_parts, scale)
+        for system in systems
+        if (rated_parts := _select_values(value, judged, system))
     ]
     pairs = [
         SystemPair(first, second, *_compare_systems(value, judged, first, second, best))
@@ -149,15 +151,15 @@ def _measure_aspect(
     return AspectResults(name, means, pairs, compute_ordinal_alpha(_collect_units(value, judged, systems)), scale)
 
 
-def _select_values(value: Value, judged: Judged, system: str) -> Given:
-    return [(item, points) for item, said in judged if (points := value(said, system)) is not None]
+def _select_values(value: Value, judged: NumberedJudgements, system: str) -> RatedParts:
+    return [(item, points) for item, judgement in judged if (points := value(judgement, system)) is not None]
 
 
-def _compute_mean(system: str, given: Given, scale: tuple[int, int]) -> SystemMean:
+def _compute_mean(system: str, rated_parts: RatedParts, scale: tuple[int, int]) -> SystemMean:
     # Imported only here, so that listing studies does not wait for it.
     from argot.measures import bootstrap_interval
 
-    items, every = zip(*given, strict=True)
+    items, every = zip(*rated_parts, strict=True)
     # The ratings of one question are not independent of each other: they are drawn together.
     interval = bootstrap_interval(every, clusters=items) if len(set(items)) > 1 else None
     lowest, most = scale
@@ -165,10 +167,12 @@ def _compute_mean(system: str, given: Given, scale: tuple[int, int]) -> SystemMe
     return SystemMean(system, len(every), fmean(every), interval, counts)
 
 
-def _compare_systems(value: Value, judged: Judged, first: str, second: str, best: int) -> tuple[int, int, int]:
+def _compare_systems(
+    value: Value, judged: NumberedJudgements, first: str, second: str, best: int
+) -> tuple[int, int, int]:
     wins = ties = losses = 0
-    for _, said in judged:
-        one, other = value(said, first), value(said, second)
+    for _, judgement in judged:
+        one, other = value(judgement, first), value(judgement, second)
         if one is not None and other is not None:
             wins += (one - other) * best > 0
             ties += one == other
@@ -176,11 +180,11 @@ def _compare_systems(value: Value, judged: Judged, first: str, second: str, best
     return wins, ties, losses
 
 
-def _collect_units(value: Value, judged: Judged, systems: Sequence[str]) -> Iterator[list[int]]:
+def _collect_units(value: Value, judged: NumberedJudgements, systems: Sequence[str]) -> Iterator[list[int]]:
     """Collect for each answer the values that its raters gave it."""
     found: dict[tuple[int, str], list[int]] = {}
-    for item, said in judged:
+    for item, judgement in judged:
         for system in systems:
-            if (given := value(said, system)) is not None:
-                found.setdefault((item, system), []).append(given)
+            if (points := value(judgement, system)) is not None:
+                found.setdefault((item, system), []).append(points)
     yield from found.values()

@@ -33,7 +33,7 @@ RUNNING_ATTACHMENTS = 4
 """For all people together; each holds its file in memory, and shares one process that reads and one that embeds."""
 WAITING_ATTACHMENTS = 20
 RUNNING_ARCHIVES = 2
-"""Fewer than the three who may put in documents at a time, so that single documents go in meanwhile."""
+"""Fewer than the three people who may add documents at a time, so that single documents are added meanwhile."""
 WAITING_ARCHIVES = 10
 ARCHIVES_PER_PERSON = 2
 BUSY_WAIT = 20
@@ -192,7 +192,8 @@ class Gate:
             self._take_next()
 
     def require_open(self) -> None:
-        """
+        """Check that new work may be started.
+
         Raises:
             ServiceStopping: no new work is started.
         """
@@ -318,7 +319,7 @@ def _stopping() -> ServiceStopping:
 
 
 class Gates:
-    """Where people of one knowledge base wait for their turn, and where they are turned away."""
+    """The gates of one knowledge base: for questions, for attached files, and for archives."""
 
     def __init__(self, settings: Settings) -> None:
         self.questions = Gate(Limits.limit_questions(settings))

@@ -40,7 +40,8 @@ class Answers(Protocol):
         """Use the models of these settings from now on. When this returns, every new job does so."""
 
     def require_ready(self) -> None:
-        """
+        """Check that jobs can be run now.
+
         Raises:
             RetryLater: no job can be run now.
         """
@@ -50,7 +51,7 @@ class Answers(Protocol):
         ...
 
 
-class AnswersHere:
+class LocalAnswers:
     """Runs jobs in this process."""
 
     def __init__(self, kb: Any) -> None:

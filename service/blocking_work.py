@@ -16,7 +16,7 @@ T = TypeVar("T")
 HandOver = Callable[[T], None]
 
 
-class Stopped(BaseException):
+class WorkStopped(BaseException):
     """Raised inside work whose result nobody waits for any more. It is no error: like a keyboard interrupt, it passes
     through.
     """
@@ -51,13 +51,13 @@ async def progress_events(work: Callable[[HandOver[T]], None]) -> AsyncGenerator
     def hand_over(item: T) -> None:
         # A thread cannot be stopped from outside, so it stops itself at its next item.
         if stopped.is_set():
-            raise Stopped
+            raise WorkStopped
         loop.call_soon_threadsafe(queue.put_nowait, (item,))
 
     def in_thread() -> None:
         try:
             work(hand_over)
-        except Stopped:
+        except WorkStopped:
             pass
         finally:
             # Also after an error, which is raised where the thread is awaited.

@@ -20,7 +20,9 @@ _ANSWERING = ("argot.graph.build", "argot.graph.run")
 
 
 class EarlyLoading:
-    """What is being opened for the first question of a process. `wait` for it before the knowledge base is closed."""
+    """Loading, in a thread, of what the first question of a process needs. `wait` for it before the knowledge base is
+    closed.
+    """
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb

@@ -21,7 +21,7 @@ from argot.errors import KnowledgeBaseBusy
 from argot.profile_files import SavedProfiles
 from argot.question_threads import THREADS
 from argot.service.admission_control import Gates
-from argot.service.answer_jobs import Answers, AnswersHere
+from argot.service.answer_jobs import Answers, LocalAnswers
 from argot.service.audit.audit_trail import AuditTrail, make_trail
 from argot.service.identity.people import People, make_local_principal
 from argot.service.identity.sessions import DAY, HOUR, Lifetimes
@@ -109,7 +109,7 @@ class KnowledgeBase:
         self.lock = lock
         self.writing = WritingLock()
         self.gates = Gates(settings)
-        self.answers: Answers = AnswersHere(self)
+        self.answers: Answers = LocalAnswers(self)
         """Runs the jobs of questions."""
         self.metrics: Metrics | None = None
         """Metrics of all operations; None if nobody reads them."""
@@ -175,8 +175,10 @@ class KnowledgeBase:
         if settings.storage.database:
             return cls._open_shared(home, settings, create=create, patience=patience)
         refuse_unfinished(home, SqliteStores(home), "")
-        if said := finish_cut_off(home, patience):  # first: until then there may be no knowledge base to find
-            logger.warning("%s", said)
+        if remark := finish_interrupted_restore(
+            home, patience
+        ):  # first: until then there may be no knowledge base to find
+            logger.warning("%s", remark)
         if create:
             layout.create(home)
         else:
@@ -219,7 +221,7 @@ class KnowledgeBase:
         return opened
 
     @classmethod
-    def opened_beside(cls, home: Path, settings: Settings, search: VectorSearch) -> KnowledgeBase:
+    def open_beside_owner(cls, home: Path, settings: Settings, search: VectorSearch) -> KnowledgeBase:
         """Open it to answer questions beside the process that owns it: the documents are only read, and that process
         searches their vectors.
         """
@@ -273,7 +275,7 @@ class KnowledgeBase:
     @property
     def corpus(self) -> Corpus:
         """Documents, passages and vectors. The first use takes a moment: inside the event loop, call `load` before."""
-        return self._open_corpus(mending=False)
+        return self._open_corpus(for_repair=False)
 
     @property
     def document_store(self) -> CorpusStore:
@@ -359,7 +361,8 @@ class KnowledgeBase:
         await self.answers.warm()
 
     async def require_answering(self) -> None:
-        """
+        """Check that a question could be answered now.
+
         Raises:
             ArgotError: a store cannot be opened or does not answer.
         """
@@ -419,16 +422,16 @@ class KnowledgeBase:
             self._graph = build_graph((await self.threads()).saver)
         return self._graph
 
-    async def load(self, *, mending: bool = False) -> Corpus:
+    async def load(self, *, for_repair: bool = False) -> Corpus:
         """Open the corpus in a worker thread, so that the event loop continues meanwhile.
 
-        With `mending` it opens even if its vectors are damaged or another embedder's, for inspection or rebuilding.
+        With `for_repair` it opens even if its vectors are damaged or another embedder's, for inspection or rebuilding.
         """
         if self._corpus is None:
-            await asyncio.to_thread(self._open_corpus, mending=mending)
+            await asyncio.to_thread(self._open_corpus, for_repair=for_repair)
         return self.corpus
 
-    def _open_corpus(self, *, mending: bool) -> Corpus:
+    def _open_corpus(self, *, for_repair: bool) -> Corpus:
         with self._guard:
             if self._corpus is None:
                 from argot.corpus.corpus import Corpus
@@ -439,7 +442,7 @@ class KnowledgeBase:
                     if self._search is not None:
                         self._corpus = Corpus.beside(self.home, self.settings, self._search, store)
                     else:
-                        self._corpus = Corpus.open(self.home, self.settings, mending=mending, store=store)
+                        self._corpus = Corpus.open(self.home, self.settings, for_repair=for_repair, store=store)
             return self._corpus
 
     def part(self, make: Callable[[], T]) -> T:
@@ -479,7 +482,7 @@ def _note_stores(home: Path) -> None:
         logger.warning("the list of stores could not be written to %s: %s", home, error)
 
 
-def finish_cut_off(home: Path, patience: float = PATIENCE_SECONDS) -> str:
+def finish_interrupted_restore(home: Path, patience: float = PATIENCE_SECONDS) -> str:
     """Complete an interrupted restore, and report its outcome; empty if there was none.
 
     Raises:

@@ -26,17 +26,17 @@ SECONDS = 20
 MEMORY_MB = 1024
 WIDTH = 1400
 """Pixels; the panel beside the chat shows about 700, and a telephone less."""
-MOST_PIXELS = 4_000_000
-MOST_PAGES = 4
+MAX_PIXELS = 4_000_000
+MAX_PAGES = 4
 """Pages of one passage that are searched for the cited sentence."""
-MOST_KEPT = 24
+MAX_CACHED = 24
 MARGIN, MARGIN_SHADE = 24, 12
 """Pixels of paper left around the print; and how much darker than white counts as printed (of 255)."""
 _BOX, _LINE, _SENTENCE = (255, 214, 79, 46), (214, 158, 0, 255), (255, 196, 0, 105)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PageRequest:
     """Order of a picture: the page a passage begins on, its boxes, and the cited sentences to search on it."""
 
     page: int
@@ -56,20 +56,20 @@ class Pictures:
     """The most recently rendered pictures: one takes about half a second of processor time."""
 
     def __init__(self) -> None:
-        self._kept: LRUCache[tuple[str, Wanted], Picture] = LRUCache(MOST_KEPT)
+        self._kept: LRUCache[tuple[str, PageRequest], Picture] = LRUCache(MAX_CACHED)
         self._guard = threading.Lock()
 
-    def of(self, content_hash: str, data: bytes, wanted: Wanted) -> Picture:
+    def of(self, content_hash: str, data: bytes, request: PageRequest) -> Picture:
         """Return the picture. The caller checks access: the cache is common to all people.
 
         Raises:
             NotFound: there is no such page, or the file cannot be rendered within the limits.
         """
-        key = (content_hash, wanted)
+        key = (content_hash, request)
         with self._guard:
             kept = self._kept.get(key)
         # Outside the lock: cached pictures are returned while another page is rendered.
-        kept = kept or draw(data, wanted)
+        kept = kept or draw(data, request)
         with self._guard:
             self._kept[key] = kept
         return kept
@@ -78,14 +78,14 @@ class Pictures:
 PICTURES = Pictures()
 
 
-def draw(data: bytes, wanted: Wanted) -> Picture:
+def draw(data: bytes, request: PageRequest) -> Picture:
     """Render the page in a separate process.
 
     Raises:
         NotFound: there is no such page, or the file cannot be rendered within the limits.
     """
-    boxes = [[box.page, box.x0, box.y0, box.x1, box.y1] for box in wanted.boxes]
-    job = {"page": wanted.page, "boxes": boxes, "sentences": list(wanted.sentences)}
+    boxes = [[box.page, box.x0, box.y0, box.x1, box.y1] for box in request.boxes]
+    job = {"page": request.page, "boxes": boxes, "sentences": list(request.sentences)}
     try:
         with Child("argot.service.page_images") as child:
             child.send(json.dumps(job).encode(), data, seconds=SECONDS)
@@ -112,7 +112,7 @@ def _draw_page(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentenc
     document = pypdfium2.PdfDocument(data)
     pages = sorted({page, *(int(box[0]) for box in boxes)})
     # Boxes come from the index, and may name pages that this file does not have.
-    pages = [number for number in pages if 1 <= number <= len(document)][:MOST_PAGES]
+    pages = [number for number in pages if 1 <= number <= len(document)][:MAX_PAGES]
     if not pages:
         raise SystemExit(f"there is no page {page}")
     shown, found = pages[0], []
@@ -124,7 +124,7 @@ def _draw_page(data: bytes, page: int, boxes: Sequence[Sequence[float]], sentenc
     sheet = document[shown - 1]
     width, height = sheet.get_size()
     # Both limits: a page much higher than wide would otherwise have too many pixels.
-    scale = min(WIDTH / width, (MOST_PIXELS / (width * height)) ** 0.5)
+    scale = min(WIDTH / width, (MAX_PIXELS / (width * height)) ** 0.5)
     picture = sheet.render(scale=scale).to_pil().convert("RGB")
     own = [tuple(box[1:]) for box in boxes if int(box[0]) == shown]
     marked = _cut_margins(_mark_passage(picture, own, found, scale))

@@ -27,7 +27,7 @@ def _check_name(text: str) -> str:
     return text
 
 
-# The pattern is told in words to people, and as it is to programs.
+# People read the rule in words, programs read the pattern.
 SetName = Annotated[Text, AfterValidator(_check_name), WithJsonSchema({"type": "string", "pattern": _SET_NAME})]
 
 
@@ -72,6 +72,6 @@ def require_question_sets() -> QuestionSets:
         MissingWing: no wing that is installed offers any.
     """
     if (found := find_question_sets()) is None:
-        said = "Sets of pairs are kept by the wing 'learn', which is not installed."
-        raise MissingWing(f"{said} Add it, {wing_command(['learn'])}")
+        reason = "Sets of pairs are kept by the wing 'learn', which is not installed."
+        raise MissingWing(f"{reason} Add it, {wing_command(['learn'])}")
     return found

@@ -72,7 +72,8 @@ async def _format_tools(servers: Mapping[str, ToolServer]) -> str:
 
 
 def require_client() -> None:
-    """
+    """Check that the client for tools of other servers is installed.
+
     Raises:
         MissingExtra: the package that speaks MCP is not installed.
     """
@@ -81,7 +82,8 @@ def require_client() -> None:
 
 
 def require_tool_servers(settings: Settings) -> None:
-    """
+    """Check the file of other servers that the settings name.
+
     Raises:
         InvalidSettings: the file of other servers cannot be used; the message says why.
         MissingExtra: a package is missing for them.

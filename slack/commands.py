@@ -192,8 +192,8 @@ def _find_team(home: Home) -> str:
 
 
 def _describe_channel(made: Channel) -> str:
-    told = "Channel %(channel)s: %(mode)s, replies %(replies)s"
-    parts = [translate(told, channel=line(made.channel), mode=made.mode, replies=made.replies)]
+    template = "Channel %(channel)s: %(mode)s, replies %(replies)s"
+    parts = [translate(template, channel=line(made.channel), mode=made.mode, replies=made.replies)]
     parts += [
         f"{translate(name)} {line(value)}"
         for name, value in (("context", made.context), ("profile", made.profile))

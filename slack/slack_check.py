@@ -51,15 +51,17 @@ def check_slack(settings: Settings) -> list[Finding]:
 
 
 def _check_token(settings: Settings, bot: str) -> Iterator[Finding]:
-    told, code = _call(settings, bot, "auth_test")
+    identity, code = _call(settings, bot, "auth_test")
     if code:
         yield make_bad_finding(
             NAME, f"the bot token does not work: {code}", _choose_remedy(code, "ARGOT_SLACK_BOT_TOKEN")
         )
         return
-    yield make_good_finding(NAME, f"workspace {told.get('team')} ({told.get('team_id')}), as {told.get('user')}")
+    yield make_good_finding(
+        NAME, f"workspace {identity.get('team')} ({identity.get('team_id')}), as {identity.get('user')}"
+    )
     # Slack names the scopes that were granted in a header only.
-    granted = {one.strip() for one in str(told.headers.get("x-oauth-scopes") or "").split(",")}
+    granted = {one.strip() for one in str(identity.headers.get("x-oauth-scopes") or "").split(",")}
     missing = [scope for scope in SCOPES if scope not in granted]
     if missing:
         remedy = "add them to the app under 'OAuth & Permissions', and install it again"
@@ -144,7 +146,7 @@ def find_bot_team(settings: Settings) -> str:
         InvalidSettings: there is no token, or Slack does not take it.
     """
     bot = settings.slack.bot_token.get_secret_value()
-    told, code = _call(settings, bot, "auth_test") if bot else (None, "no bot token")
-    if code or told is None:
+    identity, code = _call(settings, bot, "auth_test") if bot else (None, "no bot token")
+    if code or identity is None:
         raise InvalidSettings(f"Slack does not say which workspace it is: {code}. Name it: --team T0123ABC")
-    return str(told["team_id"])
+    return str(identity["team_id"])

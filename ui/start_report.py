@@ -1,4 +1,4 @@
-"""Report on standard error of what a starting service is doing: the first stage at once, then the stage every few
+"""Report, on standard error, of the steps of a starting service: the first stage at once, then the stage every few
 seconds until it is open.
 """
 

@@ -1,4 +1,4 @@
-"""The choice of what keeps a knowledge base's jobs: this process, or a queue if its stores are on PostgreSQL."""
+"""The choice of the job queue of a knowledge base: this process, or a queue if its stores are on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from argot.work.local_jobs import LocalJobs
 
 
 def choose_jobs(kb: Any, stores: Stores, settings: Settings) -> Jobs:
-    """Choose what keeps the jobs. Nothing is opened before the first job is submitted or searched for.
+    """Choose the job queue. Nothing is opened before the first job is submitted or searched for.
 
     Args:
         kb: a `KnowledgeBase`, whose module imports this one.

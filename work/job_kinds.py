@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from argot.errors import ArgotError
 from argot.settings import Settings
-from argot.work.job_types import JobWanted, PutOff, Work
+from argot.work.job_types import JobRequest, PutOff, Work
 from argot.work.tries import describe_error
 
 Lane: TypeAlias = Literal["awaited", "long"]
@@ -65,6 +65,6 @@ def job_kind(
     return declare
 
 
-def describe_busy_job(wanted: JobWanted) -> str:
+def describe_busy_job(request: JobRequest) -> str:
     """Describe why a second job is refused while another with its key is under way."""
-    return KINDS[wanted.kind].describe_busy(wanted.label)
+    return KINDS[request.kind].describe_busy(request.label)

@@ -1,4 +1,4 @@
-"""Jobs, and the interface of what keeps them: this process, or a queue on PostgreSQL that several processes share.
+"""Jobs, and the interface of their queue: this process, or a queue on PostgreSQL that several processes share.
 
 A job consists of a kind and of parameters in JSON. The process that takes it finds the function by the kind
 (`job_kinds.py`). A job must be idempotent, since its process may end just before the result is stored.
@@ -22,7 +22,7 @@ PUT_BACK: frozenset[JobState] = frozenset({"failed", "aside", "cancelled"})
 
 
 @dataclass(frozen=True, slots=True)
-class JobWanted:
+class JobRequest:
     """A job to be put into the queue.
 
     Attributes:
@@ -82,7 +82,8 @@ class JobRecord:
         return replace(self, outcome=None)
 
     def require_put_back(self) -> None:
-        """
+        """Check that the job can be put back into the queue.
+
         Raises:
             Conflict: it has not failed, and so cannot be put back.
         """
@@ -158,7 +159,7 @@ class Jobs(Protocol):
     def is_shared(self) -> bool:
         """True if several processes share the jobs."""
 
-    async def submit(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
+    async def submit(self, request: JobRequest, *, again: bool = True) -> JobRecord:
         """Put a job into the queue, and return it once it is stored.
 
         Args:
@@ -169,7 +170,7 @@ class Jobs(Protocol):
         """
         ...
 
-    async def begin(self, wanted: JobWanted) -> JobRecord:
+    async def begin(self, request: JobRequest) -> JobRecord:
         """Submit a job, and do it in this process unless a worker takes jobs of its kind.
 
         Raises:
@@ -180,7 +181,7 @@ class Jobs(Protocol):
     def turn(self, name: str) -> AbstractAsyncContextManager[None]:
         """Wait for the lock of this name, which one task among all processes can hold, and hold it."""
 
-    def run_here(self, wanted: JobWanted) -> AbstractAsyncContextManager[TellProgress]:
+    def run_here(self, request: JobRequest) -> AbstractAsyncContextManager[TellProgress]:
         """List the work of a `with` block, which this process does at once, as a job.
 
         Raises:

@@ -17,7 +17,7 @@ from argot.clock import format_utc, timestamp, utc_now
 from argot.corpus.document_ids import hash_content
 from argot.errors import Conflict
 from argot.work.job_kinds import KINDS, describe_busy_job
-from argot.work.job_types import JobRecord, JobRun, JobState, JobWanted, TellProgress, no_job
+from argot.work.job_types import JobRecord, JobRequest, JobRun, JobState, TellProgress, no_job
 from argot.work.tries import judge_try, log_try
 
 logger = logging.getLogger(__name__)
@@ -50,24 +50,24 @@ class LocalJobs:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    async def submit(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
-        if aside := self._find_set_aside(wanted.key):
+    async def submit(self, request: JobRequest, *, again: bool = True) -> JobRecord:
+        if aside := self._find_set_aside(request.key):
             if not again:
                 return aside.job
             self._forget(aside.job.id)
-        one = self._begin_job(wanted)
+        one = self._begin_job(request)
         one.task = asyncio.create_task(self._work_on(one))
         return one.job
 
-    async def begin(self, wanted: JobWanted) -> JobRecord:
-        return await self.submit(wanted)
+    async def begin(self, request: JobRequest) -> JobRecord:
+        return await self.submit(request)
 
     def turn(self, name: str) -> AbstractAsyncContextManager[None]:
         return self._turns[name]
 
     @asynccontextmanager
-    async def run_here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
-        one = self._begin_job(wanted)
+    async def run_here(self, request: JobRequest) -> AsyncIterator[TellProgress]:
+        one = self._begin_job(request)
         one.changes(state="running", started_at=timestamp(), tries=1)
         try:
             yield one.tell
@@ -135,9 +135,9 @@ class LocalJobs:
 
     async def forget_documents(self, documents: Collection[str], originals: Collection[str]) -> None:
         for one in [one for one in self._jobs.values() if not one.job.is_under_way]:
-            told = json.dumps([one.job.outcome, dict(one.wanted.parameters)], default=str)
+            text = json.dumps([one.job.outcome, dict(one.wanted.parameters)], default=str)
             data = one.wanted.data
-            if any(id_ in told for id_ in documents) or (data is not None and hash_content(data) in originals):
+            if any(id_ in text for id_ in documents) or (data is not None and hash_content(data) in originals):
                 self._forget(one.job.id)
 
     async def close(self) -> None:
@@ -172,27 +172,27 @@ class LocalJobs:
         kind = KINDS[one.job.kind]
         found = judge_try(error, one.job.tries, one.put_off, self._first_wait, is_retried=kind.is_retried)
         log_try(logger, one.job, found, error)
-        said = {"error": kind.describe_failure(error), "error_kind": type(error).__name__}
+        failure = {"error": kind.describe_failure(error), "error_kind": type(error).__name__}
         if found.state != "waiting":
-            self._end(one, found.state, **said)
+            self._end(one, found.state, **failure)
             return False
         one.put_off = 0 if found.counts else one.put_off + 1
         next_at = format_utc(utc_now() + found.delay)
-        one.changes(state="waiting", next_at=next_at, tries=one.job.tries - (not found.counts), **said)
+        one.changes(state="waiting", next_at=next_at, tries=one.job.tries - (not found.counts), **failure)
         await asyncio.sleep(found.seconds)
         return True
 
     # -- the list -----------------------------------------------------------------------------------------------------
 
-    def _begin_job(self, wanted: JobWanted) -> _LocalJob:
-        self._require_free(wanted)
+    def _begin_job(self, request: JobRequest) -> _LocalJob:
+        self._require_free(request)
         self._last += 1
-        one = self._jobs[self._last] = _LocalJob(self._last, wanted)
+        one = self._jobs[self._last] = _LocalJob(self._last, request)
         return one
 
-    def _require_free(self, wanted: JobWanted) -> None:
-        if wanted.key and any(one.wanted.key == wanted.key and one.job.is_under_way for one in self._jobs.values()):
-            raise Conflict(describe_busy_job(wanted))
+    def _require_free(self, request: JobRequest) -> None:
+        if request.key and any(one.wanted.key == request.key and one.job.is_under_way for one in self._jobs.values()):
+            raise Conflict(describe_busy_job(request))
 
     def _find_set_aside(self, key: str) -> _LocalJob | None:
         kept = self._jobs.values()
@@ -218,11 +218,11 @@ class LocalJobs:
 class _LocalJob:
     """A job of this process. `followers`: queues, each of which receives every new state."""
 
-    def __init__(self, number: int, wanted: JobWanted) -> None:
-        self.wanted = wanted
+    def __init__(self, number: int, request: JobRequest) -> None:
+        self.wanted = request
         self.job = JobRecord(
-            number, wanted.kind, wanted.label, wanted.key, "waiting", wanted.by.name, timestamp(),
-            worker=process_name(), parameters=wanted.parameters,
+            number, request.kind, request.label, request.key, "waiting", request.by.name, timestamp(),
+            worker=process_name(), parameters=request.parameters,
         )  # fmt: skip
         self.task: asyncio.Task[None] | None = None
         self.put_off = 0

@@ -9,13 +9,13 @@ from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from argot.errors import Conflict
 from argot.work.job_kinds import describe_busy_job
-from argot.work.job_types import JobRecord, JobWanted, TellProgress
+from argot.work.job_types import JobRecord, JobRequest, TellProgress
 from argot.work.local_jobs import LocalJobs
 from argot.work.queue_store import QueueStore
 
-LOOK_SECONDS = 0.25
-"""Interval at which a followed job is read; it grows up to `LONGEST_LOOK`."""
-LONGEST_LOOK = 2.0
+CHECK_SECONDS = 0.25
+"""Interval at which a followed job is read; it grows up to `MAX_CHECK_SECONDS`."""
+MAX_CHECK_SECONDS = 2.0
 
 WorkOn: TypeAlias = "Callable[[QueueJobs, str], Coroutine[Any, Any, None]]"
 
@@ -63,13 +63,13 @@ class QueueJobs:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    async def submit(self, wanted: JobWanted, *, again: bool = True) -> JobRecord:
-        return await self.job(await self._ask_store(self.store.submit, wanted, again=again))
+    async def submit(self, request: JobRequest, *, again: bool = True) -> JobRecord:
+        return await self.job(await self._ask_store(self.store.submit, request, again=again))
 
-    async def begin(self, wanted: JobWanted) -> JobRecord:
-        if wanted.kind not in self._workers and not await self.has_workers(wanted.kind):
-            self._workers.setdefault(wanted.kind, asyncio.create_task(self._work_on(self, wanted.kind)))
-        return await self.submit(wanted)
+    async def begin(self, request: JobRequest) -> JobRecord:
+        if request.kind not in self._workers and not await self.has_workers(request.kind):
+            self._workers.setdefault(request.kind, asyncio.create_task(self._work_on(self, request.kind)))
+        return await self.submit(request)
 
     @asynccontextmanager
     async def turn(self, name: str) -> AsyncIterator[None]:
@@ -77,7 +77,7 @@ class QueueJobs:
             taking = asyncio.create_task(self._ask_store(self.locks.take, f"turn/{name}"))
             try:
                 while await asyncio.shield(taking) is None:
-                    await asyncio.sleep(LOOK_SECONDS)
+                    await asyncio.sleep(CHECK_SECONDS)
                     taking = asyncio.create_task(self._ask_store(self.locks.take, f"turn/{name}"))
                 yield
             finally:
@@ -86,18 +86,18 @@ class QueueJobs:
                     await self._ask_store(self.locks.give_back, held)
 
     @asynccontextmanager
-    async def run_here(self, wanted: JobWanted) -> AsyncIterator[TellProgress]:
-        async with self._local.run_here(wanted) as told:
-            if not wanted.key:
-                yield told
+    async def run_here(self, request: JobRequest) -> AsyncIterator[TellProgress]:
+        async with self._local.run_here(request) as run:
+            if not request.key:
+                yield run
                 return
-            held = await self._ask_store(self.locks.take, lock_name(wanted.key))
+            held = await self._ask_store(self.locks.take, lock_name(request.key))
             if held is None:
-                raise Conflict(describe_busy_job(wanted))
+                raise Conflict(describe_busy_job(request))
             try:
                 # Checked with the lock held: a job that a worker takes from now on is put off.
-                await self._ask_store(self.store.require_free, wanted)
-                yield told
+                await self._ask_store(self.store.require_free, request)
+                yield run
             finally:
                 await self._ask_store(self.locks.give_back, held)
 
@@ -117,16 +117,16 @@ class QueueJobs:
         return await self._ask_store(self.store.job, number)
 
     async def follow(self, number: int) -> AsyncGenerator[JobRecord]:
-        last, wait = None, LOOK_SECONDS
+        last, wait = None, CHECK_SECONDS
         while True:
             found = await self.job(number)
             if found != last:
-                last, wait = found, LOOK_SECONDS
+                last, wait = found, CHECK_SECONDS
                 yield found
             if not found.is_under_way:
                 return
             await self._wait(wait)
-            wait = min(wait * 1.3, LONGEST_LOOK)
+            wait = min(wait * 1.3, MAX_CHECK_SECONDS)
 
     def notify_followers(self) -> None:
         """Have followers read their jobs at once, since this process has taken or ended one."""

@@ -19,9 +19,9 @@ from argot.clock import format_utc, utc_now
 from argot.corpus.document_ids import hash_content
 from argot.errors import Conflict
 from argot.work.job_kinds import describe_busy_job
-from argot.work.job_types import JobRecord, JobState, JobWanted, no_job
+from argot.work.job_types import JobRecord, JobRequest, JobState, no_job
 from argot.work.queue_schema import NOTES, NOTES_STORE, QUEUE_STORE, list_queue_migrations
-from argot.work.tries import MOST_TRIES, TryOutcome, wait_after
+from argot.work.tries import MAX_TRIES, TryOutcome, wait_after
 
 if TYPE_CHECKING:
     from argot.databases import Connection
@@ -99,40 +99,48 @@ class QueueStore:
 
     # -- putting ------------------------------------------------------------------------------------------------------
 
-    def submit(self, wanted: JobWanted, *, again: bool) -> int:
+    def submit(self, request: JobRequest, *, again: bool) -> int:
         """Put a job into the queue, and return its number.
 
         Raises:
             Conflict: one with its key waits or runs.
         """
         with self._database.transaction() as connection:
-            _require_free(connection, wanted)
-            if aside := _find_set_aside(connection, wanted.key):
+            _require_free(connection, request)
+            if aside := _find_set_aside(connection, request.key):
                 if not again:
                     return aside
                 connection.execute("DELETE FROM procrastinate_jobs WHERE id = ?", (aside,))
-            number = self._insert_job(connection, wanted)
-            if wanted.data is not None:
-                connection.execute("INSERT INTO job_data (job, data) VALUES (?, ?)", (number, wanted.data))
+            number = self._insert_job(connection, request)
+            if request.data is not None:
+                connection.execute("INSERT INTO job_data (job, data) VALUES (?, ?)", (number, request.data))
         return number
 
-    def require_free(self, wanted: JobWanted) -> None:
-        """
+    def require_free(self, request: JobRequest) -> None:
+        """Check that no job with the same key waits or runs.
+
         Raises:
             Conflict: one with its key waits or runs.
         """
         with self._database.reader() as connection:
-            _require_free(connection, wanted)
+            _require_free(connection, request)
 
-    def _insert_job(self, connection: Connection, wanted: JobWanted) -> int:
+    def _insert_job(self, connection: Connection, request: JobRequest) -> int:
         (row,) = connection.execute(
             "SELECT (procrastinate_defer_jobs_v1(ARRAY[ROW(?, ?, 0, NULL, NULL, '{}', NULL)]"
             "::procrastinate_job_to_defer_v1[]))[1] AS id",
-            (self.queue(wanted.kind), TASK),
+            (self.queue(request.kind), TASK),
         ).fetchall()
         connection.execute(
             "INSERT INTO job_notes (job, kind, label, key, asked_by, parameters) VALUES (?, ?, ?, ?, ?, ?)",
-            (row["id"], wanted.kind, wanted.label, wanted.key, wanted.by.name, json.dumps(dict(wanted.parameters))),
+            (
+                row["id"],
+                request.kind,
+                request.label,
+                request.key,
+                request.by.name,
+                json.dumps(dict(request.parameters)),
+            ),
         )
         return int(row["id"])
 
@@ -170,7 +178,8 @@ class QueueStore:
     # -- stopping and putting back ------------------------------------------------------------------------------------
 
     def cancel(self, number: int) -> None:
-        """
+        """Cancel a job.
+
         Raises:
             NotFound
             Conflict: it has ended.
@@ -189,7 +198,8 @@ class QueueStore:
         raise self.job(number).make_ended_conflict()
 
     def retry(self, number: int) -> None:
-        """
+        """Put a failed job back into the queue.
+
         Raises:
             NotFound
             Conflict: it has not failed, or another one with its key is under way.
@@ -211,9 +221,9 @@ class QueueStore:
                 (number,),
             )
             # procrastinate notifies its workers only of new jobs.
-            told = json.dumps({"type": "job_inserted", "job_id": number})
+            payload = json.dumps({"type": "job_inserted", "job_id": number})
             channel = f"procrastinate_queue_v1#{self.queue(found.kind)}"
-            connection.execute("SELECT pg_notify(?, ?)", (channel, told))
+            connection.execute("SELECT pg_notify(?, ?)", (channel, payload))
 
     # -- working ------------------------------------------------------------------------------------------------------
 
@@ -228,12 +238,12 @@ class QueueStore:
         if not rows:
             return None
         row, data = rows[0], self._database.rows("SELECT data FROM job_data WHERE job = ?", number)
-        given = {name: row[name] for name in ("kind", "label", "key", "asked_by", "tries", "put_off")}
+        columns = {name: row[name] for name in ("kind", "label", "key", "asked_by", "tries", "put_off")}
         return TakenJob(
             id=number,
             parameters=json.loads(row["parameters"]),
             data=bytes(data[0]["data"]) if data else None,
-            **given,
+            **columns,
         )
 
     def tell(self, number: int, done: int, total: int, doing: str, outcome: Any) -> None:
@@ -337,16 +347,16 @@ def _recover(connection: Connection, row: Any, first_wait: float) -> None:
         connection.execute("SELECT procrastinate_finish_job_v1(?, 'aborted', false)", (number,))
         connection.execute("UPDATE job_notes SET ended_at = now(), doing = '' WHERE job = ?", (number,))
         return
-    said = f"The worker {row['worker'] or 'that had it'} ended while it was at it."
-    if tries >= MOST_TRIES:
+    reason = f"The worker {row['worker'] or 'that had it'} ended while it was at it."
+    if tries >= MAX_TRIES:
         connection.execute("SELECT procrastinate_finish_job_v1(?, 'failed', false)", (number,))
-        _note_failure(connection, number, TryOutcome("aside"), said, "")
+        _note_failure(connection, number, TryOutcome("aside"), reason, "")
         return
     seconds = wait_after(max(tries, 1), first_wait)
     connection.execute(
         "SELECT procrastinate_retry_job_v2(?, now() + make_interval(secs => ?), NULL, NULL, NULL)", (number, seconds)
     )
-    _note_failure(connection, number, TryOutcome("waiting", seconds), said, "")
+    _note_failure(connection, number, TryOutcome("waiting", seconds), reason, "")
 
 
 def _note_failure(connection: Connection, number: int, found: TryOutcome, error: str, error_kind: str) -> Any:
@@ -364,9 +374,9 @@ def _note_failure(connection: Connection, number: int, found: TryOutcome, error:
     return None if row is None else row["now"]
 
 
-def _require_free(connection: Connection, wanted: JobWanted) -> None:
-    if wanted.key and _list_jobs_of_key(connection, wanted.key):
-        raise Conflict(describe_busy_job(wanted))
+def _require_free(connection: Connection, request: JobRequest) -> None:
+    if request.key and _list_jobs_of_key(connection, request.key):
+        raise Conflict(describe_busy_job(request))
 
 
 def _list_jobs_of_key(connection: Connection, key: str) -> list[Any]:

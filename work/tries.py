@@ -22,8 +22,8 @@ from argot.errors import (
 from argot.errors import RetryLater as AskedTooMuch
 from argot.work.job_types import JobState, PutOff
 
-MOST_TRIES = 3
-LONGEST_WAIT = 1800.0
+MAX_TRIES = 3
+MAX_WAIT_SECONDS = 1800.0
 _FINAL = (InvalidInput, InvalidSettings, NotFound, NotAllowed, Conflict, MissingExtra, MissingWing)
 
 
@@ -33,7 +33,7 @@ class TryOutcome:
 
     Attributes:
         state: "waiting": it is tried again in `seconds`.
-        counts: whether the try counts as one of `MOST_TRIES`.
+        counts: whether the try counts as one of `MAX_TRIES`.
     """
 
     state: JobState
@@ -59,16 +59,16 @@ def judge_try(error: Exception, tries: int, put_off: int, first_wait: float, *, 
     if not is_retried:
         return TryOutcome("failed")
     if isinstance(error, PutOff | AskedTooMuch | StoreUnavailable | ModelUnavailable):
-        return TryOutcome("waiting", min(first_wait * 2**put_off, LONGEST_WAIT), counts=False)
+        return TryOutcome("waiting", min(first_wait * 2**put_off, MAX_WAIT_SECONDS), counts=False)
     if isinstance(error, _FINAL):
         return TryOutcome("failed")
-    if tries >= MOST_TRIES:
+    if tries >= MAX_TRIES:
         return TryOutcome("aside")
     return TryOutcome("waiting", wait_after(tries, first_wait))
 
 
 def wait_after(tries: int, first_wait: float) -> float:
-    return min(first_wait * 4.0 ** (tries - 1), LONGEST_WAIT)
+    return min(first_wait * 4.0 ** (tries - 1), MAX_WAIT_SECONDS)
 
 
 class _Named(Protocol):

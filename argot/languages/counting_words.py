@@ -1,4 +1,4 @@
-"""How people ask how many things there are, and what a list of them looks like, in the languages with a file of words.
+"""Patterns of questions for a count, and of the lists that answer them, in the languages with a file of words.
 
 The files explain the patterns (`argot/languages/en.toml`: `[counting]`).
 """

@@ -1,4 +1,4 @@
-"""How the languages with a file of words say in a question what a short form in it means."""
+"""Patterns by which a question explains a short form in it, in the languages with a file of words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the languages with a file of words deny something, and whether a text does."""
+"""Negation in the languages with a file of words: their negating words, and whether a text has one."""
 
 from __future__ import annotations
 

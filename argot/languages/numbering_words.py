@@ -1,4 +1,4 @@
-"""What the languages with a file of words call numbered parts of documents, and how questions name them."""
+"""Names of numbered parts of documents ("clause", "step") in documents and questions, by language."""
 
 from __future__ import annotations
 

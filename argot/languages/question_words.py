@@ -1,4 +1,4 @@
-"""How questions are asked in the languages that have a file of words: their patterns, ready to search with."""
+"""Compiled patterns of questions in the languages that have a file of words."""
 
 from __future__ import annotations
 

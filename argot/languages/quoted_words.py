@@ -1,4 +1,4 @@
-"""How the languages with a file of words introduce what a text says, and ask for it."""
+"""Patterns that introduce the words of a text, or ask for them, in the languages with a file of words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WORD = re.compile(r"\w")
 
 @cache
 def join_quoted_words(key: str) -> str:
-    """Join what the languages have under a key of their section `quoted`, as alternatives of a pattern."""
+    """Join the patterns of all languages under a key of their section `quoted`, as alternatives."""
     return "|".join(read_language_file(code)["quoted"][key] for code in LISTED_LANGUAGES)
 
 

@@ -38,9 +38,9 @@ class RequestPatterns:
     ending: Pattern
     texts: Mapping[str, Any]
 
-    def strip(self, said: str) -> str:
-        """Return a message without what stands around the request."""
-        return self.ending.sub("", self.opening.sub("", said))
+    def strip(self, text: str) -> str:
+        """Return a message without the words around the request."""
+        return self.ending.sub("", self.opening.sub("", text))
 
     def compile(self, key: str) -> tuple[Pattern, ...]:
         """Return the patterns under a key of the file, one or several."""

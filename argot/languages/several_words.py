@@ -1,4 +1,4 @@
-"""How the languages with a file of words ask several things in one message, or compare two."""
+"""Patterns of messages that ask several things, or compare two, in the languages with a file of words."""
 
 from __future__ import annotations
 

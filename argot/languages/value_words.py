@@ -1,4 +1,4 @@
-"""How a value is asked for in the languages that have a file of words: "how much does it cost", "how many days"."""
+"""Patterns of questions for a value ("how much does it cost", "how many days"), by language."""
 
 from __future__ import annotations
 

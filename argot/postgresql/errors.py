@@ -65,8 +65,8 @@ def explain_postgresql_error(name: str, error: psycopg.Error) -> ArgotError | No
     # The driver reports the first for texts, the server the second for JSON.
     if isinstance(error, psycopg.DataError) and ("NUL" in str(error) or "\\u0000" in str(error)):
         return InvalidInput("There is a NUL character in the text, so PostgreSQL cannot store it. Take it out.")
-    said = _join_lines(error)
-    met = next((kind for words, kind in _DRIVER_MESSAGES if error.sqlstate is None and words in said), type(error))
+    reason = _join_lines(error)
+    met = next((kind for words, kind in _DRIVER_MESSAGES if error.sqlstate is None and words in reason), type(error))
     for kind, remedy in _REMEDIES:
         if issubclass(met, kind):
             return StoreUnavailable(f"{name} cannot be used: {_join_lines(error)}. {remedy}, and try again.", remedy)

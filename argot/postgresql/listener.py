@@ -55,15 +55,15 @@ class ProcessListener:
         """Begin to listen, as soon as the server answers. Callbacks have to be registered before."""
         self._thread.start()
 
-    def listen(self, topic: str, told: Callable[[str], None]) -> None:
-        """Call `told`, in the listener's thread, with each later message of other processes about the topic."""
-        self._told.setdefault(topic, []).append(told)
+    def listen(self, topic: str, listener: Callable[[str], None]) -> None:
+        """Call `listener`, in the listener's thread, with each later message of other processes about the topic."""
+        self._told.setdefault(topic, []).append(listener)
 
-    def on_gap(self, look_anew: Callable[[], None]) -> None:
+    def on_gap(self, check_again: Callable[[], None]) -> None:
         """Call this, in the listener's thread, whenever it begins to listen, because messages may have been missed
         before.
         """
-        self._gaps.append(look_anew)
+        self._gaps.append(check_again)
 
     def notify(self, topic: str, text: str = "") -> None:
         """Send a message to the other processes. They receive it when this returns, or never.
@@ -74,11 +74,11 @@ class ProcessListener:
         Raises:
             StoreUnavailable
         """
-        said = json.dumps({"by": self._me, "topic": topic, "text": text})
-        if len(said) > MAX_MESSAGE_BYTES:
-            raise ValueError(f"A message about '{topic}' is too long: {len(said)} bytes.")
+        payload = json.dumps({"by": self._me, "topic": topic, "text": text})
+        if len(payload) > MAX_MESSAGE_BYTES:
+            raise ValueError(f"A message about '{topic}' is too long: {len(payload)} bytes.")
         with convert_postgresql_errors(self._stores.name), self._stores.connection() as connection:
-            connection.execute("SELECT pg_notify($1::text, $2::text)", (self._channel, said))
+            connection.execute("SELECT pg_notify($1::text, $2::text)", (self._channel, payload))
 
     @property
     def is_gone(self) -> bool:

@@ -73,19 +73,19 @@ class SessionLocks:
             self._held[name] = held = HeldLock(name, told)
             return held
 
-    def give_back(self, held: HeldLock) -> None:
+    def give_back(self, lock: HeldLock) -> None:
         """Release the lock. A lost one is already available to others."""
         with self._guard_connection():
-            if self._held.get(held.name) is held:
-                del self._held[held.name]
-                self._ask("SELECT pg_advisory_unlock($1::bigint)", self._number(held.name))
+            if self._held.get(lock.name) is lock:
+                del self._held[lock.name]
+                self._ask("SELECT pg_advisory_unlock($1::bigint)", self._number(lock.name))
 
-    def check_held(self, held: HeldLock) -> bool:
+    def check_held(self, lock: HeldLock) -> bool:
         """Return whether it is held at this moment, according to PostgreSQL."""
         with self._guard_connection():
             with suppress(StoreUnavailable):
                 self._ask("SELECT true")
-            return not held.lost
+            return not lock.lost
 
     def close(self) -> None:
         """Release all locks."""

@@ -101,7 +101,8 @@ class PostgresqlStores:
             undone.pop_all()
 
     def open(self, name: str, migrations: Sequence[StoreMigration]) -> PostgresqlDatabase:
-        """
+        """Open a store, and apply its migrations first.
+
         Raises:
             DamagedStore: a newer Argot wrote it.
             StoreUnavailable
@@ -313,13 +314,13 @@ class PostgresqlDatabase:
 
 def _commit(connection: psycopg.Connection[Any]) -> None:
     try:
-        said = connection.execute("COMMIT", prepare=False).statusmessage
+        status = connection.execute("COMMIT", prepare=False).statusmessage
     except psycopg.OperationalError as error:
         if is_lost(error, connection):
             raise psycopg.OperationalError(f"{error}; whether the last change was kept is not known") from error
         raise
     # If a statement failed and its error was caught, PostgreSQL rolls back and reports no error.
-    if said != "COMMIT":
+    if status != "COMMIT":
         raise psycopg.errors.InFailedSqlTransaction("a statement failed before, and the transaction with it")
 
 
@@ -342,7 +343,7 @@ def _parse_address(url: str, schema: str) -> tuple[str, str]:
         # libpq itself would read a part of a password with @ in it as a host, and name it in its messages.
         if not _PLACE.fullmatch(url):
             raise psycopg.ProgrammingError
-        given = conninfo_to_dict(url)
+        address = conninfo_to_dict(url)
     except psycopg.Error:
         # Without libpq's message: it contains the unreadable part, which may be the password.
         raise InvalidSettings(
@@ -359,10 +360,10 @@ def _parse_address(url: str, schema: str) -> tuple[str, str]:
         # A client that vanishes with its machine must not hold its locks for the hours of a TCP timeout.
         **{f"tcp_{name}": str(number) for name, number in KEEP_ALIVE.items()},
     }
-    options = " ".join([*(f"-c {name}={value}" for name, value in limits.items()), str(given.get("options") or "")])
+    options = " ".join([*(f"-c {name}={value}" for name, value in limits.items()), str(address.get("options") or "")])
     ours = {"application_name": "argot", "connect_timeout": CONNECT_SECONDS, "tcp_user_timeout": 30_000, **KEEP_ALIVE}
     # Options in the address take precedence over Argot's, except for the schema.
-    said: dict[str, Any] = {**ours, **given, "options": options.strip(), "client_encoding": "UTF8"}
-    conninfo = make_conninfo(**said)
-    place = f"{given.get('host') or 'this machine'}{f':{port}' if (port := given.get('port')) else ''}"
-    return conninfo, f"PostgreSQL on {place} (database {given.get('dbname') or 'of its user'}, schema {schema})"
+    parts: dict[str, Any] = {**ours, **address, "options": options.strip(), "client_encoding": "UTF8"}
+    conninfo = make_conninfo(**parts)
+    place = f"{address.get('host') or 'this machine'}{f':{port}' if (port := address.get('port')) else ''}"
+    return conninfo, f"PostgreSQL on {place} (database {address.get('dbname') or 'of its user'}, schema {schema})"

@@ -155,7 +155,7 @@ def _parser() -> MarkdownIt:
 
 
 def _find_slice_end(markdown: str, begin: int) -> tuple[int, bool]:
-    """Return the end of the slice that begins here, so that it can be parsed by itself; and whether it is all code.
+    """Return the end of a slice that begins here and can be parsed by itself; and whether it is all code.
 
     Cut at a blank line outside code. If none comes in time: before the code, or at the end of a line.
     """

@@ -29,8 +29,8 @@ def find_headings(markdown: str) -> Iterator[MarkdownHeading]:
     levels: list[int] = []
     for start, level, text in _find_levels(markdown):
         levels = [*(one for one in levels if one < level), level]
-        if said := strip_heading(text)[:_MAX_HEADING_CHARS]:
-            yield MarkdownHeading(start, len(levels) - 1, said)
+        if heading_text := strip_heading(text)[:_MAX_HEADING_CHARS]:
+            yield MarkdownHeading(start, len(levels) - 1, heading_text)
 
 
 def _find_levels(markdown: str) -> Iterator[tuple[int, int, str]]:

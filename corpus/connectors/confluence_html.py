@@ -104,10 +104,10 @@ class _Parts(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _VOID_TAGS:
             return
-        said = {name: value or "" for name, value in attrs}
-        self._open.append((tag, _name_part(tag, said)))
+        attributes = {name: value or "" for name, value in attrs}
+        self._open.append((tag, _name_part(tag, attributes)))
         if tag == "a":
-            self._link = ("tag" if "tag" in said.get("rel", "").split() else said.get("href", ""), [])
+            self._link = ("tag" if "tag" in attributes.get("rel", "").split() else attributes.get("href", ""), [])
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "a" and self._link is not None:

@@ -23,7 +23,8 @@ SOURCE_OPTIONS: Mapping[SourceKind, frozenset[str]] = {
 
 
 def make_connector(record: SourceRecord) -> Connector:
-    """
+    """Return the connector of a source, by its kind.
+
     Raises:
         SourceDown: an environment variable that it names is not set.
     """

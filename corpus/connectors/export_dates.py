@@ -33,9 +33,9 @@ def is_day_first(texts: Iterable[str]) -> bool | None:
     """Return True if the day comes first in the dates of a table, such as 3/4/2026; None if no date shows it."""
     for text in texts:
         found = _SLASH_DATE.search(text)
-        told = _infer_day_first(int(found[1]), int(found[2])) if found else None
-        if told is not None:
-            return told
+        is_first = _infer_day_first(int(found[1]), int(found[2])) if found else None
+        if is_first is not None:
+            return is_first
     return None
 
 

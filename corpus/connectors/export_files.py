@@ -78,11 +78,11 @@ class ExportFiles:
     def _list_folder(self) -> Iterator[ExportedFile]:
         root = resolve_links(self.place, strict=True)
 
-        def unopened(error: OSError) -> None:
+        def raise_unopened(error: OSError) -> None:
             # An inaccessible part is not deleted.
             raise error
 
-        for parent, folders, files in os.walk(root, onerror=unopened):
+        for parent, folders, files in os.walk(root, onerror=raise_unopened):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(files):
                 file = Path(parent) / name

@@ -137,7 +137,7 @@ def _load_steadily(path: Path, load: Callable[[], bytes]) -> Callable[[], bytes]
         NotAFile: it keeps changing.
     """
 
-    def loaded() -> bytes:
+    def load_stable() -> bytes:
         for _ in range(MAX_READ_ATTEMPTS):
             before = _read_version(path)
             data = load()
@@ -145,7 +145,7 @@ def _load_steadily(path: Path, load: Callable[[], bytes]) -> Callable[[], bytes]
                 return data
         raise NotAFile("it changes while it is read; it is tried again the next time")
 
-    return loaded
+    return load_stable
 
 
 def _read_version(path: Path) -> tuple[int, int, int]:

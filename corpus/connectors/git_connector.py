@@ -67,11 +67,11 @@ class GitConnector:
 
     def mark(self) -> str:
         ref = f"refs/heads/{self._repository.branch}" if self._repository.branch else "HEAD"
-        said = self._run_git(
+        output = self._run_git(
             ["ls-remote", "--exit-code", "--", _pin_address(self._repository), ref], LOOKUP_SECONDS
         ).decode()
         # `refs/heads/main` is also the end of `refs/heads/x/refs/heads/main`.
-        found = [commit for commit, _, name in (one.partition("\t") for one in said.splitlines()) if name == ref]
+        found = [commit for commit, _, name in (one.partition("\t") for one in output.splitlines()) if name == ref]
         if not found:
             raise SourceDown(f"The repository {self._repository.address} has no {ref}.")
         self._commit = found[0]
@@ -119,13 +119,13 @@ class GitConnector:
         """
         process = self._start_git(arguments)
         try:
-            said, wrong = process.communicate(timeout=seconds)
+            output, wrong = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired as error:
             raise self._report_timeout(seconds) from error
         finally:
             _end(process)
         self._check_exit(process, wrong)
-        return said
+        return output
 
     def _run_git_stoppable(self, arguments: Sequence[str], seconds: int) -> Iterator[None]:
         """Run git for a longer time: it ends when the caller stops iterating."""
@@ -163,9 +163,9 @@ class GitConnector:
 
     def _check_exit(self, process: subprocess.Popen[bytes], wrong: bytes) -> None:
         if process.returncode:
-            said = wrong.decode(errors="replace").strip().splitlines()
+            lines = wrong.decode(errors="replace").strip().splitlines()
             # The last line is the error; warnings and hints precede it.
-            reason = said[-1].removeprefix("fatal: ") if said else f"git ended with {process.returncode}"
+            reason = lines[-1].removeprefix("fatal: ") if lines else f"git ended with {process.returncode}"
             raise SourceDown(f"The repository {self._repository.address} cannot be read: {reason}")
 
 

@@ -88,8 +88,8 @@ class ImapSession:
         Raises:
             SourceDown: also when it lists fewer messages than it announced.
         """
-        said = self._ask("SEARCH", "ALL")
-        found = sorted({int(one) for line in said if isinstance(line, bytes) for one in line.split() if one.isdigit()})
+        reply = self._ask("SEARCH", "ALL")
+        found = sorted({int(one) for line in reply if isinstance(line, bytes) for one in line.split() if one.isdigit()})
         if len(found) < self.state.messages - self._client.count_expunged():
             raise SourceDown(
                 f"{self._place} named only {len(found)} of its {self.state.messages} messages; it is asked again later."
@@ -116,10 +116,10 @@ class ImapSession:
             raise self._explain_error(error) from error
         try:
             self._client.begin()
-            said, found = self._client.select(_quote(_encode_folder_name(box.folder)), readonly=True)
+            status, found = self._client.select(_quote(_encode_folder_name(box.folder)), readonly=True)
         except (OSError, imaplib.IMAP4.error) as error:
             raise self._explain_error(error) from error
-        if said != "OK":
+        if status != "OK":
             raise SourceDown(f"{box.host} has no folder '{box.folder}' for {box.user}: {_join_texts(found)}")
         validity = self._read_response("UIDVALIDITY")
         if not validity:
@@ -134,10 +134,10 @@ class ImapSession:
     def _ask(self, command: str, *arguments: str) -> Sequence[Any]:
         try:
             self._client.begin()
-            said, data = self._client.uid(command, *arguments)
+            status, data = self._client.uid(command, *arguments)
         except (OSError, imaplib.IMAP4.error) as error:
             raise self._explain_error(error) from error
-        if said != "OK":
+        if status != "OK":
             raise SourceDown(f"{self._place} cannot be read: {_join_texts(data)}")
         return [one for one in data if one is not None]
 
@@ -261,19 +261,19 @@ def _quote(name: str) -> str:
 def _encode_folder_name(name: str) -> str:
     """Return the name of a folder as IMAP writes it (RFC 3501, 5.1.3)."""
 
-    def encoded(found: re.Match[str]) -> str:
+    def encode_run(found: re.Match[str]) -> str:
         if found[0] == "&":
             return "&-"
         packed = base64.b64encode(found[0].encode("utf-16-be")).decode().rstrip("=")
         return f"&{packed.replace('/', ',')}-"
 
-    return re.sub(r"&|[^\x20-\x7e]+", encoded, name)
+    return re.sub(r"&|[^\x20-\x7e]+", encode_run, name)
 
 
 def decode_folder_name(raw: bytes) -> str:
     """Return a folder's name as people write it; a name without IMAP's encoding is unchanged."""
 
-    def decoded(found: re.Match[str]) -> str:
+    def decode_run(found: re.Match[str]) -> str:
         if not found[1]:
             return "&"
         packed = found[1].replace(",", "/")
@@ -282,4 +282,4 @@ def decode_folder_name(raw: bytes) -> str:
         except ValueError:
             return found[0]
 
-    return re.sub("&([^-]*)-", decoded, raw.decode("utf-8", "replace"))
+    return re.sub("&([^-]*)-", decode_run, raw.decode("utf-8", "replace"))

@@ -63,7 +63,8 @@ class LoaderConnector:
 
 
 def find_loader_class(name: str) -> type[BaseLoader]:
-    """
+    """Return the loader class of LangChain with this dotted name.
+
     Raises:
         SourceDown: it is not installed, or no loader.
     """
@@ -121,11 +122,11 @@ def _build_uri(document: Document, place: str) -> str:
     return source if page is None else f"{source}#page={quote(str(page))}"
 
 
-def _read_metadata(said: Mapping[str, Any]) -> SourceMetadata:
+def _read_metadata(metadata: Mapping[str, Any]) -> SourceMetadata:
     """Return the metadata under the names that loaders use; the title is in the Markdown."""
-    date = next((parse_date(str(said[name])) for name in _DATE_FIELDS if said.get(name)), "")
-    author = said.get("author") or said.get("authors") or ""
-    labels = next((said[name] for name in _LABEL_FIELDS if said.get(name)), ())
+    date = next((parse_date(str(metadata[name])) for name in _DATE_FIELDS if metadata.get(name)), "")
+    author = metadata.get("author") or metadata.get("authors") or ""
+    labels = next((metadata[name] for name in _LABEL_FIELDS if metadata.get(name)), ())
     return SourceMetadata(
         date=date, author=", ".join(_split_texts(author, r";")), labels=tuple(_split_texts(labels, r"[,;]"))
     )

@@ -85,8 +85,10 @@ class SharePointConnector:
             return ListedDocument(Source(uri, name, bytes), "", "the manifest names it, but it is not in the export")
         suffix = PurePosixPath(name).suffix
         skip = "" if not suffix or suffix.casefold() in SUFFIXES else f"unknown kind of file ({suffix})"
-        said = blake2b(repr(one.metadata).encode(), digest_size=8).hexdigest()
-        return ListedDocument(Source(uri, name, file.load, file.size, skip, one.metadata), f"{file.stamp}.{said}")
+        metadata_digest = blake2b(repr(one.metadata).encode(), digest_size=8).hexdigest()
+        return ListedDocument(
+            Source(uri, name, file.load, file.size, skip, one.metadata), f"{file.stamp}.{metadata_digest}"
+        )
 
 
 def _name(path: str) -> str:

@@ -37,7 +37,8 @@ class LibraryFile:
 
 
 def read_package_files(manifest: IO[bytes], users: Mapping[str, str]) -> list[LibraryFile]:
-    """
+    """Return the files that a manifest lists.
+
     Args:
         users: names of people by their numbers.
 
@@ -48,12 +49,14 @@ def read_package_files(manifest: IO[bytes], users: Mapping[str, str]) -> list[Li
     items: dict[str, SourceMetadata] = {}
     for element in _iter_elements(manifest, "Manifest.xml", {"SPObject"}):
         for one in element:
-            said = one.attrib
-            if _read_tag_name(one) == "File" and said.get("Url"):
-                metadata = SourceMetadata(_read_property(one, "vti_title"), *_read_change(said, users))
-                files[said["Url"]] = LibraryFile(said["Url"], said.get("FileValue") or said["Url"], metadata)
-            elif _read_tag_name(one) == "ListItem" and said.get("FileUrl"):
-                items[said["FileUrl"]] = _read_item(one, users)
+            attributes = one.attrib
+            if _read_tag_name(one) == "File" and attributes.get("Url"):
+                metadata = SourceMetadata(_read_property(one, "vti_title"), *_read_change(attributes, users))
+                files[attributes["Url"]] = LibraryFile(
+                    attributes["Url"], attributes.get("FileValue") or attributes["Url"], metadata
+                )
+            elif _read_tag_name(one) == "ListItem" and attributes.get("FileUrl"):
+                items[attributes["FileUrl"]] = _read_item(one, users)
     return [_merge_metadata(file, items.get(path)) for path, file in files.items()]
 
 
@@ -139,11 +142,11 @@ def _merge_metadata(file: LibraryFile, item: SourceMetadata | None) -> LibraryFi
     )
 
 
-def _read_change(said: Mapping[str, str], users: Mapping[str, str]) -> tuple[str, str]:
-    who = said.get("ModifiedBy") or said.get("Author", "")
+def _read_change(attributes: Mapping[str, str], users: Mapping[str, str]) -> tuple[str, str]:
+    who = attributes.get("ModifiedBy") or attributes.get("Author", "")
     if named := _NUMBERED_USER.match(who):
-        return parse_date(said.get("TimeLastModified", "")), named[2]
-    return parse_date(said.get("TimeLastModified", "")), users.get(who, "" if who.isdigit() else who)
+        return parse_date(attributes.get("TimeLastModified", "")), named[2]
+    return parse_date(attributes.get("TimeLastModified", "")), users.get(who, "" if who.isdigit() else who)
 
 
 def _read_property(element: Any, name: str) -> str:

@@ -112,7 +112,8 @@ class SourceStore:
     # -- sources ----------------------------------------------------------------------------------------------------
 
     def add(self, new: SourceRecord) -> SourceRecord:
-        """
+        """Store a new source.
+
         Raises:
             Conflict: there is one of this name.
         """
@@ -176,11 +177,11 @@ class SourceStore:
                 connection.execute("UPDATE sources SET state = ?, detail = ? WHERE name = ?", (state, detail, name))
                 return
             some = {kind: number for kind, number in (counts or {}).items() if number}
-            told = {"counts": some, "problems": [asdict(one) for one in problems], "gone": list(gone)}
+            summary = {"counts": some, "problems": [asdict(one) for one in problems], "gone": list(gone)}
             connection.execute(
                 """UPDATE sources SET state = ?, detail = ?, mark = ?, synced_at = ?, failures = 0, last_sync = ?
                 WHERE name = ?""",
-                (state, detail, mark, timestamp(), json.dumps(told, ensure_ascii=False), name),
+                (state, detail, mark, timestamp(), json.dumps(summary, ensure_ascii=False), name),
             )
 
     def mark(self, name: str) -> str:
@@ -231,15 +232,15 @@ class SourceStore:
 
 
 def _make_item_row(item: StoredItem) -> tuple[Any, ...]:
-    said = (item.uri, item.stamp, item.outcome, item.document, item.content_hash, item.detail)
-    return *said, item.failures, item.tried_at, item.tried_stamp
+    columns = (item.uri, item.stamp, item.outcome, item.document, item.content_hash, item.detail)
+    return *columns, item.failures, item.tried_at, item.tried_stamp
 
 
 def _record(row: tuple[Any, ...]) -> SourceRecord:
     name, kind, address, options, audience, tags, *rest, last_sync = row
-    told = json.loads(last_sync)
-    rest += [told.get("counts", {}), tuple(SyncProblem(**one) for one in told.get("problems", ()))]
-    rest += [tuple(told.get("gone", ()))]
+    summary = json.loads(last_sync)
+    rest += [summary.get("counts", {}), tuple(SyncProblem(**one) for one in summary.get("problems", ()))]
+    rest += [tuple(summary.get("gone", ()))]
     return SourceRecord(
         name,
         cast(SourceKind, kind),

@@ -137,8 +137,8 @@ class Synchronisation:
                 self.problems.clear()
         whole = self.state == "synced" and not self.counts["failed"]
         counts = {**self.counts, "gone": len(self.gone)}
-        told = (counts, self.first_problems, self.first_removals)
-        self._store.finish(name, self.state, self.detail, mark if whole else "", *told)
+        outcome = (counts, self.first_problems, self.first_removals)
+        self._store.finish(name, self.state, self.detail, mark if whole else "", *outcome)
 
     @property
     def first_problems(self) -> list[SyncProblem]:
@@ -183,7 +183,7 @@ class Synchronisation:
         """Return the documents to read, by URI in the order of the listing, and the items that are gone."""
         due: dict[str, ListedDocument] = {}
         out_of_sight: list[str] = []
-        told = time.monotonic()
+        reported_at = time.monotonic()
         for one in connector.list_documents({uri: item.stamp for uri, item in self._known.items()}):
             if one is None:
                 yield SyncEvent("progress", self._record.name)
@@ -206,8 +206,8 @@ class Synchronisation:
                 self.counts["skipped" if item.outcome == "skipped" else "unchanged"] += 1
             self._listed[uri] = one
             # A point at which the work can be stopped.
-            if time.monotonic() - told > PROGRESS_SECONDS:
-                told = time.monotonic()
+            if time.monotonic() - reported_at > PROGRESS_SECONDS:
+                reported_at = time.monotonic()
                 yield SyncEvent("progress", one.source.name)
         # Documents in a folder that could not be opened are not deleted.
         hidden = tuple(f"{uri}{mark}" for uri in out_of_sight for mark in ("/", "!/"))
@@ -316,14 +316,14 @@ class Synchronisation:
         if len(self._noted) >= NOTE_BATCH_DOCUMENTS:
             self._save_notes()
         renamed = event.kind in ("unchanged", "updated") and event.uri in self._renamed.values()
-        told = SyncEvent("renamed" if renamed else event.kind, event.name, event.detail, event.uri)
+        reported = SyncEvent("renamed" if renamed else event.kind, event.name, event.detail, event.uri)
         if event.near:
-            self.near.append(replace(told, detail=event.near))
-        if told.kind == "failed":
-            self._record_problem(told)
+            self.near.append(replace(reported, detail=event.near))
+        if reported.kind == "failed":
+            self._record_problem(reported)
         else:
-            self.counts[told.kind] += 1
-        return told
+            self.counts[reported.kind] += 1
+        return reported
 
     def _save_notes(self) -> None:
         if self._noted:

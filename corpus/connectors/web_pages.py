@@ -103,13 +103,13 @@ def parse_sitemap(xml: bytes) -> tuple[dict[str, str], list[str]]:
     pages: dict[str, str] = {}
     sitemaps: list[str] = []
     for entry in root:
-        told = {child.tag.rpartition("}")[2]: (child.text or "").strip() for child in entry}
-        if not told.get("loc"):
+        fields = {child.tag.rpartition("}")[2]: (child.text or "").strip() for child in entry}
+        if not fields.get("loc"):
             continue
         if entry.tag.endswith("sitemap"):
-            sitemaps.append(told["loc"])
+            sitemaps.append(fields["loc"])
         else:
-            pages[told["loc"]] = told.get("lastmod", "")
+            pages[fields["loc"]] = fields.get("lastmod", "")
     return pages, sitemaps
 
 

@@ -74,7 +74,7 @@ class BackgroundEmbedder:
     def embed_passages(
         self, texts: Sequence[str], progress: Progress | None = None, lane: Lane = "documents"
     ) -> Vectors:
-        """In small batches, so that a new caller soon has its turn, however much there is to embed."""
+        """Embed in small batches, so that a new caller soon has its turn, however much there is to embed."""
         # No child is started for nothing; the result still has the right shape.
         if not texts:
             return self._here.embed_passages(texts)

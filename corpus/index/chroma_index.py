@@ -37,7 +37,7 @@ _MAX_ATTEMPTS = 10
 _PAUSE_SECONDS = 0.005
 # hnswlib's construction and search breadth: well above Chroma's 100, so that a list of 50 is nearly exact.
 CONFIGURATION = {"hnsw": {"space": "cosine", "ef_construction": 200, "ef_search": 200}}
-LEAST_BREADTH, MOST_BREADTH = 200, 3_200
+MIN_BREADTH, MAX_BREADTH = 200, 3_200
 VECTORS_OF_BREADTH = 75
 """Number of vectors for each step of breadth. 500,000 are searched with 3,200, which takes 8 ms and finds the nearest
 ten; with the 200 of a new collection 0.83 of them (bench/laboratory/scale.md)."""
@@ -47,8 +47,8 @@ log = logging.getLogger(__name__)
 
 def choose_breadth(vectors: int) -> int:
     """Return `ef_search` for a collection of this size: in powers of two, so that it seldom changes."""
-    breadth = LEAST_BREADTH
-    while breadth < MOST_BREADTH and breadth * VECTORS_OF_BREADTH < vectors:
+    breadth = MIN_BREADTH
+    while breadth < MAX_BREADTH and breadth * VECTORS_OF_BREADTH < vectors:
         breadth *= 2
     return breadth
 

@@ -41,7 +41,8 @@ class ServerAddress:
 
     @classmethod
     def of(cls, given: str) -> ServerAddress:
-        """
+        """Return the address that the setting gives.
+
         Raises:
             InvalidSettings: it is no address. The message does not repeat it, because it may contain a password.
         """
@@ -88,7 +89,8 @@ class ChromaServer:
         return self._api(LONG_WAIT_SECONDS)
 
     def version(self, *, quick: bool = False) -> str:
-        """
+        """Return the version of the server.
+
         Raises:
             VectorsUnavailable: it cannot be reached, or is incompatible.
         """
@@ -104,9 +106,9 @@ class ChromaServer:
 
     def build_lost_error(self, reason: str) -> VectorsUnavailable:
         """Return the error that the server answers but lacks the vectors of this knowledge base."""
-        said = " ".join(reason.split())
+        text = " ".join(reason.split())
         return VectorsUnavailable(
-            f"The vectors that should be on the Chroma server at {self.address.url} are not as they should be: {said}. "
+            f"The vectors that should be on the Chroma server at {self.address.url} are not as they should be: {text}. "
             f"Put them there with: {self._mend}",
             lost=True,
         )
@@ -185,11 +187,11 @@ def _explain(url: str, error: Exception) -> str:
             f"{server} cannot be reached ({str(error) or type(error).__name__}). Start it (chroma run), or correct the "
             "setting 'chroma_url'."
         )
-    said = " ".join(str(error).split())[:300]
-    if isinstance(error, AuthorizationError | ChromaAuthError) or said.startswith(("401", "403")):
+    text = " ".join(str(error).split())[:300]
+    if isinstance(error, AuthorizationError | ChromaAuthError) or text.startswith(("401", "403")):
         return f"{server} refuses the name and password of the setting 'chroma_url'."
-    if "disk is full" in said:
-        return f"{server} has no room: {said}. Free some space on its disk."
+    if "disk is full" in text:
+        return f"{server} has no room: {text}. Free some space on its disk."
     if isinstance(error, ChromaError):
-        return f"{server} fails: {said}. Its log says more."
+        return f"{server} fails: {text}. Its log says more."
     return f"What answers at {url} is no Chroma server of version {MIN_VERSION}.0 or later. Correct 'chroma_url'."

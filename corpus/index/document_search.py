@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from argot.corpus.database import CorpusDatabase
 from argot.corpus.index.embedding_windows import read_vector_ids
-from argot.corpus.index.quantised_vectors import Ranked, find_nearest_quantised
+from argot.corpus.index.quantised_vectors import RankedIds, find_nearest_quantised
 from argot.corpus.index.vector_index import IndexClosed, VectorIndex
 from argot.corpus.vector_ids import TABLES, VectorKind
 from argot.databases import Connection
@@ -31,7 +31,7 @@ def find_nearest_within(  # noqa: PLR0917
     audiences: Sequence[Audience],
     limit: int,
     documents: Collection[str],
-) -> list[Ranked]:
+) -> list[RankedIds]:
     """Search like `VectorIndex.searches`, but within these documents (ids).
 
     If they are many, comparing all their vectors takes longer than searching for them among the nearest of all.
@@ -80,8 +80,8 @@ def _choose_candidate_count(database: CorpusDatabase, limit: int, documents: Col
 
 
 def _keep_within(
-    connection: Connection, kind: VectorKind, found: list[Ranked], documents: frozenset[str]
-) -> list[Ranked]:
+    connection: Connection, kind: VectorKind, found: list[RankedIds], documents: frozenset[str]
+) -> list[RankedIds]:
     ids = json.dumps(list({id_ for ranked in found for id_, _ in ranked}))
     rows = connection.execute(
         f"SELECT id, document FROM {TABLES[kind]} WHERE id IN (SELECT value FROM json_each(?))",  # noqa: S608

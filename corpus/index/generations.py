@@ -33,7 +33,8 @@ _CODE = re.compile(r"\(code: (\d+)\)")  # Chroma's wording of SQLite's error
 
 
 def require_in_folder(root: Path, generation: str) -> None:
-    """
+    """Check that the files of a generation are in this folder.
+
     Raises:
         DamagedStore: the generation is on a server; or its folder or its database file is missing or truncated.
     """
@@ -121,7 +122,7 @@ def blank_unsaved(root: Path, generation: str) -> None:
 
 
 def name_next_generation(root: Path) -> str:
-    """Return a name above all existing ones, including those of unfinished rebuilds."""
+    """Return a name that sorts after all existing ones, also of unfinished rebuilds."""
     numbers = [int(folder.name[1:]) for folder in root.glob("g*") if folder.name[1:].isdigit()]
     # Never reuse a name: the remains of an unfinished rebuild must not mix with this one.
     return f"g{max(numbers, default=0) + 1:06d}"
@@ -148,9 +149,9 @@ def remove_generations(root: Path, *, but: str | None) -> None:
 
 
 def build_damage_error(root: Path, reason: str) -> DamagedStore:
-    said = " ".join(reason.replace("*** in database main ***", "").split())
+    text = " ".join(reason.replace("*** in database main ***", "").split())
     return DamagedStore(
-        f"The vector index in {root} is damaged: {said}. Rebuild it with: {reindex_command(root.parent)}"
+        f"The vector index in {root} is damaged: {text}. Rebuild it with: {reindex_command(root.parent)}"
     )
 
 
@@ -177,11 +178,11 @@ def explain_error(root: Path, error: BaseException) -> ArgotError:
     code = getattr(error, "sqlite_errorcode", None)
     if "disk is full" in str(error) or code == sqlite3.SQLITE_FULL:
         return build_no_room_error(f"The vector index in {root}", "the disk is full")
-    told = sqlite3.DatabaseError(str(error))
+    database_error = sqlite3.DatabaseError(str(error))
     found = _CODE.search(str(error))
     # Without a code it is no refusal of the system, so that only damage remains.
-    told.sqlite_errorcode = code or (int(found[1]) if found else sqlite3.SQLITE_CORRUPT)
-    remedy = find_remedy(told)
+    database_error.sqlite_errorcode = code or (int(found[1]) if found else sqlite3.SQLITE_CORRUPT)
+    remedy = find_remedy(database_error)
     if remedy is not None:
         return StoreUnavailable(f"The vector index in {root} cannot be used: {error}. {remedy}, and try again.")
     return build_damage_error(root, str(error))

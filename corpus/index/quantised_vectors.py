@@ -33,7 +33,7 @@ MIN_COMPARED_VECTORS = 200
 SKETCH_TOLERANCE = 0.02
 """The numbers are rounded to 16 bits, and a sketch sums some hundred of them."""
 
-Ranked = list[tuple[str, float]]
+RankedIds = list[tuple[str, float]]
 Codes = np.ndarray[Any, np.dtype[np.uint8]]
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -110,8 +110,8 @@ def _find_whole_kinds(
     stored = connection.execute(
         "SELECT kind, item FROM vectors WHERE document = ? AND generation || '' = ?", (document, generation)
     )
-    given = {kind: {parse_item(id_) for id_ in vectors.get(kind, ())} for kind in KINDS}
-    others = {kind for kind, item in stored if item not in given[kind]}
+    items = {kind: {parse_item(id_) for id_ in vectors.get(kind, ())} for kind in KINDS}
+    others = {kind for kind, item in stored if item not in items[kind]}
     return [kind for kind in KINDS if kind not in others]
 
 
@@ -170,7 +170,7 @@ def find_nearest_quantised(  # noqa: PLR0917
     audiences: Collection[Audience],
     limit: int,
     documents: Collection[str],
-) -> tuple[list[Ranked], set[str]]:
+) -> tuple[list[RankedIds], set[str]]:
     """Return for each query the best `limit` items of these documents for these readers, with their cosine similarity
     to about 0.0001; and the documents whose quantised vectors are missing or damaged.
 
@@ -263,7 +263,7 @@ def _read_numbers(
 
 def _rank_by_numbers(
     numbers: Mapping[_Part, tuple[list[str], bytes]], query: Vectors, places: Mapping[_Part, list[int]], limit: int
-) -> Ranked:
+) -> RankedIds:
     ids, rows = [], []
     for part, of_part in places.items():
         # A part that changed since its signs were read may have fewer by now, or be deleted.
@@ -285,7 +285,7 @@ def _rank_by_numbers(
     return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
 
-# -- checking and mending ---------------------------------------------------------------------------------------------
+# -- checking and repairing -------------------------------------------------------------------------------------------
 
 
 def list_documents_without(connection: Connection, generation: str, after: str, count: int) -> list[str]:

@@ -129,7 +129,8 @@ class Generations(Protocol):
         ...
 
     def open(self, generation: str, fingerprint: str) -> VectorIndex:
-        """
+        """Open the index of a generation.
+
         Raises:
             DamagedStore: checks from outside show that it must not be opened.
         """

@@ -78,7 +78,8 @@ def open_format(file: IO[bytes], packed_bytes: int, limits: ArchiveLimits) -> Op
 
 
 def check_unpacked(unpacked: int, packed_bytes: int, limits: ArchiveLimits) -> None:
-    """
+    """Check the bytes that were unpacked so far against the limits.
+
     Raises:
         ArchiveRefused: that is too much, in all or for an archive of this size.
     """

@@ -75,7 +75,8 @@ class UnpackedArchive:
             self._child.stop()
 
     def list_entries(self) -> ArchiveList:
-        """
+        """Return the list of the archive's entries.
+
         Raises:
             NotAFile: the archive's own bytes are unavailable.
         """
@@ -85,8 +86,8 @@ class UnpackedArchive:
                 self._open()
                 self._child.send(encode_ask("list"), seconds=self._patience(self._limits.list_seconds))
                 begin = time.monotonic()
-                while "entries" in (said := json.loads(self._child.receive(MAX_LIST_MESSAGE_BYTES)[0])):
-                    found.entries += decode_entries(said)
+                while "entries" in (reply := json.loads(self._child.receive(MAX_LIST_MESSAGE_BYTES)[0])):
+                    found.entries += decode_entries(reply)
                     # JSON blocks other threads: after each part they get a moment.
                     time.sleep(0)
                 self._spent_seconds += time.monotonic() - begin
@@ -94,7 +95,7 @@ class UnpackedArchive:
                 self._is_open = False
                 return ArchiveList([], self._explain_failure(failure, self._limits.list_seconds), True)
         self._sizes = [one.size for one in found.entries]
-        found.problem, found.is_refused = said["problem"], said["refused"]
+        found.problem, found.is_refused = reply["problem"], reply["refused"]
         return ArchiveList([], found.problem, True) if found.is_refused else found
 
     def read(self, member: int) -> bytes:
@@ -109,16 +110,16 @@ class UnpackedArchive:
             return self._read_ahead.pop(member)
 
     def _read_together(self, members: list[int]) -> dict[int, bytes]:
-        """Return the first of these members, and the following ones that the same answer contained."""
+        """Return the first of these members, and those after it that came in the same answer."""
         most = self._limits.member_bytes + len(members) * (MAX_SMALL_BYTES + _DIGITS)
         try:
-            said, data = self._ask(encode_read(members), most)
+            reply, data = self._ask(encode_read(members), most)
         except NotAFile:
             # The child may have failed because of another member: only now is the first one known to be the cause.
             if len(members) > 1 and self._failures:
                 return self._read_together(members[:1])
             raise
-        ends = list(accumulate(said["sizes"]))
+        ends = list(accumulate(reply["sizes"]))
         return {one: data[start:end] for one, start, end in zip(members, [0, *ends], ends, strict=False)}
 
     def _list_small_after(self, member: int) -> list[int]:
@@ -143,14 +144,14 @@ class UnpackedArchive:
             try:
                 self._open()
                 self._child.send(message, seconds=self._patience(self._limits.member_seconds))
-                said, data = self._child.receive(most + _ANSWER_BYTES)
+                reply, data = self._child.receive(most + _ANSWER_BYTES)
             except ChildFailed as failure:
                 self._is_open = False
                 self._failures += 1
                 raise NotAFile(self._explain_failure(failure, self._limits.member_seconds)) from failure
             finally:
                 self._spent_seconds += time.monotonic() - begin
-        answer: dict[str, Any] = json.loads(said)
+        answer: dict[str, Any] = json.loads(reply)
         if answer["problem"]:
             raise NotAFile(answer["problem"])
         return answer, data

@@ -45,21 +45,21 @@ class _Worker:
         self._archive: OpenedFormat | None = None
         self._stream: tuple[int, IO[bytes]] | None = None
 
-    def answer(self, asked: dict[str, Any], data: bytes) -> None:
-        match asked["ask"]:
+    def answer(self, request: dict[str, Any], data: bytes) -> None:
+        match request["ask"]:
             case "open":
-                self._open(asked, data)
+                self._open(request, data)
             case "list":
                 self._list()
             case "read":
-                self._read_together(asked["members"])
+                self._read_together(request["members"])
             case "piece":
-                self._answer_with(lambda: self._read_piece(asked["member"], asked["offset"], asked["size"]))
+                self._answer_with(lambda: self._read_piece(request["member"], request["offset"], request["size"]))
 
-    def _open(self, asked: dict[str, Any], data: bytes) -> None:
-        self._limits = ArchiveLimits(**asked["limits"])
+    def _open(self, request: dict[str, Any], data: bytes) -> None:
+        self._limits = ArchiveLimits(**request["limits"])
         try:
-            self._file = Path(asked["path"]).open("rb") if asked["path"] else io.BytesIO(data)  # noqa: SIM115
+            self._file = Path(request["path"]).open("rb") if request["path"] else io.BytesIO(data)  # noqa: SIM115
             self._packed_bytes = self._file.seek(0, io.SEEK_END)
             self._file.seek(0)
             self._say()

@@ -156,7 +156,7 @@ def read_stock(connection: Connection) -> list[DerivedStock]:
 
 
 def read_previous_summary(connection: Connection, passage: Passage) -> str:
-    """Return the summary of the nearest passage before this one that has one (RAIDD 2.2, S); empty at a document's
+    """Return the nearest summary of an earlier passage (RAIDD 2.2, S); empty at a document's
     start.
     """
     row = connection.execute(
@@ -187,13 +187,13 @@ def _find_passages_made(connection: Connection, document: str, recipe: Recipe, *
 # -- changing, one thread at a time: `Corpus.changing` ----------------------------------------------------------------
 
 
-def keep(parts: Parts, made: Sequence[DerivedBatch]) -> int:
-    """Store results durably, in place of those of other recipes for the same passages; return how many were stored.
+def keep(parts: Parts, batches: Sequence[DerivedBatch]) -> int:
+    """Store results durably, and replace other recipes' results for the same passages; return how many were stored.
 
     Passages deleted meanwhile, because their document was changed or removed, are skipped.
     """
     documents: dict[str, list[DerivedBatch]] = {}
-    for one in made:
+    for one in batches:
         documents.setdefault(one.document, []).append(one)
     return sum(_keep(parts, document, of_document) for document, of_document in documents.items())
 
@@ -211,10 +211,10 @@ def take_out(parts: Parts, document: str, kind: DerivableKind) -> int:
     return len(gone)
 
 
-def _keep(parts: Parts, document: str, made: Sequence[DerivedBatch]) -> int:
+def _keep(parts: Parts, document: str, batches: Sequence[DerivedBatch]) -> int:
     database, index = parts.store.database, parts.vectors
     connection = database.connection()
-    fresh = _select_fresh(connection, made)
+    fresh = _select_fresh(connection, batches)
     if not fresh:
         return 0
     audience = _read_audience(connection, document)
@@ -234,10 +234,10 @@ def _keep(parts: Parts, document: str, made: Sequence[DerivedBatch]) -> int:
     return len(fresh)
 
 
-def _select_fresh(connection: Connection, made: Iterable[DerivedBatch]) -> list[DerivedBatch]:
+def _select_fresh(connection: Connection, batches: Iterable[DerivedBatch]) -> list[DerivedBatch]:
     """Return the texts of existing passages that are not stored yet, with ids by `derived_ids`."""
     found: dict[tuple[str, str], DerivedBatch] = {}
-    for one in made:
+    for one in batches:
         recipe, passages = one.recipe, one.passages
         rows = connection.execute(
             """SELECT d.prompt, d.model FROM passages AS p
@@ -256,8 +256,10 @@ def _list_ids(passages: Iterable[Passage]) -> str:
     return json.dumps([passage.id for passage in passages])
 
 
-def _build_items(made: Iterable[DerivedBatch], audience: Audience, there: dict[VectorKind, set[str]]) -> Iterator[Item]:
-    for one in made:
+def _build_items(
+    batches: Iterable[DerivedBatch], audience: Audience, there: dict[VectorKind, set[str]]
+) -> Iterator[Item]:
+    for one in batches:
         for text in one.texts:
             if text.id not in there["derived"]:
                 yield Item("derived", text.id, text.text, one.document, audience)
@@ -267,11 +269,11 @@ def _build_items(made: Iterable[DerivedBatch], audience: Audience, there: dict[V
 
 
 def _replace(
-    connection: Connection, index: VectorIndex, made: Sequence[DerivedBatch], audience: Audience
+    connection: Connection, index: VectorIndex, batches: Sequence[DerivedBatch], audience: Audience
 ) -> dict[str, list[str]]:
     """Write the rows of the results, delete those they replace, and return the vectors of the latter by collection."""
     replaced: dict[str, list[str]] = {}
-    for one in made:
+    for one in batches:
         kind, prompt, model = one.recipe.kind, one.recipe.prompt, one.recipe.model
         new = {text.id for text in one.texts} | {triple.id for triple in one.triples}
         # A text that this recipe produced again, word for word, stays.
@@ -287,12 +289,12 @@ def _replace(
     return replaced
 
 
-def _insert(connection: Connection, made: DerivedBatch) -> None:
+def _insert(connection: Connection, batch: DerivedBatch) -> None:
     """Insert new rows. A triple that came with the document stays the document's."""
-    document, recipe = made.document, made.recipe
+    document, recipe = batch.document, batch.recipe
     there = {kind: _read_all_ids(connection, table, document) for kind, table in _TABLES.items()}
-    texts = [text for text in made.texts if text.id not in there["derived"]]
-    triples = [triple for triple in made.triples if triple.id not in there["triple"]]
+    texts = [text for text in batch.texts if text.id not in there["derived"]]
+    triples = [triple for triple in batch.triples if triple.id not in there["triple"]]
     audience = int(connection.execute("SELECT audience FROM documents WHERE id = ?", (document,)).fetchone()[0])
     insert_derived(connection, texts, document, audience)
     insert_triples(connection, triples, document, audience, prompt=recipe.prompt, model=recipe.model)
@@ -303,7 +305,7 @@ def _insert(connection: Connection, made: DerivedBatch) -> None:
         # A text that an earlier recipe produced too now belongs to this one. An empty prompt: it came with the
         # document.
         "UPDATE triples SET prompt = ?, model = ? WHERE prompt != '' AND id IN (SELECT value FROM json_each(?))",
-        (recipe.prompt, recipe.model, json.dumps([triple.id for triple in made.triples])),
+        (recipe.prompt, recipe.model, json.dumps([triple.id for triple in batch.triples])),
     )
 
 

@@ -93,11 +93,11 @@ def _read_table(rows: Sequence[Sequence[str]], named: Sequence[str]) -> Iterator
 
     A listing has many values of one name, so a name in its head alone gives none.
     """
-    said = [row for row in rows if not all(set(cell) <= set("-: ") for cell in row)]
-    beside = [row for row in said if len(row) == 2 and _read_name(row[0]) in named]
-    is_head = bool(said) and all(_read_name(cell) in named for cell in said[0])
-    pairs: Iterable[Sequence[str]] = zip(*said, strict=False) if len(said) == 2 else ()
-    if beside and not is_head and (len(beside) > 1 or beside[0] is not said[0] or len(said) == 1):
+    filled = [row for row in rows if not all(set(cell) <= set("-: ") for cell in row)]
+    beside = [row for row in filled if len(row) == 2 and _read_name(row[0]) in named]
+    is_head = bool(filled) and all(_read_name(cell) in named for cell in filled[0])
+    pairs: Iterable[Sequence[str]] = zip(*filled, strict=False) if len(filled) == 2 else ()
+    if beside and not is_head and (len(beside) > 1 or beside[0] is not filled[0] or len(filled) == 1):
         pairs = beside
     for label, value in pairs:
         if (name := _read_name(label)) in named and 0 < len(value) <= MAX_VALUE_CHARS:

@@ -218,11 +218,11 @@ class IngestJob:
     ) -> tuple[Audience, tuple[str, ...]]:
         # Missing labels stay: adding a folder again must not make its documents public.
         audience, tags = (stored.document.audience, stored.document.tags) if stored else (EVERYONE, ())
-        given = not stored or self._relabel_known
-        if given:
+        is_given = not stored or self._relabel_known
+        if is_given:
             audience = audience if self._audience is None else self._audience
         labels = set(metadata.labels) if metadata else set()
-        if given and self._tags is not None:
+        if is_given and self._tags is not None:
             return audience, distinct_tags((*self._tags, *sorted(labels)))
         # Only labels that the source changed are changed: people's own changes to tags stay.
         before = set(read_metadata(self._connection, stored.document.id).labels) if stored and metadata else set()

@@ -57,7 +57,8 @@ class LiveVectors:
         """None while none is usable."""
 
     def get_usable(self) -> VectorIndex:
-        """
+        """Return the index of the live generation, opened if necessary.
+
         Raises:
             DamagedStore: opened for repair, and not yet repaired.
             VectorsUnavailable: the server is unavailable, or has lost them.
@@ -68,7 +69,7 @@ class LiveVectors:
         if self._is_due() and self._changing.acquire(blocking=False):
             try:
                 if self._is_due():  # another thread has not just done it
-                    self.open(mending=True)
+                    self.open(for_repair=True)
             finally:
                 self._changing.release()
         if found := self.index:
@@ -84,17 +85,18 @@ class LiveVectors:
         gone = self.index is None and isinstance(self._why, VectorsUnavailable)
         return gone and time.monotonic() >= self._again_at
 
-    def open(self, *, mending: bool) -> None:
-        """
+    def open(self, *, for_repair: bool) -> None:
+        """Open the live generation.
+
         Raises:
-            DamagedStore: not with `mending`. An unavailable server is no error until it is needed.
+            DamagedStore: not with `for_repair`. An unavailable server is no error until it is needed.
         """
         try:
             self.index = self._opening()
         except VectorsUnavailable as error:
             self.lose(error)
         except DamagedStore as error:
-            if not mending:
+            if not for_repair:
                 raise
             self._why = error
 

@@ -89,7 +89,8 @@ class DocumentReader:
         self._loop.close()
 
     def read(self, candidate: Candidate) -> ReadRevision:
-        """
+        """Read a document in the child process, and cut it into passages.
+
         Raises:
             UnreadableDocument: also for a bug in Argot, which must not stop the other files: the log has the details.
         """
@@ -191,13 +192,13 @@ def _merge_fields(
     precedence.
     """
     found = [*build_fields([("author", candidate.metadata.author)])]
-    for said in (
+    for fields in (
         read.fields,
         read_first_page_fields(read, named, candidate.source.name),
         list_language_fields(language),
     ):
         known = {one.name for one in found}
-        found += [one for one in said if one.name not in known]
+        found += [one for one in fields if one.name not in known]
     return tuple(filter_usable(found))
 
 

@@ -141,7 +141,7 @@ class _Ranking:
         self,
         connection: Connection,
         index: RowIndex,
-        known: QueryVocabulary,
+        vocabulary: QueryVocabulary,
         scope: RankedScope,
         limit: int,
         *,
@@ -149,7 +149,7 @@ class _Ranking:
     ) -> None:
         self._connection = connection
         self._index = index
-        self._known = known
+        self._known = vocabulary
         self._limit = limit
         self._held = held
         # With many documents, and with words counted here, the first rows are not enough.
@@ -352,7 +352,7 @@ class Postings:
 
     def score(
         self,
-        known: QueryVocabulary,
+        vocabulary: QueryVocabulary,
         rows: int,
         *,
         held: bool,
@@ -374,7 +374,7 @@ class Postings:
             numbers, frequency, length, rows = numbers[some], frequency[some], length[some], int(some.sum())
         else:
             frequency = frequency + 2 * (counts & MAX_TITLE_COUNT)
-        return numbers, score_bm25(compute_inverse_frequency(known.rows, rows), frequency, length, known.mean)
+        return numbers, score_bm25(compute_inverse_frequency(vocabulary.rows, rows), frequency, length, vocabulary.mean)
 
     def list_held(self) -> Numbers:
         numbers, counts, _ = self.unpack()

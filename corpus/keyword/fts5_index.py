@@ -193,7 +193,11 @@ def _build_phrase_scorer(kind: VectorKind, columns: str = "") -> PhraseScores:
     words, searched = INDEXES[kind], columns or SEARCHED_COLUMNS[kind]
 
     def scores(
-        connection: Connection, index: RowIndex, phrase: SearchPhrase, tokens: Sequence[str], known: QueryVocabulary
+        connection: Connection,
+        index: RowIndex,
+        phrase: SearchPhrase,
+        tokens: Sequence[str],
+        vocabulary: QueryVocabulary,
     ) -> tuple[Numbers, Scores]:
         # Queried for one phrase, FTS5 returns its contribution to a score. bm25() is smaller for better matches.
         found = connection.execute(

@@ -138,12 +138,18 @@ def _count_rows(connection: Connection, phrase: SearchPhrase, audiences: Sequenc
 
 def _build_phrase_scorer(*, held: bool) -> PhraseScores:
     def scores(
-        connection: Connection, index: RowIndex, phrase: SearchPhrase, tokens: Sequence[str], known: QueryVocabulary
+        connection: Connection,
+        index: RowIndex,
+        phrase: SearchPhrase,
+        tokens: Sequence[str],
+        vocabulary: QueryVocabulary,
     ) -> tuple[Numbers, Scores]:
-        words = [known.words[token].id for token in tokens]
+        words = [vocabulary.words[token].id for token in tokens]
         numbers, frequency, length = _find_rows(connection, index, words, held=held)
         # Its weight depends on all rows that contain it, whoever may read them.
-        return numbers, score_bm25(compute_inverse_frequency(known.rows, len(numbers)), frequency, length, known.mean)
+        return numbers, score_bm25(
+            compute_inverse_frequency(vocabulary.rows, len(numbers)), frequency, length, vocabulary.mean
+        )
 
     return scores
 

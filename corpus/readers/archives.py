@@ -214,10 +214,10 @@ def read_core_properties(data: bytes) -> CoreProperties:
             root = fromstring(archive.read("docProps/core.xml"))
         except (ParseError, ValueError):
             return CoreProperties()
-    said = {element.tag.rpartition("}")[2]: (element.text or "").strip() for element in root}
+    properties = {element.tag.rpartition("}")[2]: (element.text or "").strip() for element in root}
     wanted = ("creator", "keywords", "category", "contentStatus")
     return CoreProperties(
-        clean_title(said.get("title", "")),
-        find_date(said.get("modified"), said.get("created")),
-        build_fields((name, said[name]) for name in wanted if name in said),
+        clean_title(properties.get("title", "")),
+        find_date(properties.get("modified"), properties.get("created")),
+        build_fields((name, properties[name]) for name in wanted if name in properties),
     )

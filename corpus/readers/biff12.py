@@ -58,7 +58,7 @@ def read_text(content: bytes, at: int) -> tuple[str, int]:
 
 
 def read_rich_text(content: bytes, at: int = 0) -> str:
-    """Return a text with formats, whose first byte tells what follows the text."""
+    """Return a text with formats; its first byte tells which structures follow the text."""
     return read_text(content, at + 1)[0]
 
 
@@ -121,7 +121,7 @@ class SheetRecords:
 
 
 def read_sheet_records(data: bytes) -> SheetRecords:
-    """Return what is hidden and merged in a sheet, and its printed headers."""
+    """Return the hidden and merged cells of a sheet, and its printed headers."""
     found = SheetRecords()
     for code, content in iter_records(data):
         if code == ROW and len(content) >= 12 and content[11] & 0x10:

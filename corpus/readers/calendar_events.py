@@ -26,8 +26,8 @@ def render_calendar(text: str) -> str:
         raise ValueError("no calendar")
     parts = [part for calendar in calendars for part in _render_events(calendar)]
     more = len(parts) - MAX_EVENTS
-    told = [f"{more:,} more events are not shown."] if more > 0 else []
-    return "\n\n".join([*parts[:MAX_EVENTS], *told])
+    remainder = [f"{more:,} more events are not shown."] if more > 0 else []
+    return "\n\n".join([*parts[:MAX_EVENTS], *remainder])
 
 
 def _render_events(calendar: Any) -> Iterator[str]:
@@ -51,8 +51,8 @@ def _render_lines(event: Any, method: str) -> Iterator[str]:
         if name in event:
             yield f"- {'Not on' if name == 'EXDATE' else 'Also on'}: {_render_dates(event[name])}"
     for name, label in _TEXT_LABELS.items():
-        if said := _read_line(event, name):
-            yield f"- {label}: {said}"
+        if line := _read_line(event, name):
+            yield f"- {label}: {line}"
     for name, label in {"ORGANIZER": "Organiser", "ATTENDEE": "Invited"}.items():
         if people := ", ".join(_render_person(one) for one in _make_list(event.get(name))):
             yield f"- {label}: {people}"

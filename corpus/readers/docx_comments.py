@@ -56,13 +56,13 @@ def _read_comments(package: WordPackage) -> dict[str, _Comment]:
         by_paragraph |= {str(line.get(_PARAGRAPH_ID)): comment for line in one.iter(f"{W}p") if line.get(_PARAGRAPH_ID)}
     extended = package.parse_tree(package.find_related_part("commentsExtended")) if comments else None
     for one in extended.iter(f"{_W15_NAMESPACE}commentEx") if extended is not None else ():
-        said = by_paragraph.get(str(one.get(f"{_W15_NAMESPACE}paraId")))
+        state = by_paragraph.get(str(one.get(f"{_W15_NAMESPACE}paraId")))
         above = by_paragraph.get(str(one.get(f"{_W15_NAMESPACE}paraIdParent")))
-        if said is not None:
-            said.is_resolved = one.get(f"{_W15_NAMESPACE}done") in ("1", "true")
-            if above is not None and above is not said and not above.is_reply:
-                said.is_reply = True
-                above.replies.append(said)
+        if state is not None:
+            state.is_resolved = one.get(f"{_W15_NAMESPACE}done") in ("1", "true")
+            if above is not None and above is not state and not above.is_reply:
+                state.is_reply = True
+                above.replies.append(state)
     return comments
 
 

@@ -70,7 +70,7 @@ def _read_drawn_pictures(package: WordPackage, drawing: Any, omissions: Omission
         if properties is None or not blips:
             continue
         # Reported here, and not again when mammoth reads the picture.
-        said = choose_alternative(properties.attrib.pop("descr", ""), properties.attrib.pop("title", ""))
+        alternative = choose_alternative(properties.attrib.pop("descr", ""), properties.attrib.pop("title", ""))
         extent = next((one for one in frame if str(one.tag).endswith("}extent")), None)
         sides = (_parse_whole(extent.get("cx")), _parse_whole(extent.get("cy"))) if extent is not None else (0, 0)
         is_decorative = any(str(one.tag).endswith("}decorative") and one.get("val") == "1" for one in frame.iter())
@@ -78,11 +78,11 @@ def _read_drawn_pictures(package: WordPackage, drawing: Any, omissions: Omission
         for blip in [] if is_decorative else blips:
             data = _load_picture(package, blip.get(f"{R}embed"))
             shown = (sides[0] / _EMU_PER_POINT, sides[1] / _EMU_PER_POINT)
-            added, read = shelve_picture(data, alternative=said, caption=_read_caption(drawing), shown=shown)
+            added, read = shelve_picture(data, alternative=alternative, caption=_read_caption(drawing), shown=shown)
             mark, has_words = mark + added, has_words or read
-        if said or mark:
-            drawing.addnext(make_text_run(f" Picture: {said} {mark}" if said else mark)[0])
-        if not said and not has_words and min(sides) >= _MIN_PICTURE_EMU and not is_decorative:
+        if alternative or mark:
+            drawing.addnext(make_text_run(f" Picture: {alternative} {mark}" if alternative else mark)[0])
+        if not alternative and not has_words and min(sides) >= _MIN_PICTURE_EMU and not is_decorative:
             omissions.add("picture")
 
 
@@ -106,7 +106,7 @@ def _read_caption(drawing: Any) -> str:
 def _read_old_picture(package: WordPackage, picture: Any, omissions: Omissions) -> None:
     for image in list(picture.iter(f"{VML}imagedata")):
         shape = image.getparent()
-        said = choose_alternative(str(shape.get("alt") or ""), image.attrib.pop(f"{_OFFICE_NAMESPACE}title", ""))
+        alternative = choose_alternative(str(shape.get("alt") or ""), image.attrib.pop(f"{_OFFICE_NAMESPACE}title", ""))
         lengths = {
             side.lower(): float(number) * _POINTS_PER_UNIT[(unit or "").lower()]
             for side, number, unit in _LENGTH.findall(str(shape.get("style") or ""))
@@ -114,10 +114,10 @@ def _read_old_picture(package: WordPackage, picture: Any, omissions: Omissions) 
         }
         shown = (lengths.get("width", 0.0), lengths.get("height", 0.0))
         data = _load_picture(package, image.get(f"{R}id"))
-        mark, has_words = shelve_picture(data, alternative=said, caption=_read_caption(picture), shown=shown)
-        if said or mark:
-            picture.addnext(make_text_run(f" Picture: {said} {mark}" if said else mark)[0])
-        if not said and not has_words and min(shown) >= _MIN_PICTURE_POINTS:
+        mark, has_words = shelve_picture(data, alternative=alternative, caption=_read_caption(picture), shown=shown)
+        if alternative or mark:
+            picture.addnext(make_text_run(f" Picture: {alternative} {mark}" if alternative else mark)[0])
+        if not alternative and not has_words and min(shown) >= _MIN_PICTURE_POINTS:
             omissions.add("picture")
 
 

@@ -20,7 +20,7 @@ def mark_headings(document: Any) -> Any:
     sizes = {id(one): size for one, after in pairwise(document.children) if (size := _measure_heading(one, after))}
     levels = sorted(set(sizes.values()), reverse=True)[:_MAX_LEVELS]
 
-    def restyled(one: Any) -> Any:
+    def restyle(one: Any) -> Any:
         level = levels.index(sizes[id(one)]) + 1 if sizes.get(id(one)) in levels else 0
         if not level:
             return one
@@ -28,7 +28,7 @@ def mark_headings(document: Any) -> Any:
         children = [run.copy(is_bold=False) if hasattr(run, "is_bold") else run for run in one.children]
         return one.copy(style_id=f"Heading{level}", style_name=f"Heading {level}", children=children)
 
-    return document.copy(children=[restyled(one) for one in document.children]) if levels else document
+    return document.copy(children=[restyle(one) for one in document.children]) if levels else document
 
 
 def _measure_heading(one: Any, after: Any) -> float | None:

@@ -75,7 +75,7 @@ def _read_chapters(
 
 
 def _make_loader(archive: zipfile.ZipFile, chapter: str, members: set[str]) -> LoadPicture:
-    """Return what loads a picture of the book by its address in a chapter."""
+    """Return a function that loads a picture of the book by its address in a chapter."""
 
     def load(address: str) -> bytes | None:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(chapter), unquote(address.partition("#")[0])))

@@ -53,8 +53,8 @@ def list_mail_authors(sender: str) -> list[str]:
 
 
 def _iter_fields(pairs: Iterable[tuple[str, str]]) -> Iterator[DocumentField]:
-    for said, text in pairs:
-        name = said.strip().lower().replace("-", "_").replace(" ", "_")
+    for label, text in pairs:
+        name = label.strip().lower().replace("-", "_").replace(" ", "_")
         name = _FIELD_NAMES.get(name, name)
         parts = _LIST_SEPARATORS[name].split(text) if name in _LIST_SEPARATORS else [text]
         for part in parts:

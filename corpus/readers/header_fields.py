@@ -125,8 +125,8 @@ def _read_cell(text: str) -> Iterable[HeaderText]:
     pairs = list(_LABELLED_VALUE.finditer(text))
     if pairs:
         before = text[: pairs[0].start()].strip(" .;,|–-")
-        said = [HeaderText(_strip_label(one["label"]), one["value"]) for one in pairs]
-        return [*([HeaderText("", before)] if before else []), *said]
+        texts = [HeaderText(_strip_label(one["label"]), one["value"]) for one in pairs]
+        return [*([HeaderText("", before)] if before else []), *texts]
     if unmarked := _UNMARKED_LABEL.fullmatch(text):
         return [HeaderText(_strip_label(unmarked[1]), unmarked[2])]
     return [HeaderText("", text)]

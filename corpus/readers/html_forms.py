@@ -81,8 +81,8 @@ def _write_value(field: Tag, label: Tag | None) -> None:
         stands_alone = field.parent is not None and field.parent.name in _BLOCK_TAGS
         field.replace_with(_make_paragraph(value) if stands_alone else NavigableString(f" {value} "))
         return
-    said = label.get_text(" ", strip=True) if field.find_parent("label") is None else _read_text_before(field)
-    colon = "" if not said or not value or said.endswith((":", "?", "*")) else ":"
+    label_text = label.get_text(" ", strip=True) if field.find_parent("label") is None else _read_text_before(field)
+    colon = "" if not label_text or not value or label_text.endswith((":", "?", "*")) else ":"
     text = NavigableString(f"{colon} {value} " if value else " ")
     if field.find_parent("label") is not None:
         _strip_before(field)

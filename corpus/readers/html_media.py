@@ -61,14 +61,14 @@ def write_media(root: Tag, omissions: Omissions, load: LoadPicture | None = None
     for kind, name in (("video", "video"), ("audio", "sound recording")):
         for element in select_elements(root, kind):
             omissions.add(name)
-            said = str(element.get("aria-label") or element.get("title") or "")
-            element.replace_with(NavigableString(f" {said} "))
+            label = str(element.get("aria-label") or element.get("title") or "")
+            element.replace_with(NavigableString(f" {label} "))
     for element in select_elements(root, "object"):
         _write_object(element, load or decode_data_address)
 
 
 def _write_object(element: Tag, load: LoadPicture) -> None:
-    """Replace an object by the picture that it is, or by what is shown if it cannot be."""
+    """Replace an object by its picture, or by its fallback content."""
     is_picture = str(element.get("type") or "").startswith("image/") or _DATA_ADDRESS.match(str(element.get("data")))
     if not is_picture or load(str(element.get("data"))) is None:
         element.unwrap()
@@ -147,12 +147,12 @@ def _shelve_picture(picture: Tag, omissions: Omissions, load: LoadPicture) -> No
     if (data := load(address) if words is None else decode_data_address(address)) is None:
         return
     figure = picture.find_parent("figure")
-    said = figure.find("figcaption") if figure is not None else None
+    caption = figure.find("figcaption") if figure is not None else None
     alternative = " ".join(str(picture.get("alt") or picture.get("aria-label") or "").split())
     mark, has_words = shelve_picture(
         data,
         alternative=alternative,
-        caption=" ".join(said.get_text(" ").split()) if said is not None else "",
+        caption=" ".join(caption.get_text(" ").split()) if caption is not None else "",
         shown=_read_shown_size(picture),
         words=str(words) if words else None,
     )

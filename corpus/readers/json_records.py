@@ -54,8 +54,8 @@ def read_json_lines(data: bytes, name: str, limits: ReadLimits) -> ParsedDocumen
     if not values:
         raise UnreadableDocument(name, "damaged: no line of it is JSON")
     more = " ..." if len(bad) > _MAX_NAMED_LINES else ""
-    said = (f"no JSON, left out: line {', '.join(map(str, bad[:_MAX_NAMED_LINES]))}{more}",) if bad else ()
-    return _make_document(values, name, limits, "application/jsonl", said)
+    warnings = (f"no JSON, left out: line {', '.join(map(str, bad[:_MAX_NAMED_LINES]))}{more}",) if bad else ()
+    return _make_document(values, name, limits, "application/jsonl", warnings)
 
 
 def _load_value(text: str) -> Any:

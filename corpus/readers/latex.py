@@ -118,7 +118,7 @@ class LatexWriter:
         return self._parsed[text]
 
     def _expand(self, nodes: Iterable[Any]) -> Iterator[Any]:
-        """Yield the parts, and in the place of a command of the file's own what it stands for."""
+        """Yield the parts, with the commands that the file defines expanded."""
         for node in nodes:
             name = getattr(node, "macroname", None)
             command = self._source.commands.get(name) if name is not None and name not in self._inside else None
@@ -127,10 +127,10 @@ class LatexWriter:
             if command is None or name is None or grammar.is_known(name):
                 yield node
                 continue
-            given = [_read_raw(one) if one is not None else command.default or "" for one in _list_arguments(node)]
-            copied = sum(command.body.count(f"#{number}") * len(one) for number, one in enumerate(given, 1))
+            arguments = [_read_raw(one) if one is not None else command.default or "" for one in _list_arguments(node)]
+            copied = sum(command.body.count(f"#{number}") * len(one) for number, one in enumerate(arguments, 1))
             self._count_chars(_STEP_CHARS + copied)
-            body = re.sub(r"#([1-9])", partial(_choose_argument, given), command.body)
+            body = re.sub(r"#([1-9])", partial(_choose_argument, arguments), command.body)
             self._count_chars(len(body) * (1 if body in self._parsed else _PARSING_FACTOR))
             # What uses a part does so before the next one is asked for: its own use of the name is within this one.
             self._inside.add(name)
@@ -291,8 +291,8 @@ class LatexWriter:
         lines = [self._finish("".join(items[0][1]))]
         for number, (label, parts) in enumerate(items[1:], 1):
             marker = f"{number}. " if numbered else "- "
-            said = f"{label} {self._finish(''.join(parts))}".strip()
-            lines.append(marker + re.sub(r"\n(?=[^\n])", "\n" + " " * len(marker), said))
+            item = f"{label} {self._finish(''.join(parts))}".strip()
+            lines.append(marker + re.sub(r"\n(?=[^\n])", "\n" + " " * len(marker), item))
         return "\n".join(filter(None, lines))
 
     def _hold(self, block: str) -> str:

@@ -188,7 +188,7 @@ def _load_signs() -> Any:
 
 
 def read_sign(node: Any) -> str | None:
-    """Return what a command or a special sign stands for, such as a letter with its accent; None if it is unknown."""
+    """Return the text of a command or a special sign, such as a letter with its accent; None if it is unknown."""
     signs = _load_signs()
     if hasattr(node, "specials_chars"):
         return str(signs.specials_node_to_text(node))

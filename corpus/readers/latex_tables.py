@@ -22,9 +22,9 @@ Write = Callable[[Sequence[Any]], str]
 
 @dataclass(slots=True)
 class LatexTable:
-    """A table as it is read. `spans`: for a column the text that goes on below, and for how many rows.
+    """A table while it is read. `spans`: for a column the text that continues below, and for how many rows.
 
-    `count_chars` is told of text that is repeated, and stops what repeats too much.
+    `count_chars` is called with the number of repeated characters, and raises once too much is repeated.
     """
 
     write: Write

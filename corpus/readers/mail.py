@@ -37,9 +37,9 @@ def read_mail(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     if not any(read_header(message, field) for field in ("From", "Date", "Subject")):
         raise UnreadableDocument(name, "no mail: it names neither sender, date nor subject")
     omissions = Omissions()
-    said = read_message_text(message, omissions)
-    (attached,) = read_attachments([said.files], limits, 2, omissions)
-    markdown = "\n\n".join([said.head, said.body, *attached.sections]) + "\n"
+    text = read_message_text(message, omissions)
+    (attached,) = read_attachments([text.files], limits, 2, omissions)
+    markdown = "\n\n".join([text.head, text.body, *attached.sections]) + "\n"
     title = read_header(message, "Subject") or name_without_suffix(name)
     fields = [
         *(("From", one) for one in list_mail_authors(read_header(message, "From"))),
@@ -67,13 +67,13 @@ def read_mailbox(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     limits.check_elements(len(raw), PARTS_PER_SECOND, "mail", name)
     omissions = Omissions()
     messages = [_parse_checked_message(one, name, limits) for one in raw]
-    said = [read_message_text(message, omissions) for message in messages]
-    attached = read_attachments([one.files for one in said], limits, 3, omissions)
+    texts = [read_message_text(message, omissions) for message in messages]
+    attached = read_attachments([one.files for one in texts], limits, 3, omissions)
     sections = [
         "\n\n".join(
             [f"## {read_header(message, 'Subject') or f'Message {number}'}", text.head, text.body, *one.sections]
         )
-        for number, (message, text, one) in enumerate(zip(messages, said, attached, strict=True), start=1)
+        for number, (message, text, one) in enumerate(zip(messages, texts, attached, strict=True), start=1)
     ]
     return ParsedDocument(
         name_without_suffix(name),
@@ -104,9 +104,9 @@ def _find_declared_end(data: bytes, start: int, end: int) -> int:
     length = _CONTENT_LENGTH.search(data, start, headers.start() + 1) if headers else None
     if headers is None or length is None:
         return 0
-    told = headers.end() + int(length[1])
-    begins = data[told : told + 10].lstrip(b"\r\n")
-    return told if told <= len(data) and (begins.startswith(b"From ") or not begins) else 0
+    declared_end = headers.end() + int(length[1])
+    begins = data[declared_end : declared_end + 10].lstrip(b"\r\n")
+    return declared_end if declared_end <= len(data) and (begins.startswith(b"From ") or not begins) else 0
 
 
 def _normalize_bytes(data: bytes, name: str) -> bytes:

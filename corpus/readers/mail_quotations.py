@@ -76,8 +76,8 @@ def _find_quoted_end(lines: Sequence[str], *, reply: bool) -> int | None:
     if naming is not None:
         return naming
     # "The rule says:" introduces a quotation of something else.
-    said = above > 0 and _strip_break(lines[above - 1]).endswith(":")
-    return quoted if reply and not said else None
+    is_announced = above > 0 and _strip_break(lines[above - 1]).endswith(":")
+    return quoted if reply and not is_announced else None
 
 
 def _find_unquoted_end(lines: Sequence[str]) -> int:
@@ -98,8 +98,8 @@ def _find_unquoted_end(lines: Sequence[str]) -> int:
 
 
 def _is_attribution(lines: Sequence[str], first: int, last: int) -> bool:
-    said = " ".join(_strip_break(line) for line in lines[first : last + 1])
-    return said.endswith("wrote:") and re.search(r"\d{4}|\d{1,2}[:.]\d{2}|@", said) is not None
+    text = " ".join(_strip_break(line) for line in lines[first : last + 1])
+    return text.endswith("wrote:") and re.search(r"\d{4}|\d{1,2}[:.]\d{2}|@", text) is not None
 
 
 def _find_attribution(lines: Sequence[str], end: int) -> int | None:

@@ -77,7 +77,7 @@ def _write_head(message: EmailMessage, parts: MailParts) -> str:
 
 
 def _make_loader(files: Sequence[MIMEPart], unread: list[MIMEPart]) -> LoadPicture:
-    """Return what loads a picture that the text shows; it is then no longer among those `unread`."""
+    """Return a function that loads a picture that the text shows; it is then no longer among those `unread`."""
     by_id = {str(one.get("Content-ID") or "").strip("<> "): one for one in files}
 
     def load(address: str) -> bytes | None:
@@ -134,13 +134,13 @@ def _read_calendars(parts: Sequence[MIMEPart], omissions: Omissions) -> Iterator
     seen: set[str] = set()
     for part in parts:
         try:
-            said = render_calendar(decode_text(decode_payload(part), _TEXT_NAME, part.get_content_charset()))
+            calendar = render_calendar(decode_text(decode_payload(part), _TEXT_NAME, part.get_content_charset()))
         except (ValueError, UnreadableDocument):
             omissions.add("calendar")
             continue
-        if said not in seen:
-            seen.add(said)
-            yield said
+        if calendar not in seen:
+            seen.add(calendar)
+            yield calendar
 
 
 def _read_report(part: MIMEPart) -> str:

@@ -48,9 +48,9 @@ def read_markdown(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     front, markdown = _split_front_matter(decode_text(data, name))
     limits.check_elements(estimate_elements(markdown), ELEMENTS_PER_SECOND, "HTML", name)
     markdown = convert_embedded_html(_shelve_pictures(markdown))
-    said = dict(reversed(front))
-    title = said.get("title") or find_first_heading(markdown) or name_without_suffix(name)
-    dates = [said.get(key) for key in DATE_NAMES]
+    metadata = dict(reversed(front))
+    title = metadata.get("title") or find_first_heading(markdown) or name_without_suffix(name)
+    dates = [metadata.get(key) for key in DATE_NAMES]
     fields = build_fields((key, value) for key, value in front if key not in _IGNORED_FIELDS)
     return ParsedDocument(
         title, markdown, "text/markdown", date=find_date(*dates), warnings=warn_of_date(*dates), fields=fields
@@ -100,8 +100,8 @@ def _write_picture(alternative: str, address: str) -> str:
 
 
 def _find_alternative(tag: str) -> str:
-    said = _ALT.search(tag[:2000]) or _ALT.search(tag[-2000:])
-    return said[2] if said else ""
+    alternative = _ALT.search(tag[:2000]) or _ALT.search(tag[-2000:])
+    return alternative[2] if alternative else ""
 
 
 def _split_front_matter(markdown: str) -> tuple[list[tuple[str, str]], str]:

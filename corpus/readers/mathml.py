@@ -35,10 +35,10 @@ def convert_mathml(math: Tag) -> str:
     annotation = next(
         (one for one in math.find_all("annotation") if _TEX_ENCODING.fullmatch(str(one.get("encoding", "")))), None
     )
-    said = annotation.get_text().strip() if annotation is not None else str(math.get("alttext") or "").strip()
-    if said and (annotation is not None or "\\" in said):
-        styled = _DISPLAY_STYLE.fullmatch(said)
-        return " ".join((styled[1] if styled else said).split())
+    formula = annotation.get_text().strip() if annotation is not None else str(math.get("alttext") or "").strip()
+    if formula and (annotation is not None or "\\" in formula):
+        styled = _DISPLAY_STYLE.fullmatch(formula)
+        return " ".join((styled[1] if styled else formula).split())
     return re.sub(r"\s+", " ", _convert_children(math)).strip()
 
 

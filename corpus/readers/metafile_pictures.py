@@ -119,7 +119,7 @@ def _run_program(source: Path, folder: Path) -> bool:
 
 
 def _draw_page(data: bytes) -> Image | None:
-    """Return what is on the first page of a PDF, without the white around it."""
+    """Return the first page of a PDF as a picture, without the white around it."""
     import pypdfium2
     from PIL import Image, ImageChops
 

@@ -180,12 +180,12 @@ def _make_text(text: str, kind: str) -> Message:
 
 def _format_person(bag: PropertyBag, name: int, smtp: int, address: int) -> str:
     """Return a person as "Ann Lee <ann@example.org>"; without the address if it is only Outlook's own."""
-    said = _clean(bag.read_text(name)).strip("'")
+    name_text = _clean(bag.read_text(name)).strip("'")
     mail = next((one for key in (smtp, address) if "@" in (one := _clean(bag.read_text(key)))), "")
     mail = mail if mail.isascii() and not re.search(r'[\s<>",;()]', mail) else ""
     if not mail:
-        return str(_encode(said)) if said else ""
-    return formataddr((said if said != mail else "", mail))
+        return str(_encode(name_text)) if name_text else ""
+    return formataddr((name_text if name_text != mail else "", mail))
 
 
 def _encode(text: str) -> Header | str:

@@ -43,8 +43,8 @@ def read_notebook(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     language, omissions = _find_language(notebook), Omissions()
     parts = (part for cell in cells for part in _convert_cell(cell, language, omissions))
     markdown = "\n\n".join(part for part in parts if part.strip()) + "\n"
-    said = "\n\n".join(_join_text(cell, "source") for cell in cells if cell.get("cell_type") == "markdown")
-    title = find_first_heading(said) or name_without_suffix(name)
+    prose = "\n\n".join(_join_text(cell, "source") for cell in cells if cell.get("cell_type") == "markdown")
+    title = find_first_heading(prose) or name_without_suffix(name)
     return ParsedDocument(title, markdown, "application/x-ipynb+json", warnings=omissions.warnings())
 
 
@@ -58,8 +58,8 @@ def _list_cells(notebook: Any) -> list[dict[str, Any]] | None:
 
 def _find_language(notebook: Mapping[str, Any]) -> str:
     about = notebook.get("metadata") or {}
-    said = about.get("language_info") or about.get("kernelspec") or {}
-    name = str(said.get("name") or said.get("language") or "")
+    description = about.get("language_info") or about.get("kernelspec") or {}
+    name = str(description.get("name") or description.get("language") or "")
     return name if re.fullmatch(r"[\w+#-]{1,20}", name) else ""
 
 

@@ -86,10 +86,10 @@ def describe_ocr(languages: str) -> str:
         return SWITCHED_OFF_HINT
     if not is_installed():
         return f"not read. {INSTALL_HINT}"
-    said = subprocess.run(  # noqa: S603  (no shell, nothing of the user's in it)
+    result = subprocess.run(  # noqa: S603  (no shell, nothing of the user's in it)
         [PROGRAM, "--list-langs"], capture_output=True, text=True, timeout=SECONDS_PER_PAGE, check=False
     )
-    there = said.stdout.split()
+    there = result.stdout.split()
     if missing := [language for language in languages.split("+") if language not in there]:
         raise NotFound(f"tesseract lacks {', '.join(missing)}: {_suggest_languages(missing)}")
     return f"tesseract reads them, in {languages}"
@@ -101,7 +101,8 @@ def _suggest_languages(languages: Sequence[str]) -> str:
 
 
 def require_ocr(languages: str, name: str, reason: str) -> None:
-    """
+    """Check that OCR is switched on and tesseract is installed.
+
     Raises:
         UnreadableDocument: scans cannot be read here; `reason` names the problem of the file without OCR.
     """
@@ -177,8 +178,8 @@ def _run_tesseract(picture: Image, languages: str, name: str) -> str:
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         raise _refuse_slow_page(name)
     if done.returncode:
-        said = " ".join(done.stderr.decode("utf-8", "replace").split())[:200]
-        raise UnreadableDocument(name, f"tesseract failed: {said}", _suggest_languages(languages.split("+")))
+        message = " ".join(done.stderr.decode("utf-8", "replace").split())[:200]
+        raise UnreadableDocument(name, f"tesseract failed: {message}", _suggest_languages(languages.split("+")))
     return done.stdout.decode("utf-8", "replace")
 
 

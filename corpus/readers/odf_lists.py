@@ -26,8 +26,12 @@ class Numbering:
         """Return the attribute of the HTML for the next item."""
         if not self.next_number:
             return ""
-        given = str(item.get(f"{TEXT}start-value") or "")
-        number = int(given) if given.isascii() and given.isdigit() and len(given) < 8 else self.next_number
+        start_value = str(item.get(f"{TEXT}start-value") or "")
+        number = (
+            int(start_value)
+            if start_value.isascii() and start_value.isdigit() and len(start_value) < 8
+            else self.next_number
+        )
         self.next_number = number + 1
         self.counters[self.key] = number
         return f' value="{number}"'

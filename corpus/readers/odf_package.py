@@ -93,14 +93,14 @@ def read_properties(document: OpenDocument) -> CoreProperties:
     """Return title, date and fields of `meta.xml`; none where it is missing."""
     root = document.parse("meta.xml")
     meta = root.find(f"{OFFICE}meta") if root is not None else None
-    said: dict[str, list[str]] = {}
+    properties: dict[str, list[str]] = {}
     for one in meta if meta is not None else ():
         text = " ".join("".join(one.itertext()).split())
         if text:
-            said.setdefault(one.tag.rpartition("}")[2], []).append(text)
-    first = {name: texts[0] for name, texts in said.items()}
+            properties.setdefault(one.tag.rpartition("}")[2], []).append(text)
+    first = {name: texts[0] for name, texts in properties.items()}
     pairs = [("creator", first.get("initial-creator") or first.get("creator", ""))]
-    pairs += [("keywords", one) for one in said.get("keyword", ())]
+    pairs += [("keywords", one) for one in properties.get("keyword", ())]
     for own in meta.iter("{*}user-defined") if meta is not None else ():
         pairs.append((str(own.get(own.tag.replace("user-defined", "name")) or ""), own.text or ""))
     return CoreProperties(
@@ -121,7 +121,7 @@ def read_running_fields(document: OpenDocument) -> tuple[DocumentField, ...]:
 
 @dataclass(frozen=True, slots=True)
 class StyleLook:
-    """The look of a style that changes what its text says. `outline`: the level of a heading, 0 for none."""
+    """The parts of a style that change the meaning of its text. `outline`: the level of a heading, 0 for none."""
 
     is_hidden: bool = False
     raised: str = ""
@@ -148,7 +148,7 @@ class StyleLooks:
         return self._found[key]
 
     def find_visibility(self, name: str | None, kind: str) -> str:
-        """Return what a style of a sheet's or a slide's properties says about their visibility."""
+        """Return the visibility that a style gives a sheet or a slide."""
         style = self._styles.get(name or "")
         properties = style.find(f"{STYLE}{kind}-properties") if style is not None else None
         if properties is None:

@@ -122,10 +122,10 @@ class TextRenderer:
             if item.tag not in (f"{TEXT}list-item", f"{TEXT}list-header"):
                 continue
             value = numbering.count(item) if item.tag == f"{TEXT}list-item" else ""
-            said = self._write_blocks(item)
-            if said.count("<p>") == 1 and said.startswith("<p>"):
-                said = said.replace("<p>", "", 1).replace("</p>", "", 1)
-            items.append(f"<li{value}>{said}</li>" if item.tag == f"{TEXT}list-item" else said)
+            blocks = self._write_blocks(item)
+            if blocks.count("<p>") == 1 and blocks.startswith("<p>"):
+                blocks = blocks.replace("<p>", "", 1).replace("</p>", "", 1)
+            items.append(f"<li{value}>{blocks}</li>" if item.tag == f"{TEXT}list-item" else blocks)
         self._depth -= 1
         if items and all(_HEADING_ITEM.match(item) for item in items):
             # A list around headings gives them their numbers, and is no list to a reader.
@@ -227,8 +227,8 @@ class TextRenderer:
     def _keep_comment(self, comment: Any) -> str:
         name = str(comment.get(f"{OFFICE}name") or "")
         author = " ".join((comment.findtext("{*}creator") or "").split())
-        said = [" ".join("".join(one.itertext()).split()) for one in comment.iter(f"{TEXT}p", f"{TEXT}h")]
-        text = " ".join(filter(None, said))
+        paragraphs = [" ".join("".join(one.itertext()).split()) for one in comment.iter(f"{TEXT}p", f"{TEXT}h")]
+        text = " ".join(filter(None, paragraphs))
         resolved = any(key.endswith("}resolved") and value == "true" for key, value in comment.attrib.items())
         if text:
             by = f" by {author}" if author else ""

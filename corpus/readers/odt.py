@@ -116,5 +116,5 @@ def _read_slide(slide: Any, renderer: TextRenderer, document: OpenDocument, omis
     if notes is not None:
         slide.remove(notes)
     body = _convert(renderer.write_blocks(slide), document, omissions)
-    said = _convert(renderer.write_blocks(notes), document, omissions).strip() if notes is not None else ""
-    return title, f"{body}\n\n**Notes:** {said}" if said else body
+    notes_text = _convert(renderer.write_blocks(notes), document, omissions).strip() if notes is not None else ""
+    return title, f"{body}\n\n**Notes:** {notes_text}" if notes_text else body

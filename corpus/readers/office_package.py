@@ -154,7 +154,7 @@ def has_text(kind: str) -> bool:
 
 def warn_of_missing(parts: Sequence[str], warnings: Sequence[str] = ()) -> tuple[str, ...]:
     """Return a warning that names the missing parts that can hold text, less those that `warnings` name already."""
-    named = [part for part in parts if part.endswith(".xml") and not any(part in said for said in warnings)]
+    named = [part for part in parts if part.endswith(".xml") and not any(part in warning for warning in warnings)]
     more = " ..." if len(named) > _MAX_NAMED_PARTS else ""
     return (f"missing from the file: {', '.join(named[:_MAX_NAMED_PARTS])}{more}",) if named else ()
 

@@ -62,10 +62,12 @@ class OleFile:
         texts = {
             "title": found.title, "creator": found.author, "keywords": found.keywords, "category": found.category,
         }  # fmt: skip
-        said: dict[str, Any] = {name: decode_property(text, page) for name, text in texts.items()}
+        properties: dict[str, Any] = {name: decode_property(text, page) for name, text in texts.items()}
         dates = (found.last_saved_time, found.create_time)
-        said["date"] = next((one.date().isoformat() for one in dates if one is not None and one.year > 1900), None)
-        return said
+        properties["date"] = next(
+            (one.date().isoformat() for one in dates if one is not None and one.year > 1900), None
+        )
+        return properties
 
 
 def decode_property(value: Any, code_page: int) -> str:

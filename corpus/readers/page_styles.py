@@ -60,7 +60,8 @@ def list_rules(sheet: str) -> Iterator[Rule]:
 
 def write_rules(rules: Iterable[Rule]) -> str:
     return "\n".join(
-        f"{selector} {{ {'; '.join(f'{name}: {value}' for name, value in said.items())} }}" for selector, said in rules
+        f"{selector} {{ {'; '.join(f'{name}: {value}' for name, value in declarations.items())} }}"
+        for selector, declarations in rules
     )
 
 
@@ -88,8 +89,8 @@ class PageStyles:
         self._places: dict[str, list[int]] = {}
         self._variables: Declarations = {}
         self._selections = 0
-        for selector, said in list_rules("\n".join(sheets)[:_MAX_SHEETS_CHARS]):
-            for name, value in said.items():
+        for selector, declarations in list_rules("\n".join(sheets)[:_MAX_SHEETS_CHARS]):
+            for name, value in declarations.items():
                 if name.startswith("--"):
                     # The first one: later ones are for dark pages and other themes.
                     self._variables.setdefault(name, value)
@@ -97,7 +98,7 @@ class PageStyles:
                 keys = [frozenset(_KEY.findall(step)) for step in steps]
                 # Few elements have a class or an id, which begin with a sign.
                 self._places.setdefault(min(keys[-1], default=""), []).append(len(self._rules))
-                self._rules.append((keys, selector, said))
+                self._rules.append((keys, selector, declarations))
 
     def select(self, drawing: Tag) -> DrawingStyles:
         """Return the styles that apply to a drawing and its elements. Variables in its attributes are resolved."""
@@ -116,15 +117,15 @@ class PageStyles:
         sheet: list[Rule] = []
         for place in self._list_places(drawn.union(*around)):
             steps, selector, unresolved = self._rules[place]
-            outer, said = _count_outer(steps, around), self._resolve_all(unresolved)
+            outer, declarations = _count_outer(steps, around), self._resolve_all(unresolved)
             if outer == len(steps):
-                styles.inherited.update((name, value) for name, value in said.items() if name in _INHERITED)
+                styles.inherited.update((name, value) for name, value in declarations.items() if name in _INHERITED)
             if not steps[-1] <= drawn:
                 continue
             rest = list(_STEP.finditer(selector))[min(outer, len(steps) - 1)]
-            sheet.append((selector[rest.start() :], said))
+            sheet.append((selector[rest.start() :], declarations))
             if steps[-1] <= own_keys and outer >= len(steps) - 1:
-                styles.own.update(said)
+                styles.own.update(declarations)
         return replace(styles, sheet=write_rules(sheet))
 
     def _list_places(self, keys: frozenset[str]) -> list[int]:
@@ -133,8 +134,10 @@ class PageStyles:
         """
         return sorted(place for key in ("", *keys) for place in self._places.get(key, ()))[-_MAX_DRAWING_RULES:]
 
-    def _resolve_all(self, said: Declarations) -> Declarations:
-        return {name: _resolve(value, self._variables) for name, value in said.items() if not name.startswith("--")}
+    def _resolve_all(self, declarations: Declarations) -> Declarations:
+        return {
+            name: _resolve(value, self._variables) for name, value in declarations.items() if not name.startswith("--")
+        }
 
 
 def _list_keys(element: Tag) -> frozenset[str]:

@@ -63,17 +63,19 @@ def read_pdf(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         contents, warnings, texts = _read_contents(document, name, limits)
         kept, unread = _shelve_pictures(document, texts)
         extras = read_extras(document, texts, limits, unread)
-        said = {key: str(document.get_metadata_value(key) or "") for key in _PROPERTY_NAMES}
+        properties = {key: str(document.get_metadata_value(key) or "") for key in _PROPERTY_NAMES}
     finally:
         document.close()
     warnings += extras.warnings
     parsed = build_document(
-        contents, _choose_title(said["Title"]), name_without_suffix(name), "application/pdf", warnings
+        contents, _choose_title(properties["Title"]), name_without_suffix(name), "application/pdf", warnings
     )
     parsed = insert_picture_marks(parsed, kept)
     parsed = replace(parsed, markdown="".join([parsed.markdown, *(f"{one}\n\n" for one in extras.sections)]))
-    fields = build_fields((key, said[key]) for key in ("Author", "Keywords"))
-    return replace(parsed, date=_parse_date(said["ModDate"]) or _parse_date(said["CreationDate"]), fields=fields)
+    fields = build_fields((key, properties[key]) for key in ("Author", "Keywords"))
+    return replace(
+        parsed, date=_parse_date(properties["ModDate"]) or _parse_date(properties["CreationDate"]), fields=fields
+    )
 
 
 def _shelve_pictures(document: Any, texts: list[PageText]) -> tuple[list[PagePicture], int]:
@@ -245,8 +247,8 @@ def _repair_broken_pages(
     if not looked_at:
         return lines, []
     if not limits.ocr_languages or not is_installed():
-        said = "the characters of page {} are not those that it shows" if broken else "page {} was not read twice"
-        return lines, [f"{said.format(_list_pages(broken or whole))}. {INSTALL_HINT}"]
+        reason = "the characters of page {} are not those that it shows" if broken else "page {} was not read twice"
+        return lines, [f"{reason.format(_list_pages(broken or whole))}. {INSTALL_HINT}"]
     mended = list(lines)
     for number in looked_at[: limits.ocr_pages]:
         seen = _recognize_page(document, number, name, limits)
@@ -363,13 +365,13 @@ def _normalize_numbers(line: Line) -> str:
     return re.sub(r"\d+|\b[ivxl]+\b", "#", line.text.strip().lower())
 
 
-def _choose_title(said: str) -> str:
-    title = clean_title(said)
+def _choose_title(declared: str) -> str:
+    title = clean_title(declared)
     # A title of one word is usually the name of a file or template.
     return "" if len(title) < 5 or " " not in title else title[:300]
 
 
-def _parse_date(said: str) -> str | None:
+def _parse_date(text: str) -> str | None:
     """Return the ISO date of a text such as "D:20250301094500+01'00'"."""
-    found = _PDF_DATE.match(said)
+    found = _PDF_DATE.match(text)
     return find_date("-".join(found.groups())) if found else None

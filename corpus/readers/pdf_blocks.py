@@ -223,14 +223,14 @@ def _add_line(
         and previous is not None
         and _is_continuation(last, previous, line, step, right, heading=heading)
     ):
-        last.text = words.join(last.text, line.marked)
+        last.text = words.join(last.text, line.marked_text)
         _, x0, y0, x1, y1 = last.boxes[-1]
         last.boxes[-1] = (page, min(x0, line.x0), min(y0, line.y0), max(x1, line.x1), max(y1, line.y1))
         last.right = line.x1
         return
     kind: Kind = "heading" if heading else "item" if _BULLET.match(line.text) else "paragraph"
     box = (page, line.x0, line.y0, line.x1, line.y1)
-    found.append(Piece(kind, line.marked, page, [box], line.size, line.bold, line.x1))
+    found.append(Piece(kind, line.marked_text, page, [box], line.size, line.bold, line.x1))
 
 
 def _is_continuation(

@@ -33,7 +33,7 @@ class Ligatures:
         self._handle, self._count, self._place = handle, count, place
         self._slimmest: dict[tuple[bytes, str], float] = {}
 
-    def restored(self, index: int, char: str, width: float) -> str:
+    def restore_letters(self, index: int, char: str, width: float) -> str:
         """Return the letters drawn for a character `width` points wide; itself if its font draws it that wide."""
         import pypdfium2.raw as pdfium
 

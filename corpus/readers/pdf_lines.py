@@ -62,7 +62,7 @@ class LineSpan:
         return (self.y0 + self.y1) / 2
 
     @property
-    def marked(self) -> str:
+    def marked_text(self) -> str:
         """The text with a caret before each note's mark, and squares and cubes of units as such."""
         text = self.text
         for place in reversed(self.raised):
@@ -97,8 +97,8 @@ class Line:
         return " ".join(span.text for span in self.spans)
 
     @property
-    def marked(self) -> str:
-        return " ".join(span.marked for span in self.spans)
+    def marked_text(self) -> str:
+        return " ".join(span.marked_text for span in self.spans)
 
     @property
     def mono(self) -> bool:
@@ -192,7 +192,7 @@ def _iter_spans(page: Any, textpage: Any) -> Iterator[LineSpan]:
         if not length:
             run.look = looks.of(index)
         if char in LIGATURE_WIDTHS and box[2] - box[0] > LIGATURE_WIDTHS[char] * run.size:
-            char = ligatures.restored(index, char, box[2] - box[0])
+            char = ligatures.restore_letters(index, char, box[2] - box[0])
         run.add(char, box, index, space=space, typed=typed)
         space = typed = False
     yield from _finish_run(run, handle, place)

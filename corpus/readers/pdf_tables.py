@@ -93,7 +93,7 @@ def _select_rules(rules: Rules, area: Area) -> Rules:
 
 
 def _filter_grid_rules(rules: Rules, area: Area) -> Rules:
-    """Return the rules that end at others, as those of a grid do; edges of patches behind single lines do not."""
+    """Return the rules that end at other rules, as in a grid; edges of patches behind single lines do not."""
     xs = [area.x0, area.x1, *(rule.at for rule in rules.upright)]
     ys = [area.y0, area.y1, *(rule.at for rule in rules.level)]
     return Rules(

@@ -28,7 +28,7 @@ class _Edit:
 
 
 @dataclass(slots=True)
-class _Placed:
+class _PlacedPicture:
     """A picture in the text: [start, end) is its mark, [first, last) the paragraph that holds it."""
 
     start: int
@@ -56,7 +56,7 @@ class _Placed:
 class _Figure:
     """The pictures under one caption. `before`, `after`: paragraphs beside them that are captions by their words."""
 
-    parts: list[_Placed] = field(default_factory=list)
+    parts: list[_PlacedPicture] = field(default_factory=list)
     before: tuple[int, int, str] | None = None
     after: tuple[int, int, str] | None = None
 
@@ -71,7 +71,9 @@ def place_pictures(parsed: ParsedDocument, shelf: PictureShelf) -> ParsedDocumen
     if not found:
         return replace(parsed, title=title, markdown=strip_marks(parsed.markdown))
     markdown = parsed.markdown
-    placed = [_Placed(start, end, *_find_paragraph(markdown, start, end), shelved) for start, end, shelved in found]
+    placed = [
+        _PlacedPicture(start, end, *_find_paragraph(markdown, start, end), shelved) for start, end, shelved in found
+    ]
     shown = [one for one in placed if not shelf.is_repeated(one.shelved)]
     figures = list(_group_figures(markdown, shown))
     _assign_captions(figures)
@@ -88,7 +90,7 @@ def _find_paragraph(markdown: str, start: int, end: int) -> tuple[int, int]:
     return (first + 2 if first >= 0 else 0), (last if last >= 0 else len(markdown.rstrip()))
 
 
-def _group_figures(markdown: str, placed: Sequence[_Placed]) -> Iterator[_Figure]:
+def _group_figures(markdown: str, placed: Sequence[_PlacedPicture]) -> Iterator[_Figure]:
     """Yield the pictures that stand together, with the captions beside them."""
     figure = _Figure()
     for one in placed:
@@ -101,7 +103,7 @@ def _group_figures(markdown: str, placed: Sequence[_Placed]) -> Iterator[_Figure
         yield _find_captions(markdown, figure)
 
 
-def _is_same_figure(markdown: str, last: _Placed, one: _Placed) -> bool:
+def _is_same_figure(markdown: str, last: _PlacedPicture, one: _PlacedPicture) -> bool:
     if one.shelved.caption or last.shelved.caption:
         return one.shelved.caption == last.shelved.caption
     if last.shelved.box and one.shelved.box and last.shelved.box.page != one.shelved.box.page:
@@ -173,7 +175,7 @@ def _choose_words(markdown: str, figures: Sequence[_Figure]) -> None:
         part.words = words if part.shelved.is_text else _drop_known(words, markdown, part)
 
 
-def _plan_edits(markdown: str, placed: Sequence[_Placed], figures: Sequence[_Figure]) -> Iterator[_Edit]:
+def _plan_edits(markdown: str, placed: Sequence[_PlacedPicture], figures: Sequence[_Figure]) -> Iterator[_Edit]:
     """Yield the edits that take all marks out of the text, and put in the words of each figure, below it."""
     written: dict[int, str] = {}
     for one in figures:
@@ -194,7 +196,7 @@ def _plan_edits(markdown: str, placed: Sequence[_Placed], figures: Sequence[_Fig
     yield from (_Edit(at, at, f"\n\n{text}") for at, text in written.items())
 
 
-def _drop_known(words: str, markdown: str, part: _Placed) -> str:
+def _drop_known(words: str, markdown: str, part: _PlacedPicture) -> str:
     """Return the words of a picture without those pieces that the text around it says as well."""
     if not words:
         return ""
@@ -254,7 +256,7 @@ def _apply(parsed: ParsedDocument, figures: Sequence[_Figure], edits: Sequence[_
 
 
 def _list_pictures(
-    parsed: ParsedDocument, markdown: str, parts: Sequence[_Placed], offsets: _Offsets
+    parsed: ParsedDocument, markdown: str, parts: Sequence[_PlacedPicture], offsets: _Offsets
 ) -> Iterator[Picture]:
     starts = [mark.start for mark in parsed.pages]
     for part in parts:
@@ -280,7 +282,7 @@ def _list_pictures(
         )
 
 
-def _find_start(parsed: ParsedDocument, markdown: str, part: _Placed, offsets: _Offsets) -> int:
+def _find_start(parsed: ParsedDocument, markdown: str, part: _PlacedPicture, offsets: _Offsets) -> int:
     """Return the offset in the finished Markdown by which a picture belongs to a passage: that of its words, of its
     caption, or of the text before it on its page.
     """

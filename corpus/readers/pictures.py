@@ -70,7 +70,7 @@ class ShelvedPicture:
 
     @property
     def is_told(self) -> bool:
-        """Whether its words are known, or need not be."""
+        """True if the words in it are known, or do not matter."""
         return bool(self.words) or self.is_strip
 
 

@@ -125,23 +125,23 @@ class _Slides:
         self.first_title = self.first_title if self.pages else title
         shapes = SlideShapes(slide, self._omissions)
         notes = [*self._read_notes(slide), *self._comments.read_comments(slide)]
-        said = [block for block in (*shapes.read_blocks(), *notes) if block.strip()]
+        blocks = [block for block in (*shapes.read_blocks(), *notes) if block.strip()]
         marks: list[str] = []
-        if any(strip_marks(block).strip() for block in said):
+        if any(strip_marks(block).strip() for block in blocks):
             shapes.read_kept_pictures()
         else:
-            said, marks = [], said
-        is_text, is_scan = bool(said), False
-        if not said and (pictures := list(shapes.find_pictures())):
-            said, self._scans = self._read_pictures(pictures), self._scans - len(pictures)
-            is_scan = bool(said)
-            self._unread += [] if said else [number]
-            said = said or [ONLY_PICTURES_NOTE]
+            blocks, marks = [], blocks
+        is_text, is_scan = bool(blocks), False
+        if not blocks and (pictures := list(shapes.find_pictures())):
+            blocks, self._scans = self._read_pictures(pictures), self._scans - len(pictures)
+            is_scan = bool(blocks)
+            self._unread += [] if blocks else [number]
+            blocks = blocks or [ONLY_PICTURES_NOTE]
         if (is_text or title) and not is_scan:
             self._omissions.add("picture", shapes.pictures_without_words)
         # "Slide 3" is Argot's own heading: without other text the deck is empty.
-        self.has_text = self.has_text or bool(title or (said and said != [ONLY_PICTURES_NOTE]))
-        return "\n\n".join([f"# {title or f'Slide {number}'}", *said, *marks]) + "\n\n"
+        self.has_text = self.has_text or bool(title or (blocks and blocks != [ONLY_PICTURES_NOTE]))
+        return "\n\n".join([f"# {title or f'Slide {number}'}", *blocks, *marks]) + "\n\n"
 
     def _read_pictures(self, pictures: list[bytes]) -> list[str]:
         """Return the text in the first pictures, as many as may be scanned; none if scans are not read."""
@@ -159,12 +159,12 @@ class _Slides:
 
     def warnings(self) -> tuple[str, ...]:
         """Return one sentence for each kind of thing that was not read."""
-        said = {
+        texts = {
             "only pictures, and no text read in them: slide": self._unread,
             "hidden slides were left out:": self._hidden,
             "damaged, and not read: slide": self._failed,
         }
-        listed = (f"{what} {_list_numbers(numbers)}" for what, numbers in said.items() if numbers)
+        listed = (f"{what} {_list_numbers(numbers)}" for what, numbers in texts.items() if numbers)
         return (*listed, *self._omissions.warnings())
 
 

@@ -30,7 +30,7 @@ class SlideComments:
 
 
 def _read_text(comment: Any) -> str:
-    """Return the words of a comment, those of the answers below it left out."""
+    """Return the words of a comment, without the replies below it."""
     plain = comment.findtext("{*}text")
     if plain is not None:
         return " ".join(plain.split())

@@ -40,8 +40,8 @@ def job(name: str, limits: ReadLimits, max_chars: int) -> bytes:
 
 
 def decode_job(message: bytes) -> tuple[str, ReadLimits, int]:
-    said = json.loads(message)
-    return said["name"], ReadLimits(**said["limits"]), said["max_chars"]
+    values = json.loads(message)
+    return values["name"], ReadLimits(**values["limits"]), values["max_chars"]
 
 
 def encode_answer(parsed: ParsedDocument, cuts: list[PassageCut]) -> tuple[bytes, bytes]:
@@ -97,8 +97,8 @@ def decode_answer(message: bytes, data: bytes, name: str) -> CutDocument:
     )
 
 
-def _decode_picture(said: dict[str, Any]) -> Picture:
-    return Picture(**{**said, "box": Box(**said["box"]) if said["box"] else None})
+def _decode_picture(values: dict[str, Any]) -> Picture:
+    return Picture(**{**values, "box": Box(**values["box"]) if values["box"] else None})
 
 
 def _split_pictures(data: bytes, start: int, sizes: list[tuple[str, int]]) -> Iterator[tuple[str, bytes]]:

@@ -93,13 +93,13 @@ def _list_indexes(element: _Element) -> list[tuple[str, int]]:
     count, step = _read_number(_get(element, "dim")), _read_number(_get(element, "dimIncrement") or "0")
     if count is None or step is None or not 0 < count <= _MAX_ELEMENTS:
         return []
-    said = _get(element, "dimIndex")
-    names = [one.strip() for one in said.split(",")]
-    if found := re.fullmatch(r"(\d{1,9})-\d{1,9}", said):
+    index = _get(element, "dimIndex")
+    names = [one.strip() for one in index.split(",")]
+    if found := re.fullmatch(r"(\d{1,9})-\d{1,9}", index):
         names = [str(int(found[1]) + number) for number in range(count)]
-    elif found := re.fullmatch(r"([A-Z])-[A-Z]", said):
+    elif found := re.fullmatch(r"([A-Z])-[A-Z]", index):
         names = [chr(ord(found[1]) + number) for number in range(count)]
-    elif not said:
+    elif not index:
         names = [str(number) for number in range(count)]
     return [(name, step * number) for number, name in enumerate(names)] if len(names) == count else []
 

@@ -143,7 +143,7 @@ def _read_declared_fields(tree: Any) -> list[tuple[str, str]]:
     return [(name, text) for name, text in pairs if text]
 
 
-# -- mending the tree -----------------------------------------------------------------------------------------------
+# -- repairing the tree ---------------------------------------------------------------------------------------------
 
 
 def _repair_tree(tree: Any) -> tuple[str, ...]:

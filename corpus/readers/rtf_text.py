@@ -32,7 +32,7 @@ _MAX_PICTURES = 300
 
 @dataclass(slots=True)
 class _State:
-    """What holds within a group. `use`: "" for text, "skip", or the name of a captured destination."""
+    """The state of a group. `use`: "" for text, "skip", or the name of a captured destination."""
 
     use: str = ""
     hidden: bool = False
@@ -144,7 +144,7 @@ class RichText:
         self._closing.append((len(self._stack), action))
 
     def _open_destination(self, word: str, *, is_starred: bool) -> bool:
-        """Return whether the word opens a destination of its own, and note what becomes of its text."""
+        """Return whether the word opens a destination, and record how its text is treated."""
         state = self._state
         if state.use == "skip":
             if word == "ud":

@@ -46,10 +46,10 @@ def read_csv(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Read a table separated by comma, semicolon, tab or bar, whichever gives the most even columns. The title is the
     file name.
     """
-    text, told = _split_separator_line(decode_text(data, name))
+    text, separator = _split_separator_line(decode_text(data, name))
     # By default a cell may have 131,072 characters. The limit holds for the whole process.
     csv.field_size_limit(max(limits.max_text_chars, 1))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=told or _detect_delimiter(text))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator or _detect_delimiter(text))
     try:
         markdown = "\n\n".join(_render_tables(reader))
     except csv.Error as error:

@@ -1,4 +1,4 @@
-"""Where the symbols of a source file are: functions, classes, modules and types, with their comments."""
+"""The positions of a source file's symbols: functions, classes, modules and types, with their comments."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def _read_ratio(root: _Element) -> float | None:
 
 
 def _remove_foreign(root: _Element) -> None:
-    """Take out what names another file: nothing is fetched, and no file of this machine is read."""
+    """Remove references to other files: nothing is fetched, and no file of this machine is read."""
     for element in list(root.iter(etree.Element)):
         kind, parent = etree.QName(element).localname, element.getparent()
         has_own_picture = kind == "image" and any(map(_OWN_PICTURE.match, element.attrib.values()))

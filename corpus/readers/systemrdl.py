@@ -322,7 +322,10 @@ class _Builder:
         given = self._inherit(one, defaults)
         properties = one.component.properties
         more = _list_more(properties, {"desc", "sw", "hw", "reset", "encode"})
-        values = (f"{value} = {name}" + (f" ({said})" if said else "") for name, value, said in one.component.values)
+        values = (
+            f"{value} = {name}" + (f" ({description})" if description else "")
+            for name, value, description in one.component.values
+        )
         return RegisterField(
             one.name,
             one.bits,

@@ -62,7 +62,7 @@ class TokenReader:
                 self.tokens.append((token, at))
 
     def _iter_matches(self, text: str) -> Iterator[tuple[re.Match[str], int]]:
-        """Yield what stands in a file and in its macros, each with the offset in the file where it is used."""
+        """Yield the texts of a file and of its macros, each with the offset in the file where it is used."""
         for outer in _TOKEN.finditer(text):
             yield outer, outer.start()
             while self._inside:

@@ -123,7 +123,7 @@ class _Table:
         cuts = [self._find_cuts(band, upper) for band in self._iter_bands()]
         parts = [(band, number) for band in self._iter_bands() for number in range(len(cuts[band]) + 1)]
         place = {part: row for row, part in enumerate(parts)}
-        joined = _Joined()
+        joined = _CellPlaces()
         for (band, number), row in place.items():
             last = number == len(cuts[band])
             for column in range(self.columns):
@@ -202,7 +202,7 @@ class _Table:
         return [(measure_bottom(lines[at - 1]) + measure_top(lines[at])) / 2 for at in begins]
 
 
-class _Joined:
+class _CellPlaces:
     """Places of a grid that belong to one cell."""
 
     def __init__(self) -> None:
@@ -220,7 +220,7 @@ class _Joined:
 
 
 def _make_cells(
-    joined: _Joined, texts: dict[tuple[int, int], list[LineSpan]], rows: int, columns: int
+    joined: _CellPlaces, texts: dict[tuple[int, int], list[LineSpan]], rows: int, columns: int
 ) -> list[GridCell]:
     spans: dict[tuple[int, int], list[LineSpan]] = {}
     for place, held in texts.items():

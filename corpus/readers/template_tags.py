@@ -25,17 +25,17 @@ _STRING = re.compile(r"\"([^\"{}]{1,300})\"|'([^'{}]{1,300})'")
 
 
 def write_template_tag(tag: re.Match[str], before: str) -> str:
-    """Return what a tag leaves in the Markdown: in an address, and of a tag that a site defined by itself and that
-    encloses nothing, its first string.
+    """Return the text that replaces a tag in the Markdown: its first string, if the tag is in an address, or a site
+    defined it by itself and it encloses nothing.
 
     Args:
         tag: a match of `TEMPLATE_TAG`.
         before: the text before it.
     """
     string = _STRING.search(tag[0])
-    said = (string[1] or string[2]) if string else ""
+    text = (string[1] or string[2]) if string else ""
     if before.endswith("]("):
-        return said.replace(" ", "%20")
+        return text.replace(" ", "%20")
     name = tag["statement"] or ""
     shows_string = name and not _STRUCTURE.match(name) and f"end{name}" not in tag.string
-    return said if shows_string else ""
+    return text if shows_string else ""

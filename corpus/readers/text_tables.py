@@ -69,7 +69,7 @@ def _split_rows(lines: Sequence[str]) -> list[list[str]]:
     width = max(map(len, lines))
     padded = [line.ljust(width) for line in lines]
     cuts = _drop_nameless([place for place in _find_blank_ends(padded) if _is_column(padded, place)], padded[0])
-    rows = [[cell.strip() for cell in _cut(line, cuts)] for line in padded]
+    rows = [[cell.strip() for cell in _split_at(line, cuts)] for line in padded]
     fits = cuts and all(row[0] and any(row[1:]) for row in rows) and all(rows[0])
     return rows if fits and all(len(cell) <= _MAX_CELL_CHARS for row in rows for cell in row) else []
 
@@ -94,7 +94,7 @@ def _drop_nameless(cuts: Sequence[int], header: str) -> list[int]:
     return [cut for place, cut in enumerate(cuts) if header[cut : ends[place]].strip()]
 
 
-def _cut(line: str, cuts: Iterable[int]) -> Iterator[str]:
+def _split_at(line: str, cuts: Iterable[int]) -> Iterator[str]:
     start = 0
     for cut in (*cuts, len(line)):
         yield line[start:cut]

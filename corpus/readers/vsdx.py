@@ -80,7 +80,7 @@ def _list_pages(package: OfficePackage, main: str) -> Iterator[_Page]:
 
 
 def _write_connections(tree: ShapeTree) -> Iterator[str]:
-    """Yield a list of what is connected with what, in the words of the shapes."""
+    """Yield a list of the connections between shapes, in the words of these."""
     lines = dict.fromkeys(
         f"- {begin} → {end}{f' ({label})' if label else ''}" for begin, end, label in tree.list_connections()
     )

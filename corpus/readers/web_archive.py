@@ -45,7 +45,7 @@ def read_web_archive(data: bytes, name: str, limits: ReadLimits) -> ParsedDocume
 
 
 def _make_loader(parts: Sequence[EmailMessage], page: str) -> LoadPicture:
-    """Return what loads a picture or a style sheet of the archive by its address in the page, or by its number."""
+    """Return a function that loads a picture or a style sheet by its address in the page, or by its number."""
     named = {str(one.get("Content-Location") or "").strip(): one for one in parts}
     named |= {f"cid:{str(one.get('Content-ID')).strip('<> ')}": one for one in parts if one.get("Content-ID")}
 

@@ -41,7 +41,7 @@ class WordLists:
         self._counts: dict[int, list[int]] = {}
 
     def count(self, list_id: int, level: int) -> str:
-        """Return what is printed before the next item of a list: "2.1", "(a)" or a bullet; "" for nothing."""
+        """Return the label of the next item of a list: "2.1", "(a)" or a bullet; "" for nothing."""
         key = self._ids[list_id - 1] if 0 < list_id <= len(self._ids) else None
         levels = self._levels.get(key, []) if key is not None else []
         if key is None or not levels:

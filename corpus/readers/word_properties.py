@@ -123,52 +123,52 @@ def parse_paragraph(raw: bytes) -> ParagraphProperties:
 
 def apply_paragraph(changes: bytes, base: ParagraphProperties) -> ParagraphProperties:
     """Return `base` with the changes."""
-    said: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     for code, operand in _iter_changes(changes):
         number = int.from_bytes(operand[:4], "little")
         match code:
             case 0x2416:
-                said["in_table"] = bool(number)
+                properties["in_table"] = bool(number)
             case 0x2417:
-                said["ends_row"] = bool(number)
+                properties["ends_row"] = bool(number)
             case 0x6649:
-                said["depth"] = number
+                properties["depth"] = number
             case 0x244B:
-                said["ends_inner_cell"] = bool(number)
+                properties["ends_inner_cell"] = bool(number)
             case 0x2640:
-                said["outline"] = min(number, BODY_OUTLINE)
+                properties["outline"] = min(number, BODY_OUTLINE)
             case 0x260A:
-                said["list_level"] = min(number, 8)
+                properties["list_level"] = min(number, 8)
             case 0x460B:
-                said["list_id"] = number if number < 0x8000 else 0
+                properties["list_id"] = number if number < 0x8000 else 0
             case 0x4600:
-                said["style"] = number
+                properties["style"] = number
             case 0x3404:
-                said["is_header"] = bool(number)
+                properties["is_header"] = bool(number)
             case 0xD608:
-                said.update(_parse_row(operand))
-    return replace(base, **said) if said else base
+                properties.update(_parse_row(operand))
+    return replace(base, **properties) if properties else base
 
 
 def parse_characters(raw: bytes) -> CharacterProperties:
     """Return the properties of a run of characters."""
-    said: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     for code, operand in _iter_changes(raw):
         number = int.from_bytes(operand[:4], "little")
         match code:
             case 0x0800:
-                said["deleted"] = number == 1
+                properties["deleted"] = number == 1
             case 0x083C:
-                said["hidden"] = number == 1
+                properties["hidden"] = number == 1
             case 0x2A48:
-                said["raised"] = {1: "sup", 2: "sub"}.get(number, "")
+                properties["raised"] = {1: "sup", 2: "sub"}.get(number, "")
             case 0x0855:
-                said["special"] = number == 1
+                properties["special"] = number == 1
             case 0x0856 | 0x080A:
-                said["is_object"] = number == 1
+                properties["is_object"] = number == 1
             case 0x6A09:
-                said["symbol"] = (number & 0xFFFF, number >> 16)
-    return CharacterProperties(**said)
+                properties["symbol"] = (number & 0xFFFF, number >> 16)
+    return CharacterProperties(**properties)
 
 
 def _iter_changes(raw: bytes) -> Iterator[tuple[int, bytes]]:

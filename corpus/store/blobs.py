@@ -27,7 +27,8 @@ class Blobs(Protocol):
         """
 
     def get(self, content_hash: str) -> bytes:
-        """
+        """Return the original with this hash.
+
         Raises:
             DamagedStore: it is missing, or has other content.
         """

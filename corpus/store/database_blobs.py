@@ -16,7 +16,7 @@ _TABLES = """
 CREATE TABLE blobs (hash TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE blob_pieces (hash TEXT NOT NULL, piece INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (hash, piece));
 """
-# Most originals are compressed by themselves (PDF, Office, pictures): PostgreSQL would try it in vain.
+# Most originals are compressed by themselves (PDF, Office, pictures): PostgreSQL would compress them without gain.
 _AS_THEY_ARE = "ALTER TABLE blob_pieces ALTER COLUMN data SET STORAGE EXTERNAL;"
 MIGRATIONS: list[StoreMigration] = [PerEngine(sqlite=_TABLES, postgresql=_TABLES + _AS_THEY_ARE)]
 

@@ -32,8 +32,8 @@ def replace_read_fields(connection: Connection, document: Document) -> None:
     rows = connection.execute(
         "SELECT DISTINCT name FROM document_fields WHERE document = ? AND origin = 'given'", (document.id,)
     )
-    given = {name for (name,) in rows}
-    _insert(connection, document.id, [one for one in document.fields if one.name not in given], "file")
+    given_names = {name for (name,) in rows}
+    _insert(connection, document.id, [one for one in document.fields if one.name not in given_names], "file")
     put_tags(connection, document.id, document.tags)
 
 

@@ -142,14 +142,14 @@ def read_living_texts(store: CorpusStore, sources: Iterable[str]) -> list[str]:
     also of those in the dustbin, which may be restored, but not of those that are being erased.
     """
     listed = json.dumps(list(sources))
-    given = "(SELECT value FROM json_each(?))"
+    ids = "(SELECT value FROM json_each(?))"
     rows = store.database.connection().execute(
         f"""SELECT r.markdown FROM documents AS d JOIN revisions AS r ON r.id = d.revision
-        WHERE d.id IN {given} OR d.uri IN {given} OR d.id IN (SELECT document FROM passages WHERE id IN {given})
+        WHERE d.id IN {ids} OR d.uri IN {ids} OR d.id IN (SELECT document FROM passages WHERE id IN {ids})
         UNION ALL
         SELECT r.markdown FROM removed_documents AS d JOIN removed_revisions AS r ON r.id = d.revision
-        WHERE d.removed_at != '' AND (d.id IN {given} OR d.uri IN {given}
-            OR d.id IN (SELECT document FROM removed_passages WHERE id IN {given}))""",  # noqa: S608
+        WHERE d.removed_at != '' AND (d.id IN {ids} OR d.uri IN {ids}
+            OR d.id IN (SELECT document FROM removed_passages WHERE id IN {ids}))""",  # noqa: S608
         (listed,) * 6,
     )
     return [str(markdown) for (markdown,) in rows]
@@ -193,14 +193,14 @@ def take_back(connection: Connection, removed: str, document: str) -> None:
         (document, removed),
     )
     sql = "SELECT fields FROM removed_documents WHERE id = ?"
-    given = [DocumentField(*pair) for (text,) in connection.execute(sql, (removed,)) for pair in json.loads(text)]
-    if given:
-        replace_given_fields(connection, document, given)
+    fields = [DocumentField(*pair) for (text,) in connection.execute(sql, (removed,)) for pair in json.loads(text)]
+    if fields:
+        replace_given_fields(connection, document, fields)
     connection.execute("DELETE FROM removed_documents WHERE id = ?", (removed,))
 
 
 def mark_erasing(connection: Connection, documents: Sequence[str]) -> None:
-    """Record that these are to be erased, before anything of them is."""
+    """Mark these documents as being erased, before the first row of them is deleted."""
     sql = "UPDATE removed_documents SET removed_at = ? WHERE id = ?"
     connection.executemany(sql, [(ERASING, document) for document in documents])
 

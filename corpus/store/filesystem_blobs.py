@@ -17,7 +17,8 @@ WHOLE_AT_ONCE = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "az", "memory"})
 
 
 def open_blobs(url: str) -> Blobs:
-    """
+    """Return the store of original files at this address.
+
     Args:
         url: the setting 'blob_url': `file:///FOLDER`, or a URL for fsspec, such as `s3://BUCKET/PREFIX`.
 
@@ -122,9 +123,9 @@ class FilesystemBlobs:
         try:
             yield
         except Exception as error:
-            said = " ".join(str(error).split()) or type(error).__name__
+            reason = " ".join(str(error).split()) or type(error).__name__
             raise StoreUnavailable(
-                f"The originals at {self.place} cannot be read or written: {said}. See that this machine reaches it "
+                f"The originals at {self.place} cannot be read or written: {reason}. See that this machine reaches it "
                 "and may write there, and try again.",
                 "See that Argot reaches what keeps its original files",
             ) from error

@@ -52,18 +52,18 @@ def list_passage_pictures(store: CorpusStore, principal: Principal, passages: Se
     return _read_rows(store, principal, sql, json.dumps(list(passages)))
 
 
-def _read_rows(store: CorpusStore, principal: Principal, sql: str, given: str) -> list[PassagePicture]:
+def _read_rows(store: CorpusStore, principal: Principal, sql: str, condition: str) -> list[PassagePicture]:
     return [
         PassagePicture(document, passage, _build_picture(columns), description or "")
-        for tokens, document, passage, description, *columns in store.database.rows_for(principal, sql, (given,))
+        for tokens, document, passage, description, *columns in store.database.rows_for(principal, sql, (condition,))
         if principal.may_read(load_audience(tokens))
     ]
 
 
 def _build_picture(columns: Sequence[Any]) -> Picture:
-    said = dict(zip(_COLUMNS, columns, strict=True))
-    box = json.loads(said.pop("box"))
-    return Picture(**said, box=Box(*box) if box else None)
+    row = dict(zip(_COLUMNS, columns, strict=True))
+    box = json.loads(row.pop("box"))
+    return Picture(**row, box=Box(*box) if box else None)
 
 
 # -- within the caller's transaction ----------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from argot.evaluate.failure_tolerance import Patience, group_items
 from argot.evaluate.temporary_base import Identifier
 
 Progress = Callable[[str, int, int], None]
-AT_ONCE = 4
+PARALLEL_QUESTIONS = 4
 """The number of questions read at the same time; a model server processes several together."""
 
 
@@ -138,7 +138,7 @@ async def _read_questions(
         return QuestionReading(question, found, failed=mentions is None)
 
     readings: list[QuestionReading] = []
-    for batch in group_items(questions, AT_ONCE):
+    for batch in group_items(questions, PARALLEL_QUESTIONS):
         readings += await asyncio.gather(*map(read_question, batch))
         progress(side, len(readings), len(questions))
     return readings

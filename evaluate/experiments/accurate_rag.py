@@ -7,7 +7,7 @@ from argot.evaluate.experiments.experiment import (
     Experiment,
     PaperColumn,
     PaperRow,
-    Tuned,
+    TunedPart,
     map_figures,
 )
 from argot.profile import Profile, SwitchValue
@@ -15,7 +15,7 @@ from argot.profile import Profile, SwitchValue
 PAPER = "AccurateRAG"
 _ANOTHER = "another system; its figures stand here for comparison"
 _UNSTRUCTURED = "Unstructured is no part of Argot"
-_TUNED: tuple[Tuned, ...] = ("embedder", "generator")
+_TUNED: tuple[TunedPart, ...] = ("embedder", "generator")
 _RETRIEVER: dict[str, SwitchValue] = {
     "search_derived": False,
     "reformulate_query": False,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
-_LONGEST_CALL = 2000
+_MAX_CALL_CHARS = 2000
 
 
 def has_call(answer: str, call: str) -> bool:
@@ -36,7 +36,7 @@ def _find_calls(text: str) -> Iterator[ast.Call]:
 
 def _cut_balanced(text: str, start: int, opened: int) -> str:
     depth = 0
-    for place in range(opened, min(len(text), start + _LONGEST_CALL)):
+    for place in range(opened, min(len(text), start + _MAX_CALL_CHARS)):
         depth += {"(": 1, ")": -1}.get(text[place], 0)
         if depth == 0:
             return text[start : place + 1]

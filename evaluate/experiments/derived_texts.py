@@ -13,7 +13,7 @@ from argot.tools.llm.model_server import ModelServer
 from argot.types import DerivableKind
 
 Progress = Callable[[str, int, int], None]
-AT_ONCE = 4
+PARALLEL_CALLS = 4
 
 
 async def derive_missing(
@@ -33,7 +33,7 @@ async def derive_missing(
         for job in _group_tasks(list_tasks(connection, document.id, recipes, renew=False))
     ]
     total, done, failed = sum(map(len, jobs)), 0, 0
-    for batch in group_items(jobs, AT_ONCE):
+    for batch in group_items(jobs, PARALLEL_CALLS):
         failed += sum(await asyncio.gather(*(_follow(base, deriver, job) for job in batch)))
         done += sum(map(len, batch))
         progress(f"deriving {', '.join(kinds)}", done, total)

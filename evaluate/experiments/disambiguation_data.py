@@ -26,7 +26,7 @@ _DICTIONARY_HELP = (
     'must hold the expansions of each acronym: {"CNN": ["...", "..."]}, a list of {"acronym", "expansion"}, or CSV '
     "with the columns acronym (or term) and expansion"
 )
-_LONGEST_TEXT_LINE = 2_000  # characters; longer lines are cut
+_MAX_LINE_CHARS = 2_000  # characters; longer lines are cut
 
 # The names that published sets use for each value; the first name that an entry has counts.
 _ID = ("id", "ID", "Id", "_id", "uid", "sentence_id")
@@ -83,7 +83,7 @@ def load_text(path: Path) -> list[str]:
         InvalidInput: the file cannot be read.
     """
     if path.suffix.lower() not in (".json", ".jsonl"):
-        return [line.strip()[:_LONGEST_TEXT_LINE] for line in _read_file(path).splitlines() if line.strip()]
+        return [line.strip()[:_MAX_LINE_CHARS] for line in _read_file(path).splitlines() if line.strip()]
     return [_read_entry_text(path, number, entry) for number, entry in enumerate(_load_entries(path), 1)]
 
 

@@ -35,7 +35,7 @@ EVERYTHING = "everything"
 NEAREST = "nearest expansion by embedder"
 EACH_FOR_ITSELF = "each sentence for itself"
 _BATCH = 64
-_MOST_RESTS = 2_000  # sentences; with more, the kind "rest" has too little weight to be worth the embedding
+_MAX_REST_SENTENCES = 2_000  # sentences; with more, the kind "rest" has too little weight to be worth the embedding
 _GROUPS_STEP = 50
 
 Progress = Callable[[str, int, int], None]
@@ -136,7 +136,7 @@ def read_texts(
             usages.extend(find_usages(sentence, dictionary))
     expansions = sorted({expansion for found in dictionary.values() for expansion in found})
     texts = [usage.text for usage in usages]
-    rests = [usage.rest for usage in usages] if len(usages) <= _MOST_RESTS else []
+    rests = [usage.rest for usage in usages] if len(usages) <= _MAX_REST_SENTENCES else []
     # All at once, so that texts of similar length share a batch, whichever of the three kinds they are.
     vectors = embed_texts([*texts, *expansions, *rests], embedder, progress)
     ends = len(texts), len(texts) + len(expansions)

@@ -21,9 +21,9 @@ Form = Literal["answers", "beir", "quiz", "raidd", "references", "benchmarks", "
 """The forms of data; `experiment_data.py` and evaluate/experiments/README.md describe each."""
 Way = Literal["ask", "oracle", "s-icl", "s-icl by judge", "rerank", "quiz", "abbreviations", "aspects", "matching"]
 """The ways to measure a row; `row_measuring.py` has a function for each."""
-Tuned = Literal["embedder", "reranker", "plain_reranker", "generator"]
+TunedPart = Literal["embedder", "reranker", "plain_reranker", "generator"]
 
-TUNED_BY: Mapping[Tuned, str] = {
+TUNED_BY: Mapping[TunedPart, str] = {
     "embedder": "a tuned embedder: --embedder FOLDER",
     "reranker": "a tuned re-ranker: --reranker FOLDER",
     "plain_reranker": "a re-ranker tuned without TS+TCL: --plain-reranker FOLDER",
@@ -84,8 +84,8 @@ class PaperRow:
     settings: Mapping[str, int | str] = field(default_factory=dict)
     variant: str = ""
     derive: tuple[DerivableKind, ...] = ()
-    tuned: tuple[Tuned, ...] = ()
-    takes: tuple[Tuned, ...] = ()
+    tuned: tuple[TunedPart, ...] = ()
+    takes: tuple[TunedPart, ...] = ()
     needs_model: bool = True
     never: str = ""
     note: str = ""

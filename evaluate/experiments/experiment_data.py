@@ -137,13 +137,13 @@ class ExperimentData:
         return sum(len(part.questions) + len(part.quiz) + len(part.annotated) for part in self.parts)
 
     @property
-    def asked(self) -> dict[str, str]:
+    def question_hashes(self) -> dict[str, str]:
         """Return a fingerprint of each question, by key."""
         return {key: print_ for part in self.parts for key, print_ in part.hash_questions().items()}
 
     @property
     def fingerprint(self) -> str:
-        return hash_contents(*(f"{key} {print_}\n".encode() for key, print_ in self.asked.items()))
+        return hash_contents(*(f"{key} {print_}\n".encode() for key, print_ in self.question_hashes.items()))
 
     @property
     def documents(self) -> str:

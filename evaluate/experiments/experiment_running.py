@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import argot
 from argot.clock import timestamp
 from argot.errors import InvalidInput, ModelUnavailable
-from argot.evaluate.experiments.experiment import BY_JUDGE, TUNED_BY, Experiment, PaperRow, Tuned
+from argot.evaluate.experiments.experiment import BY_JUDGE, TUNED_BY, Experiment, PaperRow, TunedPart
 from argot.evaluate.experiments.experiment_catalogue import find_experiment
 from argot.evaluate.experiments.experiment_data import DataPart, ExperimentData, load_experiment_data
 from argot.evaluate.experiments.experiment_runs import ExperimentFolder, ExperimentRun, RowResult, compute_figures
@@ -61,9 +61,9 @@ class ExperimentOptions:
     judge: JudgeChoice = field(default_factory=JudgeChoice)
 
     @property
-    def tuned_models(self) -> dict[Tuned, str]:
+    def tuned_models(self) -> dict[TunedPart, str]:
         """Return the tuned models that are given."""
-        given: dict[Tuned, str | None] = {
+        given: dict[TunedPart, str | None] = {
             "embedder": self.embedder,
             "reranker": self.reranker,
             "plain_reranker": self.plain_reranker,
@@ -121,13 +121,13 @@ def _choose_rows(experiment: Experiment, labels: Sequence[str]) -> list[PaperRow
     return chosen
 
 
-def _name_tuned(given: str) -> str:
+def _name_tuned(name: str) -> str:
     """Return the name of a tuned model: that of its run, if the folder is the model of one."""
-    folder = Path(given).expanduser()
+    folder = Path(name).expanduser()
     return folder.parent.name if folder.name == "model" and folder.parent.name else folder.name
 
 
-def _require_usable(experiment: Experiment, tuned: Mapping[Tuned, str]) -> None:
+def _require_usable(experiment: Experiment, tuned: Mapping[TunedPart, str]) -> None:
     """
     Raises:
         InvalidInput: no row of the experiment takes such a model, or the folder of one has none.
@@ -202,7 +202,7 @@ class _Running:
             trials=self.options.trials,
             models=self._name_models(),
             notes=list(self.data.notes),
-            asked=self.data.asked,
+            asked=self.data.question_hashes,
             texts={key: text for part in self.data.parts for key, text in part.list_texts().items()},
             clusters={id_: n for part in self.data.parts for id_, n in part.cluster_questions().items()},
         )
@@ -238,7 +238,7 @@ class _Running:
             each |= values
             failed += work.failed
             why = work.reason or why
-            unjudged += work.unjudged
+            unjudged += work.unjudged_verdicts
         result = RowResult(
             label=row.label,
             state="measured",

@@ -30,7 +30,7 @@ _JOINED = frozenset("-–/")
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledText:
     """A text with its labelled forms. `offsets` are the positions of its tokens, if the file counts tokens."""
 
     id: str
@@ -118,7 +118,9 @@ class IdentifyReport:
         }
 
 
-def evaluate_identify(name: str, data: Sequence[Labelled], progress: Callable[[str, int, int], None]) -> IdentifyReport:
+def evaluate_identify(
+    name: str, data: Sequence[LabelledText], progress: Callable[[str, int, int], None]
+) -> IdentifyReport:
     """Find the forms of every text, and compare them with the labels."""
     found: list[Mapping[str, frozenset[Unit]]] = []
     for done, one in enumerate(data, 1):
@@ -134,14 +136,14 @@ def evaluate_identify(name: str, data: Sequence[Labelled], progress: Callable[[s
     return IdentifyReport(name, parts, wrong)
 
 
-def find_labelled_forms(one: Labelled) -> dict[str, frozenset[Unit]]:
+def find_labelled_forms(one: LabelledText) -> dict[str, frozenset[Unit]]:
     """Return the short and long forms of a text, in the units that its file counts."""
     forms = find_forms(one.text)
     spans = {"short": forms.short, "long": forms.long}
     return {kind: frozenset(_convert_spans(spans[kind], one.offsets)) for kind in CLASSES}
 
 
-def measure_forms(pairs: Sequence[tuple[Labelled, Mapping[str, frozenset[Unit]]]]) -> MeasuredForms:
+def measure_forms(pairs: Sequence[tuple[LabelledText, Mapping[str, frozenset[Unit]]]]) -> MeasuredForms:
     """Return the shared tasks' measure of some texts."""
     by_class = {
         name: FormScore(
@@ -154,7 +156,7 @@ def measure_forms(pairs: Sequence[tuple[Labelled, Mapping[str, frozenset[Unit]]]
     return MeasuredForms(len(pairs), by_class)
 
 
-def load_labelled(path: Path) -> list[Labelled]:
+def load_labelled(path: Path) -> list[LabelledText]:
     """Load a file of either shared task.
 
     Raises:
@@ -174,7 +176,7 @@ def load_labelled(path: Path) -> list[Labelled]:
     return [_read_entry(path, number, entry) for number, entry in enumerate(entries, 1)]
 
 
-def _read_entry(path: Path, number: int, entry: Any) -> Labelled:
+def _read_entry(path: Path, number: int, entry: Any) -> LabelledText:
     try:
         if "tokens" in entry:
             return _read_tokens(str(entry.get("id", number)), entry["tokens"], entry["labels"])
@@ -187,17 +189,17 @@ def _read_entry(path: Path, number: int, entry: Any) -> Labelled:
         ) from error
 
 
-def _read_tokens(name: str, tokens: Sequence[str], labels: Sequence[str]) -> Labelled:
+def _read_tokens(name: str, tokens: Sequence[str], labels: Sequence[str]) -> LabelledText:
     if len(tokens) != len(labels) or not set(labels) <= LABELS:
         raise ValueError(f"{len(tokens)} tokens, {len(labels)} labels, which may be {', '.join(sorted(LABELS))}")
     text, offsets = _join_tokens(tokens)
     gold = {kind: frozenset(_find_labelled_units(labels, kind)) for kind in CLASSES}
-    return Labelled(name, text, _choose_half(tokens), gold, offsets)
+    return LabelledText(name, text, _choose_half(tokens), gold, offsets)
 
 
-def _read_spans(name: str, text: str, short: Iterable[Sequence[int]], long: Iterable[Sequence[int]]) -> Labelled:
+def _read_spans(name: str, text: str, short: Iterable[Sequence[int]], long: Iterable[Sequence[int]]) -> LabelledText:
     gold = {"short": frozenset((a, b) for a, b in short), "long": frozenset((a, b) for a, b in long)}
-    return Labelled(name, text, _choose_half(text.split()), gold)
+    return LabelledText(name, text, _choose_half(text.split()), gold)
 
 
 def _join_tokens(tokens: Sequence[str]) -> tuple[str, tuple[Unit, ...]]:
@@ -241,7 +243,7 @@ def _choose_half(words: Sequence[str]) -> str:
     return HALVES[hashlib.blake2b(" ".join(words).encode(), digest_size=1).digest()[0] % 2]
 
 
-def _list_errors(one: Labelled, guess: Mapping[str, frozenset[Unit]]) -> Iterable[Wrong]:
+def _list_errors(one: LabelledText, guess: Mapping[str, frozenset[Unit]]) -> Iterable[Wrong]:
     for kind in CLASSES:
         for verb, units in (("missed", one.gold[kind] - guess[kind]), ("too many", guess[kind] - one.gold[kind])):
             for start, end in sorted(units):
@@ -249,11 +251,11 @@ def _list_errors(one: Labelled, guess: Mapping[str, frozenset[Unit]]) -> Iterabl
                 yield Wrong(one.id, f"{kind}, {verb}", form, one.text)
 
 
-def _start(one: Labelled, unit: int) -> int:
+def _start(one: LabelledText, unit: int) -> int:
     return unit if one.offsets is None else one.offsets[unit][0]
 
 
-def _end(one: Labelled, unit: int) -> int:
+def _end(one: LabelledText, unit: int) -> int:
     return unit if one.offsets is None else one.offsets[unit - 1][1]
 
 

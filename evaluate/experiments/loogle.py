@@ -22,7 +22,7 @@ from argot.files import read_text
 GIVEN = "256/50"
 """The chunks that come with the data: their tokens, and the tokens that a chunk shares with the next."""
 _WORDS_PER_TOKEN = 0.75
-_LONGEST_OVERLAP = 2000
+_MAX_OVERLAP_CHARS = 2000
 
 _Read = tuple[list[AnswerQuestion], dict[str, str], Callable[[str], Sequence[Source]], tuple[str, ...]]
 
@@ -70,7 +70,7 @@ def join_chunks(chunks: Sequence[str]) -> str:
     text = ""
     for chunk in chunks:
         shared = next(
-            (n for n in range(min(len(text), len(chunk), _LONGEST_OVERLAP), 0, -1) if text.endswith(chunk[:n])), 0
+            (n for n in range(min(len(text), len(chunk), _MAX_OVERLAP_CHARS), 0, -1) if text.endswith(chunk[:n])), 0
         )
         text += chunk[shared:] if shared else (" " if text else "") + chunk
     return text

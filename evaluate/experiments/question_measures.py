@@ -16,7 +16,7 @@ from argot.measures import measure
 from argot.settings import Settings
 from argot.tools.text.answer_likeness import exact_match, rouge_1, rouge_l
 
-AT_ONCE = 4
+PARALLEL_QUESTIONS = 4
 RANKED: Collection[Measure] = ("hit@3", "hit@5", "ndcg@10", "map@1", "map@5", "map@10")
 
 
@@ -50,11 +50,11 @@ async def measure_answers(
     measures: Collection[Measure],
     judges: Judges,
     settings: Settings,
-    told: Callable[[int, int], None],
+    on_progress: Callable[[int, int], None],
 ) -> list[Values]:
     """Return the measures of each question. A value is None without the gold, reference, judge or reply that it needs.
 
-    `told` receives the number of measured answers and the number of questions.
+    `on_progress` receives the number of measured answers and the number of questions.
     """
     values: list[Values] = [
         {one: ranked.get(one) for one in measures if one in RANKED} for ranked in _measure_ranking(found)
@@ -63,11 +63,11 @@ async def measure_answers(
         for of_question, one in zip(values, found, strict=True):
             of_question["found"] = float(one.gold_place > 0) if one.gold else None
     done = 0
-    for batch in group_items(found, AT_ONCE):
+    for batch in group_items(found, PARALLEL_QUESTIONS):
         for of_answer in await asyncio.gather(*(_measure_answer(one, measures, judges) for one in batch)):
             values[done] |= of_answer
             done += 1
-        told(done, len(found))
+        on_progress(done, len(found))
     if "bertscore" in measures:
         of_references = [one for one in found if one.question.reference]
         answers, references = [one.answer for one in of_references], [one.question.reference for one in of_references]

@@ -21,7 +21,7 @@ from argot.files import read_text
 from argot.json_text import parse_json
 
 # At most as many options as there are letters from A to J to answer with.
-MOST_OPTIONS = 10
+MAX_OPTIONS = 10
 _FORM = 'A line looks like {"question": "...", "options": ["...", "..."], "answer": "...", "context": "..."}.'
 
 
@@ -65,20 +65,20 @@ def read_questions(text: str, name: str) -> list[QuizQuestion]:
 
 def _read_question(line: str, where: str) -> QuizQuestion:
     try:
-        given = parse_json(line, where)
+        values = parse_json(line, where)
     except InvalidInput as error:
         raise InvalidInput(f"{error} {_FORM}") from error
-    if not isinstance(given, dict):
+    if not isinstance(values, dict):
         raise InvalidInput(f"{where}: no JSON object. {_FORM}")
-    question, answer, context = (given.get(key, "") for key in ("question", "answer", "context"))
-    options = given.get("options")
+    question, answer, context = (values.get(key, "") for key in ("question", "answer", "context"))
+    options = values.get("options")
     if not all(isinstance(value, str) for value in (question, answer, context)) or not question.strip():
         raise InvalidInput(f"{where}: question, answer and context must be text, and question not empty. {_FORM}")
     if not isinstance(options, list) or not all(isinstance(one, str) and one.strip() for one in options):
         raise InvalidInput(f"{where}: options must be a list of texts. {_FORM}")
     # Equal options could not be told apart, because the answer repeats the option's text.
-    if not 2 <= len(options) <= MOST_OPTIONS or len(set(options)) < len(options):
-        raise InvalidInput(f"{where}: there must be 2 to {MOST_OPTIONS} different options, not {len(options)}.")
+    if not 2 <= len(options) <= MAX_OPTIONS or len(set(options)) < len(options):
+        raise InvalidInput(f"{where}: there must be 2 to {MAX_OPTIONS} different options, not {len(options)}.")
     if answer not in options:
         raise InvalidInput(f"{where}: the answer {answer!r} is none of the options; write it word for word.")
     return QuizQuestion(question, tuple(options), options.index(answer), context.strip())

@@ -27,7 +27,7 @@ Progress = Callable[[str, int, int], None]
 ALONE, PLAIN, ARGOT = "model alone", "plain RAG", "Argot"
 MAX_PASSAGES = 5
 """Passages that the model reads at most; quotations are chosen from more."""
-AT_ONCE = 4
+PARALLEL_QUESTIONS = 4
 """The number of questions asked at the same time; a model server processes several together."""
 
 _LETTERS = "ABCDEFGHIJ"
@@ -38,7 +38,7 @@ _NOBODY_TO_ASK: dict[str, Any] = {"choose_sense": False, "misses": "lenient", "g
 
 @dataclass(frozen=True, slots=True)
 class QuizFindings:
-    """What one way of asking found for one question. `augmented` is the question with its jargon explained."""
+    """The findings of one way of asking for one question. `augmented` is the question with its jargon explained."""
 
     augmented: str
     passages: Sequence[str]
@@ -161,7 +161,7 @@ async def _search_passages(  # noqa: PLR0917
         return QuizFindings(augmented, [passage.text for passage in result.passages], pieces)
 
     found: dict[QuizQuestion, QuizFindings] = {}
-    for batch in group_items(questions, AT_ONCE):
+    for batch in group_items(questions, PARALLEL_QUESTIONS):
         found.update(zip(batch, await asyncio.gather(*map(look, batch)), strict=True))
         progress(f"{way}: passages", len(found), len(questions))
     return found
@@ -179,13 +179,13 @@ def _join_options(question: QuizQuestion) -> str:
 def _make_model_choice(server: ModelServer) -> Choose:
     async def choose(question: QuizQuestion, options: Sequence[str]) -> int | None:
         letters = list(_LETTERS[: len(options)])
-        said = await server.session([]).json(
+        reply = await server.session([]).json(
             "quiz_closed_book",
             choices={"options": letters},
             question=question.question,
             options=_format_options(options),
         )
-        return letters.index(said["option"])
+        return letters.index(reply["option"])
 
     return choose
 
@@ -206,8 +206,8 @@ def _from_passages(found: dict[QuizQuestion, QuizFindings], server: ModelServer 
         }
         pieces = own.fenced_passages
         passages = await model.fit("quiz_option", "passages", pieces, **inputs) if pieces else ""
-        said = await model.json("quiz_option", choices={"options": letters}, passages=passages, **inputs)
-        return letters.index(said["option"])
+        reply = await model.json("quiz_option", choices={"options": letters}, passages=passages, **inputs)
+        return letters.index(reply["option"])
 
     return choose
 
@@ -232,7 +232,7 @@ async def _choose_options(  # noqa: PLR0917
 
     for trial in range(trials):
         chosen.append({})
-        for batch in group_items(questions, AT_ONCE):
+        for batch in group_items(questions, PARALLEL_QUESTIONS):
             answers = await asyncio.gather(*(answer(question, trial) for question in batch))
             chosen[-1].update(zip(batch, answers, strict=True))
             progress(way, trial * len(questions) + len(chosen[-1]), trials * len(questions))
@@ -241,8 +241,8 @@ async def _choose_options(  # noqa: PLR0917
 
 def _share_right(question: QuizQuestion, answers: Sequence[str | None], server: ModelServer | None) -> float | None:
     """Return the share of right answers. No answer is wrong; of a model, it is a reply that did not come."""
-    given = [answer for answer in answers if answer is not None or server is None]
-    return fmean(answer == question.options[question.correct] for answer in given) if given else None
+    counted = [answer for answer in answers if answer is not None or server is None]
+    return fmean(answer == question.options[question.correct] for answer in counted) if counted else None
 
 
 def _score(own: Sequence[QuizQuestion], chosen: Sequence[dict[QuizQuestion, str | None]]) -> Score:

@@ -9,7 +9,7 @@ from argot.errors import ModelUnavailable
 from argot.evaluate.answer_questions import AnswerQuestion
 from argot.evaluate.experiments.experiment import OF_ANSWERS
 from argot.evaluate.experiments.oracle_triples import add_gold_triples
-from argot.evaluate.experiments.question_measures import AT_ONCE, FoundAnswer, measure_answers
+from argot.evaluate.experiments.question_measures import PARALLEL_QUESTIONS, FoundAnswer, measure_answers
 from argot.evaluate.experiments.reference_rows import measure_matching
 from argot.evaluate.experiments.row_work import Each, RowWork
 from argot.evaluate.experiments.solution_scores import SolutionLoop
@@ -77,12 +77,12 @@ async def _find_answers(work: RowWork) -> list[FoundAnswer]:
     patience = Patience()
 
     async def look(question: AnswerQuestion) -> FoundAnswer | None:
-        said = await patience.wait(find(question))
-        return _build_found_answer(work.base, question, *said, documents) if said is not None else None
+        answers = await patience.wait(find(question))
+        return _build_found_answer(work.base, question, *answers, documents) if answers is not None else None
 
     tried: list[FoundAnswer | None] = []
     # S-ICL uses what it learnt from one question in the next.
-    for batch in group_items(work.part.questions, 1 if work.row.way in LOOPS else AT_ONCE):
+    for batch in group_items(work.part.questions, 1 if work.row.way in LOOPS else PARALLEL_QUESTIONS):
         tried += await asyncio.gather(*map(look, batch))
         work.progress(work.name, len(tried), len(work.part.questions))
     work.failed, work.reason = patience.failed, patience.reason
@@ -202,7 +202,7 @@ async def _measure_aspects(work: RowWork) -> Each:
             known[question.id] = both
 
     done = 0
-    for batch in group_items(work.part.questions, AT_ONCE):
+    for batch in group_items(work.part.questions, PARALLEL_QUESTIONS):
         await asyncio.gather(*map(judge_question, batch))
         done += len(batch)
         work.progress(work.name, done, len(work.part.questions))
@@ -216,8 +216,8 @@ async def _measure_aspects(work: RowWork) -> Each:
 
 async def _score_both(work: RowWork, question: AnswerQuestion, asker: Asker) -> _BothScores:
     assert work.server is not None and work.judge is not None, "the row needs a model"
-    said = await work.server.session([]).json("closed_book", question=question.question)
-    closed, found = str(said["answer"]), read_answer(await asker(question.question))
+    reply = await work.server.session([]).json("closed_book", question=question.question)
+    closed, found = str(reply["answer"]), read_answer(await asker(question.question))
     reference = question.reference
     # The order of the answers is drawn at random, since judges have a position bias.
     one, other = await work.judges["aspects"].judge(question.question, reference, [closed or "-", found or "-"])

@@ -1,4 +1,4 @@
-"""What the measurement of one row of an experiment needs."""
+"""The inputs of the measurement of one row of an experiment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Each = dict[str, dict[str, float | None]]
 
 @dataclass
 class RowWork:
-    """What the measurement of a row needs. `memory` lasts for the whole run: it passes results of one row to
+    """The inputs of the measurement of a row. `memory` lasts for the whole run: it passes results of one row to
     another.
     """
 
@@ -67,6 +67,6 @@ class RowWork:
         return self.part.make_key(id_)
 
     @property
-    def unjudged(self) -> int:
+    def unjudged_verdicts(self) -> int:
         """Return the number of verdicts that were malformed or missing."""
         return sum(judge.faults.total() for judge in self.judges.values())

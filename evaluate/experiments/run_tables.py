@@ -9,7 +9,7 @@ from argot.evaluate.experiments.experiment_runs import ColumnFigure, ExperimentR
 from argot.evaluate.experiments.score_tables import build_score_tables
 from argot.evaluate.reports import Table
 
-COLUMNS_AT_ONCE = 5
+COLUMNS_PER_TABLE = 5
 """The most columns that fit beside each other."""
 
 
@@ -17,8 +17,8 @@ def build_run_tables(experiment: Experiment, run: ExperimentRun) -> list[Table]:
     """Build tables whose cells have our figure with its 95 % interval and, after a dot, the paper's figure."""
     columns = list_columns(experiment, run)
     tables = []
-    for start in range(0, len(columns), COLUMNS_AT_ONCE):
-        some = columns[start : start + COLUMNS_AT_ONCE]
+    for start in range(0, len(columns), COLUMNS_PER_TABLE):
+        some = columns[start : start + COLUMNS_PER_TABLE]
         rows = [[row.label, *(_format_cell(experiment, row, column) for column in some)] for row in run.rows]
         title = f"{experiment.paper}, {experiment.table}: ours · the paper's"
         tables.append(Table(title if not start else "Further columns", ["row", *(one.title for one in some)], rows))

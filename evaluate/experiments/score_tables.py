@@ -34,8 +34,8 @@ def _build_counts(experiment: Experiment, rows: Sequence[RowResult]) -> Table:
     body = []
     for column in experiment.columns:
         for row in rows:
-            given = Counter(round(value) for values in row.each.values() if (value := values.get(column.key)))
-            body.append([column.title, row.label, *(str(given[score]) for score in SCORES)])
+            counts = Counter(round(value) for values in row.each.values() if (value := values.get(column.key)))
+            body.append([column.title, row.label, *(str(counts[score]) for score in SCORES)])
     return Table("How often each score was given (table 11)", ["aspect", "row", *map(str, SCORES)], body)
 
 

@@ -55,15 +55,15 @@ TOGETHER: Weights = {
 NEIGHBOURS = {"alike in words": "words", "alike in topic": "topic"}
 """Kinds of evidence from other sentences with the acronym -> what the similarity is measured by."""
 
-_MOST_ALIKE = 8
-_LEAST_LIKENESS = 0.05
+_MAX_NEIGHBOURS = 8
+_MIN_LIKENESS = 0.05
 _HEARD = 0.05  # the sum of squared similarities at which the neighbours' evidence has half its weight
 _ROUNDS = 3
 _HALF_WAY = 1_000  # the number of sentences half-way between very few and very many
 _SHARPNESS = (1.0, 1.1)  # exponents of the last probabilities, so that they are well calibrated
 _VARIANTS = 0.5  # two expansions that share this part of their words are variants of one meaning, ...
 _SHARED = (0.6, 0.0)  # ... and share this part of their probability evenly: a short text cannot tell them apart
-_MOST_TOGETHER = 2_000  # sentences with one acronym that are compared with each other
+_MAX_COMPARED_SENTENCES = 2_000  # sentences with one acronym that are compared with each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +102,8 @@ def group_sentences(texts: Texts, senses: Mapping[str, Sequence[str]]) -> Iterat
             rows[usage.acronym].append(row)
     for acronym, found in rows.items():
         expansions = tuple(sorted(senses[acronym]))
-        for start in range(0, len(found), _MOST_TOGETHER):
-            part = found[start : start + _MOST_TOGETHER]
+        for start in range(0, len(found), _MAX_COMPARED_SENTENCES):
+            part = found[start : start + _MAX_COMPARED_SENTENCES]
             alike = {kind: _keep_nearest(texts.measure_likeness(part, by)) for kind, by in NEIGHBOURS.items()}
             yield Group(acronym, tuple(part), expansions, texts.collect_evidence(part, expansions), alike, plenty)
 
@@ -145,8 +145,8 @@ def _collect_opinions(group: Group, chances: Floats) -> dict[str, Floats]:
     for kind, alike in group.alike.items():
         loudness = alike.sum(axis=1, keepdims=True)
         # A sentence without similar ones has the sum 0, and its evidence is 0.
-        said = alike @ chances / np.maximum(loudness, 1e-9) - even
-        found[kind] = np.asarray(said * loudness / (loudness + _HEARD), dtype=np.float32)
+        opinions = alike @ chances / np.maximum(loudness, 1e-9) - even
+        found[kind] = np.asarray(opinions * loudness / (loudness + _HEARD), dtype=np.float32)
     return found
 
 
@@ -174,11 +174,11 @@ def _weigh_evidence(evidence: Mapping[str, Floats], weights: Weights, plenty: fl
 
 def _keep_nearest(likeness: Floats) -> Floats:
     """Return the squared similarities of each sentence to its eight most similar others; all other values are 0."""
-    likeness = np.maximum(likeness - _LEAST_LIKENESS, 0)
+    likeness = np.maximum(likeness - _MIN_LIKENESS, 0)
     # A sentence must not be evidence for itself.
     np.fill_diagonal(likeness, 0)
-    if len(likeness) > _MOST_ALIKE + 1:
+    if len(likeness) > _MAX_NEIGHBOURS + 1:
         # `partition` finds the eighth largest without sorting the rest.
-        least = np.partition(likeness, -_MOST_ALIKE, axis=1)[:, -_MOST_ALIKE][:, None]
+        least = np.partition(likeness, -_MAX_NEIGHBOURS, axis=1)[:, -_MAX_NEIGHBOURS][:, None]
         likeness = np.where(likeness >= least, likeness, 0)
     return np.asarray(likeness**2, dtype=np.float32)

@@ -103,8 +103,8 @@ def measure_quiz(  # noqa: PLR0917
         add_folder(base, folder, progress)
         reports = {}
         for server in servers:
-            told = name_steps(progress, server, side)
-            work = evaluate_quiz(base, questions, server, seed, trials, told, profile)
+            on_progress = name_steps(progress, server, side)
+            work = evaluate_quiz(base, questions, server, seed, trials, on_progress, profile)
             reports[name_side(server)] = run_closing(work, server)
     return join_sides({name: report.to_json() for name, report in reports.items()}), build_quiz_tables(
         list(reports.values())

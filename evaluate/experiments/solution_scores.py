@@ -18,7 +18,7 @@ from argot.results import FoundPassage
 from argot.tools.llm.judge import ModelJudge
 from argot.tools.llm.model_server import ModelServer
 
-MOST_PAIRS = 8
+MAX_PAIRS = 8
 """Solved questions in a prompt. The paper gives no number; it finds that large prompts dilute the context (3.3.3)."""
 
 
@@ -32,8 +32,8 @@ class SolvedQuestion:
     score: int
 
     def format_text(self) -> str:
-        said = f"Question: {self.question}\nAnswer: {self.answer}\nTrue answer: {self.truth}"
-        return wrap_in_fence("solved_question", said, score=self.score)
+        text = f"Question: {self.question}\nAnswer: {self.answer}\nTrue answer: {self.truth}"
+        return wrap_in_fence("solved_question", text, score=self.score)
 
 
 @dataclass
@@ -55,16 +55,16 @@ class SolutionLoop:
         solved = "\n".join(one.format_text() for one in self.list_shown())
         asked = question.question
         held = await model.fit("solution_score", "passages", pieces, solved=solved, question=asked) if pieces else ""
-        said = await model.json("solution_score", solved=solved, passages=held, question=asked)
-        await self._learn_solution(question, said["answer"], said["score"])
-        return str(said["answer"])
+        reply = await model.json("solution_score", solved=solved, passages=held, question=asked)
+        await self._learn_solution(question, reply["answer"], reply["score"])
+        return str(reply["answer"])
 
     def list_shown(self) -> list[SolvedQuestion]:
         """Return the best and the worst pairs, worst first, for the model to compare (Yang et al. 2023)."""
         ranked = sorted(self.solved, key=lambda one: one.score)
-        if len(ranked) <= MOST_PAIRS:
+        if len(ranked) <= MAX_PAIRS:
             return ranked
-        half = MOST_PAIRS // 2
+        half = MAX_PAIRS // 2
         return [*ranked[:half], *ranked[-half:]]
 
     async def _learn_solution(self, question: AnswerQuestion, answer: str, own_score: int) -> None:

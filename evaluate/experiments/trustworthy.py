@@ -9,7 +9,7 @@ from argot.evaluate.experiments.experiment import (
     Experiment,
     PaperColumn,
     PaperRow,
-    Tuned,
+    TunedPart,
     map_figures,
 )
 from argot.evaluate.reference_precision import THRESHOLDS
@@ -61,7 +61,7 @@ RETRIEVAL = Experiment(
 _RANKED = (*_MAP, PaperColumn("hit@5", "Success@5", "hit@5"))
 
 
-def _make_ranking_row(label: str, k: int, tuned: tuple[Tuned, ...], *values: float) -> PaperRow:
+def _make_ranking_row(label: str, k: int, tuned: tuple[TunedPart, ...], *values: float) -> PaperRow:
     return PaperRow(
         f"{label}, k={k}",
         map_figures(_RANKED, *values) if values else {},

@@ -26,9 +26,9 @@ Floats = NDArray[np.float32]
 _DIMENSIONS = 150  # of the topic vectors
 _SMALL = 800  # words; a smaller matrix is decomposed as a whole
 _RARE = 3  # words in fewer sentences have no topic vector
-_MOST_WITNESSES = 300  # sentences used of those that spell out one expansion
+_MAX_WITNESSES = 300  # sentences used of those that spell out one expansion
 _SURROUNDING = 6  # the number of most similar sentences that are averaged
-_AT_ONCE = 1_000  # sentences compared with all others at a time: limits memory
+_BATCH_SENTENCES = 1_000  # sentences compared with all others at a time: limits memory
 _FEW = 5  # sentences with an acronym at which their own mean has the same weight as the mean of all sentences
 
 
@@ -174,7 +174,7 @@ class Texts:
         phrase = self._phrases[expansion]
         longer = [n for n in rivals if self._phrases[n] != phrase and _has_phrase(self._phrases[n], phrase)]
         others = {row for n in longer for row in self._witnesses[n]}
-        return [row for row in self._witnesses[expansion] if row not in others][:_MOST_WITNESSES]
+        return [row for row in self._witnesses[expansion] if row not in others][:_MAX_WITNESSES]
 
     def _measure_witnesses(self, rows: Sequence[int], witnesses: Sequence[int]) -> dict[str, Floats]:
         """Return evidence from the sentences that spell out an expansion; a sentence is no evidence for itself."""
@@ -207,14 +207,14 @@ def _average_surroundings(vectors: Floats) -> Floats:
     """Return for each sentence a vector of length 1: the weighted mean of those most similar to it, without itself."""
     centred = _normalise(vectors - vectors.mean(axis=0))
     found = np.zeros_like(vectors)
-    for start in range(0, len(vectors), _AT_ONCE):
-        likeness = centred[start : start + _AT_ONCE] @ centred.T
+    for start in range(0, len(vectors), _BATCH_SENTENCES):
+        likeness = centred[start : start + _BATCH_SENTENCES] @ centred.T
         here = np.arange(len(likeness))
         likeness[here, start + here] = 0
         if len(vectors) > _SURROUNDING:
             least = np.partition(likeness, -_SURROUNDING, axis=1)[:, -_SURROUNDING][:, None]
             likeness = np.where(likeness >= least, likeness, 0)
-        found[start : start + _AT_ONCE] = np.maximum(likeness, 0) ** 3 @ vectors
+        found[start : start + _BATCH_SENTENCES] = np.maximum(likeness, 0) ** 3 @ vectors
     return _normalise(found)
 
 
@@ -249,8 +249,8 @@ def _place_words(words: Any) -> Floats:
     together = (holds[:, kept].T @ holds[:, kept]).tocoo()
     expected = counts[kept][together.row] * counts[kept][together.col] / words.shape[0]
     more = np.log(together.data / expected)
-    told = (more > 0) & (together.row != together.col)
-    matrix = sparse.csr_matrix((more[told], (together.row[told], together.col[told])), shape=together.shape)
+    is_pair = (more > 0) & (together.row != together.col)
+    matrix = sparse.csr_matrix((more[is_pair], (together.row[is_pair], together.col[is_pair])), shape=together.shape)
     left, strength = _decompose(matrix.astype(np.float32), min(_DIMENSIONS, len(kept)))
     vectors[kept, : len(strength)] = left * np.sqrt(strength)
     return vectors

@@ -62,19 +62,19 @@ def build_evaluation_pages(kb: KnowledgeBase) -> APIRouter:
     @router.post("")
     @needs("manager")
     async def begin(request: Request, who: Who) -> Response:
-        given = await read_form(request)
+        form = await read_form(request)
         try:
             asked = EvaluationQuestion(
-                data=given.get("data", ""),
-                part=find_choice(PARTS, given.get("part"), "the part"),
-                of=find_choice(KINDS, given.get("of"), "what is evaluated"),
-                profile=given.get("profile") or None,
-                limit=_parse_limit(given.get("limit", "")),
-                judge=given.get("judge") == "yes",
+                data=form.get("data", ""),
+                part=find_choice(PARTS, form.get("part"), "the part"),
+                of=find_choice(KINDS, form.get("of"), "what is evaluated"),
+                profile=form.get("profile") or None,
+                limit=_parse_limit(form.get("limit", "")),
+                judge=form.get("judge") == "yes",
             )
             await evaluation_start(kb, who.principal, asked=asked)
         except ArgotError as error:
-            return await render_form(request, who, given, error)
+            return await render_form(request, who, form, error)
         return redirect_to_address(EVALUATE)
 
     @router.post("/stop")
@@ -113,7 +113,7 @@ def build_evaluation_pages(kb: KnowledgeBase) -> APIRouter:
         return {"run": run, "evaluations": evaluations, "SHARES": SHARES}
 
     async def render_form(
-        request: Request, who: Visitor, given: dict[str, str], error: Exception | None = None
+        request: Request, who: Visitor, form: dict[str, str], error: Exception | None = None
     ) -> Response:
         shown: dict[str, Any] = {
             **await read_changing(who),
@@ -128,7 +128,7 @@ def build_evaluation_pages(kb: KnowledgeBase) -> APIRouter:
                 "profile": kb.settings.profile,
                 "limit": "",
                 "judge": "",
-                **given,
+                **form,
             },
         }
         return show_page("workbench_evaluate.html", request, who, error=error, **shown)
@@ -140,6 +140,6 @@ def _parse_limit(text: str) -> int | None:
     if not text.strip():
         return None
     if (number := parse_integer(text)) < 1:
-        told = "'%(text)s' is not a number of questions. Leave it empty for all of them."
-        raise InvalidInput(translate(told, text=text))
+        template = "'%(text)s' is not a number of questions. Leave it empty for all of them."
+        raise InvalidInput(translate(template, text=text))
     return number

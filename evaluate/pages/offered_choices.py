@@ -1,4 +1,4 @@
-"""What the forms of the workbench offer: sets of pairs, and profiles that can be used."""
+"""The choices in the forms of the workbench: sets of pairs, and profiles that can be used."""
 
 from __future__ import annotations
 

@@ -44,38 +44,38 @@ def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
     @router.post("")
     @needs("manager")
     async def begin(request: Request, who: Who) -> Response:
-        given = await read_form(request)
+        form = await read_form(request)
         try:
             asked = StrategyQuestion(
-                data=given.get("data", ""),
-                part=find_choice(PARTS, given.get("part"), "the part"),
-                measure=given.get("measure", ""),
-                profile=given.get("profile") or None,
+                data=form.get("data", ""),
+                part=find_choice(PARTS, form.get("part"), "the part"),
+                measure=form.get("measure", ""),
+                profile=form.get("profile") or None,
             )
             await strategy_start(kb, who.principal, asked=asked)
         except (InvalidInput, InvalidSettings, NotFound, Conflict) as error:
-            return await render_form(request, who, given, error)
+            return await render_form(request, who, form, error)
         return redirect_to_address(STRATEGY)
 
     @router.post("/save")
     @needs("manager")
     async def save(request: Request, who: Who) -> Response:
-        given = await read_form(request)
+        form = await read_form(request)
         run = await strategy_run(kb, who.principal)
         try:
             if run is None or run.choice is None or not run.choice.better:
                 raise Conflict(
                     translate("There is nothing to save: no strategy is clearly better than the present one.")
                 )
-            choice, name = run.choice, given.get("name", "").strip()
+            choice, name = run.choice, form.get("name", "").strip()
             switches, about = choice.switches, choice.about
             await profile_save(kb, who.principal, name=name, base=choice.profile, switches=switches, about=about)
         except (InvalidInput, InvalidSettings, Conflict) as error:
-            return await render_form(request, who, given, error)
+            return await render_form(request, who, form, error)
         return redirect_to_address(f"{STRATEGY}?done=profile-saved")
 
     async def render_form(
-        request: Request, who: Visitor, given: dict[str, str], error: Exception | None = None
+        request: Request, who: Visitor, form: dict[str, str], error: Exception | None = None
     ) -> Response:
         shown: dict[str, Any] = {
             "run": await strategy_run(kb, who.principal),
@@ -87,7 +87,7 @@ def build_strategy_pages(kb: KnowledgeBase) -> APIRouter:
                 "part": "validation",
                 "measure": MEASURES[0],
                 "profile": kb.settings.profile,
-                **given,
+                **form,
             },
         }
         return show_page("workbench_strategy.html", request, who, error=error, **shown)

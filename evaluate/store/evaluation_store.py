@@ -19,7 +19,7 @@ MIGRATIONS: tuple[StoreMigration, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class EvaluationHead:
-    """What was evaluated, on which part of which set of pairs, when and how.
+    """The head of an evaluation: what was evaluated, on which part of which set of pairs, when and how.
 
     `of`: "retrieval" or "answers". `model`: the language model; empty: none. `judge`: the model that judged; empty:
     none.

@@ -138,8 +138,8 @@ def samples(  # noqa: PLR0917
         wanted = ways or list_effective_ways(base)
 
         def measure_side(server: ModelServer | None) -> SamplesReport:
-            told = name_steps(progress, server, side)
-            return run_closing(evaluate_samples(base, questions, split, wanted, profile, told, server), server)
+            on_progress = name_steps(progress, server, side)
+            return run_closing(evaluate_samples(base, questions, split, wanted, profile, on_progress, server), server)
 
         reports = {name_side(server): measure_side(server) for server in servers}
     tables = [

@@ -18,7 +18,7 @@ from argot.service.usecases.questions.profiles import get_profile
 from argot.service.usecases.usecase_registry import Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRecord, JobRun, JobWanted
+from argot.work.job_types import JobRecord, JobRequest, JobRun
 
 if TYPE_CHECKING:
     from argot.evaluate.strategy_suite import StrategyReport
@@ -134,7 +134,7 @@ async def strategy_start(kb: KnowledgeBase, principal: Principal, *, asked: Stra
     """
     await _load_questions(kb, principal, asked)
     await get_profile(kb.profiles, asked.profile or kb.settings.profile)
-    return _run_of(await kb.jobs.begin(JobWanted(STRATEGY, principal, convert_to_json(asked), asked.data, STRATEGY)))
+    return _run_of(await kb.jobs.begin(JobRequest(STRATEGY, principal, convert_to_json(asked), asked.data, STRATEGY)))
 
 
 @usecase("manager", everywhere=True)

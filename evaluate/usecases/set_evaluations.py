@@ -27,7 +27,7 @@ from argot.service.usecases.questions.profiles import get_profile
 from argot.service.usecases.usecase_registry import Count, ParameterGroup, Text, usecase
 from argot.types import Principal
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRecord, JobRun, JobWanted
+from argot.work.job_types import JobRecord, JobRequest, JobRun
 
 if TYPE_CHECKING:
     from argot.evaluate.answer_outcomes import AnswerOutcome
@@ -49,7 +49,7 @@ EvaluationId = Annotated[Text, Field(max_length=20)]
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationQuestion(ParameterGroup):
-    """The questions and what is measured on them.
+    """The questions of an evaluation and its measures.
 
     `profile`: None: the service's. `limit`: the maximum number of questions; None: all of the part. `judge`: the
     language model also judges answers beside those of the set (TRUE or FALSE, AccurateRAG 2.4.2).
@@ -142,12 +142,12 @@ async def evaluation_start(kb: KnowledgeBase, principal: Principal, *, asked: Ev
     return _run_of(await kb.jobs.begin(await build_evaluation_job(kb, principal, asked)))
 
 
-async def build_evaluation_job(kb: KnowledgeBase, principal: Principal, asked: EvaluationQuestion) -> JobWanted:
+async def build_evaluation_job(kb: KnowledgeBase, principal: Principal, asked: EvaluationQuestion) -> JobRequest:
     """Build the job of an evaluation, after the checks of `evaluation_start`, whose errors it raises."""
     await _load_questions(kb, principal, asked)
     await get_profile(kb.profiles, asked.profile or kb.settings.profile)
     _require_judge(kb, asked)
-    return JobWanted(EVALUATION, principal, convert_to_json(asked), asked.data, EVALUATION)
+    return JobRequest(EVALUATION, principal, convert_to_json(asked), asked.data, EVALUATION)
 
 
 @usecase("manager", everywhere=True)

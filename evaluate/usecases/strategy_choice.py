@@ -72,21 +72,21 @@ def choose_strategy(  # noqa: PLR0917
     with _open_base(asked, home, settings, progress) as base:
         report = _evaluate_base(base, asked, profile, measured_by, progress)
     tables = build_strategy_tables(report)
-    told: dict[str, Any] = {**report.to_json(), "saved": ""}
+    values: dict[str, Any] = {**report.to_json(), "saved": ""}
     if keeper is not None and save:
-        tables.append(_keep_choice(keeper, save, profile, report, told))
-    return told, tables
+        tables.append(_keep_choice(keeper, save, profile, report, values))
+    return values, tables
 
 
 def _keep_choice(
-    keeper: SavedProfiles, name: str, profile: Profile, report: StrategyReport, told: dict[str, Any]
+    keeper: SavedProfiles, name: str, profile: Profile, report: StrategyReport, values: dict[str, Any]
 ) -> Table:
     if not report.better:
         return Table("Profile", ["", ""], [["saved", "no: no strategy is clearly better than the present one"]])
     about = f"Chosen on {report.questions} questions of {report.name} by {report.measure}: {report.chosen}."
     chosen = change_profile(profile, report.switches).model_copy(update={"about": about[:500]})
     keeper.save(name, chosen)
-    told["saved"] = name
+    values["saved"] = name
     return Table("Profile", ["", ""], [["saved", name], ["use it", f"argot ask --profile {name}"]])
 
 
@@ -116,10 +116,10 @@ def _evaluate_base(
             searched, data.name, data.queries, data.qrels, documents.__getitem__, measured_by, progress
         )
     assert asked.answers is not None
-    given = asked.answers
-    queries = {one.id: one.question for one in given.questions}
-    qrels = _find_gold(base, given)
-    return evaluate_strategies(searched, given.name, queries, qrels, str, measured_by, progress)
+    answer_set = asked.answers
+    queries = {one.id: one.question for one in answer_set.questions}
+    qrels = _find_gold(base, answer_set)
+    return evaluate_strategies(searched, answer_set.name, queries, qrels, str, measured_by, progress)
 
 
 def _map_passages_to_documents(base: TemporaryBase) -> Mapping[str, str]:
@@ -131,10 +131,12 @@ def _map_passages_to_documents(base: TemporaryBase) -> Mapping[str, str]:
     }
 
 
-def _find_gold(base: TemporaryBase, given: AnswerSet) -> Qrels:
+def _find_gold(base: TemporaryBase, answer_set: AnswerSet) -> Qrels:
     finder = GoldFinder(base, base.corpus.store.documents(EVALUATOR))
-    gold = {one.id: finder.find_passages(one) for one in given.questions if one.is_answerable}
+    gold = {one.id: finder.find_passages(one) for one in answer_set.questions if one.is_answerable}
     found = {id_: dict.fromkeys(passages, 1) for id_, passages in gold.items() if passages}
     if not found:
-        raise InvalidInput(f'No question of {given.name} names a "gold" passage: nothing says what should be found.')
+        raise InvalidInput(
+            f'No question of {answer_set.name} names a "gold" passage: nothing says what should be found.'
+        )
     return found

@@ -1,7 +1,8 @@
 """The checkpoints of threads in SQLite, with fewer calls to the database than LangGraph's own saver makes.
 
-A call is a hop to the connection's thread and back. A question made about a hundred of them, which took longer than all
-of its searches. It stores the same data at the same times, with one exception that `aput_writes` describes.
+Each call is a hop to the connection's thread and back. With LangGraph's saver a question made about a hundred of them,
+which took longer than all of its searches. This saver stores the same data at the same times, with one exception that
+`aput_writes` describes.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ class TurnSaver(AsyncSqliteSaver):
         thread, namespace = str(place["thread_id"]), place["checkpoint_ns"]
         kind, data = self.serde.dumps_typed(checkpoint)
         # Encoded as in the parent class; "ignore" drops lone surrogates, which would make the whole turn fail.
-        said = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
-        row = (thread, namespace, checkpoint["id"], place.get("checkpoint_id"), kind, data, said)
+        encoded = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
+        row = (thread, namespace, checkpoint["id"], place.get("checkpoint_id"), kind, data, encoded)
         async with self.lock:
             await self.conn.execute_insert(_PUT, row)
             if self.conn.in_transaction:  # not where each statement is its own transaction
@@ -93,7 +94,7 @@ class TurnSaver(AsyncSqliteSaver):
             await super().aput_writes(config, writes, task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
-        """An interruption between the two statements leaves a state that can be deleted again."""
+        """Delete the thread. If the process ends between the two statements, the deletion can be repeated."""
         async with self.lock:
             for table in ("writes", "checkpoints"):
                 await self.conn.execute(f"DELETE FROM {table} WHERE thread_id = ?", (str(thread_id),))  # noqa: S608

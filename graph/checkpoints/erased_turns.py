@@ -21,7 +21,7 @@ IsGone = Callable[[str], bool]
 """Returns whether a passage or document (id) was erased."""
 
 IsQuoted = Callable[[str, Collection[str]], bool]
-"""Returns whether a text occurs in what was erased, and in none of the sources (ids of passages) that it has."""
+"""Returns whether a text occurs in an erased document, and in none of the passages (ids) that it rests on."""
 
 
 def erase_from_turn(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsQuoted) -> dict[str, Any]:

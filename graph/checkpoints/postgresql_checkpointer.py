@@ -43,16 +43,17 @@ def build_checkpoint_migrations() -> tuple[StoreMigration, ...]:
     """
     # An index that is built concurrently with writers cannot be in a transaction; here nobody writes yet.
     scripts = (script.replace("CONCURRENTLY", "") for script in AsyncPostgresSaver.MIGRATIONS)
-    noted = "INSERT INTO checkpoint_migrations (v) VALUES ({}) ON CONFLICT DO NOTHING"
+    record_version = "INSERT INTO checkpoint_migrations (v) VALUES ({}) ON CONFLICT DO NOTHING"
     return tuple(
         # Several versions of LangGraph can use the tables at once: its migrations only add.
-        AdditiveMigration(PerEngine("", f"{script.rstrip().rstrip(';')}; {noted.format(number)}"))
+        AdditiveMigration(PerEngine("", f"{script.rstrip().rstrip(';')}; {record_version.format(number)}"))
         for number, script in enumerate(scripts)
     )
 
 
 async def open_saver(stores: PostgresqlStores, serde: SerializerProtocol) -> PostgresqlTurnSaver:
-    """
+    """Open the saver of checkpoints, and apply its migrations first.
+
     Raises:
         StoreUnavailable, DamagedStore
     """

@@ -13,8 +13,8 @@ async def abstain(state: State, run: RunContext) -> Step:
     Definitions still come from the glossary when no document supports an answer.
     """
     if meanings := await call_in_thread(find_definitions, state, run, quoted=False):
-        said: StateUpdate = {"status": "answered", "answered_by": "extractive", "draft": "", "sentences": []}
-        return Step({**said, **meanings}, "the glossary says what is asked")
+        defined: StateUpdate = {"status": "answered", "answered_by": "extractive", "draft": "", "sentences": []}
+        return Step({**defined, **meanings}, "the glossary says what is asked")
     nearest = min(len(state["hits"]), run.profile.passages)
     ended: StateUpdate = {"status": "abstained", "draft": "", "sentences": []}
     if not run.profile.generate_answer:

@@ -21,9 +21,9 @@ async def augment_question(state: State, run: RunContext) -> Step:
 
     The answer is written from the paper's template. The search query replaces each term by its expansion and adds no
     other word. If no document spells an expansion out, a second query uses the term that the documents have: people
-    also say "paid time off" where all documents have PTO. The asker's own wording is searched with a small weight where
+    also say "paid time off" where all documents have PTO. The asker's own wording is searched with a small weight if
     a sense is a guess or the documents never spell it out. With `search_augmented` the template itself is the only
-    query, as in the paper: context, definitions and notes are searched, too.
+    query, as in the paper, so that context, definitions and notes are searched too.
     """
     # Run in a thread: it reads the stores, which must not block other streams.
     step = await call_in_thread(_augment, state, run)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from argot.corpus.embedding.cosine_scale import rescale_cosines
-from argot.graph.node_frame import Step, tell_piece
+from argot.graph.node_frame import Step, send_piece
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord, State
 from argot.graph.state_records import EXPLAINED_SENSE, to_mention
@@ -29,7 +29,7 @@ async def find_verified(state: State, run: RunContext) -> Step:
         return Step({})
     answer, sentences = found
     if sentences:
-        tell_piece("".join(one["gap"] + one["text"] for one in sentences).strip())
+        send_piece("".join(one["gap"] + one["text"] for one in sentences).strip())
     hits = list_hits(sentences)
     return Step(
         {
@@ -81,8 +81,8 @@ def _list_candidates(state: State, run: RunContext) -> Iterator[VerifiedAnswer]:
             yield one
 
 
-def _is_same_question(asked: str, verified: str, run: RunContext) -> bool:
-    if make_plain_key(asked) == make_plain_key(verified):
+def _is_same_question(question: str, verified: str, run: RunContext) -> bool:
+    if make_plain_key(question) == make_plain_key(verified):
         return True
-    vectors = run.corpus.embedder.embed_queries([asked, verified])
+    vectors = run.corpus.embedder.embed_queries([question, verified])
     return rescale_cosines(float(np.dot(vectors[0], vectors[1])), run.corpus.embedder) >= MIN_LIKENESS

@@ -8,7 +8,7 @@ from argot.errors import ModelUnavailable
 from argot.graph.answer_passages import load_answer_passages
 from argot.graph.draft_checking import find_lacking_parts
 from argot.graph.list_rests import add_list_rests
-from argot.graph.node_frame import PieceTeller, StateUpdate, Step, tell_piece, tell_retract
+from argot.graph.node_frame import PieceSender, StateUpdate, Step, send_piece, send_retraction
 from argot.graph.prefetch import match_ahead
 from argot.graph.quoting_evidence import judge_for_quoting
 from argot.graph.run_context import RunContext, count_kept_passages
@@ -34,9 +34,9 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     retracted, and the answer is quoted from the passages instead.
     """
     request = await build_answer_request(state, run)
-    former = state["draft"]  # a draft that lacks a part is written anew from more passages
+    former = state["draft"]  # a draft that lacks a part is rewritten from more passages
     if former and not run.profile.withhold_unsupported:
-        tell_retract()
+        send_retraction()
     by: AnsweredBy = "model" if run.model else "extractive"
     quoting = choose_quoting_writer(state, run)
     trouble, judged = "", StateUpdate()
@@ -75,7 +75,7 @@ async def generate_answer(state: State, run: RunContext) -> Step:
 def _keep_former(state: State, run: RunContext, trouble: str) -> Step:
     """Return the draft of the first try with its passages, if the second try wrote nothing."""
     if not run.profile.withhold_unsupported:
-        tell_piece(state["draft"])
+        send_piece(state["draft"])
     update: StateUpdate = {
         "draft": state["draft"],
         "hits": state["read"][: count_kept_passages(run)],
@@ -88,16 +88,15 @@ def _keep_former(state: State, run: RunContext, trouble: str) -> Step:
 async def _write_with_rests(
     joined: State, written: tuple[State, AnswerRequest, str], run: RunContext
 ) -> tuple[State, AnswerRequest, str]:
-    """Write the draft anew with the rest of the lists that it calls cut; return the state that was written from, its
-    request and the draft.
+    """Rewrite the draft with the rest of the lists that it calls cut; return the state, the request and the draft.
 
     Args:
         joined: the state with the passages that continue the lists.
-        written: the same of the first draft, which stays if the model fails now, or refuses.
+        written: state, request and text of the first draft, which stays if the model now fails or refuses.
     """
     request = await build_answer_request(joined, run)
     if not run.profile.withhold_unsupported:
-        tell_retract()
+        send_retraction()
     try:
         again = await _write_unless_refused(joined, request, run)
     except ModelUnavailable:
@@ -105,7 +104,7 @@ async def _write_with_rests(
     if again.strip():
         return joined, request, again
     if not run.profile.withhold_unsupported:
-        tell_piece(written[-1])
+        send_piece(written[-1])
     return written
 
 
@@ -116,7 +115,7 @@ async def _write_unless_refused(state: State, request: AnswerRequest, run: RunCo
     # "I cannot answer that" is not part of the answer: it leads to `abstain`, which shows the nearest passages.
     # Where sentences are withheld nothing was sent, so that nothing has to be retracted.
     if not run.profile.withhold_unsupported:
-        tell_retract()
+        send_retraction()
     return ""
 
 
@@ -140,7 +139,7 @@ async def _write_run_draft(state: State, request: AnswerRequest, run: RunContext
     if not run.profile.match_references:
         return await write_draft(run.writer, request, run)
     async with match_ahead(request, run, get_asked_question(state)) as ahead:
-        return await write_draft(run.writer, request, run, ahead.hear)
+        return await write_draft(run.writer, request, run, ahead.receive)
 
 
 def choose_quoting_writer(state: State, run: RunContext) -> AnswerWriter | None:
@@ -188,39 +187,39 @@ def _build_request(state: State, run: RunContext) -> AnswerRequest:
 
 
 async def write_draft(
-    writer: AnswerWriter, request: AnswerRequest, run: RunContext, hear: DraftListener | None = None
+    writer: AnswerWriter, request: AnswerRequest, run: RunContext, listener: DraftListener | None = None
 ) -> str:
     """Return the whole draft. Its pieces are streamed as they arrive, and retracted if the writer fails."""
     pieces: list[str] = []
     # None means that no piece may be shown before it is checked.
-    teller = None if run.profile.withhold_unsupported else PieceTeller()
+    sender = None if run.profile.withhold_unsupported else PieceSender()
     source = writer.write(request)
     try:
         async for piece in source:
             # Compared by identity: a piece of text may be equal to it (both are empty strings).
             if piece is RETRACTION:
-                _take_back(pieces, teller)
+                _retract_pieces(pieces, sender)
                 continue
             pieces.append(piece)
-            if teller:
-                teller.tell(piece)
-            if hear:
-                hear(pieces)
-        if teller:
-            teller.close()
+            if sender:
+                sender.send(piece)
+            if listener:
+                listener(pieces)
+        if sender:
+            sender.close()
     except ModelUnavailable:
-        _take_back(pieces, teller)
+        _retract_pieces(pieces, sender)
         raise
     finally:
-        if teller:
-            teller.drop()
+        if sender:
+            sender.drop()
         if isinstance(source, AsyncGenerator):  # an asker who leaves stops the server's work at once
             await source.aclose()
     return "".join(pieces)
 
 
-def _take_back(pieces: list[str], teller: PieceTeller | None) -> None:
-    if pieces and teller:
-        teller.drop()
-        tell_retract()
+def _retract_pieces(pieces: list[str], sender: PieceSender | None) -> None:
+    if pieces and sender:
+        sender.drop()
+        send_retraction()
     pieces.clear()

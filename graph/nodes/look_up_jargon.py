@@ -89,12 +89,12 @@ class _Findings:
 
 @dataclass(frozen=True)
 class _GlossarySenses:
-    """The senses of the question's terms: the glossary's, as far as the documents bear them out, and those that the
-    question itself explains.
+    """The senses of the question's terms: `support` has the glossary's, as far as the documents bear them out,
+    `explained` those that the question itself explains.
     """
 
     support: Mapping[str, TermSupport]
-    told: Mapping[Mention, Sense]
+    explained: Mapping[Mention, Sense]
 
     def of(self, mention: Mention) -> Sequence[Sense]:
         return self.support[get_term(mention)].senses
@@ -135,17 +135,17 @@ def _look_up(state: State, run: RunContext) -> _Findings:
             findings.add_reading(place, get_term(mention), EXPLAINED_SENSE, "the question explains it")
         # Also where all its senses are retired or closed to the asker, for whom the term is unknown.
         elif get_term(mention) not in support:
-            _note_unknown(place, mention, state, run, findings)
+            _add_unknown(place, mention, state, run, findings)
         elif not support[get_term(mention)].senses:
-            _note_unsupported(place, mention, support[get_term(mention)], senses, findings)
+            _add_unsupported(place, mention, support[get_term(mention)], senses, findings)
     known = {
         place: mention
         for place, mention in enumerate(mentions)
         if not mention.explained and get_term(mention) in support and support[get_term(mention)].senses
     }
     # Senses that the question explains serve only to disambiguate its other terms.
-    told = _find_explained_senses([mention for mention in mentions if mention.explained], run) if known else {}
-    _choose(state, run, known, _GlossarySenses(support, told), findings)
+    explained = _find_explained_senses([mention for mention in mentions if mention.explained], run) if known else {}
+    _choose_senses(state, run, known, _GlossarySenses(support, explained), findings)
     return _limit_questions(findings, state, run)
 
 
@@ -197,7 +197,7 @@ def _narrow_misspelt(surface: str, senses: Sequence[Sense]) -> list[Sense]:
     return [sense for sense in senses if str(sense.id) in meant] or list(senses)
 
 
-def _note_unknown(place: int, mention: Mention, state: State, run: RunContext, findings: _Findings) -> None:
+def _add_unknown(place: int, mention: Mention, state: State, run: RunContext, findings: _Findings) -> None:
     term = get_term(mention)
     if term in state["let_be"] or any(miss["term"] == term for miss in findings.unknown):
         return
@@ -219,7 +219,7 @@ def _looks_coded(word: str) -> bool:
     return sum(map(str.isupper, word)) > 1 or any(map(str.isdigit, word))
 
 
-def _note_unsupported(
+def _add_unsupported(
     place: int, mention: Mention, support: TermSupport, senses: Mapping[str, Sequence[Sense]], findings: _Findings
 ) -> None:
     """Read the term as the documents spell it out, or leave it as the asker wrote it."""
@@ -243,7 +243,7 @@ def _find_spelt_out(surface: str, state: State, run: RunContext) -> str:
     )
 
 
-def _choose(
+def _choose_senses(
     state: State,
     run: RunContext,
     mentions: Mapping[int, Mention],
@@ -262,11 +262,11 @@ def _choose(
             undecided.append(mention)
     thread = _measure_thread_contexts(state, run) if undecided else {}
     # If the thread was about one of the term's contexts, choosing that one is no guess.
-    told = any(sense.context in thread for mention in undecided for sense in glossed.of(mention))
-    guessing = not told and _has_to_guess(state, run, [*mentions.values(), *glossed.told])
+    is_known_subject = any(sense.context in thread for mention in undecided for sense in glossed.of(mention))
+    guessing = not is_known_subject and _has_to_guess(state, run, [*mentions.values(), *glossed.explained])
     for ranking in _rank_senses(state, run, undecided, glossed, thread):
         asks = glossed.support[get_term(ranking.mention)].is_borne_out
-        _judge(places[ranking.mention.start], ranking, run, findings, guessing=guessing, asks=asks)
+        _decide_reading(places[ranking.mention.start], ranking, run, findings, guessing=guessing, asks=asks)
 
 
 def _has_to_guess(state: State, run: RunContext, mentions: Sequence[Mention]) -> bool:
@@ -312,17 +312,17 @@ def _rank_senses(
     by_term = {get_term(mention): glossed.of(mention) for mention in mentions}
     rankings = SenseChooser(run.corpus, run.principal, run.signatures).choose(
         state["stand_alone_question"],
-        sorted([*mentions, *glossed.told], key=lambda mention: mention.start),
-        {**by_term, **{get_term(mention): [sense] for mention, sense in glossed.told.items()}},
+        sorted([*mentions, *glossed.explained], key=lambda mention: mention.start),
+        {**by_term, **{get_term(mention): [sense] for mention, sense in glossed.explained.items()}},
         read_context_scores(state),
         run.asker_context,
         state.get("remembered", {}),
         thread,
     )
-    return [ranking for ranking in rankings if ranking.mention not in glossed.told]
+    return [ranking for ranking in rankings if ranking.mention not in glossed.explained]
 
 
-def _judge(
+def _decide_reading(
     place: int, ranking: SenseRanking, run: RunContext, findings: _Findings, *, guessing: bool, asks: bool
 ) -> None:
     """Settle a mention if one sense is clearly best; else read it as its best sense and, if the documents bear the

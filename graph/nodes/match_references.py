@@ -3,7 +3,7 @@ from __future__ import annotations
 from argot.graph.answer_passages import load_answer_passages
 from argot.graph.definitions import find_definitions, has_more_than_meaning
 from argot.graph.draft_checking import check_draft, select_checked, select_cited
-from argot.graph.node_frame import StateUpdate, Step, tell_piece, tell_retract
+from argot.graph.node_frame import StateUpdate, Step, send_piece, send_retraction
 from argot.graph.nodes.generate_answer import (
     build_answer_request,
     choose_quoting_writer,
@@ -20,17 +20,17 @@ from argot.question_threads import call_in_thread
 
 
 async def match_references(state: State, run: RunContext) -> Step:
-    """Find the passages behind each sentence (Trustworthy Answers 3.4). The draft's own citations are no evidence: they
-    only tell which passages to check first.
+    """Find the passages that support each sentence (Trustworthy Answers 3.4). The draft's own citations are no
+    evidence: they only tell which passages to check first.
 
-    Unsupported sentences are marked, or left out under `withhold_unsupported`. If none is supported there is no answer;
-    if a model wrote it, the passages are quoted instead. Nor is there one if a quotation only repeats the last answer
-    and says nothing about what the follow-up asks. With the stage switched off nothing is checked: the sentences
-    are returned without citations.
+    Unsupported sentences are marked, or left out under `withhold_unsupported`. If no sentence is supported, the turn
+    has no answer; if a model wrote the draft, the passages are quoted instead. A quotation that only repeats the last
+    answer and says nothing about what the follow-up asks is no answer either. With the stage switched off nothing is
+    checked: the sentences are returned without citations.
     """
     hits = (await call_in_thread(load_answer_passages, state, run)).hits
     by_model = state.get("answered_by") == "model"
-    # The question is passed only for a model's draft: it tells apart a sentence that obeys a passage and one that
+    # The question is passed only for a model's draft: it distinguishes a sentence that obeys a passage from one that
     # answers.
     if by_model:
         sentences = await check_written(state["draft"], hits, run, get_asked_question(state))
@@ -39,7 +39,7 @@ async def match_references(state: State, run: RunContext) -> Step:
     update: StateUpdate = {"draft": "", "unchecked": not run.profile.match_references}
     if run.profile.match_references and not select_cited(sentences):
         if not run.profile.withhold_unsupported:
-            tell_retract()
+            send_retraction()
         quoting = choose_quoting_writer(state, run)
         judged = await judge_for_quoting(state, run) if by_model and quoting is not None else StateUpdate()
         if quoting is not None and judged.get("quotable"):
@@ -48,7 +48,7 @@ async def match_references(state: State, run: RunContext) -> Step:
             update |= {**judged, "answered_by": "extractive", "replaced": True}
     supported = select_checked(sentences)
     if not by_model and (repeated := find_repeated_question(sentences, hits, state)):
-        tell_retract()
+        send_retraction()
         return Step({**update, "sentences": [], "repeated": repeated}, "only what was answered before")
     if run.profile.match_references and not select_cited(sentences):
         return Step({**update, "sentences": []}, "no sentence is supported")
@@ -57,12 +57,12 @@ async def match_references(state: State, run: RunContext) -> Step:
         sentences = keep_dividers(sentences, supported)
         for place, sentence in enumerate(sentences):
             # The first gap is dropped: the sentence before it may have been withheld.
-            tell_piece((sentence["gap"] if place else "") + sentence["text"])
+            send_piece((sentence["gap"] if place else "") + sentence["text"])
     if not by_model or update.get("replaced"):
         meanings, sentences = await call_in_thread(_add_meanings, sentences, state, run)
         update = {**update, **meanings}
         if not sentences:
-            tell_retract()
+            send_retraction()
     found = f"{len(supported)} of {len(sentences) + update.get('withheld', 0)} sentences supported"
     return Step({**update, "sentences": sentences, "status": "answered"}, found)
 

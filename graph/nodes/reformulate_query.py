@@ -16,12 +16,12 @@ MIN_CONTENT_WORDS = 3
 async def reformulate_query(state: State, run: RunContext) -> Step:
     """Rewrite the question in the documents' own words, by the triples near it (KaPQA 5, steps 2 to 4).
 
-    Retrieve triples, keep the relevant ones, enhance. The enhanced query is searched beside the plain one; with
-    `enhanced_replaces` it replaces the plain one, as in the paper. Skipped where it cannot help: no triple is near, or
-    the question is explicit. KaPQA 7.3 and 7.5 find that well-formed questions lose by being rewritten. A model whose
-    calls need not be saved is asked all the same.
+    Three steps: retrieve triples, keep the relevant ones, enhance the query by them. The enhanced query is searched
+    beside the plain one; with `enhanced_replaces` it replaces the plain one, as in the paper. The stage is skipped
+    where it cannot help: no triple is near, or the question is explicit (KaPQA 7.3 and 7.5 find that rewriting harms
+    well-formed questions). With `spare_model` off, a model is asked in these cases too.
     """
-    # Without a model only triples can rewrite the query, so that nothing is gained without any.
+    # Without a model, only triples can rewrite the query.
     sparing = run.profile.spare_model or run.model is None
     query = state["search_queries"][0][0] if state["search_queries"] else state["stand_alone_question"]
     triples: list[Triple] = []

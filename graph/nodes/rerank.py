@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from argot.graph.multi_question import list_parts, rank_parts
 from argot.graph.node_frame import StateUpdate, Step
-from argot.graph.numbered_parts import find_parts_in_turn, has_references_throughout, list_spans, put_first
+from argot.graph.numbered_parts import find_parts_in_turn, has_references_throughout, list_spans, put_numbered_first
 from argot.graph.other_queries import join_new_passages
 from argot.graph.quoting_evidence import judge_passages, list_judged_queries
 from argot.graph.run_context import RunContext, count_kept_passages
@@ -31,13 +31,13 @@ from argot.types import Hit
 
 
 async def rerank(state: State, run: RunContext) -> Step:
-    """Re-rank the best passages by how well each answers, and judge whether the best of them is enough.
+    """Re-rank the best passages by how well each answers, and judge whether the evidence is enough.
 
-    With a language model the model is asked even on weak evidence: its refusal is the abstention. They are judged
-    against the query that was searched: the question with its jargon expanded. If the asker said what a term means,
+    Passages are judged against the query that was searched: the question with its jargon expanded. With a language
+    model, even weak evidence is passed on: the model's refusal is the abstention. If the asker said what a term means,
     passages that clearly use another of its senses are left out. If the asker said which document is meant, passages of
     the others are left out as well. If the best passages answer for several documents and the question does not say
-    which, the asker is to choose. With the stage switched off, the order is kept and any passage at all counts as
+    which, the asker has to choose. With the stage switched off, the order is kept and any passage at all counts as
     enough evidence. The same holds for a question about a file as a whole.
     """
     if state.get("whole"):
@@ -107,7 +107,7 @@ def _rerank_parts(parts: list[str], state: State, run: RunContext) -> Step:
 
 
 class _RankedPassages(NamedTuple):
-    """The `hits` in their order, of which those `kept` go on; `numbered`: the parts that the question refers to by
+    """All `hits` in their order, and those `kept` for the answer. `numbered`: the parts that the question names by
     their numbers, which come first.
     """
 
@@ -123,7 +123,7 @@ def _rank_found(state: State, run: RunContext) -> _RankedPassages:
     subject = find_subject(state, run)
     ranked, evidence, is_judged = _rerank(state, run, subject)
     numbered = find_parts_in_turn(ranked, subject, state, run)
-    hits = put_first(numbered, ranked)
+    hits = put_numbered_first(numbered, ranked)
     # Space in a model's prompt is limited; a quoting writer takes only the first few.
     most = count_kept_passages(run)
     kept = drop_repeats(hits, most) if run.model is not None else hits[:most]

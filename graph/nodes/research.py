@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from argot.errors import ModelUnavailable
-from argot.graph.node_frame import StateUpdate, Step, tell_step
+from argot.graph.node_frame import StateUpdate, Step, send_step
 from argot.graph.presentation.progress import write_call_step, write_settled_step
 from argot.graph.quoting_evidence import judge_for_quoting
 from argot.graph.research_plan import (
@@ -31,16 +31,16 @@ async def research(state: State, run: RunContext) -> Step:
     turn. Each run of this node takes one reply of the model.
 
     Argot's tools only read, within the asker's rights and the question's scope; those of other servers are the ones
-    that an administrator allows. The profile bounds the number of calls and
-    of the model's tokens, whatever a passage says. If the model fails or gives no valid reply, or a turn goes on
-    without one, the answer is written from the passages found so far.
+    that an administrator allows. The profile limits the number of calls and the model's tokens, whatever a passage
+    says. If the model fails, gives no valid reply or is no longer there when a turn continues, the answer is written
+    from the passages found so far.
     """
     at = find_open_part(state)
     if run.model is None or run.model.failed or not run.profile.generate_answer:
         why = "needs a language model"
         return Step({}, why) if at is None else await _settle_rest(state, run, why)
     if at is None:
-        return await _begin(state, run)
+        return await _begin_plan(state, run)
     if not has_tokens_left(state, run):
         return await _settle_rest(state, run, "no tokens left")
     step = await call_in_thread(describe_step, state, at, run)
@@ -49,11 +49,11 @@ async def research(state: State, run: RunContext) -> Step:
     except ModelUnavailable:
         return await _settle_rest(state, run, "the model called no tool")
     state = {**state, "tool_tokens": state.get("tool_tokens", 0) + (_count_tokens(run) or estimate_step_tokens(step))}
-    return await _follow(requests, at, state, run)
+    return await _follow_reply(requests, at, state, run)
 
 
-async def _begin(state: State, run: RunContext) -> Step:
-    """Make the plan, and tell it to the asker."""
+async def _begin_plan(state: State, run: RunContext) -> Step:
+    """Make the plan, and show it to the asker."""
     assert run.model is not None
     hits = await call_in_thread(load_hits, state["hits"][:MAX_FIRST_PASSAGES], run)
     places = [describe_source(hit.passage, hit.document.title) for hit in hits]
@@ -62,7 +62,7 @@ async def _begin(state: State, run: RunContext) -> Step:
     except ModelUnavailable:
         return Step({}, "no plan")
     for number, sub_question in enumerate(plan.sub_questions, 1):
-        tell_step(number, sub_question)
+        send_step(number, sub_question)
     update: StateUpdate = {
         "plan": [PlanPart(question=one, passages=[], is_settled=False) for one in plan.sub_questions],
         "compared": list(plan.compared),
@@ -72,7 +72,7 @@ async def _begin(state: State, run: RunContext) -> Step:
     return Step(update, f"{len(plan.sub_questions)} sub-questions" if len(plan.sub_questions) > 1 else "one question")
 
 
-async def _follow(requests: Sequence[ToolRequest], at: int, state: State, run: RunContext) -> Step:
+async def _follow_reply(requests: Sequence[ToolRequest], at: int, state: State, run: RunContext) -> Step:
     """Call the tools; or settle the sub-question, if the model says that it is answered or no call is left."""
     chosen = [one.passages for one in requests if one.tool == "answered"]
     asked = [one for one in requests if one.tool != "answered"][: count_calls_left(state, run)]
@@ -80,7 +80,7 @@ async def _follow(requests: Sequence[ToolRequest], at: int, state: State, run: R
         return await _settle(state, at, chosen[0] if chosen else None, run)
     before = len(state.get("tool_calls", []))
     for one in asked:  # each sees what the calls before it did
-        state = await _call(one, at, state, run)
+        state = await _call_tool(one, at, state, run)
     calls = state["tool_calls"][before:]
     update: StateUpdate = {
         "tool_calls": state["tool_calls"],
@@ -91,7 +91,7 @@ async def _follow(requests: Sequence[ToolRequest], at: int, state: State, run: R
     return Step(update, "; ".join(f"{call['tool']} “{call['first']}”: {len(call['found'])}" for call in calls))
 
 
-async def _call(request: ToolRequest, at: int, state: State, run: RunContext) -> State:
+async def _call_tool(request: ToolRequest, at: int, state: State, run: RunContext) -> State:
     """Call a tool, and return the state with the call and its result."""
     calls = state.get("tool_calls", [])
     if request.tool != ASK_SERVER:
@@ -99,7 +99,7 @@ async def _call(request: ToolRequest, at: int, state: State, run: RunContext) ->
         return {**state, "tool_calls": [*calls, call]}
     if tool := find_offered(request, run):
         asked = state["plan"][at]["question"]
-        tell_step(at + 1, write_call_step(asked, tool.server_name, tool.name, of=state["question"]))
+        send_step(at + 1, write_call_step(asked, tool.server_name, tool.name, of=state["question"]))
     call, result = await ask_server(request, tool, at, state, run)
     results = [*state.get("tool_results", []), *([result] if result else [])]
     return {**state, "tool_calls": [*calls, call], "tool_results": results}
@@ -109,22 +109,22 @@ async def _settle(state: State, at: int, numbers: Sequence[int] | None, run: Run
     part = settle(state["plan"][at], at, numbers, state)
     count = len(part["passages"])
     found = f"{count} passage{'s' * (count > 1)}" if count else "not found"
-    tell_step(at + 1, write_settled_step(part["question"], count, of=state["question"]))
+    send_step(at + 1, write_settled_step(part["question"], count, of=state["question"]))
     plan = [part if place == at else one for place, one in enumerate(state["plan"])]
-    return await _finish(plan, state, run, found)
+    return await _store_plan(plan, state, run, found)
 
 
 async def _settle_rest(state: State, run: RunContext, why: str) -> Step:
     plan = [one if one["is_settled"] else settle(one, at, None, state) for at, one in enumerate(state["plan"])]
-    return await _finish(plan, state, run, why)
+    return await _store_plan(plan, state, run, why)
 
 
-async def _finish(plan: list[PlanPart], state: State, run: RunContext, found: str) -> Step:
-    """Keep the plan; once no sub-question is open, leave its passages to the writer."""
+async def _store_plan(plan: list[PlanPart], state: State, run: RunContext, found: str) -> Step:
+    """Store the plan; once no sub-question is open, select the passages to write from."""
     update: StateUpdate = {"plan": plan, "tool_tokens": state.get("tool_tokens", 0)}
     if all(part["is_settled"] for part in plan):
         hits = await call_in_thread(select_hits, plan, state, run)
-        # Without a model nothing refuses to answer but the evidence.
+        # Without a model, only the evidence can refuse an answer.
         is_enough = bool(hits) and (run.model is not None or await _is_quotable(state, run))
         update |= {"hits": hits, "enough_evidence": is_enough}
     return Step(update, found)

@@ -13,7 +13,9 @@ from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 
 
 async def retrieve(state: State, run: RunContext) -> Step:
-    """Semantic and keyword search over passages and derived texts, folded to passages, fused by reciprocal rank.
+    """Search passages and derived texts by meaning and by words, and fuse the lists by reciprocal rank.
+
+    A derived text that is found counts as its passage.
 
     A question about files of the conversation is searched in those files only. Files asked about as wholes are not
     searched: their passages are taken.

@@ -15,7 +15,7 @@ from argot.graph.state import State, TurnPart, finish_turn, make_empty_turn
 from argot.graph.subjects import find_other_subject
 from argot.graph.thread_files import add_file_names, find_inside_files, find_whole_files, list_files
 from argot.question_threads import call_in_thread
-from argot.tools.reading.chitchat import SmallTalk, identify_small_talk, may_lean
+from argot.tools.reading.chitchat import SmallTalk, identify_small_talk, may_refer_back
 from argot.tools.reading.history_questions import RecallRequest, find_recalled
 from argot.tools.reading.library_questions import is_glossary_question, is_library_question
 from argot.tools.reading.typing_errors import correct_words, find_typing_errors
@@ -52,8 +52,8 @@ async def stand_alone(state: State, run: RunContext) -> Step:
 
 
 class _Message(NamedTuple):
-    """The new turn, as far as it is known without its history. `history`: what the question is to be read with; empty
-    if it needs none. `is_to_correct`: misspelt words are looked for once the question is read.
+    """The new turn, before the history was read. `history`: the exchanges to read the question with; empty if it needs
+    none. `is_to_correct`: misspelt words are corrected once the question stands alone.
     """
 
     turn: TurnPart
@@ -85,7 +85,7 @@ def _read_message(state: State, run: RunContext) -> _Message:
         turn["scope"] = [file.id for file in meant]
         # The rest of the message without the file's name, which would only draw the search towards titles.
         turn["stand_alone_question"] = asked.question
-        return _Message(turn, past, history if asked.leans else [])
+        return _Message(turn, past, history if asked.is_follow_up else [])
     if (wanted := find_recalled(turn["question"])) and _has_small_talk(run):
         turn["small_talk"], turn["recalled"] = "recall", _select_recalled(wanted, past, state)
         return _Message(turn, past)
@@ -98,7 +98,7 @@ def _read_message(state: State, run: RunContext) -> _Message:
     if not (files or history or kind) and _has_small_talk(run) and is_missing_file_asked(turn["question"]):
         kind = "no_file"
     turn["small_talk"] = kind or ""
-    if history and kind and not may_lean(turn["question"], kind):
+    if history and kind and not may_refer_back(turn["question"], kind):
         history = []
     is_to_correct = run.profile.stand_alone and not kind
     if is_to_correct and not history:
@@ -147,8 +147,8 @@ def _build_history(turns: Iterable[dict[str, Any]], run: RunContext) -> list[Tur
     asked = list(
         islice((turn for turn in turns if not identify_small_talk(turn["stand_alone_question"])), MAX_HISTORY_TURNS)
     )
-    told = [Turn(turn["stand_alone_question"], read_visible_answer(turn, run)) for turn in reversed(asked)]
-    return [*told, *(Turn(said, "") for said in run.heard)]
+    exchanges = [Turn(turn["stand_alone_question"], read_visible_answer(turn, run)) for turn in reversed(asked)]
+    return [*exchanges, *(Turn(message, "") for message in run.heard)]
 
 
 def _select_recalled(wanted: RecallRequest, past: dict[str, Any] | None, state: State) -> list[str]:

@@ -32,16 +32,16 @@ def write_reading_notes(reading: TurnReading, passages: Sequence[FoundPassage], 
     notes = write_notes(reading.turn, reading.terms, reading.senses, hidden=_count_hidden(reading))
     documents = [reading.passages[one.passage_id][1] for one in passages]
     cited = {held[1].id: held[1] for _, held in _list_cited(reading)}
-    said = []
+    document_notes = []
     if reading.turn["status"] == "answered":
-        said = [
+        document_notes = [
             *_write_disagreements(reading),
             *_write_value_changes(reading),
             *write_succession_notes(documents, cited),
         ]
-        said += write_change_notes(cited.values(), run)
+        document_notes += write_change_notes(cited.values(), run)
     languages = write_language_notes(reading, [passage for _, (passage, _) in _list_cited(reading)])
-    return [*notes, *_write_unit_notes(reading), *_write_selections(reading), *said, *languages]
+    return [*notes, *_write_unit_notes(reading), *_write_selections(reading), *document_notes, *languages]
 
 
 def _write_unit_notes(reading: TurnReading) -> list[str]:
@@ -57,8 +57,8 @@ def _write_unit_notes(reading: TurnReading) -> list[str]:
 def _write_disagreements(reading: TurnReading) -> list[str]:
     """Return notes about found passages that state a different number than the cited one."""
     found = [reading.passages[hit["id"]] for hit in reading.turn["hits"] if hit["id"] in reading.passages]
-    told = dict.fromkeys(map(write_disagreement_note, find_disagreements(_list_cited(reading), found)))
-    return list(told)[:MAX_DISAGREEMENTS]
+    notes = dict.fromkeys(map(write_disagreement_note, find_disagreements(_list_cited(reading), found)))
+    return list(notes)[:MAX_DISAGREEMENTS]
 
 
 def _write_value_changes(reading: TurnReading) -> list[str]:

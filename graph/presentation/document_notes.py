@@ -33,14 +33,14 @@ def describe_places(documents: Iterable[Document]) -> dict[str, str]:
     """Return, by document id, the place that a document is for ("region: EU") if another of its title is for another
     place.
     """
-    told: dict[str, str] = {}
+    places: dict[str, str] = {}
     held = {document.id: document for document in documents}
     for one, other in permutations(held.values(), 2):
         if strip_revision(one.title) == strip_revision(other.title):
             names = list_unlike_fields(one, other)
-            said = ", ".join(f"{name}: {', '.join(one.values(name))[:_MAX_VALUE_CHARS]}" for name in names)
-            told[one.id] = told.get(one.id) or said
-    return told
+            place = ", ".join(f"{name}: {', '.join(one.values(name))[:_MAX_VALUE_CHARS]}" for name in names)
+            places[one.id] = places.get(one.id) or place
+    return places
 
 
 def write_disagreement_note(found: Disagreement) -> str:
@@ -79,8 +79,8 @@ def _read_beginning(document: Document, run: RunContext) -> str:
 def _find_change(head: str) -> str:
     """Return the sentence that says that parts of the document were replaced; empty if none does."""
     language = identify_listed_language(head)
-    said = (extract_prose(head[start:end]).text for start, end in split_sentences(head))
-    return next((one for one in said if says_changed(one, language)), "")
+    sentences = (extract_prose(head[start:end]).text for start, end in split_sentences(head))
+    return next((one for one in sentences if says_changed(one, language)), "")
 
 
 def _quote_sentence(sentence: str, document: Document) -> str:

@@ -28,7 +28,7 @@ def number_passages(turn: TurnPart) -> dict[str, int]:
 def build_citation(
     record: CitationRecord, n: int, passages: Visible, results: Mapping[str, ToolResultRecord]
 ) -> Citation:
-    """Build the citation of a passage, or of a piece of one of these results, which are by piece."""
+    """Build the citation of a passage. `results`: the results of other servers' tools, by the ids of their pieces."""
     passage, document = passages[record["passage"]]
     return Citation(
         n=n,

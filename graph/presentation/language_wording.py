@@ -1,4 +1,4 @@
-"""The texts about the languages of a question and of the documents: nothing is translated."""
+"""The texts that tell the asker in which languages the question and the documents are: Argot translates nothing."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from argot.languages.language_data import LISTED_LANGUAGES, load_listed_language
 from argot.types import LANGUAGE, Passage
 
 MAX_LANGUAGES = 20
-"""Languages of documents that are looked at; more are not named."""
+"""Number of languages of documents that are looked up; further ones are not named."""
 
 
 def find_other_languages(question: str, run: RunContext) -> list[str]:
     """Return the names of the languages of the documents that this asker may read, if none of them is the question's;
-    else nothing. Documents whose language is unknown may be in any, and so may a question of a name or a few words.
+    else nothing.
+
+    Nothing is returned either if a language is unknown: that of a document, or of a question of a name or a few words.
     """
     asked = find_question_language(question)
     there = run.corpus.store.field_values(run.principal, LANGUAGE, MAX_LANGUAGES)
@@ -25,7 +27,7 @@ def find_other_languages(question: str, run: RunContext) -> list[str]:
 
 
 def write_other_languages(question: str, languages: Sequence[str]) -> str:
-    """Write what Argot can say of a question if all documents are in other languages: not that they lack an answer."""
+    """Write the reply if all documents are in other languages: they may answer the question all the same."""
     return translate(
         "The question is in %(asked)s, and there are only documents in %(there)s. Argot does not translate, so they "
         "may well answer it: ask again in %(either)s.",

@@ -1,4 +1,4 @@
-"""The replies to questions about what there is: documents, terms and contexts."""
+"""The replies to questions about the documents, terms and contexts that the asker may read."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from argot.tools.text.words import bare
 from argot.types import Document, is_of_thread
 
 MAX_DOCUMENTS = 30
-"""Number named where somebody asks which there are."""
+"""Number of documents named in a reply."""
 
 MAX_CONTEXTS = 8
-"""Number named where somebody asks what Argot knows."""
+"""Number of contexts named in a reply."""
 
 NO_DOCUMENTS = "There are no documents yet that I could answer from."
 NO_TERMS = "The glossary has no terms yet that you may read."
@@ -99,7 +99,7 @@ def write_glossary(terms: int, contexts: Sequence[str]) -> str:
 
 def write_contexts(contexts: Sequence[str]) -> str:
     """Return the contexts whose terms are known, as a sentence; empty if there are none."""
-    # What has no context of its own is kept under this name, which says nothing to people.
+    # Terms without a context are stored under this name, which says nothing to people.
     contexts = [name for name in contexts if name != DEFAULT_CONTEXT]
     some = contexts if len(contexts) <= MAX_CONTEXTS else [*contexts[:MAX_CONTEXTS], translate("others")]
     return translate("I know the terms of %(contexts)s.", contexts=join_with_and([*some])) if contexts else ""

@@ -1,7 +1,7 @@
-"""What a model server did wrong, in the language of the answer.
+"""The faults of a model server, in the language of the answer.
 
-The turn keeps it as an English clause (`tools/llm/faults.py`), which logs and traces have, too. Here the clause is
-recognised by its template, and written in another language with the values that it holds.
+The turn stores a fault as an English clause (`tools/llm/faults.py`), as logs and traces do. Here the clause is
+recognised by its template, and written in another language with the values that it contains.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ CLAUSES = (
 )
 """The clauses that follow the name of the server."""
 OTHER_CLAUSE = "did not help (%(trouble)s)"
-"""What is said in other languages of a clause that is in no catalogue, such as one of an earlier version."""
+"""The text in other languages for a clause that no catalogue has, such as one of an earlier version."""
 SUBJECTS = ("The language model server %(trouble)s.", "The vision model server %(trouble)s.")
 
 

@@ -1,4 +1,4 @@
-"""The scope of a question in words: which documents were searched, and that none matches it."""
+"""The scope of a question in words: the documents that were searched, and the reply if none matches it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def describe_empty_scope(scope: QuestionScope, run: RunContext) -> str:
     if not scope or store.documents_within(principal, scope):
         return ""
     text = "You may read no document %(conditions)s, so nothing was searched."
-    told = [translate(text, conditions=_describe_scope(scope))]
+    sentences = [translate(text, conditions=_describe_scope(scope))]
     for name, wanted in group_values_by_name(scope).items():
         only = QuestionScope(fields=tuple(DocumentField(name, value) for value in wanted))
         # An existing value fails only together with the other conditions.
@@ -70,19 +70,19 @@ def describe_empty_scope(scope: QuestionScope, run: RunContext) -> str:
             listed = ", ".join(values[:MAX_VALUES])
             more = len(values) > MAX_VALUES
             text = "Values of %(name)s: %(values)s and others." if more else "Values of %(name)s: %(values)s."
-            told.append(translate(text, name=name, values=listed))
-    return " ".join(told)
+            sentences.append(translate(text, name=name, values=listed))
+    return " ".join(sentences)
 
 
 def _describe_scope(scope: QuestionScope) -> str:
     """Return the conditions of a scope in words, as in "tagged “HR” and dated 2025-01-01 or later"."""
-    told = [translate("tagged %(tags)s", tags=_join_quoted(scope.tags))] if scope.tags else []
-    told += [translate("dated %(day)s or later", day=format_local_day(scope.since))] if scope.since else []
-    told += [
+    conditions = [translate("tagged %(tags)s", tags=_join_quoted(scope.tags))] if scope.tags else []
+    conditions += [translate("dated %(day)s or later", day=format_local_day(scope.since))] if scope.since else []
+    conditions += [
         translate("with %(name)s %(values)s", name=name, values=_join_quoted(values))
         for name, values in group_values_by_name(scope).items()
     ]
-    return translate(" and ").join(told)
+    return translate(" and ").join(conditions)
 
 
 def _join_quoted(names: Sequence[str]) -> str:

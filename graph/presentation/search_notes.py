@@ -174,8 +174,8 @@ def _write_comparison_note(turn: Mapping[str, Any], passages: Visible, terms: Se
     if not sides or turn.get("answered_by") == "model" or turn.get("unwritten"):
         return []
     if turn["status"] == "answered" and turn["sentences"]:
-        said = _list_quoted_texts(turn, passages)
-        if unnamed := [side for side in sides if not find_naming_texts(side, question, terms, said)]:
+        quoted = _list_quoted_texts(turn, passages)
+        if unnamed := [side for side in sides if not find_naming_texts(side, question, terms, quoted)]:
             text = "Nothing that is quoted names %(sides)s, so this is only a part of the comparison."
             return [translate(text, sides=join_quoted(unnamed))]
         text = "The documents are quoted on %(sides)s, in this order. Nothing is concluded from that."
@@ -185,14 +185,14 @@ def _write_comparison_note(turn: Mapping[str, Any], passages: Visible, terms: Se
     there = [passage.with_header for passage, *_ in passages.values()]
     unanswered = [parts[one] for one in turn.get("unanswered", []) if one in parts]
     missing = [side for side in unanswered if not find_naming_texts(side, question, terms, there)]
-    told = turn["status"] == "abstained" and missing
+    has_to_tell = turn["status"] == "abstained" and missing
     text = "Nothing was found about %(missing)s, so there is nothing to compare."
-    return [translate(text, missing=join_quoted(missing))] if told else []
+    return [translate(text, missing=join_quoted(missing))] if has_to_tell else []
 
 
 def _list_quoted_texts(turn: Mapping[str, Any], passages: Visible) -> list[str]:
-    """List what is quoted of each passage, with the headings above it: a row is in another sentence than the heads of
-    its columns.
+    """List the text quoted from each passage, after the headings above it: a table row and the names of its columns
+    are in different sentences.
     """
     texts: dict[str, str] = {}
     for sentence in turn["sentences"]:

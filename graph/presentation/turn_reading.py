@@ -1,4 +1,4 @@
-"""The part of a turn that a reader may see now: everything shown of a turn is made from it."""
+"""The part of a turn that a reader may see now, from which everything that is shown of the turn is made."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ class TurnReading:
 
     @property
     def all_searched(self) -> bool:
-        """Everything that the words of a model's searches may come from, apart from the senses of the question."""
+        """True if the reader may see every source of a model's search texts, apart from the question's senses."""
         return self.all_hits and self.all_named
 
     @property
     def definitions(self) -> list[tuple[str, int]]:
         """The definitions that the answer begins with, each with the id of its sense; 0 for one in place of others."""
-        told = [(write_definition(sense), sense.id) for sense in self.defined_senses]
-        is_all = len(told) == len(self.turn.get("defined", []))
-        return told if is_all or not self.withheld else [*told, (self.withheld, 0)]
+        visible = [(write_definition(sense), sense.id) for sense in self.defined_senses]
+        is_all = len(visible) == len(self.turn.get("defined", []))
+        return visible if is_all or not self.withheld else [*visible, (self.withheld, 0)]
 
     @property
     def sentences(self) -> list[SentenceRecord]:
@@ -108,7 +108,7 @@ def read_turn(turn: TurnPart, run: RunContext, withheld: str = "") -> TurnReadin
 
 
 def _may_read_named(turn: TurnPart, run: RunContext) -> bool:
-    """Return whether the reader may read every document and sense that a model was told by name."""
+    """Return whether the reader may read every document and sense whose name a model was given."""
     found = {
         tool: {id_ for call in turn.get("tool_calls", []) if call["tool"] == tool for id_ in call["found"]}
         for tool in ("list_documents", "look_up_term")

@@ -211,7 +211,7 @@ def _write_answer(  # noqa: PLR0917
         case "query_miss":
             return write_query_miss(misses, waiting=bool(choices))
         case "needs_choice":
-            return _ask_back(reading.turn, choices)
+            return _write_question_back(reading.turn, choices)
         case "abstained":
             if not reading.turn["status"]:  # the turn never ended
                 return STOPPED_MESSAGE
@@ -226,7 +226,7 @@ def _write_abstention(reading: TurnReading, run: RunContext, passages: Sequence[
     if not others:
         repeated = reading.turn.get("repeated", "")
         return write_abstention(select_nearest(passages), unwritten=unwritten, repeated=repeated)
-    # Between languages few words are shared, so that even the nearest passages look far away.
+    # Two languages share few words, so that even the nearest passages have low scores.
     return write_abstention(passages[:MAX_NEAREST_PASSAGES], untold=write_other_languages(question, others))
 
 
@@ -255,7 +255,7 @@ def _write_examples(reading: TurnReading, run: RunContext) -> list[str]:
     return [translate(ASK_FOR_DOCUMENTS)]
 
 
-def _ask_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
+def _write_question_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
     labels = [describe_choice(choice) for choice in choices]
     if turn["open_terms"]:
         return write_sense_choice(turn["open_terms"][0]["term"], labels)
@@ -266,8 +266,8 @@ def _ask_back(turn: TurnPart, choices: Sequence[Choice]) -> str:
 
 def _build_sentences(reading: TurnReading) -> list[Sentence]:
     numbers, results = number_passages(reading.turn), find_results(reading.turn.get("tool_results", []))
-    told = [Sentence(text=text, supported=True, sense_id=sense) for text, sense in reading.definitions]
-    return told + [
+    definitions = [Sentence(text=text, supported=True, sense_id=sense) for text, sense in reading.definitions]
+    return definitions + [
         Sentence(
             text=sentence["text"],
             supported=(bool(sentence["citations"]) and not sentence.get("partly")) or sentence.get("remark", False),

@@ -1,4 +1,4 @@
-"""Who verified the answer of a turn, for its reader."""
+"""The verification of a turn's answer, as its reader sees it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from argot.results import Verification
 
 def read_verification(reading: TurnReading, run: RunContext) -> Verification | None:
     """Return who verified the answer, while the reader may see all of it; None also for one that was dropped since."""
-    given = reading.turn.get("verified")
-    if not given or len(reading.defined_senses) < len(reading.turn.get("defined", [])):
+    record = reading.turn.get("verified")
+    if not record or len(reading.defined_senses) < len(reading.turn.get("defined", [])):
         return None
     if not all(reading.shows(one) for one in reading.turn["sentences"]):
         return None
-    found = run.glossary.verified.get(given["id"])
+    found = run.glossary.verified.get(record["id"])
     # One that was verified again may say something else now.
-    if found is None or found.at != given["at"]:
+    if found is None or found.at != record["at"]:
         return None
     return Verification(id=found.id, by=found.owner_name, at=found.at)
 

@@ -77,10 +77,10 @@ def expand_query(question: str, terms: Sequence[ReadTerm]) -> str:
     and define is not replaced.
     """
     text = question
-    said = bare(question)
+    plain = bare(question)
     # Compared without case and punctuation: "What does flash-translation layer (FTL) do?" needs no expansion.
     foreign = [term for term in terms if term.chosen_by != DEFINED_BY_DOCUMENTS]
-    missing = [term for term in foreign if not term.sense.expansion or bare(term.sense.expansion) not in said]
+    missing = [term for term in foreign if not term.sense.expansion or bare(term.sense.expansion) not in plain]
     # From the end, so that earlier positions stay valid.
     for term in sorted(missing, key=lambda term: term.mention.start, reverse=True):
         mention = term.mention
@@ -145,22 +145,22 @@ def write_abstention(
 
     Args:
         nearest: the passages that could matter.
-        unwritten: for any evidence, because the profile asks for no answer.
-        repeated: the follow-up to which the passages say nothing but the last answer.
+        unwritten: the profile asks for no answer, whatever the evidence.
+        repeated: the follow-up that the passages answer only with the last answer again.
         untold: the reason why Argot cannot tell whether the documents answer; empty: it can.
     """
     if unwritten:
-        said = translate("No answer was asked for (generate_answer is off).")
+        text = translate("No answer was asked for (generate_answer is off).")
     elif untold:
-        said = untold
+        text = untold
     elif repeated:
-        said = translate("No answer to “%(question)s” was found beyond the one above.", question=repeated)
+        text = translate("No answer to “%(question)s” was found beyond the one above.", question=repeated)
     else:
-        said = translate(NO_ANSWER) if nearest else translate("No passage comes close enough to answer this.")
+        text = translate(NO_ANSWER) if nearest else translate("No passage comes close enough to answer this.")
     if not nearest:
-        return said
+        return text
     shown = "\n".join(map(_format_passage, nearest))
-    return f"{said} {translate('The closest passages are:')}\n{shown}"
+    return f"{text} {translate('The closest passages are:')}\n{shown}"
 
 
 def write_definition(sense: Sense) -> str:
@@ -173,9 +173,9 @@ def write_definition(sense: Sense) -> str:
     # Glossaries often repeat the expansion in the description column.
     more = sense.description if bare(sense.description) != bare(sense.expansion) else ""
     between = ". " if sense.expansion else ": "
-    said = f"{meaning.rstrip('.')}{between}{more}" if more else meaning
-    said = " ".join(said.split())
-    return f"{where}: {said}{'' if said.endswith(('.', '!', '?')) else '.'}"
+    definition = f"{meaning.rstrip('.')}{between}{more}" if more else meaning
+    definition = " ".join(definition.split())
+    return f"{where}: {definition}{'' if definition.endswith(('.', '!', '?')) else '.'}"
 
 
 def write_small_talk(kind: SmallTalk, contexts: Sequence[str], examples: Sequence[str], *, empty: bool) -> str:
@@ -211,7 +211,7 @@ def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, 
     ]
     notes = [translate(_READ_AS, term=word, meaning=meant) for word, meant in turn.get("corrected", [])] + notes
     missed = [miss["term"] for miss in turn["misses"]]
-    # In that case the answer itself names them.
+    # In a query miss the answer itself names them.
     if turn["status"] != "query_miss":
         notes += [translate(_UNKNOWN, term=term) for term in missed]
     set_aside = [term for term in turn["let_be"] if term not in missed]

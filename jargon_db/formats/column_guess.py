@@ -51,14 +51,14 @@ class RecognisedTable:
         return not self.has_terms and "context" in self.kinds and len(self.kinds - {UNUSED}) > 1
 
 
-def recognise_table(rows: Sequence[Sequence[str]], given: Mapping[str, str], name: str = "") -> RecognisedTable:
+def recognise_table(rows: Sequence[Sequence[str]], assigned: Mapping[str, str], name: str = "") -> RecognisedTable:
     """Recognise the columns of a table by its first rows.
 
     Args:
-        given: fields by the name of their column, which take precedence; a name is compared without case and spaces.
+        assigned: fields by the name of their column, which take precedence; a name is compared without case and spaces.
         name: that of the file or sheet, which tells a list of contexts from one of terms.
     """
-    wanted = {_fold(header): field for header, field in given.items()}
+    wanted = {_fold(header): field for header, field in assigned.items()}
     header = _find_header(rows, wanted)
     found = _recognise_below(rows, header, wanted, name)
     first = next((at for at, row in enumerate(rows) if any(map(str.strip, row))), -1)
@@ -69,12 +69,12 @@ def recognise_table(rows: Sequence[Sequence[str]], given: Mapping[str, str], nam
     return found
 
 
-def list_unknown_columns(found: Sequence[RecognisedTable], given: Mapping[str, str]) -> list[str]:
+def list_unknown_columns(found: Sequence[RecognisedTable], assigned: Mapping[str, str]) -> list[str]:
     """Return the names in a person's mapping that no column of the tables has."""
     widest = max((len(one.columns) for one in found), default=0)
     known = {_fold(column.header) for one in found for column in one.columns}
     known |= {_fold(name_column(at)) for at in range(widest)}
-    return [name for name in given if _fold(name[:_MAX_HEADER_CHARS]) not in known]
+    return [name for name in assigned if _fold(name[:_MAX_HEADER_CHARS]) not in known]
 
 
 def _is_like_body(row: Sequence[str], found: RecognisedTable) -> bool:
@@ -196,55 +196,105 @@ def _guess_fields(
     columns: list[ColumnUse], cells: list[list[str]], body: Sequence[Sequence[str]], *, has_header: bool
 ) -> list[ColumnUse]:
     """Set the fields that follow from the content of the columns."""
-    made = list(columns)
+    guess = _ContentGuess(columns, cells, body)
+    guess.set_term()
+    guess.settle_named_meanings()
+    guess.set_meanings()
+    if not has_header:
+        guess.set_context()
+    return guess.columns
 
-    def put(at: int, field: str) -> None:
-        made[at] = replace(made[at], field=field, how="content")
 
-    def has(*kinds: str) -> bool:
-        return any(one.kind in kinds for one in made)
+class _ContentGuess:
+    """The columns of a table while their fields are set from their content, step by step.
 
-    free = [at for at, one in enumerate(made) if not one.field and cells[at]]
-    if not has(*_TERM_FIELDS):
+    `_free`: the places of the columns that still have no field, though they have cells.
+    """
+
+    def __init__(self, columns: Sequence[ColumnUse], cells: list[list[str]], body: Sequence[Sequence[str]]) -> None:
+        self.columns = list(columns)
+        self._cells = cells
+        self._body = body
+        self._free = [at for at, one in enumerate(columns) if not one.field and cells[at]]
+
+    @property
+    def _terms(self) -> int | None:
+        """The place of the column of the terms; None if there is none."""
+        return next((at for at, one in enumerate(self.columns) if one.kind in ("abbreviation", "term")), None)
+
+    def set_term(self) -> None:
+        """Set the column of the terms, unless one has the name of such a column."""
+        if self._has(*_TERM_FIELDS):
+            return
         # Identifiers may be the terms themselves: "Code, Description".
-        candidates = free or [at for at, one in enumerate(made) if one.kind == "concept" and cells[at]]
-        if candidates and (has("expansion", "meaning", "description") or len(free) > 1):
-            at = max(candidates, key=lambda one: _score_as_term(cells[one], one, body, made))
-            # Any short texts look like terms: something must explain them.
-            others = [other for other in range(len(made)) if other != at]
-            explained = has("expansion", "meaning", "description") or any(
-                _mean_words(cells[one]) >= _LONG_TEXT_WORDS or _share_spelt(body, at, one) >= _MIN_SPELT_SHARE
-                for one in others
-            )
-            if explained and _score_as_term(cells[at], at, body, made) > 0:
-                put(at, "term")
-                free = [one for one in free if one != at]
-    terms = next((at for at, one in enumerate(made) if one.kind in ("abbreviation", "term")), None)
-    for at, one in enumerate(made):
-        if one.kind == "meaning":
-            spelt = terms is not None and _share_spelt(body, terms, at) >= _MIN_SPELT_SHARE
-            short = not has("expansion") and _mean_words(cells[at]) < _LONG_TEXT_WORDS
-            language = f":{one.language}" if one.language else ""
-            made[at] = replace(one, field=f"{'expansion' if spelt or short else 'description'}{language}")
-        elif one.kind == "description" and one.how == "name" and not has("expansion") and terms is not None:
-            # A "definition" of few words that spells out its abbreviation is what it stands for.
-            spelt = _share_spelt(body, terms, at) >= _MIN_SPELT_SHARE and _mean_words(cells[at]) < _LONG_TEXT_WORDS
-            made[at] = replace(one, field="expansion", how="content") if spelt else one
-    if terms is not None and not has("expansion", "description"):
-        meanings = _find_meanings(free, cells, body, terms)
-        for at, field in meanings.items():
-            put(at, field)
-        free = [at for at in free if at not in meanings]
-    elif terms is not None and not has("expansion"):
-        spelling = _find_spelling(free, body, terms)
-        if spelling is not None:
-            put(spelling, "expansion")
-            free = [at for at in free if at != spelling]
-    if not has_header and not has("context") and free and terms is not None:
-        at = min(free, key=lambda one: len(set(cells[one])))
-        if len(set(cells[at])) <= max(1, len(cells[at]) // 2):
-            put(at, "context")
-    return made
+        candidates = self._free or [
+            at for at, one in enumerate(self.columns) if one.kind == "concept" and self._cells[at]
+        ]
+        if not candidates or not (self._has_meaning() or len(self._free) > 1):
+            return
+        scores = {at: _score_as_term(self._cells[at], at, self._body, self.columns) for at in candidates}
+        at = max(candidates, key=lambda one: scores[one])
+        if self._is_explained(at) and scores[at] > 0:
+            self._set(at, "term")
+
+    def settle_named_meanings(self) -> None:
+        """Decide whether columns with the name of a meaning or description spell the terms out or describe them."""
+        terms = self._terms
+        for at, one in enumerate(self.columns):
+            if one.kind == "meaning":
+                short = not self._has("expansion") and self._is_short(at)
+                language = f":{one.language}" if one.language else ""
+                field = "expansion" if short or self._spells_out(at, terms) else "description"
+                self.columns[at] = replace(one, field=f"{field}{language}")
+            # A "definition" of few words that spells out its abbreviation is its expansion.
+            elif (
+                one.kind == "description"
+                and one.how == "name"
+                and not self._has("expansion")
+                and self._spells_out(at, terms)
+                and self._is_short(at)
+            ):
+                self.columns[at] = replace(one, field="expansion", how="content")
+
+    def set_meanings(self) -> None:
+        """Set the columns that spell the terms out or describe them, among those without a known name."""
+        terms = self._terms
+        if terms is None or self._has("expansion"):
+            return
+        if not self._has("description"):
+            for at, field in _find_meanings(self._free, self._cells, self._body, terms).items():
+                self._set(at, field)
+        elif (spelling := _find_spelling(self._free, self._body, terms)) is not None:
+            self._set(spelling, "expansion")
+
+    def set_context(self) -> None:
+        """Set the column of the contexts: the one with the fewest different cells, if they are few."""
+        if self._has("context") or not self._free or self._terms is None:
+            return
+        at = min(self._free, key=lambda one: len(set(self._cells[one])))
+        if len(set(self._cells[at])) <= max(1, len(self._cells[at]) // 2):
+            self._set(at, "context")
+
+    def _set(self, at: int, field: str) -> None:
+        self.columns[at] = replace(self.columns[at], field=field, how="content")
+        self._free = [one for one in self._free if one != at]
+
+    def _has(self, *kinds: str) -> bool:
+        return any(one.kind in kinds for one in self.columns)
+
+    def _has_meaning(self) -> bool:
+        return self._has("expansion", "meaning", "description")
+
+    def _is_explained(self, at: int) -> bool:
+        """Return whether another column explains this one: any short texts look like terms."""
+        others = [other for other in range(len(self.columns)) if other != at]
+        return self._has_meaning() or any(not self._is_short(one) or self._spells_out(one, at) for one in others)
+
+    def _is_short(self, at: int) -> bool:
+        return _mean_words(self._cells[at]) < _LONG_TEXT_WORDS
+
+    def _spells_out(self, at: int, terms: int | None) -> bool:
+        return terms is not None and _share_spelt(self._body, terms, at) >= _MIN_SPELT_SHARE
 
 
 def _find_meanings(

@@ -87,7 +87,7 @@ def read_csv(text: str, name: str, options: ReadOptions) -> GlossaryFile:
 
 
 def write(senses: Iterable[Sense], contexts: Iterable[Context] = (), *, delimiter: str = ",") -> str:
-    """Return the CSV file of these senses, and of what is known of their contexts, with line feeds."""
+    """Return the CSV file of these senses and of the details of their contexts, with line feeds."""
     out = io.StringIO()
     plain = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     quoted = csv.writer(out, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)

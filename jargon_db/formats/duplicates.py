@@ -81,8 +81,8 @@ def _group_entries(senses: Iterable[SenseInput]) -> list[list[int]]:
         context = contexts.get(one.context)
         if context is None:
             context = contexts[one.context] = normalise_context(one.context)
-        said = "" if one.expansion else normalise(one.description or "")
-        groups.setdefault((one.term, context, _fold_case(one.expansion), said), []).append(at)
+        meaning = "" if one.expansion else normalise(one.description or "")
+        groups.setdefault((one.term, context, _fold_case(one.expansion), meaning), []).append(at)
     return list(groups.values())
 
 

@@ -17,13 +17,13 @@ _MAX_CHARS = 9
 _REASON = "its name is an everyday word"
 
 
-def list_everyday_names(given: SenseInput) -> list[str]:
+def list_everyday_names(sense_input: SenseInput) -> list[str]:
     """Return the names of a sense that are function words. In capitals, as IT, they are no such words: the matcher
     recognises them only so.
     """
     return [
         name
-        for name in (given.term, *(given.aliases or ()))
+        for name in (sense_input.term, *(sense_input.aliases or ()))
         if len(name) <= _MAX_CHARS and not name.isupper() and is_function_word(name.casefold())
     ]
 

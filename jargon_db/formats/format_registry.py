@@ -13,8 +13,8 @@ from argot.jargon_db.formats.control_characters import clean_xml
 from argot.jargon_db.formats.glossary_file import GlossaryFile, ProcessRequired, ReadOptions, refuse
 from argot.types import Context, Sense
 
-Read = Callable[[bytes, str, ReadOptions], GlossaryFile]
-Write = Callable[[Iterable[Sense], Iterable[Context]], str | bytes]
+FormatReader = Callable[[bytes, str, ReadOptions], GlossaryFile]
+FormatWriter = Callable[[Iterable[Sense], Iterable[Context]], str | bytes]
 
 _MARKDOWN = (".md", ".markdown")
 """Endings of pages whose tables are read as those of CSV files."""
@@ -31,8 +31,8 @@ class GlossaryFormat:
     label: str
     suffixes: tuple[str, ...]
     media_type: str
-    read: Read
-    write: Write
+    read: FormatReader
+    write: FormatWriter
     is_binary: bool = False
 
 
@@ -86,7 +86,7 @@ def _read_tbx(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
     return _read_xml(tbx_format.read_tbx, data, name, options)
 
 
-def _read_xml(read: Read, data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
+def _read_xml(read: FormatReader, data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
     plain, message = clean_xml(data)
     found = read(plain, name, options)
     return replace(found, notices=[*found.notices, RowProblem(0, "", message)]) if message else found

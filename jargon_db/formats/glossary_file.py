@@ -58,7 +58,7 @@ class ContextInput:
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """Choices for what a file leaves open.
+    """Choices of the importer where a file leaves something open.
 
     `context` applies to terms for which the file names none (empty: the format decides). `language` is preferred if a
     file has several. A file of more than `max_bytes` or `most_senses` is refused, and one that takes more than
@@ -155,46 +155,51 @@ class GlossaryFileBuilder:
             reason = "; ".join(one.reason for one in found)
             self.rejected[first:] = [RejectedRow(found[0].place, reason, sense=sense)]
 
-    def add_sense(self, where: Place, given: SenseInput, cells: Sequence[str] = ()) -> None:
-        given, removed = remove_control_characters(given)
+    def add_sense(self, where: Place, sense_input: SenseInput, cells: Sequence[str] = ()) -> None:
+        sense_input, removed = remove_control_characters(sense_input)
         for column, message in removed:
             self.notice(where, message, column)
-        found = find_problems(given)
+        found = find_problems(sense_input)
         for column, message in found:
             self.problems.append(make_problem(where, message, column))
         if found:
             reason = "; ".join(f"{column}: {message}" if column else message for column, message in found)
-            self.reject(make_problem(where, reason, ""), cells, None if cells else given)
+            self.reject(make_problem(where, reason, ""), cells, None if cells else sense_input)
             return
-        self.senses.append(trim(given))
+        self.senses.append(trim(sense_input))
         self._places.append(where)
         # After each one, rather than at the end: a file that is far too large must not be gathered first.
         refuse_many(self.senses, self.name, self.most)
 
-    def add_context(self, where: Place, given: ContextInput) -> None:
-        given, removed = remove_control_characters(given)
+    def add_context(self, where: Place, context_input: ContextInput) -> None:
+        context_input, removed = remove_control_characters(context_input)
         for column, message in removed:
             self.notice(where, message, column)
-        name = given.name.strip()
+        name = context_input.name.strip()
         if not is_context_name(name) or len(name) > MAX_TERM_CHARS:
             rule = f"use 1 to {MAX_TERM_CHARS} characters, and not '*', which stands for every context"
             self.problem(where, f"{name[:80]!r} cannot name a context; {rule}", "name")
-        elif not all(map(is_storable, (name, given.description or "", given.contact or "", *(given.audience or ())))):
+        elif not all(
+            map(
+                is_storable,
+                (name, context_input.description or "", context_input.contact or "", *(context_input.audience or ())),
+            )
+        ):
             self.problem(where, f"the context {name!r} holds half of a surrogate pair, which is no character")
-        elif given.says_something:
-            self._take_context(where, replace(given, name=name))
+        elif context_input.says_something:
+            self._take_context(where, replace(context_input, name=name))
 
-    def _take_context(self, where: Place, given: ContextInput) -> None:
+    def _take_context(self, where: Place, context_input: ContextInput) -> None:
         """Merge an entry's fields of a context into those of earlier entries."""
-        key = normalise(given.name)
+        key = normalise(context_input.name)
         known = self.contexts.get(key)
         if known is None:
-            self.contexts[key], self._named[key] = given, where
+            self.contexts[key], self._named[key] = context_input, where
             refuse_many(self.contexts, self.name, self.most)
             return
         values: dict[str, Any] = {}
         for name in ("description", "contact", "audience"):
-            before, value = getattr(known, name), getattr(given, name)
+            before, value = getattr(known, name), getattr(context_input, name)
             if None not in (before, value) and before != value:
                 if name == "description":
                     before = join_texts((before, value))
@@ -206,8 +211,10 @@ class GlossaryFileBuilder:
         self.contexts[key] = replace(known, **values)
 
     def finish(self) -> GlossaryFile:
-        """Raises:
-        InvalidGlossary: there were problems, and the file is not read in part.
+        """Return the glossary that was gathered.
+
+        Raises:
+            InvalidGlossary: there were problems, and the file is not read in part.
         """
         if self.problems and not self._partial:
             raise InvalidGlossary(self.name, self.problems)
@@ -229,8 +236,10 @@ def refuse(name: str, message: str, where: str = "") -> InvalidGlossary:
 
 
 def refuse_many(found: Sized, name: str, most: int) -> None:
-    """Raises:
-    InvalidGlossary: a file may not contain this many senses or contexts.
+    """Refuse a file that has more senses or contexts than `most`.
+
+    Raises:
+        InvalidGlossary: a file may not contain this many senses or contexts.
     """
     if len(found) > most:
         raise refuse(name, f"it holds more than {most:,} entries; split it, or raise the setting max_glossary_senses")

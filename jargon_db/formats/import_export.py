@@ -24,7 +24,7 @@ from argot.jargon_db.store.rows import may_read, read_context, read_sense, reada
 from argot.jargon_db.store.sense_store import Senses
 from argot.types import Context, Principal
 
-Told = Callable[[int, int], None]
+ProgressListener = Callable[[int, int], None]
 _OPTIONS = ReadOptions()
 _MAX_NAMED_WORDS = 20
 CONTEXT_LIST = "contexts.csv"
@@ -111,14 +111,14 @@ class GlossaryFiles:
         *,
         choices: ImportChoices = _CHOICES,
         why: str = "",
-        told: Told | None = None,
+        on_progress: ProgressListener | None = None,
         seen: str = "",
     ) -> ImportReport:
-        """Import a file as one change, completely or, if the options say so, what is right of it. An empty `format` is
-        detected.
+        """Import a file as one change: completely or, if the options say so, without its wrong entries. An empty
+        `format` is detected.
 
-        `seen` is the stamp of the preview that `by` was shown: the import must make exactly its changes. `told` is
-        called with the senses stored so far and their total; an exception from it ends the import.
+        `seen` is the stamp of the preview that `by` was shown: the import must make exactly its changes. `on_progress`
+        is called with the senses stored so far and their total; an exception from it ends the import.
 
         Raises:
             InvalidGlossary: every problem of the file is named, and nothing was changed.
@@ -135,13 +135,15 @@ class GlossaryFiles:
         found, everyday = prepare_import(self._connections, by, name, found, choices.everyday, partial=options.partial)
         total = len(found.senses)
 
-        def stored(done: int) -> None:
-            if told is not None:
-                told(done, total)
+        def report_stored(done: int) -> None:
+            if on_progress is not None:
+                on_progress(done, total)
 
         # Before the first batch, so that the callback learns that reading is done, and may end the import here.
-        stored(0)
-        done = self.import_senses(found.senses, name, contexts=found.contexts, by=by, why=why, told=stored)
+        report_stored(0)
+        done = self.import_senses(
+            found.senses, name, contexts=found.contexts, by=by, why=why, on_progress=report_stored
+        )
         if options.columns:
             keep_columns(self._connections, name, options.columns)
         rest = write_rejected(found.rejected, found.columns, options.context) if found.rejected else ""
@@ -172,12 +174,12 @@ class GlossaryFiles:
         contexts: Iterable[ContextInput] = (),
         by: Principal | None = None,
         why: str = "",
-        told: Callable[[int], None] | None = None,
+        on_progress: Callable[[int], None] | None = None,
     ) -> ImportReport:
         """Add and update checked contexts and senses, all or none; `name` is the file's name, for the history.
 
-        `told` is called now and then with the number of senses done; an exception from it ends the import and undoes
-        it.
+        `on_progress` is called now and then with the number of senses done; an exception from it ends and undoes the
+        import.
 
         Raises:
             NotAllowed: `by` may not read or manage one of them or its context; nothing was changed.
@@ -187,8 +189,8 @@ class GlossaryFiles:
             made = [one.name for one in contexts if _put_context(writer, one) == "added"]
             bulk = BulkWriter(writer)
             for done in bulk.put(senses):
-                if told is not None:
-                    told(done)
+                if on_progress is not None:
+                    on_progress(done)
         counts = Counter(bulk.outcomes.values())
         return ImportReport(
             counts["added"], counts["updated"], counts["unchanged"], tuple(made + bulk.made), writer.number
@@ -244,5 +246,7 @@ def _tell_drafts(words: Sequence[str]) -> RowProblem:
     )
 
 
-def _put_context(writer: Writer, given: ContextInput) -> str:
-    return writer.put_context(given.name, given.description, given.contact, given.audience)[1]
+def _put_context(writer: Writer, context_input: ContextInput) -> str:
+    return writer.put_context(
+        context_input.name, context_input.description, context_input.contact, context_input.audience
+    )[1]

@@ -55,8 +55,8 @@ class ImportPreview:
         """Fingerprint that changes as soon as importing the same file would make different changes."""
         senses = [(one.id, one.version) for one, _ in self.updated]
         contexts = [(one.name, one.description, one.contact, sorted(one.audience)) for one, _ in self.contexts_updated]
-        told = [len(self.added), self.unchanged, len(self.problems), senses, self.contexts_added, contexts]
-        return blake2b(json.dumps(told).encode(), digest_size=12).hexdigest()
+        counts = [len(self.added), self.unchanged, len(self.problems), senses, self.contexts_added, contexts]
+        return blake2b(json.dumps(counts).encode(), digest_size=12).hexdigest()
 
 
 def preview_import(
@@ -112,11 +112,11 @@ def prepare_import(
     *,
     partial: bool,
 ) -> tuple[GlossaryFile, tuple[str, ...]]:
-    """Return what is stored of a file, and the everyday words among its new names. In an import in part, what the
-    principal may not change is left out.
+    """Return the entries of a file to store, and the everyday words among its new names. A partial import leaves out
+    what the principal may not change.
 
     Raises:
-        NotAllowed: it is no import in part, and the principal may not change some of its rows; they are named.
+        NotAllowed: the import is not partial, and the principal may not change some rows; they are named.
     """
     words: tuple[str, ...] = ()
     if principal is not None:
@@ -172,22 +172,22 @@ def leave_out_refused(
             shown = f"row {place}" if isinstance(place, int) else str(place)
             rejected.append(RejectedRow(shown, problem.message, sense=one))
     kept = []
-    for given in found.contexts:
-        problem = refused.get(normalise_context(given.name))
+    for context_input in found.contexts:
+        problem = refused.get(normalise_context(context_input.name))
         if problem is None:
-            kept.append(given)
-        elif not _is_stored_context(principal, given, contexts):
+            kept.append(context_input)
+        elif not _is_stored_context(principal, context_input, contexts):
             problems[problem] = None
-            rejected.append(RejectedRow(f"context {given.name!r}", problem.message))
+            rejected.append(RejectedRow(f"context {context_input.name!r}", problem.message))
     return replace(
         found, senses=senses, places=places, contexts=kept, problems=list(problems), rejected=rejected,
         unchanged=unchanged,
     )  # fmt: skip
 
 
-def _is_stored_context(principal: Principal, given: ContextInput, contexts: Mapping[str, Context]) -> bool:
-    known = contexts.get(normalise_context(given.name))
-    return known is not None and principal.may_read(known.audience) and _apply_context(known, given) == known
+def _is_stored_context(principal: Principal, context_input: ContextInput, contexts: Mapping[str, Context]) -> bool:
+    known = contexts.get(normalise_context(context_input.name))
+    return known is not None and principal.may_read(known.audience) and _apply_context(known, context_input) == known
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +271,10 @@ def _compare_contexts(
     return tuple(made.values()), tuple(changed)
 
 
-def _apply_context(known: Context, given: ContextInput) -> Context:
-    fields: dict[str, Any] = {"description": given.description, "contact": given.contact, "audience": given.audience}
+def _apply_context(known: Context, context_input: ContextInput) -> Context:
+    fields: dict[str, Any] = {
+        "description": context_input.description,
+        "contact": context_input.contact,
+        "audience": context_input.audience,
+    }
     return replace(known, **{name: value for name, value in fields.items() if value is not None})

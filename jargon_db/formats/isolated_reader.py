@@ -24,8 +24,10 @@ _REMEDY = "Save it as CSV or JSON, which take far less, split it, or"
 
 
 def read_glossary_in_child(data: bytes, name: str, format: str, options: ReadOptions) -> GlossaryFile:
-    """Raises:
-    InvalidGlossary: as the readers do; and when the file exceeds its limit of time or memory.
+    """Read a glossary file in a child process with limits.
+
+    Raises:
+        InvalidGlossary: as the readers do; and when the file exceeds its limit of time or memory.
     """
     job = {"name": name, "format": format, "options": asdict(options)}
     found = _ChildOutput()
@@ -117,25 +119,25 @@ def parse_sense_list(values: list[Any]) -> SenseInput:
     )
 
 
-def list_of_sense(given: SenseInput) -> list[Any]:
+def list_of_sense(sense_input: SenseInput) -> list[Any]:
     details: list[Any] = [
-        None if given.labels is None else [list_values(one) for one in given.labels],
-        None if given.relations is None else [list_values(one) for one in given.relations],
-        given.source,
-        given.example,
-        given.concept,
+        None if sense_input.labels is None else [list_values(one) for one in sense_input.labels],
+        None if sense_input.relations is None else [list_values(one) for one in sense_input.relations],
+        sense_input.source,
+        sense_input.example,
+        sense_input.concept,
     ]
     return [
-        given.term,
-        given.context,
-        given.expansion,
-        given.description,
-        given.notes,
-        given.aliases,
-        given.owner,
-        given.status,
-        None if given.audience is None else sorted(given.audience),
-        given.review_by,
+        sense_input.term,
+        sense_input.context,
+        sense_input.expansion,
+        sense_input.description,
+        sense_input.notes,
+        sense_input.aliases,
+        sense_input.owner,
+        sense_input.status,
+        None if sense_input.audience is None else sorted(sense_input.audience),
+        sense_input.review_by,
         *(details if any(one is not None for one in details) else ()),
     ]
 

@@ -56,8 +56,10 @@ _MAX_KEYS = 200
 
 
 def read_json(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
-    """Raises:
-    InvalidGlossary: names every bad sense with its field, or the line at which the file is no JSON.
+    """Return the senses and contexts of a JSON file.
+
+    Raises:
+        InvalidGlossary: names every bad sense with its field, or the line at which the file is no JSON.
     """
     found = parse_glossary_json(data, name)
     if rows := _list_foreign_rows(found):
@@ -187,7 +189,7 @@ def _add_sense(found: Any, where: str, context: str, gathering: GlossaryFileBuil
 
 
 def _keep_texts(found: Mapping[str, Any], context: str) -> SenseInput:
-    """Return what can be read of a wrong sense, for the file of the rest."""
+    """Return the readable part of a wrong sense, for the file of rejected entries."""
     kept: dict[str, Any] = {"term": "", "context": context, "expansion": ""}
     for key, value in found.items():
         if key in SENSE_FIELDS and key not in (*_LISTS, *_OBJECTS) and isinstance(value, str | int | float):
@@ -247,8 +249,8 @@ def _read_objects(
     for one in value if isinstance(value, list) else [value]:
         good = isinstance(one, dict) and set(one) <= set(known) and all(isinstance(text, str) for text in one.values())
         if not good or not all(one.get(name) for name in _NEEDED[key]):
-            told = f"give a list of objects with texts: {', '.join(known)}"
-            gathering.problem(where, f"it holds {_show_value(one)}; {told}", key)
+            remedy = f"give a list of objects with texts: {', '.join(known)}"
+            gathering.problem(where, f"it holds {_show_value(one)}; {remedy}", key)
             return None
     return tuple(kind(**one) for one in value)
 

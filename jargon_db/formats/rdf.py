@@ -9,7 +9,7 @@ from __future__ import annotations
 from argot.jargon_db.formats import rdf_json, rdf_json_any, rdf_turtle, rdf_xml
 from argot.jargon_db.formats.glossary_file import ProcessRequired, ReadOptions, decode_utf8, refuse
 from argot.jargon_db.formats.json_format import parse_glossary_json
-from argot.jargon_db.formats.rdf_statements import BASE, LimitExceeded, Malformed, Statements, collect_into
+from argot.jargon_db.formats.rdf_statements import BASE, LimitExceeded, MalformedFile, Statements, collect_into
 
 __all__ = ["BASE", "Statements", "read_statements"]
 
@@ -35,7 +35,7 @@ def _read_turtle(data: bytes, name: str, options: ReadOptions) -> Statements:
     found: Statements = {}
     try:
         rdf_turtle.read(decode_utf8(data, name), BASE, collect_into(found))
-    except Malformed as error:
+    except MalformedFile as error:
         why = f"this is no Turtle: {error}. Mend it there, or choose the right format"
         raise refuse(name, why, error.where) from error
     return found
@@ -47,27 +47,27 @@ def _read_xml(data: bytes, name: str, options: ReadOptions) -> Statements:
         rdf_xml.read(data, BASE, collect_into(found))
     except rdf_xml.RefusedXml as error:
         raise refuse(name, str(error)) from error
-    except Malformed as error:
+    except MalformedFile as error:
         raise refuse(name, f"{error}. Mend it there, or choose the right format", error.where) from error
     return found
 
 
 def _read_json(data: bytes, name: str, options: ReadOptions) -> Statements:
-    told = parse_glossary_json(data, name)
+    parsed = parse_glossary_json(data, name)
     try:
         found: Statements = {}
         try:
-            rdf_json.read(told, BASE, collect_into(found))
+            rdf_json.read(parsed, BASE, collect_into(found))
         except rdf_json.UnsupportedJsonLd:
             # rdflib may take unbounded time and memory, so it runs only where both are limited.
             if not options.bounded:
                 raise ProcessRequired from None
             # Restarted: the plain reader had already passed on some statements.
             found = {}
-            rdf_json_any.read(told, BASE, collect_into(found))
+            rdf_json_any.read(parsed, BASE, collect_into(found))
     except rdf_json.RemoteContext as error:
         why = f"its context stands elsewhere ({str(error)!r}), and nothing is fetched. Put the context itself there"
         raise refuse(name, f"{why}, or save the thesaurus as Turtle", '"@context"') from error
-    except Malformed as error:
+    except MalformedFile as error:
         raise refuse(name, f"this is no JSON-LD: {error}. Check it, or save it as Turtle") from error
     return found

@@ -77,26 +77,26 @@ class _Reader:
                 if one is not found:
                     raise UnsupportedJsonLd  # each node with a context of its own
                 self._take_context(one["@context"])
-            said = {key: value for key, value in one.items() if self._keyword(key) not in ("@context", "@graph")}
+            properties = {key: value for key, value in one.items() if self._keyword(key) not in ("@context", "@graph")}
             graph = next((value for key, value in one.items() if self._keyword(key) == "@graph"), None)
             if graph is not None:
-                if any(self._keyword(key) != "@id" for key in said):
+                if any(self._keyword(key) != "@id" for key in properties):
                     raise UnsupportedJsonLd
                 for node in graph if isinstance(graph, list) else [graph]:
                     self._node(node)
             else:
-                self._node(said)
+                self._node(properties)
 
     # -- the context ----------------------------------------------------------------------------------------------
 
     def _take_context(self, found: Any) -> None:
-        given: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for one in found if isinstance(found, list) else [found]:
-            if not isinstance(one, dict) or given.keys() & one.keys():
+            if not isinstance(one, dict) or settings.keys() & one.keys():
                 raise UnsupportedJsonLd
-            given |= one
-        self._take_settings(given)
-        for word, meaning in given.items():
+            settings |= one
+        self._take_settings(settings)
+        for word, meaning in settings.items():
             if isinstance(meaning, str) and meaning.startswith("@"):
                 self._take_word(word, meaning)
             elif isinstance(meaning, str) and not word.startswith("@") and ":" not in word:
@@ -105,18 +105,18 @@ class _Reader:
                 raise UnsupportedJsonLd
         # In any order: a prefix may be defined by another, and a term by any.
         self._prefixes = {word: self._expand(meaning, set()) for word, meaning in self._prefixes.items()}
-        for word, meaning in given.items():
+        for word, meaning in settings.items():
             if isinstance(meaning, dict):
                 self._terms[word] = self._term(word, meaning)
 
-    def _take_settings(self, given: dict[str, Any]) -> None:
-        if not all(isinstance(given.get(name, ""), str) for name in ("@vocab", "@base", "@language")):
+    def _take_settings(self, settings: dict[str, Any]) -> None:
+        if not all(isinstance(settings.get(name, ""), str) for name in ("@vocab", "@base", "@language")):
             raise UnsupportedJsonLd
-        self._vocabulary = given.get("@vocab")
+        self._vocabulary = settings.get("@vocab")
         if self._vocabulary is not None and ":" not in self._vocabulary:
             raise UnsupportedJsonLd
-        self._base = complete_iri(self._base, given["@base"]) if "@base" in given else self._base
-        self._language = given.get("@language", "").lower()
+        self._base = complete_iri(self._base, settings["@base"]) if "@base" in settings else self._base
+        self._language = settings.get("@language", "").lower()
 
     def _take_word(self, word: str, meaning: str) -> None:
         if word in _OF_CONTEXT:

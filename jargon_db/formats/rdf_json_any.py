@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from argot.jargon_db.formats.rdf_json import refuse_remote_contexts
-from argot.jargon_db.formats.rdf_statements import Add, LimitExceeded, Malformed
+from argot.jargon_db.formats.rdf_statements import Add, LimitExceeded, MalformedFile
 
 if TYPE_CHECKING:
     from rdflib import Graph
@@ -29,7 +29,7 @@ def read(found: Any, base: str, add: Add) -> None:
     except (LimitExceeded, RecursionError, MemoryError):
         raise
     except Exception as error:  # unexpected input makes the parser raise many kinds of errors
-        raise Malformed(_first_line(error)) from error
+        raise MalformedFile(_first_line(error)) from error
 
 
 def _build_graph(add: Add) -> Graph:
@@ -49,9 +49,9 @@ def _build_graph(add: Add) -> Graph:
             self.prefixes: dict[str, Any] = {}
 
         def add(self, triple: Any, context: Any, quoted: bool = False) -> None:
-            subject, said, value = triple
+            subject, predicate, value = triple
             language = (value.language or "").lower() if isinstance(value, Literal) else None
-            add(name_node(subject), str(said), name_node(value), language)
+            add(name_node(subject), str(predicate), name_node(value), language)
 
         def bind(self, prefix: str, namespace: Any, override: bool = True) -> None:
             self.prefixes[prefix] = namespace

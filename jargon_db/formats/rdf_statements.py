@@ -21,9 +21,9 @@ NIL = f"{RDF}nil"
 
 Value = tuple[str, str | None]
 """(text, language) of a literal, the language "" if it names none; (address, None) of a resource."""
-Said = tuple[str, str, str | None]
+Statement = tuple[str, str, str | None]
 """(property, then the value)."""
-Statements = dict[str, list[Said]]
+Statements = dict[str, list[Statement]]
 """The statements about each subject, in the order of the file."""
 Add = Callable[[str, str, str, str | None], None]
 """Takes subject, property and the two parts of a value."""
@@ -33,7 +33,7 @@ _JOINED = ("http:", "https:", "ftp:", "file:")
 _COUNT = itertools.count()
 
 
-class Malformed(Exception):
+class MalformedFile(Exception):
     """The file is invalid in its declared format."""
 
     def __init__(self, why: str, where: str = "") -> None:

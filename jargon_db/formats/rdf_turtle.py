@@ -18,7 +18,7 @@ from argot.jargon_db.formats.rdf_statements import (
     REST,
     TYPE,
     Add,
-    Malformed,
+    MalformedFile,
     Value,
     build_depth_error,
     complete_iri,
@@ -124,7 +124,7 @@ class _Reader:
         return found.end() if found else self._at
 
     def _fail(self, why: str) -> NoReturn:
-        raise Malformed(why, f"line {self._text.count(chr(10), 0, self._begin) + 1}")
+        raise MalformedFile(why, f"line {self._text.count(chr(10), 0, self._begin) + 1}")
 
     def _is(self, sign: str) -> bool:
         return self._kind == "sign" and self._value == sign
@@ -184,15 +184,20 @@ class _Reader:
             address, name, a, literal, language, value, value_name, sign = found.groups()
             self._begin = found.start(8)
             if a:
-                said = TYPE
+                predicate = TYPE
             elif address is not None:
-                said = self._address(address)
+                predicate = self._address(address)
             else:
-                said = known.get(name) or known.setdefault(name, self._expand_name(name))
+                predicate = known.get(name) or known.setdefault(name, self._expand_name(name))
             if literal is not None:
-                add(subject, said, literal, language.lower() if language else "")
+                add(subject, predicate, literal, language.lower() if language else "")
             else:
-                add(subject, said, self._address(value) if value is not None else self._expand_name(value_name), None)
+                add(
+                    subject,
+                    predicate,
+                    self._address(value) if value is not None else self._expand_name(value_name),
+                    None,
+                )
             self._at = found.end()
             if sign == ".":
                 return True
@@ -205,10 +210,12 @@ class _Reader:
                 self._next()
             if self._is(".") or self._is("]"):
                 return
-            said = TYPE if self._kind == "word" and self._value == "a" else self._resource("a property", blanks=False)
+            predicate = (
+                TYPE if self._kind == "word" and self._value == "a" else self._resource("a property", blanks=False)
+            )
             self._next()
             while True:
-                self._add(subject, said, *self._read_object())
+                self._add(subject, predicate, *self._read_object())
                 if not self._is(","):
                     break
                 self._next()

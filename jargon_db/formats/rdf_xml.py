@@ -17,7 +17,7 @@ from argot.jargon_db.formats.rdf_statements import (
     TYPE,
     Add,
     LimitExceeded,
-    Malformed,
+    MalformedFile,
     complete_iri,
     name_blank,
 )
@@ -62,11 +62,11 @@ def read(data: bytes, base: str, add: Add) -> None:
         parser.Parse(data, True)
     except expat.ExpatError as error:
         where = f"line {error.lineno}, column {error.offset + 1}"
-        raise Malformed(f"this is no XML: {expat.ErrorString(error.code)}", where) from error
+        raise MalformedFile(f"this is no XML: {expat.ErrorString(error.code)}", where) from error
     except (LookupError, ValueError) as error:  # an unknown or invalid encoding
-        raise Malformed(f"this is no XML: {error}", f"line {parser.CurrentLineNumber}") from error
-    except Malformed as error:
-        raise Malformed(str(error), f"line {parser.CurrentLineNumber}") from error
+        raise MalformedFile(f"this is no XML: {error}", f"line {parser.CurrentLineNumber}") from error
+    except MalformedFile as error:
+        raise MalformedFile(str(error), f"line {parser.CurrentLineNumber}") from error
 
 
 def _refuse(*_: object) -> None:
@@ -131,7 +131,7 @@ class _Reader:
 
     def _resource(self, parent: _Frame, name: str, attributes: dict[str, str], base: str, language: str) -> _Frame:
         if name == _LI or name in _SYNTAX:
-            raise Malformed(f"this is no RDF/XML: rdf:{name.removeprefix(RDF)} cannot be a resource")
+            raise MalformedFile(f"this is no RDF/XML: rdf:{name.removeprefix(RDF)} cannot be a resource")
         if _ABOUT in attributes:
             subject = complete_iri(base, attributes[_ABOUT])
         elif _ID in attributes:
@@ -148,7 +148,7 @@ class _Reader:
         elif parent.kind == "property":
             # RDF/XML allows one resource for each property element.
             if parent.filled:
-                raise Malformed("this is no RDF/XML: a property holds two resources; write the property twice")
+                raise MalformedFile("this is no RDF/XML: a property holds two resources; write the property twice")
             parent.filled = True
             self._add(parent.subject, parent.said, subject, None)
         return _Frame("resource", subject, base, language)
@@ -183,8 +183,8 @@ class _Reader:
             return complete_iri(base, attributes[_RESOURCE])
         return f"_:{attributes[_NODE_ID]}" if _NODE_ID in attributes else name_blank()
 
-    def _value(self, subject: str, said: str, value: str) -> str:
-        self._add(subject, said, value, None)
+    def _value(self, subject: str, predicate: str, value: str) -> str:
+        self._add(subject, predicate, value, None)
         return value
 
     def _attributes(self, subject: str, attributes: dict[str, str], base: str, language: str) -> None:

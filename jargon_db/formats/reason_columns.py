@@ -8,11 +8,11 @@ PLACE, REASON = "place", "reason"
 _MIN_OTHER_COLUMNS = 2
 
 
-def find_reason_columns(rows: Sequence[Sequence[str]], given: Collection[str] = ()) -> tuple[int, ...]:
+def find_reason_columns(rows: Sequence[Sequence[str]], columns: Collection[str] = ()) -> tuple[int, ...]:
     """Return the positions of the columns of places and reasons; empty if the table is no file of rows left out. A
-    person who says what such a column holds (`given` are the names) knows better.
+    person who says what such a column holds (`columns` are the names) knows better.
     """
-    if {PLACE, REASON} & {one.strip().casefold() for one in given}:
+    if {PLACE, REASON} & {one.strip().casefold() for one in columns}:
         return ()
     first = next((row for row in rows if any(map(str.strip, row))), ())
     names = [cell.strip().casefold() for cell in first]

@@ -102,17 +102,17 @@ def _name_header(one: ColumnUse, at: int) -> str:
 
 
 def _write_cells(one: RejectedRow, sheet: _Sheet | None, used: Sequence[ColumnUse]) -> tuple[list[str], str]:
-    """Return the cells of a row, and its reason with what was taken out of them."""
+    """Return the cells of a row, and the reason of its rejection with the characters removed from them."""
     if one.sense is None:
         columns = sheet.columns if sheet else used
         # Readers of CSV refuse a file with NUL.
         cut = [_name_column(columns, at) for at, cell in enumerate(one.cells) if NUL in cell]
-        told = f"; NUL characters are taken out of {', '.join(cut)}" if cut else ""
-        return _move_cells(one.cells, sheet, used), one.reason + told
+        remark = f"; NUL characters are taken out of {', '.join(cut)}" if cut else ""
+        return _move_cells(one.cells, sheet, used), one.reason + remark
     held = {column.kind for column in used}
     lost = [name for name, value in list_given_fields(one.sense).items() if value and name not in held]
-    told = f"; not in this file, for want of a column: {', '.join(lost)}" if lost else ""
-    return describe_row(one.sense, used), one.reason + told
+    remark = f"; not in this file, for want of a column: {', '.join(lost)}" if lost else ""
+    return describe_row(one.sense, used), one.reason + remark
 
 
 def _move_cells(cells: Sequence[str], sheet: _Sheet | None, used: Sequence[ColumnUse]) -> list[str]:

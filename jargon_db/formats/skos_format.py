@@ -27,7 +27,7 @@ from argot.jargon_db.formats.glossary_file import (
 )
 from argot.jargon_db.formats.names import choose_short_form, unite_labels
 from argot.jargon_db.formats.rdf import read_statements
-from argot.jargon_db.formats.rdf_statements import Said, Statements, Value
+from argot.jargon_db.formats.rdf_statements import Statement, Statements, Value
 from argot.jargon_db.formats.skos_words import (
     COLLECTIONS,
     CONCEPT,
@@ -101,13 +101,13 @@ class Thesaurus:
         self._names = {address: self._scheme_name(address) for address in self.schemes}
 
     def take_scheme(self, address: str, gathering: GlossaryFileBuilder) -> None:
-        given = ContextInput(
+        context_input = ContextInput(
             self._names[address],
             self._best(address, CONTEXT_DESCRIPTIONS) or None,
             self._best(address, (f"{OURS}contact",)) or None,
             self._set(address, f"{OURS}audience"),
         )
-        gathering.add_context(f"scheme {address}", given)
+        gathering.add_context(f"scheme {address}", context_input)
 
     def take_concept(self, address: str, gathering: GlossaryFileBuilder) -> None:
         where = f"concept {address}"
@@ -248,19 +248,19 @@ class Thesaurus:
         no_concepts = {*self.schemes, *(one for kind in COLLECTIONS for one in self._find_by_type(kind))}
         return [
             address
-            for address, said in self._found.items()
-            if address not in no_concepts and (self._is_concept(said) or address in self._tops)
+            for address, statements in self._found.items()
+            if address not in no_concepts and (self._is_concept(statements) or address in self._tops)
         ]
 
     @staticmethod
-    def _is_concept(said: list[Said]) -> bool:
-        if (_TYPE, CONCEPT, None) in said:
+    def _is_concept(statements: list[Statement]) -> bool:
+        if (_TYPE, CONCEPT, None) in statements:
             return True
-        names = {name for name, _, _ in said}
+        names = {name for name, _, _ in statements}
         return any(label in names for label in LABELS) and any(name in names for name in _MEMBERSHIP)
 
     def _find_by_type(self, kind: str) -> list[str]:
-        return [address for address, said in self._found.items() if (_TYPE, kind, None) in said]
+        return [address for address, statements in self._found.items() if (_TYPE, kind, None) in statements]
 
     # -- values ---------------------------------------------------------------------------------------------------
 
@@ -268,8 +268,8 @@ class Thesaurus:
         # Many properties of one concept are read in a row: its statements are sorted once, and only its own are kept.
         if address != self._at:
             self._at, self._of_one = address, {}
-            for said, text, language in self._found.get(address, ()):
-                self._of_one.setdefault(said, []).append((text, language))
+            for predicate, text, language in self._found.get(address, ()):
+                self._of_one.setdefault(predicate, []).append((text, language))
         return self._of_one.get(name, [])
 
     def _labels(self, address: str, name: str) -> list[_Label]:

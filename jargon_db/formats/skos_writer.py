@@ -103,9 +103,9 @@ def _describe_sense(sense: Sense) -> Iterator[tuple[str, str]]:
 def _write_turtle(nodes: Iterable[_Node]) -> Iterator[str]:
     yield from (f"@prefix {prefix}: <{space}> .\n" for prefix, space in PREFIXES.items())
     for node in nodes:
-        said = [f"    {name} <{address}>" for name, address in node.links]
-        said += [f'    {name} "{text.translate(_TURTLE_ESCAPES)}"' for name, text in node.texts]
-        yield f"\n<{node.address}> a {node.kind} ;\n" + " ;\n".join(said) + " .\n"
+        lines = [f"    {name} <{address}>" for name, address in node.links]
+        lines += [f'    {name} "{text.translate(_TURTLE_ESCAPES)}"' for name, text in node.texts]
+        yield f"\n<{node.address}> a {node.kind} ;\n" + " ;\n".join(lines) + " .\n"
 
 
 def _write_xml(nodes: Iterable[_Node]) -> Iterator[str]:
@@ -123,12 +123,14 @@ def _write_json(nodes: Iterable[_Node]) -> Iterator[str]:
     yield f'{{"@context": {json.dumps(PREFIXES)},\n"@graph": [\n'
     comma = ""
     for node in nodes:
-        said: dict[str, object] = {"@id": node.address, "@type": node.kind}
-        said |= {name: {"@id": address} for name, address in node.links}
+        properties: dict[str, object] = {"@id": node.address, "@type": node.kind}
+        properties |= {name: {"@id": address} for name, address in node.links}
         for name, text in node.texts:
-            before = said.get(name)
+            before = properties.get(name)
             # One value is a plain text in JSON-LD, several are a list.
-            said[name] = text if before is None else [*before, text] if isinstance(before, list) else [before, text]
-        yield comma + json.dumps(said, ensure_ascii=False)
+            properties[name] = (
+                text if before is None else [*before, text] if isinstance(before, list) else [before, text]
+            )
+        yield comma + json.dumps(properties, ensure_ascii=False)
         comma = ",\n"
     yield "\n]}\n"

@@ -148,9 +148,9 @@ def _find_fault(one: _KnownTable) -> tuple[str, str]:
         return "term", "it holds no table: give a list with a row for each term"
     if not one.found.has_terms:
         return "term", f"no column is known to hold the terms. {among}. {_suggest(one)}"
-    told = one.found.kinds & {"expansion", "description", "aliases", "labels"}
+    meanings = one.found.kinds & {"expansion", "description", "aliases", "labels"}
     names_many = sum(column.kind in ("term", "abbreviation") for column in one.found.columns) > 1
-    if not told and not names_many:
+    if not meanings and not names_many:
         return (
             "expansion",
             f"no column is known to say what the terms mean. {among}. {_suggest(one)}",
@@ -159,8 +159,10 @@ def _find_fault(one: _KnownTable) -> tuple[str, str]:
 
 
 def _refuse_unknown_columns(known: Sequence[_KnownTable], name: str, options: ReadOptions) -> None:
-    """Raises:
-    InvalidGlossary: a person says what columns hold that no table has.
+    """Refuse names of columns, given by a person, that no table has.
+
+    Raises:
+        InvalidGlossary: a person says what columns hold that no table has.
     """
     if options.remembered or not (unknown := list_unknown_columns([one.found for one in known], options.columns)):
         return
@@ -176,7 +178,7 @@ def _name_columns(one: _KnownTable) -> str:
 
 
 def _suggest(one: _KnownTable) -> str:
-    """Say how a person tells what the columns hold, with an example of this table's."""
+    """Return the advice how to name the columns, with an example from this table."""
     names = [column.header for column in one.found.columns][:2]
     fields = ("term", "expansion") if len(names) > 1 else ("term",)
     pairs = [f"{name}={field}" for name, field in zip(names, fields, strict=False)]
@@ -234,33 +236,35 @@ class _TableReader:
             self._add_concept(entries)
 
     def _read_term(self, place: Place, cells: list[str]) -> None:
-        given = self._reader.read_sense(cells)
+        sense_input = self._reader.read_sense(cells)
         if not self._table.strict:
-            given = _interpret_foreign(given)
-        if not given.term and self._reader.has("context_description", "context_contact", "context_audience"):
+            sense_input = _interpret_foreign(sense_input)
+        if not sense_input.term and self._reader.has("context_description", "context_contact", "context_audience"):
             # A row about a context alone.
             return
-        if self._is_heading(given, cells) or self._is_header(cells):
+        if self._is_heading(sense_input, cells) or self._is_header(cells):
             return
-        if self._groups and given.term and given.concept:
-            self._grouped[given.concept].append((place, given))
+        if self._groups and sense_input.term and sense_input.concept:
+            self._grouped[sense_input.concept].append((place, sense_input))
             return
-        if not self._is_meaningful(place, given, cells):
+        if not self._is_meaningful(place, sense_input, cells):
             return
-        if not (given.expansion or given.description):
-            # Names in several languages: the term stands for itself.
-            given = replace(given, expansion=given.term)
+        if not (sense_input.expansion or sense_input.description):
+            # Names in several languages: the term is its own expansion.
+            sense_input = replace(sense_input, expansion=sense_input.term)
         for column, message in self._reader.notes:
             self._gathering.notice(place, message, column)
-        for one in [given] if self._table.strict else split_meanings(given):
+        for one in [sense_input] if self._table.strict else split_meanings(sense_input):
             self._gathering.add_sense(place, one, cells)
 
-    def _is_meaningful(self, place: Place, given: SenseInput, cells: list[str]) -> bool:
+    def _is_meaningful(self, place: Place, sense_input: SenseInput, cells: list[str]) -> bool:
         """Return whether a row says something of a term; others are not wrong, and must not keep the right ones out."""
-        if not given.term and not self._table.strict:
+        if not sense_input.term and not self._table.strict:
             found = make_problem(place, "it names no term: it is left out")
-        elif given.term and not (given.expansion or given.description or len(given.labels or ()) > 1):
-            message = f"{given.term[:80]!r} has neither an expansion nor a description: it is left out"
+        elif sense_input.term and not (
+            sense_input.expansion or sense_input.description or len(sense_input.labels or ()) > 1
+        ):
+            message = f"{sense_input.term[:80]!r} has neither an expansion nor a description: it is left out"
             found = make_problem(place, message)
         else:
             return True
@@ -276,15 +280,15 @@ class _TableReader:
         own = filter_language([label for label, _ in labels], self._language) if labels else []
         ranked = sorted(own, key=lambda label: label.status != "preferred")
         first = next((at for label, at in labels if ranked and label is ranked[0]), 0)
-        place, given = entries[first]
+        place, sense_input = entries[first]
         others = [one for at, (_, one) in enumerate(entries) if at != first]
-        contexts = {one.context for one in others if one.context != given.context}
+        contexts = {one.context for one in others if one.context != sense_input.context}
         for other in others:
-            if other.context == given.context:
-                given = merge_labels(given, other)
-        if not (given.expansion or given.description):
-            given = replace(given, expansion=given.term)
-        self._gathering.add_sense(place, given)
+            if other.context == sense_input.context:
+                sense_input = merge_labels(sense_input, other)
+        if not (sense_input.expansion or sense_input.description):
+            sense_input = replace(sense_input, expansion=sense_input.term)
+        self._gathering.add_sense(place, sense_input)
         for at, (where, one) in enumerate(entries):
             if at != first and one.context in contexts:
                 self._gathering.add_sense(where, one)
@@ -304,10 +308,15 @@ class _TableReader:
             return False
         return True
 
-    def _is_heading(self, given: SenseInput, cells: list[str]) -> bool:
+    def _is_heading(self, sense_input: SenseInput, cells: list[str]) -> bool:
         # Lists from A to Z have the letters between the terms.
-        told = [cell for cell in map(str.strip, cells) if cell]
-        return len(told) == 1 and bool(_LETTERS.match(told[0])) and not given.expansion and not given.description
+        texts = [cell for cell in map(str.strip, cells) if cell]
+        return (
+            len(texts) == 1
+            and bool(_LETTERS.match(texts[0]))
+            and not sense_input.expansion
+            and not sense_input.description
+        )
 
     def _is_header(self, cells: list[str]) -> bool:
         """Return whether a row repeats the header, as printed lists do on each page."""
@@ -318,15 +327,15 @@ class _TableReader:
         return f"{self._sheet}, row {number}" if self._sheet else number
 
 
-def _interpret_foreign(given: SenseInput) -> SenseInput:
+def _interpret_foreign(sense_input: SenseInput) -> SenseInput:
     """Return a sense of another organisation's list as Argot means its fields."""
-    if not (given.expansion or given.description):
-        # The notes are all that this list says of it.
-        given = replace(given, description=given.notes, notes=None)
-    if given.status == "approved" and list_everyday_names(given):
+    if not (sense_input.expansion or sense_input.description):
+        # The list describes the term only in its notes.
+        sense_input = replace(sense_input, description=sense_input.notes, notes=None)
+    if sense_input.status == "approved" and list_everyday_names(sense_input):
         # Approved elsewhere is not yet approved as a word by which questions are read.
-        given = replace(given, status=None)
-    return given
+        sense_input = replace(sense_input, status=None)
+    return sense_input
 
 
 def choose_sheet_context(sheet: str, *, named: bool) -> str:

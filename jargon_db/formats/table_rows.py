@@ -100,16 +100,16 @@ class RowReader:
         )
 
     def read_context(self, cells: Sequence[str]) -> ContextInput | None:
-        """Build what a row says about its context; None if it says nothing."""
+        """Build the context that a row describes; None if it says nothing."""
         name = self._first(cells, "context")
         audience = self._first(cells, "context_audience")
-        given = ContextInput(
+        context_input = ContextInput(
             name,
             self._first(cells, "context_description") or None,
             self._first(cells, "context_contact") or None,
             frozenset(split_aliases(audience)) if audience else None,
         )
-        return given if name and given.says_something else None
+        return context_input if name and context_input.says_something else None
 
     # -- names ----------------------------------------------------------------------------------------------------
 
@@ -146,10 +146,10 @@ class RowReader:
     def _read_labels(self, cells: Sequence[str], term: str, expansion: str) -> tuple[Label, ...]:
         language = clean_language(self._first(cells, "language")) or self._main
         labels = [parse_label(one) for cell in self._texts(cells, "labels") for one in split_aliases(cell)]
-        said = self._first(cells, "term_status") or self._first(cells, "status")
+        status_text = self._first(cells, "term_status") or self._first(cells, "status")
         main = Label(
             term,
-            parse_label_status(said) or "preferred",
+            parse_label_status(status_text) or "preferred",
             language,
             self._first(cells, "part_of_speech"),
             self._first(cells, "gender"),
@@ -175,23 +175,25 @@ class RowReader:
     # -- other fields ---------------------------------------------------------------------------------------------
 
     def _read_status(self, cells: Sequence[str]) -> SenseStatus | None:
-        said = self._first(cells, "status")
-        if self.strict or not said:
+        status_text = self._first(cells, "status")
+        if self.strict or not status_text:
             # Not checked here: an invalid status is reported as a problem with the other fields of the sense.
-            return cast(SenseStatus, said.casefold()) if said else None
-        status = parse_status(said)
-        if status is None and parse_label_status(said) is None:
-            self.notes.append(("status", f"the status {said[:60]!r} is not known: the meaning becomes a draft"))
+            return cast(SenseStatus, status_text.casefold()) if status_text else None
+        status = parse_status(status_text)
+        if status is None and parse_label_status(status_text) is None:
+            self.notes.append(("status", f"the status {status_text[:60]!r} is not known: the meaning becomes a draft"))
             return "draft"
         return status
 
     def _read_date(self, cells: Sequence[str]) -> str | None:
-        said = self._only(cells, "review_by")
-        if not said or self.strict:
-            return said
-        found = parse_date(said)
+        date_text = self._only(cells, "review_by")
+        if not date_text or self.strict:
+            return date_text
+        found = parse_date(date_text)
         if found is None:
-            self.notes.append(("review_by", f"{said[:60]!r} is no date, and is left out; write it like 2027-01-31"))
+            self.notes.append(
+                ("review_by", f"{date_text[:60]!r} is no date, and is left out; write it like 2027-01-31")
+            )
         return found
 
     def _read_notes(self, cells: Sequence[str]) -> str | None:
@@ -239,45 +241,45 @@ def _cell(cells: Sequence[str], at: int) -> str:
     return cells[at].strip() if at < len(cells) else ""
 
 
-def split_meanings(given: SenseInput) -> list[SenseInput]:
+def split_meanings(sense_input: SenseInput) -> list[SenseInput]:
     """Return the senses of a row that gives several: "Article Processing Charge; or Academic Programmes Committee"
     used by "Library; or Registry".
     """
-    meanings = [part.strip() for part in _OTHER_MEANING.split(given.expansion) if part.strip()]
+    meanings = [part.strip() for part in _OTHER_MEANING.split(sense_input.expansion) if part.strip()]
     if len(meanings) < 2:
-        return [given]
-    contexts = [part.strip() for part in _OTHER_MEANING.split(given.context) if part.strip()]
+        return [sense_input]
+    contexts = [part.strip() for part in _OTHER_MEANING.split(sense_input.context) if part.strip()]
     if len(contexts) != len(meanings):
-        contexts = [given.context] * len(meanings)
-    labels = tuple(one for one in given.labels or () if one.text != given.expansion)
+        contexts = [sense_input.context] * len(meanings)
+    labels = tuple(one for one in sense_input.labels or () if one.text != sense_input.expansion)
     return [
-        replace(given, expansion=meaning, context=context, labels=None if given.labels is None else labels)
+        replace(sense_input, expansion=meaning, context=context, labels=None if sense_input.labels is None else labels)
         for meaning, context in zip(meanings, contexts, strict=True)
     ]
 
 
-def describe_row(given: SenseInput, columns: Sequence[ColumnUse]) -> list[str]:
+def describe_row(sense_input: SenseInput, columns: Sequence[ColumnUse]) -> list[str]:
     """Return a sense as the row of a table with these columns."""
-    texts = {name: getattr(given, name) or "" for name in _PLAIN_FIELDS} | {
-        "abbreviation": given.term,
-        "aliases": join_aliases(given.aliases or ()),
-        "audience": join_aliases(sorted(given.audience or ())),
-        "labels": write_labels(given.labels or ()),
-        "relations": write_relations(given.relations or ()),
+    texts = {name: getattr(sense_input, name) or "" for name in _PLAIN_FIELDS} | {
+        "abbreviation": sense_input.term,
+        "aliases": join_aliases(sense_input.aliases or ()),
+        "audience": join_aliases(sorted(sense_input.audience or ())),
+        "labels": write_labels(sense_input.labels or ()),
+        "relations": write_relations(sense_input.relations or ()),
     }
     if any(one.kind == "abbreviation" for one in columns):
-        texts["term"] = given.expansion
+        texts["term"] = sense_input.expansion
     # Once: several columns may hold a field, and together they gave its value.
     return [texts.pop(one.kind, "") for one in columns]
 
 
-def merge_labels(given: SenseInput, other: SenseInput) -> SenseInput:
+def merge_labels(sense_input: SenseInput, other: SenseInput) -> SenseInput:
     """Return a sense with the names of another one, which is the same concept in another language."""
     names = [Label(one.term) for one in (other,)] + ([Label(other.expansion)] if other.expansion else [])
-    labels = unite_labels((*(given.labels or ()), *(other.labels or ()), *names))
-    aliases = (*(given.aliases or ()), *(other.aliases or ()))
-    notes = join_texts([given.notes or "", other.notes or "", _tag(other)])
-    return replace(given, labels=labels, aliases=aliases or None, notes=notes or None)
+    labels = unite_labels((*(sense_input.labels or ()), *(other.labels or ()), *names))
+    aliases = (*(sense_input.aliases or ()), *(other.aliases or ()))
+    notes = join_texts([sense_input.notes or "", other.notes or "", _tag(other)])
+    return replace(sense_input, labels=labels, aliases=aliases or None, notes=notes or None)
 
 
 def _tag(other: SenseInput) -> str:

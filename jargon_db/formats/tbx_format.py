@@ -87,13 +87,15 @@ class _Concept:
         ]
 
 
-class _Refused(Exception):
+class _RefusedFile(Exception):
     """The file contains something that is never read, or is no TBX."""
 
 
 def read_tbx(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
-    """Raises:
-    InvalidGlossary: names every wrong entry, or the line at which the file cannot be read.
+    """Return the senses and contexts of a TBX file.
+
+    Raises:
+        InvalidGlossary: names every wrong entry, or the line at which the file cannot be read.
     """
     reader = _Reader(name, options)
     parser = expat.ParserCreate()
@@ -110,19 +112,19 @@ def read_tbx(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
         raise refuse(name, f"this is no XML: {expat.ErrorString(error.code)}. Mend it there", where) from error
     except (LookupError, ValueError) as error:
         raise refuse(name, f"this is no XML: {error}", f"line {parser.CurrentLineNumber}") from error
-    except _Refused as error:
+    except _RefusedFile as error:
         raise refuse(name, str(error), f"line {parser.CurrentLineNumber}") from error
     return _ConceptReader(reader, options).gather(name)
 
 
 def _refuse_entity(*_: object) -> None:
-    raise _Refused("it declares entities, which can expand without end, and is not read; take its <!DOCTYPE> out")
+    raise _RefusedFile("it declares entities, which can expand without end, and is not read; take its <!DOCTYPE> out")
 
 
 def _check_doctype(name: str, system: str | None, public: str | None, has_internal: bool) -> None:
     # A document type that only names its DTD, as files of 2008 do, is harmless: it is never fetched.
     if has_internal:
-        raise _Refused("its <!DOCTYPE> declares something, which is not read; take the part in brackets out")
+        raise _RefusedFile("its <!DOCTYPE> declares something, which is not read; take the part in brackets out")
 
 
 class _Reader:
@@ -142,9 +144,9 @@ class _Reader:
     def start(self, element: str, attributes: dict[str, str]) -> None:
         local = element.rpartition(":")[2]
         if not self._path and local not in _ROOTS:
-            raise _Refused(f"its root is <{element[:40]}>, and not <martif> or <tbx>: this is no TBX")
+            raise _RefusedFile(f"its root is <{element[:40]}>, and not <martif> or <tbx>: this is no TBX")
         if len(self._path) >= _MAX_DEPTH:
-            raise _Refused(f"its elements are nested more than {_MAX_DEPTH} deep; flatten it")
+            raise _RefusedFile(f"its elements are nested more than {_MAX_DEPTH} deep; flatten it")
         language = clean_language(attributes[_LANGUAGE]) if _LANGUAGE in attributes else self._find_language()
         language = "" if language == _UNKNOWN_LANGUAGE else language
         if local in _CONCEPTS:
@@ -165,7 +167,7 @@ class _Reader:
 
     def end(self, element: str) -> None:
         local, category, language, target = self._path.pop()
-        said = "".join(self._text).strip()
+        text = "".join(self._text).strip()
         if local in _CONCEPTS and self._concept is not None:
             self.concepts.append(self._concept)
             self._concept = None
@@ -175,23 +177,23 @@ class _Reader:
             self._term = None
         elif local == "item" and self.contexts and self._concept is None:
             self.contexts[-1].setdefault(category, []).append("".join(self._text))
-        elif self._concept is not None and (said or target):
-            self._take(local, category, language, target, said)
+        elif self._concept is not None and (text or target):
+            self._take(local, category, language, target, text)
         self._text = self._text if local in _MARKUP else []
 
-    def _take(self, local: str, category: str, language: str, target: str, said: str) -> None:
+    def _take(self, local: str, category: str, language: str, target: str, text: str) -> None:
         assert self._concept is not None
         name = category.casefold()
         if local == "term" and self._term is not None:
-            self._term.text = said
+            self._term.text = text
         elif name in _RELATIONS and (target or local in ("ref", "descrip") or not self._term):
-            self._concept.links.append((name, target, said))
+            self._concept.links.append((name, target, text))
         elif name in _SOURCES and local in ("xref", "admin", "ref", *(category,)):
-            self._concept.texts.append(("source", language, target if target and "://" in target else said or target))
+            self._concept.texts.append(("source", language, target if target and "://" in target else text or target))
         elif self._term is not None and local in ("termNote", category) and name not in ("note", *_EXAMPLES):
-            self._term.said.setdefault(name, said)
+            self._term.said.setdefault(name, text)
         else:
-            self._concept.texts.append((name, language, said))
+            self._concept.texts.append((name, language, text))
 
     def _find_language(self) -> str:
         return self._path[-1][2] if self._path else ""
@@ -209,23 +211,23 @@ class _ConceptReader:
         gathering = GlossaryFileBuilder(name, self._options)
         if not self._reader.concepts:
             raise refuse(name, "it holds no concept; give a TBX file with entries")
-        for said in self._reader.contexts:
-            one = {key: values[0] for key, values in said.items()}
-            audience = frozenset(said.get("audience", ())) or None
-            told = ContextInput(one.get("name", ""), one.get("description"), one.get("contact"), audience)
-            gathering.add_context("back matter", told)
+        for context_text in self._reader.contexts:
+            one = {key: values[0] for key, values in context_text.items()}
+            audience = frozenset(context_text.get("audience", ())) or None
+            context_input = ContextInput(one.get("name", ""), one.get("description"), one.get("contact"), audience)
+            gathering.add_context("back matter", context_input)
         read = [(one, self._build_sense(one)) for one in self._reader.concepts]
-        for concept, given in read:
-            if given is not None and concept.id:
-                self._named.setdefault(concept.id, (given.term, given.context))
-        for concept, given in read:
+        for concept, sense_input in read:
+            if sense_input is not None and concept.id:
+                self._named.setdefault(concept.id, (sense_input.term, sense_input.context))
+        for concept, sense_input in read:
             where = f"entry {concept.id}" if concept.id else f"entry of line {concept.line}"
-            if given is None:
+            if sense_input is None:
                 gathering.problem(where, "it has no term; give it one")
                 continue
-            relations = tuple(self._build_relations(concept, given.context))
-            for context in concept.find("subjectfield", "domain") or [given.context]:
-                gathering.add_sense(where, replace(given, context=context, relations=relations or None))
+            relations = tuple(self._build_relations(concept, sense_input.context))
+            for context in concept.find("subjectfield", "domain") or [sense_input.context]:
+                gathering.add_sense(where, replace(sense_input, context=context, relations=relations or None))
         return gathering.finish()
 
     def _build_sense(self, concept: _Concept) -> SenseInput | None:
@@ -280,7 +282,7 @@ class _ConceptReader:
         ]
 
     def _build_relations(self, concept: _Concept, context: str) -> Iterator[Relation]:
-        for name, target, said in concept.links:
+        for name, target, text in concept.links:
             kind = _RELATIONS[name]
             if target.startswith(TERM_ADDRESS):
                 of, _, term = target.removeprefix(TERM_ADDRESS).partition("/")
@@ -288,8 +290,8 @@ class _ConceptReader:
             elif target in self._named:
                 term, of = self._named[target]
                 yield Relation(kind, term, of if of != context else "")
-            elif said:
-                yield Relation(kind, said)
+            elif text:
+                yield Relation(kind, text)
 
 
 def _prefer(label: Label) -> Label:

@@ -44,9 +44,11 @@ def is_workbook(data: bytes) -> bool:
 
 
 def read_xlsx(data: bytes, name: str, options: ReadOptions) -> GlossaryFile:
-    """Raises:
-    InvalidGlossary: as for tables; or the workbook is damaged, encrypted or too large.
-    ProcessRequired: only a process with its own limits may read it, because its parts may be far larger than it.
+    """Return the senses and contexts of a workbook.
+
+    Raises:
+        InvalidGlossary: as for tables; or the workbook is damaged, encrypted or too large.
+        ProcessRequired: only a process with its own limits may read it, because its parts may be far larger than it.
     """
     if not options.bounded:
         raise ProcessRequired

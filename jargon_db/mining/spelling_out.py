@@ -91,7 +91,7 @@ def score_spelling(letters: str, words: Sequence[str]) -> float:
 def can_start(letters: str, word: str) -> bool:
     """Return whether the word, folded, can contribute the first letter."""
     bare = word.removeprefix(TAIL)
-    return bare.startswith(letters[0]) or any(bare.startswith(said) for said in _list_sounds(letters[0]))
+    return bare.startswith(letters[0]) or any(bare.startswith(sound) for sound in _list_sounds(letters[0]))
 
 
 def is_small(word: str) -> bool:
@@ -124,7 +124,7 @@ def _score_word(letters: str, word: str, j: int) -> dict[int, float]:
     small = 0.9 if is_small(word) else 1.0
     if word.startswith(letters[j]):
         _run_inside(found, letters, word, j, (small, _INSIDE_SCORE))
-    elif any(word.startswith(said) for said in _list_sounds(letters[j])):
+    elif any(word.startswith(sound) for sound in _list_sounds(letters[j])):
         found[j + 1] = 0.9
     # In a word of three letters some letter matches by chance.
     elif (at := word.find(letters[j], 1)) > 0 and len(word) > 3:

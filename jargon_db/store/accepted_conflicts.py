@@ -109,8 +109,8 @@ def find_acceptances(
         # again.
         if load_snapshot(row["said"]) != now.get(row["sense"]):
             continue
-        told = (row["accepted"], row["change"], row["at"], row["who"], row["why"], row["kind"])
-        one = made.setdefault((row["change"], row["accepted"]), Acceptance(*told))
+        columns = (row["accepted"], row["change"], row["at"], row["who"], row["why"], row["kind"])
+        one = made.setdefault((row["change"], row["accepted"]), Acceptance(*columns))
         # A sense may have several entries in the history of one change.
         if row["sense"] not in one.senses:
             one.senses.add(row["sense"])

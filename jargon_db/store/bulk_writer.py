@@ -70,27 +70,27 @@ class BulkWriter:
     def _put_batch(self, batch: list[SenseInput]) -> None:
         known: list[tuple[int, SenseInput]] = []
         self._look_up(batch)
-        for given in batch:
-            context, outcome = self._writer.ensure_context(given.context)
+        for sense_input in batch:
+            context, outcome = self._writer.ensure_context(sense_input.context)
             if outcome == "added":
-                self.made.append(given.context)
-            number = self._number(given, context)
+                self.made.append(sense_input.context)
+            number = self._number(sense_input, context)
             if number is None:
-                self._add(given, context)
+                self._add(sense_input, context)
             else:
-                known.append((number, given))
+                known.append((number, sense_input))
         # Before the updates, which read senses and must find those of this batch.
         self._write()
         self._update(known)
 
-    def _number(self, given: SenseInput, context: Context) -> int | None:
+    def _number(self, sense_input: SenseInput, context: Context) -> int | None:
         """Return the number of the sense if it is stored, or was added by this change."""
-        key = (self._number_term(given.term), context.id, given.expansion)
+        key = (self._number_term(sense_input.term), context.id, sense_input.expansion)
         return self._new.get(key, self._stored.get(key))
 
     def _look_up(self, batch: Sequence[SenseInput]) -> None:
         """Read the stored terms of a batch, and all their senses."""
-        spellings = list(dict.fromkeys(given.term for given in batch))
+        spellings = list(dict.fromkeys(sense_input.term for sense_input in batch))
         for start in range(0, len(spellings), _LOOKUP_BATCH):
             asked = spellings[start : start + _LOOKUP_BATCH]
             asked += asked[-1:] * (_LOOKUP_BATCH - len(asked))
@@ -108,11 +108,11 @@ class BulkWriter:
             self._term_rows.append((self._terms[spelling], spelling, normalise(spelling)))
         return self._terms[spelling]
 
-    def _add(self, given: SenseInput, context: Context) -> None:
+    def _add(self, sense_input: SenseInput, context: Context) -> None:
         number, now = self._next_sense, self._writer.now
         self._next_sense += 1
-        term = self._terms[given.term]
-        wanted = Sense(number, given.term, context.name, given.expansion, **list_given_fields(given))
+        term = self._terms[sense_input.term]
+        wanted = Sense(number, sense_input.term, context.name, sense_input.expansion, **list_given_fields(sense_input))
         rest = (wanted.description, wanted.notes, wanted.owner, wanted.status, store_audience(wanted.audience))
         self._sense_rows.append(
             (number, term, context.id, wanted.expansion, *rest, wanted.review_by, dump_details(wanted), now, now)
@@ -122,7 +122,7 @@ class BulkWriter:
         at = Place(normalise(wanted.term), context.id)
         self._writer.journal.record("sense", number, None, (at, record_sense(wanted)))
         self._writer.journal.index(search_row(number, wanted))
-        self._new[term, context.id, given.expansion] = number
+        self._new[term, context.id, sense_input.expansion] = number
         self.outcomes[number] = "added"
 
     def _write(self) -> None:
@@ -136,11 +136,11 @@ class BulkWriter:
 
     def _update(self, known: list[tuple[int, SenseInput]]) -> None:
         stored = self._writer.senses([number for number, _ in known])
-        for number, given in known:
+        for number, sense_input in known:
             # A sense that the file names twice is read again: the second row extends the result of the first.
             found = stored.get(number) or self._writer.sense(number)
             assert found is not None
-            outcome = self._writer.update(found, given)
+            outcome = self._writer.update(found, sense_input)
             if outcome == "updated":
                 # The data read before the update are no longer those stored.
                 stored.pop(number, None)

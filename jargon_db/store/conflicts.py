@@ -78,9 +78,11 @@ class Conflicts:
         self._views = views
         self._kept: tuple[tuple[int, Guards, str, str], FoundConflicts] | None = None
 
-    def warnings(self, principal: Principal, given: SenseInput, sense_id: int | None = None) -> list[SenseWarning]:
+    def warnings(
+        self, principal: Principal, sense_input: SenseInput, sense_id: int | None = None
+    ) -> list[SenseWarning]:
         """Return the warnings about saving this, as a new sense or in place of `sense_id`. It may be incomplete."""
-        one = build_entry(_build_sense(given, sense_id or 0))
+        one = build_entry(_build_sense(sense_input, sense_id or 0))
         keys = [key for key in dict.fromkeys((one.key, *(key for _, key in one.aliases))) if key]
         rows = self._connections.select(_RELATED, keys=encode_keys([(0, 0, key) for key in keys]))
         others = [build_entry(read_sense(row)) for row in readable(rows, principal) if row["id"] != one.id]
@@ -181,13 +183,13 @@ class Conflicts:
         ]
 
 
-def _build_sense(given: SenseInput, number: int) -> Sense:
+def _build_sense(sense_input: SenseInput, number: int) -> Sense:
     return Sense(
         number,
-        given.term.strip(),
-        given.context.strip(),
-        given.expansion.strip(),
-        aliases=clean_aliases(given.aliases or ()),
+        sense_input.term.strip(),
+        sense_input.context.strip(),
+        sense_input.expansion.strip(),
+        aliases=clean_aliases(sense_input.aliases or ()),
     )
 
 

@@ -90,8 +90,8 @@ class Contexts:
         _require_storable(description or "", contact or "")
         with self._connections.changing(by, "context", why=why) as writer:
             found = _read_seen(writer, by, context_id, version)
-            given: dict[str, Any] = {"description": description, "contact": contact, "audience": audience}
-            wanted = replace(found, **{name: value for name, value in given.items() if value is not None})
+            values: dict[str, Any] = {"description": description, "contact": contact, "audience": audience}
+            wanted = replace(found, **{name: value for name, value in values.items() if value is not None})
             return found if wanted == found else writer.set_context(found, wanted)
 
 

@@ -106,8 +106,8 @@ class Writer:
     ) -> tuple[Context, Outcome]:
         """Add the context, or update its given fields; contexts with the same normalised name are the same."""
         found = self.find_context(name)
-        given: dict[str, Any] = {"description": description, "contact": contact, "audience": audience}
-        new = {key: value for key, value in given.items() if value is not None}
+        values: dict[str, Any] = {"description": description, "contact": contact, "audience": audience}
+        new = {key: value for key, value in values.items() if value is not None}
         if found is None:
             return self._add_context(Context(0, name.strip(), **new)), "added"
         wanted = replace(found, **new)
@@ -136,17 +136,17 @@ class Writer:
         self._contexts[key], outcome = self.put_context(name, None, None, None)
         return self._contexts[key], outcome
 
-    def set_context(self, found: Context, wanted: Context) -> Context:
+    def set_context(self, found: Context, target: Context) -> Context:
         """Write description, contact and audience, and increment the version; the name identifies a context, and
         stays.
         """
         sql = "UPDATE contexts SET description = ?, contact = ?, audience = ?, version = version + 1 WHERE id = ?"
-        values = (wanted.description, wanted.contact, store_audience(wanted.audience), found.id)
+        values = (target.description, target.contact, store_audience(target.audience), found.id)
         self.connection.execute(sql, values)
         place = Place("", found.id)
-        self.journal.record("context", found.id, (place, record_context(found)), (place, record_context(wanted)))
+        self.journal.record("context", found.id, (place, record_context(found)), (place, record_context(target)))
         self._contexts.clear()
-        return replace(wanted, version=found.version + 1)
+        return replace(target, version=found.version + 1)
 
     def remove_context(self, found: Context) -> None:
         """Remove an unused context; its key is freed for a new one of this name."""
@@ -169,43 +169,43 @@ class Writer:
 
     # -- senses ---------------------------------------------------------------------------------------------------
 
-    def put_sense(self, given: SenseInput) -> tuple[int, Outcome, Outcome]:
+    def put_sense(self, sense_input: SenseInput) -> tuple[int, Outcome, Outcome]:
         """Add or update the sense with this (term, context, expansion).
 
         Return its id, its outcome, and the outcome of its context.
         """
-        context, context_outcome = self.ensure_context(given.context)
-        term, is_new = self._term(given.term)
-        found = None if is_new else self._sense_at(term, context.id, given.expansion)
+        context, context_outcome = self.ensure_context(sense_input.context)
+        term, is_new = self._term(sense_input.term)
+        found = None if is_new else self._sense_at(term, context.id, sense_input.expansion)
         if found is None:
-            wanted = Sense(0, given.term, context.name, given.expansion, **list_given_fields(given))
+            wanted = Sense(0, sense_input.term, context.name, sense_input.expansion, **list_given_fields(sense_input))
             return self._add_sense(wanted, term, context.id), "added", context_outcome
-        return found.id, self.update(found, given), context_outcome
+        return found.id, self.update(found, sense_input), context_outcome
 
-    def update(self, found: Sense, given: SenseInput) -> Outcome:
+    def update(self, found: Sense, sense_input: SenseInput) -> Outcome:
         """Write the given fields of a stored sense, if they differ from the stored ones."""
-        self._require_readable(found.audience, _refuse_meaning(given.term, given.context))
+        self._require_readable(found.audience, _refuse_meaning(sense_input.term, sense_input.context))
         if self.principal is not None:
-            given = keep_hidden_relations(self.connection, self.principal, found, given)
-        told = list_given_fields(given)
-        if all(getattr(found, name) == value for name, value in told.items()):
+            sense_input = keep_hidden_relations(self.connection, self.principal, found, sense_input)
+        fields_given = list_given_fields(sense_input)
+        if all(getattr(found, name) == value for name, value in fields_given.items()):
             return "unchanged"
-        self.set_sense(found, replace(found, **told))
+        self.set_sense(found, replace(found, **fields_given))
         return "updated"
 
-    def find_sense(self, given: SenseInput) -> Sense | None:
+    def find_sense(self, sense_input: SenseInput) -> Sense | None:
         """Return the sense with this term, context and expansion, if there is one.
 
         Raises:
             NotAllowed: the principal may not manage the context, or not read one of the two.
         """
-        context = self.find_context(given.context)
+        context = self.find_context(sense_input.context)
         if context is None:
             return None
-        term = self.connection.execute("SELECT id FROM terms WHERE spelling = ?", (given.term,)).fetchone()
-        found = None if term is None else self._sense_at(term[0], context.id, given.expansion)
+        term = self.connection.execute("SELECT id FROM terms WHERE spelling = ?", (sense_input.term,)).fetchone()
+        found = None if term is None else self._sense_at(term[0], context.id, sense_input.expansion)
         if found is not None:
-            self._require_readable(found.audience, _refuse_meaning(given.term, given.context))
+            self._require_readable(found.audience, _refuse_meaning(sense_input.term, sense_input.context))
         return found
 
     def sense(self, number: int) -> Sense | None:
@@ -225,23 +225,23 @@ class Writer:
     def row(self, number: int) -> Row | None:
         return next(select(self.connection, _ROW, {"id": number}), None)
 
-    def set_sense(self, found: Sense, wanted: Sense) -> None:
+    def set_sense(self, found: Sense, target: Sense) -> None:
         """Write all fields of a sense and increment its version.
 
         Raises:
             Conflict: there is another sense with this term, context and expansion.
         """
-        context, _ = self.ensure_context(wanted.context)
+        context, _ = self.ensure_context(target.context)
         self.require_managed(found.context)
-        term, _ = self._term(wanted.term)
-        self._write(found.id, wanted, term, context)
+        term, _ = self._term(target.term)
+        self._write(found.id, target, term, context)
         was = (self._place(found), record_sense(found))
-        now = (Place(normalise(wanted.term), context.id), record_sense(replace(wanted, context=context.name)))
+        now = (Place(normalise(target.term), context.id), record_sense(replace(target, context=context.name)))
         self.journal.record("sense", found.id, was, now)
         # Writing the full-text index takes long, and many saves touch none of its columns.
-        if any(getattr(found, name) != getattr(wanted, name) for name in _SEARCHED):
+        if any(getattr(found, name) != getattr(target, name) for name in _SEARCHED):
             self.journal.forget(found.id)
-            self.journal.index(search_row(wanted.id, wanted))
+            self.journal.index(search_row(target.id, target))
 
     def add_alias(self, found: Sense, alias: str) -> None:
         """Add an alias to a sense, unless it has it already."""
@@ -255,9 +255,9 @@ class Writer:
         as_it_is = (self._place(found), record_sense(found))
         self.journal.record("sense", found.id, as_it_is, as_it_is)
 
-    def restore_sense(self, number: int, kept: Snapshot) -> None:
+    def restore_sense(self, number: int, snapshot: Snapshot) -> None:
         """Restore a removed sense unchanged."""
-        wanted = sense_of_snapshot(number, kept)
+        wanted = sense_of_snapshot(number, snapshot)
         context, _ = self.ensure_context(wanted.context)
         term, _ = self._term(wanted.term)
         self._write(number, wanted, term, context)
@@ -282,21 +282,21 @@ class Writer:
         """Free a sense's unique (term, context, expansion)."""
         self.connection.execute(_REMOVE, (_set_aside(number), number))
 
-    def _write(self, number: int, wanted: Sense, term: int, context: Context) -> None:
-        other = self._sense_at(term, context.id, wanted.expansion)
+    def _write(self, number: int, target: Sense, term: int, context: Context) -> None:
+        other = self._sense_at(term, context.id, target.expansion)
         if other is not None and other.id != number:
-            self._require_readable(other.audience, _refuse_meaning(wanted.term, context.name))
+            self._require_readable(other.audience, _refuse_meaning(target.term, context.name))
             raise build_duplicate_error(self.show_sense(other))
-        self.connection.execute(_SET, (term, context.id, wanted.expansion, *self._values(wanted), self.now, number))
+        self.connection.execute(_SET, (term, context.id, target.expansion, *self._values(target), self.now, number))
         self.connection.execute("DELETE FROM aliases WHERE sense = ?", (number,))
-        self._insert_aliases(number, wanted.aliases)
+        self._insert_aliases(number, target.aliases)
 
-    def _add_sense(self, wanted: Sense, term: int, context: int) -> int:
-        values = (term, context, wanted.expansion, *self._values(wanted), self.now, self.now)
+    def _add_sense(self, target: Sense, term: int, context: int) -> int:
+        values = (term, context, target.expansion, *self._values(target), self.now, self.now)
         number: int = self.connection.execute(_ADD, values).fetchone()[0]
-        self._insert_aliases(number, wanted.aliases)
-        self.journal.record("sense", number, None, (Place(normalise(wanted.term), context), record_sense(wanted)))
-        self.journal.index(search_row(number, wanted))
+        self._insert_aliases(number, target.aliases)
+        self.journal.record("sense", number, None, (Place(normalise(target.term), context), record_sense(target)))
+        self.journal.index(search_row(number, target))
         return number
 
     def _values(self, sense: Sense) -> tuple[str | None, ...]:

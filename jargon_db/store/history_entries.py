@@ -71,15 +71,15 @@ def may_read_entry(principal: Principal, row: Row) -> bool:
 def build_entry(row: Row) -> HistoryEntry:
     before, after = load_snapshot(row["before"]), load_snapshot(row["after"])
     # By its present name: a renamed term is listed under the new one.
-    told: dict[str, Any] = after or before or {}
+    snapshot: dict[str, Any] = after or before or {}
     return HistoryEntry(
         change=row["change"],
         at=row["at"],
         who=row["who"],
         why=row["why"],
         kind=row["kind"],
-        term=told.get("term", ""),
-        context=told["context"],
+        term=snapshot.get("term", ""),
+        context=snapshot["context"],
         before=before,
         after=after,
         sense_id=row["row"] if row["subject"] == "sense" else None,

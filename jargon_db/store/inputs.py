@@ -69,50 +69,50 @@ class SenseFields(ExtraFields, total=False):
     description: str | None
 
 
-def set_fields(given: SenseInput, fields: ExtraFields) -> SenseInput:
+def set_fields(sense_input: SenseInput, fields: ExtraFields) -> SenseInput:
     """Return the input with those fields that are given."""
     changes: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
-    return replace(given, **changes)
+    return replace(sense_input, **changes)
 
 
-def check_input(given: SenseInput) -> SenseInput:
+def check_input(sense_input: SenseInput) -> SenseInput:
     """Return the input, trimmed.
 
     Raises:
         InvalidInput: term or expansion is empty, the term is too long, or a text cannot be stored.
     """
-    problems = find_problems(given)
+    problems = find_problems(sense_input)
     if problems:
         raise InvalidInput(
-            f"Nothing was stored for the term {given.term!r}: {'; '.join(text for _, text in problems)}."
+            f"Nothing was stored for the term {sense_input.term!r}: {'; '.join(text for _, text in problems)}."
         )
-    return trim(given)
+    return trim(sense_input)
 
 
-def trim(given: SenseInput) -> SenseInput:
+def trim(sense_input: SenseInput) -> SenseInput:
     """Return an input without problems, as it is stored. A label that is no name yet becomes an alias."""
-    term, expansion = clean_name(given.term), clean_name(given.expansion)
-    aliases = given.aliases
-    if given.labels:
-        others = (one.text for one in given.labels if clean_name(one.text) not in (term, expansion))
+    term, expansion = clean_name(sense_input.term), clean_name(sense_input.expansion)
+    aliases = sense_input.aliases
+    if sense_input.labels:
+        others = (one.text for one in sense_input.labels if clean_name(one.text) not in (term, expansion))
         aliases = (*(aliases or ()), *others)
     kept = None if aliases is None else clean_aliases(aliases)
     return SenseInput(
         term,
-        clean_name(given.context),
+        clean_name(sense_input.context),
         expansion,
-        given.description,
-        given.notes,
+        sense_input.description,
+        sense_input.notes,
         kept,
-        given.owner,
-        given.status,
-        given.audience,
-        given.review_by,
-        None if given.labels is None else _clean_labels(given.labels, (term, expansion), kept or ()),
-        None if given.relations is None else tuple(dict.fromkeys(given.relations)),
-        given.source,
-        given.example,
-        given.concept,
+        sense_input.owner,
+        sense_input.status,
+        sense_input.audience,
+        sense_input.review_by,
+        None if sense_input.labels is None else _clean_labels(sense_input.labels, (term, expansion), kept or ()),
+        None if sense_input.relations is None else tuple(dict.fromkeys(sense_input.relations)),
+        sense_input.source,
+        sense_input.example,
+        sense_input.concept,
     )
 
 
@@ -127,49 +127,55 @@ def _clean_labels(labels: Iterable[Label], main: tuple[str, str], aliases: tuple
     return tuple(found[name] for name in dict.fromkeys((*main, *aliases)) if name in found)
 
 
-def find_problems(given: SenseInput) -> list[tuple[str, str]]:
+def find_problems(sense_input: SenseInput) -> list[tuple[str, str]]:
     """Return (column, problem and remedy) for each field that cannot be stored."""
-    return [] if _is_plainly_good(given) else _find_problems(given)
+    return [] if _is_plainly_good(sense_input) else _find_problems(sense_input)
 
 
-def _is_plainly_good(given: SenseInput) -> bool:
+def _is_plainly_good(sense_input: SenseInput) -> bool:
     # Fast path for the usual case: an import of 100,000 senses checks each twice.
-    short = (given.term, given.context, given.owner or "", *(given.aliases or ()))
+    short = (sense_input.term, sense_input.context, sense_input.owner or "", *(sense_input.aliases or ()))
     # Rare in imports; the slow path names the problem.
-    if given.audience or given.review_by or max(map(len, short)) > MAX_TERM_CHARS:
+    if sense_input.audience or sense_input.review_by or max(map(len, short)) > MAX_TERM_CHARS:
         return False
-    if (given.status is not None and given.status not in STATUSES) or given.labels or given.relations:
+    if (
+        (sense_input.status is not None and sense_input.status not in STATUSES)
+        or sense_input.labels
+        or sense_input.relations
+    ):
         return False
-    if not (normalise(given.term) and is_context_name(given.context) and _has_meaning(given)):
+    if not (normalise(sense_input.term) and is_context_name(sense_input.context) and _has_meaning(sense_input)):
         return False
-    others = (given.notes or "", given.source or "", given.example or "", given.concept or "")
-    text = "".join((*short, given.expansion, given.description or "", *others))
-    return len(given.expansion) <= MAX_EXPANSION_CHARS and is_storable(text)
+    others = (sense_input.notes or "", sense_input.source or "", sense_input.example or "", sense_input.concept or "")
+    text = "".join((*short, sense_input.expansion, sense_input.description or "", *others))
+    return len(sense_input.expansion) <= MAX_EXPANSION_CHARS and is_storable(text)
 
 
-def _find_problems(given: SenseInput) -> list[tuple[str, str]]:
+def _find_problems(sense_input: SenseInput) -> list[tuple[str, str]]:
     problems = []
-    if not normalise(given.term):
+    if not normalise(sense_input.term):
         problems.append(("term", "the term is empty; give the word or abbreviation to be explained"))
-    elif len(given.term.strip()) > MAX_TERM_CHARS:
-        size = len(given.term.strip())
+    elif len(sense_input.term.strip()) > MAX_TERM_CHARS:
+        size = len(sense_input.term.strip())
         problems.append(
             ("term", f"the term has {size} characters; shorten it to {MAX_TERM_CHARS} and describe it instead")
         )
-    if not _has_meaning(given):
+    if not _has_meaning(sense_input):
         remedy = "say what it stands for, or describe it"
-        problems.append(("expansion", f"{given.term.strip()!r} has neither an expansion nor a description; {remedy}"))
-    if not normalise(given.context):
+        problems.append(
+            ("expansion", f"{sense_input.term.strip()!r} has neither an expansion nor a description; {remedy}")
+        )
+    if not normalise(sense_input.context):
         problems.append(("context", "the context is empty; name the team or field the term belongs to"))
-    elif not is_context_name(given.context):
+    elif not is_context_name(sense_input.context):
         problems.append(("context", "'*' stands for every context; name the team or field the term belongs to"))
     for name in ("term", "context", "expansion", "description", "notes", "owner", "source", "example", "concept"):
-        problems += _check_text(name, getattr(given, name) or "")
-    return problems + _check_others(given)
+        problems += _check_text(name, getattr(sense_input, name) or "")
+    return problems + _check_others(sense_input)
 
 
-def _has_meaning(given: SenseInput) -> bool:
-    return bool(given.expansion.strip() or (given.description or "").strip())
+def _has_meaning(sense_input: SenseInput) -> bool:
+    return bool(sense_input.expansion.strip() or (sense_input.description or "").strip())
 
 
 def _check_text(name: str, text: str) -> list[tuple[str, str]]:
@@ -181,19 +187,19 @@ def _check_text(name: str, text: str) -> list[tuple[str, str]]:
     return problems
 
 
-def _check_others(given: SenseInput) -> list[tuple[str, str]]:
+def _check_others(sense_input: SenseInput) -> list[tuple[str, str]]:
     problems = []
-    for alias in given.aliases or ():
+    for alias in sense_input.aliases or ():
         if len(alias.strip()) > MAX_TERM_CHARS:
             problems.append(("aliases", f"an alias has {len(alias)} characters; shorten it to {MAX_TERM_CHARS}"))
         if not is_storable(alias):
             problems.append(("aliases", "an alias holds half of a surrogate pair, which is no character"))
-    if given.status is not None and given.status not in STATUSES:
-        problems.append(("status", f"unknown status {_shorten(given.status)}. Statuses: {', '.join(STATUSES)}"))
-    if given.review_by and not is_date(given.review_by):
-        problems.append(("review_by", f"invalid date {given.review_by!r}; write it like 2027-01-31"))
-    problems += [("labels", problem) for label in given.labels or () if (problem := _check_label(label))]
-    for relation in given.relations or ():
+    if sense_input.status is not None and sense_input.status not in STATUSES:
+        problems.append(("status", f"unknown status {_shorten(sense_input.status)}. Statuses: {', '.join(STATUSES)}"))
+    if sense_input.review_by and not is_date(sense_input.review_by):
+        problems.append(("review_by", f"invalid date {sense_input.review_by!r}; write it like 2027-01-31"))
+    problems += [("labels", problem) for label in sense_input.labels or () if (problem := _check_label(label))]
+    for relation in sense_input.relations or ():
         if relation.kind not in RELATION_KINDS:
             kinds = ", ".join(RELATION_KINDS)
             problems.append(("relations", f"unknown relation {_shorten(relation.kind)}. Relations: {kinds}"))
@@ -203,7 +209,7 @@ def _check_others(given: SenseInput) -> list[tuple[str, str]]:
             )
         elif not is_storable(relation.term + relation.context):
             problems.append(("relations", "a relation holds half of a surrogate pair, which is no character"))
-    if not all(map(is_storable, given.audience or ())):
+    if not all(map(is_storable, sense_input.audience or ())):
         problems.append(("audience", "a group holds half of a surrogate pair, which is no character"))
     return problems
 
@@ -262,9 +268,9 @@ def normalise_context(name: str) -> str:
     return normalise(name)
 
 
-def list_given_fields(given: SenseInput) -> dict[str, Any]:
+def list_given_fields(sense_input: SenseInput) -> dict[str, Any]:
     """Return the given fields other than term, context and expansion."""
-    found = {name: value for name in _GIVEN_FIELDS if (value := getattr(given, name)) is not None}
+    found = {name: value for name in _GIVEN_FIELDS if (value := getattr(sense_input, name)) is not None}
     if "review_by" in found:
         # Missing fields are left out above; an empty one removes the date.
         found["review_by"] = found["review_by"] or None

@@ -125,8 +125,17 @@ class Journal:
         if not self.rows:
             return None
         # Last, when the number of rows is known; they already use its number.
-        said = self.heading
-        values = (self.change, at or timestamp(), said.who, said.why, said.kind, said.name, self.rows, said.undoes)
+        heading = self.heading
+        values = (
+            self.change,
+            at or timestamp(),
+            heading.who,
+            heading.why,
+            heading.kind,
+            heading.name,
+            self.rows,
+            heading.undoes,
+        )
         self.connection.execute(_CHANGE, values)
         self.connection.execute("UPDATE meta SET value = value + 1 WHERE name = 'version'")
         return self.change

@@ -95,25 +95,31 @@ class ProposalInput:
         return store_audience(self.audience)
 
 
-def put(conn: Connection, said: ProposalInput, origin: Origin, created_by: str, mark: str = "") -> int:
+def put(conn: Connection, proposal: ProposalInput, origin: Origin, created_by: str, mark: str = "") -> int:
     """Store a proposal, or extend the one that says the same; return its number.
 
     `mark`: tells it from others with the same expansion, which it does not extend.
     """
-    keys = {"key": normalise(said.given.term), "expansion_key": normalise(said.expansion) + mark}
+    keys = {"key": normalise(proposal.given.term), "expansion_key": normalise(proposal.expansion) + mark}
     found = next(select(conn, SAME, keys), None)
-    evidence = [[passage, quote, said.guard] for passage, quote in said.evidence]
+    evidence = [[passage, quote, proposal.guard] for passage, quote in proposal.evidence]
     now = timestamp("seconds")
     if found is None:
-        description = said.given.description or ""
-        values = (said.given.term, keys["key"], said.context or "", said.expansion)
-        guarded = (keys["expansion_key"], description, said.guard, json.dumps(evidence), json.dumps([said.guard]))
-        added = conn.execute(_ADD, (*values, *guarded, said.score, origin, now, created_by, now))
+        description = proposal.given.description or ""
+        values = (proposal.given.term, keys["key"], proposal.context or "", proposal.expansion)
+        guarded = (
+            keys["expansion_key"],
+            description,
+            proposal.guard,
+            json.dumps(evidence),
+            json.dumps([proposal.guard]),
+        )
+        added = conn.execute(_ADD, (*values, *guarded, proposal.score, origin, now, created_by, now))
         return int(added.fetchone()[0])
     # Decided proposals are left alone: a dismissed one must not return with new evidence.
     if found["status"] == "open":
         is_said = is_said_by_others(conn, found, created_by)
-        conn.execute(_UPDATE, (*_merge(found, said, evidence, is_said=is_said), now, found["id"]))
+        conn.execute(_UPDATE, (*_merge(found, proposal, evidence, is_said=is_said), now, found["id"]))
     return int(found["id"])
 
 
@@ -123,21 +129,21 @@ def is_said_by_others(conn: Connection, found: Row, person: str) -> bool:
 
 
 def _merge(
-    found: Row, said: ProposalInput, evidence: list[list[str]], *, is_said: bool
+    found: Row, proposal: ProposalInput, evidence: list[list[str]], *, is_said: bool
 ) -> tuple[str | float | None, ...]:
     """Return the columns of a repeated proposal: the evidence of both, and the better score. What other people said of
     it (`is_said`) stays as they said it.
     """
-    scores = [score for score in (found["score"], said.score) if score is not None]
+    scores = [score for score in (found["score"], proposal.score) if score is not None]
     # By passage and audience: the same passage may have been closed to some people since.
     kept = {(one[0], one[2]): one for one in [*json.loads(found["evidence"]), *evidence]}
-    audiences = sorted({*json.loads(found["audiences"]), said.guard})
+    audiences = sorted({*json.loads(found["audiences"]), proposal.guard})
     description, guard = found["description"], found["description_audience"]
     # The description is kept, unless everyone may read the new one and not the old one.
-    is_better = not description or (not said.audience and read_audience(guard))
-    if said.given.description and is_better and not is_said:
-        description, guard = said.given.description, said.guard
-    context = found["context"] or ("" if is_said else said.context or "")
+    is_better = not description or (not proposal.audience and read_audience(guard))
+    if proposal.given.description and is_better and not is_said:
+        description, guard = proposal.given.description, proposal.guard
+    context = found["context"] or ("" if is_said else proposal.context or "")
     texts = (json.dumps(list(kept.values())), json.dumps(audiences), description, guard, context)
     return (*texts, max(scores, default=None))
 

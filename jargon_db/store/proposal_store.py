@@ -81,14 +81,18 @@ class Proposals:
         """
         # Checked like a sense, since it may become one; placeholders fill the fields that a sense needs and a proposal
         # may lack.
-        given = check_input(SenseInput(term, context or "general", expansion.strip() or NO_EXPANSION, description))
+        sense_input = check_input(
+            SenseInput(term, context or "general", expansion.strip() or NO_EXPANSION, description)
+        )
         evidence, audience = grounds.get("evidence", ()), grounds.get("audience", EVERYONE)
         texts = [created_by, *audience, *(part for one in evidence for part in one)]
         if origin not in ORIGINS or not all(map(is_storable, texts)):
             raise InvalidInput(f"This cannot be proposed for {term!r}: its origin or a text cannot be stored.")
-        said = ProposalInput(given, context, expansion.strip(), tuple(evidence), audience, grounds.get("score"))
+        proposal = ProposalInput(
+            sense_input, context, expansion.strip(), tuple(evidence), audience, grounds.get("score")
+        )
         with self._connections.writing() as connection:
-            number = put(connection, said, origin, created_by)
+            number = put(connection, proposal, origin, created_by)
             row = next(select(connection, LIST, {"id": number, "status": None, "key": None}))
         return build_proposal(row, None)
 
@@ -250,7 +254,7 @@ def _get_undecided(writer: Writer, by: Principal, proposal_id: int) -> Proposal:
 
 def _accept(writer: Writer, by: Principal, number: int, *, context: str, status: SenseStatus, why: str) -> Sense:
     found = _get_undecided(writer, by, number)
-    given = check_input(
+    sense_input = check_input(
         SenseInput(
             found.term,
             found.context or context,
@@ -261,17 +265,17 @@ def _accept(writer: Writer, by: Principal, number: int, *, context: str, status:
             audience=found.audience,
         )
     )
-    values = {"key": normalise(given.term), "context": normalise_context(given.context)}
+    values = {"key": normalise(sense_input.term), "context": normalise_context(sense_input.context)}
     # A draft answers no questions, and may coexist with an approved meaning until it is approved.
     other = next(select(writer.connection, _OTHER, values), None) if status == "approved" else None
-    if other is not None and (other["expansion"] != given.expansion):
+    if other is not None and (other["expansion"] != sense_input.expansion):
         # The existence of another is reported in any case, its content only to those who may read it.
         look = "already. Look at the two, and decide."
         if any(readable([other], by)):
-            raise Conflict(f"'{given.term}' means '{other['expansion']}' in '{given.context}' {look}")
-        raise Conflict(f"'{given.term}' means something in '{given.context}' {look}")
+            raise Conflict(f"'{sense_input.term}' means '{other['expansion']}' in '{sense_input.context}' {look}")
+        raise Conflict(f"'{sense_input.term}' means something in '{sense_input.context}' {look}")
     # Written only now: `accept_many` continues within this change, so that a refusal must leave no trace.
-    sense = add_new(writer, given)
+    sense = add_new(writer, sense_input)
     _decide(writer, number, "accepted", why, sense.id)
     return sense
 

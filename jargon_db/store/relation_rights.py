@@ -74,23 +74,25 @@ def hide_recorded_relations(
     ]
 
 
-def _hide_recorded(kept: Snapshot, is_shown: Sequence[bool]) -> Snapshot:
-    shown = [one for one, keep in zip(kept.get("relations", ()), is_shown, strict=True) if keep]
-    rest = {name: value for name, value in kept.items() if name != "relations"}
+def _hide_recorded(snapshot: Snapshot, is_shown: Sequence[bool]) -> Snapshot:
+    shown = [one for one, keep in zip(snapshot.get("relations", ()), is_shown, strict=True) if keep]
+    rest = {name: value for name, value in snapshot.items() if name != "relations"}
     return {**rest, "relations": shown} if shown else rest
 
 
-def keep_hidden_relations(connection: Connection, principal: Principal, found: Sense, given: SenseInput) -> SenseInput:
+def keep_hidden_relations(
+    connection: Connection, principal: Principal, found: Sense, sense_input: SenseInput
+) -> SenseInput:
     """Return what somebody writes of a stored sense, with its relations that they may not see, and so did not see when
     they wrote the others.
     """
-    if given.relations is None or not found.relations:
-        return given
+    if sense_input.relations is None or not found.relations:
+        return sense_input
     (seen,) = hide_relations(connection, principal, [found])
-    if given.relations == seen.relations:
-        return replace(given, relations=found.relations)
+    if sense_input.relations == seen.relations:
+        return replace(sense_input, relations=found.relations)
     unseen = [one for one in found.relations if one not in seen.relations]
-    return replace(given, relations=tuple(dict.fromkeys((*given.relations, *unseen))))
+    return replace(sense_input, relations=tuple(dict.fromkeys((*sense_input.relations, *unseen))))
 
 
 def _find_hidden(connection: Connection, principal: Principal, places: Sequence[_Place]) -> set[_Place]:
@@ -127,8 +129,8 @@ def _find_known_names(
         (_NAMED, {"keys": encode_list(sorted(set(map(normalise, names))))}),
         (_EXPANDED, {"texts": encode_list(sorted(set(map(str.lower, names))))}),
     ]
-    for statement, given in values:
-        for row in select(connection, statement, given):
+    for statement, sense_id in values:
+        for row in select(connection, statement, sense_id):
             of_name = known[normalise(row["name"])]
             of_name[row["context"]] = of_name.get(row["context"], False) or _is_readable(row, principal)
     return known

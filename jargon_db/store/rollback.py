@@ -122,11 +122,15 @@ def _find_last_change(writer: Writer, moment: str | int) -> int:
     if isinstance(moment, int):
         return moment
     try:
-        given = datetime.fromisoformat(moment)
+        given_time = datetime.fromisoformat(moment)
     except ValueError:
         raise InvalidInput(f"{moment!r} is no moment; write it like 2027-01-31 or 2027-01-31T12:00:00.") from None
     # Compared as text with what is stored: UTC, in milliseconds.
-    at = (given if given.tzinfo else given.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
+    at = (
+        (given_time if given_time.tzinfo else given_time.replace(tzinfo=UTC))
+        .astimezone(UTC)
+        .isoformat(timespec="milliseconds")
+    )
     # By number: numbers increase even when a clock is set back.
     row = writer.connection.execute("SELECT coalesce(max(id), 0) FROM changes WHERE at <= ?", (at,)).fetchone()
     return int(row[0])
@@ -150,8 +154,12 @@ def _build_conflict(writer: Writer, by: Principal, change: int, blocked: Sequenc
 
 
 def _name_entry(entry: Row) -> str:
-    told = load_snapshot(entry["after"]) or load_snapshot(entry["before"]) or {}
-    return f"'{told['term']}' in '{told['context']}'" if "term" in told else f"the context '{told['context']}'"
+    snapshot = load_snapshot(entry["after"]) or load_snapshot(entry["before"]) or {}
+    return (
+        f"'{snapshot['term']}' in '{snapshot['context']}'"
+        if "term" in snapshot
+        else f"the context '{snapshot['context']}'"
+    )
 
 
 def take(writer: Writer, steps: Iterable[RollbackStep]) -> None:
@@ -166,9 +174,9 @@ def take(writer: Writer, steps: Iterable[RollbackStep]) -> None:
     senses = [step for step in needed if step.subject == "sense"]
     for step in contexts:
         if step.then is not None:
-            said = step.then
-            audience = frozenset(said["audience"])
-            writer.put_context(said["context"], said["description"], said["contact"], audience)
+            snapshot = step.then
+            audience = frozenset(snapshot["audience"])
+            writer.put_context(snapshot["context"], snapshot["description"], snapshot["contact"], audience)
     moving = [(step, step.found) for step in senses if step.then is not None]
     # Before any sense is set: a removed one may hold the place of a restored one.
     writer.remove_senses([step.found for step in senses if step.then is None and step.found is not None])

@@ -118,10 +118,10 @@ class Senses:
         """
         if (status := fields.get("status", "approved")) not in STATUSES:
             raise InvalidInput(f"Unknown status '{status}'. Statuses: {', '.join(STATUSES)}.")
-        said = SenseInput(term, context, expansion, description, "", (), "", status)
-        given = check_input(set_fields(said, fields))
+        basic = SenseInput(term, context, expansion, description, "", (), "", status)
+        sense_input = check_input(set_fields(basic, fields))
         with self._connections.changing(by, "edit", why=why) as writer:
-            number, _, _ = writer.put_sense(given)
+            number, _, _ = writer.put_sense(sense_input)
             added = writer.sense(number)
             assert added is not None
             return writer.show_sense(added)
@@ -144,9 +144,9 @@ class Senses:
             Conflict: there is such a sense already; `current` is it.
             NotAllowed: `by` may not manage the context, or the sense exists and they may not read it.
         """
-        given = set_fields(SenseInput(term, context, expansion, description, "", (), by.name, "draft"), fields)
+        sense_input = set_fields(SenseInput(term, context, expansion, description, "", (), by.name, "draft"), fields)
         with self._connections.changing(by, "draft", why=why) as writer:
-            return add_new(writer, given)
+            return add_new(writer, sense_input)
 
     def save(
         self, by: Principal, sense_id: int, *, version: int, why: str = "", **fields: Unpack[SenseFields]
@@ -164,9 +164,9 @@ class Senses:
         with self._connections.changing(by, "edit", why=why) as writer:
             found = get_seen_sense(writer, by, sense_id, version)
             kept = SenseInput(found.term, found.context, found.expansion, found.description)
-            given = check_input(set_fields(kept, fields))
-            given = keep_hidden_relations(writer.connection, by, found, given)
-            return _write(writer, found, _merge(found, given))
+            sense_input = check_input(set_fields(kept, fields))
+            sense_input = keep_hidden_relations(writer.connection, by, found, sense_input)
+            return _write(writer, found, _merge(found, sense_input))
 
     def approve(self, by: Principal, sense_id: int, version: int, why: str = "") -> Sense:
         """Approve a sense: from now on it answers questions.
@@ -232,17 +232,17 @@ def get_seen_sense(writer: Writer, by: Principal, sense_id: int, version: int) -
     return found
 
 
-def add_new(writer: Writer, given: SenseInput) -> Sense:
+def add_new(writer: Writer, sense_input: SenseInput) -> Sense:
     """Add a new sense, within the writer's change.
 
     Raises:
         Conflict: it exists; `current` is the stored one.
         NotAllowed: it exists, and the principal may not read it.
     """
-    given = check_input(given)
-    if (found := writer.find_sense(given)) is not None:
+    sense_input = check_input(sense_input)
+    if (found := writer.find_sense(sense_input)) is not None:
         raise build_duplicate_error(writer.show_sense(found))
-    number, _, _ = writer.put_sense(given)
+    number, _, _ = writer.put_sense(sense_input)
     added = writer.sense(number)
     assert added is not None
     require_reason(writer, added)
@@ -275,19 +275,21 @@ def require_reason(writer: Writer, sense: Sense) -> None:
         record_acceptance(writer, BY_APPROVAL, [*others, sense])
 
 
-def _merge(found: Sense, given: SenseInput) -> Sense:
+def _merge(found: Sense, sense_input: SenseInput) -> Sense:
     # The same context in different case is no move: the stored spelling stays.
-    same = normalise_context(given.context) == normalise_context(found.context)
-    context = found.context if same else given.context
-    return replace(found, term=given.term, context=context, expansion=given.expansion, **list_given_fields(given))
+    same = normalise_context(sense_input.context) == normalise_context(found.context)
+    context = found.context if same else sense_input.context
+    return replace(
+        found, term=sense_input.term, context=context, expansion=sense_input.expansion, **list_given_fields(sense_input)
+    )
 
 
-def _write(writer: Writer, found: Sense, wanted: Sense) -> Sense:
-    if wanted == found:
+def _write(writer: Writer, found: Sense, target: Sense) -> Sense:
+    if target == found:
         # Nothing to write, but a person who may not change it should still get the error.
         writer.require_managed(found.context)
         return writer.show_sense(found)
-    writer.set_sense(found, wanted)
+    writer.set_sense(found, target)
     saved = writer.sense(found.id)
     assert saved is not None
     return writer.show_sense(saved)

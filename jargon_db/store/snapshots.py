@@ -38,17 +38,21 @@ def record_context(context: Context) -> Snapshot:
     }
 
 
-def sense_of_snapshot(number: int, kept: Snapshot, version: int = 1) -> Sense:
+def sense_of_snapshot(number: int, snapshot: Snapshot, version: int = 1) -> Sense:
     return Sense(
         id=number,
         version=version,
-        **{**restore_details(kept), "aliases": tuple(kept["aliases"]), "audience": frozenset(kept["audience"])},
+        **{
+            **restore_details(snapshot),
+            "aliases": tuple(snapshot["aliases"]),
+            "audience": frozenset(snapshot["audience"]),
+        },
     )
 
 
-def dump_snapshot(kept: Snapshot | None) -> str | None:
+def dump_snapshot(snapshot: Snapshot | None) -> str | None:
     """Encode a snapshot as JSON in pure ASCII, so that no character is lost on the way."""
-    return None if kept is None else _encoded(kept)
+    return None if snapshot is None else _encoded(snapshot)
 
 
 def load_snapshot(text: str | None) -> Snapshot | None:

@@ -1,7 +1,7 @@
-"""Suggestions: meanings that people propose, confirm and comment on. They are proposals, with the voices of people.
+"""Suggestions: meanings that people propose, confirm and comment on. Each is a proposal with the voices of people.
 
-Suggesting tells nobody what a proposal that they may not read says: the same words are stored once more, for their own
-readers.
+A suggestion never reveals a proposal that its author may not read: if one has the same words, the suggestion is stored
+beside it, for its own readers.
 """
 
 from __future__ import annotations
@@ -102,21 +102,21 @@ class Suggestions:
             Conflict: the glossary has this meaning, or managers have decided on it.
             TooManyQuestions: `by` sends too many.
         """
-        given, home = self._check(by, term, expansion, context, description)
+        sense_input, home = self._check(by, term, expansion, context, description)
         audience: Audience = home.audience if home else frozenset()
-        said = ProposalInput(given, home.name if home else None, expansion.strip(), (), audience, None)
+        proposal = ProposalInput(sense_input, home.name if home else None, expansion.strip(), (), audience, None)
         with self._connections.writing() as connection:
-            _require_new(connection, by, given, said)
-            mark, found = _find_same(connection, by, said)
+            _require_new(connection, by, sense_input, proposal)
+            mark, found = _find_same(connection, by, proposal)
             if found is not None and found["status"] != "open":
                 raise Conflict(_explain_decision(build_proposal(found, by)))
             spoken = _find_spoken(connection, found["id"], by) if found else None
             if found is None or spoken is None:
                 _require_moderation(connection, by)
-            number = put(connection, said, "person", by.name, mark)
+            number = put(connection, proposal, "person", by.name, mark)
             if spoken is None:
                 first = not connection.execute(_SUGGESTED, (number,)).fetchone()[0]
-                _add_voice(connection, number, by, "suggest" if first else "confirm", given.description or "")
+                _add_voice(connection, number, by, "suggest" if first else "confirm", sense_input.description or "")
         return self._read(by, number)
 
     def confirm(self, by: Principal, proposal_id: int) -> Proposal:
@@ -226,13 +226,13 @@ class Suggestions:
         return [build_proposal(row, by) for row in filter_readable(rows, self._connections.reader(), by)]
 
 
-def _require_new(connection: Connection, by: Principal, given: SenseInput, said: ProposalInput) -> None:
+def _require_new(connection: Connection, by: Principal, sense_input: SenseInput, proposal: ProposalInput) -> None:
     """Refuse a meaning that the glossary has, as far as this person may read it."""
-    if not said.expansion:
+    if not proposal.expansion:
         return
-    for row in readable(select(connection, _MEANT, {"key": normalise(given.term)}), by):
-        in_context = said.context is None or row["context_key"] == normalise_context(said.context)
-        if in_context and normalise(row["expansion"]) == normalise(said.expansion):
+    for row in readable(select(connection, _MEANT, {"key": normalise(sense_input.term)}), by):
+        in_context = proposal.context is None or row["context_key"] == normalise_context(proposal.context)
+        if in_context and normalise(row["expansion"]) == normalise(proposal.expansion):
             text = (
                 "“%(meaning)s” (%(context)s) is in the glossary already."
                 if row["status"] == "approved"
@@ -242,21 +242,21 @@ def _require_new(connection: Connection, by: Principal, given: SenseInput, said:
             raise Conflict(translate(text, meaning=meaning, context=row["context_name"]))
 
 
-def _find_same(connection: Connection, by: Principal, said: ProposalInput) -> tuple[str, Row | None]:
-    """Find the proposal that says the same, and the mark by which its row is told from others' of the same words.
+def _find_same(connection: Connection, by: Principal, proposal: ProposalInput) -> tuple[str, Row | None]:
+    """Find the proposal that says the same, and the mark that distinguishes its row from others with the same words.
 
     A proposal that this person may not read, or of another context, is a different one.
     """
-    key, expansion_key = normalise(said.given.term), normalise(said.expansion)
-    # Without an expansion the description tells two suggestions apart.
-    alone = "" if expansion_key else f"\x1f{normalise(said.given.description or '')}"
-    marks = (alone, f"{alone}\x1f@{normalise_context(said.context or '')}")
+    key, expansion_key = normalise(proposal.given.term), normalise(proposal.expansion)
+    # Without an expansion, the description distinguishes two suggestions.
+    alone = "" if expansion_key else f"\x1f{normalise(proposal.given.description or '')}"
+    marks = (alone, f"{alone}\x1f@{normalise_context(proposal.context or '')}")
     for mark in marks:
         values: dict[str, Any] = {"key": key, "expansion_key": expansion_key + mark}
         found = next(select(connection, SAME, values), None)
         if found is None:
             return mark, None
-        if _has_same_home(connection, by, found, said) and any(filter_readable([found], connection, by)):
+        if _has_same_home(connection, by, found, proposal) and any(filter_readable([found], connection, by)):
             return mark, found
     # Its own readers changed since: a row of this person alone.
     mark = f"{marks[1]}\x1f{by.name}"
@@ -264,14 +264,14 @@ def _find_same(connection: Connection, by: Principal, said: ProposalInput) -> tu
     return mark, next(select(connection, SAME, values), None)
 
 
-def _has_same_home(connection: Connection, by: Principal, found: Row, said: ProposalInput) -> bool:
-    """Return whether a suggestion is for the context of a proposal. One that names no context may be given one, unless
-    other people would lose it, or are said to mean this context.
+def _has_same_home(connection: Connection, by: Principal, found: Row, proposal: ProposalInput) -> bool:
+    """Return whether a suggestion is for the context of a proposal. A proposal without a context may be given one,
+    unless other people could then no longer read it, or it would claim that they mean this context.
     """
-    if not found["context"] and said.context and found["status"] == "open":
+    if not found["context"] and proposal.context and found["status"] == "open":
         is_own = found["origin"] == "person" and found["created_by"] == by.name
-        return not is_said_by_others(connection, found, by.name) and (is_own or not said.audience)
-    return not found["context"] or not said.context or found["context"] == said.context
+        return not is_said_by_others(connection, found, by.name) and (is_own or not proposal.audience)
+    return not found["context"] or not proposal.context or found["context"] == proposal.context
 
 
 def _explain_decision(found: Proposal) -> str:

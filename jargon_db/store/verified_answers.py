@@ -80,7 +80,7 @@ class UsedSense:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerContent:
-    """What an owner verified.
+    """The content of a verified answer.
 
     `sentences`: as the graph stores them (`argot.graph.state.SentenceRecord`). `defined`: the senses (ids) whose
     meaning the answer states before them.

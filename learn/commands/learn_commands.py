@@ -270,12 +270,12 @@ def show_progress() -> Iterator[Callable[[str], None]]:
 
 
 def _describe_progress(one: RunProgress | RunSummary, losses: Mapping[str, float]) -> str:
-    said = one.doing or one.status
+    step = one.doing or one.status
     if one.steps:
-        said += f": {one.step:,} of {one.steps:,}"
+        step += f": {one.step:,} of {one.steps:,}"
     if losses and one.doing == "training":
-        said += ", " + ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
-    return said + (f", {format_time_left(one.seconds_left)} left" if one.seconds_left else "")
+        step += ", " + ", ".join(f"{name} {value:.4f}" for name, value in losses.items())
+    return step + (f", {format_time_left(one.seconds_left)} left" if one.seconds_left else "")
 
 
 @learn.command("resume", epilog=format_examples("argot learn resume r0001", "argot learn resume r0001 --detach"))
@@ -311,16 +311,16 @@ def worker(
     from argot.learn.usecases.training_queue import get_runs_folder, train_all
 
     settings = read_settings(home)
-    told: dict[str, str] = {}
+    reported: dict[str, str] = {}
 
     def tell(one: RunProgress) -> None:
         state = one.doing or one.status
-        if told.get(one.run) != state:
-            told[one.run] = state
+        if reported.get(one.run) != state:
+            reported[one.run] = state
             say_aside(f"{one.run} {line(one.name)}: {state}{f': {line(one.error)}' if one.error else ''}")
 
     try:
         train_all(runs or get_runs_folder(settings.home), settings, tell, once=once)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
-    say(translate("%(trainings)s taken up; none waits any more.", trainings=format_count(len(told), "training")))
+    say(translate("%(trainings)s taken up; none waits any more.", trainings=format_count(len(reported), "training")))

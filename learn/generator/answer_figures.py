@@ -44,21 +44,21 @@ def measure_answers(  # noqa: PLR0917
     examples: Sequence[TokenizedExample],
     answered: Sequence[TokenizedExample],
     answer_tokens: int,
-    told: Callable[[int], None],
+    on_progress: Callable[[int], None],
 ) -> Figures:
     """Measure the loss of all examples, and the model's own answers to those `answered`.
 
     Args:
-        told: called with the number of newly completed items; a loss and an answer count alike.
+        on_progress: called with the number of newly completed items; a loss and an answer count alike.
     """
-    losses = compute_token_losses(model, examples, _BATCH, told)
+    losses = compute_token_losses(model, examples, _BATCH, on_progress)
     ends = tokens.ends(model)
-    written = write_replies(model, [one.asked for one in answered], answer_tokens, ends, told)
+    written = write_replies(model, [one.asked for one in answered], answer_tokens, ends, on_progress)
     exact, like = [], []
     for one, reply in zip(answered, written, strict=True):
-        said, wanted = _strip_citations(tokens.text_of(reply)), _strip_citations(one.example.answer)
-        exact.append(float(exact_match(said, wanted)))
-        like.append(rouge_l(said, wanted))
+        reply_text, wanted = _strip_citations(tokens.text_of(reply)), _strip_citations(one.example.answer)
+        exact.append(float(exact_match(reply_text, wanted)))
+        like.append(rouge_l(reply_text, wanted))
     return Figures(tuple(losses), tuple(exact), tuple(like))
 
 

@@ -73,11 +73,13 @@ class ExampleMaker:
         gold = PoolPassage(pair.passage_id, pair.passage, pair.document)
         order = [chance.random() for _ in range(len(others) + 1)]
         for count in range(min(self.recipe.passages, len(others) + 1), 0, -1):
-            given = others[:count] if without else [gold, *others[: count - 1]]
-            if not given:
+            shown_passages = others[:count] if without else [gold, *others[: count - 1]]
+            if not shown_passages:
                 return
-            places = sorted(range(len(given)), key=order.__getitem__)
-            yield _build_example(pair, [given[place] for place in places], None if without else places.index(0) + 1)
+            places = sorted(range(len(shown_passages)), key=order.__getitem__)
+            yield _build_example(
+                pair, [shown_passages[place] for place in places], None if without else places.index(0) + 1
+            )
 
     def _list_others(self, pool: _Pool, pair: TrainingPair, *, without: bool) -> list[PoolPassage]:
         by, count = self.recipe.contexts_by, self.recipe.passages

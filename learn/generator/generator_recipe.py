@@ -9,7 +9,7 @@ from typing import Any, Literal
 from argot.errors import InvalidInput
 from argot.learn.recipes import TuningRecipe, build_recipe, make_option
 
-LARGEST_FULL = 500_000_000
+MAX_FULL_PARAMETERS = 500_000_000
 """Weights of a model up to which all of them are trained without being forced: some 8 GB of memory."""
 BYTES_PER_TUNED_WEIGHT = 16
 """Each weight in 32 bits, its gradient, and AdamW's two moments."""
@@ -94,7 +94,8 @@ class GeneratorRecipe(TuningRecipe):
 
 
 def build_generator_recipe(given: Mapping[str, Any]) -> GeneratorRecipe:
-    """
+    """Build a recipe from the values given, and defaults.
+
     Raises:
         InvalidInput: a name is unknown, a value is of the wrong type or out of bounds, or two do not go together.
     """
@@ -108,14 +109,15 @@ def build_generator_recipe(given: Mapping[str, Any]) -> GeneratorRecipe:
 
 
 def refuse_large(weights: int, recipe: GeneratorRecipe) -> None:
-    """
+    """Refuse to train all weights of a large model.
+
     Raises:
         InvalidInput: the model is too large for training all its weights.
     """
-    if recipe.method == "full" and weights > LARGEST_FULL and not recipe.force:
+    if recipe.method == "full" and weights > MAX_FULL_PARAMETERS and not recipe.force:
         raise InvalidInput(
             f"The model has {weights / 1e6:,.0f} million weights. To train all of them takes about "
             f"{weights * BYTES_PER_TUNED_WEIGHT / 2**30:.0f} GB of memory, and a few thousand examples would make it "
             f"forget what it knows. Use method 'lora', or set force=true (no questions asked up to "
-            f"{LARGEST_FULL / 1e6:.0f} million)."
+            f"{MAX_FULL_PARAMETERS / 1e6:.0f} million)."
         )

@@ -66,21 +66,21 @@ class ChatTokens:
 
     def ends(self, model: Any) -> set[int]:
         """Return the tokens that end an answer: the tokenizer's, and those of the model's settings."""
-        said = model.generation_config.eos_token_id
-        ends = said if isinstance(said, list) else [said]
+        end_ids = model.generation_config.eos_token_id
+        ends = end_ids if isinstance(end_ids, list) else [end_ids]
         return {one for one in (*ends, self._tokenizer.eos_token_id) if one is not None}
 
     def _tokenize_text(self, text: str) -> tuple[int, ...]:
         return tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def _render_messages(self, messages: Messages, *, begin_answer: bool) -> str:
-        said = [{"role": role, "content": text} for role, text in messages]
+        rendered = [{"role": role, "content": text} for role, text in messages]
         try:
             # The last argument is the one that the service sends (`ServerQuirks.thinking`); templates that don't know
             # it ignore it.
             return str(
                 self._tokenizer.apply_chat_template(
-                    said, tokenize=False, add_generation_prompt=begin_answer, enable_thinking=False
+                    rendered, tokenize=False, add_generation_prompt=begin_answer, enable_thinking=False
                 )
             )
         except Exception as error:  # a template is a program, and may raise any error

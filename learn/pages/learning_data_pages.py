@@ -129,11 +129,11 @@ def _add_list_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     ) -> Response:
         found = await data_list(kb, who.principal)
         offered = DATA_KINDS if kb.settings.model_server.url else WITHOUT_MODEL
-        given = {"name": "", "limit": "", "tags": "", "per_passage": "", **(typed or {})}
+        fields = {"name": "", "limit": "", "tags": "", "per_passage": "", **(typed or {})}
         chosen = (await request.form()).getlist("kind") if typed else WITHOUT_MODEL
         kinds = [(kind, KINDS[kind], kind in chosen) for kind in offered]
         asked = {"has_model": bool(kb.settings.model_server.url)}
-        return show_page("data_sets.html", request, who, sets=found, kinds=kinds, given=given, error=error, **asked)
+        return show_page("data_sets.html", request, who, sets=found, kinds=kinds, given=fields, error=error, **asked)
 
 
 def _add_set_routes(router: APIRouter, kb: KnowledgeBase) -> None:
@@ -186,8 +186,8 @@ def _add_change_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @needs("manager")
     async def correct(request: Request, who: Who, name: str, pair: str) -> Response:
         form = await read_form(request)
-        given = {"question": form.get("question", ""), "answer": form.get("answer", "")}
-        work = data_correct(kb, who.principal, name=name, pair=pair, **given)
+        fields = {"question": form.get("question", ""), "answer": form.get("answer", "")}
+        work = data_correct(kb, who.principal, name=name, pair=pair, **fields)
         return await apply_change(request, who, name, "data-corrected", work, pair=pair, typed=form)
 
     async def apply_change(
@@ -215,21 +215,21 @@ async def _render_set_page(
     typed: dict[str, str] | None = None,
 ) -> Response:
     """Render a set. `pair`: the one of an error, with the typed texts; wrong values in the address are ignored."""
-    given = {one: request.query_params.get(one, "").strip()[:200] for one in _FILTERS}
-    part: PairPart = next((one for one in PAIR_PARTS if one == given["part"]), "")
-    state: PairStateAsked = next((one for one in PAIR_STATES if one == given["state"]), "")
+    filters = {one: request.query_params.get(one, "").strip()[:200] for one in _FILTERS}
+    part: PairPart = next((one for one in PAIR_PARTS if one == filters["part"]), "")
+    state: PairStateAsked = next((one for one in PAIR_STATES if one == filters["state"]), "")
     start = max(0, parse_integer(request.query_params.get("start", "0")))
     found = await data_show(
         kb,
         who.principal,
         name=name,
-        words=given["words"],
-        kind=given["kind"],
+        words=filters["words"],
+        kind=filters["kind"],
         part=part,
         state=state,
         start=start,
         limit=STEP,
     )
-    listed = PairsListed({**given, "part": part, "state": state}, start, found)
+    listed = PairsListed({**filters, "part": part, "state": state}, start, found)
     choices = {"parts_asked": PAIR_PARTS[1:], "states": PAIR_STATES[1:], "step": STEP}
     return show_page("data_pairs.html", request, who, error=error, listed=listed, at=pair, typed=typed or {}, **choices)

@@ -69,13 +69,13 @@ def _add_start_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         request: Request,
         who: Visitor,
         typed: dict[str, str] | None = None,
-        given: FormData | None = None,
+        form: FormData | None = None,
         error: ArgotError | None = None,
     ) -> Response:
         has_model = kb.model_server is not None
         offered = DATA_KINDS if has_model else WITHOUT_MODEL
-        asked = given.getlist("kind") if given else WITHOUT_MODEL
-        models = given.getlist("model") if given else ("embedder",)
+        asked = form.getlist("kind") if form else WITHOUT_MODEL
+        models = form.getlist("model") if form else ("embedder",)
         shown: dict[str, Any] = {
             "models": [(kind, SAYS[kind], kind in models) for kind in KINDS],
             "kinds": [(kind, SAID_OF_KINDS[kind], kind in asked) for kind in offered],
@@ -88,31 +88,31 @@ def _add_start_routes(router: APIRouter, kb: KnowledgeBase) -> None:
         return show_page("workbench_tune.html", request, who, error=error, RECIPE=RECIPE, **shown)
 
 
-def _read_models(given: FormData) -> ModelsToTune:
-    models = [find_choice(KINDS, str(one), "what is tuned") for one in given.getlist("model")]
-    bases = {kind: base for kind in models if (base := str(given.get(f"base.{kind}", "")).strip())}
-    seed = max(parse_integer(str(given.get("seed", "7"))), 0)
-    recipes = {kind: values for kind in models if (values := _read_values(given, kind))}
+def _read_models(form: FormData) -> ModelsToTune:
+    models = [find_choice(KINDS, str(one), "what is tuned") for one in form.getlist("model")]
+    bases = {kind: base for kind in models if (base := str(form.get(f"base.{kind}", "")).strip())}
+    seed = max(parse_integer(str(form.get("seed", "7"))), 0)
+    recipes = {kind: values for kind in models if (values := _read_values(form, kind))}
     return ModelsToTune(models=models, bases=bases, recipes=recipes, training_seed=seed)
 
 
-def _read_values(given: FormData, kind: RunKind) -> dict[str, str]:
+def _read_values(form: FormData, kind: RunKind) -> dict[str, str]:
     prefix = f"{RECIPE}{kind}."
     return {
         name.removeprefix(prefix): value.strip()
-        for name, value in given.multi_items()
+        for name, value in form.multi_items()
         if name.startswith(prefix) and isinstance(value, str) and value.strip()
     }
 
 
-def _read_recipe(given: FormData) -> DataRecipe:
+def _read_recipe(form: FormData) -> DataRecipe:
     """Read the recipe of the pairs; nothing of a finished set, which is used as it is."""
-    if given.get("finished") == "yes":
+    if form.get("finished") == "yes":
         return DataRecipe()
-    kinds = [find_choice(DATA_KINDS, str(one), "the kind") for one in given.getlist("kind")]
-    limit = str(given.get("limit", "")).strip()
-    tags = split_commas(str(given.get("tags", "")))
-    most = str(given.get("per_passage", "")).strip()
+    kinds = [find_choice(DATA_KINDS, str(one), "the kind") for one in form.getlist("kind")]
+    limit = str(form.get("limit", "")).strip()
+    tags = split_commas(str(form.get("tags", "")))
+    most = str(form.get("per_passage", "")).strip()
     return DataRecipe(
         kinds=kinds or None,
         limit=parse_integer(limit) if limit else None,

@@ -143,10 +143,10 @@ def _add_training_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.post("/train/{kind}")
     @needs("manager")
     async def begin(request: Request, who: Who, kind: str) -> Response:
-        given, wanted = await read_form(request), _require_kind(kind)
+        form, wanted = await read_form(request), _require_kind(kind)
         recipe = {
             name.removeprefix(RECIPE): value.strip()
-            for name, value in given.items()
+            for name, value in form.items()
             if name.startswith(RECIPE) and value.strip()
         }
         try:
@@ -154,22 +154,22 @@ def _add_training_routes(router: APIRouter, kb: KnowledgeBase) -> None:
                 kb,
                 who.principal,
                 kind=wanted,
-                data=given.get("data", "").strip(),
-                name=given.get("name", "").strip(),
-                base=given.get("base", "").strip(),
+                data=form.get("data", "").strip(),
+                name=form.get("name", "").strip(),
+                base=form.get("base", "").strip(),
                 recipe=recipe,
-                seed=max(parse_integer(given.get("seed", "7")), 0),
+                seed=max(parse_integer(form.get("seed", "7")), 0),
             )
         except (InvalidInput, NotFound, Conflict) as error:
-            return await form_page(request, who, wanted, given, error)
+            return await form_page(request, who, wanted, form, error)
         return redirect_to_address(_link_run(run.id))
 
     async def form_page(
-        request: Request, who: Visitor, kind: RunKind, given: dict[str, str], error: Exception | None = None
+        request: Request, who: Visitor, kind: RunKind, form: dict[str, str], error: Exception | None = None
     ) -> Response:
         fields = await training_recipe(kb, who.principal, kind=kind)
         sets = await training_sets(kb, who.principal)
-        filled = {"data": "", "base": "", "name": "", "seed": "7", **given}
+        filled = {"data": "", "base": "", "name": "", "seed": "7", **form}
         shown = {"kind": kind, "says": SAYS[kind], "kinds": KINDS, "fields": fields, "sets": sets, "given": filled}
         return show_page("workbench_train.html", request, who, error=error, RECIPE=RECIPE, **shown)
 

@@ -55,37 +55,37 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _run_command(parser.parse_args(arguments))
 
 
-def _run_command(given: argparse.Namespace) -> None:
-    if given.command == "data":
+def _run_command(arguments: argparse.Namespace) -> None:
+    if arguments.command == "data":
         from argot.learn.passage_reader.known_questions import prepare_examples
         from argot.settings import Settings
 
-        settings = Settings(threads=given.threads)
-        for name, target in prepare_examples(_list_sets(given), given.work, given.split, settings):
+        settings = Settings(threads=arguments.threads)
+        for name, target in prepare_examples(_list_sets(arguments), arguments.work, arguments.split, settings):
             print(f"{name}: {target}", flush=True)
-    elif given.command == "train":
-        _train(given.work, given.out)
-    elif given.command == "pairs":
-        _train_pairs(given.datasets, given.work, given.out)
-    elif given.command == "adapter":
-        _train_adapter(given)
+    elif arguments.command == "train":
+        _train(arguments.work, arguments.out)
+    elif arguments.command == "pairs":
+        _train_pairs(arguments.datasets, arguments.work, arguments.out)
+    elif arguments.command == "adapter":
+        _train_adapter(arguments)
     else:
         from argot.learn.passage_reader.figures import measure_examples
         from argot.tools.retrieval.pair_reader import PairReader
         from argot.tools.retrieval.passage_reader import read_weights
 
-        weights = read_weights(given.weights)
+        weights = read_weights(arguments.weights)
         if weights is None:
-            raise SystemExit(f"{given.weights} is not there. Train it, or name another file with --weights.")
-        pairs = PairReader(given.pairs, threads=1) if given.pairs else None
-        print(json.dumps(measure_examples(_read_split(given.work, given.split), weights, pairs), indent=1))
+            raise SystemExit(f"{arguments.weights} is not there. Train it, or name another file with --weights.")
+        pairs = PairReader(arguments.pairs, threads=1) if arguments.pairs else None
+        print(json.dumps(measure_examples(_read_split(arguments.work, arguments.split), weights, pairs), indent=1))
 
 
-def _list_sets(given: argparse.Namespace) -> list[Path]:
+def _list_sets(arguments: argparse.Namespace) -> list[Path]:
     from argot.learn.passage_reader.written_questions import extract_invented_sets
 
-    sets = [one.parent for one in given.sets.glob("*/questions.jsonl")]
-    return sets + (extract_invented_sets(given.work / "invented") if given.invented else [])
+    sets = [one.parent for one in arguments.sets.glob("*/questions.jsonl")]
+    return sets + (extract_invented_sets(arguments.work / "invented") if arguments.invented else [])
 
 
 def _train(work: Path, out: Path) -> None:
@@ -128,7 +128,7 @@ def _train_pairs(datasets: Path, work: Path, out: Path) -> None:
     print(f"{len(first) + len(known)} questions; {out}")
 
 
-def _train_adapter(given: argparse.Namespace) -> None:
+def _train_adapter(arguments: argparse.Namespace) -> None:
     import torch
 
     from argot.corpus.embedding.embedder import load_embedder
@@ -140,18 +140,20 @@ def _train_adapter(given: argparse.Namespace) -> None:
     from argot.tools.retrieval.pair_reader import PAIR_READER_SOURCE
 
     torch.set_num_threads(1)
-    sets, settings = _list_sets(given), Settings(threads=given.threads, embedder=PAIR_READER_SOURCE)
-    known = list(read_searched_sets(sets, given.work, "train", settings))
+    sets, settings = _list_sets(arguments), Settings(threads=arguments.threads, embedder=PAIR_READER_SOURCE)
+    known = list(read_searched_sets(sets, arguments.work, "train", settings))
     if not known:
-        raise SystemExit(f"{given.sets} holds no questions of the split 'train' whose answer is in a passage.")
-    others = list(read_searched_sets(sets, given.work, "validation", settings))
-    training = AdapterTraining(find_model_folder(PAIR_READER_SOURCE), known, given.work / "adapter", AdapterRecipe())
+        raise SystemExit(f"{arguments.sets} holds no questions of the split 'train' whose answer is in a passage.")
+    others = list(read_searched_sets(sets, arguments.work, "validation", settings))
+    training = AdapterTraining(
+        find_model_folder(PAIR_READER_SOURCE), known, arguments.work / "adapter", AdapterRecipe()
+    )
     changes = training.train_adapter(_tell_step)
     figures = {
         "before": measure_search(others, load_embedder(settings).embed_queries),
         "after": measure_search(others, training.embed_questions),
     }
-    write_adapter_with_card(changes, known, figures, given.out)
+    write_adapter_with_card(changes, known, figures, arguments.out)
     print(json.dumps(figures, indent=1))
 
 

@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 
 from argot.corpus.embedding.query_adapter import WeightChange
 from argot.learn.passage_reader.searched_sets import SearchedSet
-from argot.learn.training_loop import LoopRecipe, Told, TrainingLoop
+from argot.learn.training_loop import LoopRecipe, ProgressListener, TrainingLoop
 from argot.protocols import Vectors
 
 RANKS = (1, 10, 50)
@@ -71,13 +71,13 @@ class AdapterTraining:
             LoopRecipe(len(self.batches), recipe.seed, every=recipe.every, card=asdict(recipe)),
         )
 
-    def train_adapter(self, told: Told) -> Mapping[str, WeightChange]:
+    def train_adapter(self, on_progress: ProgressListener) -> Mapping[str, WeightChange]:
         """Train to the end, saving every so many steps, and return the changes by layer; go on if there is a
         checkpoint.
         """
         self.loop.resume()
         self.network.train()
-        self.loop.run(told)
+        self.loop.run(on_progress)
         self.network.eval()
         return _read_changes(self.network)
 

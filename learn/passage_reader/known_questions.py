@@ -35,7 +35,7 @@ RIGHT_PASSAGES, WRONG_PASSAGES = 3, 5
 """Passages of one example at most: those that answer, and others."""
 MAX_FOUND_PASSAGES = 12
 """The best passages of a search, from which the wrong ones are taken."""
-LEAST_PART, MOST_NO_PART = 0.7, 0.4
+MIN_PART_SHARE, MAX_NO_PART_SHARE = 0.7, 0.4
 """The least share of words in common with a gold quotation for a part of the answer, and the share below which a unit
 is no part. Between them its label is `OPEN`."""
 _MIN_PART_CHARS = 12  # characters; a shorter text is in a quotation by chance
@@ -143,7 +143,7 @@ def judge_unit(text: str, quotes: Sequence[str]) -> int:
     common; without quotations no part.
     """
     share = max((_measure_part(text, quote) for quote in quotes), default=0.0)
-    return PART if share >= LEAST_PART else NO_PART if share < MOST_NO_PART else OPEN
+    return PART if share >= MIN_PART_SHARE else NO_PART if share < MAX_NO_PART_SHARE else OPEN
 
 
 def _measure_part(text: str, quote: str) -> float:

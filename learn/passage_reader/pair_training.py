@@ -21,7 +21,7 @@ from argot.learn.pool_search import has_bfloat16
 from argot.learn.training_loop import (
     CHECKPOINT,
     LoopRecipe,
-    Told,
+    ProgressListener,
     TrainingLoop,
     TrainingStopped,
     average_checkpoints,
@@ -30,7 +30,7 @@ from argot.learn.training_loop import (
 from argot.tools.retrieval.passage_windows import Window, build_inputs, build_windows
 
 KEPT_CHECKPOINT, AVERAGED_CHECKPOINT = "kept.safetensors", "averaged.safetensors"
-_WINDOWS_AT_ONCE = 8
+_BATCH_WINDOWS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class PairRecipe:
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _BatchWindow:
     """A window of a batch: the question's place in it, and what is known of passage and units."""
 
     window: Window
@@ -99,7 +99,7 @@ class PairTraining:
             LoopRecipe(len(self.batches), recipe.seed, recipe.warm_up, every=recipe.every, card=asdict(recipe)),
         )
 
-    def train_network(self, told: Told) -> Path:
+    def train_network(self, on_progress: ProgressListener) -> Path:
         """Train to the end, saving every so many steps, and return the result; go on if there is a checkpoint.
 
         Raises:
@@ -109,23 +109,23 @@ class PairTraining:
         self.network.train()
         last, averaged = self.loop.folder / CHECKPOINT, self.recipe.averaged_step
         if averaged is None:
-            self._train_until(self.recipe.most_steps, told)
+            self._train_until(self.recipe.most_steps, on_progress)
             return last
         kept, result = last.with_name(KEPT_CHECKPOINT), last.with_name(AVERAGED_CHECKPOINT)
         if self.loop.step <= averaged:
-            self._train_until(averaged, told)
+            self._train_until(averaged, on_progress)
             shutil.copyfile(last, kept)
         elif not kept.is_file():
             raise FileNotFoundError(
                 f"{last.parent} has no weights of step {averaged}. Empty the folder and train again."
             )
-        self._train_until(self.recipe.most_steps, told)
+        self._train_until(self.recipe.most_steps, on_progress)
         average_checkpoints(kept, last, result)
         return result
 
-    def _train_until(self, step: int | None, told: Told) -> None:
+    def _train_until(self, step: int | None, on_progress: ProgressListener) -> None:
         with suppress(TrainingStopped):
-            self.loop.run(told, lambda: step is not None and self.loop.step >= step)
+            self.loop.run(on_progress, lambda: step is not None and self.loop.step >= step)
 
     def compute_losses(self, step: int) -> dict[str, Tensor]:
         """Return the losses of a batch: a relevant passage above the others of its question, each passage and each unit
@@ -134,7 +134,7 @@ class PairTraining:
         draws = random.Random(f"{self.recipe.seed} {step}")  # noqa: S311
         read = [one for place, e in enumerate(self.batches[step]) for one in self._read_example(place, e, draws)]
         read.sort(key=lambda one: len(one.window.ids))  # so that little is filled up
-        parts = [read[first : first + _WINDOWS_AT_ONCE] for first in range(0, len(read), _WINDOWS_AT_ONCE)]
+        parts = [read[first : first + _BATCH_WINDOWS] for first in range(0, len(read), _BATCH_WINDOWS)]
         logits = [self._compute_logits([one.window for one in part]) for part in parts]
         most = max(units.shape[1] for _, units in logits)
         units = torch.cat([functional.pad(one, (0, most - one.shape[1]), value=-30.0) for _, one in logits])
@@ -146,7 +146,7 @@ class PairTraining:
             relevance, units = self.network(**inputs)
         return relevance.float(), units.float()
 
-    def _read_example(self, place: int, example: Example, draws: random.Random) -> list[_Read]:
+    def _read_example(self, place: int, example: Example, draws: random.Random) -> list[_BatchWindow]:
         question = vary_question(example.question, draws)
         right = [one for one in example.passages if one.relevant]
         wrong = [one for one in example.passages if not one.relevant]
@@ -154,7 +154,9 @@ class PairTraining:
         chosen += draws.sample(wrong, min(self.recipe.negatives, len(wrong)))
         return [one for passage in chosen for one in self._read_passage(place, question, passage, draws)]
 
-    def _read_passage(self, place: int, question: str, passage: JudgedPassage, draws: random.Random) -> list[_Read]:
+    def _read_passage(
+        self, place: int, question: str, passage: JudgedPassage, draws: random.Random
+    ) -> list[_BatchWindow]:
         """Return one window of a passage: of one that answers, a window with the answer."""
         windows = build_windows(self.tokenizer, question, passage.text, self.recipe.window_tokens)
         if passage.relevant and any(label > 0 for label in passage.labels):
@@ -162,10 +164,10 @@ class PairTraining:
         if not windows:
             return []
         window = draws.choice(windows)
-        return [_Read(window, place, passage.relevant, tuple(passage.labels[number] for number in window.units))]
+        return [_BatchWindow(window, place, passage.relevant, tuple(passage.labels[number] for number in window.units))]
 
 
-def compute_losses(relevance: Tensor, units: Tensor, read: Sequence[_Read], outside: float) -> dict[str, Tensor]:
+def compute_losses(relevance: Tensor, units: Tensor, read: Sequence[_BatchWindow], outside: float) -> dict[str, Tensor]:
     """Compute the losses of windows from their logits, (windows,), and those of their units, (windows, units)."""
     relevant = torch.tensor([one.relevant for one in read])
     labels = torch.full(units.shape, -1.0)
@@ -222,7 +224,7 @@ both runs; of the third stage the end does (bench/laboratory/retrieval.md)."""
 
 
 def train_pair_reader(
-    model: Path, first: Sequence[Example], known: Sequence[Example], folder: Path, told: Told
+    model: Path, first: Sequence[Example], known: Sequence[Example], folder: Path, on_progress: ProgressListener
 ) -> Path:
     """Train the stages in the folder, or go on where they were; return the checkpoint that is the result.
 
@@ -230,11 +232,11 @@ def train_pair_reader(
         first: examples of the first stage, which the known questions join twice.
     """
     every = [*first, *(one for one in first if one.source == "clapnq"), *known, *known]
-    start = PairTraining(model, every, folder / "first", STAGES[0]).train_network(told)
+    start = PairTraining(model, every, folder / "first", STAGES[0]).train_network(on_progress)
     one, other = (
-        PairTraining(model, known, folder / name, recipe, start).train_network(told)
+        PairTraining(model, known, folder / name, recipe, start).train_network(on_progress)
         for name, recipe in zip(("second", "third"), STAGES[1:3], strict=True)
     )
     mean = folder / AVERAGED_CHECKPOINT
     average_checkpoints(one, other, mean)
-    return PairTraining(model, known, folder / "fourth", STAGES[3], mean).train_network(told)
+    return PairTraining(model, known, folder / "fourth", STAGES[3], mean).train_network(on_progress)

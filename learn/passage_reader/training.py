@@ -56,11 +56,13 @@ class UnitHead(nn.Module):
         return (self.linear(features) + self.outer(self.drop(hidden))).squeeze(-1)  # type: ignore[no-any-return]
 
 
-Told = Callable[[str, int, int], None]
+ProgressListener = Callable[[str, int, int], None]
 """Reports progress: the part that is trained, its epoch, and the number of epochs."""
 
 
-def train_passage_reader(examples: Sequence[Example], recipe: PassageReaderRecipe, told: Told) -> dict[str, Any]:
+def train_passage_reader(
+    examples: Sequence[Example], recipe: PassageReaderRecipe, on_progress: ProgressListener
+) -> dict[str, Any]:
     """Train both heads; return their weights in the form of the file.
 
     The same examples and recipe give the same weights. A thousand questions take less than a minute on one core.
@@ -72,12 +74,14 @@ def train_passage_reader(examples: Sequence[Example], recipe: PassageReaderRecip
     for fold in range(recipe.networks):
         left_out = set(sources[fold :: recipe.networks]) if len(sources) >= recipe.networks else set()
         shown = [one for one in examples if one.source not in left_out]
-        head = _train_units([_to_tensors(p, means, scales) for one in shown for p in one.passages], recipe, fold, told)
+        head = _train_units(
+            [_to_tensors(p, means, scales) for one in shown for p in one.passages], recipe, fold, on_progress
+        )
         networks.append(head)
         for one in examples:
             if one.source in left_out or not left_out:
                 summaries[id(one)] = [_summarise(head, p, means, scales) for p in one.passages]
-    weights, bias = _train_passages([(one, summaries[id(one)]) for one in examples], recipe, told)
+    weights, bias = _train_passages([(one, summaries[id(one)]) for one in examples], recipe, on_progress)
     return {
         "means": _round(means),
         "scales": _round(scales),
@@ -104,7 +108,9 @@ def _to_tensors(passage: JudgedPassage, means: Floats, scales: Floats) -> _Units
     return features, torch.tensor(passage.labels, dtype=torch.float), passage.relevant
 
 
-def _train_units(passages: Sequence[_Units], recipe: PassageReaderRecipe, fold: int, told: Told) -> UnitHead:
+def _train_units(
+    passages: Sequence[_Units], recipe: PassageReaderRecipe, fold: int, on_progress: ProgressListener
+) -> UnitHead:
     head = UnitHead(passages[0][0].shape[1], recipe)
     size, draws = recipe.passages, random.Random(f"{recipe.seed} {fold}")  # noqa: S311
     steps = max(1, recipe.epochs * (len(passages) // size))
@@ -112,7 +118,7 @@ def _train_units(passages: Sequence[_Units], recipe: PassageReaderRecipe, fold: 
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.rate, total_steps=steps + 1)
     head.train()
     for epoch in range(recipe.epochs):
-        told(f"network {fold + 1} of {recipe.networks}", epoch + 1, recipe.epochs)
+        on_progress(f"network {fold + 1} of {recipe.networks}", epoch + 1, recipe.epochs)
         order = draws.sample(list(passages), len(passages))
         for first in range(0, len(order) - size + 1, size):
             _step(compute_unit_loss(head, order[first : first + size], recipe.outside), optimizer)
@@ -155,7 +161,7 @@ def _summarise(head: UnitHead, passage: JudgedPassage, means: Floats, scales: Fl
 
 
 def _train_passages(
-    examples: Sequence[tuple[Example, Sequence[Floats]]], recipe: PassageReaderRecipe, told: Told
+    examples: Sequence[tuple[Example, Sequence[Floats]]], recipe: PassageReaderRecipe, on_progress: ProgressListener
 ) -> tuple[Floats, float]:
     """Train the head for passages; return the weights of its features, and its bias."""
     every = np.concatenate([np.stack(features) for _, features in examples])
@@ -170,7 +176,7 @@ def _train_passages(
     head, draws = nn.Linear(len(means), 1), random.Random(recipe.seed)  # noqa: S311
     optimizer = torch.optim.AdamW(head.parameters(), lr=recipe.passage_rate, weight_decay=recipe.weight_decay)
     for epoch in range(recipe.passage_epochs):
-        told("passages", epoch + 1, recipe.passage_epochs)
+        on_progress("passages", epoch + 1, recipe.passage_epochs)
         order = draws.sample(batch, len(batch))
         for first in range(0, len(order), recipe.passages):
             losses = [compute_passage_loss(head, *one) for one in order[first : first + recipe.passages]]

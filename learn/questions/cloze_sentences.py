@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from argot.tools.text.words import content_stems
 
-LEAST_WORDS, MOST_WORDS = 7, 30
-LEAST_LEFT = 2
+MIN_WORDS, MAX_WORDS = 7, 30
+MIN_LEFT_WORDS = 2
 """Sentences that stay in the passage."""
-LEAST_SHARED = 2
+MIN_SHARED_WORDS = 2
 """Content words of the sentence that also occur in the rest of the passage: otherwise nothing links the two."""
 
 _NOT_ALONE = re.compile(
@@ -41,12 +41,12 @@ def choose_cloze_sentence(sentences: Sequence[str]) -> str | None:
 
     Always the same one of the same sentences.
     """
-    if len(sentences) <= LEAST_LEFT:
+    if len(sentences) <= MIN_LEFT_WORDS:
         return None
     fit = [place for place, one in enumerate(sentences) if _may_stand_alone(one)]
     for place in sorted(fit, key=lambda place: hashlib.blake2b(sentences[place].encode(), digest_size=8).digest()):
         others = set(content_stems(" ".join(one for other, one in enumerate(sentences) if other != place)))
-        if len(set(content_stems(sentences[place])) & others) >= LEAST_SHARED:
+        if len(set(content_stems(sentences[place])) & others) >= MIN_SHARED_WORDS:
             return sentences[place]
     return None
 
@@ -59,7 +59,7 @@ def remove_sentence(text: str, sentence: str) -> str:
 
 def _may_stand_alone(sentence: str) -> bool:
     words = sentence.split()
-    if not LEAST_WORDS <= len(words) <= MOST_WORDS or not re.search(r"[^.]\.$", sentence) or not sentence[0].isupper():
+    if not MIN_WORDS <= len(words) <= MAX_WORDS or not re.search(r"[^.]\.$", sentence) or not sentence[0].isupper():
         return False
     if (
         _NOT_ALONE.match(sentence)

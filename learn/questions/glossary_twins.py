@@ -33,8 +33,8 @@ def make_twins(question: str, passage: str, spellings: Sequence[ShortForm]) -> I
 
 def _replace_forms(question: str, forms: Sequence[tuple[str, str]], *, exact: bool = False) -> str:
     # The longest first: "logical block address table" before "logical block address".
-    for given, instead in sorted(forms, key=lambda form: -len(form[0])):
-        found = _place(given, question, exact=exact)
+    for original, instead in sorted(forms, key=lambda form: -len(form[0])):
+        found = _place(original, question, exact=exact)
         if found is None or _place(instead, question):
             continue
         question = _fit_article(question[: found.start()], instead) + question[found.end() :]

@@ -67,8 +67,8 @@ class ModelQuestions:
         else:
             pairs = await self._ask_for_all(kind, about, text)
         found: list[tuple[MadeQuestion, Passage]] = []
-        for said in pairs:
-            candidate, passage = self._check_plausible(kind, said, shown)
+        for pair in pairs:
+            candidate, passage = self._check_plausible(kind, pair, shown)
             if candidate is not None and await self._is_borne_out(candidate, text):
                 found.append((candidate, passage))
         return found
@@ -98,12 +98,12 @@ class ModelQuestions:
             return {}
 
     def _check_plausible(
-        self, kind: ModelKind, said: dict[str, str], passages: Sequence[Passage]
+        self, kind: ModelKind, pair: dict[str, str], passages: Sequence[Passage]
     ) -> tuple[MadeQuestion | None, Passage]:
-        answer = " ".join(said["answer"].split())
+        answer = " ".join(pair["answer"].split())
         passage = max(passages, key=lambda one: (_measure_shared(answer, one), -one.ordinal))
         # An alternative question does not name its case, so it shares less with its passage.
-        question = next(filter_questions([said["question"]], passage), "")
+        question = next(filter_questions([pair["question"]], passage), "")
         if not question or not answer or is_instruction(answer) or _measure_shared(answer, passage) < MIN_SHARED:
             self.left_out[UNUSABLE] += 1
             return None, passage

@@ -37,7 +37,8 @@ def list_headings(text: str, title: str, *, first: bool) -> list[str]:
 def make_passage_questions(
     text: str, title: str, kinds: Iterable[str], *, first: bool = False, repeated: frozenset[str] = frozenset()
 ) -> Iterator[MadeQuestion]:
-    """
+    """Yield the questions that rules make from a passage.
+
     Args:
         text: the passage's Markdown.
         title: the document's.
@@ -54,8 +55,10 @@ def make_passage_questions(
         for section in _list_sections(text, title, first):
             yield from _ask_by_heading(section, title, repeated)
     # A passage from which its definition is removed would not answer the question.
-    said = [one for one in sentences if not make_definition_question(one, 0) and not make_short_form_question(one, 0)]
-    if "cloze" in kinds and (sentence := choose_cloze_sentence(said)):
+    plain_sentences = [
+        one for one in sentences if not make_definition_question(one, 0) and not make_short_form_question(one, 0)
+    ]
+    if "cloze" in kinds and (sentence := choose_cloze_sentence(plain_sentences)):
         yield MadeQuestion("cloze", sentence)
 
 

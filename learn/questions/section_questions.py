@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from argot.learn.questions.heading_wording import word_heading
 
-LEAST_WORDS, MOST_WORDS = 25, 150
+MIN_WORDS, MAX_WORDS = 25, 150
 
 _MARKDOWN_HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$")
 _RST_UNDERLINE = re.compile(r"^([=\-~^\"'+*#`.:_])\1{2,}\s*$")
@@ -32,7 +32,7 @@ class Section:
         return f"{self.title}\n{self.text}" if self.title != self.heading else self.text
 
 
-def split_sections(markup: str, least: int = LEAST_WORDS) -> list[Section]:
+def split_sections(markup: str, least: int = MIN_WORDS) -> list[Section]:
     """Split a Markdown or reStructuredText document into its sections of at least so many words."""
     title, heading, lines, found = "", "", list[str](), list[Section]()
     for kind, line in _parse_lines(markup):
@@ -44,7 +44,7 @@ def split_sections(markup: str, least: int = LEAST_WORDS) -> list[Section]:
     return [*found, *_make_section(title, heading, lines, least)]
 
 
-def make_section_below(title: str, markup: str, least: int = LEAST_WORDS) -> list[Section]:
+def make_section_below(title: str, markup: str, least: int = MIN_WORDS) -> list[Section]:
     """Make a section of a text without headings, below its document's title; empty where it has fewer words."""
     return list(_make_section(title, title, [line for _, line in _parse_lines(markup)], least))
 
@@ -73,7 +73,7 @@ def _is_underline(line: str, above: str) -> bool:
 def _make_section(title: str, heading: str, lines: list[str], least: int) -> Iterator[Section]:
     words = _clean(" ".join(line.strip() for line in lines)).split()
     if heading and len(words) >= least:
-        yield Section(title, heading, " ".join(words[:MOST_WORDS]))
+        yield Section(title, heading, " ".join(words[:MAX_WORDS]))
 
 
 def _clean(text: str) -> str:

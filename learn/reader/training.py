@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from argot.learn.reader.network import ReadTexts, compute_features, load_network
-from argot.learn.training_loop import LoopRecipe, Told, TrainingLoop
+from argot.learn.training_loop import LoopRecipe, ProgressListener, TrainingLoop
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Trainer:
             LoopRecipe(len(self.batches), recipe.seed, recipe.warm_up, every=recipe.every, card=asdict(recipe)),
         )
 
-    def run(self, told: Told, stop: Callable[[], bool] = lambda: False) -> None:
+    def run(self, on_progress: ProgressListener, stop: Callable[[], bool] = lambda: False) -> None:
         """Train to the end, saving every so many steps.
 
         Raises:
@@ -75,7 +75,7 @@ class Trainer:
         for module in self.network.modules():
             if isinstance(module, torch.nn.Dropout):
                 module.p = 0.0  # two readings of one text would differ, and the matches with them
-        self.loop.run(told, stop)
+        self.loop.run(on_progress, stop)
 
     # -- losses -------------------------------------------------------------------------------------------------------
 

@@ -89,14 +89,14 @@ def _measure_figures(
 ) -> dict[str, Any]:
     """Measure each depth: "embedder" is its own order, "before" that of the shipped reader."""
     scored = {name: _score_pairs(name, data, found, scorer, report) for name, scorer in scorers.items()}
-    told = {}
+    figures = {}
     for depth in DEPTHS:
         embedder = {pair: one.passages[:depth] for pair, one in found.items()}
         orders = {name: _order_passages(scores, found, depth) for name, scores in scored.items()}
-        told[f"top{depth}"] = measure_rankings(
+        figures[f"top{depth}"] = measure_rankings(
             data, {"embedder": embedder, "before": orders["before"]}, {"after": orders["after"]}
         )
-    return told
+    return figures
 
 
 def _score_pairs(
@@ -105,11 +105,11 @@ def _score_pairs(
     """Score each found passage of the measured pairs; results by the pair's id."""
     report.doing(f"measuring {name}")
     pairs = [pair for part in MEASURED_PARTS for pair in data.pairs[part]]
-    told = make_stoppable(report)
+    on_progress = make_stoppable(report)
     scores: dict[str, Sequence[float]] = {}
     for done, pair in enumerate(pairs, start=1):
         scores[pair.id] = scorer.score(pair.question, [data.pool[one] for one in found[pair.id].passages])
-        told(done, len(pairs))
+        on_progress(done, len(pairs))
     return scores
 
 

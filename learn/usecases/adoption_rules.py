@@ -27,7 +27,7 @@ STARTED_FROM = "after against before"
 """Which comparison of a card decides where it names nothing else."""
 SAFE_SUFFIXES = frozenset({".safetensors", ".onnx", ".json", ".txt"})
 """File types allowed in a model's folder: none that runs code when it is read."""
-LEAST_KNOWN = 0.5
+MIN_KNOWN_SHARE = 0.5
 """The share of the passages searched in training that must still be in the documents."""
 LOOKED_AT = 1000
 
@@ -181,7 +181,8 @@ def require_open_to_all(kb: KnowledgeBase, request: RunRequest, *, for_everybody
 
 
 def require_better(run: RunFolder) -> Gain:
-    """
+    """Return by how much a training's model measures better.
+
     Raises:
         Conflict: it is not done, or does not measure better; the message states by how much, with the interval.
     """
@@ -203,7 +204,8 @@ def require_better(run: RunFolder) -> Gain:
 
 
 def require_sound(kb: KnowledgeBase, run: RunFolder) -> None:
-    """
+    """Check that a training still fits the knowledge base.
+
     Raises:
         Conflict: pairs, documents or base are not those it was trained with.
         InvalidInput: its model contains files that may run code, or is invalid.
@@ -216,7 +218,8 @@ def require_sound(kb: KnowledgeBase, run: RunFolder) -> None:
 
 
 def require_safe_model(folder: Path) -> None:
-    """
+    """Check that a folder has only a model's weights and vocabulary.
+
     Raises:
         InvalidInput: it is no model, or contains files of other kinds than weights and vocabulary.
     """
@@ -267,7 +270,7 @@ def _require_known_passages(store: CorpusStore, run: RunFolder) -> None:
     # Those that were searched, of which imported pairs bring some of their own.
     learnt = sorted({one.id for one in run.passages()})[:LOOKED_AT]
     known = store.passages(Principal("", sees_all=True), learnt)
-    if len(known) < LEAST_KNOWN * len(learnt):
+    if len(known) < MIN_KNOWN_SHARE * len(learnt):
         raise Conflict(
             f"Of {len(learnt):,} passages that training {run.id} searched, {len(known):,} are in the documents of this "
             "knowledge base. It fits others, or these as they were: train it anew."

@@ -181,22 +181,22 @@ async def data_import(
     from argot.learn.training_pairs import parse_pairs
 
     def put_in() -> DataSet:
-        given = parse_pairs(text, f"{name}.jsonl")
-        if not given:
+        parsed = parse_pairs(text, f"{name}.jsonl")
+        if not parsed:
             raise InvalidInput(
                 "There is no pair in it. A line holds one as a JSON object: see argot learn data export."
             )
-        known = kb.document_store.passages(principal, [one.passage_id for one in given])
+        known = kb.document_store.passages(principal, [one.passage_id for one in parsed])
         pairs = [
             StoredPair(
                 one.id, one.question, one.answer, one.passage_id,
                 known[one.passage_id][1].id if one.passage_id in known else one.document, one.kind, one.part,
                 "" if one.passage_id in known else one.passage, one.negatives,
             )
-            for one in given
+            for one in parsed
         ]  # fmt: skip
         used = {document.id: document for _, document in known.values()}.values()
-        made = {"kinds": sorted({one.kind for one in given}), "limit": 0, "tags": [], "model": "", "imported": True}
+        made = {"kinds": sorted({one.kind for one in parsed}), "limit": 0, "tags": [], "model": "", "imported": True}
         readers = tuple(sorted(set(audience or ())))
         kb.open_store(PairStore).create(PairSet(name, timestamp(), principal.name, 0, made, readers))
         documents = [SetDocument(one.id, one.name, tuple(sorted(one.audience))) for one in used]

@@ -31,7 +31,7 @@ from argot.service.usecases.questions.questions import run_context
 from argot.service.usecases.usecase_registry import Count, Event, Finished, ParameterGroup, Text, usecase
 from argot.types import Principal
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobWanted
+from argot.work.job_types import JobRequest, JobRun
 
 if TYPE_CHECKING:
     from argot.learn.questions.glossary_twins import ShortForm
@@ -119,9 +119,9 @@ async def _describe_named_set(kb: KnowledgeBase, principal: Principal, name: str
     return await kb.blocking(lambda: describe_set(kb, find_visible_set(kb, principal, name), jobs))
 
 
-def build_pairs_job(principal: Principal, name: str) -> JobWanted:
+def build_pairs_job(principal: Principal, name: str) -> JobRequest:
     """Build the job that makes a set that is begun, one at a time."""
-    return JobWanted(PAIRS, principal, {"name": name}, label=name, key=f"{PAIRS}/{name}")
+    return JobRequest(PAIRS, principal, {"name": name}, label=name, key=f"{PAIRS}/{name}")
 
 
 async def _require_free(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRecipe) -> None:
@@ -192,7 +192,7 @@ def begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRe
     """
     from argot.learn.store.pair_store import PairSet
 
-    given = asdict(recipe)
+    parameters = asdict(recipe)
     kinds = list(dict.fromkeys(recipe.kinds or WITHOUT_MODEL))
     wanted: dict[str, Any] = {"kinds": kinds, "limit": recipe.limit or 0}
     wanted["tags"] = sorted(set(recipe.tags or ()))
@@ -211,7 +211,7 @@ def begin_set(kb: KnowledgeBase, principal: Principal, name: str, recipe: DataRe
         raise Conflict(f"There is a set of pairs '{name}' already. Give another name, or remove it first.")
     began = {"per_passage": 0, **found.made, "seed": found.seed}
     differs = [
-        key for key, value in given.items() if value is not None and {**wanted, "seed": value}[key] != began[key]
+        key for key, value in parameters.items() if value is not None and {**wanted, "seed": value}[key] != began[key]
     ]
     if differs:
         raise InvalidInput(

@@ -25,7 +25,7 @@ from argot.service.usecases.usecase_registry import Event, Finished, usecase
 from argot.shown_addresses import hide_secrets
 from argot.types import Principal
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRecord, JobRun, JobWanted
+from argot.work.job_types import JobRecord, JobRequest, JobRun
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,7 +107,7 @@ async def models_in_force(kb: KnowledgeBase, principal: Principal) -> Adoptions:
     return Adoptions([_describe_in_force(kb, adopted, kind) for kind in RUN_KINDS], list(reversed(adopted.history)))
 
 
-def _describe_in_force(kb: KnowledgeBase, adopted: store.Adopted, kind: RunKind) -> InForce:
+def _describe_in_force(kb: KnowledgeBase, adopted: store.AdoptedModels, kind: RunKind) -> InForce:
     stack = adopted.stack(kind)
     setting = store.SETTING_OF.get(kind)
     explicit = setting is not None and setting in kb.given.flatten(only_given=True)
@@ -266,7 +266,7 @@ async def model_change(kb: KnowledgeBase, principal: Principal) -> ModelChange |
 
 async def _begin_change(jobs: Jobs, principal: Principal, kind: RunKind, given: dict[str, Any]) -> ModelChange:
     # One process has the knowledge base: where several share one, none adopts models.
-    return _describe_change(await jobs.begin(JobWanted(ADOPT, principal, given, kind, ADOPT)))
+    return _describe_change(await jobs.begin(JobRequest(ADOPT, principal, given, kind, ADOPT)))
 
 
 def _describe_change(job: JobRecord) -> ModelChange:
@@ -284,14 +284,14 @@ def _describe_change(job: JobRecord) -> ModelChange:
 async def adopt_work(run: JobRun) -> str:
     """Adopt a training's model, or go back to the one before; return the message about it."""
     change = model_adopt.function if "run" in run.parameters else model_back.function
-    said = ""
+    remark = ""
     async with aclosing(change(run.kb, run.principal, **run.parameters)) as events:
         async for event in events:
             if isinstance(event, Finished):
-                said = f"{event.data.now} is in force. {event.data.say}".strip()
+                remark = f"{event.data.now} is in force. {event.data.say}".strip()
             else:
                 run.tell(event["done"], event["total"])
-    return said
+    return remark
 
 
 async def _switch_model(

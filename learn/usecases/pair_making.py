@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
 
 TOGETHER_WITHOUT_MODEL = 50
-AT_ONCE = 4
+PARALLEL_PASSAGES = 4
 """Passages sent to the model at a time, as for derived texts."""
 TWIN_KINDS = ("abbreviated", "spelt out")
 
@@ -81,7 +81,7 @@ class PairMaking:
         steps = await run_to_end(self.kb, self._prepare)
         done, total = self.made.done, self.made.done + len(steps)
         yield self._report_progress("", done, total)
-        size = AT_ONCE if self.model else TOGETHER_WITHOUT_MODEL
+        size = PARALLEL_PASSAGES if self.model else TOGETHER_WITHOUT_MODEL
         for start in range(0, len(steps), size):
             if self._is_full():
                 break

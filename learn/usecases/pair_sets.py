@@ -22,7 +22,8 @@ def list_visible_sets(kb: KnowledgeBase, principal: Principal) -> list[PairSet]:
 
 
 def find_visible_set(kb: KnowledgeBase, principal: Principal, name: str) -> PairSet:
-    """
+    """Return the set of this name, if the principal may see it.
+
     Raises:
         NotFound: there is none, or this principal may not read all of its documents; never distinguished.
     """

@@ -37,7 +37,8 @@ class TrainingInputs:
 
 
 async def load_training_inputs(kb: KnowledgeBase, principal: Principal, name: str) -> TrainingInputs:
-    """
+    """Load the pairs and passages of a set for a training.
+
     Raises:
         NotFound: there is no such set that this principal may see.
         InvalidInput: it is not made yet, or all its pairs are struck.

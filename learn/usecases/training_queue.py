@@ -20,7 +20,7 @@ from argot.service.storage.home_folder import RUNS
 from argot.settings import ENV_PREFIX, Settings
 from argot.work.schedule import schedule_work
 
-LOOK_SECONDS = 2.0
+CHECK_SECONDS = 2.0
 FOLLOW_SECONDS = 0.5
 
 
@@ -37,7 +37,7 @@ def make_worker(runs: Path, settings: Settings) -> RunWorker:
     return RunWorker(runs, environment=known)
 
 
-@schedule_work("train", every=LOOK_SECONDS, rest=60.0, is_for_all=False)
+@schedule_work("train", every=CHECK_SECONDS, rest=60.0, is_for_all=False)
 async def train_waiting(kb: KnowledgeBase, worker: RunWorker | None = None) -> None:
     """Train what waits in this service's own folder. Cancelled, it stops what trains, which keeps a checkpoint."""
     worker = worker or make_worker(get_runs_folder(kb.home), kb.settings)
@@ -66,39 +66,39 @@ class RunProgress:
     error: str
 
 
-Told = Callable[[RunProgress], None]
+ProgressListener = Callable[[RunProgress], None]
 
 
-def train_here(runs: Path, settings: Settings, run: str, told: Told) -> RunProgress:
+def train_here(runs: Path, settings: Settings, run: str, on_progress: ProgressListener) -> RunProgress:
     """Train one run to its end, in a process of its own; an interrupt (Ctrl+C) stops it at its next step, resumably.
 
     Raises:
         NotFound: there is no such run.
     """
-    return _follow_run(make_worker(runs, settings), RunFolder.find(runs, run), told)
+    return _follow_run(make_worker(runs, settings), RunFolder.find(runs, run), on_progress)
 
 
-def train_all(runs: Path, settings: Settings, told: Told, *, once: bool = False) -> None:
+def train_all(runs: Path, settings: Settings, on_progress: ProgressListener, *, once: bool = False) -> None:
     """Train all waiting runs of a folder, for ever; `once`: until none waits. An interrupt makes the present one wait
     again.
     """
     worker = make_worker(runs, settings)
     while True:
         if (run := find_next_run(runs)) is not None:
-            _follow_run(worker, run, told, stop=False)
+            _follow_run(worker, run, on_progress, stop=False)
         elif once:
             return
         else:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(CHECK_SECONDS)
 
 
-def _follow_run(worker: RunWorker, run: RunFolder, told: Told, *, stop: bool = True) -> RunProgress:
+def _follow_run(worker: RunWorker, run: RunFolder, on_progress: ProgressListener, *, stop: bool = True) -> RunProgress:
     training = threading.Thread(target=worker.train, args=(run,))
     training.start()
     try:
         while training.is_alive():
             training.join(FOLLOW_SECONDS)
-            told(_describe_progress(run))
+            on_progress(_describe_progress(run))
     except KeyboardInterrupt:
         if stop:
             run.stop()

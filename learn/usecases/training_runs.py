@@ -39,7 +39,7 @@ from argot.types import Principal
 __all__ = ["STARTED_FROM", "MeasuredChange", "RunKind"]
 
 RunId = Annotated[Text, Field(max_length=40)]
-Named = Annotated[Text, Field(max_length=200)]
+NameText = Annotated[Text, Field(max_length=200)]
 MAX_POINTS = 400
 """Maximum points of a displayed curve: excess ones are dropped evenly."""
 
@@ -115,8 +115,8 @@ async def training_start(
     principal: Principal,
     *,
     kind: RunKind,
-    data: Named,
-    name: Named = "",
+    data: NameText,
+    name: NameText = "",
     base: Annotated[Text, Field(max_length=1000)] = "",
     recipe: dict[Text, Text] | None = None,
     seed: Number = 7,
@@ -136,7 +136,7 @@ async def training_start(
 
 @dataclass(frozen=True, slots=True)
 class TrainingOrder:
-    """What a training is begun with: see `training_start`. `plan`: the tuning that begins it."""
+    """The order of a training, with the parameters of `training_start`. `plan`: the tuning that begins it."""
 
     kind: RunKind
     data: str
@@ -154,18 +154,18 @@ async def create_run(kb: KnowledgeBase, principal: Principal, order: TrainingOrd
         NotFound, InvalidInput: as `training_start`.
     """
     kind, runs = order.kind, get_runs_folder(kb.home)
-    given = await kb.blocking(parse_recipe, kind, order.recipe)
+    recipe_values = await kb.blocking(parse_recipe, kind, order.recipe)
     inputs = await load_training_inputs(kb, principal, order.data)
     require_trainable(inputs.pairs, kind)
     if kind == "generator":
-        given = await kb.blocking(name_context_embedder, given, kb.settings, runs)
+        recipe_values = await kb.blocking(name_context_embedder, recipe_values, kb.settings, runs)
     request = RunRequest(
         kind=kind,
         name=order.name.strip() or f"{kind} on {order.data}",
-        base=await kb.blocking(choose_base, kind, order.base.strip(), given, kb.settings, runs),
+        base=await kb.blocking(choose_base, kind, order.base.strip(), recipe_values, kb.settings, runs),
         data=order.data,
         seed=order.seed,
-        recipe=given,
+        recipe=recipe_values,
         askers=inputs.askers,
         asked_by=principal.name,
         plan=order.plan,

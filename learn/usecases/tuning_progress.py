@@ -24,10 +24,10 @@ from argot.work.schedule import schedule_work
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS = 2.0
+CHECK_SECONDS = 2.0
 
 
-@schedule_work("tune", every=LOOK_SECONDS, rest=60.0, is_for_all=False)
+@schedule_work("tune", every=CHECK_SECONDS, rest=60.0, is_for_all=False)
 async def tune_waiting(kb: KnowledgeBase) -> None:
     """Have each running tuning of this service's own folder go on, where its present stage is done."""
     for plan in await kb.blocking(list_plans, kb.home.absolute()):

@@ -49,8 +49,8 @@ from argot.service.usecases.usecase_registry import Event, Finished, Number, Par
 from argot.types import Principal
 
 TuningId = Annotated[Text, Field(max_length=20)]
-Named = Annotated[Text, Field(max_length=1000)]
-LOOK_SECONDS = 0.2
+NamesText = Annotated[Text, Field(max_length=1000)]
+CHECK_SECONDS = 0.2
 AS_BY_DEFAULT = DataRecipe()
 WITH_ANSWERS = ("definition", "asked", "standard", "alternative", "simple", "complex")
 """Kinds of questions that have answers, which a language model learns."""
@@ -63,7 +63,7 @@ class ModelsToTune(ParameterGroup):
     """
 
     models: Annotated[list[RunKind], Field(min_length=1)]
-    bases: dict[RunKind, Named] | None = None
+    bases: dict[RunKind, NamesText] | None = None
     recipes: dict[RunKind, dict[Text, Text]] | None = None
     training_seed: Number = 7
 
@@ -122,16 +122,16 @@ def _require_possible(
         InvalidInput, MissingExtra, NotFound: the training of this kind could not begin.
     """
     runs, base = get_runs_folder(kb.home), (tuned.bases or {}).get(kind, "").strip()
-    given = parse_recipe(kind, (tuned.recipes or {}).get(kind, {}))
-    list_starting_runs(kb, principal, RunRequest(kind, "", base, "", recipe=given))
+    recipe_values = parse_recipe(kind, (tuned.recipes or {}).get(kind, {}))
+    list_starting_runs(kb, principal, RunRequest(kind, "", base, "", recipe=recipe_values))
     if kind == "generator":
         from argot.learn.generator.base_models import require_adapter_package
         from argot.learn.generator.generator_recipe import build_generator_recipe
 
-        require_adapter_package(build_generator_recipe(given))
+        require_adapter_package(build_generator_recipe(recipe_values))
         if "embedder" not in kinds:
-            name_context_embedder(given, kb.settings, runs)
-    choose_base(kind, base, given, kb.settings, runs)
+            name_context_embedder(recipe_values, kb.settings, runs)
+    choose_base(kind, base, recipe_values, kb.settings, runs)
 
 
 async def _choose_set(
@@ -285,5 +285,5 @@ async def tuning_prepare(
         async with aclosing(follow_pairs(kb, plan)) as events:
             async for event in events:
                 yield event
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(CHECK_SECONDS)
     yield Finished(shown)

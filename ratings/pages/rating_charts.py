@@ -24,7 +24,7 @@ def draw_mean_bar(mean: float, interval: tuple[float, float] | None, scale: tupl
 
     drawn = Markup('<rect class="ground" width="{}" height="{}" rx="3"/>').format(WIDTH, HEIGHT)
     drawn += Markup('<rect class="mean" width="{}" height="{}" rx="3"/>').format(locate(mean), HEIGHT)
-    told = translate("%(mean)s of %(most)s", mean=format_local_decimal(mean, 2), most=most)
+    label = translate("%(mean)s of %(most)s", mean=format_local_decimal(mean, 2), most=most)
     if interval:
         low, high = interval
         # Drawn twice, first broader, so that the line is visible both on the bar and beside it.
@@ -34,8 +34,8 @@ def draw_mean_bar(mean: float, interval: tuple[float, float] | None, scale: tupl
             left, right = (min(max(locate(one), 1), WIDTH - 1) for one in interval)
             drawn += line.format(kind, left, right, left, right)
         bounds = {"low": format_local_decimal(low, 2), "high": format_local_decimal(high, 2)}
-        told += translate(", 95 %% interval %(low)s to %(high)s", **bounds)
-    return _FRAME.format(told, WIDTH, HEIGHT, drawn)
+        label += translate(", 95 %% interval %(low)s to %(high)s", **bounds)
+    return _FRAME.format(label, WIDTH, HEIGHT, drawn)
 
 
 def draw_shares_bar(counts: Sequence[int], lowest: int) -> Markup:
@@ -55,5 +55,5 @@ def draw_shares_bar(counts: Sequence[int], lowest: int) -> Markup:
                 text = Markup('<text x="{:.1f}" y="13" class="{}">{}</text>')
                 drawn += text.format(left + wide / 2, "on-strong" if strong > 0.55 else "on-faint", value)
         left += wide
-    told = ", ".join(f"{value}: {count}" for value, count in enumerate(counts, lowest))
-    return _FRAME.format(translate("how often each was given: %(counts)s", counts=told), WIDTH, HEIGHT, drawn)
+    label = ", ".join(f"{value}: {count}" for value, count in enumerate(counts, lowest))
+    return _FRAME.format(translate("how often each was given: %(counts)s", counts=label), WIDTH, HEIGHT, drawn)

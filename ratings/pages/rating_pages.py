@@ -88,14 +88,16 @@ def _add_saving_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     async def save(request: Request, who: Who, study: str, place: str) -> Response:
         form = await read_form(request)
         task = await _load_task(kb, who, study, place)
-        given = _read_judgement(task, form)
+        judgement = _read_judgement(task, form)
         draft = form.get("go") == "later"
         try:
-            saved = await _save_rating(kb, who, task, given, draft=draft)
+            saved = await _save_rating(kb, who, task, judgement, draft=draft)
         except InvalidInput as error:
-            return _render_task_page(request, who, task, given, await _keep_draft(kb, who, task, given) or error)
+            return _render_task_page(
+                request, who, task, judgement, await _keep_draft(kb, who, task, judgement) or error
+            )
         except (Conflict, NotAllowed) as error:
-            return _render_task_page(request, who, task, given, error)
+            return _render_task_page(request, who, task, judgement, error)
         if draft:
             return redirect_to_address(link_rating(study, task.place, done="kept-for-later"))
         if saved.next is None:
@@ -127,25 +129,25 @@ async def _load_task(kb: KnowledgeBase, who: Visitor, study: str, place: str) ->
 
 
 async def _save_rating(
-    kb: KnowledgeBase, who: Visitor, task: RatingTask, given: Judgement, *, draft: bool
+    kb: KnowledgeBase, who: Visitor, task: RatingTask, judgement: Judgement, *, draft: bool
 ) -> SavedRating:
     return await rating_save(
         kb,
         who.principal,
         study=task.study.name,
         place=task.place,
-        scores=given.scores,
-        ranks=given.ranks,
-        cannot_judge=given.cannot_judge,
-        comment=given.comment,
+        scores=judgement.scores,
+        ranks=judgement.ranks,
+        cannot_judge=judgement.cannot_judge,
+        comment=judgement.comment,
         draft=draft,
     )
 
 
-async def _keep_draft(kb: KnowledgeBase, who: Visitor, task: RatingTask, given: Judgement) -> ArgotError | None:
+async def _keep_draft(kb: KnowledgeBase, who: Visitor, task: RatingTask, judgement: Judgement) -> ArgotError | None:
     """Keep the typed judgement as a draft; return the error that prevents it, as in a study that is closed by now."""
     try:
-        await _save_rating(kb, who, task, given, draft=True)
+        await _save_rating(kb, who, task, judgement, draft=True)
     except (InvalidInput, Conflict, NotAllowed) as error:
         return error
     return None
@@ -176,14 +178,14 @@ def _read_references(task: RatingTask, form: Mapping[str, str]) -> dict[str, dic
     return scores
 
 
-def _has_unsupported_sentence(task: RatingTask, given: Judgement) -> bool:
+def _has_unsupported_sentence(task: RatingTask, judgement: Judgement) -> bool:
     """Return whether the rater marked a sentence as resting on no passage."""
-    said = [[given.scores.get(one.letter, {}).get(each.name) for one in task.answers] for each in task.aspects]
-    return any(set(values) == {0} for values in said)
+    scores = [[judgement.scores.get(one.letter, {}).get(each.name) for one in task.answers] for each in task.aspects]
+    return any(set(values) == {0} for values in scores)
 
 
 def _render_task_page(
-    request: Request, who: Visitor, task: RatingTask, given: Judgement, error: ArgotError | None = None
+    request: Request, who: Visitor, task: RatingTask, judgement: Judgement, error: ArgotError | None = None
 ) -> Response:
     numbers = [one.place for one in task.places]
     at = task.number - 1
@@ -193,6 +195,6 @@ def _render_task_page(
         "places": task.places if len(numbers) <= MAX_LINKS else [],
     }
     if task.study.kind == "references":
-        shown["others_none"] = _has_unsupported_sentence(task, given)
+        shown["others_none"] = _has_unsupported_sentence(task, judgement)
     template = f"rating_{task.study.kind}.html"
-    return show_page(template, request, who, error=error, task=task, given=given, study_link=link_rating, **shown)
+    return show_page(template, request, who, error=error, task=task, given=judgement, study_link=link_rating, **shown)

@@ -66,11 +66,11 @@ def _add_list_routes(router: APIRouter, kb: KnowledgeBase) -> None:
     async def make(request: Request, who: Who) -> Response:
         form = await read_form(request)
         typed = {name: form.get(name, "").strip() for name in FIELDS}
-        given: dict[str, object] = {**typed, "ranking": "ranking" in form}
+        fields: dict[str, object] = {**typed, "ranking": "ranking" in form}
         try:
             made = await _make_study(kb, request, who, form)
         except (InvalidInput, Conflict, NotAllowed) as error:
-            return await _render_list_page(kb, request, who, given, error)
+            return await _render_list_page(kb, request, who, fields, error)
         return redirect_to_address(link_study(made.name, "study-made"))
 
 

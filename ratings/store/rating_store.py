@@ -247,7 +247,7 @@ class RatingStore:
         sql = "SELECT r.* FROM ratings AS r JOIN items AS i ON i.id = r.item WHERE i.study = ? AND r.rater = ?"
         return {row["item"]: _read_rating(row) for row in self.database.rows(sql, study.id, rater)}
 
-    def save(self, item: int, rater: str, said: Judgement) -> None:
+    def save(self, item: int, rater: str, judgement: Judgement) -> None:
         """Store a rating in place of the previous one, and delete its draft. Sent twice, it is one.
 
         Raises:
@@ -259,7 +259,7 @@ class RatingStore:
                 "INSERT INTO ratings (item, rater, said, at) VALUES (?, ?, ?, ?) ON CONFLICT (item, rater)"
                 " DO UPDATE SET at = CASE WHEN ratings.said = excluded.said THEN ratings.at ELSE excluded.at END,"
                 " said = excluded.said, draft = NULL",
-                (item, rater, _serialize_judgement(said), timestamp()),
+                (item, rater, _serialize_judgement(judgement), timestamp()),
             )
 
     def keep_draft(self, item: int, rater: str, draft: Judgement) -> None:
@@ -311,9 +311,9 @@ def _hide_rater(connection: Connection, study: int, name: str) -> int:
     rows = connection.execute(f"SELECT item, said FROM ratings WHERE {of_study}", (name, study)).fetchall()  # noqa: S608
     instead = f"{ERASED} {secrets.token_hex(3)}"
     for item, text in rows:
-        said = _serialize_judgement(replace(_read_judgement(text), comment=""))
+        serialized = _serialize_judgement(replace(_read_judgement(text), comment=""))
         sql = "UPDATE ratings SET rater = ?, draft = NULL, said = ? WHERE item = ? AND rater = ?"
-        connection.execute(sql, (instead, said, item, name))
+        connection.execute(sql, (instead, serialized, item, name))
     return gone + len(rows)
 
 
@@ -368,9 +368,9 @@ def _read_rating(row: Row) -> Rating:
     )
 
 
-def _serialize_judgement(said: Judgement) -> str:
+def _serialize_judgement(judgement: Judgement) -> str:
     # Sorted, so that the same judgement is the same text.
-    return json.dumps(asdict(said), ensure_ascii=False, sort_keys=True)
+    return json.dumps(asdict(judgement), ensure_ascii=False, sort_keys=True)
 
 
 def _read_optional_judgement(text: str | None) -> Judgement | None:

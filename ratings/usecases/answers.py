@@ -148,17 +148,17 @@ async def rating_save(
     desk = await kb.blocking(_open_rater_study, kb, principal, study)
     item = desk.find_item(place)
     order = desk.order(item)
-    given = Judgement(scores or {}, ranks or {}, cannot_judge, comment.strip())
+    judgement = Judgement(scores or {}, ranks or {}, cannot_judge, comment.strip())
     aspects = [one.name for one in desk.study.list_aspects(item)]
-    problems = list(_find_unknown(desk.study, aspects, order, given))
+    problems = list(_find_unknown(desk.study, aspects, order, judgement))
     if not (problems or draft or cannot_judge):
-        problems = list(_find_missing(desk.study, aspects, order, given))
+        problems = list(_find_missing(desk.study, aspects, order, judgement))
     if problems:
         raise InvalidInput("\n".join(problems))
     if cannot_judge:
-        given = Judgement(cannot_judge=True, comment=given.comment)
+        judgement = Judgement(cannot_judge=True, comment=judgement.comment)
     keep = kb.open_store(RatingStore).keep_draft if draft else kb.open_store(RatingStore).save
-    await kb.blocking(keep, item.id, principal.name, translate_to_systems(given, order))
+    await kb.blocking(keep, item.id, principal.name, translate_to_systems(judgement, order))
     after = await kb.blocking(_open_rater_study, kb, principal, study)
     return SavedRating(after.describe_study(), after.find_next(place))
 
@@ -198,7 +198,7 @@ class _RaterStudy:
 
     def build_task(self, item: StudyItem) -> RatingTask:
         order, rating = self.order(item), self.ratings.get(item.id)
-        given = (rating.draft or rating.said if rating else None) or Judgement()
+        judgement = (rating.draft or rating.said if rating else None) or Judgement()
         return RatingTask(
             study=self.describe_study(),
             aspects=list(self.study.list_aspects(item)),
@@ -209,7 +209,7 @@ class _RaterStudy:
             question=item.question,
             reference=item.reference,
             answers=[BlindAnswer(letter, answer.text, answer.label) for letter, answer in order.items()],
-            given=translate_to_letters(given, order),
+            given=translate_to_letters(judgement, order),
             saved=rating is not None and rating.said is not None and rating.draft is None,
             places=[
                 PlaceToRate(one.place, self._find_saved(one) is not None, self._is_begun(one)) for one in self.items
@@ -234,28 +234,32 @@ def _open_rater_study(kb: KnowledgeBase, principal: Principal, name: str) -> _Ra
     raise NotFound(f"You are invited to no study '{name}'. The studies you are invited to are on the page /ratings.")
 
 
-def _find_unknown(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
+def _find_unknown(
+    study: Study, aspects: Sequence[str], order: dict[str, Answer], judgement: Judgement
+) -> Iterator[str]:
     lowest, most = study.scale
-    for letter in sorted({*given.scores, *given.ranks} - order.keys()):
+    for letter in sorted({*judgement.scores, *judgement.ranks} - order.keys()):
         yield translate("There is no answer %(letter)s.", letter=letter)
-    for letter, points in given.scores.items():
+    for letter, points in judgement.scores.items():
         unknown = "Answer %(letter)s: there is no aspect '%(name)s'."
         yield from (translate(unknown, letter=letter, name=name[:60]) for name in points if name not in aspects)
         if wrong := [one for one in points.values() if not lowest <= one <= most]:
-            told = "Answer %(letter)s: there is no %(points)s. Points go from %(lowest)s to %(most)s."
-            yield translate(told, letter=letter, points=wrong[0], lowest=lowest, most=most)
+            template = "Answer %(letter)s: there is no %(points)s. Points go from %(lowest)s to %(most)s."
+            yield translate(template, letter=letter, points=wrong[0], lowest=lowest, most=most)
 
 
-def _find_missing(study: Study, aspects: Sequence[str], order: dict[str, Answer], given: Judgement) -> Iterator[str]:
+def _find_missing(
+    study: Study, aspects: Sequence[str], order: dict[str, Answer], judgement: Judgement
+) -> Iterator[str]:
     """Find what is missing from a complete judgement, in words for its rater."""
-    left = {letter: [one for one in aspects if one not in given.scores.get(letter, {})] for letter in order}
+    left = {letter: [one for one in aspects if one not in judgement.scores.get(letter, {})] for letter in order}
     if study.kind == "passages" and (letters := [letter for letter, names in left.items() if names]):
         one, many = "%(names)s: say whether it is relevant.", "%(names)s: say whether they are relevant."
         yield translate_number(one, many, len(letters), names=join_with_and(letters))
     elif study.kind == "references":
         yield from _find_unannotated(sorted({name for names in left.values() for name in names}, key=int))
     elif study.kind == "answers":
-        yield from _find_unrated(study, left, given)
+        yield from _find_unrated(study, left, judgement)
 
 
 def _find_unannotated(sentences: list[str]) -> Iterator[str]:
@@ -265,13 +269,13 @@ def _find_unannotated(sentences: list[str]) -> Iterator[str]:
         yield translate_number(one, many, len(sentences), names=join_with_and(sentences))
 
 
-def _find_unrated(study: Study, left: dict[str, list[str]], given: Judgement) -> Iterator[str]:
+def _find_unrated(study: Study, left: dict[str, list[str]], judgement: Judgement) -> Iterator[str]:
     for letter, open_ in left.items():
         if open_:
-            told = "Answer %(letter)s has no points yet for %(aspects)s."
-            yield translate(told, letter=letter, aspects=join_with_and(open_))
+            template = "Answer %(letter)s has no points yet for %(aspects)s."
+            yield translate(template, letter=letter, aspects=join_with_and(open_))
     if study.ranking and len(left) > 1:
-        yield from _find_wrong_ranks(list(left), given.ranks)
+        yield from _find_wrong_ranks(list(left), judgement.ranks)
 
 
 def _find_wrong_ranks(letters: list[str], ranks: dict[str, int]) -> Iterator[str]:
@@ -281,7 +285,7 @@ def _find_wrong_ranks(letters: list[str], ranks: dict[str, int]) -> Iterator[str
     for rank in sorted(set(ranks.values())):
         same = [one for one in letters if ranks.get(one) == rank]
         if len(same) > 1:
-            told = "%(names)s have the same rank, %(rank)s. Give each a rank of its own: 1 is the best."
-            yield translate(told, names=join_with_and(same), rank=rank)
+            template = "%(names)s have the same rank, %(rank)s. Give each a rank of its own: 1 is the best."
+            yield translate(template, names=join_with_and(same), rank=rank)
         if rank > len(letters):
             yield translate("There is no rank %(rank)s: the last is %(last)s.", rank=rank, last=len(letters))

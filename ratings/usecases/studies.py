@@ -361,9 +361,11 @@ def _describe_study(kb: KnowledgeBase, study: Study) -> StudyDetails:
         seen = {one.id for one in select_readable_items(kb, _find_principal(kb, person), study, items)}
         # The rights of an erased person are unknown.
         known = not person.startswith(ERASED)
-        said = [one.said for one in ratings if one.rater == person and one.said and (one.item in seen or not known)]
-        passed = sum(one.cannot_judge for one in said)
-        progress.append(RaterProgress(person, person in invited, len(said), passed, len(seen)))
+        judgements = [
+            one.said for one in ratings if one.rater == person and one.said and (one.item in seen or not known)
+        ]
+        passed = sum(one.cannot_judge for one in judgements)
+        progress.append(RaterProgress(person, person in invited, len(judgements), passed, len(seen)))
     results = compute_study_results(study, items, ratings)
     return StudyDetails(**read_dataclass_fields(summarize_study(kb, study)), progress=progress, results=results)
 

@@ -50,13 +50,13 @@ from argot.tracing import begin_trace
 
 logger = logging.getLogger(__name__)
 
-ALIVE_SECONDS = 2.0
+HEARTBEAT_SECONDS = 2.0
 SWITCH_SECONDS = 0.001
 """How long a thread may hold the interpreter while others wait for it, as in the service."""
 
 
 @dataclass(eq=False)
-class _UnderWay:
+class _RunningQuestion:
     """A question that is being answered. `window`: how many more events may be sent."""
 
     task: asyncio.Task[None]
@@ -66,12 +66,12 @@ class _UnderWay:
 class AnswerWorker:
     def __init__(self, link: Link, kb: KnowledgeBase) -> None:
         self._link, self._kb = link, kb
-        self._under_way: dict[int, _UnderWay] = {}
+        self._under_way: dict[int, _RunningQuestion] = {}
         self._renewing: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         """Run until the service ends it, or is gone."""
-        beside = [asyncio.create_task(self._say_alive())]
+        beside = [asyncio.create_task(self._send_heartbeats())]
         try:
             await self._warm()
             process_memory.freeze_start_up()
@@ -92,10 +92,10 @@ class AnswerWorker:
         await kb.graph()
         await kb.answers.warm()
 
-    async def _say_alive(self) -> None:
+    async def _send_heartbeats(self) -> None:
         while True:
             self._link.put(Alive(_measure_resident_memory()))
-            await asyncio.sleep(ALIVE_SECONDS)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
 
     async def _listen(self) -> None:
         while (message := await self._link.receive()) is not None and not isinstance(message, End):
@@ -111,28 +111,28 @@ class AnswerWorker:
                 self._renewing.add(renewing)
                 renewing.add_done_callback(self._renewing.discard)
 
-    def _begin(self, asked: StartAnswer) -> None:
-        task = asyncio.create_task(self._do(asked))
-        self._under_way[asked.number] = _UnderWay(task)
+    def _begin(self, job_message: StartAnswer) -> None:
+        task = asyncio.create_task(self._do(job_message))
+        self._under_way[job_message.number] = _RunningQuestion(task)
 
-        def ended(_: asyncio.Task[None]) -> None:
+        def report_unstarted(_: asyncio.Task[None]) -> None:
             # Cancelled before its first step it never ran, and `_do` does not report it.
-            if self._under_way.pop(asked.number, None):
-                self._link.put(JobEnded(asked.number))
+            if self._under_way.pop(job_message.number, None):
+                self._link.put(JobEnded(job_message.number))
 
-        task.add_done_callback(ended)
+        task.add_done_callback(report_unstarted)
 
-    async def _do(self, asked: StartAnswer) -> None:
-        surface.set(asked.surface)
-        request_id.set(asked.request)
-        said_now.set(asked.said)
-        trace = None if asked.traced is None else begin_trace(contents=asked.traced)
+    async def _do(self, job_message: StartAnswer) -> None:
+        surface.set(job_message.surface)
+        request_id.set(job_message.request)
+        said_now.set(job_message.said)
+        trace = None if job_message.traced is None else begin_trace(contents=job_message.traced)
         error: dict[str, Any] | None = None
         try:
-            async with aclosing(asked.job.events(self._kb)) as events:
+            async with aclosing(job_message.job.events(self._kb)) as events:
                 async for event in events:
-                    await self._under_way[asked.number].window.acquire()
-                    await self._link.send(AnswerEvent.of(asked.number, event))
+                    await self._under_way[job_message.number].window.acquire()
+                    await self._link.send(AnswerEvent.of(job_message.number, event))
         except ArgotError as known:
             error = make_error_event(known)
         except asyncio.CancelledError:
@@ -140,8 +140,8 @@ class AnswerWorker:
         except Exception as unexpected:
             logger.exception("a question could not be answered")
             error = {"kind": "error", "type": "", "message": type(unexpected).__name__}
-        del self._under_way[asked.number]
-        self._link.put(JobEnded(asked.number, error, trace.close() if trace else []))
+        del self._under_way[job_message.number]
+        self._link.put(JobEnded(job_message.number, error, trace.close() if trace else []))
 
     def _report_model_call(self, call: ModelCall) -> None:
         self._link.put(Called(call))
@@ -169,7 +169,7 @@ async def _serve(link: socket.socket, vectors: socket.socket) -> None:
         return
     given = Settings(**begin.given)
     logs.configure(given)
-    async with KnowledgeBase.opened_beside(Path(begin.home), given, VectorClient(vectors)) as kb:
+    async with KnowledgeBase.open_beside_owner(Path(begin.home), given, VectorClient(vectors)) as kb:
         kb.settings = given.replace(**begin.models)
         with suppress(ConnectionError):
             await AnswerWorker(connection, kb).run()

@@ -76,7 +76,7 @@ class EventsTaken:
 
 @dataclass(frozen=True, slots=True)
 class Renew:
-    """Use these models from now on."""
+    """Switch to these models."""
 
     models: dict[str, str]
     type: Literal["renew"] = "renew"
@@ -158,7 +158,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Renewed:
-    """The models are in use. `error`: why not."""
+    """Reply to `Renew`: the models are in use. `error`: why they are not; empty: they are."""
 
     error: str = ""
     type: Literal["renewed"] = "renewed"

@@ -1,5 +1,5 @@
-"""What can be read before anybody asks: the passages of a small knowledge base, where the reader can remember them all,
-and the meanings of a small glossary.
+"""Reading before anybody asks: of the passages of a knowledge base that is small enough for the reader's cache, and of
+the meanings of its glossary.
 
 The first reading of a passage takes some ten milliseconds of processor time, and a question may need thirty unread
 ones: with a fast model, that is most of the wait for the first word. The first lay word is compared with every meaning.
@@ -28,7 +28,7 @@ FIRST_SECONDS = 3.0
 """Delay after a start, so that the first asker does not wait for it."""
 PAUSE_SECONDS = 0.03
 """Pause between two readings, about twice as long as one takes: the processor is left to others."""
-MEANINGS_AT_ONCE = 4
+MEANINGS_PER_STEP = 4
 """Number of meanings embedded between two pauses."""
 FOLLOW_SECONDS = 1.0
 """Interval between checks whether documents have changed, or whether questions are still being answered."""
@@ -75,7 +75,7 @@ class _Ahead:
         if scorer is not self._scorer:  # another one was adopted, and has read nothing
             self._scorer, self._version, self._read = scorer, -1, set()
         store = (await self._kb.load()).store
-        await self._look(store)
+        await self._find_remaining(store)
         if not self._left:
             return True
         id_ = self._left.pop()
@@ -92,13 +92,13 @@ class _Ahead:
             self._glossary_version = version
             senses = partial(glossary.senses.find, make_local_principal(), status="approved", limit=MAX_SENSES + 1)
             self._meanings = list_meanings(await self._kb.blocking(senses))
-        texts, self._meanings = self._meanings[:MEANINGS_AT_ONCE], self._meanings[MEANINGS_AT_ONCE:]
+        texts, self._meanings = self._meanings[:MEANINGS_PER_STEP], self._meanings[MEANINGS_PER_STEP:]
         if texts:
             # The embedder caches queries, whoever asks; those of terms that an asker may not read are not compared.
             await self._kb.blocking((await self._kb.load()).embedder.embed_queries, texts)
         return not texts
 
-    async def _look(self, store: CorpusStore) -> None:
+    async def _find_remaining(self, store: CorpusStore) -> None:
         """Determine the remaining passages, if documents have changed."""
         version = await self._kb.blocking(lambda: store.version)
         if version == self._version:

@@ -42,7 +42,8 @@ class VectorClient:
         documents: Collection[str] | None,
         /,
     ) -> list[list[tuple[str, float]]]:
-        """
+        """Search by the service, over the socket.
+
         Raises:
             DamagedStore, StoreUnavailable: as the index raises them.
             EOFError, ConnectionError: the service is gone.
@@ -57,10 +58,10 @@ class VectorClient:
         with self._turn:
             write_message(self._connection.send, json.dumps(asked).encode(), vectors.astype(np.float32).tobytes())
             reply, _ = read_message(self._exactly)
-        said = json.loads(reply)
-        if "error" in said:
-            raise restore_error(said["error"])
-        return [[(item, similarity) for item, similarity in ranked] for ranked in said["found"]]
+        answer = json.loads(reply)
+        if "error" in answer:
+            raise restore_error(answer["error"])
+        return [[(item, similarity) for item, similarity in ranked] for ranked in answer["found"]]
 
 
 def serve_vectors(connection: socket.socket, search: Callable[[], VectorSearch]) -> None:
@@ -79,8 +80,8 @@ def serve_vectors(connection: socket.socket, search: Callable[[], VectorSearch])
             return
 
 
-def _find_vectors(asked: bytes, data: bytes, search: Callable[[], VectorSearch]) -> dict[str, object]:
-    said = json.loads(asked)
+def _find_vectors(request: bytes, data: bytes, search: Callable[[], VectorSearch]) -> dict[str, object]:
+    said = json.loads(request)
     vectors = np.frombuffer(data, np.float32).reshape(said["shape"])
     audiences = [frozenset(tokens) for tokens in said["audiences"]]
     try:

@@ -19,7 +19,7 @@ from argot.errors import AnswerLost, RetryLater
 from argot.languages.catalogues import translate
 from argot.machine_limits import count_processors, measure_memory
 from argot.results import AskEvent
-from argot.service.answer_jobs import AnswerJob, AnswersHere
+from argot.service.answer_jobs import AnswerJob, LocalAnswers
 from argot.service.answering.messages import Job
 from argot.service.answering.reading_ahead import read_ahead
 from argot.service.answering.worker_process import WorkerGone, WorkerProcess
@@ -29,9 +29,9 @@ from argot.work.side_work import run_beside
 
 logger = logging.getLogger(__name__)
 
-TRIES = 2
+MAX_TRIES = 2
 """Attempts at one question, each by another worker."""
-UNBEGUN_TRIES = 4
+MAX_UNBEGUN_TRIES = 4
 """Attempts with workers that end before they have reported on it."""
 START_SECONDS = 120.0
 """The first start on a machine may have to export a model."""
@@ -40,8 +40,8 @@ PAUSES = (0.2, 1.0, 5.0, 15.0, 30.0)
 """Seconds before the next start, after this many short lives in a row."""
 WORKER_BYTES = 700 * 1024 * 1024
 """Free memory required for each of the workers that are started by default."""
-MOST_UNASKED = 8
-FEWEST_CORES = 4
+MAX_DEFAULT_WORKERS = 8
+MIN_DEFAULT_CORES = 4
 """With fewer processors, none is started by default: a worker and the service would wait for each other."""
 
 
@@ -51,7 +51,12 @@ def count_workers(settings: Settings) -> int:
         return settings.web.workers
     cores = count_processors()
     # Half of the processors: the service itself, the embedding of documents and SQLite need some, too.
-    return max(0, min(cores // 2 if cores >= FEWEST_CORES else 0, measure_memory() // 2 // WORKER_BYTES, MOST_UNASKED))
+    return max(
+        0,
+        min(
+            cores // 2 if cores >= MIN_DEFAULT_CORES else 0, measure_memory() // 2 // WORKER_BYTES, MAX_DEFAULT_WORKERS
+        ),
+    )
 
 
 @asynccontextmanager
@@ -72,7 +77,7 @@ async def run_answer_workers(kb: KnowledgeBase) -> AsyncIterator[None]:
         yield
     finally:
         await pool.close()
-        kb.answers = AnswersHere(kb)
+        kb.answers = LocalAnswers(kb)
 
 
 class WorkerPool:
@@ -108,32 +113,33 @@ class WorkerPool:
     # -- jobs ---------------------------------------------------------------------------------------------------------
 
     async def events(self, job: AnswerJob) -> AsyncGenerator[AskEvent]:
-        """
+        """Run the job in a worker, and in another if that one ends.
+
         Raises:
             AnswerLost: two workers ended while working on it.
             RetryLater: there is none.
         """
-        told = finished = False
+        is_reported = finished = False
         tries = unbegun = 0
-        while tries < TRIES and unbegun < UNBEGUN_TRIES:
+        while tries < MAX_TRIES and unbegun < MAX_UNBEGUN_TRIES:
             worker, begun = await self._wait_for_free_worker(), False
             try:
                 async with aclosing(worker.events(cast(Job, job))) as events:
                     async for event in events:
                         yield event
                         begun, finished = True, event.kind == "result"
-                        told = told or event.kind == "token"
+                        is_reported = is_reported or event.kind == "token"
                 return
             except WorkerGone:
                 if finished:
                     return
                 logger.warning("answer worker %d ended while answering a question", worker.pid)
-            # One that had said nothing of it may have ended before it came to it.
+            # A worker that reported nothing about the question may have ended before it began.
             tries, unbegun = tries + begun, unbegun + (not begun)
-            if told:
+            if is_reported:
                 # The next worker restarts the answer, or continues where no event is repeated.
                 yield AskEvent("retract", "answer")
-                told = False
+                is_reported = False
         raise AnswerLost(
             translate(
                 "The process that answered this question ended unexpectedly, twice, so the question was given up. Ask "

@@ -45,10 +45,10 @@ from argot.tracing import Trace, current_trace
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS = 5.0
-SILENT_LOOKS = 12
+CHECK_SECONDS = 5.0
+SILENT_CHECKS = 12
 """Consecutive checks without any message from a worker, after which it counts as hung."""
-LEAVE_SECONDS = 30.0
+RELEASE_SECONDS = 30.0
 """Time after which a worker that has not released a question counts as hung."""
 END_SECONDS = 10.0
 RENEW_SECONDS = 60.0
@@ -60,7 +60,7 @@ class WorkerGone(Exception):
 
 
 @dataclass(eq=False)
-class _UnderWay:
+class _RunningQuestion:
     said: asyncio.Queue[AnswerEvent | JobEnded | None] = field(default_factory=asyncio.Queue)
 
 
@@ -75,7 +75,7 @@ class WorkerProcess:
         self.ready = False
         self.memory = 0
         self.ended = asyncio.Event()
-        self._under_way: dict[int, _UnderWay] = {}
+        self._under_way: dict[int, _RunningQuestion] = {}
         self._heard = False
         self._renewed: asyncio.Future[str] | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -105,7 +105,7 @@ class WorkerProcess:
             self._process = start_module(module, str(number), str(other), handles=(number, other))
         threading.Thread(target=serve_vectors, args=(searched, self._search), daemon=True).start()
         self._link = Link(*await asyncio.open_unix_connection(sock=ours))
-        looking = asyncio.create_task(self._look())
+        looking = asyncio.create_task(self._check_messages())
         try:
             now = settings()
             self._link.put(Begin(str(self._kb.home), _dump_settings(self._kb.given, now), read_models(now)))
@@ -144,11 +144,11 @@ class WorkerProcess:
         elif isinstance(message, Renewed) and self._renewed and not self._renewed.done():
             self._renewed.set_result(message.error)
 
-    async def _look(self) -> None:
+    async def _check_messages(self) -> None:
         silent = 0
         # Checks are counted, not seconds: while this process itself is blocked, no message is received.
-        while silent < SILENT_LOOKS:
-            await asyncio.sleep(LOOK_SECONDS)
+        while silent < SILENT_CHECKS:
+            await asyncio.sleep(CHECK_SECONDS)
             silent, self._heard = (0 if self._heard else silent + 1), False
         logger.error("answer worker %d hangs, and is ended", self.pid)
         self.kill()
@@ -196,7 +196,7 @@ class WorkerProcess:
         """
         if self._link is None or self.ended.is_set():
             raise WorkerGone
-        trace, under_way, number = current_trace(), _UnderWay(), next(_numbers)
+        trace, under_way, number = current_trace(), _RunningQuestion(), next(_numbers)
         traced = None if trace is None else trace.contents
         # One that cannot be sent is not running, and nobody would report its end.
         self._link.put(StartAnswer(number, job, surface.get(), request_id.get(), said_now.get(), traced))
@@ -223,12 +223,12 @@ class WorkerProcess:
             finally:
                 del self._under_way[number]
 
-    async def _leave(self, number: int, under_way: _UnderWay, trace: Trace | None) -> None:
+    async def _leave(self, number: int, under_way: _RunningQuestion, trace: Trace | None) -> None:
         """Have it stop, and wait until it writes nothing more: the next turn of the thread may begin then."""
         assert self._link is not None
         self._link.put(CancelAnswer(number))
         try:
-            async with asyncio.timeout(LEAVE_SECONDS):
+            async with asyncio.timeout(RELEASE_SECONDS):
                 while isinstance(message := await under_way.said.get(), AnswerEvent):
                     pass
         except TimeoutError:

@@ -160,4 +160,4 @@ READS: dict[str, Action] = {
 """Recorded if `audit_reads` is on, and the document is restricted."""
 
 OTHER = Action(API, "other", "use case")
-"""A use case, or an address, that is recorded only when it is refused for want of a role."""
+"""A use case, or an address, that is recorded only when it is refused because the person lacks a role."""

@@ -27,9 +27,9 @@ from argot.types import Principal
 
 OCSF_VERSION = "1.3.0"
 OTHER_ACTIVITY = 99
-MOST_NAMED = 1000
+MAX_RESOURCES = 1000
 """Resources, or values of a list, that one event names."""
-MOST_CHARS = 300
+MAX_VALUE_CHARS = 300
 """Characters of one text in an event."""
 REASONS: tuple[tuple[type[ArgotError], str], ...] = (
     (NotAllowed, "the actor may not do this"),
@@ -67,9 +67,9 @@ STOPPED = "Stopped"
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """An action of somebody, before it is an event. `operation`: the use case, or what else did it.
+    """A person's action, before it becomes an event. `operation`: the use case, or the code that did it.
 
-    `user`: the name of the person whom it concerns; `road`: how it came in, if it is not the present surface.
+    `user`: the name of the person whom it concerns; `road`: how it came in, if not through the present surface.
     """
 
     class_uid: int
@@ -138,7 +138,7 @@ def _describe_actor(principal: Principal | None, road: str) -> dict[str, Any]:
 
 
 def _describe_resources(resources: Iterable[Resource]) -> Iterable[dict[str, str]]:
-    for one in tuple(resources)[:MOST_NAMED]:
+    for one in tuple(resources)[:MAX_RESOURCES]:
         named = {"type": one.kind, "uid": _shorten(one.uid), "name": _shorten(one.name)}
         yield {name: value for name, value in named.items() if value}
 
@@ -147,11 +147,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bool | int | float):
         return value
     if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(one) for one in (sorted(value) if isinstance(value, set | frozenset) else value)][:MOST_NAMED]
+        return [_plain(one) for one in (sorted(value) if isinstance(value, set | frozenset) else value)][:MAX_RESOURCES]
     if isinstance(value, Mapping):
         return {str(name): _plain(one) for name, one in value.items()}
     return _shorten(str(value))
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= MOST_CHARS else f"{text[:MOST_CHARS]}..."
+    return text if len(text) <= MAX_VALUE_CHARS else f"{text[:MAX_VALUE_CHARS]}..."

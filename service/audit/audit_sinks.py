@@ -25,7 +25,7 @@ from argot.shown_addresses import hide_secrets
 
 logger = logging.getLogger(__name__)
 
-MOST_WAITING = 10_000
+MAX_WAITING_EVENTS = 10_000
 """Events that wait until a destination takes them; beyond that the oldest are lost."""
 SEND_SECONDS = 5.0
 RETRY_SECONDS = (1.0, 5.0, 15.0, 30.0, 60.0)
@@ -51,14 +51,14 @@ class FileSink:
         """Append this line. If that fails, the line waits, and the failure is logged."""
         with self._guard:
             self._waiting.append(line)
-            while len(self._waiting) > MOST_WAITING:
+            while len(self._waiting) > MAX_WAITING_EVENTS:
                 self._waiting.popleft()
                 self.lost += 1
         if error := self.flush():
             logger.error("an audit event could not be written to %s: %s; it waits in memory", self.path, error)
 
     def flush(self) -> OSError | None:
-        """Write what waits, and see that the file can be written; return the error if it cannot."""
+        """Write the waiting events, and check that the file can be written; return the error if it cannot."""
         with self._guard:
             try:
                 self._append()
@@ -97,7 +97,7 @@ class QueueSink:
     def __init__(self, name: str, send: Callable[[str], None], waits: tuple[float, ...] = RETRY_SECONDS) -> None:
         self.name, self._send, self._waits = name, send, waits
         self.lost = 0
-        self._queue: queue.Queue[str | None] = queue.Queue(MOST_WAITING)
+        self._queue: queue.Queue[str | None] = queue.Queue(MAX_WAITING_EVENTS)
         self._ending = threading.Event()
         self._deadline = float("inf")
         self._thread = threading.Thread(target=self._send_lines, name=f"audit-{name}", daemon=True)
@@ -113,7 +113,7 @@ class QueueSink:
                 logger.error("%d audit events for %s are lost so far: too many wait for it", self.lost, self.name)
 
     def close(self) -> None:
-        """Send what waits, for `CLOSE_SECONDS`; count the rest as lost."""
+        """Send the waiting events, for `CLOSE_SECONDS` at most; count the rest as lost."""
         self._deadline = time.monotonic() + CLOSE_SECONDS
         self._ending.set()
         with suppress(queue.Full):  # then the thread ends at the deadline

@@ -97,7 +97,7 @@ class AuditTrail:
             )
 
     def record(self, deed: Deed, principal: Principal | None) -> None:
-        """Record what was done, or refused. A failure is logged, because the deed has happened."""
+        """Record an action, or its refusal. A failure is logged, because the deed has happened."""
         if not self._admit(deed, principal):
             return
         event = build_event(deed, principal)
@@ -121,7 +121,7 @@ class AuditTrail:
         self.record(deed, None)
 
     def close(self) -> None:
-        """Send what waits, and count what cannot be sent."""
+        """Send the waiting events, and count those that cannot be sent."""
         for sink in self._sinks():
             sink.close()
 
@@ -149,7 +149,7 @@ class AuditTrail:
 
 
 def _limit_refusals(deed: Deed, principal: Principal | None) -> dict[tuple[str, ...], int]:
-    """Return what a refusal counts for, with the limit a minute of each; empty for a deed that is always recorded: one
+    """Return the counters of a refusal, each with its limit a minute; empty for a deed that is always recorded: one
     that was done, or was stopped and may be half done, or a sign-in as a person who is known here, unless it was
     turned away unchecked. `Attempts` limits those that are checked.
     """
@@ -166,5 +166,5 @@ def _limit_refusals(deed: Deed, principal: Principal | None) -> dict[tuple[str, 
 
 def mask_settings(settings: Settings) -> dict[str, Any]:
     """Return the settings that somebody has set, by name; those that are secret, or may contain a secret, masked."""
-    given = settings.flatten(only_given=True)
-    return {name: STARS if is_secret(name) else hide_setting(name, value) for name, value in sorted(given.items())}
+    values = settings.flatten(only_given=True)
+    return {name: STARS if is_secret(name) else hide_setting(name, value) for name, value in sorted(values.items())}

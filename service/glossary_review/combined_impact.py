@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from argot.jargon_db.glossary import Glossary
     from argot.types import Principal
 
-MOST_TOGETHER = 100
+MAX_SENSES = 100
 """Maximum senses tried at once; changes by further ones are not examined."""
 SECONDS = 4.0
 """Time limit for asking questions: the result is shown while the manager selects."""

@@ -44,18 +44,20 @@ def find_defining_sentences(
             stated = [one for one in definitions if not one.expansion]
         if stated:
             found[sense.id] = (stated[0].quote, *held[stated[0].passage_id])
-        elif (said := _find_beginning(sense.expansion, held)) is not None:
-            found[sense.id] = said
+        elif (beginning := _find_beginning(sense.expansion, held)) is not None:
+            found[sense.id] = beginning
     return found
 
 
-def _find_beginning(expansion: str, held: dict[str, tuple[Passage, Document]]) -> tuple[str, Passage, Document] | None:
+def _find_beginning(
+    expansion: str, passages: dict[str, tuple[Passage, Document]]
+) -> tuple[str, Passage, Document] | None:
     """Find the first sentence of a section that has the expansion as its heading, if the sentence begins with it."""
     from argot.jargon_db.lookup.normalise import normalise
     from argot.tools.text.sentences import split_units
 
     key = normalise(expansion)
-    for passage, document in held.values() if key else ():
+    for passage, document in passages.values() if key else ():
         # A passage may begin within a section, and go on over the next ones.
         heading = passage.heading_path[-1] if passage.heading_path else ""
         for start, end, kind in split_units(passage.text):

@@ -23,10 +23,10 @@ SURE = 0.8
 """Score from which somebody wrote it down as a definition: in a glossary, a table or list of terms, in brackets."""
 LIKELY = 0.5
 """Score from which words state it, or its letters spell the term."""
-LEAST = 0.3
+MIN_SCORE = 0.3
 """Less certain ones are not offered."""
-DOCUMENTS_AT_ONCE = 8
-PASSAGES_AT_ONCE = 500
+BATCH_DOCUMENTS = 8
+BATCH_PASSAGES = 500
 """Number of documents read before their meanings are stored."""
 
 
@@ -49,12 +49,12 @@ class MiningProgress:
     offered: int
 
 
-def group_texts_by_readers(held: Iterable[tuple[Passage, Document]]) -> dict[Audience, list[MinedText]]:
+def group_texts_by_readers(passages: Iterable[tuple[Passage, Document]]) -> dict[Audience, list[MinedText]]:
     """Return passages in the form that mining needs, grouped by readers."""
     from argot.jargon_db.mining import MinedText
 
     texts: defaultdict[Audience, list[MinedText]] = defaultdict(list)
-    for passage, document in held:
+    for passage, document in passages:
         texts[document.audience].append(MinedText(passage.id, passage.text, passage.header))
     return dict(texts)
 
@@ -124,7 +124,7 @@ class Mining:
         for done, document in enumerate(todo, 1):
             passages = self.store.passages_of(self.principal, document.id)
             batch += [(passage, document) for passage in passages]
-            if done - begun >= DOCUMENTS_AT_ONCE or len(batch) >= PASSAGES_AT_ONCE or done == len(todo):
+            if done - begun >= BATCH_DOCUMENTS or len(batch) >= BATCH_PASSAGES or done == len(todo):
                 self._take(batch)
                 # After storing: a run killed in between reads these documents again, and offers nothing twice.
                 if self.stored:
@@ -147,7 +147,7 @@ class Mining:
                 miner.read(text)
             for mined in miner.collect():
                 # A term without a meaning cannot be proposed.
-                if mined.expansion and mined.score >= LEAST:
+                if mined.expansion and mined.score >= MIN_SCORE:
                     self._weigh(mined, audience)
 
     def _weigh(self, mined: MinedMeaning, audience: Audience) -> None:

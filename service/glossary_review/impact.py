@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from argot.jargon_db.glossary import Glossary
     from argot.service.knowledge_base import KnowledgeBase
 
-MOST_QUESTIONS = 30
+MAX_QUESTIONS = 30
 SECONDS = 10.0
 """Time limit for asking questions; the remaining ones are counted and reported as left out."""
-MOST_THREADS = 200
+MAX_THREADS = 200
 THREAD_SECONDS = 3.0
 TOP = 3
 """Number of passages shown for each question. Changes in the ranks below do not count."""
@@ -84,9 +84,7 @@ async def measure_effects(
     begun = time.monotonic()
     questions = await find_mentions(kb, principal, change.names, given)
     rows = (
-        await _compare_questions(kb, principal, change, questions[:MOST_QUESTIONS], begun + seconds)
-        if questions
-        else []
+        await _compare_questions(kb, principal, change, questions[:MAX_QUESTIONS], begun + seconds) if questions else []
     )
     found = Impact(
         questions=len(questions),
@@ -141,7 +139,7 @@ async def _list_own_questions(kb: KnowledgeBase, principal: Principal) -> list[P
     enough = time.monotonic() + THREAD_SECONDS
     asked: list[PastQuestion] = []
     # Reading hundreds of threads takes seconds, while somebody waits for a preview.
-    for thread in (await threads.of(principal.name))[:MOST_THREADS]:
+    for thread in (await threads.of(principal.name))[:MAX_THREADS]:
         values = (await graph.aget_state({"configurable": {"thread_id": thread.id}})).values
         # The latest turn joins the past ones only when the next begins.
         turns = [*read_past_turns(values), *([values] if values.get("question") else [])]
@@ -305,7 +303,7 @@ def plan_retirement(glossary: Glossary, principal: Principal, sense_id: int) -> 
 def plan_edit(
     glossary: Glossary, principal: Principal, sense_id: int, version: int, fields: Mapping[str, Any]
 ) -> Change:
-    """Return the change that saves these fields (those of `Senses.save`) of a sense.
+    """Return the change that saves these fields of a sense, as `Senses.save` takes them.
 
     Raises:
         NotFound: there is no such sense, or not for this principal.

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 LOOP = Principal("miss loop", sees_all=True)
 """The principal on whose behalf the program itself reads. The documents in which it finds meanings determine their
 readers."""
-MOST_TERMS = 8
+MAX_TERMS = 8
 """Maximum terms of one question that are queued or searched."""
-MOST_PASSAGES = 100
-MOST_MEANINGS = 3
-LEAST_SCORE = 0.3
+MAX_PASSAGES = 100
+MAX_MEANINGS = 3
+MIN_SCORE = 0.3
 """Minimum score of a definition found in the documents; a defining sentence has 0.4, a table 0.95."""
-LEAST_SHARE = 0.5
+MIN_SHARE = 0.5
 """Share of the best meaning's score from which another meaning is proposed beside it."""
-MOST_EVIDENCE = 5
+MAX_EVIDENCE = 5
 
 
 # -- after an answer --------------------------------------------------------------------------------------------------
@@ -56,10 +56,10 @@ def record_learned(kb: KnowledgeBase, principal: Principal, thread: str, learned
 
     glossary = kb.glossary
     glossary.usage.record(learned.senses)
-    quiet = [term for term in learned.undefined if may_be_short(term)][:MOST_TERMS]
+    quiet = [term for term in learned.undefined if may_be_short(term)][:MAX_TERMS]
     for term in quiet:
         glossary.misses.record(term, principal.name, learned.question, thread, meant=learned.meant)
-    for term in (*learned.missed, *quiet)[:MOST_TERMS]:
+    for term in (*learned.missed, *quiet)[:MAX_TERMS]:
         # Whatever happened to the proposals: a term is not drafted again at every question.
         if not glossary.proposals.find(LOOP, status=None, term=term):
             propose_meanings(kb.document_store, glossary, LOOP, term)
@@ -81,7 +81,7 @@ class _Meaning:
     def evidence(self) -> tuple[tuple[str, str], ...]:
         # One quote per passage, the best: read from the worst on, so that the better one is kept.
         quotes = {one.passage_id: one.quote for one in reversed(self.definitions)}
-        return tuple(reversed(quotes.items()))[:MOST_EVIDENCE]
+        return tuple(reversed(quotes.items()))[:MAX_EVIDENCE]
 
 
 def propose_meanings(
@@ -115,7 +115,7 @@ def _find_definitions(store: CorpusStore, principal: Principal, term: str) -> di
     """Find the definitions in the passages, by their readers, best first."""
     from argot.jargon_db.mining import find_definitions_of
 
-    texts = group_texts_by_readers(_find_passages(store, principal, term, MOST_PASSAGES))
+    texts = group_texts_by_readers(_find_passages(store, principal, term, MAX_PASSAGES))
     found = {audience: find_definitions_of(term, some) for audience, some in texts.items()}
     return {audience: definitions for audience, definitions in found.items() if definitions}
 
@@ -126,19 +126,19 @@ def _collect_meanings(definitions: Sequence[Definition], known: set[str]) -> lis
 
     by_key: defaultdict[str, list[Definition]] = defaultdict(list)
     for one in definitions:
-        if one.score >= LEAST_SCORE:
+        if one.score >= MIN_SCORE:
             by_key[normalise(one.expansion)].append(one)
     # Without an expansion: sentences that define the term.
-    said = by_key.pop("", [])
+    unkeyed = by_key.pop("", [])
     spelt = [_Meaning(_choose_commonest(some), some) for key, some in by_key.items() if key not in known]
     spelt = sorted(spelt, key=lambda one: (-one.score, -len(one.definitions), one.expansion))
-    spelt = [one for one in spelt if one.score >= LEAST_SHARE * spelt[0].score][:MOST_MEANINGS]
-    description = said[0].quote if said else ""
+    spelt = [one for one in spelt if one.score >= MIN_SHARE * spelt[0].score][:MAX_MEANINGS]
+    description = unkeyed[0].quote if unkeyed else ""
     # With several meanings it is unknown which of them the sentence describes.
     if spelt:
         return [(one, description if len(spelt) == 1 else "") for one in spelt]
     # If the glossary has a meaning, the sentence probably describes that one.
-    return [(_Meaning("", said), description)] if said and not known else []
+    return [(_Meaning("", unkeyed), description)] if unkeyed and not known else []
 
 
 def _choose_commonest(definitions: Sequence[Definition]) -> str:
@@ -158,7 +158,7 @@ def _list_known(glossary: Glossary, principal: Principal, term: str) -> set[str]
 # -- with a language model --------------------------------------------------------------------------------------------
 
 
-MOST_SHOWN = 24
+MAX_SHOWN = 24
 
 
 async def define(kb: KnowledgeBase, principal: Principal, term: str) -> Proposal | None:
@@ -171,9 +171,9 @@ async def define(kb: KnowledgeBase, principal: Principal, term: str) -> Proposal
         return None
     from argot.tools.llm import quoted_definitions
 
-    held = await kb.blocking(_find_passages, kb.document_store, principal, term, MOST_SHOWN)
-    said = await quoted_definitions.quote_definition(server.session([]), term, held)
-    return None if said is None else await kb.blocking(_propose_quoted, kb.glossary, principal, term, said)
+    held = await kb.blocking(_find_passages, kb.document_store, principal, term, MAX_SHOWN)
+    definition = await quoted_definitions.quote_definition(server.session([]), term, held)
+    return None if definition is None else await kb.blocking(_propose_quoted, kb.glossary, principal, term, definition)
 
 
 def _find_passages(store: CorpusStore, principal: Principal, term: str, most: int) -> list[tuple[Passage, Document]]:
@@ -182,12 +182,14 @@ def _find_passages(store: CorpusStore, principal: Principal, term: str, most: in
     return [held[one] for one in ids if one in held]
 
 
-def _propose_quoted(glossary: Glossary, principal: Principal, term: str, said: QuotedDefinition) -> Proposal | None:
+def _propose_quoted(
+    glossary: Glossary, principal: Principal, term: str, definition: QuotedDefinition
+) -> Proposal | None:
     """Propose the definition that the model quotes; None if the glossary has it, or managers have decided on it."""
     from argot.jargon_db.lookup.normalise import normalise
 
     # "NPV" as an expansion of NPV explains nothing.
-    expansion = "" if normalise(said.expansion) == normalise(term) else said.expansion
+    expansion = "" if normalise(definition.expansion) == normalise(term) else definition.expansion
     if normalise(expansion) in _list_known(glossary, principal, term):
         return None
     offered = glossary.proposals.find(principal, None, term)
@@ -197,9 +199,9 @@ def _propose_quoted(glossary: Glossary, principal: Principal, term: str, said: Q
         term,
         expansion,
         # If the documents contain the same meaning, their words describe it, and not the model's.
-        description=said.quote if others else said.definition,
-        evidence=((said.passage.id, said.quote),),
-        audience=said.document.audience,
+        description=definition.quote if others else definition.definition,
+        evidence=((definition.passage.id, definition.quote),),
+        audience=definition.document.audience,
         created_by=principal.name,
     )
     return made if made.status == "open" else None

@@ -11,9 +11,9 @@ from argot.types import Document, Passage, Principal
 if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
 
-LONGEST_PHRASE = 200
+MAX_PHRASE_CHARS = 200
 """A longer text is a description, which no document contains word for word."""
-MOST_READ = 100
+MAX_READ_PASSAGES = 100
 AROUND = 110
 """Characters shown before and after the match."""
 
@@ -47,24 +47,24 @@ def find_occurrences(store: CorpusStore, principal: Principal, phrase: str, limi
     A phrase in capitals is searched in capitals: IT is not "it".
     """
     wanted = phrase.strip()
-    if not wanted or len(wanted) > LONGEST_PHRASE:
+    if not wanted or len(wanted) > MAX_PHRASE_CHARS:
         return Occurrences(wanted, 0, more=False, passages=[])
-    ids = store.find_phrase(principal, wanted, MOST_READ)
+    ids = store.find_phrase(principal, wanted, MAX_READ_PASSAGES)
     held = store.passages(principal, ids)
     found = []
     for one in ids:
         if one in held and (shown := _place_phrase(*held[one], wanted)) is not None:
             found.append(shown)
     # As many as the maximum: there may be more that were not examined.
-    return Occurrences(wanted, len(found), len(ids) == MOST_READ, found[:limit])
+    return Occurrences(wanted, len(found), len(ids) == MAX_READ_PASSAGES, found[:limit])
 
 
 def describe_unused(store: CorpusStore, principal: Principal, term: str, expansion: str) -> str:
     """Return a warning for an expansion that no document spells out; empty if one does, or nothing was typed yet."""
     spelt = expansion.strip()
-    if not spelt or len(spelt) > LONGEST_PHRASE or store.phrase_count(principal, spelt):
+    if not spelt or len(spelt) > MAX_PHRASE_CHARS or store.phrase_count(principal, spelt):
         return ""
-    if term.strip() and len(term.strip()) <= LONGEST_PHRASE and find_occurrences(store, principal, term, 1).count:
+    if term.strip() and len(term.strip()) <= MAX_PHRASE_CHARS and find_occurrences(store, principal, term, 1).count:
         return f"Documents use '{term.strip()}', but none spells out '{spelt}'. Write it as your documents do."
     return f"No document spells out '{spelt}'. Argot searches with these words: write them as your documents do."
 
@@ -89,7 +89,7 @@ def find_excerpt(text: str, phrase: str, around: int = AROUND) -> tuple[str, str
 
 def cut_at_phrase(text: str, phrase: str) -> list[tuple[str, bool]]:
     """Return the whole text, split at every occurrence of the phrase: (text, whether it is the phrase)."""
-    if not phrase.strip() or len(phrase) > LONGEST_PHRASE:
+    if not phrase.strip() or len(phrase) > MAX_PHRASE_CHARS:
         return [(text, False)]
     parts: list[tuple[str, bool]] = []
     end = 0

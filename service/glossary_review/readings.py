@@ -28,8 +28,8 @@ MIN_LEAD = 0.2
 
 @dataclass(frozen=True, slots=True)
 class TextEvidence:
-    """What a text says of senses: `spelled`, the ids of those that it spells out; `contexts`, the number of its terms
-    whose only meaning is of a context.
+    """Evidence of a text for senses: `spelled`, the ids of those that it spells out; `contexts`, for each context the
+    number of its terms that have a meaning only there.
     """
 
     spelled: frozenset[int] = frozenset()

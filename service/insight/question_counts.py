@@ -19,7 +19,7 @@ from argot.service.insight.insight_results import (
 )
 from argot.service.threads.question_log import FAILED, UNANSWERED, WEAK
 
-MOST_REASONS = 50
+MAX_REASONS = 50
 
 OUTCOMES: Mapping[str, OutcomeName] = {
     "answered": "answered",
@@ -83,10 +83,10 @@ def count_questions(connection: Connection, since: str, until: str) -> QuestionC
 
 def count_thumbs(connection: Connection, dialect: Dialect, since: str, after: str, *, in_words: bool) -> Thumbs:
     """Return the thumbs from `since` on and before the day `after`; reasons only if they are to be shown."""
-    period: dict[str, Any] = {"since": since, "after": after, "most": MOST_REASONS}
+    period: dict[str, Any] = {"since": since, "after": after, "most": MAX_REASONS}
     counts = dict(connection.execute(_THUMBS, period).fetchall())
-    told = _REASONS.format(question=dialect.member("nullif(trace, '')", "question"))
-    reasons = [ThumbReason(*row) for row in connection.execute(told, period)] if in_words else []
+    query = _REASONS.format(question=dialect.member("nullif(trace, '')", "question"))
+    reasons = [ThumbReason(*row) for row in connection.execute(query, period)] if in_words else []
     return Thumbs(counts.get(1, 0), counts.get(-1, 0), reasons)
 
 

@@ -2,7 +2,7 @@
 
 The wording of a question belongs to its asker. It is shown only where managers may read it already: if the asker shared
 it with a thumb (managers of all contexts) or in the queue of missed terms (all managers), and to the asker. The others
-are grouped with them, and counted. A term in them is shown only if at least `LEAST_ASKERS` people used it, and the
+are grouped with them, and counted. A term in them is shown only if at least `MIN_ASKERS` people used it, and the
 manager may know the term.
 """
 
@@ -21,12 +21,12 @@ from argot.tools.text.words import stem_content
 if TYPE_CHECKING:
     from argot.protocols import Vectors
 
-MOST_GROUPED = 1000
+MAX_QUESTIONS = 1000
 """Maximum questions, the latest: comparing takes quadratic time."""
-MOST_GROUPS = 20
-MOST_EXAMPLES = 4
-MOST_TERMS = 4
-LEAST_ASKERS = 3
+MAX_GROUPS = 20
+MAX_EXAMPLES = 4
+MAX_TERMS = 4
+MIN_ASKERS = 3
 NEAR = 0.45
 """Cosine distance within which, on average, questions belong to one group. Set by eye on invented questions: wordings
 of one question are within 0.3, questions of one subject usually within 0.5.
@@ -39,7 +39,7 @@ SELECT a.day, a.question, a.terms, a.embedder, a.vector, a.thread, t.owner, EXIS
 FROM asked AS a JOIN threads AS t ON t.id = a.thread
 WHERE a.question != '' AND a.day BETWEEN ? AND ? ORDER BY a.day DESC, a.id DESC LIMIT ?
 """
-Known = Callable[[Collection[str]], Collection[str]]
+SelectKnownTerms = Callable[[Collection[str]], Collection[str]]
 """Returns those of these terms that the manager may know."""
 
 
@@ -83,12 +83,14 @@ def open_questions(
             owner == reader or (judged and bool(shared)) or (thread, question) in queued,
         )
         for day, question, terms, embedder, vector, thread, owner, shared in connection.execute(
-            _QUESTIONS, (since, until, MOST_GROUPED)
+            _QUESTIONS, (since, until, MAX_QUESTIONS)
         )
     ]
 
 
-def group_by_subject(questions: Sequence[OpenQuestion], known: Known, gain: float = 1.0) -> Unanswered:
+def group_by_subject(
+    questions: Sequence[OpenQuestion], select_known: SelectKnownTerms, gain: float = 1.0
+) -> Unanswered:
     """Return the questions by subject, as a manager who may read only some of them may see them.
 
     Args:
@@ -97,11 +99,13 @@ def group_by_subject(questions: Sequence[OpenQuestion], known: Known, gain: floa
     embedder = next((one.embedder for one in questions if one.vector), "")
     # Vectors of two embedders cannot be compared: those of an earlier one are in no group.
     compared = [one for one in questions if one.vector and one.embedder == embedder]
-    told = known({term for one in compared for term in one.terms}) if compared else ()
+    known_terms = select_known({term for one in compared for term in one.terms}) if compared else ()
     groups = [
-        group for members, near in _find_clusters(compared, gain) if (group := _describe_group(members, near, told))
+        group
+        for members, near in _find_clusters(compared, gain)
+        if (group := _describe_group(members, near, known_terms))
     ]
-    shown = sorted(groups, key=lambda one: (-one.questions, -one.readable, one.typical))[:MOST_GROUPS]
+    shown = sorted(groups, key=lambda one: (-one.questions, -one.readable, one.typical))[:MAX_GROUPS]
     return Unanswered(len(questions), shown, len(questions) - sum(one.questions for one in shown))
 
 
@@ -130,12 +134,12 @@ def _make_cluster(
 
 
 def _describe_group(
-    members: Sequence[OpenQuestion], near: Sequence[float], told: Collection[str]
+    members: Sequence[OpenQuestion], near: Sequence[float], known_terms: Collection[str]
 ) -> UnansweredGroup | None:
     """Return the group in the form that may be shown; None: nothing can name it."""
     order = sorted(range(len(members)), key=lambda place: -near[place])
     texts = list(dict.fromkeys(members[place].text for place in order if members[place].readable))
-    terms = _list_terms(members, told)
+    terms = _list_terms(members, known_terms)
     if not texts and not terms:
         return None
     return UnansweredGroup(
@@ -143,14 +147,14 @@ def _describe_group(
         readable=sum(one.readable for one in members),
         last=max(one.day for one in members),
         typical=texts[0] if texts else "",
-        examples=texts[1 : 1 + MOST_EXAMPLES],
+        examples=texts[1 : 1 + MAX_EXAMPLES],
         terms=terms,
     )
 
 
-def _list_terms(members: Sequence[OpenQuestion], told: Collection[str]) -> list[str]:
+def _list_terms(members: Sequence[OpenQuestion], known_terms: Collection[str]) -> list[str]:
     """Return the commonest terms of the group, and then words in several of its readable questions."""
-    count = Counter(term for one in members for term in one.terms if term in told)
+    count = Counter(term for one in members for term in one.terms if term in known_terms)
     askers: dict[str, set[str]] = {}
     readable: set[str] = set()
     for one in members:
@@ -158,9 +162,9 @@ def _list_terms(members: Sequence[OpenQuestion], told: Collection[str]) -> list[
             askers.setdefault(term, set()).add(one.owner)
             if one.readable:
                 readable.add(term)
-    terms = [term for term, _ in count.most_common() if term in readable or len(askers[term]) >= LEAST_ASKERS]
-    said = {term.casefold() for term in terms}
+    terms = [term for term, _ in count.most_common() if term in readable or len(askers[term]) >= MIN_ASKERS]
+    spellings = {term.casefold() for term in terms}
     wordings = {one.text for one in members if one.readable}
     words = Counter(word for text in wordings for word in dict.fromkeys(word for word, _ in stem_content(text)))
-    common = [word for word, number in words.most_common() if number > 1 and len(word) > 2 and word not in said]
-    return [*terms, *common][:MOST_TERMS]
+    common = [word for word, number in words.most_common() if number > 1 and len(word) > 2 and word not in spellings]
+    return [*terms, *common][:MAX_TERMS]

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from argot.corpus.store.document_store import CorpusStore
     from argot.types import Principal
 
-MOST_CITED = 20
+MAX_CITED = 20
 STEP = 50
 """Documents never cited, on a page."""
 
 
 def count_used_documents(store: CorpusStore, principal: Principal, since: str, until: str, start: int) -> DocumentsUsed:
     """Count the documents that answers cite from one day to the other (both included), and page those never cited."""
-    cited, number = list_most_cited(store, principal, since, until, MOST_CITED)
+    cited, number = list_most_cited(store, principal, since, until, MAX_CITED)
     unused, never = list_never_cited(store, principal, start, STEP)
     folders = find_telling_folders([uri for _, uri, _ in cited] + [uri for _, uri in unused])
 

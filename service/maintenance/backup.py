@@ -30,7 +30,7 @@ from argot.service.audit.audit_actions import RESOURCES
 from argot.service.audit.audit_events import Deed, Resource
 from argot.service.audit.audit_trail import record_command
 from argot.service.identity import people
-from argot.service.knowledge_base import finish_cut_off, take_lock
+from argot.service.knowledge_base import finish_interrupted_restore, take_lock
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
 from argot.service.storage.damage import check_database
@@ -181,8 +181,8 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
     home = home.expanduser().absolute()
     if home.exists() and not home.is_dir():
         raise InvalidInput(f"{home} is a file. A knowledge base is a folder: give another --home.")
-    if said := finish_cut_off(home, 0):
-        logger.warning("%s", said)
+    if remark := finish_interrupted_restore(home, 0):
+        logger.warning("%s", remark)
     _require_free(home, force=force)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Without patience: the user is informed at once that another process uses the folder.

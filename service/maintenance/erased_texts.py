@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 
-SHORTEST_CHARS = 40
+MIN_CHARS = 40
 """A sentence or line of fewer letters is no quotation: it may occur in any document."""
 _PIECE = re.compile(r"\n|(?<=[.!?])\s")
 _NO_WORD = re.compile(r"[\W_]+")
@@ -34,7 +34,7 @@ class ErasedTexts:
 def _split_pieces(text: str) -> Iterator[str]:
     for piece in _PIECE.split(text):
         words = _join_words(piece).strip()
-        if len(words) >= SHORTEST_CHARS:
+        if len(words) >= MIN_CHARS:
             yield f" {words} "
 
 

@@ -16,7 +16,7 @@ from argot.service.storage.missing_wings import require_wings
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
 
-AT_ONCE = 20
+BATCH_THREADS = 20
 """Number of documents whose text is held in memory."""
 
 
@@ -37,8 +37,8 @@ async def erase_documents(kb: KnowledgeBase, documents: Sequence[str]) -> None:
     corpus = await kb.load()
     async with kb.writing:
         await kb.blocking(corpus.mark_erasing, documents)
-    for start in range(0, len(documents), AT_ONCE):
-        some = documents[start : start + AT_ONCE]
+    for start in range(0, len(documents), BATCH_THREADS):
+        some = documents[start : start + BATCH_THREADS]
         gone = await kb.blocking(read_erased, corpus.store, some)
         await erase_everywhere(kb, gone)
         async with kb.writing:

@@ -46,8 +46,8 @@ def check_vision_server(settings: Settings) -> list[Finding]:
     try:
         server = VisionServer.from_settings(settings)
         if server is None:
-            said = "none: pictures are found by captions and the words in them; to describe them set ARGOT_VISION_URL"
-            return [make_good_finding(VISION_NAME, said)]
+            detail = "none: pictures are found by captions and the words in them; to describe them set ARGOT_VISION_URL"
+            return [make_good_finding(VISION_NAME, detail)]
         return [asyncio.run(_check_sight(server))]
     except InvalidSettings as error:
         return [
@@ -138,14 +138,14 @@ def _check_limits(server: ModelServer, info: ServerInfo) -> Iterator[Finding]:
 
 def _check_adapters(loaded: bool | None) -> Iterator[Finding]:
     if loaded is not None:
-        said = (
+        detail = (
             "loaded while it runs"
             if loaded
             else "only loaded at its start; to load tuned models while it runs start it with "
             "VLLM_ALLOW_RUNTIME_LORA_UPDATING=True and --enable-lora --max-lora-rank 32 (LORA=32 in front of "
             "deploy/vllm/gpu/serve.sh does both)"
         )
-        yield make_good_finding("model: adapters", said)
+        yield make_good_finding("model: adapters", detail)
 
 
 def _check_context(info: ServerInfo) -> Finding:

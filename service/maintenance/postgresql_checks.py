@@ -149,13 +149,13 @@ def _check_server(connection: Connected) -> Iterator[Finding]:
 def _check_clock(connection: Connected) -> Iterator[Finding]:
     # Asked twice: the first question may have waited for the network.
     apart = min((_measure_clock_gap(connection) for _ in range(2)), key=abs)
-    said = f"{-apart:.1f} s behind the clock of this machine"
+    detail = f"{-apart:.1f} s behind the clock of this machine"
     if apart >= 0:
-        said = f"{apart:.1f} s ahead of the clock of this machine"
+        detail = f"{apart:.1f} s ahead of the clock of this machine"
     if abs(apart) > APART_SECONDS:
-        yield make_bad_finding(f"{NAME}: clock", said, "set both by NTP: timedatectl set-ntp true")
+        yield make_bad_finding(f"{NAME}: clock", detail, "set both by NTP: timedatectl set-ntp true")
     else:
-        yield make_good_finding(f"{NAME}: clock", said)
+        yield make_good_finding(f"{NAME}: clock", detail)
 
 
 def _measure_clock_gap(connection: Connected) -> float:
@@ -177,13 +177,13 @@ def _check_writing(connection: Connected) -> Iterator[Finding]:
 
 def _check_connections(connection: Connected) -> Iterator[Finding]:
     row = _fetch_value(connection, _CONNECTIONS)
-    said = f"{row['used']} of {row['most']} in use; each process of Argot takes up to {MAX_CONNECTIONS + 2}"
+    detail = f"{row['used']} of {row['most']} in use; each process of Argot takes up to {MAX_CONNECTIONS + 2}"
     if row["most"] - row["used"] < MAX_CONNECTIONS + 2:
         yield make_bad_finding(
-            f"{NAME}: connections", said, "raise max_connections in postgresql.conf, and restart the server"
+            f"{NAME}: connections", detail, "raise max_connections in postgresql.conf, and restart the server"
         )
     else:
-        yield make_good_finding(f"{NAME}: connections", said)
+        yield make_good_finding(f"{NAME}: connections", detail)
 
 
 def _check_checksums(connection: Connected) -> Iterator[Finding]:
@@ -194,13 +194,13 @@ def _check_checksums(connection: Connected) -> Iterator[Finding]:
 
 def _check_standbys(connection: Connected) -> Iterator[Finding]:
     for row in connection.execute(_STANDBYS):
-        said = f"{row['state']}, {float(row['seconds']):.0f} s and {float(row['bytes'] or 0) / 1e6:.1f} MB behind"
+        detail = f"{row['state']}, {float(row['seconds']):.0f} s and {float(row['bytes'] or 0) / 1e6:.1f} MB behind"
         if row["state"] != "streaming" or row["seconds"] > BEHIND_SECONDS:
             yield make_bad_finding(
-                f"{NAME}: standby {row['name']}", said, "look at the standby's log, and at the network to it"
+                f"{NAME}: standby {row['name']}", detail, "look at the standby's log, and at the network to it"
             )
         else:
-            yield make_good_finding(f"{NAME}: standby {row['name']}", said)
+            yield make_good_finding(f"{NAME}: standby {row['name']}", detail)
 
 
 def _check_archive(connection: Connected) -> Iterator[Finding]:
@@ -208,8 +208,8 @@ def _check_archive(connection: Connected) -> Iterator[Finding]:
     if row["mode"] == "off":
         yield make_good_finding(f"{NAME}: archive", "off: the database can be brought back as of its last backup alone")
     elif row["failing"]:
-        said = f"{row['failed']} could not be archived; the disk of the server fills up until it can"
-        yield make_bad_finding(f"{NAME}: archive", said, "see archive_command and the server's log")
+        detail = f"{row['failed']} could not be archived; the disk of the server fills up until it can"
+        yield make_bad_finding(f"{NAME}: archive", detail, "see archive_command and the server's log")
     else:
         yield make_good_finding(f"{NAME}: archive", f"on, last at {row['last'] or 'no time yet'}")
 
@@ -231,8 +231,8 @@ def _check_schema(connection: Connected) -> Iterator[Finding]:
                 f"{NAME}: store {store.name}", f"a newer Argot wrote it ({there} of {known} steps)", UPDATE
             )
         else:
-            said = f"{there} of {known} steps of its schema" if there else "not needed yet"
-            yield make_good_finding(f"{NAME}: store {store.name}", said)
+            detail = f"{there} of {known} steps of its schema" if there else "not needed yet"
+            yield make_good_finding(f"{NAME}: store {store.name}", detail)
 
 
 def _check_policies(connection: Connected) -> Iterator[Finding]:
@@ -240,9 +240,9 @@ def _check_policies(connection: Connected) -> Iterator[Finding]:
     if not _is_there(connection, "documents"):
         yield make_good_finding(f"{NAME}: row-level security", "no documents yet")
     elif missing := [name for name in GUARDED_TABLES if name not in there]:
-        said = f"off for {', '.join(missing)}: the second wall does not hold"
+        detail = f"off for {', '.join(missing)}: the second wall does not hold"
         commands = "; ".join(f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY" for name in missing)
-        yield make_bad_finding(f"{NAME}: row-level security", said, f"{commands}; and FORCE for each")
+        yield make_bad_finding(f"{NAME}: row-level security", detail, f"{commands}; and FORCE for each")
     else:
         yield make_good_finding(f"{NAME}: row-level security", f"in force for {len(GUARDED_TABLES)} tables")
 

@@ -44,7 +44,7 @@ def check_process(settings: Settings) -> list[Finding]:
 
 
 def check_installation(settings: Settings) -> list[Finding]:
-    """Check what needs no server: packages, settings, and the models on this machine."""
+    """Check the parts that need no server: packages, settings, and the models on this machine."""
     return [
         _check_python(),
         *_check_packages(),
@@ -141,8 +141,8 @@ def _check_embedder(settings: Settings) -> Finding:
         vectors = embedder.embed_queries(["is anybody there"])
     except Exception as error:  # every error is a finding
         return _report_unusable(EMBEDDER, "embedder", settings, error)
-    told = f"{settings.search.embedder}, {vectors.shape[1]} dimensions, {embedder.fingerprint}"
-    return make_good_finding(EMBEDDER, told + (f"; {COST}" if settings.search.embedder == MULTILINGUAL else ""))
+    detail = f"{settings.search.embedder}, {vectors.shape[1]} dimensions, {embedder.fingerprint}"
+    return make_good_finding(EMBEDDER, detail + (f"; {COST}" if settings.search.embedder == MULTILINGUAL else ""))
 
 
 def _check_reranker(settings: Settings) -> Finding:
@@ -163,10 +163,10 @@ def _report_unusable(finding: str, setting: str, settings: Settings, error: Exce
         return make_bad_finding(finding, error.args[0], _describe_reset(setting, settings))
     if isinstance(error, ArgotError):
         return make_bad_finding(finding, str(error), _describe_reset(setting, settings))
-    told = f"{type(error).__name__}: {error}"
+    detail = f"{type(error).__name__}: {error}"
     if setting == "embedder" and not isinstance(error, OSError) and (export := _export(settings)):
-        return make_bad_finding(finding, told, f"remove its export, which is made again: rm -r {quote_shell(export)}")
-    return make_bad_finding(finding, told, _describe_reset(setting, settings))
+        return make_bad_finding(finding, detail, f"remove its export, which is made again: rm -r {quote_shell(export)}")
+    return make_bad_finding(finding, detail, _describe_reset(setting, settings))
 
 
 def _is_along(path: Path, folder: Path) -> bool:

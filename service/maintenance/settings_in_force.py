@@ -86,8 +86,8 @@ def _list_names(name: str) -> list[str]:
 
 
 def _say_whether_set(value: object) -> str:
-    given = value.get_secret_value() if isinstance(value, SecretStr) else value
-    return "set" if given else "not set"
+    plain_value = value.get_secret_value() if isinstance(value, SecretStr) else value
+    return "set" if plain_value else "not set"
 
 
 def _format_value(value: object) -> str:

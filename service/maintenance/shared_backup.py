@@ -52,7 +52,8 @@ def write_shared_backup(home: Path, settings: Settings, stores: Stores, path: Pa
 
 
 def restore_shared_backup(home: Path, settings: Settings, path: Path, *, force: bool = False) -> Backup:
-    """
+    """Restore a knowledge base on PostgreSQL from a backup.
+
     Raises:
         Conflict: there is a knowledge base, and `force` is not given.
         KnowledgeBaseBusy: somebody has it open.

@@ -30,7 +30,7 @@ def check_telemetry(settings: Settings) -> list[Finding]:
     ]
 
 
-def _check_endpoint(name: str, url: str, takes: Callable[[str], bool], told: str = "") -> Finding:
+def _check_endpoint(name: str, url: str, takes: Callable[[str], bool], detail: str = "") -> Finding:
     if importlib.util.find_spec("opentelemetry.exporter.otlp.proto.http") is None:
         return make_bad_finding(name, "OpenTelemetry is not installed", install_command("traces"))
     import httpx
@@ -40,7 +40,7 @@ def _check_endpoint(name: str, url: str, takes: Callable[[str], bool], told: str
     try:
         # Through the exporter itself, so that certificates and headers of the environment (OTEL_...) apply here, too.
         if takes(url):
-            return make_good_finding(name, f"{shown} answers; {told}" if told else f"{shown} answers")
+            return make_good_finding(name, f"{shown} answers; {detail}" if detail else f"{shown} answers")
         code = httpx.post(url, content=b"", headers={"Content-Type": "application/x-protobuf"}, timeout=SECONDS)
         return make_bad_finding(
             name, f"{shown} answers {code.status_code}", f"{remedy}; keys go into OTEL_EXPORTER_OTLP_HEADERS"

@@ -18,7 +18,7 @@ from argot.remedies import init_command, quote_shell
 from argot.service.audit.audit_actions import RESOURCES
 from argot.service.audit.audit_events import Deed, Resource
 from argot.service.audit.audit_trail import record_command
-from argot.service.knowledge_base import finish_cut_off
+from argot.service.knowledge_base import finish_interrupted_restore
 from argot.service.moving.moved_stores import CORPUS, STORES
 from argot.service.moving.places import MovePlace, lock_folder, open_place, put_kept, read_kept_contents
 from argot.service.moving.store_copying import ComparedTable, Copying, count_rows
@@ -41,8 +41,8 @@ PROGRAM = "argot move"
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """Outcome of a move. `vectors`: how many were copied; None: they are to be made anew (`argot reindex`)."""
+class MoveOutcome:
+    """Outcome of a move. `vectors`: how many were copied; None: they have to be rebuilt (`argot reindex`)."""
 
     source: str
     target: str
@@ -58,8 +58,9 @@ class Moved:
 
 def move_base(
     source: tuple[Path, Settings], target: tuple[Path, Settings], *, with_vectors: bool = True, progress: Progress
-) -> Moved:
-    """
+) -> MoveOutcome:
+    """Copy a knowledge base to another place, and check the copy.
+
     Args:
         source, target: a folder, and the settings that say what keeps the stores (`store`) and vectors (`chroma_url`).
 
@@ -86,7 +87,7 @@ def move_base(
     return moved
 
 
-def copy_base(here: MovePlace, there: MovePlace) -> Moved:
+def copy_base(here: MovePlace, there: MovePlace) -> MoveOutcome:
     """Copy everything except the vectors into an empty target; locks and marks are the caller's."""
     return _Move(here, there, UnfinishedMove(here.name, "", timestamp()), lambda *_: None).run()
 
@@ -99,7 +100,7 @@ def _list_folders(source: tuple[Path, Settings], target: tuple[Path, Settings]) 
     """
     home, settings = source
     if not settings.storage.database:
-        finish_cut_off(home, 0)
+        finish_interrupted_restore(home, 0)
         layout.require(home)
         refuse_if_elsewhere(home)
     if not target[1].storage.database:
@@ -188,7 +189,7 @@ class _Move:
         self.here, self.there, self.move = here, there, move
         self._progress, self._done, self._total = progress, 0, 0
 
-    def run(self) -> Moved:
+    def run(self) -> MoveOutcome:
         stores = [store for store in STORES if self.here.side.holds(store)]
         for store in stores:
             self.here.side.prepare(store)
@@ -205,7 +206,9 @@ class _Move:
         if live:
             self._copy_vectors(live)
         self._end()
-        return Moved(self.here.name, self.there.name, tuple(tables), originals, files, live.vectors if live else None)
+        return MoveOutcome(
+            self.here.name, self.there.name, tuple(tables), originals, files, live.vectors if live else None
+        )
 
     def _find_live_vectors(self) -> _LiveVectors | None:
         """Find the vectors to be copied; None: there are none."""

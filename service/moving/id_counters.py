@@ -27,8 +27,8 @@ def _read_counter(connection: Connection, table: str) -> int:
         row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
         return int(row[0]) if row else 0
     counters = [_find_sequence(connection, table, column) for (column,) in _find_identity(connection, table)]
-    given = [connection.execute(f"SELECT last_value, is_called FROM {name}").fetchone() for name in counters]
-    return max((int(last) for last, called in given if called), default=0)
+    counts = [connection.execute(f"SELECT last_value, is_called FROM {name}").fetchone() for name in counters]
+    return max((int(last) for last, called in counts if called), default=0)
 
 
 def _set_counter(connection: Connection, table: str, least: int) -> None:

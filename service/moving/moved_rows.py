@@ -20,7 +20,7 @@ Row: TypeAlias = tuple[Any, ...]
 
 BATCH_BYTES = 2 * 1024 * 1024
 """Approximate bytes read and written at a time."""
-MOST_ROWS = 1000
+MAX_BATCH_ROWS = 1000
 _FEW_ROWS = 16
 _cursors = itertools.count()
 
@@ -200,7 +200,7 @@ def fetch_rows(connection: Connection, sql: str) -> Iterator[Any]:
     limit = _FEW_ROWS
     while rows := connection.execute(f"FETCH {limit} FROM {name}").fetchall():
         yield from rows
-        limit = min(MOST_ROWS, max(1, BATCH_BYTES * len(rows) // (1 + sum(map(estimate_size, rows)))))
+        limit = min(MAX_BATCH_ROWS, max(1, BATCH_BYTES * len(rows) // (1 + sum(map(estimate_size, rows)))))
     connection.execute(f"CLOSE {name}")
 
 
@@ -225,7 +225,7 @@ def split_batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
     for row in rows:
         batch.append(row)
         size += estimate_size(row)
-        if size >= BATCH_BYTES or len(batch) >= MOST_ROWS:
+        if size >= BATCH_BYTES or len(batch) >= MAX_BATCH_ROWS:
             yield batch
             batch, size = [], 0
     if batch:

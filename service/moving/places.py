@@ -82,7 +82,8 @@ def open_place(home: Path, settings: Settings, program: str) -> Iterator[MovePla
 
 @contextmanager
 def lock_folder(home: Path) -> Iterator[None]:
-    """
+    """Hold the lock of a knowledge base's folder.
+
     Raises:
         KnowledgeBaseBusy: another process works in this folder; the message names it.
     """

@@ -40,7 +40,7 @@ class Side(Protocol):
     def name(self) -> str: ...
 
     def holds(self, store: MovedStore) -> bool:
-        """Return whether there is such a store."""
+        """Return whether this side has the store."""
         ...
 
     def prepare(self, store: MovedStore) -> None:

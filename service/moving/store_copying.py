@@ -13,7 +13,7 @@ from argot.service.moving.moved_rows import RowDigest, Rows, RowsOfTable, encode
 from argot.service.moving.moved_stores import MovedStore, list_moved_tables
 from argot.service.moving.sides import Side
 
-Told = Callable[[str, int], None]
+ProgressListener = Callable[[str, int], None]
 """Called with the present step, and the number of rows processed since the last call."""
 
 
@@ -27,7 +27,7 @@ class ComparedTable:
     digest: str
 
 
-class _Changed(Exception):
+class _SourceChanged(Exception):
     """Error: the target does not match the beginning of the source, which was changed since the move was
     interrupted.
     """
@@ -46,14 +46,14 @@ class Copying:
     source: Side
     target: Side
     generations: Mapping[str, str]
-    told: Told
+    told: ProgressListener
 
     def copy_store(self, store: MovedStore) -> None:
         """Copy the missing rows. After a kill at any point, it can be called again."""
         self.target.prepare(store)
         try:
             self._check_copied(store)
-        except _Changed:
+        except _SourceChanged:
             self.target.empty(store)
             self._check_copied(store)
 
@@ -76,7 +76,7 @@ class Copying:
             for row in there.read(copied):
                 mine = next(waiting, None)
                 if mine is None or encode_row(here.normalize_row(mine)) != encode_row(there.normalize_row(row)):
-                    raise _Changed
+                    raise _SourceChanged
                 self.told(here.name, 1)
         for batch in split_batches(waiting):
             with self.target.open_to_write(store) as writer:
@@ -84,7 +84,8 @@ class Copying:
             self.told(here.name, len(batch))
 
     def compare_store(self, store: MovedStore) -> list[ComparedTable]:
-        """
+        """Compare the tables of a store on both sides.
+
         Raises:
             DamagedStore: a table is not the same on both sides.
         """

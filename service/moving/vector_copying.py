@@ -9,15 +9,16 @@ from argot.corpus.index.soundness import find_vector_faults, read_expected_vecto
 from argot.corpus.index.vector_index import VectorIndex
 from argot.databases import Connection
 from argot.errors import DamagedStore
-from argot.service.moving.store_copying import Told
+from argot.service.moving.store_copying import ProgressListener
 
-AT_ONCE = 500
+BATCH_VECTORS = 500
 """Vectors that are read and written at a time."""
 WHAT = "vectors"
 
 
-def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, told: Told) -> None:
-    """
+def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, on_progress: ProgressListener) -> None:
+    """Make the target's vectors those that its rows name: copy the missing ones, delete the others.
+
     Args:
         connection: reads the rows of the other side, which name its vectors.
 
@@ -29,15 +30,15 @@ def copy_vectors(connection: Connection, here: VectorIndex, there: VectorIndex, 
         there.delete(collection, sorted(set(there.ids(collection)) - set(wanted.get(collection, ()))))
     for collection, ids in wanted.items():
         copied = set(there.ids(collection)) if collection in there.counts() else set()
-        told(WHAT, len(copied.intersection(ids)))
+        on_progress(WHAT, len(copied.intersection(ids)))
         left = [one for one in ids if one not in copied]
-        for start in range(0, len(left), AT_ONCE):
-            batch = left[start : start + AT_ONCE]
+        for start in range(0, len(left), BATCH_VECTORS):
+            batch = left[start : start + BATCH_VECTORS]
             vectors = here.get(collection, batch)
             if len(vectors) < len(batch):
                 raise here.build_damage_error(f"{len(batch) - len(vectors)} vectors of {collection} are missing")
             there.upsert(collection, vectors)
-            told(WHAT, len(batch))
+            on_progress(WHAT, len(batch))
 
 
 def compare_vectors(connection: Connection, there: VectorIndex) -> None:

@@ -42,9 +42,9 @@ secrets_now: ContextVar[tuple[str, ...]] = ContextVar("secrets_now", default=())
 
 ASKED_AMISS = (InvalidInput, InvalidSettings, NotFound, NotAllowed, Conflict)
 """Errors that say what is wrong with a request."""
-MOST_SAID = 20_000
+MAX_TEXT_CHARS = 20_000
 """Characters of a parameter."""
-MOST_TEXTS = 20
+MAX_TEXTS = 20
 """Characters of a list; for a conversation the latest messages, because the present question comes last."""
 
 
@@ -57,17 +57,19 @@ class Listener(Protocol):
     stopped.
     """
 
-    def case_ended(self, run: Watched, outcome: str) -> None: ...
+    def case_ended(self, run: CaseRecord, outcome: str) -> None: ...
 
 
 @contextmanager
-def watch(listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any], *, asks: bool) -> Iterator[Watched]:
+def watch(
+    listeners: Iterable[Listener], name: str, parameters: Mapping[str, Any], *, asks: bool
+) -> Iterator[CaseRecord]:
     """Watch one use case; it receives each event (`Watched.saw`), and the use case's end."""
     said_now.set(tuple(text for value in parameters.values() for text in _take_latest(_list_texts(value))))
     hidden = (value.get_secret_value() for value in parameters.values() if isinstance(value, SecretStr))
     # Without empty ones, which would match between any two letters.
     secrets_now.set(tuple(filter(None, hidden)))
-    watched = Watched(name, asks, surface.get(), str(parameters.get("thread") or ""))
+    watched = CaseRecord(name, asks, surface.get(), str(parameters.get("thread") or ""))
     outcome = ""
     try:
         yield watched
@@ -95,19 +97,19 @@ def _list_texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
-        return [text for one in value[-MOST_TEXTS:] for text in _list_texts(getattr(one, "content", one))]
+        return [text for one in value[-MAX_TEXTS:] for text in _list_texts(getattr(one, "content", one))]
     return []
 
 
 def _take_latest(texts: Sequence[str]) -> Iterator[str]:
-    """Return the last texts, `MOST_SAID` characters in all: every line of the log is compared with them."""
-    left = MOST_SAID
+    """Return the last texts, `MAX_TEXT_CHARS` characters in all: every line of the log is compared with them."""
+    left = MAX_TEXT_CHARS
     for text in reversed(texts):
         yield text[:left]
         left -= min(left, len(text))
 
 
-class Watched:
+class CaseRecord:
     """Record of one run of a use case. Seconds count from the request, including the wait for its turn.
 
     `thread`: the conversation of the request, if one was named. `data`: the result, as soon as there is one.
@@ -149,9 +151,9 @@ class Watched:
 
     def fields(self, outcome: str) -> dict[str, Any]:
         """The fields for the log."""
-        told: dict[str, Any] = {"case": self.name, "status": outcome, "seconds": round(self.seconds, 3)}
+        fields: dict[str, Any] = {"case": self.name, "status": outcome, "seconds": round(self.seconds, 3)}
         if self.first is not None:
-            told["first_token_seconds"] = round(self.first, 3)
+            fields["first_token_seconds"] = round(self.first, 3)
         if self.error:
-            told["error_class"] = self.error
-        return told
+            fields["error_class"] = self.error
+        return fields

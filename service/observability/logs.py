@@ -35,12 +35,12 @@ from argot.shown_addresses import STARS
 
 WITHHELD = "(left out: it repeats what somebody wrote)"
 # A shorter one would be found within ordinary words.
-SHORTEST_SECRET = 4
-FEWEST_WORDS = 3
+MIN_SECRET_CHARS = 4
+MIN_REPEATED_WORDS = 3
 """A line repeats a user's text if it shares this many consecutive words with it, or all of a shorter text."""
-SHORTEST_SAID = 8
+MIN_REPEATED_CHARS = 8
 """Letters; fewer occur in half of all lines."""
-LONGEST = 20_000
+MAX_LINE_CHARS = 20_000
 """Characters of one line."""
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 RATE_LIMIT_SECONDS = 60.0
@@ -166,9 +166,9 @@ class Lines(logging.Formatter):
 
     def line(self, record: logging.LogRecord) -> str:
         fields = getattr(record, "fields", None) or {}
-        told = "".join(f" {name}={value}" for name, value in fields.items())
+        field_text = "".join(f" {name}={value}" for name, value in fields.items())
         request = f" [{request_id.get()}]" if request_id.get() else ""
-        text = f"{record.levelname} {record.name}:{request} {_read_message(record)}{told}"
+        text = f"{record.levelname} {record.name}:{request} {_read_message(record)}{field_text}"
         if trace := _trace(record, self.formatException):
             text += f"\n{trace}"
         return _strip_invisible(self.clean(text))
@@ -178,19 +178,19 @@ class JsonLines(Lines):
     """One object per line: at, level, logger, message, request, surface, and any other fields."""
 
     def line(self, record: logging.LogRecord) -> str:
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
             "message": self.clean(_read_message(record)),
         }
         if request_id.get():
-            told |= {"request": request_id.get(), "surface": surface.get()}
+            entry |= {"request": request_id.get(), "surface": surface.get()}
         for name, value in (getattr(record, "fields", None) or {}).items():
-            told[str(name)] = self.clean(value) if isinstance(value, str) else value
+            entry[str(name)] = self.clean(value) if isinstance(value, str) else value
         if trace := _trace(record, self.formatException):
-            told["trace"] = self.clean(trace)
-        return json.dumps(told, ensure_ascii=True, default=str)
+            entry["trace"] = self.clean(trace)
+        return json.dumps(entry, ensure_ascii=True, default=str)
 
 
 class Cleaner:
@@ -198,15 +198,15 @@ class Cleaner:
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         # The longest first, because one secret may be part of another.
-        self._known = sorted({one for one in known if len(one) >= SHORTEST_SECRET}, key=len, reverse=True)
+        self._known = sorted({one for one in known if len(one) >= MIN_SECRET_CHARS}, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         # Cut before it is cleaned: cleaning is linear in the text.
-        if len(text) > LONGEST:
-            text = f"{text[:LONGEST]} (cut)"
+        if len(text) > MAX_LINE_CHARS:
+            text = f"{text[:MAX_LINE_CHARS]} (cut)"
         text = self.remove_secrets(text)
-        said = [runs for one in said_now.get() if (runs := _find_runs(one))]
-        return "\n".join(_cut_said(line, said) for line in text.split("\n")) if said else text
+        word_runs = [runs for one in said_now.get() if (runs := _find_runs(one))]
+        return "\n".join(_cut_said(line, word_runs) for line in text.split("\n")) if word_runs else text
 
     def remove_secrets(self, text: str) -> str:
         """Return the text without keys and passwords, both known and suspected ones."""
@@ -231,19 +231,19 @@ def _is_exhausted(error: BaseException | None) -> bool:
     return False
 
 
-def _cut_said(line: str, said: Sequence[Runs]) -> str:
+def _cut_said(line: str, word_runs: Sequence[Runs]) -> str:
     """Return the line; if it repeats a user's words, only the part before its first colon."""
-    if not _has_repetition(line, said):
+    if not _has_repetition(line, word_runs):
         return line
     head, colon, _ = line.partition(":")
-    return f"{head}: {WITHHELD}" if colon and not _has_repetition(head, said) else WITHHELD
+    return f"{head}: {WITHHELD}" if colon and not _has_repetition(head, word_runs) else WITHHELD
 
 
-def _has_repetition(line: str, said: Sequence[Runs]) -> bool:
+def _has_repetition(line: str, word_runs: Sequence[Runs]) -> bool:
     words = _split_words(line)
     return any(
         tuple(words[place : place + runs.size]) in runs.there
-        for runs in said
+        for runs in word_runs
         for place in range(len(words) - runs.size + 1)
     )
 
@@ -251,8 +251,8 @@ def _has_repetition(line: str, said: Sequence[Runs]) -> bool:
 def _find_runs(text: str) -> Runs | None:
     """Return the runs of words of a text; None if it is too short to be distinguished from the log's own words."""
     words = _split_words(text)
-    size = min(FEWEST_WORDS, len(words))
-    if not size or sum(map(len, words[:size])) < SHORTEST_SAID:
+    size = min(MIN_REPEATED_WORDS, len(words))
+    if not size or sum(map(len, words[:size])) < MIN_REPEATED_CHARS:
         return None
     return Runs(size, {tuple(words[place : place + size]) for place in range(len(words) - size + 1)})
 

@@ -34,8 +34,8 @@ class Reachability:
 
     def note_attempt(self, *, sent: bool) -> None:
         if not sent and not self.failing:
-            said = "%s do not reach %s: they are dropped until they do. Questions go on"
-            logger.warning(said, self._what, self._where)
+            warning = "%s do not reach %s: they are dropped until they do. Questions go on"
+            logger.warning(warning, self._what, self._where)
         elif sent and self.failing:
             logger.warning("%s reach %s again", self._what, self._where)
         self.failing = not sent

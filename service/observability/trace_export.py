@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from argot import __version__
 from argot.errors import MissingExtra
-from argot.service.observability.instrumentation import Watched
+from argot.service.observability.instrumentation import CaseRecord
 from argot.service.observability.logs import Cleaner, list_secrets
 from argot.service.observability.otlp_endpoint import (
     SEND_SECONDS,
@@ -39,9 +39,9 @@ logger = logging.getLogger(__name__)
 
 QUEUED = 4096
 """Spans that wait to be sent; a question has about twenty."""
-AT_ONCE = 512
+BATCH_SPANS = 512
 EVERY_MS = 2000
-MOST_CHARS = 20_000
+MAX_TEXT_CHARS = 20_000
 """Maximum characters of a text in a span."""
 _PATH = "/v1/traces"
 
@@ -80,7 +80,7 @@ class TraceExport:
         self._provider = TracerProvider(resource=about, shutdown_on_exit=False)
         self._provider.add_span_processor(
             BatchSpanProcessor(
-                self._sender, max_queue_size=QUEUED, max_export_batch_size=AT_ONCE, schedule_delay_millis=EVERY_MS
+                self._sender, max_queue_size=QUEUED, max_export_batch_size=BATCH_SPANS, schedule_delay_millis=EVERY_MS
             )
         )
         self._tracer = self._provider.get_tracer("argot", __version__)
@@ -97,7 +97,7 @@ class TraceExport:
         last.start()
         last.join(STOP_SECONDS)
 
-    def send(self, trace: Trace, run: Watched, outcome: str) -> None:
+    def send(self, trace: Trace, run: CaseRecord, outcome: str) -> None:
         """Put the question and its steps into the queue."""
         from opentelemetry.trace import SpanKind, set_span_in_context
 
@@ -118,22 +118,22 @@ class TraceExport:
 
         name = f"chat {step.noted.get('gen_ai.request.model', '')}".strip() if step.kind == "model" else step.name
         kind = SpanKind.CLIENT if step.kind == "model" else SpanKind.INTERNAL
-        said = {key: self._clean(text) for key, text in step.said.items()} if self.contents else {}
-        told = {"argot.step": step.kind, **step.noted, **said}
-        span = self._tracer.start_span(name, outer, kind, told, start_time=step.began)
+        contents = {key: self._clean(text) for key, text in step.said.items()} if self.contents else {}
+        attributes = {"argot.step": step.kind, **step.noted, **contents}
+        span = self._tracer.start_span(name, outer, kind, attributes, start_time=step.began)
         if step.failed:
             _fail(span, step.failed)
         # An interrupted one has no end of its own.
         span.end(step.ended or ended)
         return set_span_in_context(span, outer)
 
-    def _describe_question(self, run: Watched, outcome: str) -> dict[str, Any]:
-        told: dict[str, Any] = {"argot.surface": run.surface, "argot.case": run.name, "argot.status": outcome}
+    def _describe_question(self, run: CaseRecord, outcome: str) -> dict[str, Any]:
+        attributes: dict[str, Any] = {"argot.surface": run.surface, "argot.case": run.name, "argot.status": outcome}
         if run.first is not None:
-            told["argot.first_word_seconds"] = run.first
+            attributes["argot.first_word_seconds"] = run.first
         if (result := run.result) is None:
-            return told
-        told |= {
+            return attributes
+        attributes |= {
             "argot.profile": result.profile,
             "argot.answered_by": result.answered_by,
             "argot.citations": len(result.cited_passages),
@@ -141,15 +141,15 @@ class TraceExport:
         }
         if result.thread:
             # Both names of one thing: that of the conventions, and that by which Langfuse and others group traces.
-            told |= {"gen_ai.conversation.id": result.thread, "session.id": result.thread}
+            attributes |= {"gen_ai.conversation.id": result.thread, "session.id": result.thread}
         if self.contents:
-            told |= {"input.value": self._clean(result.question), "output.value": self._clean(result.answer)}
-        return told
+            attributes |= {"input.value": self._clean(result.question), "output.value": self._clean(result.answer)}
+        return attributes
 
     def _clean(self, text: str) -> str:
         """Return the text, shortened, without keys and passwords."""
         # Cut twice: cleaning takes time, and a key at the cut would be incomplete.
-        return self._cleaner.remove_secrets(text[: 2 * MOST_CHARS])[:MOST_CHARS]
+        return self._cleaner.remove_secrets(text[: 2 * MAX_TEXT_CHARS])[:MAX_TEXT_CHARS]
 
 
 class QuestionTrace:
@@ -158,7 +158,7 @@ class QuestionTrace:
     def __init__(self, export: TraceExport, trace: Trace) -> None:
         self._export, self._trace = export, trace
 
-    def case_ended(self, run: Watched, outcome: str) -> None:
+    def case_ended(self, run: CaseRecord, outcome: str) -> None:
         try:
             self._export.send(self._trace, run, outcome)
         # A trace is only for observers: no question may fail because of it.

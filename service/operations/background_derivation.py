@@ -38,18 +38,18 @@ from argot.service.usecases.documents.derivation_run import (
 from argot.service.usecases.documents.derivers import Derivers
 from argot.service.usecases.operations.queued_work import wait_for_end
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobWanted
+from argot.work.job_types import JobRequest, JobRun
 from argot.work.schedule import ScheduleState, schedule_work
 
 QUIET_SECONDS = 60.0
-PUT_AT_ONCE = 20
+BATCH_JOBS = 20
 RULES_TOGETHER = 64
 """Tasks by rules that are stored together: they take no time."""
 
 
 @schedule_work(UNASKED, first=15.0, every=20.0, rest=60.0, is_wanted=lambda settings: bool(list_wanted_kinds(settings)))
 async def derive_unasked(kb: KnowledgeBase) -> None:
-    """Derive whatever is to be derived, here or by others that take jobs.
+    """Derive the texts that are due: in this process, or by a job if another one takes such jobs.
 
     Raises:
         ModelUnavailable, VectorsUnavailable: as `derive_due`.
@@ -58,7 +58,7 @@ async def derive_unasked(kb: KnowledgeBase) -> None:
 
 
 async def derive_due(kb: KnowledgeBase) -> None:
-    """Derive of each document that is due what is missing, until none is left or the day's budget is spent.
+    """Derive the missing texts of each document that is due, until none is left or the day's budget is spent.
 
     Raises:
         ModelUnavailable: the server does not answer. What was made before is kept.
@@ -82,7 +82,7 @@ async def derive_due(kb: KnowledgeBase) -> None:
             return
         doing.document = due.pop()
         try:
-            work = _Unasked(kb, corpus, states, await _open_maker(kb), doing.document, wanted)
+            work = _DocumentDerivation(kb, corpus, states, await _open_maker(kb), doing.document, wanted)
             if not await work.to_its_end():
                 return
         except ModelUnavailable:
@@ -103,14 +103,14 @@ async def put_due(kb: KnowledgeBase) -> None:
     """Have others derive of the documents that are due: a few at a time, those that came in last first."""
     corpus, wanted = await kb.load(), describe_wanted_texts(kb.settings)
     states = DerivationStates(corpus.store.database)
-    free = PUT_AT_ONCE - sum(job.is_under_way for job in await kb.jobs.list_jobs(DERIVE))
+    free = BATCH_JOBS - sum(job.is_under_way for job in await kb.jobs.list_jobs(DERIVE))
     if free <= 0 or await _is_spent(kb, states):
         return
     due = await kb.blocking(states.due, wanted, utc_now())
     for id_ in due[:free]:
         label = await kb.blocking(_name, corpus, id_)
-        given = {"document": id_, "wanted": wanted}
-        job = JobWanted(DERIVE, make_local_principal(), given, label=label, key=make_derivation_key(id_))
+        parameters = {"document": id_, "wanted": wanted}
+        job = JobRequest(DERIVE, make_local_principal(), parameters, label=label, key=make_derivation_key(id_))
         try:
             await kb.jobs.submit(job, again=False)
         except Conflict:  # it is under way
@@ -123,7 +123,7 @@ def _name(corpus: Corpus, document: str) -> str:
 
 @job_kind(DERIVE, busy="Texts of '{label}' are being derived.", is_possible=lambda one: bool(list_wanted_kinds(one)))
 async def derive_work(run: JobRun) -> Any:
-    """Derive what is missing of one document.
+    """Derive the missing texts of one document.
 
     Raises:
         ArgotError: this machine would derive other texts than the service that asked.
@@ -140,7 +140,7 @@ async def derive_work(run: JobRun) -> Any:
     corpus = await kb.load()
     await kb.blocking(lambda: corpus.vectors)
     states = DerivationStates(corpus.store.database)
-    work = _Unasked(kb, corpus, states, await _open_maker(kb), document, wanted)
+    work = _DocumentDerivation(kb, corpus, states, await _open_maker(kb), document, wanted)
     return {"derived": await work.to_its_end()}
 
 
@@ -168,7 +168,7 @@ async def _is_spent(kb: KnowledgeBase, states: DerivationStates) -> bool:
 
 
 @dataclass
-class _Unasked:
+class _DocumentDerivation:
     """Derivation of the texts that one document lacks."""
 
     kb: KnowledgeBase
@@ -240,12 +240,12 @@ class _Unasked:
     def _is_done(self, task: DerivationTask) -> bool:
         return derivation.is_done(self.corpus.store.database.connection(), task)
 
-    def _keep(self, made: Sequence[DerivedBatch]) -> None:
+    def _keep(self, batches: Sequence[DerivedBatch]) -> None:
         with self.corpus.changing() as parts:
-            derivation.keep(parts, made)
+            derivation.keep(parts, batches)
 
     async def _count(self) -> None:
-        """Write down what the calls since the last time took."""
+        """Record the time and tokens of the calls since the last record."""
         if (spent := self.maker.spent.take()).calls:
             tokens = spent.prompt_tokens + spent.completion_tokens
             await self.kb.blocking(self.states.record_spending, find_budget_day(utc_now()), spent.calls, tokens)

@@ -13,7 +13,7 @@ from argot.errors import ArgotError, DamagedStore, InvalidSettings, KnowledgeBas
 from argot.profile import PROFILES
 from argot.profile_files import SavedProfiles
 from argot.remedies import init_command, quote_shell, reindex_command
-from argot.service.knowledge_base import finish_cut_off
+from argot.service.knowledge_base import finish_interrupted_restore
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
 from argot.service.maintenance.process_checks import EMBEDDER, check_process
 from argot.service.maintenance.storage_sizes import check_free_space
@@ -53,8 +53,8 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
     stores = [*_on_postgresql(settings, home)] if settings.storage.database else [*_check_stores(home)]
     embedder = next((one for one in findings if one["name"] == EMBEDDER), None)
     findings += [*stores, *_check_profiles(home)]
-    # Opening a damaged store would only say the same in other words; and without the embedding model nothing can be
-    # said of the vectors.
+    # Opening a damaged store would only report the same in other words; and without the embedding model the vectors
+    # cannot be checked.
     if embedder is not None and not embedder["ok"]:
         return [*findings, make_good_finding("index", "not looked at: it needs the embedding model")]
     if not any(finding["name"] in _KEEP_IT_SHUT for finding in stores if not finding["ok"]):
@@ -90,8 +90,8 @@ def _ask_service(home: Path) -> list[Finding]:
 def _restore(home: Path) -> Iterator[Finding]:
     """Completes a restore that was cut off, or takes it back, before the stores are looked at."""
     try:
-        if said := finish_cut_off(home):
-            yield make_good_finding("restore", said)
+        if remark := finish_interrupted_restore(home):
+            yield make_good_finding("restore", remark)
     except KnowledgeBaseBusy as busy:
         yield make_good_finding("restore", f"in progress: {busy}")
 
@@ -108,19 +108,19 @@ def _check_adopted(home: Path, settings: Settings) -> Iterator[Finding]:
     for kind in MODEL_KINDS:
         if (model := adopted.in_force(kind)) is None:
             continue
-        name, said = f"adopted {kind}", f"{model.name} ({model.run}), since {model.at}"
+        name, detail = f"adopted {kind}", f"{model.name} ({model.run}), since {model.at}"
         setting = "model" if kind == "generator" else SETTING_OF[kind]
         # The adoption says under which name the model server has to serve a generator: its run's, or Argot's own.
         is_named = kind == "generator" and settings.flatten()["model"] in ("", model.run, "argot")
         if setting in settings.flatten(only_given=True) and not is_named:
             yield make_good_finding(
-                name, f"{said}; not in force: the setting '{setting}' is {settings.flatten()[setting]!r}, and wins"
+                name, f"{detail}; not in force: the setting '{setting}' is {settings.flatten()[setting]!r}, and wins"
             )
         elif not find_model_path(home, model).is_dir():
             remedy = f"argot learn back {kind}, or restore a backup that has it"
-            yield make_bad_finding(name, f"{said}: its folder {find_model_path(home, model)} is gone", remedy)
+            yield make_bad_finding(name, f"{detail}: its folder {find_model_path(home, model)} is gone", remedy)
         else:
-            yield make_good_finding(name, said)
+            yield make_good_finding(name, detail)
 
 
 def _check_stores(home: Path) -> Iterator[Finding]:
@@ -172,7 +172,7 @@ def _check_inside(home: Path, settings: Settings) -> list[Finding]:
             problems, advice = client.call(check), client.call(language_advice)
     except KnowledgeBaseBusy as busy:
         return [make_good_finding("index", f"not looked at: {busy}")]
-    except Exception as error:  # whatever else it is, doctor tells what it found so far
+    except Exception as error:  # whatever the error is, doctor reports its findings so far
         detail = str(error) if isinstance(error, ArgotError) else f"{type(error).__name__}: {error}"
         return [make_bad_finding("index", detail, reindex_command(home))]
     found = [make_bad_finding("index", one.message, one.remedy or reindex_command(home)) for one in problems]

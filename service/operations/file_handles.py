@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 
-MOST = 65_536
+MAX_HANDLES = 65_536
 """No service of ours needs more, and some containers allow a thousand million: programs that go through them all to
 close them, as some do when they start another, would take minutes.
 """
@@ -16,8 +16,8 @@ def raise_limit() -> int:
     """Let this process open as many files as it may be allowed to; how many that are."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
-        return MOST
-    wanted = MOST if hard == resource.RLIM_INFINITY else min(hard, MOST)
+        return MAX_HANDLES
+    wanted = MAX_HANDLES if hard == resource.RLIM_INFINITY else min(hard, MAX_HANDLES)
     if soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     return max(soft, wanted)

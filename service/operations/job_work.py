@@ -27,7 +27,7 @@ NEEDS = (
 
 
 def work_until_stopped(
-    settings: Settings, at_once: int, kinds: str, told: Callable[[JobMoved], None], note: Callable[[str], None]
+    settings: Settings, concurrency: int, kinds: str, on_change: Callable[[JobMoved], None], note: Callable[[str], None]
 ) -> None:
     """Do jobs until SIGTERM or SIGINT; then let those under way end, or give them back.
 
@@ -42,15 +42,16 @@ def work_until_stopped(
         raise InvalidSettings(NEEDS)
     wanted = parse_kinds(kinds, settings)
     with suppress(asyncio.CancelledError):
-        asyncio.run(_work(settings, at_once, wanted, told, note))
+        asyncio.run(_work(settings, concurrency, wanted, on_change, note))
 
 
-def parse_kinds(given: str, settings: Settings) -> list[str]:
-    """
+def parse_kinds(text: str, settings: Settings) -> list[str]:
+    """Return the kinds of jobs in a list with commas; if it is empty, those that the settings allow.
+
     Raises:
         InvalidInput: there is no such kind.
     """
-    named = [one.strip() for one in given.split(",") if one.strip()]
+    named = [one.strip() for one in text.split(",") if one.strip()]
     if unknown := [one for one in named if one not in KINDS]:
         raise InvalidInput(f"'{unknown[0]}' is not a kind of job. Kinds: {', '.join(sorted(KINDS))}.")
     return named or sorted(one.name for one in KINDS.values() if one.is_possible(settings))
@@ -58,17 +59,17 @@ def parse_kinds(given: str, settings: Settings) -> list[str]:
 
 async def _work(
     settings: Settings,
-    at_once: int,
+    concurrency: int,
     kinds: Sequence[str],
-    told: Callable[[JobMoved], None],
+    on_change: Callable[[JobMoved], None],
     note: Callable[[str], None],
 ) -> None:
     async with KnowledgeBase.open(settings.home, settings) as kb:
-        working = asyncio.create_task(_run_worker(kb, kinds, at_once, told))
+        working = asyncio.create_task(_run_worker(kb, kinds, concurrency, on_change))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, working.cancel)
-        note(f"Taking jobs ({', '.join(kinds)}), {at_once} at a time. Stop with Ctrl+C.")
+        note(f"Taking jobs ({', '.join(kinds)}), {concurrency} at a time. Stop with Ctrl+C.")
         await working
 
 
@@ -78,7 +79,9 @@ async def work_here(kb: KnowledgeBase) -> None:
         await _run_worker(kb, parse_kinds("", kb.settings), kb.settings.jobs.at_once, lambda moved: None)
 
 
-async def _run_worker(kb: KnowledgeBase, kinds: Sequence[str], at_once: int, told: Callable[[JobMoved], None]) -> None:
+async def _run_worker(
+    kb: KnowledgeBase, kinds: Sequence[str], concurrency: int, on_change: Callable[[JobMoved], None]
+) -> None:
     # Imports what speaks to PostgreSQL, which is an extra.
     if not kb.jobs.is_shared:
         return
@@ -87,5 +90,7 @@ async def _run_worker(kb: KnowledgeBase, kinds: Sequence[str], at_once: int, tol
 
     assert isinstance(kb.jobs, QueueJobs)
     settings = kb.settings
-    limits = WorkerLimits(at_once, settings.web.stop_seconds, settings.jobs.lost_seconds, settings.jobs.retry_seconds)
-    await QueueWorker(kb, kb.jobs, kinds, limits, told=told).run()
+    limits = WorkerLimits(
+        concurrency, settings.web.stop_seconds, settings.jobs.lost_seconds, settings.jobs.retry_seconds
+    )
+    await QueueWorker(kb, kb.jobs, kinds, limits, told=on_change).run()

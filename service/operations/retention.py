@@ -22,7 +22,7 @@ from argot.work.schedule import schedule_work
 
 logger = logging.getLogger(__name__)
 
-MOST_HOURS_OF_AN_ANSWER = 1
+MAX_ANSWER_HOURS = 1
 """The files of a question that is being answered outside any conversation are younger."""
 PAUSE_SECONDS = 0.02
 """Between two conversations, for questions to go ahead."""
@@ -30,14 +30,14 @@ PAUSE_SECONDS = 0.02
 
 @schedule_work("keep clean", first=5.0, every=3600.0)
 async def keep_clean(kb: KnowledgeBase) -> None:
-    """Erase what is too old."""
+    """Erase expired data."""
     await erase_old(kb)
     await erase_old_removed(kb)
     await erase_lost_files(kb)
 
 
 async def erase_old(kb: KnowledgeBase, now: datetime | None = None) -> dict[str, int]:
-    """Erase what was not used for as long as the setting says; how much there was."""
+    """Erase data that was not used for as long as the setting says; how much there was."""
     days = kb.settings.retention.questions_days
     erased = {"threads": 0, "questions": 0}
     if not days:
@@ -79,7 +79,7 @@ async def erase_lost_files(kb: KnowledgeBase, now: datetime | None = None) -> in
     """Erase the files of conversations that do not exist, which a service that was killed during an answer has left;
     how many conversations there were.
     """
-    before = format_utc((now or utc_now()) - timedelta(hours=MOST_HOURS_OF_AN_ANSWER), "seconds")
+    before = format_utc((now or utc_now()) - timedelta(hours=MAX_ANSWER_HOURS), "seconds")
     found = await kb.blocking(kb.document_store.list_conversations)
     lost = found - set(await (await kb.threads()).ids()) if found else set()
     erased = [thread for thread in sorted(lost) if await forget_files(kb, thread, added_before=before)]

@@ -40,6 +40,6 @@ async def sync_due(kb: KnowledgeBase, now: datetime | None = None) -> list[str]:
             # It counts as a failure of the source, which waits for its next turn: the others have theirs.
             logger.exception("the source %s could not be synced", name)
             continue
-        told = logger.info if report.state == "synced" else logger.warning
-        told("source %s: %s", name, report.detail or report.state)
+        log = logger.info if report.state == "synced" else logger.warning
+        log("source %s: %s", name, report.detail or report.state)
     return names

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 LEASE_SECONDS = 30.0
 """Time after which the slots of a killed service are freed."""
 RENEW_SECONDS = 10.0
-FRIEND_SECONDS = 30 * 86_400.0
+KNOWN_ADDRESS_SECONDS = 30 * 86_400.0
 """How long an address counts as known for a person."""
 
 
@@ -27,7 +27,7 @@ def _hash_parts(*parts: object) -> str:
     return hashlib.blake2b(json.dumps(parts).encode(), digest_size=16).hexdigest()
 
 
-class SharedPlaces:
+class SharedSlots:
     """Counts of everybody's running questions in all services, and within a minute. Blocking: not for the event loop.
 
     A slot lasts as long as its service renews it: a killed one holds none after `LEASE_SECONDS`.
@@ -105,7 +105,7 @@ class SharedPlaces:
         self._database.write(
             "DELETE FROM service_counts WHERE key IN (SELECT key FROM service_counts"
             " WHERE at < service_seconds() - CASE WHEN level < 0 THEN ? ELSE ? END FOR UPDATE SKIP LOCKED)",
-            *(FRIEND_SECONDS, WINDOW_SECONDS),
+            *(KNOWN_ADDRESS_SECONDS, WINDOW_SECONDS),
         )
 
 
@@ -116,7 +116,8 @@ class SharedAttempts:
         self._database = database
 
     def begin(self, name: str, address: str) -> float:
-        """
+        """Count an attempt, and return the seconds to wait before it; 0: none.
+
         Raises:
             StoreUnavailable: nobody can sign in meanwhile.
         """

@@ -15,14 +15,14 @@ from argot.postgresql.listener import ProcessListener
 from argot.postgresql.locks import HeldLock, SessionLocks
 from argot.postgresql.stores import PostgresqlStores
 from argot.service.replicas.holds import Hold, call_in
-from argot.service.replicas.shared_limits import RENEW_SECONDS, SharedAttempts, SharedPlaces
+from argot.service.replicas.shared_limits import RENEW_SECONDS, SharedAttempts, SharedSlots
 from argot.service.replicas.shared_schema import MIGRATIONS
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.01, 0.25
+FIRST_PAUSE, MAX_PAUSE = 0.01, 0.25
 """Seconds between tries to take a lock that another process holds."""
 THREADS, LOOK_UPS = 8, 16
 LOOK_UP_SECONDS, GONE_SECONDS = 10.0, 1.5
@@ -43,7 +43,7 @@ class SharedService:
         self.database = stores.open("service", MIGRATIONS)
         self.listener = ProcessListener(stores)
         self.locks = SessionLocks(stores)
-        self.places = SharedPlaces(self.database)
+        self.places = SharedSlots(self.database)
         self.attempts = SharedAttempts(self.database)
         # Separate threads: the event loop's may all be busy, and a lock must be released all the same.
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="argot-shared")
@@ -89,27 +89,27 @@ class SharedService:
         """Call a blocking function of this service's in a separate thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: function(*args, **kwargs))
 
-    def on_word(self, topic: str, told: Callable[[], None]) -> None:
+    def on_message(self, topic: str, listener: Callable[[], None]) -> None:
         """Call this in the present event loop for each message of others about a topic, and when one may have been
         missed.
         """
         loop = asyncio.get_running_loop()
-        self.listener.listen(topic, lambda _: call_in(loop, told))
-        self.listener.on_gap(lambda: call_in(loop, told))
+        self.listener.listen(topic, lambda _: call_in(loop, listener))
+        self.listener.on_gap(lambda: call_in(loop, listener))
 
-    def on_gap(self, look_anew: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def on_gap(self, check_again: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Call this in the present event loop whenever messages may have been missed."""
         loop = asyncio.get_running_loop()
 
         async def call_logged() -> None:
             try:
-                await look_anew()
+                await check_again()
             except ArgotError as error:
                 logger.warning("what may have been missed is not looked at: %s", error)
 
         self.listener.on_gap(lambda: call_in(loop, lambda: self._keep(asyncio.ensure_future(call_logged()))))
 
-    def tell(self, topic: str, text: str = "") -> None:
+    def notify(self, topic: str, text: str = "") -> None:
         """Send a message to the other processes, from any thread; if PostgreSQL is unavailable they check everything
         again later.
         """
@@ -118,9 +118,9 @@ class SharedService:
         except StoreUnavailable as error:
             logger.warning("other services are not told of '%s': %s", topic, error)
 
-    def tell_soon(self, topic: str, text: str = "") -> None:
+    def notify_soon(self, topic: str, text: str = "") -> None:
         """Do the same from the event loop, without waiting."""
-        self._keep(asyncio.ensure_future(self.run(self.tell, topic, text)))
+        self._keep(asyncio.ensure_future(self.run(self.notify, topic, text)))
 
     async def take(self, gate: str, person: str, *, at_once: int, per_minute: int) -> str | float:
         """Take a slot, as `admission_control.CountedForAll` describes."""
@@ -143,7 +143,7 @@ class SharedService:
                 await self.give_back(place)
 
     @asynccontextmanager
-    async def hold_lock(self, name: str, lost: ArgotError, *, pause: float = LONGEST_PAUSE) -> AsyncIterator[Hold]:
+    async def hold_lock(self, name: str, lost: ArgotError, *, pause: float = MAX_PAUSE) -> AsyncIterator[Hold]:
         """Hold the lock of this name among all processes; wait until it is free.
 
         Args:
@@ -171,15 +171,15 @@ class SharedService:
             await self._give_back(held)
         return held is None
 
-    async def _take_lock(self, name: str, told: Callable[[], None], longest: float) -> HeldLock:
+    async def _take_lock(self, name: str, on_lost: Callable[[], None], longest: float) -> HeldLock:
         pause = FIRST_PAUSE
-        while (held := await self._take(name, told)) is None:
+        while (held := await self._take(name, on_lost)) is None:
             await asyncio.sleep(pause)
             pause = min(2 * pause, longest)
         return held
 
-    async def _take(self, name: str, told: Callable[[], None]) -> HeldLock | None:
-        taking = asyncio.ensure_future(self.run(self.locks.take, name, told))
+    async def _take(self, name: str, on_lost: Callable[[], None]) -> HeldLock | None:
+        taking = asyncio.ensure_future(self.run(self.locks.take, name, on_lost))
         try:
             return await asyncio.shield(taking)
         except asyncio.CancelledError:
@@ -192,9 +192,9 @@ class SharedService:
             if held := await taking:
                 await self._give_back(held)
 
-    async def _give_back(self, held: HeldLock) -> None:
+    async def _give_back(self, lock: HeldLock) -> None:
         with suppress(StoreUnavailable):
-            await self.run(self.locks.give_back, held)
+            await self.run(self.locks.give_back, lock)
 
     async def _renew(self) -> None:
         while True:

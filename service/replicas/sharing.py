@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from argot.postgresql.stores import PostgresqlStores
 
 ENDED = "sessions/ended"
-MOST_NAMED = 100
+MAX_NAMED = 100
 
 
 async def share(stores: PostgresqlStores, people: People, turns: Turns) -> SharedService:
@@ -24,7 +24,7 @@ async def share(stores: PostgresqlStores, people: People, turns: Turns) -> Share
         StoreUnavailable, DamagedStore
     """
     shared = await asyncio.to_thread(SharedService, stores)
-    people.tell_others = lambda ended: shared.tell(ENDED, _encode_ended(ended))
+    people.tell_others = lambda ended: shared.notify(ENDED, _encode_ended(ended))
     shared.listener.listen(ENDED, lambda text: people.apply_ended(_decode_ended(text)))
     turns.share(shared)
     shared.start()
@@ -33,7 +33,7 @@ async def share(stores: PostgresqlStores, people: People, turns: Turns) -> Share
 
 def _encode_ended(ended: Ended) -> str:
     # Beyond this number the ids are not sent: receivers end all of this person's.
-    few = ended.sessions if ended.sessions is not None and len(ended.sessions) <= MOST_NAMED else None
+    few = ended.sessions if ended.sessions is not None and len(ended.sessions) <= MAX_NAMED else None
     return json.dumps([ended.user, None if few is None else sorted(few)])
 
 

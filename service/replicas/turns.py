@@ -14,9 +14,9 @@ from argot.service.replicas.holds import Hold, call_in
 if TYPE_CHECKING:
     from argot.service.replicas.shared_service import SharedService
 
-LOOK_SECONDS = 5.0
+CHECK_SECONDS = 5.0
 STOP, OVER = "turn/stop", "turn/over"
-LONGEST_TOLD = 500
+MAX_SENT_CHARS = 500
 """Characters of a thread's id. Clients may send anything as one; the issued ones are shorter, and notices are small."""
 LOST = (
     "The connection to PostgreSQL was lost while this was answered, and somebody else may have gone on in this"
@@ -40,11 +40,11 @@ class Turns:
         self._shared = shared
         loop = asyncio.get_running_loop()
         shared.listener.listen(STOP, lambda thread: call_in(loop, lambda: self._stop_here(thread)))
-        shared.listener.listen(OVER, lambda thread: call_in(loop, lambda: self._tell_over(thread)))
+        shared.listener.listen(OVER, lambda thread: call_in(loop, lambda: self._announce_end(thread)))
 
     @asynccontextmanager
     async def of(self, thread: str) -> AsyncIterator[Hold]:
-        """Held while a question of this thread is answered: two concurrent ones would overwrite each other's state.
+        """Hold the turn of this thread while a question in it is answered: two would overwrite each other's state.
 
         Raises:
             StoreUnavailable: it is unknown whose turn it is.
@@ -63,7 +63,7 @@ class Turns:
                         del self._running[thread]
             finally:
                 # Released by now, so that the callback finds it free.
-                self._tell_others(OVER, thread)
+                self._notify_others(OVER, thread)
 
     async def elsewhere(self, thread: str) -> bool:
         """Return whether another process answers a question of this thread now."""
@@ -82,25 +82,25 @@ class Turns:
         self.over.append(note_end)
         try:
             if stop:
-                self._tell_others(STOP, thread)
+                self._notify_others(STOP, thread)
             while await self.elsewhere(thread):
                 # The message may be missed, or its sender gone.
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(LOOK_SECONDS):
+                    async with asyncio.timeout(CHECK_SECONDS):
                         await ended.wait()
                 ended.clear()
         finally:
             self.over.remove(note_end)
 
-    def _tell_others(self, topic: str, thread: str) -> None:
+    def _notify_others(self, topic: str, thread: str) -> None:
         # An id that is too long to be sent belongs to no thread.
-        if self._shared is not None and len(thread) <= LONGEST_TOLD:
-            self._shared.tell_soon(topic, thread)
+        if self._shared is not None and len(thread) <= MAX_SENT_CHARS:
+            self._shared.notify_soon(topic, thread)
 
     def _stop_here(self, thread: str) -> None:
         if hold := self._running.get(thread):
             hold.end(AnswerStopped(STOPPED))
 
-    def _tell_over(self, thread: str) -> None:
-        for told in list(self.over):
-            told(thread)
+    def _announce_end(self, thread: str) -> None:
+        for listener in list(self.over):
+            listener(thread)

@@ -185,8 +185,8 @@ class AccessTokens:
             # For the operator, who has to set the same audience here and there. Anybody may send unsigned tokens, and
             # assistants send one until it is refused as expired.
             if claims and not isinstance(error, ExpiredTokenError):
-                told = "an assistant could not sign in: %s The token is for %.200s, and has to be for '%s'."
-                logger.warning(told, refusal, repr(claims.get("aud")), self._audience)
+                message = "an assistant could not sign in: %s The token is for %.200s, and has to be for '%s'."
+                logger.warning(message, refusal, repr(claims.get("aud")), self._audience)
             raise refusal from error
         return claims
 

@@ -26,25 +26,25 @@ def parse_origins(text: str, setting: str = "embed_origins") -> tuple[str, ...]:
     return tuple(dict.fromkeys(_parse_origin(one, setting) for part in text.split(",") if (one := part.strip())))
 
 
-def _parse_origin(given: str, setting: str) -> str:
-    if "*" in given:
-        raise _make_error(given, setting, "there is no wildcard, because it would cover pages that nobody has named")
+def _parse_origin(text: str, setting: str) -> str:
+    if "*" in text:
+        raise _make_error(text, setting, "there is no wildcard, because it would cover pages that nobody has named")
     # Nothing else may pass: an origin becomes a part of a policy, where blanks and semicolons have a meaning.
-    found = _ORIGIN.fullmatch(given.lower()) if given.isascii() else None
+    found = _ORIGIN.fullmatch(text.lower()) if text.isascii() else None
     if found is None:
         why = "it is no origin: a scheme, a host in ASCII (xn--...), perhaps a port, and no path"
-        raise _make_error(given, setting, why)
+        raise _make_error(text, setting, why)
     scheme, host, port = found.groups()
     if scheme == "http" and host not in LOCAL_HOSTS:
-        raise _make_error(given, setting, "without https anybody on the way could change that page")
+        raise _make_error(text, setting, "without https anybody on the way could change that page")
     if port and int(port) > 65535:
-        raise _make_error(given, setting, "its port is above 65535")
+        raise _make_error(text, setting, "its port is above 65535")
     return f"{scheme}://{host}" + (f":{port}" if port and port != STANDARD_PORTS[scheme] else "")
 
 
-def _make_error(given: str, setting: str, why: str) -> InvalidSettings:
+def _make_error(text: str, setting: str, why: str) -> InvalidSettings:
     return InvalidSettings(
-        f"Setting '{setting}' cannot hold '{hide_secrets(given):.200}': {why}. Name each site by itself, as in"
+        f"Setting '{setting}' cannot hold '{hide_secrets(text):.200}': {why}. Name each site by itself, as in"
         " https://intranet.example.com, with commas between them."
     )
 

@@ -38,7 +38,7 @@ SECONDS = 10.0
 """The longest wait for an answer."""
 DOWN_SECONDS = 5.0
 """How long a provider that did not answer is considered down."""
-MOST_BYTES = 4_000_000
+MAX_BYTES = 4_000_000
 """Maximum bytes of one answer: a token with 5,000 groups has some 300,000."""
 OFFLINE = "offline_access"
 """The scope that requests a token for refreshing groups while the person is away."""
@@ -266,9 +266,10 @@ class OpenIdProvider:
             return jwt.decode(text, await self._load_key_set(retry_seconds), algorithms=ALGORITHMS)
 
     async def require_keys(self) -> None:
-        """
+        """Check that the provider's keys can be loaded.
+
         Raises:
-            ProviderUnreachable: it does not answer, or publishes no key of use.
+            ProviderUnreachable: it does not answer, or publishes no usable key.
         """
         await self._load_key_set(KEPT_SECONDS)
 
@@ -347,7 +348,7 @@ async def request_json(
             body = bytearray()
             async for piece in got.aiter_bytes():
                 body += piece
-                if len(body) > MOST_BYTES:
+                if len(body) > MAX_BYTES:
                     raise ProviderUnreachable(f"The provider's answer is too long ({where}).")
             answer = _parse_object(bytes(body))
     # InvalidURL is no HTTPError.
@@ -372,8 +373,8 @@ def require_extra() -> None:
         raise MissingExtra("Signing in at a provider (OpenID Connect)", "sso") from error
 
 
-def _add_query(url: str, asked: Mapping[str, str]) -> str:
-    return f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(asked)}"
+def _add_query(url: str, query: Mapping[str, str]) -> str:
+    return f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(query)}"
 
 
 def _require_encrypted(url: str, issuer: str) -> None:

@@ -195,10 +195,10 @@ def parse_keys(data: bytes, place: str) -> PublicKeys:
 
 def _list_json_keys(data: bytes) -> list[dict[str, Any]]:
     try:
-        given = json.loads(data)
+        parsed = json.loads(data)
     except (ValueError, RecursionError):
         return []
-    listed = given.get("keys", [given])
+    listed = parsed.get("keys", [parsed])
     # A secret (`oct`) is no key to check signatures with.
     return [
         one

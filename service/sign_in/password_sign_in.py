@@ -15,9 +15,9 @@ from argot.service.identity.sign_in_attempts import Attempts, CountedAttempts
 if TYPE_CHECKING:
     from argot.service.knowledge_base import KnowledgeBase
 
-AT_ONCE = 2
+PARALLEL_HASHES = 2
 """Number of passwords checked at the same time; each takes 64 MiB."""
-MOST_WAITING = 40
+MAX_WAITING = 40
 """Number of sign-ins that may wait; further ones are asked to try again."""
 UNCONFIRMED = "Type your own password too, so that nobody else can do this in your name. Nothing was done."
 _REASONS = {
@@ -46,7 +46,7 @@ class SignIn:
     def __init__(self, kb: KnowledgeBase, attempts: Attempts | None = None) -> None:
         self.kb = kb
         self.attempts: CountedAttempts = attempts or (kb.shared.attempts if kb.shared else Attempts())
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._places = asyncio.Semaphore(PARALLEL_HASHES)
         self._waiting = 0
 
     async def with_password(self, name: str, password: str, address: str, agent: str = "") -> str:
@@ -115,7 +115,7 @@ class SignIn:
         return user
 
     async def _check_in_turn(self, name: str, password: str) -> User | None:
-        if self._waiting >= MOST_WAITING:
+        if self._waiting >= MAX_WAITING:
             raise SignInRefused("Many people are signing in at the moment. Try again in a minute.", 503, 60)
         self._waiting += 1
         try:

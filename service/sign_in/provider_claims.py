@@ -19,7 +19,7 @@ from argot.types import MANAGERS
 
 logger = logging.getLogger(__name__)
 
-MOST_GROUPS = 10_000
+MAX_GROUPS = 10_000
 """More than any provider sends."""
 
 
@@ -118,21 +118,21 @@ def parse_mapping(text: str) -> dict[str, str]:
 
 
 def _read_theirs(claims: Mapping[str, Any], claim: str) -> set[str]:
-    given = claims.get(claim)
-    if isinstance(given, str):  # for a single group, some providers make no list
-        given = [given]
-    if not isinstance(given, list):
+    values = claims.get(claim)
+    if isinstance(values, str):  # for a single group, some providers make no list
+        values = [values]
+    if not isinstance(values, list):
         more = claims.get("_claim_names")
         if isinstance(more, dict) and claim in more:
             why = "somebody has too many for it; let Entra send those assigned to the application"
         else:
-            why = "it is missing" if given is None else f"it is not a list but {type(given).__name__}"
+            why = "it is missing" if values is None else f"it is not a list but {type(values).__name__}"
         logger.warning("the provider's claim '%s' says no groups: %s (docs/administrators.md)", claim, why)
         return set()
-    if len(given) > MOST_GROUPS:
-        logger.warning("the provider's claim '%s' has %d groups; none is taken", claim, len(given))
+    if len(values) > MAX_GROUPS:
+        logger.warning("the provider's claim '%s' has %d groups; none is taken", claim, len(values))
         return set()
-    return {unicodedata.normalize("NFC", one) for one in given if isinstance(one, str)}
+    return {unicodedata.normalize("NFC", one) for one in values if isinstance(one, str)}
 
 
 def _is_fit(name: str) -> bool:

@@ -37,8 +37,8 @@ BEGUN_SECONDS = 15 * 60
 """Time limit for signing in at the provider."""
 LEAVING_SECONDS = 60
 PROVIDER_SIGN_IN = "sign_in_at_provider"
-MOST_KEPT = 10_000
-LOOK_SECONDS = 20.0
+MAX_KEPT = 10_000
+CHECK_SECONDS = 20.0
 AT_ONCE = 4
 """People the provider is asked about at the same time."""
 NO_REFRESH = (
@@ -62,7 +62,7 @@ class ProviderSignIn:
         self.provider = provider or OpenIdProvider(kb.settings)
         self._key = hashlib.sha256(b"argot sign-in " + key).digest()
         # Bounded, and lost with the process: a lost entry shows one page more at signing out.
-        self._used: TTLCache[str, bool] = TTLCache(MOST_KEPT, BEGUN_SECONDS)
+        self._used: TTLCache[str, bool] = TTLCache(MAX_KEPT, BEGUN_SECONDS)
         self._id_tokens: LRUCache[str, str] = LRUCache(1000)
         self._leaving: TTLCache[str, str] = TTLCache(1000, LEAVING_SECONDS)
 
@@ -96,10 +96,10 @@ class ProviderSignIn:
             raise ProviderRefusal(OLD)
         nonce, verifier = self._derive_value("nonce", seed), self._derive_value("verifier", seed)
         try:
-            told = await self.provider.ask_about_code(code, back, nonce=nonce, verifier=verifier)
-            if await self.provider.withholds_refresh(told):
+            statement = await self.provider.ask_about_code(code, back, nonce=nonce, verifier=verifier)
+            if await self.provider.withholds_refresh(statement):
                 logger.warning(NO_REFRESH)
-            return await self.kb.blocking(self._accept_statement, told), told.id_token
+            return await self.kb.blocking(self._accept_statement, statement), statement.id_token
         except (ProviderRefusal, ProviderUnreachable) as error:
             # For the operator: the person sees the same, and often cannot fix it.
             logger.warning("somebody could not sign in at the provider: %s", error)
@@ -150,10 +150,10 @@ class ProviderSignIn:
             raise ProviderRefusal(OLD)
         return seed
 
-    def _accept_statement(self, told: ProviderStatement) -> User:
+    def _accept_statement(self, statement: ProviderStatement) -> User:
         """Return the person whose account this is, updated with the provider's present statement."""
-        link, user = find_account(self.kb, told.claims)
-        confirm_account(self.kb, link, told.claims, told.refresh_token)
+        link, user = find_account(self.kb, statement.claims)
+        confirm_account(self.kb, link, statement.claims, statement.refresh_token)
         return self.kb.people.user(user.name)
 
 
@@ -200,8 +200,8 @@ async def _ask_again(kb: KnowledgeBase, provider: OpenIdProvider | None, link: P
     if provider is None or link.refresh_token is None or link.issuer != provider.issuer:
         return False
     try:
-        told = await provider.ask_again(link.refresh_token, link.subject)
-        await kb.blocking(confirm_account, kb, link, told.claims, told.refresh_token)
+        statement = await provider.ask_again(link.refresh_token, link.subject)
+        await kb.blocking(confirm_account, kb, link, statement.claims, statement.refresh_token)
     except ProviderRefusal as refusal:
         await _lapse(kb, link, str(refusal))
     except ProviderUnreachable as error:

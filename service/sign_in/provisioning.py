@@ -53,7 +53,8 @@ class Provisioning:
         return self._rows.person(id_)
 
     def make_person(self, name: str, external_id: str | None, display_name: str, *, active: bool) -> ProvisionedPerson:
-        """
+        """Add the person whom the provider sends.
+
         Raises:
             InvalidInput: this can be no name here.
             Conflict: the provider has sent somebody of this name already.
@@ -76,7 +77,8 @@ class Provisioning:
     def change_person(
         self, id_: str, name: str, external_id: str | None, display_name: str, *, active: bool
     ) -> ProvisionedPerson:
-        """
+        """Change a person as the provider sends them.
+
         Raises:
             NotFound
             InvalidInput: another name; people keep theirs here, for documents and the glossary's history name them.
@@ -171,7 +173,8 @@ class Provisioning:
         return group
 
     def remove_group(self, id_: str) -> None:
-        """
+        """Remove a group of the provider.
+
         Raises:
             NotFound
         """

@@ -79,7 +79,7 @@ class Changing:
 
 
 @dataclass(frozen=True, slots=True)
-class Adopted:
+class AdoptedModels:
     stacks: Mapping[ModelKind, tuple[AdoptedModel, ...]] = field(default_factory=dict)
     history: tuple[AdoptionStep, ...] = ()
     changing: Changing | None = None
@@ -91,15 +91,16 @@ class Adopted:
     def stack(self, kind: ModelKind) -> tuple[AdoptedModel, ...]:
         return tuple(self.stacks.get(kind, ()))
 
-    def after(self, stack: Sequence[AdoptedModel], step: AdoptionStep) -> Adopted:
-        return Adopted({**self.stacks, step.kind: tuple(stack)}, (*self.history, step))
+    def after(self, stack: Sequence[AdoptedModel], step: AdoptionStep) -> AdoptedModels:
+        return AdoptedModels({**self.stacks, step.kind: tuple(stack)}, (*self.history, step))
 
 
 # -- the file ---------------------------------------------------------------------------------------------------------
 
 
-def read_adopted(home: Path) -> Adopted:
-    """
+def read_adopted(home: Path) -> AdoptedModels:
+    """Return the models that the knowledge base has adopted.
+
     Raises:
         DamagedStore: it cannot be read.
     """
@@ -112,16 +113,16 @@ def read_adopted(home: Path) -> Adopted:
         begun = changing and Changing(
             _read_stack(changing["stack"]), changing["fingerprint"], AdoptionStep(**changing["step"])
         )
-        return Adopted(stacks, history, begun or None)
+        return AdoptedModels(stacks, history, begun or None)
     except FileNotFoundError:
-        return Adopted()
+        return AdoptedModels()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DamagedStore(
             f"{path} cannot be read: {error}. Move it away, and adopt its models again: argot learn runs"
         ) from error
 
 
-def keep_adopted(home: Path, adopted: Adopted) -> None:
+def keep_adopted(home: Path, adopted: AdoptedModels) -> None:
     """Write the adopted models; when this returns they are durable."""
     content: dict[str, Any] = {
         "models": {kind: [asdict(one) for one in stack] for kind, stack in adopted.stacks.items() if stack},
@@ -179,17 +180,18 @@ def apply_adopted(home: Path, settings: Settings) -> Settings:
     if settings.storage.database:
         return settings
     adopted = read_adopted(home)
-    given = settings.flatten(only_given=True)
+    values = settings.flatten(only_given=True)
     found: dict[str, str] = {
         setting: str(find_model_path(home, model))
         for kind, setting in SETTING_OF.items()
-        if (model := adopted.in_force(kind)) and setting not in given
+        if (model := adopted.in_force(kind)) and setting not in values
     }
     return settings.replace(**found) if found else settings
 
 
 def require_adoptable(settings: Settings) -> None:
-    """
+    """Check that models can be adopted with these settings.
+
     Raises:
         Conflict: the knowledge base is on PostgreSQL, where each process would need a model that is in the folder of
             one.

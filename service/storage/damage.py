@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 SMALL_BYTES = 32 * 1024 * 1024
 """Up to this size a store is checked page by page at every start (about 5 ms for each megabyte)."""
-LEAST_BYTES = 512
+MIN_BYTES = 512
 """The smallest page, and so the smallest database; SQLite treats anything shorter as a new one."""
 PROBE_SECONDS = 2.0
 """Maximum wait of a check for the store's writer."""
@@ -42,7 +42,7 @@ def check_database(path: Path, *, thoroughly: bool = False) -> None:
         raise build_damage_error(path, "it is missing")
     if not path.exists() or (path.name == layout.CORPUS and path.stat().st_size == 0):
         return
-    if path.stat().st_size < LEAST_BYTES:
+    if path.stat().st_size < MIN_BYTES:
         raise build_damage_error(path, f"{path.stat().st_size} bytes")
     # Opened for writing, since only that merges the log of a killed process.
     with convert_open_errors(path), closing(open_connection(path)) as connection:
@@ -79,8 +79,8 @@ def store_at_fault(home: Path, error: sqlite3.DatabaseError) -> ArgotError | Non
     except ArgotError as found:
         return found
     remedy = find_remedy(error)
-    told = remedy or "See which with: argot doctor"
-    return StoreUnavailable(f"A store in {home} cannot be used: {error}. {told}, and try again.", remedy or "")
+    remedy_text = remedy or "See which with: argot doctor"
+    return StoreUnavailable(f"A store in {home} cannot be used: {error}. {remedy_text}, and try again.", remedy or "")
 
 
 @asynccontextmanager

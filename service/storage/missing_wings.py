@@ -17,7 +17,7 @@ from argot.service.storage import home_folder as layout
 
 @dataclass(frozen=True, slots=True)
 class WingData:
-    """What a wing keeps of its own: a store, by its name, and a folder of the knowledge base."""
+    """The data of a wing: the name of its store, and its folder in the knowledge base."""
 
     wing: str
     store: str
@@ -60,5 +60,5 @@ def require_wings(holds: Callable[[str], bool], home: Path | None = None, *, onl
 
 def explain_missing(missing: Iterable[tuple[str, str]]) -> str:
     """Say which data no installed wing reaches."""
-    said = " and ".join(f"{data} of the wing '{wing}'" for wing, data in missing)
-    return f"This knowledge base has {said}, which is not installed: nothing in it can be erased or moved."
+    names = " and ".join(f"{data} of the wing '{wing}'" for wing, data in missing)
+    return f"This knowledge base has {names}, which is not installed: nothing in it can be erased or moved."

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 def open_stores(home: Path, settings: Settings, *, alone: str = "") -> Stores:
-    """
+    """Open the stores of people, threads and others on the engine of the settings.
+
     Args:
         alone: the program that needs exclusive access to PostgreSQL's stores, as for `PostgresqlStores`.
 
@@ -60,7 +61,8 @@ def open_corpus_store(
     read_only: bool = False,
     before_changes: Callable[[], None] | None = None,
 ) -> CorpusStore:
-    """
+    """Open the store of documents on the engine of the settings.
+
     Args:
         before_changes: as for `PostgresqlCorpusDatabase`.
 
@@ -78,7 +80,8 @@ def open_corpus_store(
 
 
 def open_kept_files(home: Path, settings: Settings, stores: Stores) -> KeptFiles:
-    """
+    """Open the place of profiles and other small files.
+
     Raises:
         DamagedStore, StoreUnavailable
     """
@@ -86,7 +89,8 @@ def open_kept_files(home: Path, settings: Settings, stores: Stores) -> KeptFiles
 
 
 def choose_blobs(home: Path, settings: Settings, stores: Stores) -> Blobs:
-    """
+    """Return the store of original files that the settings name.
+
     Raises:
         InvalidSettings: 'blob_url' is no address. MissingExtra, StoreUnavailable
     """

@@ -29,7 +29,8 @@ class StoreOwner:
         self._lock = SessionLock(stores, "owner", together=not alone)
 
     def take(self, patience: float) -> None:
-        """
+        """Take the lock of the owner.
+
         Args:
             patience: seconds to wait for a process that is about to end.
 

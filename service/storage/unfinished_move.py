@@ -34,7 +34,8 @@ class UnfinishedMove:
 
 
 def find_unfinished_move(home: Path, stores: Stores) -> UnfinishedMove | None:
-    """
+    """Return the mark of a move to this place that was not completed.
+
     Raises:
         DamagedStore, StoreUnavailable
     """
@@ -79,7 +80,8 @@ def end_move(home: Path, stores: Stores) -> None:
 
 
 def refuse_unfinished(home: Path, stores: Stores, name: str) -> None:
-    """
+    """Refuse to open a place to which a move was not completed.
+
     Args:
         name: the PostgreSQL's name for messages; empty: the folder.
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-ADDED_AT_ONCE = 3
+PARALLEL_ADDITIONS = 3
 """Folders and uploads: an upload does not wait for a folder of a thousand files."""
 
 
@@ -17,7 +17,7 @@ class WritingLock(asyncio.Lock):
 
     def __init__(self) -> None:
         super().__init__()
-        self.adding = asyncio.Semaphore(ADDED_AT_ONCE)
+        self.adding = asyncio.Semaphore(PARALLEL_ADDITIONS)
 
     def turns(self) -> Callable[[], AbstractContextManager[None]]:
         """Return the lock as work in a thread holds it. To be called in the event loop."""

@@ -22,12 +22,12 @@ def list_judged_answers(run: RunContext, judged: Sequence[JudgedTurn]) -> list[S
 
 
 def _read_judged_answer(one: JudgedTurn, run: RunContext) -> SharedAnswer | JudgedAnswer:
-    said, turn = one.said, one.turn
+    feedback, turn = one.said, one.turn
     row = JudgedAnswer(
-        id=f"{said.thread}.{said.turn}",
-        at=said.at,
-        value=said.value,
-        shared=said.shared,
+        id=f"{feedback.thread}.{feedback.turn}",
+        at=feedback.at,
+        value=feedback.value,
+        shared=feedback.shared,
         status=turn.get("status", ""),
         profile=turn.get("profile", ""),
         answered_by=turn.get("answered_by", ""),
@@ -35,7 +35,7 @@ def _read_judged_answer(one: JudgedTurn, run: RunContext) -> SharedAnswer | Judg
         timings=turn.get("timings", {}),
     )
     # Without the asker's consent only the judgement is exported, not the words.
-    return _add_words(row, said.comment, assemble(turn, run, "")) if said.shared and turn else row
+    return _add_words(row, feedback.comment, assemble(turn, run, "")) if feedback.shared and turn else row
 
 
 def _add_words(row: JudgedAnswer, comment: str, result: AskResult) -> SharedAnswer:

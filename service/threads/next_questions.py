@@ -19,9 +19,9 @@ from argot.tools.retrieval.suggested_questions import MAX_CHARS, Trial, find_tel
 from argot.tools.text.words import bare, content_stems
 from argot.types import Document, Passage
 
-MOST = 2
+MAX_SUGGESTIONS = 2
 # Each trial is a search, while somebody looks at the answer.
-MOST_TRIED = 8
+MAX_TRIED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,9 @@ class _Candidate:
 
 
 def list_next_questions(run: RunContext, last: AskResult, asked: Sequence[str]) -> list[str]:
-    """Return up to `MOST` questions that the documents answer and nobody asked in this conversation; none if no one is
-    good enough, or the last question was not answered.
+    """Return up to `MAX_SUGGESTIONS` questions that the documents answer and nobody asked in this conversation.
+
+    None are returned if no question is good enough, or the last one was not answered.
 
     Args:
         last: the answer to continue from.
@@ -52,7 +53,7 @@ def list_next_questions(run: RunContext, last: AskResult, asked: Sequence[str]) 
         tried += 1
         if trial.finds(candidate.text, candidate.passage):
             chosen.append(candidate.text)
-        if len(chosen) == MOST or tried == MOST_TRIED:
+        if len(chosen) == MAX_SUGGESTIONS or tried == MAX_TRIED:
             break
     return chosen
 
@@ -73,11 +74,11 @@ def _list_candidates(run: RunContext, last: AskResult) -> Iterator[_Candidate]:
 
 
 def _list_derived(run: RunContext, passages: Sequence[str], last: AskResult) -> Iterator[_Candidate]:
-    told = set(content_stems(f"{last.question} {last.stand_alone_question}"))
+    asked_stems = set(content_stems(f"{last.question} {last.stand_alone_question}"))
     for text in run.corpus.store.list_questions(run.principal, passages):
         words = set(content_stems(text.text))
         # Mostly the same words: it was asked already.
-        if words and len(words & told) < 0.7 * len(words) and text.text.rstrip().endswith("?"):
+        if words and len(words & asked_stems) < 0.7 * len(words) and text.text.rstrip().endswith("?"):
             yield _Candidate(" ".join(text.text.split()), text.passage_ids[0])
 
 
@@ -98,12 +99,12 @@ def _list_headings(
 
 def _ask_by_heading(found: Sequence[tuple[Passage, Document]], last: AskResult) -> Iterator[_Candidate]:
     asked = set(content_stems(f"{last.question} {last.stand_alone_question}"))
-    told = asked | set(content_stems(last.answer))
+    known_stems = asked | set(content_stems(last.answer))
     for passage, document in found:
         question = read_as_question(find_telling_heading(passage, document))
         words = set(content_stems(question))
         # A question about something else would be noise, and one with no new word was answered.
-        if words & asked and not words <= told:
+        if words & asked and not words <= known_stems:
             yield _Candidate(question, passage.id)
 
 
@@ -113,7 +114,7 @@ def _list_terms(
     """List the terms of the sentences quoted, except those whose meaning stands beside them."""
     matcher = run.glossary.lookup.matcher(run.principal)
     known = {one.term for one in last.jargon}
-    said = last.answer.casefold()
+    answer_text = last.answer.casefold()
     for sentence in last.sentences:
         passage = next((passages[one.passage_id][0] for one in sentence.citations if one.passage_id in passages), None)
         if passage is None:
@@ -122,8 +123,8 @@ def _list_terms(
         senses = run.glossary.lookup.senses(run.principal, [term for term in found if term not in known])
         for term, some in senses.items():
             # A term with several senses would only be asked back.
-            told = len(some) == 1 and some[0].expansion.casefold() in said
-            if len(some) == 1 and some[0].expansion and some[0].term not in known and not told:
+            is_spelt_out = len(some) == 1 and some[0].expansion.casefold() in answer_text
+            if len(some) == 1 and some[0].expansion and some[0].term not in known and not is_spelt_out:
                 known.add(term)
                 yield _Candidate(_ask_meaning(some[0].term, last), passage.id)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 UNANSWERED = ("abstained", "query_miss")
 FAILED = ("error", "stopped")
 WEAK = "weak"
-"""The recorded status of an answer that says of itself that it may not be what was meant."""
+"""The recorded status of an answer with a line that says that it may not be what was meant."""
 
 # If the thread was deleted in the meantime, no words are stored.
 _NOTE = """
@@ -88,10 +88,10 @@ class KeptQuestion:
     terms: list[str]
 
 
-async def note_question(threads: Threads, asked: AskedQuestion) -> None:
+async def note_question(threads: Threads, question: AskedQuestion) -> None:
     """Record the outcome of a question; one that needed a choice and was then answered is one question."""
-    row: dict[str, Any] = {name: getattr(asked, name) for name in AskedQuestion.__slots__}
-    row |= {"asked_back": int(asked.status == "needs_choice"), "terms": json.dumps(list(asked.terms))}
+    row: dict[str, Any] = {name: getattr(question, name) for name in AskedQuestion.__slots__}
+    row |= {"asked_back": int(question.status == "needs_choice"), "terms": json.dumps(list(question.terms))}
     # Not flushed: this row is not promised to anybody, and the checkpoints after it flush it.
     await threads.note(_NOTE, row)
 

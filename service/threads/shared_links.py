@@ -40,7 +40,7 @@ class SharedLink:
 
 @dataclass(frozen=True, slots=True)
 class OpenedLink:
-    """What a link leads to, and whose it is."""
+    """A link as it was opened, with the owner of its conversation."""
 
     link: SharedLink
     owner: str

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from argot.graph.checkpoints.postgresql_checkpointer import PostgresqlTurnSaver
     from argot.postgresql.stores import PostgresqlStores
 
-_ROWS_AT_ONCE = 64
+_BATCH_ROWS = 64
 """Read from the connection's own thread in one go, as `aiosqlite.connect` does."""
 STORE = "threads"
 
@@ -91,7 +91,7 @@ async def _open_sqlite(path: Path, migrations: Sequence[StoreMigration]) -> Sqli
 
     open_database(path, migrations).close()
     # "NORMAL" for checkpoints; `write` makes important data durable.
-    connection = await aiosqlite.Connection(lambda: open_connection(path, synchronous="NORMAL"), _ROWS_AT_ONCE)
+    connection = await aiosqlite.Connection(lambda: open_connection(path, synchronous="NORMAL"), _BATCH_ROWS)
     saver = TurnSaver(connection, serde=make_checkpoint_serializer())
     try:
         with convert_sqlite_errors(path):

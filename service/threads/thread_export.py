@@ -13,7 +13,7 @@ from argot.results import AskResult, Sentence
 from argot.service.json_values import convert_to_json
 from argot.service.threads.thread_store import ThreadRead
 
-LONGEST_NAME = 60
+MAX_NAME_CHARS = 60
 # Titles, questions and names are untrusted text and must not act as Markdown.
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|])")
 
@@ -31,7 +31,7 @@ def make_file_name(title: str) -> str:
     """Return only letters, digits and hyphens, because the name goes into a header, and onto a disk."""
     # NFKD splits off accents, which ASCII then drops: `é` becomes `e`.
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode("ascii").casefold()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:LONGEST_NAME].strip("-") or "conversation"
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MAX_NAME_CHARS].strip("-") or "conversation"
 
 
 def _render_lines(thread: ThreadRead) -> Iterator[str]:

@@ -217,10 +217,10 @@ class Threads:
         await self._write("DELETE FROM threads WHERE id = ?", (thread,))
         return found
 
-    async def settle(self, owner: str, thread: str, manner: AnswerSettings) -> Thread:
+    async def settle(self, owner: str, thread: str, settings: AnswerSettings) -> Thread:
         """Store how the questions of this thread are answered from now on."""
         await self.own(owner, thread)
-        await self._write("UPDATE threads SET settings = ? WHERE id = ?", (json.dumps(asdict(manner)), thread))
+        await self._write("UPDATE threads SET settings = ? WHERE id = ?", (json.dumps(asdict(settings)), thread))
         return await self.own(owner, thread)
 
     async def give_feedback(
@@ -241,16 +241,25 @@ class Threads:
             trace: the thread's record of the judged turn.
         """
         await self.own(owner, thread)
-        said = Feedback(thread, turn, owner, value, comment, timestamp(), shared)
+        feedback = Feedback(thread, turn, owner, value, comment, timestamp(), shared)
         # Withdrawn feedback needs no record of its answer.
         kept = json.dumps(trace, ensure_ascii=False) if trace and value else ""
         await self._write(
             f"INSERT INTO feedback ({_FEEDBACK}, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608
             " ON CONFLICT (thread, turn, user) DO UPDATE SET value = excluded.value, comment = excluded.comment,"
             " at = excluded.at, shared = excluded.shared, trace = excluded.trace",
-            (said.thread, said.turn, said.user, said.value, said.comment, said.at, said.shared, kept),
+            (
+                feedback.thread,
+                feedback.turn,
+                feedback.user,
+                feedback.value,
+                feedback.comment,
+                feedback.at,
+                feedback.shared,
+                kept,
+            ),
         )
-        return said
+        return feedback
 
     async def forget_feedback(self, owner: str, thread: str, turn: int) -> None:
         """Delete the feedback on a replaced answer."""

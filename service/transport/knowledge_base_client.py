@@ -29,7 +29,7 @@ from argot.service.usecases.usecase_registry import (
     Finished,
     StreamingUseCase,
     UseCase,
-    apart,
+    flatten_parameters,
 )
 from argot.settings import Settings
 
@@ -126,19 +126,19 @@ class LocalClient(Client):
         self._runner = asyncio.Runner()
         self._loading: EarlyLoading | None = None
 
-    def _call(self, case: Declared, given: dict[str, Any]) -> Any:
-        return self._runner.run(self._run_case(case, given))
+    def _call(self, case: Declared, parameters: dict[str, Any]) -> Any:
+        return self._runner.run(self._run_case(case, parameters))
 
-    async def _run_case(self, case: Declared, given: dict[str, Any]) -> Any:
+    async def _run_case(self, case: Declared, parameters: dict[str, Any]) -> Any:
         surface.set(self.surface)
         principal = self.kb.principal(self._user)
         if isinstance(case, UseCase):
-            return await case(self.kb, principal, **given)
+            return await case(self.kb, principal, **parameters)
         if isinstance(case, AskingUseCase) and self._loading is None:
             self._loading = EarlyLoading(self.kb)
         result: Any = None
         # Closed on Ctrl-C as well, which stops the work.
-        async with aclosing(case(self.kb, principal, **given)) as events:
+        async with aclosing(case(self.kb, principal, **parameters)) as events:
             async for event in events:
                 result = _read_result(event)
                 if result is None and self._on_event:
@@ -182,9 +182,9 @@ class SocketClient(Client):
         # Fails now rather than at the first call, so that `connect` can report that the base is busy.
         self._connect().close()
 
-    def _call(self, case: Declared, given: dict[str, Any]) -> Any:
+    def _call(self, case: Declared, parameters: dict[str, Any]) -> Any:
         with self._connect() as connection, connection.makefile("rb") as lines:
-            connection.sendall(self._request(case.name, self._user, _dump_parameters(given)))
+            connection.sendall(self._request(case.name, self._user, _dump_parameters(parameters)))
             for line in lines:
                 event = _read_event(line)
                 if event["kind"] == "result":
@@ -238,11 +238,11 @@ class SocketClient(Client):
         return connection
 
 
-def _dump_parameters(given: dict[str, Any]) -> dict[str, Any]:
+def _dump_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return parameters as they are sent: one by one, and passwords in clear text, to a process of the same user."""
     return {
         name: value.get_secret_value() if isinstance(value, SecretStr) else convert_to_json(value)
-        for name, value in apart(given).items()
+        for name, value in flatten_parameters(parameters).items()
     }
 
 

@@ -19,10 +19,10 @@ from argot.service.audit.audit_actions import (
     USER_UPDATE,
     Action,
 )
-from argot.service.audit.audit_events import DONE, MOST_NAMED, STOPPED, Deed, Outcome, Resource, describe_failure
+from argot.service.audit.audit_events import DONE, MAX_RESOURCES, STOPPED, Deed, Outcome, Resource, describe_failure
 from argot.service.audit.audit_trail import AuditTrail
 from argot.service.identity.people import make_local_principal
-from argot.service.observability.instrumentation import Watched
+from argot.service.observability.instrumentation import CaseRecord
 from argot.service.threads.shared_links import SharedLink
 from argot.types import Document, Principal
 
@@ -55,35 +55,35 @@ def listen_for_audit(
     return [CaseAudit(kb, kb.audit, principal, action, parameters) for action in actions]
 
 
-def _find_actions(kb: KnowledgeBase, name: str, given: Mapping[str, Any]) -> Iterator[Action]:
-    """Yield what a use case is about to do: one that adds or changes, or shows or changes, according to the case."""
-    if name == "user_add" and not given["new"] and kb.people.find(given["name"]):
-        rights, password = _has_any(given, *_RIGHTS), _has_any(given, "password", "make_password")
+def _find_actions(kb: KnowledgeBase, name: str, parameters: Mapping[str, Any]) -> Iterator[Action]:
+    """Yield the actions that a use case is about to do; of one that adds or changes, the one that applies now."""
+    if name == "user_add" and not parameters["new"] and kb.people.find(parameters["name"]):
+        rights, password = _has_any(parameters, *_RIGHTS), _has_any(parameters, "password", "make_password")
         if rights:
             yield ACTIONS["user_set"]
         if password:
             yield ACTIONS["user_password"]
         if not rights and not password:
             yield USER_UPDATE
-    elif name == "user_roles" and not _has_any(given, "role", "manages"):
-        if given["leave"]:
+    elif name == "user_roles" and not _has_any(parameters, "role", "manages"):
+        if parameters["leave"]:
             yield USER_LEAVE
     elif name in ACTIONS:
         yield ACTIONS[name]
 
 
-def _has_any(given: Mapping[str, Any], *names: str) -> bool:
-    return any(given[name] for name in names)
+def _has_any(parameters: Mapping[str, Any], *names: str) -> bool:
+    return any(parameters[name] for name in names)
 
 
-def note_refusal(kb: KnowledgeBase, principal: Principal, name: str, given: Mapping[str, Any]) -> None:
+def note_refusal(kb: KnowledgeBase, principal: Principal, name: str, parameters: Mapping[str, Any]) -> None:
     """Record that somebody's role is not sufficient for a use case, or for an address that is not just one (`name`:
-    "GET /people"). `given`: its parameters, not yet checked.
+    "GET /people"). `parameters`: its parameters, not yet checked.
     """
     if kb.audit is not None:
         action = ACTIONS.get(name) or READS.get(name) or OTHER
         kind = "address" if "/" in name else action.kind
-        about = Resource(kind, name=name) if action is OTHER else _name_given(action, given)
+        about = Resource(kind, name=name) if action is OTHER else _name_given(action, parameters)
         user = about.name if action.class_uid in _ABOUT_USERS else ""
         deed = Deed(action.class_uid, action.activity, name, describe_failure(NotAllowed), (about,), user)
         kb.audit.record(deed, principal)
@@ -98,12 +98,12 @@ def note_sync(kb: KnowledgeBase, principal: Principal, source: str, report: obje
 
 
 class RefusalAudit:
-    """Records that a use case without an event of its own refused somebody for want of a right."""
+    """Records that a use case without an event of its own refused somebody who lacks a right."""
 
     def __init__(self, kb: KnowledgeBase, principal: Principal, parameters: Mapping[str, Any]) -> None:
         self._kb, self._principal, self._given = kb, principal, parameters
 
-    def case_ended(self, run: Watched, outcome: str) -> None:
+    def case_ended(self, run: CaseRecord, outcome: str) -> None:
         if run.error == NotAllowed.__name__:
             note_refusal(self._kb, self._principal, run.name, self._given)
 
@@ -122,9 +122,9 @@ class CaseAudit:
         self._kb, self._trail, self._principal = kb, trail, principal
         self._action, self._given = action, parameters
 
-    def case_ended(self, run: Watched, outcome: str) -> None:
+    def case_ended(self, run: CaseRecord, outcome: str) -> None:
         action = self._action
-        found = tuple(_list_resources(action.kind, run.data))[:MOST_NAMED] or (_name_given(action, self._given),)
+        found = tuple(_list_resources(action.kind, run.data))[:MAX_RESOURCES] or (_name_given(action, self._given),)
         if run.name in READS:
             document = self._find_read_document()
             if document is None:
@@ -157,9 +157,9 @@ def _is_change(data: object) -> bool:
     return getattr(data, "version", 1) > 1 or getattr(data, "kind", "") == "updated"
 
 
-def _name_given(action: Action, given: Mapping[str, Any]) -> Resource:
+def _name_given(action: Action, parameters: Mapping[str, Any]) -> Resource:
     """Return the resource as the parameters name it."""
-    uid, name = (given.get(one) if one else None for one in (action.uid, action.name))
+    uid, name = (parameters.get(one) if one else None for one in (action.uid, action.name))
     return Resource(action.kind, _read_plain(uid), _read_plain(name))
 
 
@@ -168,7 +168,7 @@ def _read_plain(value: object) -> str:
     return str(value) if isinstance(value, str | int) else ""
 
 
-def _find_outcome(run: Watched, outcome: str) -> Outcome:
+def _find_outcome(run: CaseRecord, outcome: str) -> Outcome:
     if outcome == "stopped":
         return Outcome(STOPPED, "it was stopped before its end; a part may be done")
     if not run.error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from argot.errors import ArgotError
 from argot.results import AskResult
-from argot.service.observability.instrumentation import Listener, Watched
+from argot.service.observability.instrumentation import CaseRecord, Listener
 from argot.service.threads.question_log import FAILED, UNANSWERED, WEAK, AskedQuestion, note_question
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_TERMS = 20
+MAX_TERMS = 20
 """Maximum terms of one question."""
 _SEARCHES = "search"
 """The use case that finds passages and answers nothing."""
@@ -38,7 +38,7 @@ class _QuestionNotes:
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb
 
-    def case_ended(self, run: Watched, outcome: str) -> None:
+    def case_ended(self, run: CaseRecord, outcome: str) -> None:
         if run.name == _SEARCHES or (run.result is None and not _is_failure(run, outcome)):
             return
         kb, asked = self._kb, _describe_question(run, outcome)
@@ -50,12 +50,12 @@ class _QuestionNotes:
         kb.chores.add(note)
 
 
-def _is_failure(run: Watched, outcome: str) -> bool:
+def _is_failure(run: CaseRecord, outcome: str) -> bool:
     """Return whether the service failed: a refusal, or a fault of the question, is no failure."""
     return outcome in FAILED and not run.asked_amiss
 
 
-def _describe_question(run: Watched, outcome: str) -> AskedQuestion:
+def _describe_question(run: CaseRecord, outcome: str) -> AskedQuestion:
     result = run.result
     if result is None:
         return AskedQuestion("", 0, run.at, run.surface, outcome, run.seconds)
@@ -82,17 +82,17 @@ def _describe_question(run: Watched, outcome: str) -> AskedQuestion:
 def _list_terms(result: AskResult) -> list[str]:
     """Return the terms read in the question, in the glossary's spelling, and the undefined ones."""
     found = (*(one.term for one in result.jargon if one.sense_id), *(one.term for one in result.misses))
-    return list(dict.fromkeys(found))[:MOST_TERMS]
+    return list(dict.fromkeys(found))[:MAX_TERMS]
 
 
-def _add_vector(kb: KnowledgeBase, asked: AskedQuestion) -> AskedQuestion:
+def _add_vector(kb: KnowledgeBase, question: AskedQuestion) -> AskedQuestion:
     """Add the vector by which questions are grouped; none if the embedder fails, because the count matters more."""
     import numpy
 
     try:
         embedder = kb.corpus.embedder
-        vector = embedder.embed_queries([asked.question])[0].astype(numpy.float16).tobytes()
+        vector = embedder.embed_queries([question.question])[0].astype(numpy.float16).tobytes()
     except ArgotError:
         logger.warning("a question without an answer could not be embedded, and is in no group", exc_info=True)
-        return asked
-    return replace(asked, embedder=embedder.fingerprint, vector=vector)
+        return question
+    return replace(question, embedder=embedder.fingerprint, vector=vector)

@@ -32,10 +32,10 @@ def _check_moment(text: str) -> str:
         return text
     try:
         # In an address, `+` means a space.
-        told = datetime.fromisoformat(re.sub(r" (\d\d:?\d\d)$", r"+\1", text))
+        moment_time = datetime.fromisoformat(re.sub(r" (\d\d:?\d\d)$", r"+\1", text))
     except ValueError:
         raise ValueError("it is not a date or time; write it as 2025-03-01 or 2025-03-01T09:30:00Z") from None
-    return format_utc(told if told.tzinfo else told.replace(tzinfo=UTC), "seconds")
+    return format_utc(moment_time if moment_time.tzinfo else moment_time.replace(tzinfo=UTC), "seconds")
 
 
 Moment = Annotated[Text, AfterValidator(_check_moment)]

@@ -38,7 +38,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 from argot.errors import InvalidInput, NotAllowed
 from argot.results import AskEvent, AskResult
 from argot.service.identity.people import RANKS, Role, require_name, role_of
-from argot.service.observability.instrumentation import Watched, watch
+from argot.service.observability.instrumentation import CaseRecord, watch
 from argot.service.storage.damage import name_store_faults
 from argot.service.usecases.audited_cases import listen_for_audit, note_refusal
 from argot.service.usecases.case_listeners import make_listeners
@@ -100,7 +100,7 @@ class ParameterGroup:
     """
 
 
-class _Declared:
+class _Declaration:
     """Declaration of a use case, with or without events.
 
     `name`: its name over the wire. `local`: it reads or writes files of this machine, so no network surface may offer
@@ -126,14 +126,14 @@ class _Declared:
     def help(self) -> str:
         return inspect.getdoc(self.function) or ""
 
-    def check_parameters(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def check_parameters(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters, each with its type.
 
         Raises:
             InvalidInput: one is missing, unknown or of the wrong kind.
         """
         try:
-            checked = self.parameters(**apart(given))
+            checked = self.parameters(**flatten_parameters(values))
         except ValidationError as error:
             wrong = error.errors()
             problems = "; ".join(map(_describe_problem, wrong))
@@ -145,12 +145,12 @@ class _Declared:
 
     def arguments(self, checked: Mapping[str, Any]) -> dict[str, Any]:
         """Build the arguments of the function from the parameters, with groups assembled."""
-        given = dict(checked)
+        arguments_given = dict(checked)
         made = {
-            name: kind(**{part.name: given.pop(part.name) for part in fields(kind)})
+            name: kind(**{part.name: arguments_given.pop(part.name) for part in fields(kind)})
             for name, kind in self.groups.items()
         }
-        return {**given, **made}
+        return {**arguments_given, **made}
 
     def result_of(self, data: Any) -> Any:
         """Return a result that was sent as JSON, with its own type."""
@@ -166,7 +166,7 @@ class _Declared:
         try:
             self._require_role(principal)
         except NotAllowed:
-            note_refusal(kb, principal, self.name, apart(given))
+            note_refusal(kb, principal, self.name, flatten_parameters(given))
             raise
         checked = self.check_parameters(given)
         listeners = [*make_listeners(kb, asks=self.asks), *listen_for_audit(kb, principal, self.name, checked)]
@@ -186,11 +186,13 @@ class _Declared:
 class _Run:
     """One run of a use case: the arguments of its function, its watcher, and its slot among the questions."""
 
-    def __init__(self, arguments: dict[str, Any], watched: Watched, place: AbstractAsyncContextManager[None]) -> None:
+    def __init__(
+        self, arguments: dict[str, Any], watched: CaseRecord, place: AbstractAsyncContextManager[None]
+    ) -> None:
         self.arguments, self.watched, self.place = arguments, watched, place
 
 
-class UseCase(_Declared, Generic[P, R]):
+class UseCase(_Declaration, Generic[P, R]):
     """A use case without events: `await case(kb, principal, ...)`.
 
     Inside another use case call `.function`, which skips the checks, because the outer one made them.
@@ -211,7 +213,7 @@ class UseCase(_Declared, Generic[P, R]):
             return result
 
 
-class _Streaming(_Declared, Generic[P, E]):
+class _Streaming(_Declaration, Generic[P, E]):
     """A use case whose events are requested one by one. Closing it stops the work.
 
     It raises the errors of `UseCase` when its first event is requested.
@@ -273,7 +275,7 @@ async def get_answer(events: AsyncGenerator[AskEvent]) -> AskResult:
     return result
 
 
-def _note_event(watched: Watched, event: object) -> None:
+def _note_event(watched: CaseRecord, event: object) -> None:
     if isinstance(event, AskEvent):
         watched.saw(event.kind, name=event.name, seconds=event.seconds, data=event.data)
     elif isinstance(event, Finished):
@@ -324,28 +326,28 @@ def usecase(
     return declare  # type: ignore[return-value]
 
 
-def find_choice(choices: Sequence[T], given: object, what: str) -> T:
+def find_choice(choices: Sequence[T], value: object, what: str) -> T:
     """Find the one of these values that a person typed or chose.
 
     Raises:
         InvalidInput: it is none of them.
     """
     for choice in choices:
-        if choice == given:
+        if choice == value:
             return choice
     *others, last = map(repr, choices)
-    raise InvalidInput(f"{what} ({given!r:.80}): it should be {', '.join(others)} or {last}.")
+    raise InvalidInput(f"{what} ({value!r:.80}): it should be {', '.join(others)} or {last}.")
 
 
-def apart(given: Mapping[str, Any]) -> dict[str, Any]:
+def flatten_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters one by one, including grouped ones."""
-    apart: dict[str, Any] = {}
-    for name, value in given.items():
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
         if isinstance(value, ParameterGroup):
-            apart |= {part.name: getattr(value, part.name) for part in fields(value)}
+            flat |= {part.name: getattr(value, part.name) for part in fields(value)}
         else:
-            apart[name] = value
-    return apart
+            flat[name] = value
+    return flat
 
 
 def _make_parameters(name: str, function: Callable[..., Any]) -> type[BaseModel]:
@@ -391,12 +393,12 @@ _UNTOLD = ("password", "data")
 
 def _describe_problem(one: Any) -> str:
     """Describe the problem of one parameter, with the beginning of its value."""
-    name, given = ".".join(map(str, one["loc"])), one["input"]
+    name, value = ".".join(map(str, one["loc"])), one["input"]
     where = name.replace("_", " ")
-    if isinstance(given, str) and "too_short" in one["type"]:
+    if isinstance(value, str) and "too_short" in one["type"]:
         return f"{where} is empty"
     # With its length instead of its text, which may be megabytes.
-    if isinstance(given, str) and "too_long" in one["type"]:
-        return f"{where} has {len(given):,} characters, and may have {one['ctx']['max_length']:,}"
-    tells = isinstance(given, str | int | float) and not any(part in name for part in _UNTOLD)
-    return f"{where}{f' ({given!r:.80})' if tells else ''}: {one['msg'].removeprefix('Value error, ')}"
+    if isinstance(value, str) and "too_long" in one["type"]:
+        return f"{where} has {len(value):,} characters, and may have {one['ctx']['max_length']:,}"
+    tells = isinstance(value, str | int | float) and not any(part in name for part in _UNTOLD)
+    return f"{where}{f' ({value!r:.80})' if tells else ''}: {one['msg'].removeprefix('Value error, ')}"

@@ -89,10 +89,10 @@ def render_news(news: NewsToTell, thread: str) -> Message:
     meanings = "; ".join(f"*{plain(one.expansion)}* ({plain(one.context)})" for one in news.senses)
     with speak_as_asked(news.question):
         wording = "You asked about “%(term)s”. It has a meaning now: %(meanings)s."
-        said = render_notice(translate(wording, term=plain(news.term), meanings=meanings))
+        notice = render_notice(translate(wording, term=plain(news.term), meanings=meanings))
         value = {"t": thread, "q": news.question}
         again = _render_button(f"{AGAIN}_1", translate("Ask again"), value) if news.question else None
-    return {**said, "blocks": [*said["blocks"], *_render_rows([again])]}
+    return {**notice, "blocks": [*notice["blocks"], *_render_rows([again])]}
 
 
 def replace_native_feedback(message: Message) -> Message:

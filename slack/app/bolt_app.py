@@ -67,7 +67,7 @@ class Listeners:
         self.tasks: set[asyncio.Task[None]] = set()
 
     def start_soon(self, work: Coroutine[Any, Any, Any], user: str = "") -> None:
-        """Start work in the background. `user`: who is told about it, in their language in Slack."""
+        """Start work in the background. `user`: the person who reads its messages, in their language in Slack."""
 
         async def run_guarded() -> None:
             # Set here: over HTTP and in Socket Mode the task inherits different contexts.

@@ -262,8 +262,8 @@ class Buttons:
             if state == "suggested":
                 await term_suggest(self.kb, scope.principal, **fields)
                 thanks = "Thank you. Those who look after the glossary decide about *%(term)s*."
-                said = translate(thanks, term=plain(fields["term"]))
-                return {"response_action": "update", "view": build_notice(translate("Suggest a meaning"), said)}
+                reply = translate(thanks, term=plain(fields["term"]))
+                return {"response_action": "update", "view": build_notice(translate("Suggest a meaning"), reply)}
             # Only of drafts: adding the same approved sense again changes the existing one.
             if state == "draft" and not await self.inbox.is_new(find_press_key(body)):
                 raise Conflict("This was sent before. Change something, or close the form.")

@@ -19,7 +19,7 @@ async def fetch_thread_messages(calls: Calls, job: SlackJob, **which: Any) -> li
         job: something in that thread.
         which: further parameters of `conversations.replies`, as `oldest` and `latest`.
     """
-    said: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
     cursor = ""
     for _ in range(MAX_PAGES):
         found = await calls.try_call(
@@ -27,8 +27,8 @@ async def fetch_thread_messages(calls: Calls, job: SlackJob, **which: Any) -> li
             channel=job.channel, ts=job.thread_ts, limit=PAGE, **which, **({"cursor": cursor} if cursor else {}),
         )  # fmt: skip
         # A page that cannot be fetched ends it: an answer with less context is better than none.
-        said += [one for one in (found or {}).get("messages", ()) if isinstance(one, dict)]
+        messages += [one for one in (found or {}).get("messages", ()) if isinstance(one, dict)]
         cursor = str(((found or {}).get("response_metadata") or {}).get("next_cursor") or "")
         if not cursor:
             break
-    return said
+    return messages

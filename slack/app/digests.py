@@ -24,7 +24,7 @@ async def send_digests(answering: Answering) -> int:
         if kb.settings.mail.server and find_addresses(digest.contact):
             continue
         people = _MENTION.findall(await answering.people.find_contact(team, digest.contact))
-        told = [
+        lines = [
             await answering.calls.try_call(
                 answering.calls.client.chat_postMessage,
                 channel=person, text=plain(write_text(kb, digest)), parse="none", unfurl_links=False,
@@ -32,7 +32,7 @@ async def send_digests(answering: Answering) -> int:
             for person in people
         ]  # fmt: skip
         # If none of them was reached, it is tried again.
-        if any(told):
+        if any(lines):
             await kb.blocking(mark_sent, kb, digest)
             sent += 1
     return sent

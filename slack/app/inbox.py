@@ -75,7 +75,7 @@ class Inbox:
         if new:
             self._wake.set()
             if self._shared:
-                self._shared.tell_soon(NOTED)
+                self._shared.notify_soon(NOTED)
         return new
 
     async def is_new(self, key: str) -> bool:
@@ -84,7 +84,7 @@ class Inbox:
 
     def start(self) -> None:
         if self._shared:
-            self._shared.on_word(NOTED, self._wake.set)
+            self._shared.on_message(NOTED, self._wake.set)
         self._loop = asyncio.create_task(run_by_one_process(self._shared, "answer in Slack", self._run_alone))
 
     async def stop(self) -> None:

@@ -97,9 +97,9 @@ class Slack:
 
         for pause in _iterate_pauses():
             try:
-                told = await self.answering.calls(self.answering.calls.client.auth_test)
-                self.answering.me = str(told.get("user_id") or "")
-                self.answering.people.team = str(told.get("team_id") or "")
+                identity = await self.answering.calls(self.answering.calls.client.auth_test)
+                self.answering.me = str(identity.get("user_id") or "")
+                self.answering.people.team = str(identity.get("team_id") or "")
                 return
             except SlackUnreachable as error:
                 logger.warning("Slack cannot be reached: %s", error)
@@ -109,7 +109,7 @@ class Slack:
             await asyncio.sleep(pause)
 
     async def _tell_news(self, kb: KnowledgeBase) -> None:
-        """Tell those who asked in vain, where the glossary has changed."""
+        """Send news to the people who asked for terms that now have a meaning, if the glossary has changed."""
         version = await glossary_version(kb)
         if version != self._told_version:
             self._told_version = version

@@ -55,9 +55,9 @@ def read_reason(view: Mapping[str, Any]) -> str:
     """Read the reason from the form, as one text."""
     values = view["state"]["values"]
     chosen = (values["why"]["why"].get("selected_option") or {}).get("value")
-    said = str(values["comment"]["comment"].get("value") or "").strip()
+    comment = str(values["comment"]["comment"].get("value") or "").strip()
     why = REASONS[int(chosen)] if chosen is not None and str(chosen).isdigit() and int(chosen) < len(REASONS) else ""
-    return ". ".join(filter(None, (why, said)))
+    return ". ".join(filter(None, (why, comment)))
 
 
 def build_sense_form(terms: Sequence[OtherSenses], kept: Mapping[str, Any]) -> Block:

@@ -31,15 +31,15 @@ class Posting:
         Raises:
             SlackUnreachable
         """
-        given = dict(message) if self.native else replace_native_feedback(message)
-        only = given.pop("only", "")
+        payload = dict(message) if self.native else replace_native_feedback(message)
+        only = payload.pop("only", "")
         try:
-            await self._post(job, given, only)
+            await self._post(job, payload, only)
         except SlackRefused as error:
             if error.code not in BAD_BLOCKS:
                 logger.warning("Slack did not take an answer: %s", error)
                 return
-            await self._post_plainer(job, given, only, error)
+            await self._post_plainer(job, payload, only, error)
 
     async def _post_plainer(self, job: SlackJob, given: Message, only: str, error: SlackRefused) -> None:
         """Post with buttons that every workspace takes; if that is refused too, as text."""
@@ -100,7 +100,7 @@ def add_metadata(message: Message, job: SlackJob, part: int) -> Message:
 async def find_posted_parts(calls: Calls, job: SlackJob) -> set[int]:
     """Find the parts of the answer that an earlier try posted, and was ended before it could note that."""
     # "#" and the text after it distinguish presses on one message; Slack knows only the part before it.
-    said = await fetch_thread_messages(calls, job, oldest=job.ts.partition("#")[0], include_all_metadata=True)
-    kept = [(one.get("metadata") or {}) for one in said]
+    messages = await fetch_thread_messages(calls, job, oldest=job.ts.partition("#")[0], include_all_metadata=True)
+    kept = [(one.get("metadata") or {}) for one in messages]
     payloads = [one.get("event_payload") or {} for one in kept if one.get("event_type") == ANSWER]
     return {int(one["part"]) for one in payloads if one.get("for") == job.ts and "part" in one}

@@ -209,9 +209,11 @@ class Answering:
         if job.kind == "sense":
             chosen = SenseChosen.from_text(question)
             return ask_in_sense(kb, principal, thread=thread, turn=job.turn, term=chosen.term, sense=chosen.sense)
-        manner = await self._choose_settings(job, scope)
+        settings = await self._choose_settings(job, scope)
         if job.kind == "choice":
-            return answer(kb, principal, thread=thread, choice=question, context=manner.context, profile=manner.profile)
+            return answer(
+                kb, principal, thread=thread, choice=question, context=settings.context, profile=settings.profile
+            )
         return ask(
             kb,
             principal,
@@ -219,8 +221,8 @@ class Answering:
             question=question,
             heard=heard or None,
             effort=effort,
-            context=manner.context,
-            profile=manner.profile,
+            context=settings.context,
+            profile=settings.profile,
         )
 
     async def _stream_result(self, job: SlackJob, answering: AsyncGenerator[AskEvent], stream: Stream) -> AskResult:
@@ -233,9 +235,9 @@ class Answering:
                     # A stage may be over before anybody has read its name, and each change is a call.
                     if time.monotonic() - status > STATUS_SECONDS:
                         status = time.monotonic()
-                        said = plain(f"{event.name}. {event.data}") if event.kind == "step" else ""
+                        step_text = plain(f"{event.name}. {event.data}") if event.kind == "step" else ""
                         with speak_as_asked(job.text):
-                            await show_status(self.calls, job, said or label_stage(event.name))
+                            await show_status(self.calls, job, step_text or label_stage(event.name))
                 elif event.kind == "token":
                     await stream.add(event.data)
                 elif event.kind == "retract":
@@ -260,8 +262,8 @@ class Answering:
         kept = await self.kb.blocking(self.store.find_thread, job.team, job.channel, job.thread_ts, scope.key)
         # Slack leaves the one at `oldest` out, but always sends the first of the thread: hence the filter below.
         since = {"oldest": kept.last_ts} if kept is not None and kept.last_ts else {}
-        said = await fetch_thread_messages(self.calls, job, latest=job.ts, **since)
-        human = [one for one in said if not one.get("bot_id") and one.get("subtype") in HUMAN and one.get("user")]
+        messages = await fetch_thread_messages(self.calls, job, latest=job.ts, **since)
+        human = [one for one in messages if not one.get("bot_id") and one.get("subtype") in HUMAN and one.get("user")]
         after = kept.last_ts if kept is not None else ""
         texts = [read_question(str(one.get("text", "")), self.me) for one in human if after < str(one["ts"]) < job.ts]
         return [text[:MAX_HEARD_CHARS] for text in texts if text][-HEARD:]

@@ -56,12 +56,12 @@ class SlackPeople:
     async def find_home(self) -> str:
         """Find our own workspace; empty: Slack does not say now."""
         if not self.team:
-            told = await self.calls.try_call(self.calls.client.auth_test)
-            self.team = str((told or {}).get("team_id") or "")
+            identity = await self.calls.try_call(self.calls.client.auth_test)
+            self.team = str((identity or {}).get("team_id") or "")
         return self.team
 
     async def find_person(self, user: str) -> SlackPerson:
-        """Find what Slack says of a person; nothing if it does not answer."""
+        """Return Slack's profile of a person; nothing if it does not answer."""
         at, person = self._known.get(user, (0.0, SlackPerson()))
         if time.monotonic() - at < PERSON_CACHE_SECONDS and at:
             return person
@@ -70,9 +70,9 @@ class SlackPeople:
         # Not cached: the next question asks again.
         if answer is None or not home:
             return SlackPerson()
-        told = answer.get("user") or {}
+        profile = answer.get("user") or {}
         # "de-DE", a tag as in BCP 47.
-        person = SlackPerson(_read_email(told, home), str(told.get("locale") or "").partition("-")[0].lower())
+        person = SlackPerson(_read_email(profile, home), str(profile.get("locale") or "").partition("-")[0].lower())
         while len(self._known) >= MAX_REMEMBERED_PEOPLE:
             # The oldest: a dict keeps the order of insertion.
             del self._known[next(iter(self._known))]

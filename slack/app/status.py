@@ -18,19 +18,19 @@ async def show_working(calls: Calls, job: SlackJob, reaction: str) -> AsyncItera
     """Show that a question is worked on: in a direct message by a status, where the workspace's plan has it, else by a
     reaction. Yields the job, which records whether a status is shown.
     """
-    told = job.direct and job.kind != "news" and await show_status(calls, job, "Working")
+    is_shown = job.direct and job.kind != "news" and await show_status(calls, job, "Working")
     # A press has no message of its own to react to.
-    name = reaction if job.kind == "message" and not told else ""
+    name = reaction if job.kind == "message" and not is_shown else ""
     where = {"name": name, "channel": job.channel, "timestamp": job.ts}
     if name:
         await calls.try_call_at_once(calls.client.reactions_add, **where)
     try:
-        yield replace(job, status=told)
+        yield replace(job, status=is_shown)
     finally:
         if name:
             # Not `at_once`: a reaction that stays would say that it is still being worked on.
             await calls.try_call(calls.client.reactions_remove, **where)
-        if told:
+        if is_shown:
             await show_status(calls, job, "")
 
 

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 import pytest
 
 from argot import question_threads
-from argot.question_threads import FEWEST, QuestionThreads
+from argot.question_threads import MIN_THREADS, QuestionThreads
 
 ASKER: ContextVar[str] = ContextVar("asker", default="nobody")
 
@@ -30,7 +30,7 @@ async def require_at_once(threads: QuestionThreads, count: int) -> None:
     assert most == count
 
 
-@pytest.mark.parametrize(("processors", "expected"), [(1, FEWEST), (3, 3)])
+@pytest.mark.parametrize(("processors", "expected"), [(1, MIN_THREADS), (3, 3)])
 async def test_as_many_calls_run_at_once_as_there_are_processors(
     monkeypatch: pytest.MonkeyPatch, processors: int, expected: int
 ) -> None:

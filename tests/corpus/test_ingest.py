@@ -422,7 +422,7 @@ def test_vectors_of_another_embedder_are_refused_until_rebuilt(corpus: Corpus) -
     other: Any = Other()
     with pytest.raises(DamagedStore, match="argot reindex"):
         Corpus.open(corpus.home, SETTINGS, embedder=other)
-    mended = Corpus.open(corpus.home, SETTINGS, embedder=other, mending=True)
+    mended = Corpus.open(corpus.home, SETTINGS, embedder=other, for_repair=True)
     assert ["another embedding model" in problem.message for problem in mended.check()] == [True]
     with pytest.raises(DamagedStore, match="another embedding model"):
         mended.search_semantic(ROOT, "passage", mended.embedder.embed_queries(["zebra"]), 1)
@@ -452,7 +452,7 @@ def test_lost_vectors_are_found_at_opening_and_rebuilt(corpus: Corpus, harm: Any
     harm(corpus.home)
     with pytest.raises(DamagedStore, match="argot reindex"):
         Corpus.open(corpus.home, SETTINGS)
-    mended = Corpus.open(corpus.home, SETTINGS, mending=True)
+    mended = Corpus.open(corpus.home, SETTINGS, for_repair=True)
     mended.reindex()
     assert dump(mended)["vectors"] == before
     mended.close()

@@ -28,7 +28,7 @@ BENCH = ROOT / "bench" / "damage.py"
 
 
 def reopened(base: TinyBase) -> Corpus:
-    return Corpus.open(base.folder, base.settings, embedder=base.corpus.embedder, mending=True)
+    return Corpus.open(base.folder, base.settings, embedder=base.corpus.embedder, for_repair=True)
 
 
 def damaged(home: Path, change: str) -> None:

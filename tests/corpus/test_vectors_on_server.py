@@ -118,7 +118,7 @@ def test_a_reindex_moves_vectors_to_the_server_and_back(server: ChromaRun, tmp_p
         corpus.reindex()
         assert len(found(corpus)) == 1
     assert not [*(home / "vectors").glob("g*")]
-    mended = Corpus.open(home, Settings(threads=1), mending=True)
+    mended = Corpus.open(home, Settings(threads=1), for_repair=True)
     mended.reindex()
     assert len(found(mended)) == 1
     mended.close()

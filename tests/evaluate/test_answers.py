@@ -30,7 +30,7 @@ from argot.evaluate.usecases.measured_models import JudgeChoice
 from argot.profile import Profile
 from argot.profile_files import load_profile
 from argot.results import AskResult
-from argot.service.storage.adopted_models import Adopted, AdoptedModel, find_model_path, keep_adopted
+from argot.service.storage.adopted_models import AdoptedModel, AdoptedModels, find_model_path, keep_adopted
 from argot.service.storage.home_folder import is_knowledge_base
 from argot.settings import Settings
 from argot.tools.text.answer_likeness import rouge_l
@@ -386,7 +386,7 @@ def test_only_search_paths_that_affect_the_base_are_measured(tiny_home: Path, tm
 def test_a_base_is_measured_with_its_adopted_models(tiny_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(tiny_home, tmp_path / "kb"))
     model = AdoptedModel("reranker", "r1", "ours", "r1", "ndcg@10", 0.1, 0.05, 0.15, "ada")
-    keep_adopted(home, Adopted({"reranker": (model,)}))
+    keep_adopted(home, AdoptedModels({"reranker": (model,)}))
     with open_base(home, Settings()) as base:
         assert base.settings.search.reranker == str(find_model_path(home, model))
     # A named setting takes precedence, and a temporary base has adopted no model.

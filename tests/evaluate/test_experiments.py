@@ -29,7 +29,7 @@ from argot.evaluate.experiments.run_page import build_run_page
 from argot.evaluate.experiments.run_pooling import pool_runs
 from argot.evaluate.experiments.run_tables import build_run_tables
 from argot.evaluate.experiments.score_tables import build_score_tables
-from argot.evaluate.experiments.solution_scores import MOST_PAIRS, SolutionLoop, SolvedQuestion
+from argot.evaluate.experiments.solution_scores import MAX_PAIRS, SolutionLoop, SolvedQuestion
 from argot.profile import SWITCHES, Profile, change_profile, compare_switches, find_profile, parse_changes
 from argot.settings import Settings
 from argot.tools.answering.citations import match_as_published, match_references
@@ -826,5 +826,5 @@ async def test_the_best_and_worst_scored_solutions_are_in_the_next_prompt(script
     assert 'score="75"' in second.user
     loop.solved = [SolvedQuestion("?", "a", "t", score) for score in range(100)]
     assert [one.score for one in loop.list_shown()] == [0, 1, 2, 3, 96, 97, 98, 99]
-    assert len(loop.list_shown()) == MOST_PAIRS
+    assert len(loop.list_shown()) == MAX_PAIRS
     await server.aclose()

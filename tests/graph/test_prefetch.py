@@ -80,10 +80,10 @@ async def test_a_draft_is_checked_each_time_its_length_doubles(monkeypatch: pyte
     for _ in range(9):
         for piece in ("One", " more", ". "):
             pieces.append(piece)
-            one.hear(pieces)
+            one.receive(pieces)
             await one.wait()
     assert [draft.count(".") for draft in looked] == [1, 2, 4, 8]
-    one.hear(["Taken", " back", ". "])
+    one.receive(["Taken", " back", ". "])
     await one.wait()
     assert looked[-1] == "Taken back. "
 
@@ -95,7 +95,7 @@ async def test_a_draft_is_not_checked_inside_a_number(monkeypatch: pytest.Monkey
     pieces: list[str] = []
     for piece in ("It is ", "4", ".", "5", " V", " [1]", ".", " So"):
         pieces.append(piece)
-        one.hear(pieces)
+        one.receive(pieces)
         await one.wait()
     assert looked == ["It is 4.5 V [1]. "]
 

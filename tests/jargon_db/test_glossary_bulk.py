@@ -91,7 +91,7 @@ def test_an_import_with_one_forbidden_sense_stores_nothing(glossaries):
             glossary.files.import_senses([*good, bad], "file", by=nina)
         assert len(glossary.senses.find(ADMIN)) == 1
     done = []
-    assert glossary.files.import_senses(good, "file", by=nina, told=done.append).added == 1_500
+    assert glossary.files.import_senses(good, "file", by=nina, on_progress=done.append).added == 1_500
     assert done == [1_000, 1_500]
 
 
@@ -102,5 +102,5 @@ def test_a_cancelled_import_stores_nothing(glossaries):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        glossary.files.import_senses([SenseInput("A", "b", "c")], "file", told=give_up)
+        glossary.files.import_senses([SenseInput("A", "b", "c")], "file", on_progress=give_up)
     assert (glossary.senses.find(ADMIN), glossary.contexts.all(ADMIN), glossary.history.changes(ADMIN)) == ([], [], [])

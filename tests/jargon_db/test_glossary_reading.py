@@ -16,7 +16,7 @@ from argot.jargon_db.formats.glossary_file import MAX_SENSES
 from argot.jargon_db.formats.rdf_json import UnsupportedJsonLd
 from argot.jargon_db.formats.rdf_json import read as read_json
 from argot.jargon_db.formats.rdf_json_any import read as read_any
-from argot.jargon_db.formats.rdf_statements import BASE, LimitExceeded, Malformed
+from argot.jargon_db.formats.rdf_statements import BASE, LimitExceeded, MalformedFile
 from argot.jargon_db.formats.rdf_turtle import read as read_turtle
 from argot.jargon_db.formats.rdf_xml import RefusedXml
 from argot.jargon_db.formats.rdf_xml import read as read_xml
@@ -144,7 +144,7 @@ def test_rare_json_ld_features_are_left_to_rdflib():
      ":a :b '\\UFFFFFFFF' .", "{ }", ":a :b ;; .x", "no:prefix :b :c .", "<< :a :b :c >> :d :e .", "\x00", ")", "."],
 )  # fmt: skip
 def test_bad_turtle_is_refused_with_its_line(text):
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(MalformedFile) as caught:
         ours(read_turtle, HEAD + text)
     assert caught.value.where.startswith("line 3")
 

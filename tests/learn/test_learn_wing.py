@@ -8,7 +8,7 @@ import tarfile
 from pathlib import Path
 
 from argot.learn.store.pair_store import PairSet, PairStore
-from argot.service.storage.adopted_models import Adopted, AdoptedModel, find_model_path, keep_adopted, make_step
+from argot.service.storage.adopted_models import AdoptedModel, AdoptedModels, find_model_path, keep_adopted, make_step
 from argot.sqlite_database import SqliteStores
 
 WITHOUT = """
@@ -50,7 +50,7 @@ def test_models_and_pairs_are_kept_where_learning_is_not_installed(tiny_home: Pa
     store.create(PairSet("ours", "2026-01-01T00:00:00Z", "mia", 7, {}, ()))
     store.close()
     model = AdoptedModel("reranker", "r0001", "tuned", "r0001-a", "map@10", 0.1, 0.05, 0.15, "mia")
-    keep_adopted(home, Adopted().after([model], make_step("reranker", "adopted", "r0001", "mia")))
+    keep_adopted(home, AdoptedModels().after([model], make_step("reranker", "adopted", "r0001", "mia")))
     kept = tmp_path / "kept.tar.gz"
     done = subprocess.run([sys.executable, "-c", WITHOUT, home, kept], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

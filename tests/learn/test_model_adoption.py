@@ -258,7 +258,7 @@ async def test_adopted_models_are_part_of_a_backup(kb: KnowledgeBase, model: Pat
     folder = put_model(kb.home, run)
     step = adopted_models.make_step("embedder", "adopted", run.id, "mia")
     noted = adopted_models.AdoptedModel("embedder", run.id, "tuned", folder, "map@10", 0.1, 0.05, 0.15, "mia")
-    adopted_models.keep_adopted(kb.home, adopted_models.Adopted().after([noted], step))
+    adopted_models.keep_adopted(kb.home, adopted_models.AdoptedModels().after([noted], step))
     await kb.close()
     write_backup(kb.home, tmp_path / "kb.tar")
     home = tmp_path / "restored"

@@ -66,7 +66,7 @@ def test_every_documented_name_exists_in_its_module(page: Path) -> None:
 def test_the_walk_names_the_module_of_each_function() -> None:
     """Check that a name without a path belongs to a module of the same step, or to those that every surface uses."""
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    walk = page[page.index("## The walk of a question") : page.index("## What is stored")]
+    walk = page[page.index("## The path of a question") : page.index("## What is stored")]
     steps = re.findall(r"^\d\. .*?(?=\n\d\. |\n\n)", walk, re.MULTILINE | re.DOTALL)
     assert len(steps) > 25
     everywhere = defined_in("argot/results.py", "service/usecases/questions/questions.py")

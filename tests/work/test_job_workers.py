@@ -23,7 +23,7 @@ from argot.service.usecases.documents.sources import source_add, source_list, so
 from argot.service.usecases.documents.uploads import upload
 from argot.service.usecases.operations.job_queue import job_cancel, job_retry
 from argot.settings import Settings
-from argot.work.job_types import JobRecord, JobWanted
+from argot.work.job_types import JobRecord, JobRequest
 
 ME = make_local_principal()
 LOST = 2.0
@@ -102,9 +102,9 @@ async def until(kb: KnowledgeBase, number: int, state: str) -> JobRecord:
     raise AssertionError(f"job {number} ended: {job}")
 
 
-def logging_job(path: Path, number: int, key: str = "", *, until: str = "/") -> JobWanted:
+def logging_job(path: Path, number: int, key: str = "", *, until: str = "/") -> JobRequest:
     given = {"path": str(path), "number": number, "until": until}
-    return JobWanted("log", ME, given, label=f"log {number}", key=key)
+    return JobRequest("log", ME, given, label=f"log {number}", key=key)
 
 
 def folder_of(tmp_path: Path) -> Path:
@@ -157,7 +157,7 @@ async def test_another_worker_continues_the_job_of_a_killed_worker(
 async def test_a_job_that_kills_its_workers_is_set_aside_after_three_tries(
     kb: KnowledgeBase, worker: Worker, given: dict[str, Any], tmp_path: Path
 ) -> None:
-    job = await kb.jobs.submit(JobWanted("poison", ME, label="of arsenic", key="poison"))
+    job = await kb.jobs.submit(JobRequest("poison", ME, label="of arsenic", key="poison"))
     for _ in range(3):
         assert worker("--kinds", "poison").ended() == -9
     worker("--kinds", "log")

@@ -15,7 +15,7 @@ from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.settings import Settings
 from argot.work.job_kinds import KINDS, job_kind
-from argot.work.job_types import JobRecord, JobRun, Jobs, JobWanted, PutOff
+from argot.work.job_types import JobRecord, JobRequest, JobRun, Jobs, PutOff
 from argot.work.local_jobs import LocalJobs
 
 ME = make_local_principal()
@@ -104,8 +104,8 @@ async def ended(jobs: Jobs, number: int) -> JobRecord:
     return seen[-1]
 
 
-def wanted(label: str = "one", **more: Any) -> JobWanted:
-    return JobWanted(**{"kind": "scripted", "by": ME, "label": label, **more})
+def wanted(label: str = "one", **more: Any) -> JobRequest:
+    return JobRequest(**{"kind": "scripted", "by": ME, "label": label, **more})
 
 
 async def test_a_job_runs_with_its_parameters_and_data(jobs: Jobs, scripted: Scripted) -> None:

@@ -77,7 +77,7 @@ def _add_name(names: dict[str, _Name], spelling: str, *, in_glossary: bool) -> N
     key = compact(spelling)
     if len(key) >= MIN_LETTERS and not key.isdigit():
         letters = "".join(filter(str.isalpha, spelling))
-        parts = len(_split(spelling))
+        parts = len(_split_spelling(spelling))
         names.setdefault(key, _Name(spelling, in_glossary, is_coded(spelling) or letters.isupper(), parts))
 
 
@@ -86,7 +86,7 @@ def compact(spelling: str) -> str:
     return "".join(char for char in fold_characters(spelling) if char.isalnum())
 
 
-def _split(spelling: str) -> list[str]:
+def _split_spelling(spelling: str) -> list[str]:
     return [part for part in _SEPARATORS.split(spelling.strip()) if part]
 
 

@@ -12,7 +12,7 @@ from argot.tools.checking.wrong_names import find_wrong_names
 
 
 def check_text(markdown: str, matcher: TermMatcher, look_up: SenseLookup) -> list[Finding]:
-    """Return what the author of a Markdown text should change, by position.
+    """Return the changes that the author of a Markdown text should make, by position.
 
     Args:
         matcher: that of the person who asks, so that no term which they may not know leaves a trace.

@@ -1,4 +1,4 @@
-"""The model server's address: the URL as people write it, and those of its endpoints."""
+"""The address of the model server: the URL that people give, and the URLs of its endpoints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXAMPLE_URL = "http://127.0.0.1:8011/v1"
 
 @dataclass(frozen=True, slots=True)
 class ModelAddress:
-    """`api` is the OpenAI interface's URL, ending in /v1; `root` is the server's own, where /tokenize lies."""
+    """`api` is the OpenAI interface's URL, ending in /v1; `root` is the server's own, for /tokenize."""
 
     api: str
     root: str

@@ -1,4 +1,4 @@
-"""One call: its attempts, each recorded, until one returns the reply or no further one is allowed."""
+"""One call of the model: its attempts, each recorded, until one returns the reply or no more are allowed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCHEMA_IN_WORDS = "\n\nReply with one JSON object and nothing else. It fits this
 MAX_INVALID_REPLIES = 2
 """After this many replies without valid JSON the rest of the run continues without the model."""
 PAUSE_SECONDS = 0.2
-"""Before a second attempt: a restarting server needs a moment."""
+"""Pause before a second attempt: a restarting server needs a moment."""
 
 
 @dataclass
@@ -40,7 +40,8 @@ class Run:
     invalid: int = 0
 
     def refuse_if_failed(self) -> None:
-        """
+        """Refuse a call if the run has given the model up.
+
         Raises:
             ModelUnavailable: an earlier call failed.
         """
@@ -198,7 +199,7 @@ class Call:
         # No reader saw an invalid reply.
         if completion and completion.received and not fault.invalid:
             return False
-        if completion and self.run.server.quirks.learn(self.prompt.name, fault, completion.sent):
+        if completion and self.run.server.quirks.learn(self.prompt.name, fault, completion.sent_fields):
             return True
         if completion and "tools" in completion.body and fault.concerns_tools:
             self._no_tools = fault
@@ -262,13 +263,13 @@ class Call:
                 "argot.first_token_seconds": call.first_token_seconds,
             }
         messages = completion.messages if completion is not None else self.messages
-        said = {
+        contents = {
             "gen_ai.input.messages": _dump_messages(messages),
             "gen_ai.output.messages": _dump_messages([("assistant", reply)]),
         }
         if call.failed:
-            said["argot.failed"] = call.failed
-        trace_call(call.seconds, call.prompt, "ModelCallFailed" if call.failed else "", noted, said)
+            contents["argot.failed"] = call.failed
+        trace_call(call.seconds, call.prompt, "ModelCallFailed" if call.failed else "", noted, contents)
 
 
 def _dump_messages(messages: Messages) -> str:

@@ -44,20 +44,20 @@ def read_chunk(data: bytes) -> Chunk:
         ServerFailed: the server reports a failure; vLLM does so within the stream, whose status was 200.
         ValueError, RecursionError: this is no UTF-8 or no JSON.
     """
-    said = _check_mapping(json.loads(data.decode()))
-    if error := said.get("error"):
+    event = _check_mapping(json.loads(data.decode()))
+    if error := event.get("error"):
         raise ServerFailed(str(error))
-    usage = _read_usage(said.get("usage"))
-    if not (choices := said.get("choices")):  # vLLM's last chunk, which contains only the counts
+    usage = _read_usage(event.get("usage"))
+    if not (choices := event.get("choices")):  # vLLM's last chunk, which contains only the counts
         return Chunk(usage=usage)
     if not isinstance(choices, list):
         raise WrongAnswer(NO_PART)
     choice = _check_mapping(choices[0])
     finish = str(choice.get("finish_reason") or "")
     # The last chunk of some servers contains only the finish reason.
-    if (given := choice.get("delta")) is None:
+    if (raw_delta := choice.get("delta")) is None:
         return Chunk(finish=finish, usage=usage)
-    delta = _check_mapping(given)
+    delta = _check_mapping(raw_delta)
     if delta.get("role") not in (None, "", "assistant") or not isinstance(delta.get("tool_calls") or [], list):
         raise WrongAnswer(NO_PART)
     # vLLM has used both names for a reasoning parser's field, in this order.
@@ -66,9 +66,9 @@ def read_chunk(data: bytes) -> Chunk:
     return Chunk(_read_text(delta.get("content")), thinks, finish, usage, calls)
 
 
-def _read_call(place: int, given: Any) -> CallPiece:
+def _read_call(place: int, value: Any) -> CallPiece:
     """Return a piece of a tool call; some servers send no index, or the arguments as an object."""
-    call = _check_mapping(given)
+    call = _check_mapping(value)
     function, index = _check_mapping(call.get("function") or {}), call.get("index")
     arguments = function.get("arguments") or ""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
@@ -97,13 +97,13 @@ def _is_text(part: Any) -> bool:
     return isinstance(part, str) or _check_mapping(part).get("type") == "text"
 
 
-def _read_usage(said: Any) -> tuple[int, int] | None:
+def _read_usage(usage: Any) -> tuple[int, int] | None:
     """Return the counts of tokens. A wrong count must not spoil an answer: it is read as 0."""
-    if not isinstance(said, dict):
+    if not isinstance(usage, dict):
         return None
-    return read_token_count(said.get("prompt_tokens")), read_token_count(said.get("completion_tokens"))
+    return read_token_count(usage.get("prompt_tokens")), read_token_count(usage.get("completion_tokens"))
 
 
-def read_token_count(said: object) -> int:
+def read_token_count(count: object) -> int:
     """Return a count as the server sends it; 0 for an invalid one."""
-    return said if isinstance(said, int) and 0 <= said <= MAX_TOKENS else 0
+    return count if isinstance(count, int) and 0 <= count <= MAX_TOKENS else 0

@@ -64,7 +64,7 @@ class ModelCompletion:
     _goes_on: bool = False
 
     @property
-    def sent(self) -> set[str]:
+    def sent_fields(self) -> set[str]:
         """The names of the fields that were sent with the messages."""
         return {*self.body, *self._build_stream_options()}
 
@@ -91,10 +91,10 @@ class ModelCompletion:
                 # Tokens that arrive together are passed on together: each piece costs as much as ten of them.
                 while stream.holds_more:
                     text += self._take(read_chunk(await anext(stream)))
-                for said in visible.feed(text):
-                    yield self._mark_received(said)
-            for said in visible.rest(cut_short=self.cut_short or not self.finish):
-                yield self._mark_received(said)
+                for rest in visible.feed(text):
+                    yield self._mark_received(rest)
+            for rest in visible.rest(cut_short=self.cut_short or not self.finish):
+                yield self._mark_received(rest)
             if self.calls:
                 yield RETRACTION  # words beside the calls are no part of them
                 yield self._mark_received(write_form(self.calls.values(), self.body.get("tools", ())))
@@ -139,10 +139,16 @@ class ModelCompletion:
             raise
 
     def _build_request(self) -> dict[str, Any]:
-        said: list[dict[str, Any]] = [{"role": role, "content": text} for role, text in self.messages]
+        messages: list[dict[str, Any]] = [{"role": role, "content": text} for role, text in self.messages]
         if self.pictures:
-            said[-1]["content"] = build_parts(said[-1]["content"], self.pictures)
-        return {"model": self.model, "messages": said, "temperature": 0, **self.body, **self._build_stream_options()}
+            messages[-1]["content"] = build_parts(messages[-1]["content"], self.pictures)
+        return {
+            "model": self.model,
+            "messages": messages,
+            "temperature": 0,
+            **self.body,
+            **self._build_stream_options(),
+        }
 
     def _build_stream_options(self) -> dict[str, Any]:
         throughout = {"continuous_usage_stats": True} if self.usage_throughout else {}

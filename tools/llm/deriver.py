@@ -6,10 +6,10 @@
     question        RAIDD 2.2, Q: what the passage answers, 32 questions for 1,024 tokens
     description     Trustworthy Answers, figure 12: slides and tables in sentences
 
-Pictures take a vision model: `picture_deriver`.
+Pictures need a vision model: `picture_deriver`.
 
-A passage that is too long for the model's context is processed in parts. What comes back is checked against the passage
-(`plausible`); its words are data, and which passage it belongs to is never the model's to say.
+A passage that is too long for the model's context is processed in parts. A reply is checked against the passage
+(`plausibility`). Its words are data, and the model never decides which passage it belongs to.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Usage:
         self.completion_tokens += sum(call.completion_tokens for call in calls)
 
     def take(self) -> Usage:
-        """Return what was spent since the last time."""
+        """Return the usage since the last call."""
         taken = replace(self)
         self.calls, self.seconds, self.prompt_tokens, self.completion_tokens = 0, 0.0, 0, 0
         return taken
@@ -256,10 +256,10 @@ _Result = tuple[list[Triple], list[str]]
 
 
 async def _make_triples(work: _DerivationTask, _: str) -> _Result:
-    said: list[dict[str, Any]] = []
+    triples: list[dict[str, Any]] = []
     for part in await work.cut_parts("triples", "passage", work.passage.text):
-        said += (await work.json("triples", passage=part))["triples"]
-    return filter_triples(said, work.passage), []
+        triples += (await work.json("triples", passage=part))["triples"]
+    return filter_triples(triples, work.passage), []
 
 
 async def _make_expert_summary(work: _DerivationTask, _: str) -> _Result:
@@ -280,12 +280,12 @@ async def _make_summary(work: _DerivationTask, previous: str) -> _Result:
 
 
 async def _make_questions(work: _DerivationTask, _: str) -> _Result:
-    said: list[str] = []
+    questions: list[str] = []
     # Measured with the longest count, so that any smaller one fits in the prompt.
     for part in await work.cut_parts("questions", "passage", work.passage.text, count=str(MAX_QUESTIONS)):
         reply = await work.json("questions", passage=part, count=str(_count_questions(part)))
-        said += reply["questions"][: _count_questions(part)]
-    return [], list(filter_questions(said, work.passage))
+        questions += reply["questions"][: _count_questions(part)]
+    return [], list(filter_questions(questions, work.passage))
 
 
 async def _make_description(work: _DerivationTask, _: str) -> _Result:
@@ -361,9 +361,9 @@ def _find_tables(text: str) -> list[str]:
     return tables
 
 
-def _bind_call(make: Callable[..., Awaitable[DerivedBatch]], *given: Any) -> Callable[[], Awaitable[DerivedBatch]]:
+def _bind_call(make: Callable[..., Awaitable[DerivedBatch]], *arguments: Any) -> Callable[[], Awaitable[DerivedBatch]]:
     # Not a coroutine: one that never runs, after a failure, would warn that it was never awaited.
-    return lambda: make(*given)
+    return lambda: make(*arguments)
 
 
 async def _gather_bounded(calls: Sequence[Callable[[], Awaitable[DerivedBatch]]]) -> list[DerivedBatch]:

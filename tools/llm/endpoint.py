@@ -23,14 +23,14 @@ from argot.tools.llm.faults import (
     WrongAnswer,
     build_fault,
     describe_unreachable,
-    named,
+    shorten_names,
 )
 
 if TYPE_CHECKING:
     from argot.tools.llm.model_client import ModelClient
 
 SILENT_SECONDS = 10.0
-"""For this long after a connection timed out, calls fail at once instead of each waiting in vain."""
+"""For this long after a connection timed out, calls fail at once instead of each waiting for its timeout."""
 OFFER_SECONDS = 300.0
 """How long the list of models is used before the server is asked again."""
 MAX_TOOLS_MISSED = 2
@@ -157,7 +157,8 @@ class Endpoint:
             await connection.aclose()
 
     def refuse_if_down(self) -> None:
-        """
+        """Refuse a call if a connection just timed out.
+
         Raises:
             WrongAnswer: no connection could be made a moment ago.
         """
@@ -206,9 +207,9 @@ class Endpoint:
         data = listed.get("data") if isinstance(listed, dict) else None
         if not isinstance(data, list):
             raise WrongAnswer("lists no models at /v1/models: see ARGOT_MODEL_URL")
-        named = [one for one in data if isinstance(one, dict) and isinstance(one.get("id"), str)]
+        entries = [one for one in data if isinstance(one, dict) and isinstance(one.get("id"), str)]
         # Names are written to messages and logs, so none may contain line breaks or terminal escapes.
-        return [one for one in named if 0 < len(one["id"]) <= MAX_NAME_CHARS and one["id"].isprintable()]
+        return [one for one in entries if 0 < len(one["id"]) <= MAX_NAME_CHARS and one["id"].isprintable()]
 
 
 def _read_served_model(models: list[dict[str, Any]], settings: Settings) -> ServedModel:
@@ -228,5 +229,5 @@ def _get_only_model(models: list[dict[str, Any]]) -> str:
     if len(names) == 1:
         return names[0]
     raise WrongAnswer(
-        f"serves {len(names)} models ({named(names)}): name one as ARGOT_MODEL" if names else "serves no model"
+        f"serves {len(names)} models ({shorten_names(names)}): name one as ARGOT_MODEL" if names else "serves no model"
     )

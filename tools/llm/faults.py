@@ -151,8 +151,8 @@ def _describe_timeout(error: TooLate, settings: Settings) -> str:
     return f"was not done within {settings.model_server.call_seconds:g} s"
 
 
-def _read_status(status: int, said: str) -> Fault:
-    asked = said.lower()
+def _read_status(status: int, body: str) -> Fault:
+    asked = body.lower()
     if status == 413 or (status in (400, 422) and OVERFLOW.search(asked)):
         return Fault(TOO_LONG_CLAUSE, overflow=True, status=status)
     if clause := STATUS_CLAUSES.get(300 if 300 <= status < 400 else status):
@@ -205,10 +205,10 @@ def describe_unreachable(address: ModelAddress) -> str:
 
 
 def describe_unserved(model: str, served: Sequence[str]) -> str:
-    return f"does not serve the model {model}, but {named(served)}: set ARGOT_MODEL"
+    return f"does not serve the model {model}, but {shorten_names(served)}: set ARGOT_MODEL"
 
 
-def named(models: Sequence[str]) -> str:
+def shorten_names(models: Sequence[str]) -> str:
     """Return some of the models in one line, each short enough that the sentence around it stays readable."""
     shown = [" ".join(name.split()) for name in models[:MAX_NAMED_MODELS]]
     more = [f"{len(models) - MAX_NAMED_MODELS} more"] if len(models) > MAX_NAMED_MODELS else []

@@ -1,9 +1,9 @@
 """Asks the model only where the extractive reading, which takes milliseconds, is in doubt.
 
-Every call before the answer's own delays the answer's first word by about as long as the answer takes to begin. A clear
-question therefore costs none. In doubt, jargon and context are asked in parallel, as one round; the model reformulates
-the query only if that round was not needed. With a follow-up made to stand alone that makes at most two sequential
-calls before the answer's own, and one for a first question.
+Each call before that of the answer delays the first word of the answer by about its own time to the first token. So a
+clear question makes no such call. In doubt, jargon and context are asked in parallel, as one round; the model
+reformulates the query only if that round was not needed. A first question thus waits for at most one call before the
+answer's, and a follow-up, which is made to stand alone first, for two.
 """
 
 from __future__ import annotations
@@ -121,10 +121,10 @@ class GatedReader:
         # "What is ECC?" has nothing from which a model could infer the context either.
         if not terms or not find_subject_stems(remove_terms(question, read)[:MAX_QUESTION_CHARS]):
             return False
-        given = {context.name for context in contexts}
+        names = {context.name for context in contexts}
         score = defaultdict(float, {one.context: one.score for one in scores})
         senses = self._glossary.lookup.senses(self._principal, terms)
-        return any(_is_close({one.context for one in found} & given, score) for found in senses.values())
+        return any(_is_close({one.context for one in found} & names, score) for found in senses.values())
 
 
 class CachingReader:
@@ -168,13 +168,13 @@ def _is_close(contexts: set[str], score: defaultdict[str, float]) -> bool:
     return len(best) > 1 and best[0] - best[1] < MIN_CLEAR_LEAD
 
 
-def _combine_scores(said: Sequence[ContextScore], scores: Sequence[ContextScore]) -> list[ContextScore]:
+def _combine_scores(model_scores: Sequence[ContextScore], scores: Sequence[ContextScore]) -> list[ContextScore]:
     """Return the model's choice and the extractive scores as one distribution; best first."""
     # The model answered "none": only the extractive scores remain.
-    if not said:
+    if not model_scores:
         return list(scores)
     blended = {one.context: (1 - MODEL_SHARE) * one.score for one in scores}
-    for one in said:
+    for one in model_scores:
         blended[one.context] = blended.get(one.context, 0.0) + MODEL_SHARE * one.score
     ranked = sorted(blended.items(), key=lambda item: (-item[1], item[0]))
     return [ContextScore(name, round(value, 4)) for name, value in ranked if value > 0]

@@ -79,19 +79,19 @@ _INFORMAL = frozenset(
 )
 
 
-def match_terms(question: str, said: Sequence[str], read: Sequence[Mention], matcher: TermMatcher) -> list[Mention]:
+def match_terms(question: str, listed: Sequence[str], read: Sequence[Mention], matcher: TermMatcher) -> list[Mention]:
     """Return the mentions that a model's list of terms points at, and those that need no model; in order, without
     overlaps.
 
     Args:
-        said: the model's list, in any form.
+        listed: the model's list, in any form.
         read: the question as read without a model (`ExtractiveReader`). Mentions that the glossary has or the question
             explains always count, the others only if the model lists them too.
     """
     text = question[:MAX_QUESTION_CHARS]
     read = [mention for mention in read if mention.end <= len(text)]
     sure = [mention for mention in read if mention.term or mention.explained]
-    items = [item for item in map(_clean_item, said[:_MAX_ITEMS]) if item]
+    items = [item for item in map(_clean_item, listed[:_MAX_ITEMS]) if item]
     corrected = _find_corrected(text, items, sure, matcher)
     possible = [m for m in merge_mentions(sure, read, find_strange_words(text)) if not m.term and not m.explained]
     return merge_mentions(sure, corrected, _find_pointed_at(text, items, possible))
@@ -109,8 +109,8 @@ def find_strange_words(text: str) -> list[Mention]:
     # A short question may consist of terms only: "rek kpu slbg?"
     if len(strange) > _MAX_STRANGE_WORDS and len(strange) > _STRANGE_SHARE * len(words):
         return []
-    told = [word for word in strange if word.text.casefold() not in explained]
-    return [Mention(word.text, word.start, word.end, match="model") for word in told]
+    unexplained = [word for word in strange if word.text.casefold() not in explained]
+    return [Mention(word.text, word.start, word.end, match="model") for word in unexplained]
 
 
 @lru_cache(maxsize=4096)
@@ -161,20 +161,20 @@ def _group_common_words() -> dict[str, tuple[str, ...]]:
     return {letter: tuple(words) for letter, words in by_beginning.items()}
 
 
-def match_context(said: str, contexts: Sequence[Context]) -> list[ContextScore]:
+def match_context(named_context: str, contexts: Sequence[Context]) -> list[ContextScore]:
     """Return the context a model names, if it is one of those given; nothing for "none" or anything else."""
-    if said == NO_CONTEXT:
+    if named_context == NO_CONTEXT:
         return []
-    wanted = fold_characters(said).strip()
+    wanted = fold_characters(named_context).strip()
     # The exact spelling first: two contexts may differ only in their capitals.
-    named = [context.name for context in contexts if context.name == said]
+    named = [context.name for context in contexts if context.name == named_context]
     named += [context.name for context in contexts if fold_characters(context.name).strip() == wanted]
     return [ContextScore(named[0], CHOSEN_SCORE)] if named else []
 
 
-def select_triples(said: Sequence[object], triples: Sequence[Triple]) -> list[Triple]:
+def select_triples(numbers: Sequence[object], triples: Sequence[Triple]) -> list[Triple]:
     """Return the triples whose numbers (from 1) a model lists, in its order; other numbers are dropped."""
-    places = [n for n in said if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= len(triples)]
+    places = [n for n in numbers if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= len(triples)]
     return list(dict.fromkeys(triples[n - 1] for n in places))
 
 

@@ -74,8 +74,8 @@ class ModelJudge:
         """
         if len(answers) != len(ANSWER_INPUTS):
             raise ValueError(f"four answers are ranked, not {len(answers)}")
-        given = dict(zip(ANSWER_INPUTS, answers, strict=True))
-        reply = await self._request_json("judge_ranking", question=question, reference=reference, **given)
+        inputs = dict(zip(ANSWER_INPUTS, answers, strict=True))
+        reply = await self._request_json("judge_ranking", question=question, reference=reference, **inputs)
         ranks = tuple(int(reply[letter]) for letter in "abcd")
         return ranks if is_ranking(ranks) else None
 
@@ -154,9 +154,9 @@ class ModelJudge:
         answer = await self.server.connection().request("POST", f"{self.server.address.api}/chat/completions", body)
         try:
             choice = answer["choices"][0]
-            told = answer.get("usage")
-            if isinstance(told, dict):
-                usage |= {name: read_token_count(told.get(name)) for name in ("prompt_tokens", "completion_tokens")}
+            counts = answer.get("usage")
+            if isinstance(counts, dict):
+                usage |= {name: read_token_count(counts.get(name)) for name in ("prompt_tokens", "completion_tokens")}
             score = float(parse_object(str(choice["message"]["content"]), schema)["score"])
         except (KeyError, IndexError, TypeError):
             raise WrongAnswer("sent what is no reply") from None

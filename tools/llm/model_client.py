@@ -86,7 +86,7 @@ class ModelClient:
         Args:
             body: the request, without `stream`.
             request_id: the server's id for it.
-            gathers: a person reads along, so that a few hundredths of a second between two reads do not matter.
+            gathers: reads may be a few hundredths of a second apart, because a person reads the stream.
 
         Raises:
             StatusError: the server refuses it.
@@ -107,9 +107,9 @@ class ModelClient:
         response = await self._send("POST", url, body, "*/*")
         await response.aclose()
 
-    async def _send(self, method: str, url: str, body: Any, wanted: str, request_id: str = "") -> httpx.Response:
+    async def _send(self, method: str, url: str, body: Any, media_type: str, request_id: str = "") -> httpx.Response:
         """Return the response after checking its status, compression and content type."""
-        headers = {"accept": wanted, **({REQUEST_ID: request_id} if request_id else {})}
+        headers = {"accept": media_type, **({REQUEST_ID: request_id} if request_id else {})}
         content = None
         if body is not None:
             headers["content-type"] = "application/json"
@@ -117,7 +117,7 @@ class ModelClient:
         request = self._http.build_request(method, url, content=content, headers=headers)
         response = await self._http.send(request, stream=True)
         try:
-            await _check(response, wanted)
+            await _check(response, media_type)
         except BaseException:  # a cancelled call, too, has to return its connection
             await response.aclose()
             raise
@@ -183,8 +183,9 @@ class ServerSentEvents:
                     pass
 
 
-async def _check(response: httpx.Response, wanted: str) -> None:
-    """
+async def _check(response: httpx.Response, media_type: str) -> None:
+    """Check the head of a response.
+
     Raises:
         StatusError: the status is not 200.
         WrongAnswer: the compression cannot be bounded, or the content is not of the wanted type.
@@ -192,10 +193,10 @@ async def _check(response: httpx.Response, wanted: str) -> None:
     if _read_coding(response) not in {"", "identity", *WINDOWS}:
         raise WrongAnswer(COMPRESSION_CLAUSE)
     if response.status_code != 200:
-        said = b"".join([data async for data in _decompress(response)])
-        raise StatusError(response.status_code, said.decode(errors="replace"))
+        body = b"".join([data async for data in _decompress(response)])
+        raise StatusError(response.status_code, body.decode(errors="replace"))
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if wanted in (kind, "*/*"):
+    if media_type in (kind, "*/*"):
         return
     raise WrongAnswer(
         "does not stream its answers"

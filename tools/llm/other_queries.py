@@ -1,8 +1,8 @@
 """Proposal of other search queries by a language model, after a search that did not find the answer.
 
 The queries are only searched, and the passages that they find are judged for the question itself. So a query need not
-keep the question's words. But its names and numbers must occur in what the model was given: it shall neither guess a
-part number nor pass on a text that a document dictates.
+keep the question's words. But its names and numbers must occur in the model's input: it must neither guess a part
+number nor pass on a text that a document dictates.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ async def propose_queries(model: Model, failed: FailedSearch) -> list[str]:
     """
     if not failed.question.strip() or len(failed.question) > MAX_REWORDED_CHARS:
         return []
-    said = await model.json(
+    reply = await model.json(
         PROMPT,
         question=failed.question,
         tried=_list_lines(failed.tried),
@@ -61,15 +61,15 @@ async def propose_queries(model: Model, failed: FailedSearch) -> list[str]:
         definitions=failed.definitions,
         lacking=failed.lacking,
     )
-    return select_queries(said["queries"], failed)
+    return select_queries(reply["queries"], failed)
 
 
-def select_queries(said: Sequence[object], failed: FailedSearch) -> list[str]:
+def select_queries(proposed: Sequence[object], failed: FailedSearch) -> list[str]:
     """Return the proposed queries that are new, short, and free of names and numbers that the model was not given."""
     sources = [failed.question, failed.definitions, failed.lacking, *failed.tried, *failed.found, *failed.titles]
     known = {query.casefold() for query in failed.tried}
     chosen: list[str] = []
-    for item in said:
+    for item in proposed:
         query = _lower_ordinary_words(clean_rewording(item)) if isinstance(item, str) else ""
         if not 0 < len(query) <= MAX_QUERY_CHARS or not content_stems(query) or query.casefold() in known:
             continue

@@ -1,7 +1,7 @@
 """Descriptions of the pictures in a passage by a vision model (*Trustworthy Answers* 3.1: multi-modal chunks).
 
-Everything in a picture is data. What comes back is checked as other derived texts are, and a sentence with a number
-that neither the words in the picture nor the text around it contain is left out.
+Everything in a picture is data. The reply is checked like other derived texts, and a sentence with a number that
+neither the words in the picture nor the text around it contain is left out.
 """
 
 from __future__ import annotations
@@ -99,11 +99,11 @@ class PictureDeriver:
             "terms": material.terms,
         }
         try:
-            said = await model.whole_text(_PROMPT, [build_data_address(material.data, picture.media_type)], **inputs)
+            reply = await model.whole_text(_PROMPT, [build_data_address(material.data, picture.media_type)], **inputs)
         except ModelUnavailable as error:
             if model.failed is None:
                 raise PassageFailed(str(error)) from error
             raise
         finally:
             self.spent.add(calls)
-        return filter_picture_text(said, picture, passage) or ""
+        return filter_picture_text(reply, picture, passage) or ""

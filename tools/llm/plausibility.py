@@ -43,19 +43,19 @@ _MIN_STEMS_TO_VARY = 12  # stems: a short text may repeat its subject
 # -- triples ----------------------------------------------------------------------------------------------------------
 
 
-def filter_triples(said: Iterable[Mapping[str, Any]], passage: Passage) -> list[Triple]:
+def filter_triples(triples: Iterable[Mapping[str, Any]], passage: Passage) -> list[Triple]:
     """Return the model's triples whose parts occur in the passage or its headings, in the passage's own spelling.
 
     Ids are left empty: the store assigns them.
     """
     texts = [extract_prose(passage.text).text, extract_prose(passage.header).text]
-    found = dict.fromkeys(parts for one in said if (parts := _match_triple(one, texts)))
+    found = dict.fromkeys(parts for one in triples if (parts := _match_triple(one, texts)))
     return [Triple("", *parts, passage.id) for parts in list(found)[:MAX_TRIPLES_PER_PASSAGE]]
 
 
-def _match_triple(said: Mapping[str, Any], texts: Sequence[str]) -> tuple[str, str, str] | None:
-    source, target = _match_thing(str(said["source"]), texts), _match_thing(str(said["target"]), texts)
-    action = _match_action(str(said["action"]), texts)
+def _match_triple(triple: Mapping[str, Any], texts: Sequence[str]) -> tuple[str, str, str] | None:
+    source, target = _match_thing(str(triple["source"]), texts), _match_thing(str(triple["target"]), texts)
+    action = _match_action(str(triple["action"]), texts)
     if not source or not target or not action or source.casefold() == target.casefold():
         return None
     return source, action, target
@@ -96,9 +96,9 @@ def _find_standing(part: str, texts: Sequence[str]) -> str | None:
 # -- texts ------------------------------------------------------------------------------------------------------------
 
 
-def filter_text(said: str, kind: str, passage: Passage) -> str | None:
+def filter_text(reply: str, kind: str, passage: Passage) -> str | None:
     """Return the text without labels and needless blanks; None if it is not plausible."""
-    text = said.strip() if kind == "description" else " ".join(said.split())
+    text = reply.strip() if kind == "description" else " ".join(reply.split())
     text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
     stems = content_stems(text)
     if not _is_sound(text, stems, kind):
@@ -116,7 +116,7 @@ def _is_sound(text: str, stems: Sequence[str], kind: str) -> bool:
     return is_varied or kind == "description"
 
 
-def filter_picture_text(said: str, picture: Picture, passage: Passage | None) -> str | None:
+def filter_picture_text(reply: str, picture: Picture, passage: Passage | None) -> str | None:
     """Return the description of a picture without the sentences whose numbers occur neither in the words read in it nor
     in the text around it; None if nothing plausible is left.
 
@@ -124,7 +124,7 @@ def filter_picture_text(said: str, picture: Picture, passage: Passage | None) ->
     """
     known = [picture.caption, picture.alternative, picture.words]
     source = "\n".join(filter(None, [passage.header, passage.text, *known] if passage else known))
-    flat = " ".join(said.split())
+    flat = " ".join(reply.split())
     sentences = [flat[start:end] for start, end in split_sentences(flat)]
     text = " ".join(one for one in sentences if not find_missing_quantity(one, source))
     if passage is not None:
@@ -132,10 +132,10 @@ def filter_picture_text(said: str, picture: Picture, passage: Passage | None) ->
     return text if _is_sound(text, content_stems(text), "picture") else None
 
 
-def filter_questions(said: Iterable[str], passage: Passage) -> Iterator[str]:
+def filter_questions(lines: Iterable[str], passage: Passage) -> Iterator[str]:
     """Yield each question once, without its number; lines that do not end as a question are dropped."""
     seen: set[str] = set()
-    for one in said:
+    for one in lines:
         text = filter_text(re.sub(rf"^{_NUMBERING}", "", one.strip()), "question", passage)
         key = " ".join(word for word, _, _ in words(text or ""))
         if text and text.endswith(QUESTION_MARKS) and key not in seen:

@@ -48,8 +48,8 @@ class ModelReader:
         turns = history[-MAX_TURNS:]
         if not turns or not question.strip() or len(question) > MAX_REWORDED_CHARS:
             return await self._extractive.stand_alone(question, history)
-        said = await self._model.json("stand_alone", history=format_history(turns, question), question=question)
-        reworded = check_stand_alone(said["question"], question, turns)
+        reply = await self._model.json("stand_alone", history=format_history(turns, question), question=question)
+        reworded = check_stand_alone(reply["question"], question, turns)
         if reworded is None:
             return await self._extractive.stand_alone(question, history)
         # Exactly as typed if only capitals differ: the question was complete.
@@ -59,22 +59,22 @@ class ModelReader:
         read = await self._extractive.identify_jargon(question)
         if not any(map(str.isalnum, question[:MAX_QUESTION_CHARS])):
             return read
-        said = await self._model.json("identify_jargon", question=question[:MAX_QUESTION_CHARS])
+        reply = await self._model.json("identify_jargon", question=question[:MAX_QUESTION_CHARS])
         # In a thread: comparing words with the whole word list takes milliseconds, which would delay other askers.
-        return await call_in_thread(match_terms, question, said["terms"], read, self._matcher)
+        return await call_in_thread(match_terms, question, reply["terms"], read, self._matcher)
 
     async def identify_context(self, question: str, contexts: Sequence[Context]) -> list[ContextScore]:
         if not contexts or not question.strip():
             return []
         listed = await self._select_likeliest(question, contexts)
-        said = await self._model.json(
+        reply = await self._model.json(
             "identify_context",
             # The schema allows these names and no others.
             choices={"contexts": [context.name for context in listed]},
             contexts=number_lines([_describe_context(context) for context in listed]),
             question=question[:MAX_QUESTION_CHARS],
         )
-        return match_context(said["context"], listed)
+        return match_context(reply["context"], listed)
 
     async def _select_likeliest(self, question: str, contexts: Sequence[Context]) -> Sequence[Context]:
         """Return the contexts, or as many as a prompt may list: those with the best scores of the extractive reader."""
@@ -88,10 +88,10 @@ class ModelReader:
         offered = triples[:_MAX_TRIPLES]
         if not offered or not question.strip():
             return []
-        said = await self._model.json(
+        reply = await self._model.json(
             "triple_relevance", triples=_list_triples(offered), question=question[:MAX_QUESTION_CHARS]
         )
-        return select_triples(said["relevant"], offered)
+        return select_triples(reply["relevant"], offered)
 
     async def enhance_query(self, question: str, triples: Sequence[Triple]) -> str:
         """Return the enhanced query; without triples the plain rewriting, KaPQA's baseline (6.1)."""
@@ -99,21 +99,21 @@ class ModelReader:
         if not question.strip() or len(question) > MAX_REWORDED_CHARS:
             return await self._extractive.enhance_query(question, triples)
         ask = partial(self._model.json, question=question, forbidden_words=self._forbidden)
-        said = await (ask("enhance_query", triples=_list_triples(offered)) if offered else ask("rewrite_query"))
-        return check_query(said["query"], question, offered) or question
+        reply = await (ask("enhance_query", triples=_list_triples(offered)) if offered else ask("rewrite_query"))
+        return check_query(reply["query"], question, offered) or question
 
     async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
         offered = triples[:_MAX_TRIPLES]
         if not offered or not question.strip() or len(question) > MAX_REWORDED_CHARS:
             return await self._extractive.reformulate(question, triples)
-        said = await self._model.json(
+        reply = await self._model.json(
             "reformulate", triples=_list_triples(offered), question=question, forbidden_words=self._forbidden
         )
-        relevant = select_triples(said["relevant"], offered)
+        relevant = select_triples(reply["relevant"], offered)
         # A query in the words of irrelevant triples would find something else.
         if not relevant:
             return [], question
-        return relevant, check_query(said["query"], question, relevant) or question
+        return relevant, check_query(reply["query"], question, relevant) or question
 
 
 def _describe_context(context: Context) -> str:

@@ -72,11 +72,11 @@ async def make_plan(model: Model, question: str, found: Sequence[str], definitio
     """
     if len(question) > MAX_REWORDED_CHARS:
         return Plan((question,))
-    said = await model.json(PLAN_PROMPT, question=question, found=number_lines(found), definitions=definitions)
+    reply = await model.json(PLAN_PROMPT, question=question, found=number_lines(found), definitions=definitions)
     sources = [question, definitions, *found]
-    asked = [clean_rewording(str(one)) for one in said["sub_questions"]]
+    asked = [clean_rewording(str(one)) for one in reply["sub_questions"]]
     kept = [one for one in asked if content_stems(one) and not has_foreign_names(one, sources)]
-    compared = [clean_rewording(str(one)) for one in said["compared"]]
+    compared = [clean_rewording(str(one)) for one in reply["compared"]]
     # "Permanent and term employees" names "permanent employees" too.
     words = set(fold_words(question))
     compared = [one for one in compared if one and words.issuperset(fold_words(one))]
@@ -93,7 +93,7 @@ async def choose_tools(model: Model, step: ResearchStep) -> list[ToolRequest]:
     inputs = _list_inputs(step)
     passages = await model.fit(PROMPT, "passages", step.passages, **inputs) if step.passages else ""
     choices = {"others": [ASK_SERVER] if step.others else []}
-    said = await model.json(PROMPT, choices=choices, passages=passages, **inputs)
+    reply = await model.json(PROMPT, choices=choices, passages=passages, **inputs)
     return [
         ToolRequest(
             one["tool"],
@@ -102,7 +102,7 @@ async def choose_tools(model: Model, step: ResearchStep) -> list[ToolRequest]:
             # JSON's schema counts 1.0 as an integer.
             tuple(map(int, one["passages"])),
         )
-        for one in said["calls"]
+        for one in reply["calls"]
     ]
 
 

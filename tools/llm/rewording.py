@@ -41,9 +41,9 @@ _ASKS = re.compile(
 )
 
 
-def check_stand_alone(said: str, question: str, history: Sequence[Turn]) -> str | None:
+def check_stand_alone(reply: str, question: str, history: Sequence[Turn]) -> str | None:
     """Return the model's stand-alone form of a question, tidied; None if it is not faithful to it."""
-    text = clean_rewording(said)
+    text = clean_rewording(reply)
     longest = max((len(turn.question) for turn in history), default=0)
     if not text or len(text) > min(MAX_REWORDED_CHARS, len(question) + longest + _ROOM_CHARS) or not _is_question(text):
         return None
@@ -53,12 +53,12 @@ def check_stand_alone(said: str, question: str, history: Sequence[Turn]) -> str 
     return text if faithful else None
 
 
-def check_query(said: str, question: str, triples: Sequence[Triple]) -> str | None:
+def check_query(reply: str, question: str, triples: Sequence[Triple]) -> str | None:
     """Return the model's search query for a question, tidied; None if it is not faithful to it.
 
     At most about twice as long as the question, with most of its words and all of its names and numbers.
     """
-    text = clean_rewording(said)
+    text = clean_rewording(reply)
     if not text or len(text) > min(MAX_QUERY_CHARS, 2 * len(question) + _QUERY_ROOM_CHARS):
         return None
     sources = [question, *(triple.text for triple in triples)]
@@ -66,11 +66,11 @@ def check_query(said: str, question: str, triples: Sequence[Triple]) -> str | No
     return text if faithful else None
 
 
-def clean_rewording(said: str) -> str:
+def clean_rewording(reply: str) -> str:
     """Return it on one line, without quotation marks around it; empty if it contains something that no question
     does.
     """
-    text = said.strip()
+    text = reply.strip()
     if _FORBIDDEN.search(text):
         return ""
     text = " ".join(text.split())
@@ -97,9 +97,9 @@ def _has_foreign(text: str, sources: Sequence[str], share: float) -> bool:
     that do not.
     """
     known = {stem for source in sources for stem in content_stems(source)}
-    said = set(content_stems(text))
+    stems = set(content_stems(text))
     # One new word is always allowed, since a pronoun is replaced by one.
-    if len(said - known) > max(1, share * len(said)):
+    if len(stems - known) > max(1, share * len(stems)):
         return True
     return has_foreign_names(text, sources)
 

@@ -1,4 +1,4 @@
-"""One run's use of the model server: structured replies, streamed text, and prompts that fit."""
+"""One run's use of the model server: replies in JSON, streamed text, and prompts that fit into the context."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOOPED_CLAUSE = "repeated itself and was stopped"
 
 
 class Model:
-    """`failed` is the reason why this run no longer asks the model, in one clause; None: it does.
+    """One run's use of the model. `failed` is the reason why the run no longer asks it, in one clause; None: it does.
 
     A server that fails is given up for the rest of the run, so that a run waits for at most one timeout. A prompt that
     is too long does not count, and a reply that is no valid JSON counts from the second on.
@@ -109,11 +109,11 @@ class Model:
         Raises:
             ModelUnavailable: there is none.
         """
-        said = ""
+        reply = ""
         async with aclosing(self.text(prompt, pictures, **inputs)) as pieces:
             async for piece in pieces:
-                said = "" if piece is RETRACTION else said + piece
-        return said
+                reply = "" if piece is RETRACTION else reply + piece
+        return reply
 
     async def fit(self, prompt: str, data: str, pieces: Sequence[str], **inputs: str) -> str:
         """Return as many pieces, best first, as fit into the context beside everything else, with blank lines between
@@ -145,9 +145,9 @@ class Model:
             raise self._run.give_up(server.fault(error)) from None
 
 
-def count_reserved_tokens(server: Endpoint, asked: Prompt) -> int:
+def count_reserved_tokens(server: Endpoint, prompt: Prompt) -> int:
     """Return the tokens for the reply, and for the schema if this server needs it in words."""
-    if asked.output == "text":
+    if prompt.output == "text":
         return server.settings.model_server.answer_tokens
-    in_words = server.quirks.in_words or asked.name in server.quirks.no_schema
-    return asked.max_tokens + (SCHEMA_TOKENS if in_words else 0) + (TOOL_TOKENS if asked.tools else 0)
+    in_words = server.quirks.in_words or prompt.name in server.quirks.no_schema
+    return prompt.max_tokens + (SCHEMA_TOKENS if in_words else 0) + (TOOL_TOKENS if prompt.tools else 0)

@@ -94,8 +94,8 @@ async def _count_bounded(server: Endpoint, messages: Messages) -> int | None:
 async def _ask(server: Endpoint, messages: Messages) -> int | None:
     """Return the count of vLLM's /tokenize; None, and always from then on, if the server has no such endpoint."""
     served = await server.served_model()
-    said = [{"role": role, "content": text} for role, text in messages]
-    body = {"model": served.model, "messages": said, "add_generation_prompt": True}
+    chat_messages = [{"role": role, "content": text} for role, text in messages]
+    body = {"model": served.model, "messages": chat_messages, "add_generation_prompt": True}
     for more in (server.quirks.thinking(served.is_vllm), {}):  # a template may not accept such arguments
         try:
             answer = await server.connection().request("POST", f"{server.address.root}/tokenize", {**body, **more})

@@ -43,14 +43,14 @@ def write_form(calls: Iterable[tuple[str, str]], tools: Sequence[Mapping[str, An
 
 def _write_call(name: str, arguments: str, properties: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        given = json.loads(arguments or "{}")
+        parsed = json.loads(arguments or "{}")
     except (ValueError, RecursionError):
-        given = None
+        parsed = None
     # Without the name of a tool the call does not fit the schema, and the reply counts as invalid.
-    if not isinstance(given, dict) or not properties.keys() >= given.keys():
+    if not isinstance(parsed, dict) or not properties.keys() >= parsed.keys():
         return {"tool": ""}
-    texts = [_join_object(given.get(one, "")) for one, part in properties.items() if part["type"] == "string"]
-    numbers = [given.get(one, []) for one, part in properties.items() if part["type"] == "array"]
+    texts = [_join_object(parsed.get(one, "")) for one, part in properties.items() if part["type"] == "string"]
+    numbers = [parsed.get(one, []) for one, part in properties.items() if part["type"] == "array"]
     first, second = [*texts, "", ""][:2]
     return {"tool": name, "first": first, "second": second, "passages": [*numbers, []][0]}
 

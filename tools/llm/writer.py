@@ -76,9 +76,9 @@ class ModelWriter:
             "parts": number_lines(request.parts),
             "compared": number_lines(request.compared),
         }
-        given = wrap_passages(hits, request.cut_lists)
-        passages = await self._model.fit(PROMPT, "passages", given, **inputs)
-        shown = _count_fitted(given, passages)
+        fenced = wrap_passages(hits, request.cut_lists)
+        passages = await self._model.fit(PROMPT, "passages", fenced, **inputs)
+        shown = _count_fitted(fenced, passages)
         reply = _ReplyFilter(shown)
         async with aclosing(self._model.text(PROMPT, passages=passages, **inputs)) as pieces:
             async for piece in pieces:
@@ -129,7 +129,8 @@ class _ReplyFilter:
         return self._marks.feed(text)
 
     def refuse_if_useless(self) -> None:
-        """
+        """Refuse a reply that is no answer.
+
         Raises:
             ModelUnavailable: the reply repeated itself, or was nothing but its own prompt, or had no word in it.
         """
@@ -159,6 +160,6 @@ def _split_question(request: AnswerRequest) -> tuple[str, str]:
     return request.augmented or request.question, ""
 
 
-def _count_fitted(given: Sequence[str], fitted: str) -> int:
+def _count_fitted(fenced: Sequence[str], fitted: str) -> int:
     """Return how many passages are in the prompt: the first ones, since the weakest are dropped."""
-    return sum(f'<passage n="{n}"' in fitted for n in range(1, len(given) + 1))
+    return sum(f'<passage n="{n}"' in fitted for n in range(1, len(fenced) + 1))

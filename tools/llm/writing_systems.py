@@ -27,9 +27,9 @@ _WIDE_SHARE = 0.2
 def is_wide(messages: Sequence[tuple[str, str]]) -> bool:
     """Return whether much of the input, without the constant text, consists of characters with one token each."""
     # The system text is English in every prompt.
-    given = "".join(text for role, text in messages if role != "system")
-    letters = sum(map(str.isalpha, given))
-    return letters > 0 and len(_WIDE.findall(given)) >= _WIDE_SHARE * letters
+    asked_text = "".join(text for role, text in messages if role != "system")
+    letters = sum(map(str.isalpha, asked_text))
+    return letters > 0 and len(_WIDE.findall(asked_text)) >= _WIDE_SHARE * letters
 
 
 def limit_texts(schema: Any) -> Any:

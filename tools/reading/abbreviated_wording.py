@@ -16,10 +16,10 @@ def replace_expansions(text: str, matcher: TermMatcher, store: CorpusStore, prin
     term.
     """
     # From the end, so that earlier positions stay valid.
-    for said in reversed(matcher.find_expansions(text)):
-        term = said.term or said.surface
-        if not store.phrase_count(principal, said.surface) and store.phrase_count(principal, term):
-            text = text[: said.start] + term + text[said.end :]
+    for mention in reversed(matcher.find_expansions(text)):
+        term = mention.term or mention.surface
+        if not store.phrase_count(principal, mention.surface) and store.phrase_count(principal, term):
+            text = text[: mention.start] + term + text[mention.end :]
     return text
 
 
@@ -27,10 +27,10 @@ def shorten_expansions(text: str, matcher: TermMatcher, store: CorpusStore, prin
     """Return the text with each expansion replaced by its term if a passage has both and others only the term, so that
     the expansion would not find them.
     """
-    for said in reversed(matcher.find_expansions(text)):
-        term = said.term or said.surface
-        if _is_also_abbreviated(said.surface, term, store, principal):
-            text = text[: said.start] + term + text[said.end :]
+    for mention in reversed(matcher.find_expansions(text)):
+        term = mention.term or mention.surface
+        if _is_also_abbreviated(mention.surface, term, store, principal):
+            text = text[: mention.start] + term + text[mention.end :]
     return text
 
 

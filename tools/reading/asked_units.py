@@ -13,5 +13,5 @@ def find_missing_unit(question: str, answer: str) -> str:
     """Return the unit that a question ends with, as written, if the answer has numbers in other units only."""
     found = _IN_UNIT.search(question)
     wanted = find_units(found["unit"]) - {""} if found else frozenset()
-    given = {unit for _, unit in find_quantities(answer) if unit}
-    return found["unit"] if found and wanted and given and not given & set(wanted) else ""
+    units = {unit for _, unit in find_quantities(answer) if unit}
+    return found["unit"] if found and wanted and units and not units & set(wanted) else ""

@@ -74,10 +74,12 @@ def may_hold_value(question: str, text: str) -> bool:
     Always True if the question asks for anything else. A number in words, "each" or a condition ("if the alarm rings")
     is enough, in the language of the question or of the text.
     """
-    said, words = _NUMBERING.sub("", text), find_value_words(question)
+    plain, words = _NUMBERING.sub("", text), find_value_words(question)
     if words.how_many.search(question):
-        return bool(find_quantities(said) or words.counted.search(said) or find_value_words(said).counted.search(said))
+        return bool(
+            find_quantities(plain) or words.counted.search(plain) or find_value_words(plain).counted.search(plain)
+        )
     if find_answer_type(question) == "time":
-        named = find_quantities(said) or has_shape("time", said)
-        return bool(named or words.condition.search(said) or find_value_words(said).condition.search(said))
+        named = find_quantities(plain) or has_shape("time", plain)
+        return bool(named or words.condition.search(plain) or find_value_words(plain).condition.search(plain))
     return True

@@ -39,15 +39,15 @@ def identify_small_talk(message: str) -> SmallTalk | None:
     """
     if len(message) > MAX_CHARS:
         return None
-    said = " ".join(_BREAKS.sub(" ", message.casefold().replace("’", "'")).split())
-    found = _find_kinds(said)
+    plain = " ".join(_BREAKS.sub(" ", message.casefold().replace("’", "'")).split())
+    found = _find_kinds(plain)
     if found:
         # The most telling kind first: "hello, what can you do?" is answered as a question about Argot.
         return next(kind for kind in list_small_talk_kinds() if kind in found)
     return "unasked" if _has_only_joining_words(message) else None
 
 
-def may_lean(message: str, kind: SmallTalk) -> bool:
+def may_refer_back(message: str, kind: SmallTalk) -> bool:
     """Return whether a message within a conversation may refer to earlier ones: "why?", "how does this work?"."""
     return kind == "unasked" or (kind == "about" and _POINTS_BACK.search(message) is not None)
 
@@ -61,9 +61,9 @@ def _has_only_joining_words(message: str) -> bool:
     return bool(words) and all(word in stop_words for word in words)
 
 
-def _find_kinds(said: str) -> set[SmallTalk]:
+def _find_kinds(text: str) -> set[SmallTalk]:
     """Return the kinds of all its phrases; empty unless every word belongs to one. The longest phrase is read first."""
-    words = said.split()
+    words = text.split()
     found: set[SmallTalk] = set()
     first = 0
     while first < len(words):

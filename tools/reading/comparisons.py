@@ -44,8 +44,8 @@ def find_naming_texts(side: str, question: str, terms: Sequence[ReadTerm], texts
         name, expansion = term.mention.surface, term.sense.expansion
         spelled = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", (expansion or name).replace("\\", r"\\"), spelled)
     wanted = [set(content_stems(text, language)) for text in (side, spelled)]
-    said = [_list_stems(text, language) for text in texts]
-    return [place for place, stems in enumerate(said) if any(one <= stems for one in wanted)]
+    stems_of_texts = [_list_stems(text, language) for text in texts]
+    return [place for place, stems in enumerate(stems_of_texts) if any(one <= stems for one in wanted)]
 
 
 # One question looks for several names in the same passages.

@@ -239,14 +239,16 @@ def _measure_descriptions(text: str, contexts: Sequence[Context], embedder: Embe
     """Return, for each described context, the cosine of its description with the question, less the mean over all of
     them.
     """
-    told = {context.name: f"{context.name}. {context.description}" for context in contexts if context.description}
+    descriptions = {
+        context.name: f"{context.name}. {context.description}" for context in contexts if context.description
+    }
     # A single description equals the average.
-    if len(told) < 2:
+    if len(descriptions) < 2:
         return {}
-    vectors = _embed_descriptions(tuple(told.values()), embedder)
+    vectors = _embed_descriptions(tuple(descriptions.values()), embedder)
     similarity = rescale_cosines(vectors @ embedder.embed_queries([text])[0], embedder)
     centred = similarity - similarity.mean()
-    return {name: float(value) for name, value in zip(told, centred, strict=True)}
+    return {name: float(value) for name, value in zip(descriptions, centred, strict=True)}
 
 
 def _embed_descriptions(texts: tuple[str, ...], embedder: Embedder) -> Vectors:

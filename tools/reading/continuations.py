@@ -37,5 +37,5 @@ def is_continuation(question: str, last: Turn) -> bool:
         return True
     if len(set(content_stems(text))) > _MAX_OWN_STEMS:
         return False
-    said = {*content_stems(last.question), *content_stems(last.answer)}
-    return any(not said.isdisjoint(content_stems(found.group())) for found in _DEFINITE.finditer(text))
+    last_stems = {*content_stems(last.question), *content_stems(last.answer)}
+    return any(not last_stems.isdisjoint(content_stems(found.group())) for found in _DEFINITE.finditer(text))

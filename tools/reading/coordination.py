@@ -1,7 +1,6 @@
-"""Two things of which a question asks the same: "Who cleans the north lamp and the south lamp?".
+"""Questions that ask the same about two things: "Who cleans the north lamp and the south lamp?".
 
-What answers for one of them may be in another passage than what answers for the other, and then only the better passage
-would be quoted.
+The answers for the two may be in different passages, of which only the better would be quoted.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Side:
 
 
 def find_pair(question: str, terms: Sequence[ReadTerm], texts: Sequence[str]) -> tuple[Side, Side] | None:
-    """Return the two things of which a question asks the same, as far as texts name each; None if they do not, or if
+    """Return the two things about which a question asks the same, if some text names each of them; None if not, or if
     the question joins none or several.
     """
     language = identify_listed_language(question)

@@ -29,35 +29,35 @@ def find_asked_meanings(question: str, mentions: Sequence[Mention], contexts: Co
     return [mention for part in split_questions(question) for mention in _find_asked(part, mentions, known)]
 
 
-def _find_asked(part: str, mentions: Sequence[Mention], known: frozenset[str]) -> list[Mention]:
+def _find_asked(part: str, mentions: Sequence[Mention], context_names: frozenset[str]) -> list[Mention]:
     text, here = _mark_terms(part, mentions)
     if not here or len(part) > MAX_CHARS:
         return []
-    said = normalize(text)
+    marked = normalize(text)
     for words in list_requests("meaning", part):
-        if found := _find_asked_in(words, part, said, here, known):
+        if found := _find_asked_in(words, part, marked, here, context_names):
             return found
     return []
 
 
 def _find_asked_in(
-    words: RequestPatterns, part: str, said: str, here: list[Mention], known: frozenset[str]
+    words: RequestPatterns, part: str, marked: str, here: list[Mention], context_names: frozenset[str]
 ) -> list[Mention]:
-    """Return the mentions whose meaning is asked for in one language. `said` is the part's words, with marks."""
-    said = words.opening.sub("", said)
+    """Return the mentions whose meaning is asked for in one language. `marked` is the part's words, with marks."""
+    marked = words.opening.sub("", marked)
     if back := _match_first(words.compile("back"), fold_accents(part), whole=True):
         return _select_pointed(part[slice(*back.span("before"))], here)
-    if found := _match_first(words.compile("anywhere"), said):
-        return _select_within(found, said, here)
+    if found := _match_first(words.compile("anywhere"), marked):
+        return _select_within(found, marked, here)
     (scope,) = words.compile("scope")
-    around = known.union(fold_accents(words.texts["around"]).split())
-    said = _strip_scope(words.ending.sub("", said), scope, around)
-    found = _match_first(words.compile("alone"), said, whole=True)
-    return _select_within(found, said, here) if found else []
+    around = context_names.union(fold_accents(words.texts["around"]).split())
+    marked = _strip_scope(words.ending.sub("", marked), scope, around)
+    found = _match_first(words.compile("alone"), marked, whole=True)
+    return _select_within(found, marked, here) if found else []
 
 
-def _match_first(patterns: Sequence[re.Pattern[str]], said: str, *, whole: bool = False) -> re.Match[str] | None:
-    return next(filter(None, (one.fullmatch(said) if whole else one.match(said) for one in patterns)), None)
+def _match_first(patterns: Sequence[re.Pattern[str]], text: str, *, whole: bool = False) -> re.Match[str] | None:
+    return next(filter(None, (one.fullmatch(text) if whole else one.match(text) for one in patterns)), None)
 
 
 def _mark_terms(part: str, mentions: Sequence[Mention]) -> tuple[str, list[Mention]]:
@@ -72,10 +72,10 @@ def _mark_terms(part: str, mentions: Sequence[Mention]) -> tuple[str, list[Menti
     return "".join([*pieces, part[end:]]), here
 
 
-def _select_within(found: re.Match[str], said: str, here: Sequence[Mention]) -> list[Mention]:
+def _select_within(found: re.Match[str], marked: str, here: Sequence[Mention]) -> list[Mention]:
     start, end = found.span("terms")
-    before = said[: max(start, 0)].count(TERM_MARK)
-    return list(here[before : before + max(1, said[max(start, 0) : end].count(TERM_MARK))])
+    before = marked[: max(start, 0)].count(TERM_MARK)
+    return list(here[before : before + max(1, marked[max(start, 0) : end].count(TERM_MARK))])
 
 
 def _select_pointed(before: str, here: Sequence[Mention]) -> list[Mention]:
@@ -88,7 +88,7 @@ def _select_pointed(before: str, here: Sequence[Mention]) -> list[Mention]:
     return pointed if len({one.surface.casefold() for one in here}) == 1 else []
 
 
-def _strip_scope(said: str, scope: re.Pattern[str], known: Collection[str]) -> str:
+def _strip_scope(text: str, scope: re.Pattern[str], context_names: Collection[str]) -> str:
     """Return the text without a context's name at the end: "in Catering", "for the IT team"."""
-    found = scope.search(said)
-    return said[: found.start()] if found and all(word in known for word in found["words"].split()) else said
+    found = scope.search(text)
+    return text[: found.start()] if found and all(word in context_names for word in found["words"].split()) else text

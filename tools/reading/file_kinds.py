@@ -33,8 +33,8 @@ _SUFFIXES = {
 
 def filter_by_kind(message: str, files: Sequence[Document]) -> list[Document]:
     """Return the files of the kind named first; all of them if none is named, or if no file is of that kind."""
-    said = fold_accents(message)
-    named = [found for code in list_possible_languages(message) if (found := _compile_kinds(code).search(said))]
+    folded = fold_accents(message)
+    named = [found for code in list_possible_languages(message) if (found := _compile_kinds(code).search(folded))]
     first = min(named, key=lambda found: found.start(), default=None)
     # People also call a Word file "the PDF".
     suffixes = _SUFFIXES[first.lastgroup or "any"] if first else _SUFFIXES["any"]

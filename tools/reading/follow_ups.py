@@ -221,7 +221,7 @@ def _trim_phrase(phrase: str) -> str:
 
 
 def _find_fragment(question: str, terms: TermFinder) -> str:
-    """Return what a question puts in place of a part of the previous one; empty if it asks something by itself."""
+    """Return the words that replace a part of the previous question; empty if it asks something by itself."""
     lead_in = _LEAD_IN.match(question)
     # "And who signs it?" is a separate question, "and for the x8?" is not.
     if lead_in and not (lead_in["and"] and _QUESTION_WORDS.match(lead_in["rest"])):

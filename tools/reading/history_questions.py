@@ -19,10 +19,10 @@ def find_recalled(message: str) -> RecallRequest | None:
     """Return which questions of the conversation the message asks for; None if it asks something else."""
     if len(message) > MAX_CHARS:
         return None
-    said = normalize(message)
+    plain = normalize(message)
     kinds: tuple[RecallRequest, ...] = get_args(RecallRequest)
     for words in list_requests("history", message):
-        request = words.strip(said)
+        request = words.strip(plain)
         for kind in kinds:
             if any(pattern.fullmatch(request) for pattern in words.compile(kind)):
                 return kind

@@ -52,12 +52,12 @@ def find_long_form(short: str, text: str) -> str:
 def _from_brackets_after(question: str, words: ExplanationWords) -> list[Explanation]:
     found = []
     for match in _SHORT_THEN_LONG.finditer(question):
-        said = words.bracket.sub("", match["long"].strip())
+        meaning = words.bracket.sub("", match["long"].strip())
         # Words such as "short for" mark a meaning, whatever its letters.
-        told = said != match["long"].strip()
+        is_introduced = meaning != match["long"].strip()
         short = match["short"].removesuffix("s") if match["short"][:-1].isupper() else match["short"]
-        if _is_meaning(said, words) and (told or find_long_form(short, said) == said):
-            found.append((match.start("short"), match.end("short"), said))
+        if _is_meaning(meaning, words) and (is_introduced or find_long_form(short, meaning) == meaning):
+            found.append((match.start("short"), match.end("short"), meaning))
     return found
 
 
@@ -68,9 +68,9 @@ def _from_brackets_before(question: str, words: ExplanationWords) -> list[Explan
         clause = _CLAUSE_END.split(question[max(0, match.start() - _MAX_MEANING_CHARS) : match.start()])[-1]
         # The bound of Schwartz and Hearst on the words before the brackets.
         before = clause.split()[-min(len(short) + 5, 2 * len(short)) :]
-        said = find_long_form(short, " ".join(before))
-        if len(short) > 1 and _is_meaning(said, words) and said != short:
-            found.append((match.start("short"), match.end("short"), said))
+        meaning = find_long_form(short, " ".join(before))
+        if len(short) > 1 and _is_meaning(meaning, words) and meaning != short:
+            found.append((match.start("short"), match.end("short"), meaning))
     return found
 
 
@@ -83,9 +83,9 @@ def _from_words(question: str, words: ExplanationWords) -> list[Explanation]:
         # In "what does PUC mean in firmware" the words after "mean" are no meaning.
         if match["verb"] and words.asked.search(question[: match.start("short")]):
             continue
-        said = words.cut.split(match["long"].strip())[0]
-        if _is_meaning(said, words) and _is_short_form(match["short"]):
-            found.append((match.start("short"), match.end("short"), said))
+        meaning = words.cut.split(match["long"].strip())[0]
+        if _is_meaning(meaning, words) and _is_short_form(match["short"]):
+            found.append((match.start("short"), match.end("short"), meaning))
     return found
 
 
@@ -93,9 +93,9 @@ def _from_last_words(question: str, words: ExplanationWords) -> list[Explanation
     """Return the meanings stated before the verb: "wenn SLA für Stereolithografie steht"."""
     found = []
     for match in words.framed.finditer(question) if words.framed else ():
-        said = (match["long"] or match["other"]).strip()
-        if _is_meaning(said, words) and _is_short_form(match["short"]):
-            found.append((match.start("short"), match.end("short"), said))
+        meaning = (match["long"] or match["other"]).strip()
+        if _is_meaning(meaning, words) and _is_short_form(match["short"]):
+            found.append((match.start("short"), match.end("short"), meaning))
     return found
 
 
@@ -104,6 +104,6 @@ def _is_short_form(word: str) -> bool:
     return sum(c.isupper() or c.isdigit() for c in word) >= 2 or (word[0].islower() and not word.islower())
 
 
-def _is_meaning(said: str, words: ExplanationWords) -> bool:
+def _is_meaning(text: str, words: ExplanationWords) -> bool:
     # "SLA (what is that?)" asks, "PUC (CUA)" names another abbreviation.
-    return bool(re.search(r"[^\W\d_]{3}", said)) and not words.asks.match(said) and not said.isupper()
+    return bool(re.search(r"[^\W\d_]{3}", text)) and not words.asks.match(text) and not text.isupper()

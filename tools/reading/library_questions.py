@@ -27,8 +27,8 @@ def is_glossary_question(message: str) -> bool:
 
 
 def find_listing_parts(message: str) -> list[str]:
-    """Return the questions of a message of several that ask for a list of documents or terms: only a message of such a
-    question alone is answered with one.
+    """Return those of a message's several questions that ask for a list of documents or terms. Such a list is only
+    given to a question by itself.
     """
     parts = [part.strip() for part in re.findall(r"[^?!]+[?!]*", message) if re.search(r"\w", part)]
     asks = (is_library_question, is_glossary_question, find_library_topic)
@@ -38,9 +38,9 @@ def find_listing_parts(message: str) -> list[str]:
 def _is_request(kind: RequestKind, message: str) -> bool:
     if len(message) > MAX_CHARS:
         return False
-    said = normalize(message)
+    plain = normalize(message)
     return any(
-        pattern.fullmatch(words.strip(said))
+        pattern.fullmatch(words.strip(plain))
         for words in list_requests(kind, message)
         for pattern in words.compile("patterns")
     )
@@ -50,10 +50,10 @@ def find_library_topic(message: str) -> str:
     """Return the topic, as written, of a message that asks which documents are about it; empty if it does not."""
     if len(message) > MAX_CHARS:
         return ""
-    said = normalize(message)
+    plain = normalize(message)
     for words in list_requests("library", message):
         for pattern in words.compile("about"):
-            if found := pattern.fullmatch(words.strip(said)):
+            if found := pattern.fullmatch(words.strip(plain)):
                 return _find_as_written(found["topic"].split(), message)
     return ""
 

@@ -173,14 +173,14 @@ def _find_word_before(text: str) -> str:
 
 def _find_container(question: str, start: int, end: int, patterns: _Patterns) -> tuple[str, ...]:
     """Return the words for the part's location: after it, directly before it, or at the question's beginning."""
-    said = []
+    words_found = []
     if found := patterns.container.match(question, end):
-        said.append(patterns.end.sub("", found["words"]))
+        words_found.append(patterns.end.sub("", found["words"]))
     if found := patterns.leads.match(question):
-        said.append(found["words"] if found.end() <= start else "")
-    said.append(_find_noun_before(question[:start], patterns))
+        words_found.append(found["words"] if found.end() <= start else "")
+    words_found.append(_find_noun_before(question[:start], patterns))
     # French "l'annexe" is an article and a word.
-    texts = (_ELISION.sub(" ", text) if patterns.language == "fr" else text for text in said)
+    texts = (_ELISION.sub(" ", text) if patterns.language == "fr" else text for text in words_found)
     words = dict.fromkeys(word for text in texts for word in fold_words(text))
     # "§" is no word of a language.
     codes = (patterns.language, *list_possible_languages(question))

@@ -1,4 +1,4 @@
-"""The readings of passages for the several wordings of a question, and chances as log-odds."""
+"""The readings of passages for several wordings of a question, and conversion between chances and log-odds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from argot.protocols import PassageReader, PassageReading
 from argot.types import Passage
 
-_LEAST_CHANCE = 1e-6  # stands for a chance of 0, whose log-odds are infinite
+_MIN_CHANCE = 1e-6  # stands for a chance of 0, whose log-odds are infinite
 
 
 def read_best_wordings(
@@ -35,4 +35,4 @@ def to_chance(logits: Any) -> Any:
 
 
 def to_log_odds(chance: float) -> float:
-    return log(max(chance, _LEAST_CHANCE) / max(1 - chance, _LEAST_CHANCE))
+    return log(max(chance, _MIN_CHANCE) / max(1 - chance, _MIN_CHANCE))

@@ -42,8 +42,8 @@ def split_questions(question: str) -> list[str]:
 
 
 def _make_question(text: str, words: SeveralWords) -> str:
-    said = text.strip(_AROUND)
-    return words.form.format(f"{said[:1].upper()}{said[1:]}")
+    stripped = text.strip(_AROUND)
+    return words.form.format(f"{stripped[:1].upper()}{stripped[1:]}")
 
 
 def _is_leaning(part: str, words: SeveralWords) -> bool:

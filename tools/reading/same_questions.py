@@ -1,9 +1,10 @@
 """Recognition of two wordings of the same question, so strict that one question is hardly ever taken for another.
 
-An embedder alone cannot do it: "Who may open a port?" and "Who may close a port?" are nearer to each other for it than
-most rewordings are. So the words decide first: of a question only those are left out that say nothing of what is asked
-(`make_question_key`), and all others have to agree, in their order. Negations, numbers, names, prepositions, tenses and
-the kind of question are among them. Only then do the vectors have to be near, too (`MIN_LIKENESS`).
+An embedder alone cannot do it: its vectors of "Who may open a port?" and "Who may close a port?" are nearer to each
+other than those of most rewordings. So the words decide first: of a question only those are left out that say nothing
+of what is asked (`make_question_key`), and all others have to agree, in their order. Negations, numbers, names,
+prepositions, tenses and the kind of question are among them. Only then do the vectors have to be near, too
+(`MIN_LIKENESS`).
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ def _fold_form(question: str) -> str:
 
 
 def _mark_names(text: str) -> str:
-    """Mark the names that small letters would turn into words; in a text all in capitals none can be told."""
+    """Mark the names that small letters would turn into words; in a text all in capitals they cannot be recognised."""
     return text if text.isupper() else _CAPITALS.sub(lambda found: _mark_name(found.group()), text)
 
 
@@ -144,10 +145,10 @@ def _turn_genitives(text: str) -> str:
 
 
 def _list_words(text: str) -> Iterator[str]:
-    given = text.split()
+    word_list = text.split()
     # The first one only forms the question. Another, or one at the end, is asked about: "What does the board do?"
-    auxiliary = next((place for place, word in enumerate(given[:-1]) if word in ("do", "does")), None)
-    words = [word for place, word in enumerate(given) if word not in _LEFT_OUT and place != auxiliary]
+    auxiliary = next((place for place, word in enumerate(word_list[:-1]) if word in ("do", "does")), None)
+    words = [word for place, word in enumerate(word_list) if word not in _LEFT_OUT and place != auxiliary]
     # Behind "who" is a verb: "Who reads it?" is not "Who read it?".
     return (word if before == "who" else _fold_number(word) for before, word in pairwise(["", *words]))
 

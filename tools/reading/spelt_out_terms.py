@@ -64,6 +64,6 @@ def _match_spelling(letters: str, run: Sequence[Token]) -> Iterator[tuple[int, i
         if run[first].is_small_word or not can_start(letters, word):
             continue
         for last in range(first + MIN_LETTERS - 1, min(len(words), first + 2 * len(letters))):
-            said = words[first : last + 1]
-            if not run[last].is_small_word and score_spelling(letters, said) >= STRICT_SCORE:
+            span_words = words[first : last + 1]
+            if not run[last].is_small_word and score_spelling(letters, span_words) >= STRICT_SCORE:
                 yield first, last

@@ -115,12 +115,12 @@ def identify_terms(question: str, known: Sequence[Mention], misspelt: Sequence[M
     people = find_name_spans(question[:_MAX_QUESTION_CHARS])
     misspelt = [mention for mention in misspelt if not _is_within(mention, people)]
     shaped = [mention for mention in find_unknown_terms(question) if not _is_within(mention, people)]
-    told = [
+    explained = [
         Mention(question[start:end], start, end, match="shape")
         for start, end, _ in meanings
         if not _is_well_known(question[start:end])
     ]
-    merged = merge_mentions(known, misspelt, [*shaped, *told])
+    merged = merge_mentions(known, misspelt, [*shaped, *explained])
     by_surface = {question[start:end]: meaning for start, end, meaning in meanings}
     return [replace(m, explained=by_surface[m.surface]) if m.surface in by_surface else m for m in merged]
 

@@ -29,8 +29,8 @@ def find_asked_file(message: str, names: Sequence[str]) -> Pointer | int | None:
     """
     if len(message) > MAX_CHARS + max(map(len, names), default=0):
         return None
-    said = _replace_names(_normalize(message), names)
-    found = next(_find_requests(said, message), None)
+    marked = _replace_names(_normalize(message), names)
+    found = next(_find_requests(marked, message), None)
     if found is None:
         return None
     groups = found.groupdict()
@@ -44,19 +44,21 @@ def is_missing_file_asked(message: str) -> bool:
 
     "The manual" or "the report" may well be one of the documents.
     """
-    said = _normalize(message)
+    plain = _normalize(message)
     said_here = any(
-        pattern.search(said) for words in list_requests("gist", message) for pattern in words.compile("said_to_be_here")
+        pattern.search(plain)
+        for words in list_requests("gist", message)
+        for pattern in words.compile("said_to_be_here")
     )
     return said_here and find_asked_file(message, []) in ("file", "files")
 
 
-def _find_requests(said: str, message: str) -> Iterator[re.Match[str]]:
+def _find_requests(text: str, message: str) -> Iterator[re.Match[str]]:
     """Yield the patterns that fit a message's words. They are compiled here, which takes some tenths of a second that
     `argot ask` need not wait when nobody speaks of a file.
     """
     for words in list_requests("gist", message):
-        request = words.strip(said)
+        request = words.strip(text)
         yield from filter(None, (one.fullmatch(request) for one in words.compile("patterns")))
 
 
@@ -64,10 +66,10 @@ def _normalize(text: str) -> str:
     return normalize(text.replace("_", " "))
 
 
-def _replace_names(said: str, names: Sequence[str]) -> str:
+def _replace_names(text: str, names: Sequence[str]) -> str:
     """Return each file's name replaced by one word. Only with its extension: "puc.md" is a file, "PUC" is a term."""
     spelt = {_normalize(name): number for number, name in enumerate(names) if PurePosixPath(name).suffix}
     # The longest first, so that "rota.md" is not found within "old rota.md".
     for spelling, number in sorted(spelt.items(), key=lambda one: -len(one[0])):
-        said = re.sub(rf"(?<!\S){re.escape(spelling)}(?!\S)", f"name{number}", said)
-    return said
+        text = re.sub(rf"(?<!\S){re.escape(spelling)}(?!\S)", f"name{number}", text)
+    return text

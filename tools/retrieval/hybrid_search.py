@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from argot.profile import Profile
 from argot.protocols import Vectors
 from argot.tools.reading.passage_languages import is_in_other_language
-from argot.tracing import traced
+from argot.tracing import trace_step
 from argot.types import ALL_DOCUMENTS, DerivedText, Hit, Passage, Principal, QuestionScope, Triple
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _trace_search(  # noqa: PLR0917
     profile: Profile,
     searched: frozenset[str] | None,
 ) -> list[RankedList]:
-    with traced("search", "search") as followed:
+    with trace_step("search", "search") as followed:
         lists = list(search_lists(corpus, principal, query, vector, profile, searched))
         followed.noted |= {"argot.lists": len(lists), "argot.found": sum(len(one.found) for one in lists)}
         followed.said["argot.query"] = query.text

@@ -1,4 +1,4 @@
-"""Passages and their units judged by meaning alone, where the question or they are not in English.
+"""Judgement of passages and their units by meaning alone, if the question or the passages are not in English.
 
 Words do not match across languages, and the trained readers have learnt from English. A multilingual embedder places a
 question near the sentences that answer it, in whatever language they are. With another embedder nothing is found.
@@ -63,7 +63,7 @@ class MeaningReader:
 
     @cached_property
     def is_multilingual(self) -> bool:
-        """Whether the embedder places a sentence and its translation near each other."""
+        """True if the embedder places a sentence and its translation near each other."""
         vectors = np.asarray(self.embedder.embed_queries([text for pair in _TRANSLATIONS for text in pair]))
         cosines = np.einsum("ij,ij->i", vectors[::2], vectors[1::2])
         return float(rescale_cosines(cosines, self.embedder).mean()) >= _MIN_TRANSLATION_COSINE

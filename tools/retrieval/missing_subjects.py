@@ -97,12 +97,12 @@ class _BestPassages:
             lambda word: compute_idf(store.phrase_count(principal, word), count),
         )
 
-    def share(self, content: Sequence[str], given: Collection[str] = ()) -> float:
+    def share(self, content: Sequence[str], given_words: Collection[str] = ()) -> float:
         """Return the share of the words, by their rarity, that the passages contain; they contain the given ones in any
         case.
         """
         rarity = {word: self.rarity(word) for word in content}
-        there = sum(weight for word, weight in rarity.items() if word in given or self._holds(word))
+        there = sum(weight for word, weight in rarity.items() if word in given_words or self._holds(word))
         return there / sum(rarity.values()) if rarity else 0.0
 
     def speaks_of(self, term: ReadTerm) -> bool:

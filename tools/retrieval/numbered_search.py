@@ -193,14 +193,14 @@ def _stem_container(reference: NumberedReference) -> frozenset[str]:
     return frozenset(stem_by_language(reference.language, word) for word in reference.container)
 
 
-def _measure_place(wanted: frozenset[str], text: str, language: str) -> float:
+def _measure_place(location: frozenset[str], text: str, language: str) -> float:
     """Return the share of the words for a location, of this language, that a text contains; 1 without such words."""
-    if not wanted:
+    if not location:
         return 1.0
     stems = find_statement_stems(text)
     if language != ENGLISH:  # a heading of few words does not show its language
         stems |= {stem_by_language(language, word) for word in fold_words(text)}
-    return len(wanted & stems) / len(wanted)
+    return len(location & stems) / len(location)
 
 
 def _has_number(part: NumberedPart, reference: NumberedReference) -> bool:
@@ -213,11 +213,11 @@ def _has_number(part: NumberedPart, reference: NumberedReference) -> bool:
     return inner and any(one.label and is_same_label(one.label, head) for one in part.above)
 
 
-def _select_best(bearing: Sequence[_Candidate], asked: frozenset[str]) -> list[_Candidate]:
+def _select_best(bearing: Sequence[_Candidate], question_stems: frozenset[str]) -> list[_Candidate]:
     """Return the best of the parts with the number; several if the question does not distinguish them."""
-    told = [replace(one, told=len(asked & find_statement_stems(_join_words(one)))) for one in bearing]
-    best = max(((one.place, one.fit, one.told) for one in told), default=None)
-    return [one for one in told if (one.place, one.fit, one.told) == best][:MAX_PARTS]
+    counted = [replace(one, told=len(question_stems & find_statement_stems(_join_words(one)))) for one in bearing]
+    best = max(((one.place, one.fit, one.told) for one in counted), default=None)
+    return [one for one in counted if (one.place, one.fit, one.told) == best][:MAX_PARTS]
 
 
 def _join_words(one: _Candidate) -> str:

@@ -36,7 +36,7 @@ class OnnxCrossEncoderScorer:
         self._loading = threading.Lock()
 
     def load(self) -> tuple[onnxruntime.InferenceSession, tokenizers.Tokenizer]:
-        """Graph and tokenizer, loaded at the first use."""
+        """Return graph and tokenizer, loaded at the first use."""
         from tokenizers import Tokenizer
 
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

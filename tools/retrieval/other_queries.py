@@ -82,7 +82,7 @@ def _say_in_heading_words(
     yield text
 
 
-def _list_heading_words(hits: Sequence[Hit], asked: set[str], language: str) -> list[str]:
+def _list_heading_words(hits: Sequence[Hit], question_stems: set[str], language: str) -> list[str]:
     """List the words of the headings that the question lacks, each stem once."""
     stop_words = load_language(language).stop_words
     found: dict[str, str] = {}
@@ -90,7 +90,7 @@ def _list_heading_words(hits: Sequence[Hit], asked: set[str], language: str) -> 
         for word in _WORD.findall(f"{hit.document.title} {hit.passage.heading}"):
             folded = word.casefold()
             one = stem_by_language(language, folded)
-            if len(folded) >= _MIN_WORD_LETTERS and folded not in stop_words and one not in asked:
+            if len(folded) >= _MIN_WORD_LETTERS and folded not in stop_words and one not in question_stems:
                 found.setdefault(one, folded)
     return list(found.values())[:MAX_HEADING_WORDS]
 
@@ -107,9 +107,9 @@ def _describe_terms(question: str, terms: Sequence[ReadTerm]) -> list[str]:
     """Return the question with each term replaced by the beginning of its description, if that is short."""
     text = question
     for term in terms:
-        said = _FIRST_CLAUSE.split(term.sense.description, maxsplit=1)[0].strip()
+        description = _FIRST_CLAUSE.split(term.sense.description, maxsplit=1)[0].strip()
         named = [name for name in (term.sense.expansion, term.mention.surface) if name and name in text]
-        is_name = len(said.split()) <= MAX_DESCRIPTION_WORDS and bool(content_stems(said))
+        is_name = len(description.split()) <= MAX_DESCRIPTION_WORDS and bool(content_stems(description))
         if is_name and named:
-            text = text.replace(named[0], said, 1)
+            text = text.replace(named[0], description, 1)
     return [text] if text != question else []

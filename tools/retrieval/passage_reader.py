@@ -168,10 +168,12 @@ def measure_passages(scorer: ReaderScorer, question: str, passages: Sequence[Pas
 
 
 def _measure_passage(
-    question: str, asked: TokenVectors, passage: Passage, read: TokenVectors, cosines: Floats
+    question: str, question_tokens: TokenVectors, passage: Passage, read: TokenVectors, cosines: Floats
 ) -> MeasuredPassage:
-    features, units = measure_units(question, asked, passage, read, cosines), read_units(passage.with_columns)
-    whole = measure_passage(question, asked, passage, read, cosines) if features.size and len(read.ids) else None
+    features, units = measure_units(question, question_tokens, passage, read, cosines), read_units(passage.with_columns)
+    whole = (
+        measure_passage(question, question_tokens, passage, read, cosines) if features.size and len(read.ids) else None
+    )
     return MeasuredPassage(features, np.array([may_answer(one, units) for one in units]), whole)
 
 

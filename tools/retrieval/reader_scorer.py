@@ -53,7 +53,7 @@ class ReaderScorer:
 
     @property
     def card(self) -> dict[str, Any]:
-        """Card with the model's origin."""
+        """The model's card, which names its origin."""
         return self.load().card
 
     def read_texts(self, texts: Sequence[str]) -> list[TokenVectors]:
@@ -86,61 +86,65 @@ class ReaderScorer:
         """
         if not texts:
             return []
-        said, *others = self.load().means([statement, *texts])
-        return [float(other @ said) for other in others]
+        statement_mean, *others = self.load().means([statement, *texts])
+        return [float(other @ statement_mean) for other in others]
 
-    def _compute_chances(self, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> list[float]:
+    def _compute_chances(
+        self, question_tokens: TokenVectors, others: Sequence[TokenVectors], best: Floats
+    ) -> list[float]:
         """Return the card's chance that each text answers; 0 for an empty text or query."""
-        if not len(asked.ids):
+        if not len(question_tokens.ids):
             return [0.0] * len(others)
         reading = self.card["readings"]["relevance"]
-        features = _compute_features(asked, others, best)
+        features = _compute_features(question_tokens, others, best)
         logits = np.clip(features @ np.array(reading["weights"]) + float(reading["bias"]), -30, 30)
         chances = 1 / (1 + np.exp(-logits))
         return [float(chance) if len(other.ids) else 0.0 for chance, other in zip(chances, others, strict=True)]
 
 
-def _score_matches(query: str, asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> list[float]:
+def _score_matches(
+    query: str, question_tokens: TokenVectors, others: Sequence[TokenVectors], best: Floats
+) -> list[float]:
     """Return the asked tokens' best matches in each other text, averaged by their rarity and weight."""
     # Not np.isin, which imports numpy.ma: a tenth of a second in the first question of a process.
-    held = np.array([(asked.ids[:, None] == other.ids).any(1) for other in others]).reshape(best.shape).sum(0)
+    held = np.array([(question_tokens.ids[:, None] == other.ids).any(1) for other in others]).reshape(best.shape).sum(0)
     # Among few texts a word that one of them contains would seem common, and have less weight than one that none has.
     count = max(len(others), _MIN_TEXT_COUNT)
     rarity = np.log(1 + (count - held + 0.5) / (held + 0.5)) + 0.2
-    weights = asked.weights * rarity * _measure_substance(query, asked)
+    weights = question_tokens.weights * rarity * _measure_substance(query, question_tokens)
     if not weights.sum():
         return [0.0] * len(others)
     return [float(match) for match in np.clip(best @ weights / weights.sum(), 0, 1)]
 
 
-def _compute_features(asked: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> Floats:
+def _compute_features(question_tokens: TokenVectors, others: Sequence[TokenVectors], best: Floats) -> Floats:
     """Return, for each other text, the asked tokens' best matches on average, those of the worst, and the cosine of the
     mean vectors; (others, 3).
     """
-    shares = asked.weights / asked.weights.sum()
+    shares = question_tokens.weights / question_tokens.weights.sum()
     worst = -np.log(np.maximum(np.exp(-_WORST_SHARPNESS * best) @ shares, 1e-9)) / _WORST_SHARPNESS
-    means = np.array([other.mean for other in others]).reshape(len(others), len(asked.mean))
-    return np.stack((best @ shares, worst, means @ asked.mean), axis=1)
+    means = np.array([other.mean for other in others]).reshape(len(others), len(question_tokens.mean))
+    return np.stack((best @ shares, worst, means @ question_tokens.mean), axis=1)
 
 
-def _measure_substance(query: str, asked: TokenVectors) -> Floats:
+def _measure_substance(query: str, question_tokens: TokenVectors) -> Floats:
     """Return the weight that each token of the query has by itself, (tokens,)."""
-    words = (query[start:end].casefold() for start, end in asked.spans)
+    words = (query[start:end].casefold() for start, end in question_tokens.spans)
     return np.array([_STOP_WEIGHT if word in STOP_WORDS or not word.isalnum() else 1 for word in words], np.float32)
 
 
-def _find_best_matches(asked: TokenVectors, others: Sequence[TokenVectors]) -> Floats:
+def _find_best_matches(question_tokens: TokenVectors, others: Sequence[TokenVectors]) -> Floats:
     """Return the cosine of each asked token with its best match in each other text, (others, tokens); 0 if that is
     empty.
     """
-    best = np.zeros((len(others), len(asked.ids)), dtype=np.float32)
+    best = np.zeros((len(others), len(question_tokens.ids)), dtype=np.float32)
     held = [place for place, other in enumerate(others) if len(other.ids)]
-    if not held or not len(asked.ids):
+    if not held or not len(question_tokens.ids):
         return best
     # All in one product: waking the threads for many small ones takes longer than multiplying.
     scales = np.concatenate([others[place].scales for place in held])
     levels = np.concatenate([others[place].levels for place in held]).astype(np.float32)
-    cosines = (levels @ asked.vectors.T) * scales[:, None]
+    cosines = (levels @ question_tokens.vectors.T) * scales[:, None]
     starts = np.cumsum([0, *(len(others[place].ids) for place in held[:-1])])
     best[held] = np.maximum.reduceat(cosines, starts, axis=0)
     return best

@@ -13,7 +13,7 @@ from argot.types import Passage
 _MAX_REMEMBERED = 200
 """Readings of passages that are kept, enough for the latest questions."""
 
-Read = Callable[[str, Sequence[Passage]], list[PassageReading]]
+ReadPassages = Callable[[str, Sequence[Passage]], list[PassageReading]]
 
 
 class ReadingCache:
@@ -23,7 +23,7 @@ class ReadingCache:
         self._readings: LRUCache[tuple[str, str, str], PassageReading] = LRUCache(_MAX_REMEMBERED)
         self._lock = threading.Lock()
 
-    def all_of(self, question: str, passages: Sequence[Passage], read: Read) -> list[PassageReading]:
+    def all_of(self, question: str, passages: Sequence[Passage], read: ReadPassages) -> list[PassageReading]:
         """Return the reading of each passage; `read` reads those that are not known."""
         keys = [(question, one.header, one.text) for one in passages]
         with self._lock:

@@ -117,18 +117,18 @@ def find_query_stems(query: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*stems, *sorted(find_identifiers(query) - set(stems))]))
 
 
-def _measure_rarity(wanted: Sequence[str], read: Sequence[_TextStems]) -> dict[str, float]:
+def _measure_rarity(query_stems: Sequence[str], read: Sequence[_TextStems]) -> dict[str, float]:
     count = len(read)
     weights = {}
-    for item in wanted:
+    for item in query_stems:
         holding = sum(item in text.places for text in read)
         # 0.2: a word that all texts hold still counts a little.
         weights[item] = compute_idf(holding, count) + 0.2
     return weights
 
 
-def _measure_share(rarity: dict[str, float], held: dict[str, tuple[int, ...]] | frozenset[str], total: float) -> float:
-    return sum(weight for item, weight in rarity.items() if item in held) / total
+def _measure_share(rarity: dict[str, float], stems: dict[str, tuple[int, ...]] | frozenset[str], total: float) -> float:
+    return sum(weight for item, weight in rarity.items() if item in stems) / total
 
 
 def _find_best_window(rarity: dict[str, float], text: _TextStems, total: float) -> float:
@@ -192,8 +192,8 @@ def rerank(
     *,
     judged: bool = True,
 ) -> list[Hit]:
-    """Return the hits in their new order; without the reader their scores are `rerank_weight` parts the scorer's, the
-    rest the search's.
+    """Return the hits in their new order. Without the reader, a hit's score is the scorer's with the weight
+    `rerank_weight`, and the search's with the rest.
 
     With several wordings of the question, each passage's best one counts, by its weight. If the scorer is the reader,
     it reads the `read` hits that the search and words put first, and the passage reader, if there is one, judges the
@@ -295,8 +295,8 @@ def add_judgement(evidence: float, queries: Sequence[WeightedQuery], hits: Seque
 
 
 def _judge_best(queries: Sequence[WeightedQuery], hits: Sequence[Hit], judge: PassageReader) -> float:
-    """Return what the closest reading of the first hits adds to the evidence, each for the wording that it answers
-    best.
+    """Return the amount that the closest reading of the first hits adds to the evidence, each for the wording that it
+    answers best.
     """
     passages = [hit.passage for hit in hits[:CLOSELY_READ_PASSAGES]]
     read = read_best_wordings(judge, [(query.text, query.weight) for query in queries], passages)
@@ -306,8 +306,9 @@ def _judge_best(queries: Sequence[WeightedQuery], hits: Sequence[Hit], judge: Pa
 
 
 def _compute_evidence(fit: float, matches: Sequence[float], chance: float) -> float:
-    """Return how far the best match exceeds the others', with how well the best passage fits; passages in their
-    order.
+    """Return the evidence: how far the best match exceeds the others, and how well the best passage fits.
+
+    The matches are in the order of the passages.
     """
     others = [*matches[_MAX_CONTENDERS:], *[_EVEN_MATCH] * (READ_PASSAGES - len(matches))][
         : READ_PASSAGES - _MAX_CONTENDERS

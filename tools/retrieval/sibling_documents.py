@@ -80,11 +80,11 @@ def list_names(hit: Hit) -> list[str]:
     return [" ".join(name.split()) for name in (hit.document.title, *headings)]
 
 
-def find_siblings(question: str, told: str, hits: Sequence[Hit], margin: float) -> Siblings | None:
+def find_siblings(question: str, clues: str, hits: Sequence[Hit], margin: float) -> Siblings | None:
     """Return the documents or sections among the best hits that the question may mean; None if it leaves nothing open.
 
     Args:
-        told: other texts that may distinguish them: the conversation so far, the context.
+        clues: other texts that may distinguish them: the conversation so far, the context.
         hits: re-ranked, best first.
         margin: by how much the next one may score less than the best.
     """
@@ -97,7 +97,7 @@ def find_siblings(question: str, told: str, hits: Sequence[Hit], margin: float) 
             # If another document says it better for all of them, there is no reason to ask which.
             if len(members) < 2 or members[0].hit.score < hits[0].score - margin / 2:
                 continue
-            if _is_told_apart(f"{question}\n{told}", members) or _is_alike(question, members):
+            if _is_told_apart(f"{question}\n{clues}", members) or _is_alike(question, members):
                 continue
             common = frozenset.intersection(*(_find_stems(one.name) for one in members))
             some = frozenset().union(*(_find_stems(one.name) for one in members))
@@ -196,8 +196,8 @@ def _find_own_words(one: Sibling, members: Collection[Sibling]) -> frozenset[str
 def _is_alike(question: str, members: Sequence[Sibling]) -> bool:
     """Return whether all say the same: the text nearest to the question differs only in their names."""
     own = frozenset().union(*(_find_own_words(one, members) for one in members))
-    said = {_find_stems(choose_excerpt(question, one.hit.passage.text)) - own for one in members}
-    return len(said) == 1
+    texts = {_find_stems(choose_excerpt(question, one.hit.passage.text)) - own for one in members}
+    return len(texts) == 1
 
 
 @lru_cache(maxsize=1_000)  # passages are compared in pairs

@@ -1,4 +1,4 @@
-"""Example questions that stand in the documents or were derived from them, each tested before it is offered."""
+"""Example questions that the documents contain or that were derived from them, each tested before it is offered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documents about a topic, for whoever asks which there are."""
+"""The documents about a topic, for questions such as "which documents are about travel?"."""
 
 from __future__ import annotations
 

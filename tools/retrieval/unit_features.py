@@ -63,18 +63,20 @@ class _TokenMatches(NamedTuple):
     heading: Floats
 
 
-def compare_tokens(asked: TokenVectors, read: Sequence[TokenVectors]) -> list[Floats]:
+def compare_tokens(question_tokens: TokenVectors, read: Sequence[TokenVectors]) -> list[Floats]:
     """Return the cosines of each text's tokens with those of the question, (tokens, asked tokens)."""
     if not read:
         return []
     # All in one product: waking the threads for many small ones takes longer than multiplying.
     levels = np.concatenate([one.levels for one in read]).astype(np.float32)
     scales = np.concatenate([one.scales for one in read])
-    cosines = (levels @ asked.vectors.T) * scales[:, None]
+    cosines = (levels @ question_tokens.vectors.T) * scales[:, None]
     return np.split(cosines, np.cumsum([len(one.ids) for one in read])[:-1])
 
 
-def measure_units(question: str, asked: TokenVectors, passage: Passage, read: TokenVectors, cosines: Floats) -> Floats:
+def measure_units(
+    question: str, question_tokens: TokenVectors, passage: Passage, read: TokenVectors, cosines: Floats
+) -> Floats:
     """Return the features of each unit of `read_units(passage.with_columns)`, (units, features).
 
     `read` is the passage as `with_header` has it, and `cosines` are those of its tokens; units beyond the end of what
@@ -82,11 +84,11 @@ def measure_units(question: str, asked: TokenVectors, passage: Passage, read: To
     """
     text = passage.with_columns
     units = read_units(text)
-    if not units or not len(asked.ids):
+    if not units or not len(question_tokens.ids):
         return np.zeros((len(units), 0), dtype=np.float32)
-    matches = _match_tokens(asked, read, cosines, units, len(passage.with_header) - len(text))
+    matches = _match_tokens(question_tokens, read, cosines, units, len(passage.with_header) - len(text))
     columns = [
-        *_measure_matches(question, asked, matches),
+        *_measure_matches(question, question_tokens, matches),
         *_measure_words(question, passage, units),
         *zip(*(_describe_form(unit.plain) for unit in units), strict=True),
         *_measure_place(units),
@@ -96,18 +98,18 @@ def measure_units(question: str, asked: TokenVectors, passage: Passage, read: To
 
 
 def measure_passage(
-    question: str, asked: TokenVectors, passage: Passage, read: TokenVectors, cosines: Floats
+    question: str, question_tokens: TokenVectors, passage: Passage, read: TokenVectors, cosines: Floats
 ) -> Floats:
     """Return the features of the passage as a whole, (features,), without those that `add_summary` adds."""
     best = cosines.max(0)
-    plain = _weigh_tokens(question, asked)
+    plain = _weigh_tokens(question, question_tokens)
     wanted = find_statement_stems(question)
     held = wanted & find_statement_stems(f"{passage.header} {passage.text}")
     return np.array(
         (
             best @ plain,
             _measure_worst(best[None], plain)[0],
-            read.mean @ asked.mean,
+            read.mean @ question_tokens.mean,
             len(held) / max(1, len(wanted)),
             len(wanted),
         ),
@@ -125,8 +127,8 @@ def add_summary(logits: Floats, whole: Floats) -> Floats:
     return np.concatenate([summary, whole])
 
 
-def _weigh_tokens(question: str, asked: TokenVectors) -> Floats:
-    words = (question[start:end].casefold() for start, end in asked.spans)
+def _weigh_tokens(question: str, question_tokens: TokenVectors) -> Floats:
+    words = (question[start:end].casefold() for start, end in question_tokens.spans)
     weights = np.array([_STOP_WEIGHT if word in STOP_WORDS or not word.isalnum() else 1.0 for word in words])
     return weights / weights.sum()  # type: ignore[no-any-return]
 
@@ -137,11 +139,11 @@ def _measure_worst(best: Floats, weights: Floats) -> Floats:
 
 
 def _match_tokens(
-    asked: TokenVectors, read: TokenVectors, cosines: Floats, units: Sequence[Unit], offset: int
+    question_tokens: TokenVectors, read: TokenVectors, cosines: Floats, units: Sequence[Unit], offset: int
 ) -> _TokenMatches:
     vectors, starts = read.vectors, read.spans[:, 0] - offset
-    same = read.ids[:, None] == asked.ids
-    best, held = np.zeros((2, len(units), len(asked.ids)), dtype=np.float32)
+    same = read.ids[:, None] == question_tokens.ids
+    best, held = np.zeros((2, len(units), len(question_tokens.ids)), dtype=np.float32)
     means = np.zeros((len(units), vectors.shape[1]), dtype=np.float32)
     for unit in units:
         # Tokens stand in order, so those of a unit are a slice.
@@ -152,15 +154,15 @@ def _match_tokens(
             means[unit.number] = vectors[first:last].mean(0)
     means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-6)
     above = cosines[starts < 0]
-    heading = above.max(0) if len(above) else np.zeros(len(asked.ids), dtype=np.float32)
-    return _TokenMatches(best, held, means @ asked.mean, means @ read.mean, heading)
+    heading = above.max(0) if len(above) else np.zeros(len(question_tokens.ids), dtype=np.float32)
+    return _TokenMatches(best, held, means @ question_tokens.mean, means @ read.mean, heading)
 
 
-def _measure_matches(question: str, asked: TokenVectors, matches: _TokenMatches) -> list[Floats]:
+def _measure_matches(question: str, question_tokens: TokenVectors, matches: _TokenMatches) -> list[Floats]:
     """Measure how well each unit matches the question's tokens: all of them, the rare ones, the worst-matched ones, and
     those that the heading does not match; and how far each unit stands out in its passage.
     """
-    plain = _weigh_tokens(question, asked)
+    plain = _weigh_tokens(question, question_tokens)
     held = matches.held.sum(0)
     count = max(len(matches.best), _MIN_UNIT_COUNT)
     rare = plain * (np.log(1 + (count - held + 0.5) / (held + 0.5)) + 0.2)

@@ -1,4 +1,4 @@
-"""Names in a question that no document mentions, as of a product: "how do I request a Tableau license?"."""
+"""Names in a question that no document mentions, such as that of a product: "how do I request a Tableau license?"."""
 
 from __future__ import annotations
 

@@ -64,13 +64,13 @@ def _compute_usages(
     near = measure_meaning_similarities(corpus, principal, senses)
     found: dict[str, tuple[float, ...]] = {}
     for document, own in list(by_document.items())[:_MAX_DOCUMENTS]:
-        told = _measure_contexts(corpus, principal, document, own, signatures)
+        scores = _measure_contexts(corpus, principal, document, own, signatures)
         # Less the average, so that a document with words of every context counts for none.
-        average = sum(told.values()) / max(1, len({sense.context for sense in senses}))
+        average = sum(scores.values()) / max(1, len({sense.context for sense in senses}))
         logits = []
         for sense, documents, similarities in zip(senses, spelt, near, strict=True):
             habit = _SPELT_OUT_HERE if document in documents else _SPELT_OUT_ELSEWHERE if documents else 0.0
-            context = _SPEAKS_OF_CONTEXT * (told.get(sense.context, 0.0) - average)
+            context = _SPEAKS_OF_CONTEXT * (scores.get(sense.context, 0.0) - average)
             meant = sum(similarities.get(passage.id, 0.0) for passage in own) / len(own)
             logits.append(habit + context + _NEAR_IN_MEANING * meant)
         shares = _compute_softmax(logits)

@@ -32,14 +32,14 @@ def read_arguments(text: str, tool: AllowedTool, questions: Sequence[str]) -> di
     if len(text) > tool.max_sent_chars:
         raise ServerFault("unsendable")
     try:
-        given = json.loads(text or "{}", parse_constant=_refuse)
+        values = json.loads(text or "{}", parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise ServerFault("unsendable") from None
-    if not isinstance(given, dict):
+    if not isinstance(values, dict):
         raise ServerFault("unsendable")
-    if tool.sends == "question" and not _has_only_words_of(given, [*questions, tool.arguments]):
+    if tool.sends == "question" and not _has_only_words_of(values, [*questions, tool.arguments]):
         raise ServerFault("unsendable")
-    return given
+    return values
 
 
 def _refuse(name: str) -> float:

@@ -141,8 +141,8 @@ def read_server_file(path: Path | None) -> dict[str, ToolServer]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidSettings(f"{shown}: it is not valid TOML ({error}). Correct it.") from error
     except ValidationError as error:
-        said = "\n".join(_explain(one) for one in error.errors())
-        raise InvalidSettings(f"{shown}:\n{said}") from error
+        problems = "\n".join(_explain(one) for one in error.errors())
+        raise InvalidSettings(f"{shown}:\n{problems}") from error
 
 
 def _explain(problem: Any) -> str:
@@ -154,5 +154,5 @@ def _explain(problem: Any) -> str:
     given = problem.get("input")
     is_shown = isinstance(given, str | int | float | bool) and not str(problem["loc"][-1]).startswith("secret")
     value = f" cannot be {given!r:.100}" if is_shown else ""
-    said = problem["msg"].removeprefix("Value error, ")
-    return f"'{place}'{value}: {said[:1].lower()}{said[1:]}."
+    text = problem["msg"].removeprefix("Value error, ")
+    return f"'{place}'{value}: {text[:1].lower()}{text[1:]}."

@@ -34,7 +34,8 @@ logging.getLogger("mcp.client.streamable_http").addFilter(lambda _: False)
 T = TypeVar("T")
 
 FaultKind = Literal["unreachable", "timeout", "oversized", "malformed", "refused", "gone", "changed", "unsendable"]
-"""Why a call failed: "gone" and "changed" are said of the tool, "unsendable" of the arguments."""
+"""Why a call failed: "gone" and "changed" are faults of the tool, "unsendable" of the arguments, the others of the
+server."""
 MAX_ANSWER_BYTES = 4_000_000
 """Bytes that a server may send in one connection, its list of tools among them."""
 MAX_PAGES = 20
@@ -42,7 +43,7 @@ MAX_PAGES = 20
 
 
 class ServerFault(Exception):
-    """A server, or a call of it, failed. `kind` is all that people and the model are told of it."""
+    """A server, or a call of it, failed. People and the model learn only its `kind`."""
 
     def __init__(self, kind: FaultKind) -> None:
         self.kind = kind

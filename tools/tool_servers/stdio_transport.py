@@ -73,7 +73,7 @@ async def run_server(
 
 
 def _kill_children(leader: int) -> None:
-    """Kill what a server that has ended left behind in its process group."""
+    """Kill the processes that an ended server left in its process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
 

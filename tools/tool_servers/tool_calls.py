@@ -66,7 +66,7 @@ async def call_tool(tool: OfferedTool, arguments: str, questions: Sequence[str])
     Raises:
         ServerFault: there is no result.
     """
-    given = read_arguments(arguments, tool.allowed, questions)
+    checked = read_arguments(arguments, tool.allowed, questions)
 
     async def work(session: ClientSession) -> CallToolResult:
         there = {one.name: one for one in await list_tools(session)}
@@ -74,7 +74,7 @@ async def call_tool(tool: OfferedTool, arguments: str, questions: Sequence[str])
             raise ServerFault("gone")
         if make_digest(found) != tool.allowed.digest:
             raise ServerFault("changed")
-        return await send_call(session, tool.name, given)
+        return await send_call(session, tool.name, checked)
 
     result = await with_session(tool.server_name, tool.server, work)
     if result.isError:

@@ -23,9 +23,9 @@ _MAX_NAME_CHARS = 60
 
 def make_digest(tool: Tool) -> str:
     """Return the digest of everything that a server says about a tool, in 32 hexadecimal digits."""
-    said = tool.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"icons", "meta"})
+    fields = tool.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"icons", "meta"})
     # Sorted, because a server may list the same keys in another order.
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def describe_arguments(schema: Mapping[str, Any]) -> str:
@@ -37,11 +37,11 @@ def describe_arguments(schema: Mapping[str, Any]) -> str:
     if not isinstance(properties, Mapping):
         return ""
     needed = required if isinstance(required, list) else []
-    told = [
+    lines = [
         f"{_clean(name, _MAX_NAME_CHARS)}{'' if name in needed else '?'}: {_describe_type(part)}"
         for name, part in properties.items()
     ]
-    return ", ".join(told)[:MAX_ARGUMENTS_CHARS]
+    return ", ".join(lines)[:MAX_ARGUMENTS_CHARS]
 
 
 def _describe_type(part: Any) -> str:

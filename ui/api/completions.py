@@ -235,16 +235,18 @@ def build_completion_routes(kb: KnowledgeBase) -> APIRouter:
 # -- what is asked ----------------------------------------------------------------------------------------------------
 
 
-def begin_answer(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: str | None) -> AsyncGenerator[AskEvent]:
+def begin_answer(kb: KnowledgeBase, who: Visitor, chat: ChatRequest, profile: str | None) -> AsyncGenerator[AskEvent]:
     """Answer the question of the last message, event by event.
 
     Raises:
         RequestRefusal: something is asked for that would be left out in silence.
     """
-    _refuse_what_cannot_be(given)
-    options = given.argot or ArgotOptions()
-    said = [(one, role) for one in given.messages if (role := _read_speaker(one))]
-    messages = [Message(role, _read_text(one, asked=place == len(said))) for place, (one, role) in enumerate(said, 1)]
+    _refuse_what_cannot_be(chat)
+    options = chat.argot or ArgotOptions()
+    spoken = [(one, role) for one in chat.messages if (role := _read_speaker(one))]
+    messages = [
+        Message(role, _read_text(one, is_question=place == len(spoken))) for place, (one, role) in enumerate(spoken, 1)
+    ]
     if not messages:
         raise RequestRefusal("There is no user message. Send the question as the last message.", "messages")
     return converse(
@@ -257,14 +259,14 @@ def begin_answer(kb: KnowledgeBase, who: Visitor, given: ChatRequest, profile: s
         since=options.since,
         fields=options.fields,
         effort=options.effort,
-        pictures=list(_read_pictures(said[-1][0])),
+        pictures=list(_read_pictures(spoken[-1][0])),
     )
 
 
-def _refuse_what_cannot_be(given: ChatRequest) -> None:
-    more: Mapping[str, Any] = given.model_extra or {}
-    if given.n not in (None, 1):
-        raise RequestRefusal(f"n cannot be {given.n}: there is one answer to a question. Leave it out.", "n")
+def _refuse_what_cannot_be(chat: ChatRequest) -> None:
+    more: Mapping[str, Any] = chat.model_extra or {}
+    if chat.n not in (None, 1):
+        raise RequestRefusal(f"n cannot be {chat.n}: there is one answer to a question. Leave it out.", "n")
     # Assistants list their tools with every request; "none" says that they shall not be called.
     calls_none = "none" in (more.get("tool_choice"), more.get("function_call"))
     for name in ("tools", "functions", "audio"):
@@ -282,16 +284,16 @@ def _read_speaker(message: ChatMessage) -> Literal["user", "assistant"] | None:
     return message.role if message.role in ("user", "assistant") else None
 
 
-def _read_text(message: ChatMessage, *, asked: bool) -> str:
+def _read_text(message: ChatMessage, *, is_question: bool) -> str:
     """Return the text of a message. A part that is neither text nor a picture is refused in the message that is
-    `asked`; it is left out of earlier ones, and so are pictures.
+    `is_question`; it is left out of earlier ones, and so are pictures.
 
     Earlier messages are sent again with every later question, so a refusal would make each of them fail.
     """
     content = message.content
     if isinstance(content, list):
         other = next((part.type for part in content if part.type not in ("text", "refusal", "image_url")), None)
-        if other is not None and asked:
+        if other is not None and is_question:
             raise RequestRefusal(f"A part of kind '{other[:40]}' cannot be read. Send text or pictures.", "messages")
         content = "\n".join(part.text or "" for part in content if part.type != "image_url")
     text = content or ""
@@ -365,7 +367,7 @@ def build_metadata(result: AskResult) -> dict[str, Any]:
     """Build the message's field `argot`: how the question was read, and the sources of each sentence."""
     cited = {citation.n for sentence in result.sentences for citation in sentence.citations}
     shown = [one for place, one in enumerate(result.passages) if one.n in cited or (not cited and place < 3)]
-    told = {
+    metadata = {
         "status": result.status,
         "is_weak": result.is_weak,
         "stand_alone_question": result.stand_alone_question,
@@ -381,7 +383,7 @@ def build_metadata(result: AskResult) -> dict[str, Any]:
         "model": result.model,
         "passages": shown,
     }
-    plain: dict[str, Any] = convert_to_json(told)
+    plain: dict[str, Any] = convert_to_json(metadata)
     return plain
 
 

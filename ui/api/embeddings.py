@@ -86,16 +86,16 @@ def build_embedding_routes(kb: KnowledgeBase) -> APIRouter:
     return router
 
 
-def _read_texts(given: EmbeddingRequest) -> list[str]:
+def _read_texts(body: EmbeddingRequest) -> list[str]:
     """Return the texts of a request.
 
     Raises:
         RequestRefusal: there is no such model, or the input is no text.
     """
-    if given.model != EMBEDDING_MODEL:
-        text = f"There is no model '{given.model[:80]}' for embeddings. Use '{EMBEDDING_MODEL}'."
+    if body.model != EMBEDDING_MODEL:
+        text = f"There is no model '{body.model[:80]}' for embeddings. Use '{EMBEDDING_MODEL}'."
         raise RequestRefusal(text, "model", 404, "model_not_found")
-    texts = [given.input] if isinstance(given.input, str) else given.input
+    texts = [body.input] if isinstance(body.input, str) else body.input
     if not texts or not all(isinstance(one, str) and one.strip() for one in texts):
         raise RequestRefusal("The input is no text, or holds an empty one. Send a text, or a list of texts.", "input")
     if len(texts) > MAX_TEXTS:

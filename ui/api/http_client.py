@@ -100,13 +100,13 @@ class RemoteClient:
 
     def _request(self, case: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
         method, path = _ADDRESSES[case]
-        given = {name: value for name, value in parameters.items() if value is not None}
+        given_values = {name: value for name, value in parameters.items() if value is not None}
         if "{document}" in path:
-            path = path.format(document=quote(given.pop("document"), safe=""))
+            path = path.format(document=quote(given_values.pop("document"), safe=""))
         # Over HTTP `converse` is OpenAI's chat completions; parameters unknown to OpenAI go under `argot`.
         if case == "converse":
-            given = {"model": "argot", "messages": given.pop("messages"), "argot": given}
-        return {"method": method, "url": f"{self.url}{path}", "json" if method == "POST" else "params": given}
+            given_values = {"model": "argot", "messages": given_values.pop("messages"), "argot": given_values}
+        return {"method": method, "url": f"{self.url}{path}", "json" if method == "POST" else "params": given_values}
 
     def _send(self, ask: Callable[[], httpx.Response]) -> httpx.Response:
         import httpx
@@ -124,21 +124,21 @@ class RemoteClient:
 
     def _read_response(self, answer: httpx.Response) -> Any:
         try:
-            told = answer.json()
+            body = answer.json()
         except ValueError:
             raise ArgotError(
                 f"{self._shown} answered with status {answer.status_code}, and not like Argot. Check the address."
             ) from None
         if answer.is_success:
-            return told if "choices" not in told else _read_message(told)
-        error = told.get("error") if isinstance(told, dict) else None
+            return body if "choices" not in body else _read_message(body)
+        error = body.get("error") if isinstance(body, dict) else None
         text = str(error.get("message", "")) if isinstance(error, dict) else ""
         raise _ERRORS.get(answer.status_code, ArgotError)(
             text or f"{self._shown} answered with status {answer.status_code}."
         )
 
 
-def _read_message(told: Mapping[str, Any]) -> dict[str, Any]:
+def _read_message(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the data of a chat completion, and its finished `text`."""
-    message = told["choices"][0]["message"]
+    message = body["choices"][0]["message"]
     return {**message["argot"], "text": message["content"]}

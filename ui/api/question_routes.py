@@ -87,9 +87,9 @@ def build_question_routes(kb: KnowledgeBase) -> APIRouter:
     return router
 
 
-def _read_parameters(given: Any) -> dict[str, Any]:
+def _read_parameters(body: Any) -> dict[str, Any]:
     # Parameters that were left out stay so: the use case has the defaults.
-    parameters: dict[str, Any] = given.model_dump(exclude_unset=True)
+    parameters: dict[str, Any] = body.model_dump(exclude_unset=True)
     return parameters
 
 

@@ -111,34 +111,34 @@ def build_response_routes(kb: KnowledgeBase) -> APIRouter:
             # In chat completions the conversation has another name.
             refusal.param = "input" if refusal.param == "messages" else refusal.param
             return answer_refusal(refusal)
-        told = ResponseBody(f"resp_{secrets.token_hex(24)}", f"msg_{secrets.token_hex(24)}", given.model)
+        response_body = ResponseBody(f"resp_{secrets.token_hex(24)}", f"msg_{secrets.token_hex(24)}", given.model)
         site = kb.settings.web.public_url.rstrip("/")
         if not given.stream:
             result = await cancel_on_hang_up(request, get_answer(asked))
-            body = told.build_completed(format_message(result, site), result)
+            body = response_body.build_completed(format_message(result, site), result)
             return JSONResponse(body, headers={"Cache-Control": "no-store"})
         events = await start_stream(request, asked)
         streamed = StreamedText(site, live=await is_written_live(kb, profile))
-        return EventStream(keep_alive(_stream_events(events, streamed, told)))
+        return EventStream(keep_alive(_stream_events(events, streamed, response_body)))
 
     return router
 
 
-def _make_chat_request(given: ResponseRequest) -> ChatRequest:
+def _make_chat_request(body: ResponseRequest) -> ChatRequest:
     """Return the same conversation as a request for a chat completion.
 
     Raises:
         RequestRefusal: something is asked for that would be left out in silence.
     """
-    more: Mapping[str, Any] = given.model_extra or {}
-    stored = {"previous_response_id": given.previous_response_id, **more}
+    more: Mapping[str, Any] = body.model_extra or {}
+    stored = {"previous_response_id": body.previous_response_id, **more}
     for name in ("previous_response_id", "conversation", "background", "prompt"):
         if stored.get(name):
             raise RequestRefusal(f"'{name}' is not supported: {_NO_STORE}", name)
     form = (more.get("text") or {}).get("format") if isinstance(more.get("text"), dict) else None
     if isinstance(form, dict) and form.get("type", "text") != "text":
         raise RequestRefusal("text.format can only be text; the field 'argot' has the answer as data.", "text.format")
-    items = [InputItem(role="user", content=given.input)] if isinstance(given.input, str) else given.input
+    items = [InputItem(role="user", content=body.input)] if isinstance(body.input, str) else body.input
     if any(item.type == "item_reference" for item in items):
         raise RequestRefusal(f"An item of kind 'item_reference' is not supported: {_NO_STORE}", "input")
     said = [item for item in items if item.type == "message" and item.role]
@@ -148,7 +148,7 @@ def _make_chat_request(given: ResponseRequest) -> ChatRequest:
         raise RequestRefusal(f"The input has {len(said):,} messages. Send at most {MAX_MESSAGES:,}.", "input")
     messages = [_make_message(item, is_asked=item is said[-1]) for item in said]
     tools = {name: more[name] for name in ("tools", "tool_choice") if more.get(name)}
-    return ChatRequest(model=given.model, messages=messages, argot=given.argot, **tools)
+    return ChatRequest(model=body.model, messages=messages, argot=body.argot, **tools)
 
 
 def _make_message(item: InputItem, *, is_asked: bool) -> ChatMessage:
@@ -224,40 +224,42 @@ def build_part(text: str) -> dict[str, Any]:
 
 
 async def _stream_events(
-    events: AsyncGenerator[AskEvent], streamed: StreamedText, told: ResponseBody
+    events: AsyncGenerator[AskEvent], streamed: StreamedText, response_body: ResponseBody
 ) -> AsyncGenerator[str]:
     """Stream the events of a response, each with its number; the text grows by `response.output_text.delta`."""
     numbers = iter(range(10**9))
-    place = {"item_id": told.message_id, "output_index": 0, "content_index": 0}
-    said: list[str] = []
+    place = {"item_id": response_body.message_id, "output_index": 0, "content_index": 0}
+    pieces: list[str] = []
 
     def make(kind: str, **data: Any) -> str:
         return _format_event(kind, {"type": kind, "sequence_number": next(numbers), **data})
 
-    yield make("response.created", response=told.build_begun())
-    yield make("response.in_progress", response=told.build_begun())
-    yield make("response.output_item.added", output_index=0, item=told.build_message(None))
+    yield make("response.created", response=response_body.build_begun())
+    yield make("response.in_progress", response=response_body.build_begun())
+    yield make("response.output_item.added", output_index=0, item=response_body.build_message(None))
     yield make("response.content_part.added", **place, part=build_part(""))
     try:
         async with aclosing(events):
             async for event in events:
                 for piece in read_pieces(streamed, event):
-                    said.append(piece)
+                    pieces.append(piece)
                     yield make("response.output_text.delta", **place, delta=piece, logprobs=[])
     except Exception as error:
         # The status was sent long ago: the error is the last event.
         fault = build_error_event(error)["error"]
         yield make("error", code=fault["code"], message=fault["message"], param=fault["param"])
         return
-    for line in _end_events(make, "".join(said), place, told, streamed.result):
+    for line in _end_events(make, "".join(pieces), place, response_body, streamed.result):
         yield line
 
 
-def _end_events(make: Any, text: str, place: Mapping[str, Any], told: ResponseBody, result: AskResult) -> Iterator[str]:
+def _end_events(
+    make: Any, text: str, place: Mapping[str, Any], response_body: ResponseBody, result: AskResult
+) -> Iterator[str]:
     yield make("response.output_text.done", **place, text=text, logprobs=[])
     yield make("response.content_part.done", **place, part=build_part(text))
-    yield make("response.output_item.done", output_index=0, item=told.build_message(text))
-    yield make("response.completed", response=told.build_completed(text, result))
+    yield make("response.output_item.done", output_index=0, item=response_body.build_message(text))
+    yield make("response.completed", response=response_body.build_completed(text, result))
 
 
 def _format_event(kind: str, data: Mapping[str, Any]) -> str:

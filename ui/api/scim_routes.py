@@ -105,9 +105,12 @@ class ScimExchange:
 
         from argot.ui.api.scim_resources import ScimUser, make_scim_user
 
-        given = ScimUser.model_validate(self.sent, scim_ctx=Context.RESOURCE_CREATION_REQUEST)
+        scim_user = ScimUser.model_validate(self.sent, scim_ctx=Context.RESOURCE_CREATION_REQUEST)
         made = self.rows.make_person(
-            given.user_name or "", given.external_id, _get_user_name(given), active=given.active is not False
+            scim_user.user_name or "",
+            scim_user.external_id,
+            _get_user_name(scim_user),
+            active=scim_user.active is not False,
         )
         return self._send_resource(make_scim_user(made, self._root), 201)
 
@@ -116,12 +119,12 @@ class ScimExchange:
 
         from argot.ui.api.scim_resources import ScimUser
 
-        given = ScimUser.model_validate(self.sent, scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST)
+        scim_user = ScimUser.model_validate(self.sent, scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST)
         now = self._load_user(id_)
-        given.replace(now)
-        if given.active is None:  # a person who is suspended stays so where the request does not say
-            given.active = now.active
-        return self._change_user(id_, given)
+        scim_user.replace(now)
+        if scim_user.active is None:  # a person who is suspended stays so where the request does not say
+            scim_user.active = now.active
+        return self._change_user(id_, scim_user)
 
     def patch_user(self, id_: str) -> Response:
         from scim2_models import Context, PatchOp
@@ -139,11 +142,15 @@ class ScimExchange:
 
         return make_scim_user(self.rows.person(id_), self._root)
 
-    def _change_user(self, id_: str, given: ScimUser) -> Response:
+    def _change_user(self, id_: str, scim_user: ScimUser) -> Response:
         from argot.ui.api.scim_resources import make_scim_user
 
         changed = self.rows.change_person(
-            id_, given.user_name or "", given.external_id, _get_user_name(given), active=given.active is not False
+            id_,
+            scim_user.user_name or "",
+            scim_user.external_id,
+            _get_user_name(scim_user),
+            active=scim_user.active is not False,
         )
         return self._send_resource(make_scim_user(changed, self._root))
 
@@ -166,17 +173,17 @@ class ScimExchange:
 
         from argot.ui.api.scim_resources import ScimGroup
 
-        given = ScimGroup.model_validate(self.sent, scim_ctx=Context.RESOURCE_CREATION_REQUEST)
-        return self._put_group(None, given, 201)
+        scim_group = ScimGroup.model_validate(self.sent, scim_ctx=Context.RESOURCE_CREATION_REQUEST)
+        return self._put_group(None, scim_group, 201)
 
     def replace_group(self, id_: str) -> Response:
         from scim2_models import Context
 
         from argot.ui.api.scim_resources import ScimGroup
 
-        given = ScimGroup.model_validate(self.sent, scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST)
-        given.replace(self._load_group(id_))
-        return self._put_group(id_, given)
+        scim_group = ScimGroup.model_validate(self.sent, scim_ctx=Context.RESOURCE_REPLACEMENT_REQUEST)
+        scim_group.replace(self._load_group(id_))
+        return self._put_group(id_, scim_group)
 
     def patch_group(self, id_: str) -> Response:
         from scim2_models import Context, PatchOp
@@ -194,11 +201,11 @@ class ScimExchange:
 
         return make_scim_group(self.rows.group(id_), self._root)
 
-    def _put_group(self, id_: str | None, given: ScimGroup, status: int = 200) -> Response:
+    def _put_group(self, id_: str | None, scim_group: ScimGroup, status: int = 200) -> Response:
         from argot.ui.api.scim_resources import make_scim_group
 
-        members = [one.value for one in given.members or () if one.value]
-        put = self.rows.put_group(id_, given.display_name or "", given.external_id, members)
+        members = [one.value for one in scim_group.members or () if one.value]
+        put = self.rows.put_group(id_, scim_group.display_name or "", scim_group.external_id, members)
         return self._send_resource(make_scim_group(put, self._root), status)
 
     def remove_group(self, id_: str) -> Response:
@@ -238,19 +245,19 @@ class ScimExchange:
 
         asked = ResponseParameters[type(resource)].model_validate(self._query)  # type: ignore[misc]
         context = Context.RESOURCE_CREATION_RESPONSE if status == 201 else Context.RESOURCE_QUERY_RESPONSE
-        told = resource.model_dump(scim_ctx=context, response_parameters=asked)
-        place = told.get("meta", {}).get("location", "")
-        return _send_json(told, status, {"Location": place} if place else None)
+        body = resource.model_dump(scim_ctx=context, response_parameters=asked)
+        place = body.get("meta", {}).get("location", "")
+        return _send_json(body, status, {"Location": place} if place else None)
 
     def _send_list(self, resources: Sequence[Any], kind: Any, search: Any) -> Response:
         from scim2_models import Context, SearchRequest
 
         from argot.ui.api.scim_resources import MAX_RESULTS
 
-        given = self._query if search is None else search
-        if isinstance(given, dict) and len(str(given.get("filter", ""))) > MAX_FILTER_CHARS:
+        query = self._query if search is None else search
+        if isinstance(query, dict) and len(str(query.get("filter", ""))) > MAX_FILTER_CHARS:
             return _refuse(400, f"A filter may have {MAX_FILTER_CHARS:,} characters at most.", "tooMany")
-        asked = SearchRequest[kind].model_validate(given, scim_ctx=Context.SEARCH_REQUEST)
+        asked = SearchRequest[kind].model_validate(query, scim_ctx=Context.SEARCH_REQUEST)
         found = [one for one in resources if asked.filter is None or asked.filter.match(one)]
         first = asked.start_index_0 or 0
         count = MAX_RESULTS if asked.count is None else min(asked.count, MAX_RESULTS)
@@ -260,14 +267,14 @@ class ScimExchange:
         from scim2_models import Context
 
         context = Context.RESOURCE_QUERY_RESPONSE
-        told = {
+        body = {
             "schemas": ["urn:ietf:params:scim:api:messages:2.0:ListResponse"],
             "totalResults": total,
             "startIndex": first,
             "itemsPerPage": len(shown),
             "Resources": [one.model_dump(scim_ctx=context, response_parameters=asked) for one in shown],
         }
-        return _send_json(told)
+        return _send_json(body)
 
 
 Work: TypeAlias = Callable[[ScimExchange, str], Response]
@@ -310,21 +317,21 @@ def _run_exchange(exchange: ScimExchange, work: Callable[[ScimExchange], Respons
         first = Error.from_validation_errors(error)[0]
         return _refuse(int(first.status or 400), first.detail or "", first.scim_type)
     except SCIMException as error:
-        told = error.to_error()
-        return _refuse(int(told.status or 400), told.detail or "", told.scim_type)
+        body = error.to_error()
+        return _refuse(int(body.status or 400), body.detail or "", body.scim_type)
     except tuple(_STATUS) as error:
-        status, kind = next(said for one, said in _STATUS.items() if isinstance(error, one))
+        status, kind = next(code for one, code in _STATUS.items() if isinstance(error, one))
         return _refuse(status, str(error), kind)
 
 
-def _get_user_name(given: ScimUser) -> str:
-    return " ".join((given.display_name or "").split())[:100]
+def _get_user_name(scim_user: ScimUser) -> str:
+    return " ".join((scim_user.display_name or "").split())[:100]
 
 
 def _refuse(status: int, detail: str, kind: str | None = None) -> Response:
     return answer_scim_error(status, detail, kind, headers={"Cache-Control": "no-store"})
 
 
-def _send_json(told: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    text = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
+def _send_json(body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    text = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     return Response(text, status, media_type=SCIM_TYPE, headers={"Cache-Control": "no-store", **(headers or {})})

@@ -63,14 +63,14 @@ class StreamedText:
         """
         self._result = result
         rest, self._held = disarm(strip_marks(self._held)).rstrip(), ""
-        said = self._sent + rest
+        whole = self._sent + rest
         # The checks may have dropped or changed sentences: the text that was sent stays only if it is still right.
         if (
-            said
+            whole
             and result.status == "answered"
             # What is sent for a weak match begins with a caution.
             and not result.is_weak
-            and _strip_marks(said) == _strip_marks(strip_marks(disarm(result.answer)))
+            and _strip_marks(whole) == _strip_marks(strip_marks(disarm(result.answer)))
         ):
             foot = format_footnotes(result, self.site, by_number=True)
             yield f"{rest}\n\n---\n\n{foot}" if foot else rest

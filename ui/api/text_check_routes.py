@@ -55,7 +55,7 @@ def build_text_check_routes(kb: KnowledgeBase) -> APIRouter:
             found = await cancel_on_hang_up(request, checking)
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
-        told = build_sarif({name: found}, {}) if format == "sarif" else convert_to_json(found)
-        return JSONResponse(told, headers={"Cache-Control": "no-store"})
+        body = build_sarif({name: found}, {}) if format == "sarif" else convert_to_json(found)
+        return JSONResponse(body, headers={"Cache-Control": "no-store"})
 
     return router

@@ -203,8 +203,8 @@ def _build_endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
     found = CASES[address.case]
     model = build_parameter_model(found, without=address.path_parameters)
 
-    async def endpoint(request: Request, who: Any, given: Any = None, **of_path: Any) -> Response:
-        parameters = {**of_path, **(given.model_dump(exclude_unset=True) if isinstance(given, BaseModel) else {})}
+    async def endpoint(request: Request, who: Any, sent: Any = None, **of_path: Any) -> Response:
+        parameters = {**of_path, **(sent.model_dump(exclude_unset=True) if isinstance(sent, BaseModel) else {})}
         running = catalogue.get_result(kb, who.principal, address.case, **parameters)
         data = await cancel_on_hang_up(request, running)
         return JSONResponse(data, headers={"Cache-Control": "no-store"})
@@ -221,8 +221,8 @@ def _build_endpoint(kb: KnowledgeBase, address: Address) -> Callable[..., Any]:
     ]
     # A model without fields would still make FastAPI ask for a body.
     if model.model_fields:
-        given: Any = Annotated[model, Query()] if address.method in ("GET", "DELETE") else model
-        parameters.append(inspect.Parameter("given", keyword, annotation=given))
+        annotation: Any = Annotated[model, Query()] if address.method in ("GET", "DELETE") else model
+        parameters.append(inspect.Parameter("sent", keyword, annotation=annotation))
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     endpoint.__name__ = address.case
     return endpoint

@@ -54,20 +54,20 @@ class AnswerSettingsPanel:
         """Offer the settings of a conversation that is continued (as `thread_read` returns it)."""
         await self._offer(thread.settings)
 
-    async def keep_choice(self, given: dict[str, Any], thread: str) -> None:
+    async def keep_choice(self, values: dict[str, Any], thread: str) -> None:
         """Keep changed settings: with the conversation, or in the session until it begins."""
         # The field to choose fewer documents is shown only while a selection of documents is asked.
-        documents = given.get(DOCUMENTS) if self.scope else ()
+        documents = values.get(DOCUMENTS) if self.scope else ()
         # Settings without a field in the panel (dates and fields of documents, given over the API) stay.
-        manner = replace(
+        settings = replace(
             cl.user_session.get(ANSWER_SETTINGS) or AnswerSettings(),
-            profile=_read_choice(given.get(PROFILE)),
-            context=_read_choice(given.get(CONTEXT)),
-            tags=tuple(str(tag) for tag in given.get(TAGS) or ()),
+            profile=_read_choice(values.get(PROFILE)),
+            context=_read_choice(values.get(CONTEXT)),
+            tags=tuple(str(tag) for tag in values.get(TAGS) or ()),
             documents=tuple(str(one) for one in documents or ()),
-            effort=_read_effort(given.get(EFFORT)),
+            effort=_read_effort(values.get(EFFORT)),
         )
-        await self._save(manner, thread)
+        await self._save(settings, thread)
         await self.show_scope()
 
     @property
@@ -90,49 +90,49 @@ class AnswerSettingsPanel:
         await self._save(kept, thread)
         await self._offer(kept)
 
-    async def _save(self, manner: AnswerSettings, thread: str) -> None:
-        cl.user_session.set(ANSWER_SETTINGS, manner)
+    async def _save(self, settings: AnswerSettings, thread: str) -> None:
+        cl.user_session.set(ANSWER_SETTINGS, settings)
         try:
-            await self._keep(thread, manner)
+            await self._keep(thread, settings)
         except NotFound:  # not begun yet
             return
 
     async def settle(self, thread: str) -> None:
         """Store the settings chosen before with the conversation that has just begun."""
-        manner = cl.user_session.get(ANSWER_SETTINGS)
-        if manner and manner != AnswerSettings():
-            await self._keep(thread, manner)
+        settings = cl.user_session.get(ANSWER_SETTINGS)
+        if settings and settings != AnswerSettings():
+            await self._keep(thread, settings)
 
-    async def _keep(self, thread: str, manner: AnswerSettings) -> None:
+    async def _keep(self, thread: str, settings: AnswerSettings) -> None:
         await thread_settings(
             self.kb,
             await get_current_principal(self.kb),
             thread=thread,
-            profile=manner.profile,
-            context=manner.context,
-            tags=list(manner.tags),
-            since=manner.since,
-            fields={name: [value for other, value in manner.fields if other == name] for name, _ in manner.fields},
-            documents=list(manner.documents),
-            effort=manner.effort,
+            profile=settings.profile,
+            context=settings.context,
+            tags=list(settings.tags),
+            since=settings.since,
+            fields={name: [value for other, value in settings.fields if other == name] for name, _ in settings.fields},
+            documents=list(settings.documents),
+            effort=settings.effort,
         )
 
-    async def _offer(self, kept: AnswerSettings) -> None:
-        cl.user_session.set(ANSWER_SETTINGS, kept)
+    async def _offer(self, settings: AnswerSettings) -> None:
+        cl.user_session.set(ANSWER_SETTINGS, settings)
         profiles = await self._list_profiles()
         inputs: list[InputWidget] = [
             Select(
                 id=PROFILE,
                 label=translate("How to answer"),
                 items=profiles,
-                initial_value=kept.profile if kept.profile in profiles.values() else DEFAULT_VALUE,
+                initial_value=settings.profile if settings.profile in profiles.values() else DEFAULT_VALUE,
                 description=translate("Strict shows a sentence only once a passage supports it."),
             ),
             Select(
                 id=EFFORT,
                 label=translate("Effort"),
                 items={translate(name): value for name, value in EFFORTS.items()},
-                initial_value=kept.effort or DEFAULT_VALUE,
+                initial_value=settings.effort or DEFAULT_VALUE,
                 description=translate("Thorough takes longer and needs a language model; you see its plan."),
             ),
         ]
@@ -148,7 +148,7 @@ class AnswerSettingsPanel:
                         **{name: name for name in contexts if name != DEFAULT_VALUE},
                     },
                     # Since the conversation, the context may have been deleted or hidden from this person; so may tags.
-                    initial_value=kept.context if kept.context in contexts else DEFAULT_VALUE,
+                    initial_value=settings.context if settings.context in contexts else DEFAULT_VALUE,
                     description=translate(
                         "A term with several senses is read as this team uses it, if nothing else decides."
                     ),
@@ -160,11 +160,11 @@ class AnswerSettingsPanel:
                     id=TAGS,
                     label=translate("Only documents tagged"),
                     values=tags,
-                    initial=[tag for tag in kept.tags if tag in tags],
+                    initial=[tag for tag in settings.tags if tag in tags],
                     description=translate("None: all documents that you may read."),
                 )
             )
-        if names := await self._map_names(kept.documents):
+        if names := await self._map_names(settings.documents):
             inputs.append(
                 MultiSelect(
                     id=DOCUMENTS,

@@ -22,7 +22,7 @@ from typing import Any
 from argot.errors import MissingExtra
 from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.questions.attachments import MOST_BYTES, MOST_FILES
+from argot.service.usecases.questions.attachments import MAX_FILE_BYTES, MAX_FILES
 from argot.types import LOCAL_NAME
 from argot.ui.chat.brand import NAME, TAGLINE
 from argot.ui.chat.chat_routes import ASSETS, explain_chainlit_errors
@@ -36,7 +36,7 @@ MAX_WAITING_BYTES = 500_000_000
 """Bytes of all people's files that were chosen but not sent yet."""
 MAX_WAITING_BYTES_EACH = 100_000_000
 """Bytes of one person's files, in all their windows."""
-MAX_WAITING_FILES = 2 * MOST_FILES
+MAX_WAITING_FILES = 2 * MAX_FILES
 
 LIBRARY_LINK = {
     "name": "Library",
@@ -283,8 +283,9 @@ def format_settings(origins: list[str], version: str) -> str:
         "features.spontaneous_file_upload": {
             "enabled": True,
             "accept": [],  # every type, see `take_every_file`
-            "max_files": MOST_FILES,
-            "max_size_mb": MOST_BYTES // 10**6,  # of 2**20 bytes each; Argot's own smaller limit answers with a message
+            "max_files": MAX_FILES,
+            "max_size_mb": MAX_FILE_BYTES
+            // 10**6,  # of 2**20 bytes each; Argot's own smaller limit answers with a message
         },
         "features.audio": {"enabled": False},
         "features.mcp": {"enabled": False},

@@ -164,10 +164,10 @@ class ChatWindow:
 
     async def on_sense(self, action: cl.Action) -> None:
         """Answer the question once more, in the sense whose button was pressed."""
-        given = action.payload
-        read = {name: given.get(name) for name in ("turn", "term", "sense")}
-        said = f"{given.get('question', '')} · {given.get('term', '')}: {given.get('label', '')}"
-        await self._answer_button(said, lambda who, thread: ask_in_sense(self.kb, who, thread=thread, **read))
+        payload = action.payload
+        read = {name: payload.get(name) for name in ("turn", "term", "sense")}
+        label = f"{payload.get('question', '')} · {payload.get('term', '')}: {payload.get('label', '')}"
+        await self._answer_button(label, lambda who, thread: ask_in_sense(self.kb, who, thread=thread, **read))
 
     async def on_again(self, action: cl.Action) -> None:
         """Answer the last question again. The new answer replaces the one shown."""
@@ -181,17 +181,17 @@ class ChatWindow:
 
         await self._run_button(turn, question)
 
-    async def _answer_button(self, said: str, answered: Callable[[Principal, str], AsyncGenerator[AskEvent]]) -> None:
+    async def _answer_button(self, label: str, answered: Callable[[Principal, str], AsyncGenerator[AskEvent]]) -> None:
         """Answer a button that stands for a message; `answered` returns the events of its answer, given the asker and
         the thread.
         """
         await take_buttons_away()
-        message = await cl.Message(content=clean_text(said), type="user_message", author=asker.get() or "").send()
+        message = await cl.Message(content=clean_text(label), type="user_message", author=asker.get() or "").send()
 
         async def turn(run: cl.Step) -> None:
             thread = context.session.thread_id
             answering = answered(await get_current_principal(self.kb), thread)
-            await self._show_answer(run, thread, AskedMessage(message.id, said), answering)
+            await self._show_answer(run, thread, AskedMessage(message.id, label), answering)
 
         await self._run_button(turn, message.id)
 
@@ -242,7 +242,7 @@ class ChatWindow:
         await self.news.tell(context.session)
 
     def _explain_wait(self, turn: SharedTurn) -> str:
-        """Describe what a question that has not begun waits for; empty if it is not known."""
+        """Return the reason why a question has not begun yet; empty if it is not known."""
         if turn.begun:
             return ""
         if self.kb.gates.questions.waiting:
@@ -273,9 +273,9 @@ class ChatWindow:
             cl.user_session.set(ANSWER, {"question": turn.asked.id, "steps": steps})
             await self._offer_next(turn.message.id, result)
 
-    async def _show(self, message: cl.Message, shown: AnswerView) -> None:
-        message.content = shown.content
-        message.actions = make_actions(shown.buttons)
+    async def _show(self, message: cl.Message, view: AnswerView) -> None:
+        message.content = view.content
+        message.actions = make_actions(view.buttons)
         cl.user_session.set(BUTTONS, message.actions)
         await (message.update() if message.streaming else message.send())
 
@@ -287,13 +287,13 @@ class ChatWindow:
             following = await thread_follow_ups(self.kb, principal, thread=result.thread)
             await offer(make_actions(make_next_buttons(following), "next"), answer)
 
-    async def _add_share_button(self, shown: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
+    async def _add_share_button(self, view: AnswerView, result: AskResult, *, shared: bool = False) -> AnswerView:
         """Add a button that lets managers read a question with an unknown term. Where nobody signs in they may read it
         anyway.
         """
         if shared or not result.misses or not await self.kb.look_up(sign_in_required, self.kb):
-            return shown
-        return replace(shown, buttons=(*shown.buttons, share_button(result.thread)))
+            return view
+        return replace(view, buttons=(*view.buttons, share_button(result.thread)))
 
     # -- other meanings --------------------------------------------------------------------------------------------
 

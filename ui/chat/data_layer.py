@@ -88,10 +88,10 @@ class ThreadsLayer(BaseDataLayer):  # type: ignore[misc]
 
     def steps(self, thread: ThreadRead) -> list[dict[str, Any]]:
         """Build the messages of a conversation (as `thread_read` returns it)."""
-        said = {one.turn: one for one in thread.feedback if one.value}
+        feedback_by_turn = {one.turn: one for one in thread.feedback if one.value}
         steps: list[dict[str, Any]] = []
         for turn in thread.turns:
-            steps += _build_steps(thread, turn, said.get(turn.turn))
+            steps += _build_steps(thread, turn, feedback_by_turn.get(turn.turn))
         return steps
 
     async def update_thread(

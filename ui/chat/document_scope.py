@@ -59,7 +59,7 @@ class DocumentScope:
         self.settings = settings
 
     async def open(self, address: object) -> bool:
-        """Do what an address of the window says; return False for one that is not about documents to ask."""
+        """Follow an address of the window; return False for one that is not about documents to ask."""
         if document := parse_document_address(address):
             await self.enter(document)
         elif choice := parse_choice(address):

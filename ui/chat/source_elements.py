@@ -39,8 +39,8 @@ async def build_elements(kb: KnowledgeBase, source: CitedSource, thread: str) ->
         address = f"{path}/page.png{'?' * bool(spans)}{spans}"
         elements.append(cl.Image(mime="image/png", url=address, size="large", **common))
     for one in pictures:
-        said = {**common, "name": one.place}
-        elements.append(cl.Image(mime=one.media_type, url=one.address, size="medium", **said))
+        shared = {**common, "name": one.place}
+        elements.append(cl.Image(mime=one.media_type, url=one.address, size="medium", **shared))
     # Chainlit's page fetches the text at this address, with the rights its reader has at that time.
     elements.append(cl.Text(mime="text/plain", url=source.address, **common))
     return title, [element.to_dict() for element in elements]

@@ -184,12 +184,12 @@ def describe_audience(audience: Iterable[str]) -> str:
 
 
 def describe_progress(doing: str, done: int, total: int) -> str:
-    """Return what is being done, and how much of it is done, if that is known."""
+    """Return the present step, and how much of it is done, if that is known."""
     what = translate(doing)
     return translate("%(what)s, %(done)s of %(total)s", what=what, done=done, total=total) if total else what
 
 
-def parse_field_values(given: list[str]) -> dict[str, list[str]]:
+def parse_field_values(values: list[str]) -> dict[str, list[str]]:
     """Parse `["region=EU"]` into values by the names of the fields.
 
     Raises:
@@ -198,7 +198,7 @@ def parse_field_values(given: list[str]) -> dict[str, list[str]]:
     from argot.errors import InvalidInput
 
     found: dict[str, list[str]] = {}
-    for text in given:
+    for text in values:
         name, _, value = (part.strip() for part in text.partition("="))
         if not name or not value:
             raise InvalidInput(

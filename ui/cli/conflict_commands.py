@@ -136,5 +136,5 @@ def _make_row(one: ConflictShown) -> list[object]:
     from argot.service.usecases.glossary.sense_results import AcceptedConflictShown
 
     senses = " ".join(str(sense.id) for sense in one.senses)
-    told: list[object] = [senses, translate(one.kind.replace("_", " ")), one.message]
-    return [*told, one.change, one.who, one.why] if isinstance(one, AcceptedConflictShown) else told
+    row: list[object] = [senses, translate(one.kind.replace("_", " ")), one.message]
+    return [*row, one.change, one.who, one.why] if isinstance(one, AcceptedConflictShown) else row

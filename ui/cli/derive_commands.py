@@ -31,18 +31,18 @@ KNOWN_KINDS: tuple[DerivableKind, ...] = get_args(DerivableKind)
 KIND_LIST = ", ".join(KNOWN_KINDS)
 
 
-def _parse_kind(given: str) -> str:
+def _parse_kind(text: str) -> str:
     # A parser of Typer's, so that the message names the option and the exit code is that of a wrong command line.
-    if given not in KNOWN_KINDS:
-        raise typer.BadParameter(translate("Unknown kind '%(kind)s'. Kinds: %(kinds)s.", kind=given, kinds=KIND_LIST))
-    return given
+    if text not in KNOWN_KINDS:
+        raise typer.BadParameter(translate("Unknown kind '%(kind)s'. Kinds: %(kinds)s.", kind=text, kinds=KIND_LIST))
+    return text
 
 
-def _parse_kinds(given: list[str]) -> list[DerivableKind]:
+def _parse_kinds(names: list[str]) -> list[DerivableKind]:
     from argot.service.usecases.usecase_registry import find_choice
 
     # `_parse_kind` has checked them already; this gives the strings a type for mypy.
-    return [find_choice(KNOWN_KINDS, kind, "the kind") for kind in given]
+    return [find_choice(KNOWN_KINDS, kind, "the kind") for kind in names]
 
 
 def register(app: typer.Typer) -> None:

@@ -268,8 +268,8 @@ class Bar:
             say_aside(translate("Waiting: %(resting)s", resting=line(event["detail"])))
         share = f", {line(event['detail'])}" if event.get("kind") == "progress" and event.get("detail") else ""
         # A longer name would push the bar off the line. A total of `None` is shown as unknown.
-        said = f"{self._label} {name}"[: 60 - len(share)] + share
-        self._progress.update(self._task, description=said, completed=event["done"], total=event["total"] or None)
+        step_text = f"{self._label} {name}"[: 60 - len(share)] + share
+        self._progress.update(self._task, description=step_text, completed=event["done"], total=event["total"] or None)
 
 
 @contextmanager
@@ -297,7 +297,7 @@ def _print_summary(result: AddReport) -> None:
     for notice in result.notices:
         say_aside(line(translate_finding(notice)))
     for one in result.near:
-        told = translate("%(name)s is nearly the same as %(other)s", name=line(one.name), other=line(one.detail))
-        say_aside(told)
+        text = translate("%(name)s is nearly the same as %(other)s", name=line(one.name), other=line(one.detail))
+        say_aside(text)
     counted = ", ".join(f"{count} {translate(name)}" for name, count in counts.items())
     say(counted or translate("Nothing to add there."))

@@ -56,8 +56,8 @@ def _parse_status(text: str) -> SenseStatus:
     for status in STATUSES:
         if status == text:
             return status
-    told = "Unknown status '%(status)s'. Statuses: %(statuses)s."
-    raise typer.BadParameter(translate(told, status=text, statuses=", ".join(STATUSES)))
+    template = "Unknown status '%(status)s'. Statuses: %(statuses)s."
+    raise typer.BadParameter(translate(template, status=text, statuses=", ".join(STATUSES)))
 
 
 @glossary_command(
@@ -113,9 +113,9 @@ def add_sense(
     from argot.service.usecases.glossary.senses import glossary_add, glossary_warnings
 
     with open_knowledge_base(home) as client:
-        told: dict[str, Any] = {"term": term, "context": of_context, "expansion": expansion, "aliases": alias or []}
+        values: dict[str, Any] = {"term": term, "context": of_context, "expansion": expansion, "aliases": alias or []}
         # Before the sense is stored, because afterwards it would be compared with itself.
-        warnings = client.call(glossary_warnings, **told)
+        warnings = client.call(glossary_warnings, **values)
         sense = client.call(
             glossary_add,
             term=term,
@@ -186,17 +186,17 @@ def mine(
 
 def _say_mined(result: MiningReport, shown: int) -> None:
     wording = "%(number)s proposed" if result.stored else "%(number)s found, none stored"
-    told = [translate(wording, number=result.offered)]
+    parts = [translate(wording, number=result.offered)]
     if shown < result.offered:
-        told.append(translate("the surest %(number)s are shown", number=shown))
+        parts.append(translate("the surest %(number)s are shown", number=shown))
     counted = (
         (result.known, translate("%(number)s known already", number=result.known)),
         (result.decided, translate("%(number)s decided already", number=result.decided)),
         (result.documents, translate("%(number)s documents read", number=result.documents)),
         (result.skipped, translate("%(number)s were read before", number=result.skipped)),
     )
-    told += [text for number, text in counted if number]
-    say_aside(", ".join(told))
+    parts += [text for number, text in counted if number]
+    say_aside(", ".join(parts))
     if result.offered and result.stored:
         say_aside(
             translate(

@@ -134,7 +134,7 @@ def import_(
     from argot.service.usecases.glossary.files import glossary_preview
 
     listed = _find_contexts(file) if contexts is None else contexts
-    given: _UploadOptions = {
+    options: _UploadOptions = {
         "context": in_context,
         "language": language,
         "format": format_,
@@ -148,19 +148,19 @@ def import_(
     # A dry run must not create a knowledge base.
     with open_knowledge_base(home, create=not dry_run) as client:
         if dry_run:
-            _show_preview(client.call(glossary_preview, **given, limit=_MAX_ROWS), json_, partial=partial)
+            _show_preview(client.call(glossary_preview, **options, limit=_MAX_ROWS), json_, partial=partial)
             return
-        report = _import_file(client, given, why, partial=partial)
+        report = _import_file(client, options, why, partial=partial)
     if json_:
         say_json(report)
         return
     _say_columns(report.columns)
     _say_notices(report.notices)
     counts = {"added": report.added, "updated": report.updated, "unchanged": report.unchanged}
-    told = [translate("%(added)s added, %(updated)s updated, %(unchanged)s unchanged", **counts)]
+    parts = [translate("%(added)s added, %(updated)s updated, %(unchanged)s unchanged", **counts)]
     if report.contexts_added:
-        told.append(translate("new contexts: %(names)s", names=", ".join(map(line, report.contexts_added))))
-    say(", ".join(told))
+        parts.append(translate("new contexts: %(names)s", names=", ".join(map(line, report.contexts_added))))
+    say(", ".join(parts))
     _say_ignored(report.ignored)
     if report.left_out:
         _write_rest(rest or f"{Path(file).stem if file != '-' else 'glossary'}-rest.csv", report)
@@ -172,11 +172,11 @@ def _find_contexts(file: str) -> str:
     return str(beside) if file != "-" and Path(file).name != beside.name and beside.is_file() else ""
 
 
-def _import_file(client: Client, given: _UploadOptions, why: str, *, partial: bool) -> ImportReport:
+def _import_file(client: Client, options: _UploadOptions, why: str, *, partial: bool) -> ImportReport:
     from argot.service.usecases.glossary.files import glossary_import_file
 
     with show_progress(translate("importing")) as move:
-        return client.watch(move).call(glossary_import_file, **given, why=why, partial=partial)
+        return client.watch(move).call(glossary_import_file, **options, why=why, partial=partial)
 
 
 def _write_rest(file: str, report: ImportReport) -> None:
@@ -197,11 +197,11 @@ def _say_columns(columns: Sequence[ColumnUse]) -> None:
     """Show the field that each column was taken for, if it does not have its name."""
     if all(one.header == one.field for one in columns):
         return
-    told = [f"{line(one.header)} = {one.field}" for one in columns if one.field != "-"]
+    assignments = [f"{line(one.header)} = {one.field}" for one in columns if one.field != "-"]
     unused = [line(one.header) for one in columns if one.field == "-"]
     more = "; " + translate("left out: %(names)s", names=", ".join(unused[:_MAX_NAMED])) if unused else ""
     shown = "Columns: %(columns)s. Correct them with --map COLUMN=FIELD."
-    say_aside(translate(shown, columns=f"{', '.join(told)}{more}"))
+    say_aside(translate(shown, columns=f"{', '.join(assignments)}{more}"))
 
 
 def _say_notices(notices: Sequence[RowProblem]) -> None:
@@ -214,8 +214,8 @@ def _say_notices(notices: Sequence[RowProblem]) -> None:
 def _describe_problem(place: str, message: str) -> str:
     from argot.service.usecases.glossary.import_texts import translate_place, translate_reason
 
-    told = line(translate_reason(message))
-    return f"{line(translate_place(place))}: {told}" if place else told
+    reason = line(translate_reason(message))
+    return f"{line(translate_place(place))}: {reason}" if place else reason
 
 
 def export(file: File = "-", format_: Format = "", as_user: AsUser = None, home: Home = None) -> None:
@@ -259,11 +259,11 @@ def _upload(file: str, home: Path | None) -> _File:
     try:
         data = sys.stdin.buffer.read(most) if file == "-" else read_bytes(Path(file), most)
     except NotAFile as error:
-        told = "%(file)s is %(what)s. Give a file, or - for the standard stream."
-        raise InvalidInput(translate(told, file=file, what=translate(str(error.strerror)))) from error
+        template = "%(file)s is %(what)s. Give a file, or - for the standard stream."
+        raise InvalidInput(translate(template, file=file, what=translate(str(error.strerror)))) from error
     except OSError as error:
-        told = "%(file)s cannot be read: %(reason)s. Nothing was imported."
-        raise InvalidInput(translate(told, file=file, reason=translate(str(error.strerror)))) from error
+        template = "%(file)s cannot be read: %(reason)s. Nothing was imported."
+        raise InvalidInput(translate(template, file=file, reason=translate(str(error.strerror)))) from error
     return {"data": base64.b64encode(data).decode(), "name": "standard input" if file == "-" else Path(file).name}
 
 
@@ -310,8 +310,8 @@ def _show_preview(found: PreviewShown, json_: bool, *, partial: bool) -> None:
             if counts.problems and not partial
             else "%(added)s would be added, %(updated)s updated, %(unchanged)s unchanged"
         )
-        told = {"added": counts.added, "updated": counts.updated, "unchanged": counts.unchanged}
-        say_aside(translate(wording, **told))
+        counts_by_name = {"added": counts.added, "updated": counts.updated, "unchanged": counts.unchanged}
+        say_aside(translate(wording, **counts_by_name))
     # Raised last, so that every problem is shown; it makes the exit code 1 even with --json.
     if counts.problems and not partial:
         raise InvalidInput(

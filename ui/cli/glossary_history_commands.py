@@ -97,9 +97,9 @@ def roll_back(
         raise InvalidInput("Name either a change, or a term with --to: argot glossary roll-back --term PUC --to 12")
     # Only digits are the number of a change: a date has hyphens.
     moment: int | str | None = int(to) if to and to.isascii() and to.isdigit() else to
-    given = {"change": change} if term is None else {"term": term, "moment": moment}
+    target = {"change": change} if term is None else {"term": term, "moment": moment}
     with open_knowledge_base(home) as client:
-        done = client.as_user(as_user).call(glossary_roll_back, why=why, force=force, **given)
+        done = client.as_user(as_user).call(glossary_roll_back, why=why, force=force, **target)
     say(
         translate(
             "Change %(id)s rolled back %(rows)s entries. Undo it with: argot glossary roll-back %(id)s",

@@ -62,5 +62,5 @@ def _translate_option(text: str) -> str:
     help_text, mark, remarks = text.rpartition("  [")
     if not mark:
         return "\n\n".join(map(translate, split_paragraphs(text)))
-    said = "; ".join(translate_written(one, REMARKS) for one in remarks.removesuffix("]").split("; "))
-    return f"{_translate_option(help_text)}  [{said}]"
+    translated = "; ".join(translate_written(one, REMARKS) for one in remarks.removesuffix("]").split("; "))
+    return f"{_translate_option(help_text)}  [{translated}]"

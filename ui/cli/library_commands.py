@@ -130,7 +130,7 @@ def label(
     readers = [] if everyone else audience or None
     with open_knowledge_base(home) as client:
         found = client.call(document_label, document=document, tags=tags, audience=readers, fields=fields)
-    said = "".join(f", {line(one.name)} {line(one.value)}" for one in found.fields)
+    field_text = "".join(f", {line(one.name)} {line(one.value)}" for one in found.fields)
     tags_text = ", ".join(map(line, found.tags)) or "none"
     say(
         translate(
@@ -138,7 +138,7 @@ def label(
             name=line(found.name),
             tags_text=tags_text,
             audience=describe_audience(found.audience),
-            said=said,
+            said=field_text,
         )
     )
     for notice in found.notices:

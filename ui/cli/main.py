@@ -124,8 +124,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _run_command(arguments: list[str] | None) -> NoReturn:
     try:
-        given = sys.argv[1:] if arguments is None else arguments
-        command = _build_command(given[0] if given else "", page_language.get())
+        argument_list = sys.argv[1:] if arguments is None else arguments
+        command = _build_command(argument_list[0] if argument_list else "", page_language.get())
         if page_language.get() == ENGLISH:
             command(args=arguments, prog_name="argot")
         # Typer prints English; not standalone, it leaves errors of the command line to this module.
@@ -147,8 +147,8 @@ def _run_command(arguments: list[str] | None) -> NoReturn:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         what = f"{where}{translate(error.strerror or str(error))}"
-        told = translate("The system refused %(what)s. %(remedy)s.", what=what, remedy=_choose_remedy(error))
-        _fail(told)
+        text = translate("The system refused %(what)s. %(remedy)s.", what=what, remedy=_choose_remedy(error))
+        _fail(text)
     except Exception as error:
         # From the environment, because the settings themselves may be wrong.
         if os.environ.get("ARGOT_LOG_LEVEL") == "DEBUG":

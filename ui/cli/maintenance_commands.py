@@ -41,8 +41,8 @@ def init(home: Home = None) -> None:
     if there:
         say(translate("There is a knowledge base already; nothing was changed."))
     else:
-        said = "Add documents with: argot add PATHS; find the terms they explain with: argot glossary mine"
-        say(translate(said))
+        hint = "Add documents with: argot add PATHS; find the terms they explain with: argot glossary mine"
+        say(translate(hint))
 
 
 def doctor(json_: Json = False, home: Home = None) -> None:
@@ -78,8 +78,8 @@ def backup(
     with open_knowledge_base(home) as client:
         # Absolute, because the service that writes the file may run in another folder.
         written = client.call(backup_case, path=str(file.expanduser().absolute()))
-    told = "Wrote %(path)s: %(files)s files, %(size)s MB"
-    say(translate(told, path=written.path, files=written.files, size=format_local_decimal(written.bytes / 1e6, 1)))
+    template = "Wrote %(path)s: %(files)s files, %(size)s MB"
+    say(translate(template, path=written.path, files=written.files, size=format_local_decimal(written.bytes / 1e6, 1)))
 
 
 def restore(
@@ -100,8 +100,8 @@ def restore(
     else:
         restored = restore_backup(settings.home, file.expanduser().absolute(), force=force)
     record_restore(settings, file.expanduser().absolute())
-    told = "Restored %(files)s files, %(size)s MB. Rebuilding the vectors."
-    say(translate(told, files=restored.files, size=format_local_decimal(restored.bytes / 1e6, 1)))
+    template = "Restored %(files)s files, %(size)s MB. Rebuilding the vectors."
+    say(translate(template, files=restored.files, size=format_local_decimal(restored.bytes / 1e6, 1)))
     with open_knowledge_base(home) as client:
         result = client.call(reindex)
     say(

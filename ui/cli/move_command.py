@@ -25,7 +25,7 @@ from argot.ui.cli.command_base import (
 )
 
 if TYPE_CHECKING:
-    from argot.service.moving.base_moving import Moved, Progress
+    from argot.service.moving.base_moving import MoveOutcome, Progress
     from argot.settings import Settings
 
 _POSTGRESQL = ("postgresql://", "postgres://")
@@ -129,7 +129,7 @@ def _show_progress() -> Iterator[Progress]:
         yield show
 
 
-def _print_summary(moved: Moved, target: Settings) -> None:
+def _print_summary(moved: MoveOutcome, target: Settings) -> None:
     say(
         translate(
             "Moved %(rows)s of %(tables)s tables, %(originals)s, %(files)s and %(vectors)s from "

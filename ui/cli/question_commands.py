@@ -154,10 +154,10 @@ def _warn_of_ignored_model(client: Client) -> None:
     """Say that a running service answers with its own model, if this shell names one."""
     from argot.service.transport.knowledge_base_client import SocketClient
 
-    given = [name for name in ("ARGOT_MODEL_URL", "ARGOT_MODEL") if os.environ.get(name)]
-    if given and isinstance(client, SocketClient):
-        told = "A running service answers with its own model. Not used: %(names)s of this shell."
-        say_aside(translate(told, names=join_with_and(given)))
+    names_set = [name for name in ("ARGOT_MODEL_URL", "ARGOT_MODEL") if os.environ.get(name)]
+    if names_set and isinstance(client, SocketClient):
+        template = "A running service answers with its own model. Not used: %(names)s of this shell."
+        say_aside(translate(template, names=join_with_and(names_set)))
 
 
 class _QuestionOptions(NamedTuple):
@@ -274,13 +274,13 @@ class _Question:
             "--since": self._options.since,
             "--effort": self._options.effort,
         }
-        given = "".join(f" {name} {shlex.quote(str(value))}" for name, value in options.items() if value)
+        option_text = "".join(f" {name} {shlex.quote(str(value))}" for name, value in options.items() if value)
         repeated = {"--set": self._options.set, "--tag": self._options.tags, "--field": self._options.fields}
         repeated["--document"] = self._options.documents
         for option, values in repeated.items():
-            given += "".join(f" {option} {shlex.quote(value)}" for value in values or ())
+            option_text += "".join(f" {option} {shlex.quote(value)}" for value in values or ())
         for choice in result.choices:
-            say("  " + f"argot answer {result.thread} {shlex.quote(choice.answer)}{given}")
+            say("  " + f"argot answer {result.thread} {shlex.quote(choice.answer)}{option_text}")
 
 
 def _format_heading(result: AskResult) -> str:

@@ -309,7 +309,7 @@ def effects(
     from argot.service.usecases.glossary.impact import glossary_effects
 
     # Read here, because the service may not be able to.
-    given = _read_questions(questions) if questions else []
+    question_list = _read_questions(questions) if questions else []
     with open_knowledge_base(home) as client:
         found = client.as_user(as_user).call(
             glossary_effects,
@@ -317,7 +317,7 @@ def effects(
             proposal_id=proposal,
             context=context,
             change="retire" if retire else "approve",
-            questions=given,
+            questions=question_list,
         )
     if json_:
         say_json(found)

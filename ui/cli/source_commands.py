@@ -135,8 +135,8 @@ def add(
     if json_:
         say_json(made)
     else:
-        told = "Source %(name)s (%(kind)s): %(address)s"
-        say(translate(told, name=made.name, kind=made.kind, address=line(made.address)))
+        template = "Source %(name)s (%(kind)s): %(address)s"
+        say(translate(template, name=made.name, kind=made.kind, address=line(made.address)))
         say(translate("Read it with: argot source sync %(name)s", name=made.name))
 
 
@@ -162,9 +162,9 @@ def list_sources(json_: Json = False, home: Home = None) -> None:
         ],
     )
     for one in found:
-        for told in (one.detail, *(f"{problem.name}: {problem.detail}" for problem in one.problems)):
-            if told:
-                say_aside(f"{one.name}: {line(told)}")
+        for detail in (one.detail, *(f"{problem.name}: {problem.detail}" for problem in one.problems)):
+            if detail:
+                say_aside(f"{one.name}: {line(detail)}")
         if one.gone and one.state == "held":
             say_aside(f"{one.name}: {_list_gone(one.gone, one.counts.get('gone', 0))}")
     say_aside(
@@ -291,11 +291,11 @@ def _format_time(seconds: int) -> str:
     return next((f"{seconds // unit}{letter}" for unit, letter in _UNITS if seconds and seconds % unit == 0), "")
 
 
-def _parse_kind(given: str | None) -> SourceKind | None:
+def _parse_kind(text: str | None) -> SourceKind | None:
     from argot.service.usecases.documents.sources import KINDS
     from argot.service.usecases.usecase_registry import find_choice
 
-    return None if given is None else find_choice(KINDS, given, "--kind")
+    return None if text is None else find_choice(KINDS, text, "--kind")
 
 
 def _resolve_address(address: str) -> str:

@@ -48,10 +48,10 @@ def list_terms(
     headings = ["term", "meaning", "context", "looked after by"]
     print_table(headings, rows)
     if not rows:
-        told = [translate("No such terms that you may read.")]
+        parts = [translate("No such terms that you may read.")]
         if found.similar:
-            told.append(translate("Did you mean %(terms)s?", terms=join_with_or([*map(line, found.similar)])))
-        say_aside(" ".join(told))
+            parts.append(translate("Did you mean %(terms)s?", terms=join_with_or([*map(line, found.similar)])))
+        say_aside(" ".join(parts))
     elif found.next:
         say_aside(translate("There are more: --after '%(term)s'", term=line(found.next)))
 

@@ -112,12 +112,12 @@ def _print_understood(result: AskResult) -> None:
 
 def _print_misses(result: AskResult) -> None:
     for miss in result.misses:
-        told = [translate("Unknown term: %(term)s.", term=line(miss.term))]
+        parts = [translate("Unknown term: %(term)s.", term=line(miss.term))]
         if miss.suggestions:
-            told.append(translate("Did you mean %(terms)s?", terms=", ".join(map(line, miss.suggestions))))
+            parts.append(translate("Did you mean %(terms)s?", terms=", ".join(map(line, miss.suggestions))))
         if miss.contact:
-            told.append(translate("Ask %(name)s.", name=line(miss.contact)))
-        say(f"\n{' '.join(told)}")
+            parts.append(translate("Ask %(name)s.", name=line(miss.contact)))
+        say(f"\n{' '.join(parts)}")
 
 
 def _print_sources(result: AskResult) -> None:

@@ -91,10 +91,10 @@ def share(
 
     with open_knowledge_base(home) as client:
         done = client.as_user(as_user).call(thread_share, thread=thread, share=not not_)
-    told = "Managers may read %(questions)s of its questions: those that met unknown terms."
+    template = "Managers may read %(questions)s of its questions: those that met unknown terms."
     if not done.shared:
-        told = "Managers no longer read %(questions)s of its questions: those that met unknown terms."
-    say(translate(told, questions=done.questions))
+        template = "Managers no longer read %(questions)s of its questions: those that met unknown terms."
+    say(translate(template, questions=done.questions))
 
 
 @thread_command("questions.shared_conversations.thread_link_add", "argot threads link t0123456789abcdef", name="link")

@@ -48,7 +48,7 @@ class UseCaseCommands:
     def __call__(
         self, case: str, *lines: str, name: str | None = None, json: bool = False, create: bool = False, ask: str = ""
     ) -> Callable[[Show], Show]:
-        """Make a command of a function that prints what a use case gives.
+        """Make a command from a function that prints the result of a use case.
 
         `case`: the module and the name of the use case within the package.
         `lines`: the examples that end the command's help.

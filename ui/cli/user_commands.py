@@ -68,14 +68,14 @@ def add(  # noqa: PLR0917
 
     # Before the knowledge base is opened, so that nobody has to wait while somebody types.
     # Before the knowledge base is opened, as in `add`.
-    given = _read_new_password(name) if password else None
+    new_password = _read_new_password(name) if password else None
     with open_knowledge_base(home) as client:
         made = client.call(
             user_add,
             name=name,
             groups=group or [],
             display_name=display_name,
-            password=given,
+            password=new_password,
             role=_parse_role(role),
             manages=manages,
         )
@@ -119,12 +119,12 @@ def roles(
         say(_format_user(client.call(user_roles, name=name, role=_parse_role(role), manages=manages, leave=leave)))
 
 
-def _parse_role(given: str | None) -> RoleName | None:
+def _parse_role(text: str | None) -> RoleName | None:
     from argot.service.usecases.people.users import ROLES
     from argot.service.usecases.usecase_registry import find_choice
 
     # Without a role, the role stays as it is.
-    return None if given is None else find_choice(ROLES, given, "--role")
+    return None if text is None else find_choice(ROLES, text, "--role")
 
 
 @user.command("password", epilog=format_examples("argot user password ann"))
@@ -132,9 +132,9 @@ def password(name: Name, home: Home = None) -> None:
     """Give a user another password, typed or piped in as a line. All their sessions end."""
     from argot.service.usecases.people.users import user_password
 
-    given = _read_new_password(name)
+    new_password = _read_new_password(name)
     with open_knowledge_base(home) as client:
-        client.call(user_password, name=name, password=given)
+        client.call(user_password, name=name, password=new_password)
     say(translate("User %(name)s has a new password and is signed out everywhere.", name=line(name)))
 
 

@@ -75,9 +75,9 @@ class Confirmation:
             SignInRefused
         """
         if self.must_ask(who):
-            given = (await request.form()).get(CONFIRMATION_FIELD)
+            token = (await request.form()).get(CONFIRMATION_FIELD)
             # `Field` limits the other forms; this one is not read by FastAPI.
-            password = given[:MAX_PASSWORD_CHARS] if isinstance(given, str) else ""
+            password = token[:MAX_PASSWORD_CHARS] if isinstance(token, str) else ""
             await self.sign_in.confirm(who.name, password, self.address(request))
 
 

@@ -40,40 +40,40 @@ def build_context_pages(kb: KnowledgeBase) -> APIRouter:
     @needs("manager")
     async def save(request: Request, who: Who) -> Response:
         form = await read_form(request)
-        given = {name: form.get(name, "").strip() for name in _NEW_CONTEXT}
+        fields = {name: form.get(name, "").strip() for name in _NEW_CONTEXT}
         try:
-            await _save(pages, who, given)
+            await _save(pages, who, fields)
         except Conflict as error:
-            return await _render_both(pages, request, who, given, error)
+            return await _render_both(pages, request, who, fields, error)
         # Deleted meanwhile: the same form creates it again.
         except NotFound as error:
-            return await _render_contexts(pages, request, who, {**given, "id": "", "version": ""}, error=error)
+            return await _render_contexts(pages, request, who, {**fields, "id": "", "version": ""}, error=error)
         except (InvalidInput, NotAllowed) as error:
-            return await _render_contexts(pages, request, who, given, error=error)
+            return await _render_contexts(pages, request, who, fields, error=error)
         return redirect("/contexts", done="context")
 
     return router
 
 
-async def _save(pages: Pages, who: Visitor, given: dict[str, str]) -> None:
+async def _save(pages: Pages, who: Visitor, fields: dict[str, str]) -> None:
     # The form holds all fields of a stored context, so an emptied field is meant to be empty.
-    description, contact, audience = given["description"], given["contact"], split_commas(given["audience"])
-    if given["id"]:
+    description, contact, audience = fields["description"], fields["contact"], split_commas(fields["audience"])
+    if fields["id"]:
         await context_save(
             pages.kb,
             who.principal,
-            context_id=parse_integer(given["id"]),
-            version=parse_integer(given["version"]),
+            context_id=parse_integer(fields["id"]),
+            version=parse_integer(fields["version"]),
             description=description,
             contact=contact,
             audience=audience,
-            why=given["why"],
+            why=fields["why"],
         )
         return
     await context_add(
         pages.kb,
         who.principal,
-        name=given["name"],
+        name=fields["name"],
         description=description,
         contact=contact,
         audience=audience,
@@ -83,19 +83,19 @@ async def _save(pages: Pages, who: Visitor, given: dict[str, str]) -> None:
 
 
 async def _render_both(
-    pages: Pages, request: Request, who: Visitor, given: dict[str, str], error: Conflict
+    pages: Pages, request: Request, who: Visitor, fields: dict[str, str], error: Conflict
 ) -> Response:
     """Show the stored context beside the typed one. For a new context every field counts as changed."""
     assert error.current is not None
-    version = max(parse_integer(given["version"]), 0)
+    version = max(parse_integer(fields["version"]), 0)
     since = await context_since(pages.kb, who.principal, context_id=error.current.id, version=version)
-    if not given["id"]:
+    if not fields["id"]:
         since = replace(since, base={"description": "", "contact": "", "audience": []})
-    differ = compare_fields(since, given, CONTEXT_FIELDS)
+    differ = compare_fields(since, fields, CONTEXT_FIELDS)
     # A button was pressed twice, or two people wrote the same.
     if not differ:
         return redirect("/contexts", done="context")
-    kept = {**merge_fields(since, given, CONTEXT_FIELDS), **_name_fields(since.current)}
+    kept = {**merge_fields(since, fields, CONTEXT_FIELDS), **_name_fields(since.current)}
     return await _render_contexts(pages, request, who, kept, error=error, both=EditComparison(since, differ))
 
 
@@ -103,13 +103,13 @@ async def _render_contexts(
     pages: Pages,
     request: Request,
     who: Visitor,
-    given: dict[str, str],
+    fields: dict[str, str],
     *,
     error: ArgotError | None = None,
     both: EditComparison[Context] | None = None,
 ) -> Response:
     found = await pages.contexts(who)
-    return show_page("contexts.html", request, who, contexts=found, given=given, error=error, both=both)
+    return show_page("contexts.html", request, who, contexts=found, given=fields, error=error, both=both)
 
 
 def _make_form(stored: Context) -> dict[str, str]:

@@ -75,18 +75,18 @@ async def list_documents(
     kb: KnowledgeBase, request: Request, who: Visitor, where: str, by_default: Order = "newest"
 ) -> DocumentList:
     """List the documents that the address asks for; invalid parameters are ignored."""
-    given = {name: request.query_params.get(name, "").strip()[:500] for name in _NAMES}
-    order: Order = next((one for one in ORDERS if one == given["order"]), by_default)
-    state: State | None = next((one for one in STATES if one == given["state"]), None)
-    given |= {"order": order, "state": state or "", "age": given["age"] if given["age"] in AGES else ""}
+    filters = {name: request.query_params.get(name, "").strip()[:500] for name in _NAMES}
+    order: Order = next((one for one in ORDERS if one == filters["order"]), by_default)
+    state: State | None = next((one for one in STATES if one == filters["state"]), None)
+    filters |= {"order": order, "state": state or "", "age": filters["age"] if filters["age"] in AGES else ""}
     start = max(0, parse_integer(request.query_params.get("start", "0")))
-    moment = format_utc(utc_now() - timedelta(days=AGES[given["age"]][1]), "seconds") if given["age"] else ""
-    age = {"added_before" if given["age"] == "old" else "added_after": moment}
-    wanted = DocumentFilter(text=given["q"], tag=given["tag"], audience=given["audience"], state=state, **age)
+    moment = format_utc(utc_now() - timedelta(days=AGES[filters["age"]][1]), "seconds") if filters["age"] else ""
+    age = {"added_before" if filters["age"] == "old" else "added_after": moment}
+    wanted = DocumentFilter(text=filters["q"], tag=filters["tag"], audience=filters["audience"], state=state, **age)
     found = await document_find(kb, who.principal, wanted=wanted, order=order, start=start, limit=PAGE_ROWS)
     folders = find_telling_folders(one.uri for one in found.documents)
     derivation = await describe_derivation(kb, who, [one.id for one in found.documents])
-    return DocumentList(where, given, start, found, by_default, folders, derivation)
+    return DocumentList(where, filters, start, found, by_default, folders, derivation)
 
 
 async def describe_derivation(kb: KnowledgeBase, who: Visitor, documents: list[str]) -> dict[str, str]:
@@ -94,9 +94,9 @@ async def describe_derivation(kb: KnowledgeBase, who: Visitor, documents: list[s
     if not documents or who.role == "asker":
         return {}
     status = await derivation_status(kb, who.principal, documents=documents)
-    told = {}
+    texts = {}
     for one in status.documents:
         if words := PROGRESS.get(one.state):
             number = translate("tries: %(number)s", number=one.tries)
-            told[one.document] = translate(words) + (f" ({number}): {one.detail}" if one.detail else "")
-    return told
+            texts[one.document] = translate(words) + (f" ({number}): {one.detail}" if one.detail else "")
+    return texts

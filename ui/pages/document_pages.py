@@ -133,8 +133,8 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
                 {"kind": "failed", "name": one.document, "detail": one.detail, "href": ""} for one in done.problems
             ]
             return await render_list(request, who, outcomes=failed)
-        told = f"all-{what}-unknown" if done.notices else f"all-{what}"
-        query = urlencode({**dict(request.query_params), "done": told}, quote_via=quote)
+        notice = f"all-{what}-unknown" if done.notices else f"all-{what}"
+        query = urlencode({**dict(request.query_params), "done": notice}, quote_via=quote)
         return redirect_to_address(f"{DOCUMENTS}?{query}")
 
     @router.post("/jobs/{job}/retry")

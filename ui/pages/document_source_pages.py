@@ -78,8 +78,8 @@ class SourceRow:
     def changes(self) -> str:
         """The changes of the last sync: "2 added, 1 removed"."""
         counts = self.source.counts
-        given = [(counts[kind], kind) for kind in _CHANGES if counts.get(kind)]
-        return ", ".join(f"{format_local_number(number)} {translate(kind)}" for number, kind in given)
+        numbers = [(counts[kind], kind) for kind in _CHANGES if counts.get(kind)]
+        return ", ".join(f"{format_local_number(number)} {translate(kind)}" for number, kind in numbers)
 
     @property
     def detail(self) -> str:
@@ -144,30 +144,30 @@ def _add_changes(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def add(request: Request, who: Who) -> Response:
         form = await read_form(request)
-        given = {name: form.get(name, "").strip() for name in _FIELDS}
+        fields = {name: form.get(name, "").strip() for name in _FIELDS}
         try:
-            if not given["address"]:
+            if not fields["address"]:
                 raise InvalidInput("Where is it? Give the path of a folder, or an address.")
             made = await source_add(
                 kb,
                 who.principal,
-                address=given["address"],
-                name=given["name"] or None,
-                kind=next((kind for kind in KINDS if kind == given["kind"]), None),
-                include=split_commas(given["include"]) or None,
-                exclude=split_commas(given["exclude"]) or None,
-                audience=split_commas(given["audience"]) or None,
-                tags=split_commas(given["tags"]) or None,
-                every=given["every"],
-                options=_parse_pairs(given["options"]) | ({"branch": given["branch"]} if given["branch"] else {})
+                address=fields["address"],
+                name=fields["name"] or None,
+                kind=next((kind for kind in KINDS if kind == fields["kind"]), None),
+                include=split_commas(fields["include"]) or None,
+                exclude=split_commas(fields["exclude"]) or None,
+                audience=split_commas(fields["audience"]) or None,
+                tags=split_commas(fields["tags"]) or None,
+                every=fields["every"],
+                options=_parse_pairs(fields["options"]) | ({"branch": fields["branch"]} if fields["branch"] else {})
                 or None,
-                variables=_parse_pairs(given["secrets"]) or None,
+                variables=_parse_pairs(fields["secrets"]) or None,
             )
             if not form.get("now"):
                 return redirect_to_address(f"{SOURCES}?done=source-named")
             await source_sync_start(kb, who.principal, name=made.name)
         except (Conflict, InvalidInput, NotAllowed) as error:
-            return await _render_sources(pages, request, who, error, given)
+            return await _render_sources(pages, request, who, error, fields)
         return redirect_to_address(f"{SOURCES}?done=source-added")
 
     @router.post("/{name}/sync")
@@ -197,10 +197,10 @@ async def _render_sources(
     request: Request,
     who: Visitor,
     error: ArgotError | None = None,
-    given: Mapping[str, str] | None = None,
+    fields: Mapping[str, str] | None = None,
 ) -> Response:
     shown: dict[str, Any] = {
-        "given": {name: (given or {}).get(name, "") for name in _FIELDS},
+        "given": {name: (fields or {}).get(name, "") for name in _FIELDS},
         "kinds": KINDS,
         "every": INTERVALS,
     }

@@ -66,7 +66,7 @@ def _add_reading(router: APIRouter, pages: Pages) -> None:
     @router.get("/picture")
     @needs("manager")
     async def whole_picture(who: Who, document: str) -> Response:
-        """Return a file that is a picture, to be shown beside the text that was read of it."""
+        """Return a picture file, to be shown beside the text that was read from it."""
         found = await read_original(pages.kb, who.principal, document=document)
         if found.media_type not in PICTURE_TYPES:
             raise NotFound(translate("This document is not a picture that browsers can show."))
@@ -103,11 +103,11 @@ def _add_changes(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def labels(request: Request, who: Who, document: str) -> Response:
         form = await read_form(request)
-        given: dict[str, Any] = {name: split_commas(form.get(name, "")) for name in ("tags", "audience")}
+        labels_given: dict[str, Any] = {name: split_commas(form.get(name, "")) for name in ("tags", "audience")}
         try:
             if "fields" in form:
-                given["fields"] = parse_field_lines(form["fields"])
-            saved = await document_label(kb, who.principal, document=document, **given)
+                labels_given["fields"] = parse_field_lines(form["fields"])
+            saved = await document_label(kb, who.principal, document=document, **labels_given)
         except (InvalidInput, NotAllowed) as error:
             return await _render_document(pages, request, who, document, error, at="labels", typed=form)
         if not who.principal.may_read(saved.audience):

@@ -157,8 +157,8 @@ def build_file_pages(kb: KnowledgeBase) -> APIRouter:
 
     async def import_upload(who: Visitor, upload: Upload, why: str, *, partial: bool) -> ImportReport:
         """Import the file exactly as it was previewed, and return the result."""
-        given = {**_make_parameters(upload), "partial": partial, "seen": upload.seen, "why": why}
-        return await get_outcome(glossary_import_file(pages.kb, who.principal, **given))
+        parameters = {**_make_parameters(upload), "partial": partial, "seen": upload.seen, "why": why}
+        return await get_outcome(glossary_import_file(pages.kb, who.principal, **parameters))
 
     async def show_preview(
         request: Request, who: Visitor, upload: Upload, error: Conflict | None = None, why: str = ""
@@ -166,18 +166,18 @@ def build_file_pages(kb: KnowledgeBase) -> APIRouter:
         """Show the changes that the file would make now; importing it makes exactly these."""
         found = await glossary_preview(pages.kb, who.principal, **_make_parameters(upload), limit=MAX_ROWS)
         token = uploads.keep(replace(upload, seen=found.stamp))
-        given = {"name": upload.name, "context": upload.context, "token": token, "why": why, "fields": FIELDS}
-        given["choice"] = upload.everyday
-        return show_page("preview.html", request, who, error=error, **given, **read_dataclass_fields(found))
+        parameters = {"name": upload.name, "context": upload.context, "token": token, "why": why, "fields": FIELDS}
+        parameters["choice"] = upload.everyday
+        return show_page("preview.html", request, who, error=error, **parameters, **read_dataclass_fields(found))
 
     @router.get("/files/export")
     @needs("manager")
     async def export(who: Who, format: str = "csv") -> Response:
         found = find_format(format)
-        told = await glossary_export_file(pages.kb, who.principal, format=found.name)
+        exported = await glossary_export_file(pages.kb, who.principal, format=found.name)
         # A table from here is opened in a spreadsheet, and some recognise UTF-8 only by its byte order mark.
         mark = codecs.BOM_UTF8 if found.name in ("csv", "tsv") else b""
-        return _send_file(f"glossary{found.suffixes[0]}", mark + decode_export(told, found.name), found.media_type)
+        return _send_file(f"glossary{found.suffixes[0]}", mark + decode_export(exported, found.name), found.media_type)
 
     return router
 

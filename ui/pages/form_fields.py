@@ -24,8 +24,8 @@ Stored: TypeAlias = Sense | Context | Mapping[str, Any]
 
 def read_typed(form: Mapping[str, str]) -> dict[str, str]:
     """Return the fields as they were typed. A typed context takes precedence over a chosen one."""
-    given = {name: form.get(name, "") for name in EMPTY_FORM}
-    return {**given, "context": form.get("new_context", "").strip() or given["context"]}
+    typed = {name: form.get(name, "") for name in EMPTY_FORM}
+    return {**typed, "context": form.get("new_context", "").strip() or typed["context"]}
 
 
 class SenseInput(TypedDict):
@@ -46,7 +46,7 @@ class SenseInput(TypedDict):
     example: str
 
 
-def make_sense_input(given: Mapping[str, str]) -> SenseInput:
+def make_sense_input(typed: Mapping[str, str]) -> SenseInput:
     """Convert typed fields to those that use cases take. Without an audience, a stored sense keeps its own and a new
     one is for everyone.
 
@@ -54,19 +54,19 @@ def make_sense_input(given: Mapping[str, str]) -> SenseInput:
         InvalidInput: a line of the names or of the related terms cannot be read.
     """
     return {
-        "term": given["term"],
-        "context": given["context"],
-        "expansion": given["expansion"],
-        "description": given["description"],
-        "aliases": split_lines(given["aliases"]),
-        "notes": given["notes"],
-        "owner": given["owner"],
-        "audience": split_commas(given["audience"]) or None,
-        "review_by": given["review_by"].strip() or None,
-        "labels": parse_label_lines(given["labels"]),
-        "relations": parse_relation_lines(given["relations"]),
-        "source": given["source"].strip(),
-        "example": given["example"],
+        "term": typed["term"],
+        "context": typed["context"],
+        "expansion": typed["expansion"],
+        "description": typed["description"],
+        "aliases": split_lines(typed["aliases"]),
+        "notes": typed["notes"],
+        "owner": typed["owner"],
+        "audience": split_commas(typed["audience"]) or None,
+        "review_by": typed["review_by"].strip() or None,
+        "labels": parse_label_lines(typed["labels"]),
+        "relations": parse_relation_lines(typed["relations"]),
+        "source": typed["source"].strip(),
+        "example": typed["example"],
     }
 
 
@@ -97,9 +97,9 @@ def parse_field_lines(text: str) -> dict[str, list[str]]:
 
 def read_values(stored: Stored, fields: Sequence[str] = FIELDS) -> dict[str, str]:
     """Return the fields of a stored sense or context as the form shows them."""
-    told = list_fields(stored)
-    shown = {name: format_value(told.get(name)) for name in fields}
-    return {**shown, "audience": ", ".join(told["audience"]), "why": ""}
+    values = list_fields(stored)
+    shown = {name: format_value(values.get(name)) for name in fields}
+    return {**shown, "audience": ", ".join(values["audience"]), "why": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,29 +121,29 @@ class EditComparison(Generic[Saved]):
 
 
 def compare_fields(
-    since: SavedSince[Saved], given: Mapping[str, str], fields: Sequence[str] = FIELDS
+    since: SavedSince[Saved], typed: Mapping[str, str], fields: Sequence[str] = FIELDS
 ) -> list[DifferingField]:
     """List the fields that differ. A field that this person left alone takes the other's value."""
     theirs = read_values(since.current, fields)
-    kept = merge_fields(since, given, fields)
+    kept = merge_fields(since, typed, fields)
     return [
-        DifferingField(name, theirs[name], given[name], "theirs" if kept[name] == theirs[name] else "yours")
+        DifferingField(name, theirs[name], typed[name], "theirs" if kept[name] == theirs[name] else "yours")
         for name in fields
-        if _normalize(name, theirs[name]) != _normalize(name, given[name])
+        if _normalize(name, theirs[name]) != _normalize(name, typed[name])
     ]
 
 
-def merge_fields(since: SavedSince[Saved], given: Mapping[str, str], fields: Sequence[str] = FIELDS) -> dict[str, str]:
+def merge_fields(since: SavedSince[Saved], typed: Mapping[str, str], fields: Sequence[str] = FIELDS) -> dict[str, str]:
     """Merge both edits: the typed value, or the stored one where this person changed nothing since the version they
     saw.
     """
     theirs = read_values(since.current, fields)
     base = read_values(since.base, fields) if since.base else None
     untouched = {
-        name for name in fields if base is not None and _normalize(name, given[name]) == _normalize(name, base[name])
+        name for name in fields if base is not None and _normalize(name, typed[name]) == _normalize(name, base[name])
     }
     # A three-way merge: a field that only the other person changed is no conflict.
-    return {**given, **{name: theirs[name] for name in untouched}}
+    return {**typed, **{name: theirs[name] for name in untouched}}
 
 
 def _normalize(name: str, text: str) -> str:

@@ -32,13 +32,13 @@ def build_insight_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("")
     @needs("manager")
     async def show_insight(request: Request, who: Who) -> Response:
-        given = request.query_params
-        since, until = given.get("since", "").strip(), given.get("until", "").strip()
-        days = parse_integer(given.get("days"))
+        query = request.query_params
+        since, until = query.get("since", "").strip(), query.get("until", "").strip()
+        days = parse_integer(query.get("days"))
         today = utc_now().date()
         if days in PERIODS:
             since, until = (today - timedelta(days=days - 1)).isoformat(), today.isoformat()
-        start, error = max(parse_integer(given.get("start")), 0), None
+        start, error = max(parse_integer(query.get("start")), 0), None
         try:
             found = await insight(kb, who.principal, since=since, until=until, start=start)
         except InvalidInput as wrong:

@@ -125,8 +125,8 @@ class BoundedRoute(APIRoute):
             if request.method == "POST" and not request.headers.get("content-length", "").isdigit():
                 raise HTTPException(411, translate("The request does not say its length."))
             if is_said_larger(request, most):
-                told = translate("That is too large: at most %(limit)s can be sent.", limit=describe_limit(most))
-                raise HTTPException(413, told)
+                text = translate("That is too large: at most %(limit)s can be sent.", limit=describe_limit(most))
+                raise HTTPException(413, text)
             return await handle(request)
 
         return handle_bounded
@@ -218,8 +218,8 @@ def redirect(path: str, **query: str | int) -> RedirectResponse:
 
 def link_glossary(path: str, **query: str | int | None) -> str:
     """Build an address under the glossary. Parameters are quoted; empty ones are left out."""
-    given = {name: value for name, value in query.items() if value not in (None, "")}
-    return f"{HOME}{path}" + (f"?{urlencode(given, quote_via=quote)}" if given else "")
+    parameters = {name: value for name, value in query.items() if value not in (None, "")}
+    return f"{HOME}{path}" + (f"?{urlencode(parameters, quote_via=quote)}" if parameters else "")
 
 
 def link_person(name: str, **query: str) -> str:

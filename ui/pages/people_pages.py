@@ -67,19 +67,19 @@ def _add_list(router: APIRouter, pages: PeoplePages) -> None:
     async def add(request: Request, who: Who) -> Response:
         """Add a person. A generated password is shown on this page alone."""
         form = await read_form(request)
-        given = await _read_person(request)
+        person = await _read_person(request)
         password = _read_password(form)
         try:
-            _require_contexts(given)
+            _require_contexts(person)
             await pages.confirmation.require(request, who)
             made = await user_add(
                 pages.kb,
                 who.principal,
-                name=given["name"],
-                display_name=given["display_name"],
-                groups=_read_groups(given),
-                role=_read_role(given),
-                manages=given["manages"] if given["role"] == "manager" else None,
+                name=person["name"],
+                display_name=person["display_name"],
+                groups=_read_groups(person),
+                role=_read_role(person),
+                manages=person["manages"] if person["role"] == "manager" else None,
                 password=password,
                 # A typed password takes precedence over "make one up".
                 make_password=form.get("way") == "made" and password is None,
@@ -87,7 +87,7 @@ def _add_list(router: APIRouter, pages: PeoplePages) -> None:
                 in_window=True,
             )
         except (InvalidInput, Conflict, SignInRefused) as error:
-            return await _render_list(pages, request, who, given=given, error=error)
+            return await _render_list(pages, request, who, person=person, error=error)
         if isinstance(made, UserWithPassword):
             return show_page("password.html", request, who, user=made, password=made.password, new=True)
         return redirect_to_address(link_person(made.name, done="person"))
@@ -102,7 +102,7 @@ def _add_person(router: APIRouter, pages: PeoplePages) -> None:
     @router.post("/{name}")
     @needs("admin")
     async def save(request: Request, who: Who, name: str) -> Response:
-        given = await _read_person(request)
+        person = await _read_person(request)
 
         async def change_settings() -> None:
             await pages.confirmation.require(request, who)
@@ -110,10 +110,10 @@ def _add_person(router: APIRouter, pages: PeoplePages) -> None:
                 pages.kb,
                 who.principal,
                 name=name,
-                display_name=given["display_name"],
-                groups=_read_groups(given),
-                role=_read_role(given),
-                manages=given["manages"],
+                display_name=person["display_name"],
+                groups=_read_groups(person),
+                role=_read_role(person),
+                manages=person["manages"],
             )
 
         return await apply_change(request, who, name, "person", change_settings)
@@ -175,7 +175,7 @@ async def _render_list(
     who: Visitor,
     *,
     q: str = "",
-    given: dict[str, Any] | None = None,
+    person: dict[str, Any] | None = None,
     error: Exception | None = None,
 ) -> Response:
     every = await user_list(pages.kb, who.principal)
@@ -184,7 +184,7 @@ async def _render_list(
     first = not any(one.has_password for one in every)
     shown = {"people": found[:MAX_PEOPLE], "found": len(found), "total": len(every), "q": q, "first": first}
     # The first person with a password must be an administrator: from then on nobody gets in without one.
-    values = given or {**EMPTY_FORM, "role": "admin" if first else "asker"}
+    values = person or {**EMPTY_FORM, "role": "admin" if first else "asker"}
     contexts = [one.name for one in await pages.contexts(who)]
     confirms = pages.confirmation.must_ask(who)
     return show_page(
@@ -208,25 +208,25 @@ async def _read_person(request: Request) -> dict[str, Any]:
     form = await read_form(request)
     # From the form itself: `read_form` keeps only the first of several fields of one name.
     ticked = [str(one) for one in (await request.form()).getlist("manages")]
-    given = {name: form.get(name, "").strip() for name in FIELDS}
-    return {**given, "manages": [EVERY_CONTEXT] if EVERY_CONTEXT in ticked else ticked}
+    person = {name: form.get(name, "").strip() for name in FIELDS}
+    return {**person, "manages": [EVERY_CONTEXT] if EVERY_CONTEXT in ticked else ticked}
 
 
 def _read_password(form: dict[str, str]) -> SecretStr | None:
     # A typed password counts even if its radio button was not chosen, unless "none" was.
-    given, way = form.get("password", ""), form.get("way")
-    return SecretStr(given) if way == "typed" or (given and way != "none") else None
+    password, way = form.get("password", ""), form.get("way")
+    return SecretStr(password) if way == "typed" or (password and way != "none") else None
 
 
-def _read_groups(given: dict[str, Any]) -> list[str]:
-    return split_commas(given["groups"])
+def _read_groups(person: dict[str, Any]) -> list[str]:
+    return split_commas(person["groups"])
 
 
-def _read_role(given: dict[str, Any]) -> Role:
-    return find_choice(ROLES, given["role"], "the role")
+def _read_role(person: dict[str, Any]) -> Role:
+    return find_choice(ROLES, person["role"], "the role")
 
 
-def _require_contexts(given: dict[str, Any]) -> None:
+def _require_contexts(person: dict[str, Any]) -> None:
     # No tick must not mean all contexts, and a manager of none could do no more than ask.
-    if given["role"] == "manager" and not given["manages"]:
+    if person["role"] == "manager" and not person["manages"]:
         raise InvalidInput("Choose the contexts of this manager: some, or all of them.")

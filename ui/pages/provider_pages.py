@@ -69,8 +69,8 @@ def build_provider_pages(kb: KnowledgeBase, authenticator: Authenticator, provid
         return drop_ticket(let_in(authenticator, token, choose_own_page(next)))
 
     async def explain_unreachable(error: ArgotError, next: str) -> Response:
-        told = translate(PROVIDER_DOWN, provider=kb.settings.oidc.label, reason=error)
-        return await sign_in_page(kb, 503, next=next, error=told)
+        text = translate(PROVIDER_DOWN, provider=kb.settings.oidc.label, reason=error)
+        return await sign_in_page(kb, 503, next=next, error=text)
 
     def drop_ticket(answer: Response) -> Response:
         answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0, more=SIGN_IN_SUFFIX))

@@ -260,14 +260,14 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def edit(request: Request, who: Who, proposal_id: int) -> Response:
         found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
-        given = {**_make_form(found, who), "context": found.context or ""}
-        return await render_form(pages, request, who, given, action=f"/proposals/{proposal_id}/edit", proposal=found)
+        typed = {**_make_form(found, who), "context": found.context or ""}
+        return await render_form(pages, request, who, typed, action=f"/proposals/{proposal_id}/edit", proposal=found)
 
     @router.post("/proposals/{proposal_id}/edit")
     @needs("manager")
     async def save(request: Request, who: Who, proposal_id: int) -> Response:
-        given = read_typed(await read_form(request))
-        return await accept_edited(request, who, proposal_id, given)
+        typed = read_typed(await read_form(request))
+        return await accept_edited(request, who, proposal_id, typed)
 
     @router.post("/proposals/{proposal_id}/accept")
     @needs("manager")
@@ -275,20 +275,20 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
         """Accept a proposal as it is, in the chosen context."""
         form = await read_form(request)
         found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
-        given = {**_make_form(found, who), "context": read_typed(form)["context"]}
-        return await accept_edited(request, who, proposal_id, given)
+        typed = {**_make_form(found, who), "context": read_typed(form)["context"]}
+        return await accept_edited(request, who, proposal_id, typed)
 
-    async def accept_edited(request: Request, who: Visitor, proposal_id: int, given: dict[str, str]) -> Response:
+    async def accept_edited(request: Request, who: Visitor, proposal_id: int, typed: dict[str, str]) -> Response:
         try:
-            edited = EditedProposal(**make_sense_input(given))
+            edited = EditedProposal(**make_sense_input(typed))
             sense = await glossary_accept(
-                pages.kb, who.principal, proposal_id=proposal_id, sense=edited, why=given["why"]
+                pages.kb, who.principal, proposal_id=proposal_id, sense=edited, why=typed["why"]
             )
         except (InvalidInput, Conflict, NotAllowed) as error:
             found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
             action = f"/proposals/{proposal_id}/edit"
             # With everything that was typed, to be corrected and sent again.
-            return await render_form(pages, request, who, given, action=action, proposal=found, error=error)
+            return await render_form(pages, request, who, typed, action=action, proposal=found, error=error)
         return redirect(f"/sense/{sense.id}", done="draft")
 
     @router.post("/proposals/{proposal_id}/dismiss")
@@ -367,18 +367,18 @@ async def render_miss(
     misses = await glossary_misses(pages.kb, who.principal, term=term, status=None)
     if only is None:
         offered = await glossary_proposals(pages.kb, who.principal, term=term)
-        told = [
+        lines = [
             await glossary_proposal(pages.kb, who.principal, proposal_id=one.id)
             for one in offered[:MAX_EVIDENCE_PROPOSALS]
         ]
     else:
-        told = [only]
+        lines = [only]
     known = await glossary_term(pages.kb, who.principal, term=term)
     similar = await glossary_similar(pages.kb, who.principal, term=term)
     places = await glossary_occurrences(pages.kb, who.principal, phrase=term, limit=5)
     # A few of each are enough to guess a context.
     asked = misses[0].questions[:5] if misses else []
-    around = [one.quote for proposal in told for one in proposal.evidence[:3]]
+    around = [one.quote for proposal in lines for one in proposal.evidence[:3]]
     around += [one.before + one.match + one.after for one in places.passages[:3]]
     # A term with senses has its contexts already; guessing one has to read the texts.
     likely = "" if known.senses else await glossary_likely_context(pages.kb, who.principal, texts=[*asked, *around])
@@ -388,7 +388,7 @@ async def render_miss(
         who,
         term=misses[0].term if misses else term,
         miss=misses[0] if misses else None,
-        proposals=told,
+        proposals=lines,
         known=known,
         similar=[one for one in similar if one.term != known.term],
         occurrences=places,

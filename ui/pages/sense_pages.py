@@ -69,29 +69,29 @@ def _add_writing(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def new(request: Request, who: Who, term: str = "", context: str = "", expansion: str = "") -> Response:
         # Links fill in the form, as with a missed term and its likely context.
-        given = {**EMPTY_FORM, "term": term, "context": context, "expansion": expansion, "owner": who.name}
-        return await render_form(pages, request, who, given, action="/new")
+        typed = {**EMPTY_FORM, "term": term, "context": context, "expansion": expansion, "owner": who.name}
+        return await render_form(pages, request, who, typed, action="/new")
 
     @router.post("/new")
     @needs("manager")
     async def add(request: Request, who: Who) -> Response:
-        given = read_typed(await read_form(request))
+        typed = read_typed(await read_form(request))
         try:
             sense = await glossary_draft(
-                pages.kb, who.principal, sense=NewSense(**make_sense_input(given)), why=given["why"]
+                pages.kb, who.principal, sense=NewSense(**make_sense_input(typed)), why=typed["why"]
             )
         except (InvalidInput, Conflict, NotAllowed) as error:
-            return await render_form(pages, request, who, given, action="/new", error=error)
+            return await render_form(pages, request, who, typed, action="/new", error=error)
         return redirect(f"/sense/{sense.id}", done="draft")
 
     @router.post("/warnings")
     @needs("manager")
     async def warnings(request: Request, who: Who) -> Response:
         form = await read_form(request)
-        given = read_typed(form)
+        typed = read_typed(form)
         # Without its id a stored sense would collide with itself.
-        found = await _list_warnings(pages, who, given, parse_integer(form.get("sense_id")))
-        return render_part("warnings.html", warnings=found, typed=bool(given["term"].strip()))
+        found = await _list_warnings(pages, who, typed, parse_integer(form.get("sense_id")))
+        return render_part("warnings.html", warnings=found, typed=bool(typed["term"].strip()))
 
 
 def _add_changing(router: APIRouter, pages: Pages) -> None:
@@ -105,13 +105,13 @@ def _add_changing(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def save(request: Request, who: Who, sense_id: int) -> Response:
         form = await read_form(request)
-        given, version = read_typed(form), parse_integer(form.get("version"))
+        typed, version = read_typed(form), parse_integer(form.get("version"))
         try:
             saved = await glossary_save(
-                pages.kb, who.principal, sense_id=sense_id, version=version, sense=make_fields(given), why=given["why"]
+                pages.kb, who.principal, sense_id=sense_id, version=version, sense=make_fields(typed), why=typed["why"]
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
-            return await render_unsaved(pages, request, who, given, error, sense_id=sense_id, version=version)
+            return await render_unsaved(pages, request, who, typed, error, sense_id=sense_id, version=version)
         if saved.status == "approved":
             return redirect("/term", t=saved.term, done="saved")
         return redirect(f"/sense/{sense_id}", done="saved")
@@ -122,26 +122,26 @@ def _add_changing(router: APIRouter, pages: Pages) -> None:
         """Show how saving the form would change past questions, and one typed there. Nothing is stored."""
         form = await read_form(request)
         # The version that the form was opened with, so that a change since then is still noticed when it is saved.
-        given, version, q = read_typed(form), parse_integer(form.get("version")), form.get("q", "")[:4000]
+        typed, version, q = read_typed(form), parse_integer(form.get("version")), form.get("q", "")[:4000]
         try:
             found = await glossary_edit_effects(
                 pages.kb,
                 who.principal,
                 sense_id=sense_id,
                 version=version,
-                sense=make_fields(given),
+                sense=make_fields(typed),
                 questions=[q] if q.strip() else [],
             )
         except (Conflict, InvalidInput, NotAllowed) as error:
             if "hx-request" in request.headers:
                 return render_part("effects_error.html", error=translate_error(error))
-            return await render_unsaved(pages, request, who, given, error, sense_id=sense_id, version=version)
+            return await render_unsaved(pages, request, who, typed, error, sense_id=sense_id, version=version)
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
         shown: dict[str, Any] = {"effects": found, "q": q, "after": translate("Once saved"), "form": "sense-form"}
         if "hx-request" in request.headers:
-            return render_part("effects.html", sense=replace(sense, term=given["term"]), **shown)
+            return render_part("effects.html", sense=replace(sense, term=typed["term"]), **shown)
         here = replace(sense, version=version)
-        return await render_form(pages, request, who, given, action=make_action(sense_id), sense=here, tried=shown)
+        return await render_form(pages, request, who, typed, action=make_action(sense_id), sense=here, tried=shown)
 
 
 def _add_decisions(router: APIRouter, pages: Pages) -> None:
@@ -154,10 +154,10 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def effects(request: Request, who: Who, sense_id: int, q: str = "", change: str = "approve") -> Response:
         """Show how approving (or retiring) would change past questions, and one typed here. This takes a moment."""
-        given = [q[:4000]] if q.strip() else []
+        questions = [q[:4000]] if q.strip() else []
         tried: Literal["approve", "retire"] = "retire" if change == "retire" else "approve"
         sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
-        found = await glossary_effects(pages.kb, who.principal, sense_id=sense_id, questions=given, change=tried)
+        found = await glossary_effects(pages.kb, who.principal, sense_id=sense_id, questions=questions, change=tried)
         after = translate("Once retired") if tried == "retire" else translate("Once approved")
         shown: dict[str, Any] = {"effects": found, "sense": sense, "q": q, "after": after, "change": tried}
         if "hx-request" not in request.headers:
@@ -188,7 +188,7 @@ async def render_form(
     pages: Pages,
     request: Request,
     who: Visitor,
-    given: dict[str, str],
+    typed: dict[str, str],
     *,
     action: str,
     sense: Sense | None = None,
@@ -198,14 +198,14 @@ async def render_form(
     tried: dict[str, Any] | None = None,
 ) -> Response:
     """Render the form of a sense; after an error or a conflict it holds everything that was typed."""
-    found = await _list_warnings(pages, who, given, sense.id if sense else -1)
+    found = await _list_warnings(pages, who, typed, sense.id if sense else -1)
     other = error.current if isinstance(error, Conflict) and both is None else None
     return show_page(
         "sense_form.html",
         request,
         who,
         error=error,
-        given=given,
+        given=typed,
         fields=FIELDS,
         action=action,
         sense=sense,
@@ -239,7 +239,7 @@ async def render_unsaved(
     pages: Pages,
     request: Request,
     who: Visitor,
-    given: dict[str, str],
+    typed: dict[str, str],
     error: Exception,
     *,
     sense_id: int,
@@ -252,34 +252,34 @@ async def render_unsaved(
         since = await glossary_since(pages.kb, who.principal, sense_id=sense_id, version=version)
         current = since.current
         if current.version != version:
-            both = EditComparison(since, compare_fields(since, given))
-            kept = merge_fields(since, given)
+            both = EditComparison(since, compare_fields(since, typed))
+            kept = merge_fields(since, typed)
             return await render_form(pages, request, who, kept, action=action, sense=current, error=error, both=both)
     sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
     shown = replace(sense, version=version)
-    return await render_form(pages, request, who, given, action=action, sense=shown, error=error)
+    return await render_form(pages, request, who, typed, action=action, sense=shown, error=error)
 
 
 def make_action(sense_id: int) -> str:
     return f"/sense/{sense_id}/edit"
 
 
-def make_fields(given: dict[str, str]) -> SenseFields:
+def make_fields(typed: dict[str, str]) -> SenseFields:
     # The form holds all fields of a sense: an emptied field must not become `None`, which means "unchanged".
-    said = SenseFields(**make_sense_input(given))
-    return replace(said, review_by=said.review_by or "", audience=said.audience or [])
+    sense_fields = SenseFields(**make_sense_input(typed))
+    return replace(sense_fields, review_by=sense_fields.review_by or "", audience=sense_fields.audience or [])
 
 
-async def _list_warnings(pages: Pages, who: Visitor, given: dict[str, str], sense_id: int) -> list[WarningShown]:
+async def _list_warnings(pages: Pages, who: Visitor, typed: dict[str, str], sense_id: int) -> list[WarningShown]:
     # Called while somebody types, and so also before there is a term.
-    if not given["term"].strip():
+    if not typed["term"].strip():
         return []
     return await glossary_warnings(
         pages.kb,
         who.principal,
-        term=given["term"],
-        context=given["context"],
-        expansion=given["expansion"],
-        aliases=split_lines(given["aliases"]),
+        term=typed["term"],
+        context=typed["context"],
+        expansion=typed["expansion"],
+        aliases=split_lines(typed["aliases"]),
         sense_id=sense_id if sense_id >= 0 else None,
     )

@@ -38,20 +38,20 @@ def build_suggestion_pages(kb: KnowledgeBase) -> APIRouter:
     @router.get("")
     @needs("asker")
     async def form(request: Request, who: Who, term: str = "", context: str = "") -> Response:
-        given = {"term": term[:MAX_TERM_CHARS].strip(), "context": context[:MAX_TERM_CHARS]}
-        return await render_form(request, who, given)
+        fields = {"term": term[:MAX_TERM_CHARS].strip(), "context": context[:MAX_TERM_CHARS]}
+        return await render_form(request, who, fields)
 
     @router.post("")
     @needs("asker")
     async def suggest(request: Request, who: Who) -> Response:
         sent = await read_form(request)
-        given = {name: sent.get(name, "") for name in FIELDS}
+        fields = {name: sent.get(name, "") for name in FIELDS}
         try:
-            await term_suggest(kb, who.principal, **given)
+            await term_suggest(kb, who.principal, **fields)
         except (InvalidInput, Conflict) as error:
             # With everything that was typed, to be corrected and sent again.
-            return await render_form(request, who, given, error)
-        return redirect_to_address(link_suggest(given["term"], "suggested"))
+            return await render_form(request, who, fields, error)
+        return redirect_to_address(link_suggest(fields["term"], "suggested"))
 
     @router.post("/{proposal_id}/confirm")
     @needs("asker")
@@ -70,16 +70,16 @@ def build_suggestion_pages(kb: KnowledgeBase) -> APIRouter:
         return redirect_to_address(link_suggest(found.term, "commented"))
 
     async def render_form(
-        request: Request, who: Visitor, given: dict[str, str], error: InvalidInput | Conflict | None = None
+        request: Request, who: Visitor, fields: dict[str, str], error: InvalidInput | Conflict | None = None
     ) -> Response:
-        term = given.get("term", "").strip()[:MAX_TERM_CHARS]
+        term = fields.get("term", "").strip()[:MAX_TERM_CHARS]
         known = await glossary_term(kb, who.principal, term=term) if term else None
         return show_page(
             "suggest.html",
             request,
             who,
             error=error,
-            given={name: given.get(name, "") for name in FIELDS},
+            given={name: fields.get(name, "") for name in FIELDS},
             contexts=await context_list(kb, who.principal),
             meanings=[one for one in known.senses if one.status == "approved"] if known else [],
             proposals=await term_suggestions(kb, who.principal, term=term) if term else [],

@@ -107,8 +107,8 @@ def build_term_reading_pages(kb: KnowledgeBase) -> APIRouter:
 
 def link_terms(path: str, **query: str) -> str:
     """Build an address under /terms. Empty parameters are left out."""
-    given = {name: value for name, value in query.items() if value}
-    return f"{TERMS}{path}" + (f"?{urlencode(given, quote_via=quote)}" if given else "")
+    parameters = {name: value for name, value in query.items() if value}
+    return f"{TERMS}{path}" + (f"?{urlencode(parameters, quote_via=quote)}" if parameters else "")
 
 
 def _read_search(request: Request) -> dict[str, str]:

@@ -37,8 +37,8 @@ def build_text_check_pages(kb: KnowledgeBase) -> APIRouter:
     @router.post("/check")
     @needs("asker")
     async def check(request: Request, who: Who) -> Response:
-        given = await read_form(request)
-        context, typed = given.get("context", "")[:200], given.get("text", "")
+        form = await read_form(request)
+        context, typed = form.get("context", "")[:200], form.get("text", "")
         error: Exception | None = None
         found = None
         try:

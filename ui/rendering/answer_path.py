@@ -1,4 +1,4 @@
-"""How an answer came about, in words of the asker: how the question was read, what was searched for, and what was read.
+"""The steps that led to an answer, in the asker's words: how the question was read, searched for and answered.
 
 Times and figures of the single stages are for developers; they are in the result (`timings`).
 """

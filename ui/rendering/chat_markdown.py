@@ -196,11 +196,11 @@ def format_other_meanings(offer: OtherSenses, turn: int) -> AnswerView:
     context = f" ({escape_markdown(read.context)})" if read.context else ""
     head = translate("“%(term)s” was read as **%(meaning)s**.", term=escape_markdown(term), meaning=meaning + context)
     ask = "What did you mean?" if offer.senses else "The glossary knows no other meaning that you may read."
-    given = {"turn": turn, "term": term, "question": offer.question}
-    buttons = [_make_sense_button(number, sense, given) for number, sense in enumerate(offer.senses, 1)]
+    payload = {"turn": turn, "term": term, "question": offer.question}
+    buttons = [_make_sense_button(number, sense, payload) for number, sense in enumerate(offer.senses, 1)]
     tell = translate("Something else: tell the glossary's managers")
     hint = translate("They can then read this question, and you are notified when the term has a meaning.")
-    return AnswerView(f"{head} {translate(ask)}", (*buttons, Button(REPORT, tell, given, hint)))
+    return AnswerView(f"{head} {translate(ask)}", (*buttons, Button(REPORT, tell, payload, hint)))
 
 
 def _make_sense_button(number: int, sense: Sense, given: dict[str, Any]) -> Button:
@@ -345,8 +345,8 @@ def format_pictures(pictures: Sequence[FoundPicture]) -> str:
     for one in {picture.address: picture for picture in pictures}.values():
         label = escape_markdown(one.label)
         # The caption begins with the label.
-        said = one.caption.removeprefix(one.label.rpartition(", ")[0] or one.label).lstrip(" :.–—-") or one.alternative
-        words = f": {escape_markdown(said)}" if said else ""
+        text = one.caption.removeprefix(one.label.rpartition(", ")[0] or one.label).lstrip(" :.–—-") or one.alternative
+        words = f": {escape_markdown(text)}" if text else ""
         shown.append(f"[![{label}]({one.address})]({one.address})\\\n*{label}*{words}")
     return "\n\n".join(shown[:MAX_SHOWN_PICTURES])
 

@@ -49,13 +49,13 @@ def draw_questions(days: Sequence[DayCount], since: str, until: str) -> Chart:
     most = max((bar.questions for bar in bars), default=0)
     drawn = Markup("").join(_draw_bar(place, bar, most or 1) for place, bar in enumerate(bars))
     wide = len(bars) * (WIDE + GAP) - GAP
-    told = ", ".join(f"{format_local_day(bar.label)}: {bar.questions}" for bar in bars if bar.questions)
+    label = ", ".join(f"{format_local_day(bar.label)}: {bar.questions}" for bar in bars if bar.questions)
     # Stretched to the page's width, so that a year and a week are equally wide.
     frame = Markup(
         '<svg class="days" role="img" aria-label="{}: {}" viewBox="0 0 {} {}" preserveAspectRatio="none">{}</svg>'
     )
     title, highest = translate(TITLES[step]), translate(HIGHEST[step], number=format_local_number(most))
-    drawing = frame.format(title, told or translate("none"), wide, TALL, drawn)
+    drawing = frame.format(title, label or translate("none"), wide, TALL, drawn)
     return Chart(drawing, title, format_local_day(bars[0].label), format_local_day(bars[-1].label), highest)
 
 
@@ -70,13 +70,13 @@ def _draw_bar(place: int, bar: Bar, most: int) -> Markup:
     # At least one unit high, so that a day without questions still shows as a day.
     high = max(round(bar.questions / most * TALL, 1), 1)
     open_high = round(bar.unanswered / most * TALL, 1)
-    told = f"{format_local_day(bar.label)}: {format_local_number(bar.questions)}"
+    label = f"{format_local_day(bar.label)}: {format_local_number(bar.questions)}"
     if bar.unanswered:
-        told += ", " + translate("%(number)s without an answer", number=format_local_number(bar.unanswered))
+        label += ", " + translate("%(number)s without an answer", number=format_local_number(bar.unanswered))
     left = place * (WIDE + GAP)
     whole = _RECTANGLE.format("all" if bar.questions else "none", left, TALL - high, WIDE, high)
     part = _RECTANGLE.format("open", left, TALL - open_high, WIDE, open_high) if bar.unanswered else Markup("")
-    return Markup("<g><title>{}</title>{}{}</g>").format(told, whole, part)
+    return Markup("<g><title>{}</title>{}{}</g>").format(label, whole, part)
 
 
 def _make_bars(days: Sequence[DayCount], since: date, until: date) -> tuple[str, list[Bar]]:

@@ -21,10 +21,10 @@ _QUOTED = str.maketrans({sign: quote(sign, safe="") for sign in "%,:"})
 
 def format_label(label: Label) -> str:
     """Format a name with its status: "Zugstange: preferred, language de, gender feminine"."""
-    said = [
+    remarks = [
         f"{words} {value.translate(_QUOTED)}" for words, name in PROPERTIES.items() if (value := getattr(label, name))
     ]
-    return f"{label.text}: {', '.join([label.status, *said])}"
+    return f"{label.text}: {', '.join([label.status, *remarks])}"
 
 
 def parse_label_lines(text: str) -> list[Label]:
@@ -37,8 +37,8 @@ def parse_label_lines(text: str) -> list[Label]:
 
 
 def _parse_label(line: str) -> Label:
-    name, _, said = (part.strip() for part in line.rpartition(":"))
-    status, *properties = (part.strip() for part in said.split(","))
+    name, _, value = (part.strip() for part in line.rpartition(":"))
+    status, *properties = (part.strip() for part in value.split(","))
     if not name or status.lower() not in LABEL_STATUSES:
         raise InvalidInput(
             f"'{line:.80}' says no status of a name. Write the name and one of {', '.join(LABEL_STATUSES)}: "

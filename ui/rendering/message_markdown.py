@@ -54,8 +54,8 @@ def format_body(result: AskResult) -> str:
     if result.status == "abstained":
         # The other lines list the nearest passages, which the footnotes name.
         return _escape_name(lines[0])
-    said = "\n".join(map(_escape_name, lines))
-    return f"{said}\n\n{CHOICE_HINT}" if result.choices else said
+    body = "\n".join(map(_escape_name, lines))
+    return f"{body}\n\n{CHOICE_HINT}" if result.choices else body
 
 
 def format_footnotes(result: AskResult, site: str = "", *, by_number: bool = False) -> str:
@@ -86,9 +86,9 @@ def format_footnotes(result: AskResult, site: str = "", *, by_number: bool = Fal
 def strip_footnotes(text: str) -> str:
     """Remove marks and footnotes from a message of ours that comes back as history."""
     # Of a streamed message that was withdrawn and begun again only the last part counts.
-    said = text.rpartition(TAKEN_BACK)[2]
-    said = said.replace(f"\n\n{CHOICE_HINT}", "").removeprefix(_CAUTION)
-    return _MARK.sub("", _FOOT.sub("", said)).replace(_JOINER, "").strip()
+    kept_text = text.rpartition(TAKEN_BACK)[2]
+    kept_text = kept_text.replace(f"\n\n{CHOICE_HINT}", "").removeprefix(_CAUTION)
+    return _MARK.sub("", _FOOT.sub("", kept_text)).replace(_JOINER, "").strip()
 
 
 def strip_marks(text: str) -> str:

@@ -153,8 +153,8 @@ def list_fields(stored: Sense | Context | Mapping[str, Any] | None) -> Mapping[s
     """Return the fields, by name, of a sense or context, stored or former; of None, no fields. Readers are sorted."""
     if stored is None or isinstance(stored, Mapping):
         return stored or {}
-    told = read_dataclass_fields(stored)
-    return {**told, "audience": sorted(told["audience"])}
+    values = read_dataclass_fields(stored)
+    return {**values, "audience": sorted(values["audience"])}
 
 
 def _format_item(item: object) -> str:

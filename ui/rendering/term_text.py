@@ -38,16 +38,16 @@ def _format_meaning(one: MeaningShown, term: str, escape: Escape) -> str:
     """Format one meaning in one line: "word line (NAND): connects the gates. Looked after by ..."."""
     name = "" if one.term == term else f" [as {escape(one.term)}]"
     texts = [escape(text).rstrip() for text in (one.description, one.notes) if text.strip()]
-    said = [text if text.endswith((".", "!", "?")) else f"{text}." for text in texts]
+    sentences = [text if text.endswith((".", "!", "?")) else f"{text}." for text in texts]
     if one.usable_names:
         names = ", ".join(escape(name.text) for name in one.usable_names)
-        said.append(translate("Also called %(names)s.", names=names))
-    said += [_format_avoided(name.text, name.status, one.preferred, escape) for name in one.avoided_names]
+        sentences.append(translate("Also called %(names)s.", names=names))
+    sentences += [_format_avoided(name.text, name.status, one.preferred, escape) for name in one.avoided_names]
     for kind, related in group_relations(one.relations).items():
-        said.append(f"{kind.capitalize()}: {', '.join(escape(to.term) for to in related)}.")
+        sentences.append(f"{kind.capitalize()}: {', '.join(escape(to.term) for to in related)}.")
     if one.contact or one.owner:
-        said.append(translate("Looked after by %(name)s", name=escape(one.contact or one.owner)) + ".")
-    more = f": {' '.join(said)}" if said else ""
+        sentences.append(translate("Looked after by %(name)s", name=escape(one.contact or one.owner)) + ".")
+    more = f": {' '.join(sentences)}" if sentences else ""
     return f"{escape(one.expansion)} ({escape(one.context)}){name}{more}".lstrip()
 
 

@@ -22,8 +22,8 @@ _RANGE = re.compile(r"([A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*)\s*(?:;\s*q=([01](?:\
 def choose_language(headers: Headers) -> str:
     """Choose the language of a request's pages from its cookies and its Accept-Language header."""
     cookies = cookie_parser(headers.get("cookie", ""))
-    given = (cookies.get(name, "") for name in (LANGUAGE_COOKIE, FRAME_LANGUAGE_COOKIE))
-    chosen = next((one for one in given if one in LANGUAGE_NAMES), "")
+    choices = (cookies.get(name, "") for name in (LANGUAGE_COOKIE, FRAME_LANGUAGE_COOKIE))
+    chosen = next((one for one in choices if one in LANGUAGE_NAMES), "")
     return chosen or negotiate_language(headers.get("accept-language", ""))
 
 

@@ -59,8 +59,8 @@ def translate_invalid(text: str) -> str:
     """Translate the text of an error about a value that was refused; empty if it is none."""
     head, values = find_template(text, _HEADS)
     if head:
-        told = "; ".join(map(_translate_problem, values["problems"].split("; ")))
-        return translate(head, **{**values, "problems": told})
+        problems = "; ".join(map(_translate_problem, values["problems"].split("; ")))
+        return translate(head, **{**values, "problems": problems})
     lines = [_translate_setting(line) or _translate_switch(line) for line in text.split("\n")]
     return "\n".join(lines) if all(lines) else ""
 

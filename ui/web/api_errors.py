@@ -57,18 +57,18 @@ def answer_program(
     """Build the response to a program that asked at this path."""
     # HTTP requires this header in every 401 (RFC 9110, section 15.5.2).
     more = {"WWW-Authenticate": 'Bearer realm="Argot"'} if status == 401 else {}
-    said = {"Cache-Control": "no-store", **more, **(headers or {})}
+    response_headers = {"Cache-Control": "no-store", **more, **(headers or {})}
     if f"{path}/".startswith(f"{SCIM_ROOT}/"):
-        return answer_scim_error(status, message, headers=said)
-    return JSONResponse(build_error_body(status, message, code=code, param=param), status, headers=said)
+        return answer_scim_error(status, message, headers=response_headers)
+    return JSONResponse(build_error_body(status, message, code=code, param=param), status, headers=response_headers)
 
 
 def answer_scim_error(
     status: int, message: str, kind: str | None = None, *, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
     """Build an error in SCIM's form. `kind`: the protocol's own word for the fault (`scimType`)."""
-    told = {"schemas": [_SCIM_ERROR], "status": str(status), "detail": _clean_message(message)}
-    return JSONResponse(told | ({"scimType": kind} if kind else {}), status, headers=headers, media_type=SCIM_TYPE)
+    body = {"schemas": [_SCIM_ERROR], "status": str(status), "detail": _clean_message(message)}
+    return JSONResponse(body | ({"scimType": kind} if kind else {}), status, headers=headers, media_type=SCIM_TYPE)
 
 
 def _clean_message(message: str) -> str:

@@ -109,13 +109,13 @@ class Authenticator:
         """The longest time, in seconds, that a session stays valid."""
         return self.kb.people.sessions.lifetimes.most
 
-    def watch(self, ended: Callable[[Ended], None], look_anew: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Call `ended` whenever sessions or keys end, in whatever thread that happens; call `look_anew`, in the event
+    def watch(self, ended: Callable[[Ended], None], check_again: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Call `ended` whenever sessions or keys end, in whatever thread that happens; call `check_again`, in the event
         loop, when some may have ended at another service without a message to this one.
         """
         self.kb.people.watchers.append(ended)
         if self.kb.shared:
-            self.kb.shared.on_gap(look_anew)
+            self.kb.shared.on_gap(check_again)
 
     async def identify(self, scope: Scope, headers: Headers) -> Visitor | None:
         """Identify the asker; None if nobody known is asking.

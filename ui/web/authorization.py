@@ -156,13 +156,13 @@ async def refuse_forgery(request: Request) -> None:
         or (isinstance(entry, AddressRule) and not entry.csrf)
     ):
         return
-    given = request.headers.get(CSRF_HEADER)
+    token = request.headers.get(CSRF_HEADER)
     # Forms only: reading another body as a form would fail, or use it up.
-    if given is None and request.headers.get("content-type", "").startswith(("application/x-www-form", "multipart/")):
+    if token is None and request.headers.get("content-type", "").startswith(("application/x-www-form", "multipart/")):
         value = (await request.form()).get(CSRF_FIELD)
-        given = value if isinstance(value, str) else None
+        token = value if isinstance(value, str) else None
     # As bytes: `compare_digest` raises on strings that are not ASCII.
-    if given is None or not hmac.compare_digest(given.encode(), who.csrf.encode()):
+    if token is None or not hmac.compare_digest(token.encode(), who.csrf.encode()):
         from argot.ui.web.form_recovery import OutdatedForm, may_be_kept, read_fields
 
         kept = may_be_kept(request.url.path, request.headers.get("content-type", ""))

@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argot.errors import NotAllowed
 from argot.languages.catalogues import translate
-from argot.service.usecases.questions.attachments import MOST_FILES
+from argot.service.usecases.questions.attachments import MAX_FILES
 from argot.ui.web.authorization import ENTRY_KEY, VISITOR_KEY, Access, AddressRule, Visitor
 from argot.ui.web.page_templates import show_refusal
 
@@ -106,7 +106,7 @@ class FileReference(_Payload):
 
 class ClientMessage(_Payload):
     message: QuestionPayload
-    fileReferences: Annotated[list[FileReference], Field(max_length=MOST_FILES)] | None = None
+    fileReferences: Annotated[list[FileReference], Field(max_length=MAX_FILES)] | None = None
 
 
 class WindowMessage(_Payload):
@@ -311,16 +311,16 @@ class Socket:
         if shape is None:
             return "42" + json.dumps([name])
         try:
-            given = shape.model_validate(data[1] if len(data) > 1 else None)
+            payload = shape.model_validate(data[1] if len(data) > 1 else None)
         except ValidationError as error:
             if name == "window_message":  # any script in the page may post messages to it, and it passes them all on
                 return None
             raise _IgnoredMessage(f"{name} with invalid data") from error
-        return "42" + json.dumps([name, self._convert_payload(given)])
+        return "42" + json.dumps([name, self._convert_payload(payload)])
 
-    def _convert_payload(self, given: _Payload) -> dict[str, Any]:
-        plain = given.model_dump(mode="json")
-        if isinstance(given, ClientMessage):
+    def _convert_payload(self, payload: _Payload) -> dict[str, Any]:
+        plain = payload.model_dump(mode="json")
+        if isinstance(payload, ClientMessage):
             plain["message"] |= {"name": self.who.name, "type": "user_message", "createdAt": None}
             files = dict.fromkeys(one["id"] for one in plain["fileReferences"] or ())
             plain["fileReferences"] = [{"id": one} for one in files]
@@ -335,8 +335,8 @@ class Socket:
 
 def _is_websocket_alone(query: bytes) -> bool:
     # A `sid` would take over a long-polling session. "t" is a timestamp that some clients add against caches.
-    given = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
-    return sorted(pair for pair in given if pair[0] != "t") == [("EIO", "4"), ("transport", "websocket")]
+    parameters = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    return sorted(pair for pair in parameters if pair[0] != "t") == [("EIO", "4"), ("transport", "websocket")]
 
 
 # -- inside Chainlit: a second defence, if one above fails ----------------------------------------------------------

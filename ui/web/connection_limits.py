@@ -136,7 +136,7 @@ class CountedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def _is_waiting(self) -> bool:
-        """Return whether the other side has more to send, or does not read what was sent."""
+        """Return whether the other side has more to send, or leaves sent data unread."""
         # uvicorn hands the transport of a websocket over to another protocol, and this one hears no more of it.
         if self.transport.get_protocol() is not self:
             return False

@@ -43,10 +43,10 @@ def explain_errors(app: FastAPI) -> None:
 
     @app.exception_handler(ArgotError)
     async def explain_error(request: Request, error: ArgotError) -> Response:
-        said = _show_error(request, get_status(error), _strip_command(str(error)))
+        response = _show_error(request, get_status(error), _strip_command(str(error)))
         if isinstance(error, RetryLater):
-            said.headers["Retry-After"] = str(error.wait)
-        return said
+            response.headers["Retry-After"] = str(error.wait)
+        return response
 
     @app.exception_handler(Exception)
     async def explain_unexpected(request: Request, error: Exception) -> Response:

@@ -33,8 +33,8 @@ async def answer_signed_out(request: Request) -> Response | None:
     """Answer the form of somebody who is no longer signed in; None if there is nothing to recover."""
     # HTMX puts the response into the page that asked: a whole page would replace the text being typed.
     if request.headers.get("hx-request"):
-        told = f'<p class="error" role="alert">{translate(SIGNED_OUT_REASON)}</p>'
-        return HTMLResponse(told, 401, headers={"Cache-Control": "no-store"})
+        message = f'<p class="error" role="alert">{translate(SIGNED_OUT_REASON)}</p>'
+        return HTMLResponse(message, 401, headers={"Cache-Control": "no-store"})
     if not may_be_kept(request.url.path, request.headers.get("content-type", "")):
         return None
     try:

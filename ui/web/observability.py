@@ -100,10 +100,10 @@ class RequestObserver:
             # Once a status is sent, no other can follow, so the response breaks off.
             if not status:
                 text = f"Something went wrong. An administrator can find it in the log as {request_id.get()}."
-                said = PlainTextResponse(
+                response = PlainTextResponse(
                     text, status_code=500, headers={**SECURITY_HEADERS, "Cache-Control": "no-store"}
                 )
-                await said(scope, receive, send_with_number)
+                await response(scope, receive, send_with_number)
         finally:
             if self.kb.metrics is not None:
                 self.kb.metrics.requests.labels(surface.get(), f"{status // 100}xx" if status else "none").inc()

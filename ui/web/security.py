@@ -286,8 +286,8 @@ class Guard:
     def _note_refusal(self, refusal: Refusal, entry: AddressRule | None, who: Visitor | None, scope: Scope) -> None:
         """Record that somebody's role is not sufficient for an address: no use case learns of the request."""
         if refusal[0] == 403 and entry is not None and who is not None:
-            given = self.addresses.read_parameters(entry, scope["path"])
-            note_refusal(self.authenticator.kb, who.principal, entry.case or entry.name, given)
+            parameters = self.addresses.read_parameters(entry, scope["path"])
+            note_refusal(self.authenticator.kb, who.principal, entry.case or entry.name, parameters)
 
     async def _identify(self, scope: Scope, headers: Headers) -> tuple[Visitor | None, str, Refusal | None]:
         """Return the visitor, the ticket of a newcomer at this machine, and why a known visitor is refused."""
@@ -326,7 +326,7 @@ class Guard:
         return who, "", None
 
     def _find_proxy_sign(self, scope: Scope, headers: Headers) -> str:
-        """Find a sign that a request came through a proxy although its Host is that of this machine; empty if there is
+        """Find a sign that a request came through a proxy although its Host names this machine; empty if there is
         none.
 
         A proxy that sends our own address as the Host (nginx's plain `proxy_pass`) may add no header, but speaks
@@ -364,22 +364,22 @@ class Guard:
             sign_in = f"{SIGN_IN_PATH}?next={quote(_find_page(scope, headers), safe='')}"
             if self.frames.is_framed(headers):  # the page with the form for passwords is not shown in a frame
                 sign_in = EMBED_PATH
-            said: Response = PlainTextResponse(reason, status_code=status)
+            response: Response = PlainTextResponse(reason, status_code=status)
             if is_for_programs(scope["path"]):
-                said = answer_program(status, reason, path=scope["path"])
+                response = answer_program(status, reason, path=scope["path"])
                 if status == 401 and scope["path"] == MCP_PATH and self.authenticator.tokens:
                     is_wrong = bool(read_bearer(headers))
-                    said.headers["WWW-Authenticate"] = self.authenticator.tokens.make_challenge(is_wrong=is_wrong)
+                    response.headers["WWW-Authenticate"] = self.authenticator.tokens.make_challenge(is_wrong=is_wrong)
                 if status == 405:
-                    said.headers["Allow"] = ", ".join(self.addresses.list_methods(scope["path"]))
+                    response.headers["Allow"] = ", ".join(self.addresses.list_methods(scope["path"]))
             elif status == 401 and (back := await self._give_back(scope, receive)) is not None:
-                said = back
+                response = back
             elif status == 401 and headers.get("hx-request"):
                 # HTMX would follow a 303 itself and put the sign-in page into a part of this page.
-                said.headers["HX-Redirect"] = sign_in
+                response.headers["HX-Redirect"] = sign_in
             elif _is_page_request(scope, headers):
-                said = RedirectResponse(sign_in, 303) if status == 401 else self.refused(status, reason, who)
-            await said(scope, receive, self._add_headers(send, scope, None, headers, ""))
+                response = RedirectResponse(sign_in, 303) if status == 401 else self.refused(status, reason, who)
+            await response(scope, receive, self._add_headers(send, scope, None, headers, ""))
 
         return answer
 
@@ -389,7 +389,9 @@ class Guard:
             return None
         return await answer_signed_out(Request(scope, limit_receive(receive, MAX_ANONYMOUS_BYTES)))
 
-    def _add_headers(self, send: Send, scope: Scope, entry: AddressRule | None, asked: Headers, ticket: str) -> Send:
+    def _add_headers(
+        self, send: Send, scope: Scope, entry: AddressRule | None, request_headers: Headers, ticket: str
+    ) -> Send:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -400,13 +402,13 @@ class Guard:
                 # Only what has no policy of its own: of files that people uploaded, none is shown in a frame.
                 shown = self.frames.may_show(entry) and not saved and "Content-Security-Policy" not in headers
                 ancestors = self.frames.ancestors if shown else NO_ANCESTORS
-                policy = self.policy(asked.get("host", "").casefold(), ancestors)
+                policy = self.policy(request_headers.get("host", "").casefold(), ancestors)
                 # `setdefault`: an address may set a policy of its own.
                 headers.setdefault("Content-Security-Policy", INERT_POLICY if saved else policy)
                 # A page shown to a signed-in person must not come out of the browser's cache after they signed out.
                 if entry is None or entry.access != "anonymous":
                     headers.setdefault("Cache-Control", "no-store")
-                readable = self.assistant_pages.list_headers(scope, asked)
+                readable = self.assistant_pages.list_headers(scope, request_headers)
                 for name, value in {**SECURITY_HEADERS, **self.frames.list_exceptions(scope), **readable}.items():
                     headers[name] = value
                 if shown:

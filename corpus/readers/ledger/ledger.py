@@ -172,11 +172,11 @@ _NAMES_IN_WARNINGS = {
 
 def warn_of_lost_words(ledger: Ledger) -> str:
     """Return a warning such as "37 words were not read: 30 in comments, 7 in text boxes"; empty if none is due."""
-    told = ledger.count_lost_by_kind("ledger")
-    if not told:
+    lost = ledger.count_lost_by_kind("ledger")
+    if not lost:
         return ""
-    total = sum(told.values())
-    first = sorted(told.items(), key=lambda one: -one[1])
+    total = sum(lost.values())
+    first = sorted(lost.items(), key=lambda one: -one[1])
     named = [f"{count:,} in {_format_plural(kind)}" for kind, count in first[:_MAX_NAMED_KINDS]]
     rest = sum(count for _, count in first[_MAX_NAMED_KINDS:])
     named += [f"{rest:,} elsewhere"] if rest else []

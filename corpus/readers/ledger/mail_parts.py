@@ -60,8 +60,8 @@ def read_web_archive_texts(data: bytes, nesting: Nesting) -> Iterator[SourceText
 def _read_message_texts(message: Message, place: str, nesting: Nesting) -> Iterator[SourceText]:
     nesting.budget.check()
     for name in _SHOWN_HEADERS:
-        if said := _read_header(message, name):
-            yield SourceText(place, "mail header", said)
+        if header := _read_header(message, name):
+            yield SourceText(place, "mail header", header)
     yield from _read_part_texts(message, place, "", nesting)
 
 

@@ -108,7 +108,7 @@ class _RichWalk:
             self.pieces.append((self._rules[-1], text))
 
     def take(self) -> Iterator[SourceText]:
-        """Yield what was read, and begin anew."""
+        """Yield the text read so far, and start the next one."""
         pieces, self.pieces = self.pieces, []
         for rule in dict.fromkeys(rule for rule, _ in pieces):
             yield SourceText("rich text", "text", "".join(text for why, text in pieces if why == rule), rule)

@@ -97,9 +97,9 @@ class _Walk:
 
     def _start(self, name: str, element: Any) -> None:
         top = self._frames[-1]
-        said = {read_local_name(key): str(value) for key, value in element.attrib.items()}
-        self._note_style(name, said)
-        rule = top.rule or _RULES.get(name, "") or self._find_hidden(name, said)
+        attributes = {read_local_name(key): str(value) for key, value in element.attrib.items()}
+        self._note_style(name, attributes)
+        rule = top.rule or _RULES.get(name, "") or self._find_hidden(name, attributes)
         kind = EQUATION if name == "math" else _KINDS.get(name, top.kind)
         is_block = name in ("p", "h", "math", "title", "desc") or (
             top.is_block and kind == top.kind and name != "object"
@@ -109,7 +109,7 @@ class _Walk:
         elif name in ("creator", "date", "date-string", "initials", "creator-initials", "sender-initials"):
             rule = rule or rules.TECHNICAL
         if name in ("table-cell", "covered-table-cell"):
-            rule = rule or self._find_hidden_column(said)
+            rule = rule or self._find_hidden_column(attributes)
         self._frames.append(_Frame(name, kind, rule, is_block))
         if name in ("s", "tab", "line-break"):
             top.pieces.append(" ")
@@ -133,15 +133,15 @@ class _Walk:
 
     # -- what is hidden -----------------------------------------------------------------------------------------------
 
-    def _note_style(self, name: str, said: dict[str, str]) -> None:
+    def _note_style(self, name: str, attributes: dict[str, str]) -> None:
         if name == "style":
-            self._style = said.get("name", "")
+            self._style = attributes.get("name", "")
         elif name.endswith("-properties"):
-            if name == "text-properties" and said.get("display") == "none":
+            if name == "text-properties" and attributes.get("display") == "none":
                 self._hidden[self._style] = rules.HIDDEN
-            elif name == "table-properties" and said.get("display") == "false":
+            elif name == "table-properties" and attributes.get("display") == "false":
                 self._hidden[self._style] = rules.HIDDEN_CELL
-            elif said.get("visibility") == "hidden":
+            elif attributes.get("visibility") == "hidden":
                 self._hidden[self._style] = rules.HIDDEN_SLIDE
         elif name == "table":
             self._columns.append(set())
@@ -149,26 +149,30 @@ class _Walk:
         elif name == "table-row":
             self._column = 1
         elif name == "table-column" and self._columns:
-            times = _parse(said.get("number-columns-repeated"))
-            if said.get("visibility") in _HIDDEN_VALUES or self._frames[-1].rule == rules.HIDDEN_CELL:
+            times = _parse(attributes.get("number-columns-repeated"))
+            if attributes.get("visibility") in _HIDDEN_VALUES or self._frames[-1].rule == rules.HIDDEN_CELL:
                 self._columns[-1].update(range(self._column, self._column + times))
             self._column += times
 
-    def _find_hidden_column(self, said: dict[str, str]) -> str:
-        column, self._column = self._column, self._column + _parse(said.get("number-columns-repeated"))
+    def _find_hidden_column(self, attributes: dict[str, str]) -> str:
+        column, self._column = self._column, self._column + _parse(attributes.get("number-columns-repeated"))
         return rules.HIDDEN_CELL if self._columns and column in self._columns[-1] else ""
 
-    def _find_hidden(self, name: str, said: dict[str, str]) -> str:
-        if name in ("header-rows", "table-column-group", "table-row-group") and said.get("display") == "false":
+    def _find_hidden(self, name: str, attributes: dict[str, str]) -> str:
+        if name in ("header-rows", "table-column-group", "table-row-group") and attributes.get("display") == "false":
             return rules.HIDDEN_CELL
-        if name == "table-row" and said.get("visibility") in _HIDDEN_VALUES:
+        if name == "table-row" and attributes.get("visibility") in _HIDDEN_VALUES:
             return rules.HIDDEN_CELL
-        if said.get("placeholder") == "true" or said.get("class") in _FURNITURE_CLASSES:
+        if attributes.get("placeholder") == "true" or attributes.get("class") in _FURNITURE_CLASSES:
             return rules.PLACEHOLDER
-        is_concealed = name not in ("table", "style") and said.get("display") == "none"
-        if is_concealed or said.get("is-hidden") == "true":
+        is_concealed = name not in ("table", "style") and attributes.get("display") == "none"
+        if is_concealed or attributes.get("is-hidden") == "true":
             return rules.HIDDEN
-        return self._hidden.get(said.get("style-name", ""), "") if name in ("p", "span", "table", "page", "h") else ""
+        return (
+            self._hidden.get(attributes.get("style-name", ""), "")
+            if name in ("p", "span", "table", "page", "h")
+            else ""
+        )
 
 
 def _parse(value: str | None) -> int:

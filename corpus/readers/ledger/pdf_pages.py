@@ -138,8 +138,8 @@ def _read_annotation_texts(document: Any, annotation: Any, place: str) -> Iterat
     if kind == raw.FPDF_ANNOT_WIDGET:
         if (value := _read_field_value(document, annotation)) and value != "Off":
             yield SourceText(place, "form field", value, rule)
-    elif kind not in (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP) and (said := _read_entry(annotation, b"Contents")):
-        yield SourceText(place, "annotation", said, rule)
+    elif kind not in (raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP) and (contents := _read_entry(annotation, b"Contents")):
+        yield SourceText(place, "annotation", contents, rule)
 
 
 def _read_field_value(document: Any, annotation: Any) -> str:

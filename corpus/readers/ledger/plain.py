@@ -161,7 +161,7 @@ def _is_filled(held: Any) -> bool:
 
 
 def read_notebook_texts(data: bytes, place: str, budget: Budget) -> Iterator[SourceText]:
-    """Give the cells of a notebook and what they printed."""
+    """Give the cells of a notebook and their output."""
     notebook = json.loads(decode_text(data))
     sheets = notebook.get("worksheets")
     cells = sheets[0].get("cells") if isinstance(sheets, list) and sheets else notebook.get("cells")

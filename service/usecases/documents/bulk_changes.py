@@ -74,10 +74,10 @@ async def _change_document(
     match change:
         case "tag" | "untag":
             found = await kb.blocking(kb.document_store.document, principal, document)
-            given = [one.strip() for one in values if one.strip()]
-            folded = {one.casefold() for one in given}
+            new_values = [one.strip() for one in values if one.strip()]
+            folded = {one.casefold() for one in new_values}
             kept = [one for one in found.tags if change == "tag" or one.casefold() not in folded]
-            await document_label(kb, principal, document=found.id, tags=kept + (given if change == "tag" else []))
+            await document_label(kb, principal, document=found.id, tags=kept + (new_values if change == "tag" else []))
         case "audience":
             await document_label(kb, principal, document=document, audience=values)
         case "reread":

@@ -219,11 +219,11 @@ class DerivationRun:
         if self._in_a_row >= FAILURES_IN_A_ROW:
             raise error
 
-    async def _store(self, made: DerivedBatch) -> None:
+    async def _store(self, batch: DerivedBatch) -> None:
         """Store the results; they are durable when this returns. The holder of the lock writes for all who wait."""
         from argot.corpus.ingestion import derivation
 
-        self._waiting.append(made)
+        self._waiting.append(batch)
         async with self._kb.writing:
             together, self._waiting = self._waiting, []
             # While this worker waited for the lock, another stored its texts as well.

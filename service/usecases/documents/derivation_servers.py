@@ -15,7 +15,8 @@ def has_server(settings: Settings, kind: DerivableKind) -> bool:
 
 
 def require_servers(settings: Settings, kinds: Collection[DerivableKind]) -> None:
-    """
+    """Check that the settings name the model servers for these kinds.
+
     Raises:
         InvalidSettings: the settings name no server for one of these kinds.
     """

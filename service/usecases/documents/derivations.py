@@ -29,7 +29,7 @@ from argot.service.usecases.operations.queued_work import follow_job
 from argot.service.usecases.usecase_registry import Event, Finished, Text, usecase
 from argot.types import DerivableKind, Document, Principal
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobWanted
+from argot.work.job_types import JobRequest, JobRun
 
 if TYPE_CHECKING:
     from argot.corpus.ingestion.derivation import DerivedStock, Recipe
@@ -90,8 +90,8 @@ async def derive(
         Conflict: another derivation is running.
     """
     require_servers(kb.settings, kinds)
-    given = {"kinds": kinds, "documents": documents, "renew": renew}
-    job = JobWanted(DERIVE_DOCUMENTS, principal, given, key=DERIVE_DOCUMENTS)
+    parameters = {"kinds": kinds, "documents": documents, "renew": renew}
+    job = JobRequest(DERIVE_DOCUMENTS, principal, parameters, key=DERIVE_DOCUMENTS)
     async with aclosing(follow_job(kb.jobs, job)) as events:
         async for event in events:
             yield Finished(_REPORT.validate_python(event.data)) if isinstance(event, Finished) else event

@@ -69,7 +69,7 @@ class Derivers:
 
     @property
     def is_by_rules(self) -> bool:
-        """Whether no model is asked, so that the work takes no time."""
+        """True if only rules derive, so that the work takes no time; False if a model is asked."""
         return isinstance(self.texts, ByRules) and self.pictures is None
 
     @property

@@ -25,12 +25,12 @@ from argot.service.usecases.people.unknown_readers import list_reader_notices
 from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, usecase
 from argot.types import THREAD, Document, Passage, Principal
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobWanted
+from argot.work.job_types import JobRequest, JobRun
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Corpus
     from argot.corpus.ingestion.ingest_job import IngestEvent
-    from argot.service.page_images import Picture, Wanted
+    from argot.service.page_images import PageRequest, Picture
 
 __all__ = ["PassageShown"]
 
@@ -246,21 +246,21 @@ async def page_picture(
         raise NotFound("Only pages of PDF documents are shown as pictures.")
     reader = await make_document_reader(kb, principal)
     data, _ = await kb.blocking(kb.document_store.original, reader, found.revision_id)
-    from argot.service.page_images import Wanted
+    from argot.service.page_images import PageRequest
 
     # Spans count from the beginning of the document, and may extend beyond the passage's ends.
     cited = [found.text[max(0, start - found.start) : max(0, end - found.start)] for start, end in spans or ()]
-    wanted = Wanted(found.page, found.boxes, tuple(text for text in cited if text.strip()))
+    wanted = PageRequest(found.page, found.boxes, tuple(text for text in cited if text.strip()))
     drawn = await draw_page(kb, document, data, wanted)
     return PagePicture(drawn.page, "image/png", base64.b64encode(drawn.png).decode("ascii"))
 
 
-async def draw_page(kb: KnowledgeBase, document: Document, data: bytes, wanted: Wanted) -> Picture:
+async def draw_page(kb: KnowledgeBase, document: Document, data: bytes, request: PageRequest) -> Picture:
     """Return the picture of a page, rendered at its turn; `data` is the document's original."""
     from argot.service.page_images import PICTURES
 
     async with kb.part(_DrawingTurn):  # waiting holds no thread: questions need them
-        return await kb.blocking(PICTURES.of, document.content_hash, data, wanted)
+        return await kb.blocking(PICTURES.of, document.content_hash, data, request)
 
 
 @usecase("asker")
@@ -288,7 +288,7 @@ async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Even
     Raises:
         Conflict: a rebuild is already running.
     """
-    async with aclosing(follow_job(kb.jobs, JobWanted(REINDEX, principal, key=REINDEX))) as events:
+    async with aclosing(follow_job(kb.jobs, JobRequest(REINDEX, principal, key=REINDEX))) as events:
         async for event in events:
             if not isinstance(event, Finished):
                 yield event
@@ -299,7 +299,7 @@ async def reindex(kb: KnowledgeBase, principal: Principal) -> AsyncIterator[Even
 async def reindex_work(run: JobRun) -> None:
     """Rebuild vectors and keyword index."""
     # Opened even if its vectors are damaged: they are rebuilt here.
-    corpus = await run.kb.load(mending=True)
+    corpus = await run.kb.load(for_repair=True)
 
     def work(tell: HandOver[tuple[int, int]]) -> None:
         corpus.reindex(lambda done, total: tell((done, total)))

@@ -17,14 +17,14 @@ from argot.service.usecases.operations.queued_work import wait_for_outcome
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Principal
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobWanted
+from argot.work.job_types import JobRequest, JobRun
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Source
 
 FETCH = "fetch"
 """The kind of the jobs that fetch the content of an address."""
-FETCHED_AT_ONCE = 3
+PARALLEL_FETCHES = 3
 """A slow server holds a thread for up to two minutes, and questions need threads, too."""
 
 
@@ -47,11 +47,11 @@ async def document_fetch(
     """
     # Before it is stored with a job.
     _require_no_password(address)
-    given: dict[str, Any] = {"address": address, "audience": audience, "tags": tags}
+    parameters: dict[str, Any] = {"address": address, "audience": audience, "tags": tags}
     if await kb.jobs.has_workers(FETCH):
-        found = await wait_for_outcome(kb, JobWanted(FETCH, principal, given, label=address))
+        found = await wait_for_outcome(kb, JobRequest(FETCH, principal, parameters, label=address))
         return REPORT.validate_python(found)
-    return await _fetch_document(kb, principal, **given)
+    return await _fetch_document(kb, principal, **parameters)
 
 
 @job_kind(FETCH, busy="{label} is being fetched.", lane="awaited")
@@ -61,7 +61,7 @@ async def fetch_work(run: JobRun) -> Any:
 
 
 def _make_fetching_places() -> asyncio.Semaphore:
-    return asyncio.Semaphore(FETCHED_AT_ONCE)
+    return asyncio.Semaphore(PARALLEL_FETCHES)
 
 
 async def _fetch_document(
@@ -100,23 +100,23 @@ def fetch_source(address: str, most_bytes: int) -> Source:
     from argot.corpus.connectors.web_pages import guess_file_name
     from argot.corpus.corpus import Source
 
-    given = address.strip()
+    url = address.strip()
     try:
-        _require_no_password(given)
-        start = normalize_url(given)
+        _require_no_password(url)
+        start = normalize_url(url)
         with WebFetcher(parse_origin(start), most_bytes=most_bytes) as fetcher:
             found = fetcher.get(start, allowed=lambda _: True)
     except PrivateHost as error:
         raise InvalidInput(
-            f"{given} was not added: {error.host} lies in a private network ({error.address}). An administrator can"
-            f" name it as a source: argot source add {given} --with private=yes"
+            f"{url} was not added: {error.host} lies in a private network ({error.address}). An administrator can"
+            f" name it as a source: argot source add {url} --with private=yes"
         ) from error
     except (FetchFailed, SourceDown, ValueError) as error:
-        raise InvalidInput(f"{given} was not added: {str(error).rstrip('.')}.") from error
+        raise InvalidInput(f"{url} was not added: {str(error).rstrip('.')}.") from error
     if found is None or found.status != 200:
-        raise InvalidInput(f"{given} was not added: the server answers with status {found.status if found else 0}.")
+        raise InvalidInput(f"{url} was not added: the server answers with status {found.status if found else 0}.")
     name = guess_file_name(found.url, found.media_type)
     if not name:
         kind = found.media_type or "unknown"
-        raise InvalidInput(f"{given} was not added: Argot cannot read files of this kind ({kind}).")
+        raise InvalidInput(f"{url} was not added: Argot cannot read files of this kind ({kind}).")
     return Source(found.url, name, lambda: found.data, len(found.data))

@@ -92,10 +92,12 @@ async def document_near(kb: KnowledgeBase, principal: Principal, *, document: Te
 
 
 def _find_documents(
-    kb: KnowledgeBase, principal: Principal, wanted: DocumentFilter, order: Order, page: slice
+    kb: KnowledgeBase, principal: Principal, document_filter: DocumentFilter, order: Order, page: slice
 ) -> DocumentsFound:
     every = [one for one in kb.document_store.documents(principal) if not is_of_thread(one.audience)]
-    fitting = _filter_by_state(kb.document_store, [one for one in every if _is_wanted(one, wanted)], wanted.state)
+    fitting = _filter_by_state(
+        kb.document_store, [one for one in every if _is_wanted(one, document_filter)], document_filter.state
+    )
     key, backwards = _KEYS[order]
     return DocumentsFound(
         documents=sorted(fitting, key=key, reverse=backwards)[page],
@@ -113,15 +115,15 @@ def _count_tags(documents: list[Document]) -> dict[str, int]:
     return dict(sorted((spelled[folded], number) for folded, number in counts.items()))
 
 
-def _is_wanted(one: Document, wanted: DocumentFilter) -> bool:
-    audience, after, before = wanted.audience, wanted.added_after, wanted.added_before
-    said = f"{one.name}\n{one.title}\n{one.uri}".casefold()
+def _is_wanted(one: Document, document_filter: DocumentFilter) -> bool:
+    audience, after, before = document_filter.audience, document_filter.added_after, document_filter.added_before
+    searched_text = f"{one.name}\n{one.title}\n{one.uri}".casefold()
     return (
-        (not wanted.tag or wanted.tag.casefold() in {tag.casefold() for tag in one.all_tags})
+        (not document_filter.tag or document_filter.tag.casefold() in {tag.casefold() for tag in one.all_tags})
         and (not audience or audience in one.audience or (audience == EVERYBODY and not one.audience))
         and (not after or one.added_at >= after)
         and (not before or one.added_at < before)
-        and all(word in said for word in wanted.text.casefold().split())
+        and all(word in searched_text for word in document_filter.text.casefold().split())
     )
 
 

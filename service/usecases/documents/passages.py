@@ -19,9 +19,9 @@ from argot.service.usecases.documents.pictures import PictureShown, document_pic
 from argot.service.usecases.usecase_registry import Number, Text, usecase
 from argot.types import DerivedText, Document, DocumentField, Passage, Principal, Triple
 
-MOST_JUDGED = 200
+MAX_JUDGED = 200
 """Maximum judged answers examined, the newest."""
-MOST_QUESTIONS = 10
+MAX_QUESTIONS = 10
 TOGETHER = 25
 """Passages per part, if the file has no pages, slides or sheets."""
 
@@ -133,14 +133,14 @@ async def document_use(kb: KnowledgeBase, principal: Principal, *, document: Tex
 
 
 async def _list_shared_questions(kb: KnowledgeBase, principal: Principal, document: Document) -> list[str]:
-    said = [one for one in await (await kb.threads()).list_judged() if one.said.shared][-MOST_JUDGED:]
-    if not said:
+    judged = [one for one in await (await kb.threads()).list_judged() if one.said.shared][-MAX_JUDGED:]
+    if not judged:
         return []
     from argot.service.threads.feedback_export import list_judged_answers
     from argot.service.threads.feedback_results import SharedAnswer
     from argot.service.usecases.questions.questions import run_context
 
-    found = await kb.blocking(list_judged_answers, await run_context(kb, principal), said)
+    found = await kb.blocking(list_judged_answers, await run_context(kb, principal), judged)
     cited = await kb.blocking(kb.document_store.passages_of, principal, document.id)
     own = {one.id for one in cited}
     asked = [
@@ -148,7 +148,7 @@ async def _list_shared_questions(kb: KnowledgeBase, principal: Principal, docume
         for one in found
         if isinstance(one, SharedAnswer) and any(place.passage_id in own for place in one.gold)
     ]
-    return list(dict.fromkeys(reversed(asked)))[:MOST_QUESTIONS]
+    return list(dict.fromkeys(reversed(asked)))[:MAX_QUESTIONS]
 
 
 @usecase("asker")
@@ -223,8 +223,8 @@ async def document_part(
         for one in shown
     ]
     sections = await _list_contents(kb.document_store, principal, found, passages)
-    given = await kb.blocking(lambda: read_given_fields(kb.document_store.database.connection(), found.id))
-    return DocumentPart(found, sections, _is_paged(passages), parts, wanted, read, given)
+    given_fields = await kb.blocking(lambda: read_given_fields(kb.document_store.database.connection(), found.id))
+    return DocumentPart(found, sections, _is_paged(passages), parts, wanted, read, given_fields)
 
 
 @usecase("asker")
@@ -240,10 +240,10 @@ async def document_page(
     if found.media_type != PDF:
         raise NotFound("Only pages of PDF documents are shown as pictures.")
     data, _ = await kb.blocking(kb.document_store.original, principal, found.revision_id)
-    from argot.service.page_images import Wanted
+    from argot.service.page_images import PageRequest
 
     boxes = tuple(box for one in passages for box in one.boxes if box.page == page) if outlined else ()
-    drawn = await draw_page(kb, found, data, Wanted(page, boxes))
+    drawn = await draw_page(kb, found, data, PageRequest(page, boxes))
     return PagePicture(drawn.page, "image/png", base64.b64encode(drawn.png).decode("ascii"))
 
 

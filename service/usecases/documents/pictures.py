@@ -73,9 +73,9 @@ async def document_picture(kb: KnowledgeBase, principal: Principal, *, document:
 
 def _show(found: PassagePicture) -> PictureShown:
     picture = found.picture
-    said = {one.name: getattr(picture, one.name) for one in fields(picture)}
+    values = {one.name: getattr(picture, one.name) for one in fields(picture)}
     return PictureShown(
-        **said,
+        **values,
         place=picture.place,
         address=link_picture(found.document, picture.number),
         passage=found.passage,

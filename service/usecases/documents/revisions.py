@@ -18,7 +18,7 @@ from argot.types import Document, DocumentField, Principal
 
 __all__ = ["Revision"]
 
-MOST_COMPARED_LINES = 20_000
+MAX_COMPARED_LINES = 20_000
 """Maximum on each side: comparing takes time with the product of both."""
 LINES_AROUND = 2
 """Lines that are the same, shown before and after a difference."""
@@ -73,9 +73,9 @@ async def document_label(
     """
     corpus = await kb.load()
     plain = None if tags is None else [one.strip() for one in tags if one.strip()]
-    given = None if fields is None else _check_fields(fields)
+    given_fields = None if fields is None else _check_fields(fields)
     async with kb.writing:
-        saved = await kb.blocking(corpus.relabel, principal, document, read_audience(audience), plain, given)
+        saved = await kb.blocking(corpus.relabel, principal, document, read_audience(audience), plain, given_fields)
     return LabelledDocument(**read_dataclass_fields(saved), notices=tuple(await list_reader_notices(kb, audience)))
 
 
@@ -174,8 +174,8 @@ async def document_compare(kb: KnowledgeBase, principal: Principal, *, document:
     older = await kb.blocking(_find_revision, kb, principal, found, revision)
     newer = await kb.blocking(store.revision, principal, found.revision_id)
     texts = [(await kb.blocking(store.markdown, principal, one.id)).splitlines() for one in (older, newer)]
-    if max(map(len, texts)) > MOST_COMPARED_LINES:
-        raise InvalidInput(f"{found.name} has more than {MOST_COMPARED_LINES:,} lines, too many to be compared.")
+    if max(map(len, texts)) > MAX_COMPARED_LINES:
+        raise InvalidInput(f"{found.name} has more than {MAX_COMPARED_LINES:,} lines, too many to be compared.")
     return Comparison(found, older, newer, await kb.blocking(compare_lines, *texts))
 
 

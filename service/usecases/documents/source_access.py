@@ -58,7 +58,7 @@ def drop_hidden_problems(problems: Iterable[SyncProblem], hidden: Collection[str
 
 
 def drop_hidden_names(names: Iterable[str], hidden: Collection[str]) -> list[str]:
-    """Return the names that are not those of hidden documents."""
+    """Return the names that no hidden document has."""
     known = {name_in(uri) for uri in hidden}
     return [one for one in names if one not in known]
 

@@ -24,7 +24,7 @@ _OF_THIS_MACHINE = re.compile(r"(.+\.)?localhost\.?|[\d.]+|.*:.*", re.IGNORECASE
 """Hosts whose location is known without the network: names of this machine, and numbers."""
 EXPORTS = ("confluence", "sharepoint")
 """Kinds that a ZIP archive can be, too."""
-SHORTEST_SECONDS = 60
+MIN_INTERVAL_SECONDS = 60
 _UNITS = {"m": 60, "h": 3600, "d": 86_400}
 _SECRET = re.compile(r"pass(word|wd)|secret|token|api_?key|credential", re.IGNORECASE)
 _SAID = {
@@ -60,7 +60,8 @@ def name_of(kind: SourceKind, address: str) -> str:
 
 
 def parse_seconds(every: str) -> int:
-    """
+    """Return the seconds of an interval such as "6h"; 0 if it is empty.
+
     Raises:
         InvalidInput
     """
@@ -68,7 +69,7 @@ def parse_seconds(every: str) -> int:
         return 0
     found = re.fullmatch(r"(\d{1,5})([mhd])", every)
     seconds = int(found[1]) * _UNITS[found[2]] if found else 0
-    if seconds < SHORTEST_SECONDS:
+    if seconds < MIN_INTERVAL_SECONDS:
         raise InvalidInput(f"A source cannot be synced every '{every}'. Write 30m, 6h or 1d; a minute is the least.")
     return seconds
 
@@ -80,7 +81,8 @@ def check_options(
     options: Mapping[str, str],
     variables: Mapping[str, str],
 ) -> dict[str, Any]:
-    """
+    """Return the checked options of a source, as they are stored.
+
     Raises:
         InvalidInput: an option is unknown or useless, or contains a secret.
     """
@@ -97,7 +99,7 @@ def check_options(
     return {
         **options,
         **{name: {"variable": variable} for name, variable in variables.items()},
-        **{name: given for name, given in patterns.items() if given},
+        **{name: pattern for name, pattern in patterns.items() if pattern},
     }
 
 
@@ -127,7 +129,8 @@ def _check_value(kind: SourceKind, name: str, value: str) -> None:
 
 
 def require_admin(principal: Principal, record: SourceRecord) -> None:
-    """
+    """Check that the principal may set up such a source.
+
     Raises:
         NotAllowed: it reaches this machine's own data, or its network.
     """
@@ -143,7 +146,8 @@ def require_admin(principal: Principal, record: SourceRecord) -> None:
 
 
 def check_address(home: Path, record: SourceRecord) -> None:
-    """
+    """Check the address of a source.
+
     Raises:
         InvalidInput: it is invalid, or does not exist.
     """

@@ -49,7 +49,7 @@ from argot.service.usecases.operations.queued_work import follow_job
 from argot.service.usecases.usecase_registry import Event, Finished, Reader, Text, get_outcome, usecase
 from argot.types import Principal, distinct_tags
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobWanted, TellProgress
+from argot.work.job_types import JobRequest, JobRun, TellProgress
 
 if TYPE_CHECKING:
     from argot.corpus.connectors.synchronisation import SyncEvent, Synchronisation
@@ -266,24 +266,26 @@ async def source_progress(kb: KnowledgeBase, principal: Principal) -> list[SyncU
     return [SyncUnderWay(job.label, job.done, job.total) for job in reversed(found)]
 
 
-def _sync_job(principal: Principal, name: str, *, confirm: bool = False, patient: bool = False) -> JobWanted:
+def _sync_job(principal: Principal, name: str, *, confirm: bool = False, patient: bool = False) -> JobRequest:
     """Describe the job that syncs one source, which no other job may sync at the same time."""
-    given = {"name": name, "confirm": confirm, "patient": patient}
-    return JobWanted(SYNC, principal, given, label=name, key=f"{SYNC}:{name}")
+    parameters = {"name": name, "confirm": confirm, "patient": patient}
+    return JobRequest(SYNC, principal, parameters, label=name, key=f"{SYNC}:{name}")
 
 
 @job_kind(SYNC, busy="The source '{label}' is being synced. Wait until that is done, or stop it.")
 async def sync_work(run: JobRun) -> Any:
     """Return a `SyncReport` as JSON; None if another job has synced it since it was due."""
-    kb, given = run.kb, run.parameters
-    record = await kb.blocking(SourceStore(kb.document_store.database).get_source, given["name"])
-    if given["patient"] and not is_sync_due(record, utc_now()):
+    kb, parameters = run.kb, run.parameters
+    record = await kb.blocking(SourceStore(kb.document_store.database).get_source, parameters["name"])
+    if parameters["patient"] and not is_sync_due(record, utc_now()):
         return None
-    steps = _sync_in_steps(kb, run.principal, record, run.tell, confirm=given["confirm"], patient=given["patient"])
+    steps = _sync_in_steps(
+        kb, run.principal, record, run.tell, confirm=parameters["confirm"], patient=parameters["patient"]
+    )
     report = await get_outcome(steps)
     note_sync(kb, run.principal, record.name, report)
-    told = logger.info if report.state == "synced" else logger.warning
-    told("source %s: %s", record.name, report.detail or report.state)
+    log = logger.info if report.state == "synced" else logger.warning
+    log("source %s: %s", record.name, report.detail or report.state)
     return convert_to_json(report)
 
 

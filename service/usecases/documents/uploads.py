@@ -26,7 +26,7 @@ from argot.service.usecases.people.unknown_readers import list_reader_notices
 from argot.service.usecases.usecase_registry import Reader, Text, usecase
 from argot.types import Audience, Document, Principal
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobWanted
+from argot.work.job_types import JobRequest, JobRun
 
 if TYPE_CHECKING:
     from argot.corpus.corpus import Source
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 UPLOAD = "upload"
 """The kind of the jobs that add a sent file."""
-LONGEST_NAME = 200
+MAX_NAME_BYTES = 200
 """Bytes of a file's name."""
 MAX_FOLDERS = 20
 """Folders within each other that a sent file may stand in."""
@@ -110,12 +110,12 @@ async def upload(
         InvalidInput: it has no usable name, or it cannot be read; nothing was added.
         TooManyQuestions: archives of this person, or of too many people, are being unpacked now.
     """
-    given: dict[str, Any] = {"name": name, "folder": folder, "audience": audience, "tags": tags}
+    parameters: dict[str, Any] = {"name": name, "folder": folder, "audience": audience, "tags": tags}
     called = clean_name(name)
     if await kb.jobs.has_workers(UPLOAD):
-        job = JobWanted(UPLOAD, principal, given, label=called, data=data)
+        job = JobRequest(UPLOAD, principal, parameters, label=called, data=data)
         return REPORT.validate_python(await wait_for_outcome(kb, job))
-    return await _upload_file(kb, principal, data, **given)
+    return await _upload_file(kb, principal, data, **parameters)
 
 
 @job_kind(UPLOAD, busy="'{label}' is being added.", lane="awaited")
@@ -166,10 +166,10 @@ async def put_in(
     Raises:
         InvalidInput: it cannot be read; nothing was added.
     """
-    told = [
+    outcomes = [
         _report_member(principal, one) async for one in _ingest(kb, principal, [source], audience, tags, renew=renew)
     ]
-    last = told[-1] if told else None
+    last = outcomes[-1] if outcomes else None
     if last is None or last.kind not in STORED_OUTCOMES:
         why = last.detail.rstrip(".") if last else "nothing was read from it"
         raise InvalidInput(f"{source.name} was not added: {why}.")
@@ -286,8 +286,8 @@ def clean_name(name: str) -> str:
     found = " ".join(unicodedata.normalize("NFC", shown).split())
     if not found.strip(". "):
         raise InvalidInput(f"Invalid file name {name[:60]!r}. Give one such as handbook.pdf.")
-    if len(found.encode()) > LONGEST_NAME:
-        raise InvalidInput(f"The name '{found[:40]}…' is longer than {LONGEST_NAME} bytes. Give a shorter one.")
+    if len(found.encode()) > MAX_NAME_BYTES:
+        raise InvalidInput(f"The name '{found[:40]}…' is longer than {MAX_NAME_BYTES} bytes. Give a shorter one.")
     return found
 
 

@@ -164,7 +164,7 @@ async def glossary_import_file(
     something else, nothing is imported. Progress is reported; a cancelled import leaves nothing behind.
     """
     options = replace(_make_options(kb.settings, context, language, columns), partial=partial)
-    given, choices = _decode_bytes(data), ImportChoices(everyday, _decode_bytes(contexts))
+    file_bytes, choices = _decode_bytes(data), ImportChoices(everyday, _decode_bytes(contexts))
 
     def work(tell: HandOver[Event | Finished[ImportReport]]) -> None:
         def tell_stored(done: int, total: int) -> None:
@@ -173,7 +173,7 @@ async def glossary_import_file(
         # The total is unknown before the file has been read.
         tell({"kind": "reading", "name": name, "done": 0, "total": 0})
         report = kb.glossary.files.import_file(
-            principal, given, name, format, options, choices=choices, why=why, told=tell_stored, seen=seen
+            principal, file_bytes, name, format, options, choices=choices, why=why, on_progress=tell_stored, seen=seen
         )
         tell(Finished(report))
 

@@ -24,7 +24,7 @@ from argot.types import Principal
 
 __all__ = ["CombinedImpact", "QuestionAsRead", "QuestionImpact", "TermNews"]
 
-MOST_TOLD = 2000
+MAX_TEXT_CHARS = 2000
 """Characters from which a context is guessed."""
 Questions = Annotated[list[Text], Field(max_length=1000)]
 
@@ -96,18 +96,18 @@ async def glossary_effects_together(
     """
     if (senses is None) == (proposal_ids is None):
         raise InvalidInput("Name either drafts or proposals, to see what they would change.")
-    most = together.MOST_TOGETHER
+    most = together.MAX_SENSES
     if senses is not None:
-        given: int = len(senses)
+        count: int = len(senses)
         wanted = await kb.blocking(together.plan_approvals, kb.glossary, principal, senses[:most])
     else:
         assert proposal_ids is not None
-        given = len(proposal_ids)
+        count = len(proposal_ids)
         # A sense needs a context: until one is chosen, the effects are computed in one that this person manages.
         home = context.strip() or ("General" if principal.manages_all else min(principal.manages, default=""))
         wanted = await kb.blocking(together.plan_acceptances, kb.glossary, principal, proposal_ids[:most], home)
     found = await tried.measure_effects(kb, principal, wanted, seconds=together.SECONDS)
-    return CombinedImpact(**read_dataclass_fields(found), tried=min(given, most), not_tried=max(given - most, 0))
+    return CombinedImpact(**read_dataclass_fields(found), tried=min(count, most), not_tried=max(count - most, 0))
 
 
 @usecase("manager")
@@ -139,15 +139,15 @@ async def glossary_likely_context(kb: KnowledgeBase, principal: Principal, *, te
 
     known = await kb.blocking(kb.glossary.contexts.all, principal)
     contexts = [one for one in known if principal.may_manage(one.name)]
-    told = "\n".join(text.strip() for text in texts if text.strip())[:MOST_TOLD]
+    joined_text = "\n".join(text.strip() for text in texts if text.strip())[:MAX_TEXT_CHARS]
     # No choice: the corpus and the reader need not be loaded.
-    if len(contexts) < 2 or not told:
+    if len(contexts) < 2 or not joined_text:
         return contexts[0].name if len(contexts) == 1 else ""
     corpus = await kb.load()
     profile = await get_profile(kb.profiles, kb.settings.profile)
     # The extractive reader: a suggestion in a form is not worth a call of the model.
     run = build_extractive_context(corpus, kb.glossary, principal, profile, kb.settings)
-    scores = await run.reader.identify_context(told, contexts)
+    scores = await run.reader.identify_context(joined_text, contexts)
     return scores[0].context if scores else ""
 
 

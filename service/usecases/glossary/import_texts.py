@@ -1,4 +1,4 @@
-"""What is wrong with rows of an imported list, in the language of the page or terminal.
+"""The problems of rows of an imported list, in the language of the page or terminal.
 
 Readers of lists name a problem in English, because the file of rejected rows, logs and programs have it, too
 (`argot/errors.py`: `RowProblem`).

@@ -19,7 +19,7 @@ from argot.service.usecases.operations.queued_work import stop_job
 from argot.service.usecases.usecase_registry import Count, Event, Finished, Text, usecase
 from argot.types import Audience, Principal
 from argot.work.job_kinds import job_kind
-from argot.work.job_types import JobRun, JobState, JobWanted
+from argot.work.job_types import JobRequest, JobRun, JobState
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ async def glossary_mine_start(kb: KnowledgeBase, principal: Principal, *, again:
     `glossary_mined` returns the progress.
     """
     with suppress(Conflict):
-        await kb.jobs.begin(JobWanted(MINE, principal, {"again": again}, key=_make_key(principal)))
+        await kb.jobs.begin(JobRequest(MINE, principal, {"again": again}, key=_make_key(principal)))
     return await glossary_mined.function(kb, principal)
 
 

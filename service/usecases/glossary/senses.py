@@ -44,7 +44,7 @@ Words = Annotated[Text, Field(max_length=20_000)]
 SenseId = Number
 Limit = Annotated[int, Field(ge=1, le=1000)]
 Readers = list[Reader] | None
-MOST_NAMED = 8
+MAX_NAMED = 8
 """Number of senses named with one conflict."""
 
 
@@ -69,10 +69,10 @@ class SenseFields(ParameterGroup):
     @property
     def said(self) -> dict[str, Any]:
         """The given fields, in the glossary's form."""
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        given["audience"] = read_audience(self.audience)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["audience"] = read_audience(self.audience)
         # None is a missing field; an empty text is given, and clears its field.
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,8 +264,8 @@ async def glossary_warnings(
     """
     from argot.jargon_db import SenseInput
 
-    given = SenseInput(term, context, expansion, aliases=tuple(aliases or ()))
-    stored = await kb.blocking(kb.glossary.conflicts.warnings, principal, given, sense_id)
+    sense_input = SenseInput(term, context, expansion, aliases=tuple(aliases or ()))
+    stored = await kb.blocking(kb.glossary.conflicts.warnings, principal, sense_input, sense_id)
     found = [WarningShown(one.kind, translate_warning(one.message), one.senses) for one in stored]
     unused = await kb.blocking(documents.describe_unused, kb.document_store, principal, term, expansion)
     return [*found, WarningShown("no_document", translate_warning(unused))] if unused else found
@@ -277,7 +277,7 @@ async def glossary_conflicts(
     principal: Principal,
     *,
     accepted: bool = False,
-    about: Annotated[list[SenseId] | None, Field(max_length=MOST_NAMED)] = None,
+    about: Annotated[list[SenseId] | None, Field(max_length=MAX_NAMED)] = None,
     limit: Limit = 200,
 ) -> ConflictList:
     """List the conflicts in the glossary and the senses whose review is due, or the accepted conflicts.
@@ -296,7 +296,7 @@ async def glossary_conflicts(
         wanted = [(warning, how) for warning, how in listed if set(about or ()) <= set(warning.senses)]
         first = wanted[:limit]
         # Each sense is read once, in however many conflicts it occurs.
-        named = {number for warning, _ in first for number in warning.senses[:MOST_NAMED]}
+        named = {number for warning, _ in first for number in warning.senses[:MAX_NAMED]}
         senses = {number: show_sense(principal, kb.glossary.senses.get(principal, number)) for number in named}
         shown = [_show_conflict(warning, how, senses) for warning, how in first]
         return ConflictList(len(every.open), len(every.accepted), len(wanted), shown)
@@ -310,7 +310,7 @@ async def glossary_accept_conflict(
     principal: Principal,
     *,
     kind: Text,
-    senses: Annotated[list[tuple[SenseId, Number]], Field(min_length=1, max_length=MOST_NAMED)],
+    senses: Annotated[list[tuple[SenseId, Number]], Field(min_length=1, max_length=MAX_NAMED)],
     why: Words = "",
 ) -> ConflictAccepted:
     """Accept a conflict of this kind between these senses, each named with the version that the caller saw.
@@ -336,7 +336,7 @@ _ORDER: dict[SenseStatus, int] = {"approved": 0, "draft": 1, "retired": 2}
 def _show_conflict(
     warning: SenseWarning, accepted: AcceptedConflict | None, senses: Mapping[int, SenseShown]
 ) -> AcceptedConflictShown | ConflictShown:
-    named = [senses[number] for number in warning.senses[:MOST_NAMED]]
+    named = [senses[number] for number in warning.senses[:MAX_NAMED]]
     # A person who has not seen all senses of a conflict, or may not change them, cannot decide it.
     seen = len(named) == len(warning.senses) and all(one.may_manage for one in named)
     # A review that is due is completed, not accepted.

@@ -82,7 +82,7 @@ class TermMarks:
 
 @dataclass(frozen=True, slots=True)
 class MeaningReported:
-    """Whether the report is in the managers' queue; `contact`: whom to tell otherwise."""
+    """The outcome of a report. `recorded`: it is in the managers' queue; `contact`: the person to ask otherwise."""
 
     recorded: bool
     contact: str

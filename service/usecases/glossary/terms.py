@@ -95,8 +95,8 @@ def _list_contacts(kb: KnowledgeBase, principal: Principal) -> dict[str, str]:
 
 
 def _build_meaning(sense: Sense, contacts: dict[str, str], definition: DefiningSentence | None = None) -> MeaningShown:
-    given = {**read_dataclass_fields(sense), "contact": contacts.get(sense.context, ""), "definition": definition}
-    return MeaningShown(**given)
+    values = {**read_dataclass_fields(sense), "contact": contacts.get(sense.context, ""), "definition": definition}
+    return MeaningShown(**values)
 
 
 def _group_terms(senses: Iterable[Sense], contacts: dict[str, str]) -> list[ListedTerm]:

@@ -1,4 +1,4 @@
-"""What administrators look for when something is wrong, in one result: it is composed of what other parts know."""
+"""The state of a service and its knowledge base in one result, for administrators who look for a fault."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class JobsUnderWay:
 
 @dataclass(frozen=True, slots=True)
 class StoredAmounts:
-    """What the knowledge base holds, and the space it takes.
+    """The contents of the knowledge base in numbers, and the space that they take.
 
     `place`: its folder, or its PostgreSQL without user and password; `last_backup`: empty if none is known of;
     `documents`, `passages`, `vectors`, `removed`: -1 if they cannot be counted.
@@ -160,7 +160,7 @@ async def _find_faults(kb: KnowledgeBase) -> list[Finding]:
 
 
 async def _check_readiness(kb: KnowledgeBase) -> Finding:
-    """Check what `/ready` reports."""
+    """Check the conditions that `/ready` reports."""
     try:
         kb.gates.questions.require_open()
         async with asyncio.timeout(READY_SECONDS):

@@ -108,7 +108,7 @@ async def _find_visible_job(kb: KnowledgeBase, principal: Principal, number: int
 
 
 def _make_job_filter(kb: KnowledgeBase, principal: Principal) -> Callable[[JobRecord], bool]:
-    """Return what tells whether a job may be seen. Blocks.
+    """Return a function that tells whether a job may be seen. Blocks.
 
     A sync is seen by whoever may know of the source, a derivation by whoever may read the document. What somebody sends
     or fetches is theirs alone until it is in: who will read it is not known to the queue.

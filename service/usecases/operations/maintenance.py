@@ -32,7 +32,7 @@ class StoreProblem:
 
 @dataclass(frozen=True, slots=True)
 class LanguageAdvice:
-    """What to do for documents of several languages, with its command; empty: nothing."""
+    """Advice for documents of several languages, with its command; empty: there is none."""
 
     text: str
 
@@ -43,8 +43,8 @@ async def check(kb: KnowledgeBase, principal: Principal) -> list[StoreProblem]:
 
     The result says what is wrong and how to repair it.
     """
-    # Opened even if its vectors are damaged: that is to be told, too.
-    corpus = await kb.load(mending=True)
+    # Opened even if its vectors are damaged, because that is one of the problems to report.
+    corpus = await kb.load(for_repair=True)
     return [StoreProblem(one.subject, one.message, one.remedy) for one in await kb.blocking(corpus.check)]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from argot.errors import ArgotError, Conflict, rebuild_error
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.usecase_registry import Event, Finished, get_outcome
-from argot.work.job_types import JobRecord, Jobs, JobWanted
+from argot.work.job_types import JobRecord, JobRequest, Jobs
 
 
 async def stop_job(jobs: Jobs, number: int) -> None:
@@ -26,22 +26,22 @@ async def wait_for_end(jobs: Jobs, number: int) -> None:
             pass
 
 
-async def follow_job(jobs: Jobs, wanted: JobWanted) -> AsyncGenerator[Event | Finished[Any]]:
+async def follow_job(jobs: Jobs, request: JobRequest) -> AsyncGenerator[Event | Finished[Any]]:
     """Yield the progress of a job, and last its outcome, as JSON. Closing this cancels it.
 
     Raises:
         Conflict: one with its key is under way, or somebody has cancelled it.
         ArgotError: what kept it from its end, as in the process that did it.
     """
-    number = (await jobs.begin(wanted)).id
+    number = (await jobs.begin(request)).id
     last: JobRecord | None = None
-    told: Event = {}
+    last_event: Event = {}
     try:
         async with aclosing(jobs.follow(number)) as found:
             async for last in found:
                 event = _make_event(last)
-                if last.is_under_way and event != told and (last.total or event["kind"] == "waiting"):
-                    told = event
+                if last.is_under_way and event != last_event and (last.total or event["kind"] == "waiting"):
+                    last_event = event
                     yield event
     finally:
         if last is None or last.is_under_way:
@@ -51,9 +51,9 @@ async def follow_job(jobs: Jobs, wanted: JobWanted) -> AsyncGenerator[Event | Fi
     yield Finished(_read_outcome(await jobs.job(number)))
 
 
-async def wait_for_outcome(kb: KnowledgeBase, wanted: JobWanted) -> Any:
+async def wait_for_outcome(kb: KnowledgeBase, request: JobRequest) -> Any:
     """Run a job in the queue and return its result, without its events."""
-    return await get_outcome(follow_job(kb.jobs, wanted))
+    return await get_outcome(follow_job(kb.jobs, request))
 
 
 def _make_event(job: JobRecord) -> Event:

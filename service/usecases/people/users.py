@@ -86,20 +86,22 @@ async def user_add(
     known = await kb.blocking(kb.people.find, name)
     if new and known is not None:
         raise Conflict(f"There is a user '{name}' already. Choose another name, or change that one.")
-    given = password.get_secret_value() if password is not None else generate_password() if make_password else None
-    if given is not None:
+    new_password = (
+        password.get_secret_value() if password is not None else generate_password() if make_password else None
+    )
+    if new_password is not None:
         from argot.service.identity.passwords import require_password
 
-        require_password(name, given)  # before anything is stored
+        require_password(name, new_password)  # before anything is stored
         await _require_way_back(kb, name, role, in_window)
     await kb.blocking(kb.people.add, name, tuple(groups or ()), display_name)
     if role or contexts:
         await kb.blocking(kb.people.set_role, name, role or "manager", contexts)
-    if given is not None:
-        await kb.blocking(kb.people.set_password, name, given)
+    if new_password is not None:
+        await kb.blocking(kb.people.set_password, name, new_password)
     # A given password is not returned.
     return _show_new_user(
-        await kb.blocking(kb.people.user, name), given if make_password and password is None else None
+        await kb.blocking(kb.people.user, name), new_password if make_password and password is None else None
     )
 
 
@@ -169,9 +171,11 @@ async def user_password(
     Without one, a password is generated and returned only now.
     """
     user = await kb.blocking(kb.people.user, name)
-    given = generate_password() if password is None else password.get_secret_value()
+    new_password = generate_password() if password is None else password.get_secret_value()
     await _require_way_back(kb, name, user.role, in_window)
-    return _show_new_user(await kb.blocking(kb.people.set_password, name, given), given if password is None else None)
+    return _show_new_user(
+        await kb.blocking(kb.people.set_password, name, new_password), new_password if password is None else None
+    )
 
 
 @usecase("admin")

@@ -34,8 +34,8 @@ def explain_unread(kb: KnowledgeBase) -> str:
 
 
 async def write_picture_page(kb: KnowledgeBase, name: str, data: bytes) -> bytes | None:
-    """Return a page of Markdown with the picture and its description; None where there is no vision model, or if
-    nothing can be told of the picture, so that it is read as a file of words.
+    """Return a page of Markdown with the picture and its description; None if there is no vision model or nothing can
+    be described, so that only the words in the picture are read.
 
     Raises:
         InvalidInput: the vision model server does not answer, and no words were read in the picture.
@@ -54,14 +54,14 @@ async def write_picture_page(kb: KnowledgeBase, name: str, data: bytes) -> bytes
         deriver = await open_picture_deriver(kb)
         assert deriver is not None
         terms = await kb.blocking(explain_terms, kb, picture.words)
-        said = await deriver.describe(PictureMaterial(picture, shown, terms), title=name)
+        description = await deriver.describe(PictureMaterial(picture, shown, terms), title=name)
     except ModelUnavailable as error:
         if not picture.words:
             detail = translate_model_error(str(error))
             text = translate("%(name)s cannot be asked about: %(detail)s", name=name, detail=detail)
             raise InvalidInput(text) from error
         return None
-    return _write_page(name, picture, shown, said) if said else None
+    return _write_page(name, picture, shown, description) if description else None
 
 
 def _read_picture(kb: KnowledgeBase, name: str, data: bytes) -> CutDocument | None:
@@ -78,8 +78,8 @@ def _read_picture(kb: KnowledgeBase, name: str, data: bytes) -> CutDocument | No
     return read if read.pictures else None
 
 
-def _write_page(name: str, picture: Picture, data: bytes, said: str) -> bytes:
-    return _embed(name, picture.media_type, data) + b"\n\nDescribed by a model: " + said.encode() + b"\n"
+def _write_page(name: str, picture: Picture, data: bytes, description: str) -> bytes:
+    return _embed(name, picture.media_type, data) + b"\n\nDescribed by a model: " + description.encode() + b"\n"
 
 
 def _embed(name: str, media_type: str, data: bytes) -> bytes:

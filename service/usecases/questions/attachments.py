@@ -35,12 +35,12 @@ from argot.service.usecases.questions.questions import read_in_thread
 from argot.service.usecases.usecase_registry import Text, usecase
 from argot.types import THREAD, Document, Principal
 
-MOST_FILES = 10
-MOST_BYTES = 25_000_000
+MAX_FILES = 10
+MAX_FILE_BYTES = 25_000_000
 """Maximum of one file. Documents for everybody are added by their managers, and may be larger."""
-LONGEST_NAME = 200
+MAX_NAME_CHARS = 200
 # Base64 has four characters for three bytes.
-Base64 = Annotated[Text, Field(max_length=(MOST_BYTES // 3 + 1) * 4)]
+Base64 = Annotated[Text, Field(max_length=(MAX_FILE_BYTES // 3 + 1) * 4)]
 Name = Annotated[Text, Field(min_length=1, max_length=1000)]
 
 
@@ -75,10 +75,10 @@ async def thread_attach(
     await _require_room(threads, principal, thread, name)
     async with kb.gates.attachments.place(principal):
         data = decode_content(content, name)
-        if len(data) > MOST_BYTES:
+        if len(data) > MAX_FILE_BYTES:
             size = f"{len(data) / 1e6:.1f} MB"
             text = "%(name)s has %(size)s; at most %(most)s MB can be asked about."
-            raise InvalidInput(translate(text, name=name, size=size, most=f"{MOST_BYTES / 1e6:g}"))
+            raise InvalidInput(translate(text, name=name, size=size, most=f"{MAX_FILE_BYTES / 1e6:g}"))
         document = await add_file(kb, thread, name, data)
         file = ThreadFile(document.id, name, len(data), timestamp())
         try:  # meanwhile the conversation may be deleted, or full
@@ -141,7 +141,7 @@ async def forget_files(
 
 async def _require_room(threads: Threads, principal: Principal, thread: str, name: str) -> None:
     held = await threads.files(principal.name, thread)
-    if len(held) >= MOST_FILES and all(one.name != name for one in held):
+    if len(held) >= MAX_FILES and all(one.name != name for one in held):
         text = "This conversation holds %(number)s files already. Start another one, or remove a file."
         raise InvalidInput(translate(text, number=len(held)))
 
@@ -182,11 +182,12 @@ def _clean_file_name(name: str) -> str:
         raise InvalidInput("The file has no name. Give it one that says what it is, as in plan.pdf.")
     # The suffix selects the reader, so a long name is shortened before it.
     suffix = PurePosixPath(plain).suffix[:20]
-    return plain if len(plain) <= LONGEST_NAME else plain[: LONGEST_NAME - len(suffix)] + suffix
+    return plain if len(plain) <= MAX_NAME_CHARS else plain[: MAX_NAME_CHARS - len(suffix)] + suffix
 
 
 def decode_content(content: str, name: str) -> bytes:
-    """
+    """Return the bytes of a file sent as base64.
+
     Raises:
         InvalidInput: this is no base64.
     """

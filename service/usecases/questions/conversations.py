@@ -22,7 +22,7 @@ from argot.service.maintenance.scrubbing import scrub_stores
 from argot.service.threads.thread_store import AnswerSettings
 from argot.service.tool_servers import note_tool_calls
 from argot.service.usecases.questions.attachments import (
-    MOST_FILES,
+    MAX_FILES,
     Base64,
     Name,
     add_file,
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
     from argot.graph.build import ArgotGraph
     from argot.graph.run_context import RunContext
 
-MOST_MESSAGES = 2000
+MAX_MESSAGES = 2000
 LATEST = 8
 """Maximum exchanges passed to the graph as history; it reads fewer."""
-MOST_EXCHANGES = 50
+MAX_EXCHANGES = 50
 """Exchanges that are searched for choices."""
-MOST_REPLIES = 3
+MAX_REPLIES = 3
 """How often one question can ask back (`argot.graph.state.MAX_QUESTIONS_BACK`); up to that many are run again."""
-LONGEST_ANSWER = 8000
+MAX_ANSWER_CHARS = 8000
 """Characters of an earlier answer that are examined."""
 _OPTION = re.compile(r"^ {0,3}(\d{1,2})\. (.+)$", re.MULTILINE)
 
@@ -83,8 +83,8 @@ class AttachedPicture:
     content: Base64
 
 
-Messages = Annotated[list[Message], Field(min_length=1, max_length=MOST_MESSAGES)]
-Pictures = Annotated[list[AttachedPicture], Field(max_length=MOST_FILES)]
+Messages = Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
+Pictures = Annotated[list[AttachedPicture], Field(max_length=MAX_FILES)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class ConversationJob:
     principal: Principal
     past: tuple[Exchange, ...]
     asked: tuple[str, ...]
-    manner: AnswerSettings
+    settings: AnswerSettings
     thread: str = ""
 
     @property
@@ -114,7 +114,7 @@ class ConversationJob:
     async def events(self, kb: KnowledgeBase) -> AsyncGenerator[AskEvent]:
         kb.warm_model()
         reader = read_in_thread(self.principal, self.thread) if self.thread else self.principal
-        run, graph = await run_context(kb, reader, self.manner), await make_memory_graph(kb)
+        run, graph = await run_context(kb, reader, self.settings), await make_memory_graph(kb)
         try:
             turns, senses = await kb.blocking(_remember_choices, kb, self.principal, self.past)
             await _begin(graph, self.name, turns)
@@ -132,14 +132,14 @@ class SearchJob:
     principal: Principal
     query: str
     limit: int
-    manner: AnswerSettings
+    settings: AnswerSettings
     switches: Switches | None
 
     async def events(self, kb: KnowledgeBase) -> AsyncGenerator[AskEvent]:
         from argot.graph.run import ask as ask_graph
 
         kb.warm_model()
-        run = await run_context(kb, self.principal, self.manner, switches=self.switches)
+        run = await run_context(kb, self.principal, self.settings, switches=self.switches)
         wanted = {"misses": "lenient", "choose_sense": False, "generate_answer": False, "passages": self.limit}
         # There can be no more passages than candidates.
         wanted |= {"candidates": max(run.profile.candidates, self.limit)}
@@ -191,8 +191,8 @@ async def converse(
     past, asked = _split_exchanges(messages)
     for question in asked:
         check_question(question, kb.settings.limits.max_question_chars)
-    manner = answer_settings(profile, context, tags, since, fields, effort=effort)
-    job = ConversationJob(principal, tuple(past), tuple(asked), manner)
+    settings = answer_settings(profile, context, tags, since, fields, effort=effort)
+    job = ConversationJob(principal, tuple(past), tuple(asked), settings)
     async with (
         kb.threads_turns.of(job.name),
         _hold_pictures(kb, principal, job, pictures or []) as reading,
@@ -244,9 +244,9 @@ async def search(
     `ask`.
     """
     switches = await apply_search_choice(kb.document_store, search, None)
-    manner = answer_settings(profile, context, tags, since, fields)
+    settings = answer_settings(profile, context, tags, since, fields)
     found: AskResult | None = None
-    async with aclosing(kb.answers.events(SearchJob(principal, query, limit, manner, switches))) as events:
+    async with aclosing(kb.answers.events(SearchJob(principal, query, limit, settings, switches))) as events:
         async for event in events:
             found = event.data if isinstance(event.data, AskResult) else found
     assert found is not None
@@ -279,10 +279,10 @@ async def _begin(graph: ArgotGraph, thread: str, turns: Sequence[Exchange]) -> N
     records = [
         {
             **make_empty_turn(turn.question, number),
-            "sentences": [{"gap": "", "text": turn.answer[:LONGEST_ANSWER], "citations": []}] if turn.answer else [],
+            "sentences": [{"gap": "", "text": turn.answer[:MAX_ANSWER_CHARS], "citations": []}] if turn.answer else [],
             "status": "answered",
         }
-        for number, turn in list(enumerate(turns, int(len(turns) == MOST_EXCHANGES)))[-LATEST:]
+        for number, turn in list(enumerate(turns, int(len(turns) == MAX_EXCHANGES)))[-LATEST:]
     ]
     if records:
         # As if `abstain` had written it: after that node the graph is at its end and accepts a new question.
@@ -356,9 +356,9 @@ def _split_exchanges(messages: Sequence[Message]) -> tuple[list[Exchange], list[
     if question is not None:
         past.append(Exchange(question, ""))
     asked = [messages[-1].content]
-    while past and len(asked) <= MOST_REPLIES and _is_asking_back(past[-1].answer):
+    while past and len(asked) <= MAX_REPLIES and _is_asking_back(past[-1].answer):
         asked.insert(0, past.pop().question)
-    return past[-MOST_EXCHANGES:], asked
+    return past[-MAX_EXCHANGES:], asked
 
 
 def _is_asking_back(answer: str) -> bool:
@@ -372,7 +372,7 @@ def _find_term(answer: str) -> str | None:
     # The wording with a NUL in place of the term: the text before and after it is searched.
     for text in (write_sense_choice("\x00", ()), write_unknown_term("\x00", ()), write_document_choice("\x00", ())):
         before, _, after = text.partition("\x00")
-        found = re.search(f"{re.escape(before)}(.{{1,200}}?){re.escape(after)}", answer[:LONGEST_ANSWER])
+        found = re.search(f"{re.escape(before)}(.{{1,200}}?){re.escape(after)}", answer[:MAX_ANSWER_CHARS])
         if found:
             return found[1]
     return None
@@ -420,7 +420,7 @@ def _read_choice(kb: KnowledgeBase, principal: Principal, back: str, reply: str)
     none = describe_choice(choices[1])
     offered = [
         senses.get(text) or Choice(answer=NONE_OF_THESE if text == none else f"{number}:{text}", term=text)
-        for number, text in _OPTION.findall(back[:LONGEST_ANSWER])
+        for number, text in _OPTION.findall(back[:MAX_ANSWER_CHARS])
     ]
     try:
         meant = parse_choice(reply, offered or choices)

@@ -21,7 +21,7 @@ from argot.types import Principal
 __all__ = ["STEP", "DayCount", "Insight"]
 
 USUAL_DAYS = 30
-MOST_MISSED = 20
+MAX_MISSED = 20
 EARLIEST, LATEST = "1970-01-01", "2199-12-31"
 
 
@@ -87,5 +87,5 @@ def _collect_insight(  # noqa: PLR0917
             ),
             thumbs=count_thumbs(connection, threads.dialect, since, after, in_words=everywhere),
             documents=count_used_documents(kb.document_store, principal, since, until, start),
-            missed=[TermCount(*row) for row in misses.list_commonest(principal, since, after, MOST_MISSED)],
+            missed=[TermCount(*row) for row in misses.list_commonest(principal, since, after, MAX_MISSED)],
         )

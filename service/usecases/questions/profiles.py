@@ -90,8 +90,8 @@ async def profile_save(
         raise InvalidInput("Give a base or a profile as TOML, not both.")
     started = read_profile(toml, name) if toml is not None else await kb.blocking(kb.profiles.find, base or "default")
     # Its base's purpose need not be that of this profile.
-    told = about if about is not None else started.about if toml is not None else ""
-    changed = change_profile(started, switches or {}).model_copy(update={"about": told})
+    description = about if about is not None else started.about if toml is not None else ""
+    changed = change_profile(started, switches or {}).model_copy(update={"about": description})
     async with kb.writing:
         return _show_profile(await kb.blocking(lambda: kb.profiles.save(name, changed, replace=force)))
 
@@ -106,12 +106,17 @@ async def get_profile(profiles: SavedProfiles, name: str) -> Profile:
     return PROFILES[name] if name in PROFILES else await asyncio.to_thread(profiles.find, name)
 
 
-async def choose_profile(kb: KnowledgeBase, named: str | None, kept: str | None) -> Profile:
+async def choose_profile(kb: KnowledgeBase, named: str | None, thread_profile: str | None) -> Profile:
     """Return the profile named with the question, else the thread's, else the service's."""
     # The thread's may have been removed since; its questions continue without it.
-    if kept and not named and kept not in PROFILES and kept not in await kb.blocking(kb.profiles.names):
-        kept = None
-    return await get_profile(kb.profiles, named or kept or kb.settings.profile)
+    if (
+        thread_profile
+        and not named
+        and thread_profile not in PROFILES
+        and thread_profile not in await kb.blocking(kb.profiles.names)
+    ):
+        thread_profile = None
+    return await get_profile(kb.profiles, named or thread_profile or kb.settings.profile)
 
 
 def change_switches(profile: Profile, switches: Switches) -> Profile:

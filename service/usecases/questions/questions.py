@@ -52,7 +52,7 @@ class TurnJob:
     kind: Literal["question", "again", "choice"] = "question"
     senses: dict[str, int] = field(default_factory=dict)
     heard: tuple[str, ...] = ()
-    manner: AnswerSettings = field(default_factory=AnswerSettings)
+    settings: AnswerSettings = field(default_factory=AnswerSettings)
     switches: Switches | None = None
     id: str = field(default_factory=lambda: secrets.token_hex(8))
     language: str = field(default_factory=page_language.get)
@@ -75,17 +75,17 @@ class TurnJob:
             async for event in events:
                 yield event
 
-    async def _build_run(self, kb: KnowledgeBase, kept: Thread) -> RunContext:
-        """Build the context of the turn; a reply to Argot's question goes on with the effort of its turn."""
+    async def _build_run(self, kb: KnowledgeBase, thread: Thread) -> RunContext:
+        """Build the context of the turn; a reply to Argot's question keeps the effort of its turn."""
         from argot.graph.run import find_waiting_effort
 
-        run = await run_context(kb, self.principal, self.manner, kept, self.switches)
-        if self.kind == "again" or self.senses or self.manner.effort or "effort" in (self.switches or {}):
+        run = await run_context(kb, self.principal, self.settings, thread, self.switches)
+        if self.kind == "again" or self.senses or self.settings.effort or "effort" in (self.switches or {}):
             return run
         effort = await find_waiting_effort(await kb.graph(), run, self.thread, self.text)
         if effort in {None, run.profile.effort}:
             return run
-        return await run_context(kb, self.principal, replace(self.manner, effort=effort), kept, self.switches)
+        return await run_context(kb, self.principal, replace(self.settings, effort=effort), thread, self.switches)
 
 
 @usecase("asker", asks=True)
@@ -125,19 +125,19 @@ def ask(
 
         text = check_question(question, kb.settings.limits.max_question_chars)
         chosen = await apply_search_choice(kb.document_store, search, switches)
-        manner = answer_settings(profile, context, tags, since, fields, documents=documents, effort=effort)
-        own = await _start_thread(kb, principal, text, manner, chosen) if thread is None else thread
-        return TurnJob(principal, own, text, heard=tuple(heard or ()), manner=manner, switches=chosen)
+        settings = answer_settings(profile, context, tags, since, fields, documents=documents, effort=effort)
+        own = await _start_thread(kb, principal, text, settings, chosen) if thread is None else thread
+        return TurnJob(principal, own, text, heard=tuple(heard or ()), settings=settings, switches=chosen)
 
     return _turn_events(kb, principal, prepare)
 
 
 async def _start_thread(
-    kb: KnowledgeBase, principal: Principal, question: str, manner: AnswerSettings, switches: Switches | None
+    kb: KnowledgeBase, principal: Principal, question: str, settings: AnswerSettings, switches: Switches | None
 ) -> str:
     """Start a thread, unless these settings allow no answer in it; return its id."""
     kb.warm_model()  # in parallel with loading the documents
-    await _resolve_settings(kb, principal, manner, AnswerSettings(), switches)
+    await _resolve_settings(kb, principal, settings, AnswerSettings(), switches)
     return (await (await kb.threads()).start(principal.name, question)).id
 
 
@@ -187,8 +187,8 @@ def ask_in_sense(
         # Under both spellings: the glossary's, and the one that the question has.
         chosen = dict.fromkeys((read.term, read.surface), sense)
         # The conversation may have continued since: asked again, the question has to stand alone.
-        manner = AnswerSettings(effort=asked.effort)
-        return TurnJob(principal, thread, asked.stand_alone_question, senses=chosen, manner=manner)
+        settings = AnswerSettings(effort=asked.effort)
+        return TurnJob(principal, thread, asked.stand_alone_question, senses=chosen, settings=settings)
 
     return _turn_events(kb, principal, TurnJob(principal, thread, ""), find_question)
 
@@ -216,9 +216,9 @@ def answer(
     """
 
     async def prepare() -> TurnJob:
-        manner = answer_settings(profile, context, tags, since, fields, documents=documents, effort=effort)
+        settings = answer_settings(profile, context, tags, since, fields, documents=documents, effort=effort)
         chosen = await apply_search_choice(kb.document_store, search, switches)
-        return TurnJob(principal, thread, choice, "choice", manner=manner, switches=chosen)
+        return TurnJob(principal, thread, choice, "choice", settings=settings, switches=chosen)
 
     return _turn_events(kb, principal, prepare)
 
@@ -250,14 +250,14 @@ def answer_settings(
 async def run_context(
     kb: KnowledgeBase,
     principal: Principal,
-    manner: AnswerSettings | None = None,
+    settings: AnswerSettings | None = None,
     thread: Thread | None = None,
     switches: Switches | None = None,
 ) -> RunContext:
     """Build the graph's context for one run on this principal's behalf.
 
-    In a thread of theirs they also read its files, and the thread's settings apply where `manner` has none. `switches`
-    of the profile are changed for this run.
+    In a thread of theirs they also read its files, and the thread's settings apply where `settings` has none.
+    `switches`: changes to the profile for this run.
 
     Raises:
         NotFound: there is no such context or document, or not for this principal.
@@ -266,10 +266,10 @@ async def run_context(
     """
     from argot.graph.run_context import build_run_context
 
-    kept = thread.settings if thread else AnswerSettings()
+    thread_settings = thread.settings if thread else AnswerSettings()
     if thread is not None:
         principal = read_in_thread(principal, thread.id)
-    chosen = await _resolve_settings(kb, principal, manner or AnswerSettings(), kept, switches)
+    chosen = await _resolve_settings(kb, principal, settings or AnswerSettings(), thread_settings, switches)
     # The glossary may have changed since it was last read, which on PostgreSQL needs a query.
     run = await kb.look_up(
         build_run_context, await kb.load(), kb.glossary, principal, chosen.profile, kb.settings, chosen.context,
@@ -289,24 +289,28 @@ class _ResolvedSettings:
 
 
 async def _resolve_settings(
-    kb: KnowledgeBase, principal: Principal, manner: AnswerSettings, kept: AnswerSettings, switches: Switches | None
+    kb: KnowledgeBase,
+    principal: Principal,
+    settings: AnswerSettings,
+    thread_settings: AnswerSettings,
+    switches: Switches | None,
 ) -> _ResolvedSettings:
-    """Resolve the names in the settings; those of `kept` apply where `manner` has none.
+    """Resolve the names in the settings; those of `thread_settings` apply where `settings` has none.
 
     Raises:
         NotFound, InvalidSettings, InvalidInput: as `run_context`.
     """
-    profile = change_switches(await choose_profile(kb, manner.profile, kept.profile), switches or {})
-    effort = manner.effort or kept.effort
+    profile = change_switches(await choose_profile(kb, settings.profile, thread_settings.profile), switches or {})
+    effort = settings.effort or thread_settings.effort
     if effort and effort != profile.effort and "effort" not in (switches or {}):
         profile = change_profile(profile, {"effort": effort})
     corpus = await kb.load()
-    context = await _choose_context(kb, principal, manner.context, kept.context)
-    if manner.fields:
-        await kb.blocking(require_fields, corpus.store, principal, manner.fields)
-    fields = tuple(DocumentField(name, value) for name, value in manner.fields or kept.fields)
-    scope = QuestionScope(manner.tags or kept.tags, manner.since or kept.since, fields)
-    named = await find_named_documents(kb, principal, manner.documents) or kept.documents
+    context = await _choose_context(kb, principal, settings.context, thread_settings.context)
+    if settings.fields:
+        await kb.blocking(require_fields, corpus.store, principal, settings.fields)
+    fields = tuple(DocumentField(name, value) for name, value in settings.fields or thread_settings.fields)
+    scope = QuestionScope(settings.tags or thread_settings.tags, settings.since or thread_settings.since, fields)
+    named = await find_named_documents(kb, principal, settings.documents) or thread_settings.documents
     named, scope = await add_tagged_documents(kb, principal, named, scope)
     return _ResolvedSettings(profile, context, scope, named)
 
@@ -355,9 +359,11 @@ async def find_reading(
     raise NotFound(translate(text, term=term))
 
 
-async def _choose_context(kb: KnowledgeBase, principal: Principal, named: str | None, kept: str | None) -> str | None:
+async def _choose_context(
+    kb: KnowledgeBase, principal: Principal, named: str | None, thread_context: str | None
+) -> str | None:
     """Return the asker's context in the glossary's spelling; None if the thread's is deleted."""
-    wanted = named or kept
+    wanted = named or thread_context
     if not wanted:
         return None
     known = {found.name.casefold(): found.name for found in await kb.blocking(kb.glossary.contexts.all, principal)}

@@ -34,7 +34,8 @@ async def apply_search_choice(
 
 
 def require_searchable(store: CorpusStore, search: SearchChoice) -> None:
-    """
+    """Check that the documents have texts of the kinds to search.
+
     Raises:
         InvalidInput: no text of a kind that this choice searches was derived from any document.
     """
@@ -48,7 +49,8 @@ def require_searchable(store: CorpusStore, search: SearchChoice) -> None:
 
 
 def require_fields(store: CorpusStore, principal: Principal, fields: Sequence[tuple[str, str]]) -> None:
-    """
+    """Check that documents have the fields of a question's scope.
+
     Raises:
         InvalidInput: no document that the principal may read has a field of one of these names.
     """

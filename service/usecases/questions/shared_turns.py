@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 async def require_forgetting(kb: KnowledgeBase, owner: str, thread: str, turn: int | None = None) -> None:
-    """See that whoever may have copied a conversation, or one turn of it, can delete the copy.
+    """Check that every wing that may have copied a conversation, or one turn of it, can delete the copy.
 
     Raises:
         MissingWing: it was shared, and the wing that copies shared turns is not installed.
     """
-    said = await (await kb.threads()).feedback(owner, thread)
-    if any(one.shared and one.value and turn in {None, one.turn} for one in said):
+    feedback_given = await (await kb.threads()).feedback(owner, thread)
+    if any(one.shared and one.value and turn in {None, one.turn} for one in feedback_given):
         await kb.blocking(lambda: require_wings(kb.stores.holds, only="ratings"))
 
 

@@ -147,11 +147,11 @@ async def feedback(
         )
     if not (value and share):
         await require_forgetting(kb, principal.name, thread, turn)
-    said = await threads.give_feedback(principal.name, thread, turn, value, comment, shared=share, trace=trace)
+    saved = await threads.give_feedback(principal.name, thread, turn, value, comment, shared=share, trace=trace)
     if not (value and share):
         # A turn they shared before may have been copied into a rating study.
         await forget_shared(kb, thread, turn)
-    return said
+    return saved
 
 
 @usecase("manager", everywhere=True)
@@ -166,8 +166,8 @@ async def feedback_list(
     """
     from argot.service.threads.feedback_export import list_judged_answers
 
-    said = [one for one in await (await kb.threads()).list_judged(since) if value in {None, one.said.value}]
-    return await kb.blocking(list_judged_answers, await run_context(kb, principal), said)
+    judged = [one for one in await (await kb.threads()).list_judged(since) if value in {None, one.said.value}]
+    return await kb.blocking(list_judged_answers, await run_context(kb, principal), judged)
 
 
 @usecase("asker")
@@ -190,11 +190,11 @@ async def thread_settings(
         NotFound: there is no such context or document. InvalidSettings: there is no such profile.
     """
     threads = await kb.threads()
-    manner = answer_settings(profile, context, tags, since, fields, documents=documents, effort=effort)
+    settings = answer_settings(profile, context, tags, since, fields, documents=documents, effort=effort)
     # Checks that the profile, the context and the documents exist, before they are stored.
-    await run_context(kb, principal, manner)
-    named = await find_named_documents(kb, principal, manner.documents)
-    return await threads.settle(principal.name, thread, replace(manner, documents=named))
+    await run_context(kb, principal, settings)
+    named = await find_named_documents(kb, principal, settings.documents)
+    return await threads.settle(principal.name, thread, replace(settings, documents=named))
 
 
 @usecase("asker")

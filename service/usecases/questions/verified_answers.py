@@ -138,9 +138,9 @@ async def verified_renew(
     # Who verified it may still drop it; to vouch for it once more they have to look after it today.
     _require_owner(principal, senses)
     meanings = _write_meanings(senses, old.content.defined)
-    said, defined = _split_meanings(text.strip() or _join_answer(old.content, meanings), meanings)
-    hits = await kb.blocking(_find_hits, kb, principal, old, said)
-    sentences = await check_written(said, hits, run, old.question) if said else []
+    prose, defined = _split_meanings(text.strip() or _join_answer(old.content, meanings), meanings)
+    hits = await kb.blocking(_find_hits, kb, principal, old, prose)
+    sentences = await check_written(prose, hits, run, old.question) if prose else []
     _require_support(sentences, defined)
 
     def store() -> VerifiedShown:
@@ -243,11 +243,11 @@ async def _check_text(run: RunContext, found: _AnsweredTurn, text: str) -> tuple
     from argot.graph.state_records import load_hits
     from argot.graph.written_checks import check_written
 
-    said, defined = _split_meanings(text, found.meanings)
+    prose, defined = _split_meanings(text, found.meanings)
     # In the order in which they were found, so that the sentences are compared with what the answer could rest on.
     hits = load_hits(found.record["hits"], run)
     asked = found.record["augmented_question"] or found.record["stand_alone_question"]
-    return await check_written(said, hits, run.begin_turn(""), asked) if said else [], defined
+    return await check_written(prose, hits, run.begin_turn(""), asked) if prose else [], defined
 
 
 def _write_meanings(senses: Sequence[Sense], defined: Sequence[int]) -> dict[int, str]:
@@ -257,7 +257,7 @@ def _write_meanings(senses: Sequence[Sense], defined: Sequence[int]) -> dict[int
 
 
 def _split_meanings(text: str, meanings: Mapping[int, str]) -> tuple[str, list[int]]:
-    """Split a text into what the documents have to bear out, and the senses whose definition it repeats."""
+    """Split a text into the part that the documents have to support, and the senses whose definition it repeats."""
     kept = [sense for sense, meaning in meanings.items() if meaning in text]
     for sense in kept:
         text = text.replace(meanings[sense], "", 1)

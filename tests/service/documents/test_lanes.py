@@ -166,7 +166,7 @@ async def test_the_number_of_files_a_person_sends_at_once_is_limited(kb: Knowled
 async def test_the_number_of_files_in_a_conversation_is_limited_even_at_once(
     kb: KnowledgeBase, held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("argot.service.usecases.questions.attachments.MOST_FILES", 1)
+    monkeypatch.setattr("argot.service.usecases.questions.attachments.MAX_FILES", 1)
     thread = (await (await kb.threads()).start("ann", "Files")).id
     first = asyncio.create_task(attach(kb, "ann", "long.md", LONG, thread))
     await until(held.begun)

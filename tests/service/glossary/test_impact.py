@@ -207,7 +207,7 @@ async def test_the_combined_effects_of_several_proposals_are_shown(kb: Knowledge
 async def test_the_number_of_changes_measured_together_is_limited_and_reported(
     kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(combined_impact, "MOST_TOGETHER", 1)
+    monkeypatch.setattr(combined_impact, "MAX_SENSES", 1)
     await ask(kb, ADMIN, COST)
     drafts = [kb.glossary.senses.draft(ADMIN, term, "Legal", "late tariff filing") for term in ("XQZ", "LTF")]
     seen = [(draft.id, draft.version) for draft in drafts]
@@ -224,7 +224,7 @@ async def test_the_number_of_changes_measured_together_is_limited_and_reported(
 async def test_effects_are_limited_in_questions_and_time(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     draft = kb.glossary.senses.draft(ADMIN, "LTF", "Legal", "late tariff filing")
     many = [f"What does the LTF cost on day {day}?" for day in range(8)]
-    monkeypatch.setattr(impact, "MOST_QUESTIONS", 3)
+    monkeypatch.setattr(impact, "MAX_QUESTIONS", 3)
     found = await catalogue.get_result(kb, ADMIN, "glossary_effects", sense_id=draft.id, questions=many)
     assert (found["questions"], found["asked"], found["left_out"]) == (8, 3, 5)
 

@@ -9,7 +9,7 @@ import pytest
 from argot.errors import ModelUnavailable
 from argot.service.maintenance.model_checks import check_model_server, check_vision_server
 from argot.service.operations.doctor import diagnose
-from argot.service.storage.adopted_models import Adopted, AdoptedModel, find_model_path, keep_adopted
+from argot.service.storage.adopted_models import AdoptedModel, AdoptedModels, find_model_path, keep_adopted
 from argot.settings import Settings
 
 PROBE = '{"word": "blue-17"}'
@@ -192,6 +192,6 @@ def test_doctor_tells_an_adopted_generator_that_the_setting_keeps_from_answering
 ) -> None:
     model = AdoptedModel("generator", "r0002", "ours", "r0002-1", "rouge_l", 0.1, 0.05, 0.2, "ann", "2027-01-31")
     find_model_path(tmp_path, model).mkdir(parents=True)
-    keep_adopted(tmp_path, Adopted({"generator": (model,)}))
+    keep_adopted(tmp_path, AdoptedModels({"generator": (model,)}))
     found = {one["name"]: one["detail"] for one in diagnose(tmp_path, Settings(**given))}
     assert found["adopted generator"] == f"ours (r0002), since 2027-01-31{said}"

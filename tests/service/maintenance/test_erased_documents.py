@@ -26,7 +26,7 @@ from argot.service.operations.retention import erase_old_removed
 from argot.service.storage import home_folder
 from argot.service.usecases import catalogue
 from argot.types import DerivedText, Principal
-from argot.work.job_types import JobWanted
+from argot.work.job_types import JobRequest
 
 KEEPERS = list_keepers()
 LOCAL = make_local_principal()
@@ -123,7 +123,7 @@ async def fill(kb: KnowledgeBase, folder: Path) -> None:
     await do(kb, LOCAL, "glossary_mine")
     if kb.jobs.is_shared:  # no worker runs, so nobody takes the job
         given = {"name": "pumps.md", "audience": None, "tags": None}
-        await kb.jobs.submit(JobWanted("upload", LOCAL, given, label="pumps.md", data=PUMPS.encode()))
+        await kb.jobs.submit(JobRequest("upload", LOCAL, given, label="pumps.md", data=PUMPS.encode()))
 
 
 async def fill_learning(kb: KnowledgeBase) -> None:

@@ -23,7 +23,7 @@ from argot.ratings.store.rating_store import RatingStore
 from argot.service.identity.people import make_local_principal
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.moving import base_moving, store_copying
-from argot.service.moving.base_moving import Moved, move_base
+from argot.service.moving.base_moving import MoveOutcome, move_base
 from argot.service.moving.checkpoint_rows import CheckpointRows, WaitingRows
 from argot.service.moving.moved_rows import RowsOfTable
 from argot.service.moving.moved_stores import STORES, list_moved_tables
@@ -76,7 +76,7 @@ def folder(home: Path) -> tuple[Path, Settings]:
     return home, Settings(home=home)
 
 
-def moved(source: tuple[Path, Settings], target: tuple[Path, Settings]) -> Moved:
+def moved(source: tuple[Path, Settings], target: tuple[Path, Settings]) -> MoveOutcome:
     told: list[tuple[int, int, str]] = []
     result = move_base(source, target, progress=lambda *said: told.append(said))
     assert told[-1][0] == told[-1][1]
@@ -132,7 +132,7 @@ def left_behind(url: str) -> set[str]:
     return {name for (name,) in rows if name not in carried | derived and not name.startswith(of_work)}
 
 
-def compared(one: Moved) -> list[tuple[str, str, int, str]]:
+def compared(one: MoveOutcome) -> list[tuple[str, str, int, str]]:
     """Remove the names of index generations, which differ between the sides."""
     named = ("generations", "vectors", "quantised_vectors", "vector_deletions")
     return [(t.store, t.name, t.rows, "" if t.name in named else t.digest) for t in one.tables]

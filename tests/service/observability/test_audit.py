@@ -23,7 +23,7 @@ from starlette.responses import Response
 
 from argot.errors import Conflict, InvalidSettings, NotAllowed, NotFound, StoreUnavailable
 from argot.service.audit.audit_actions import ACTIONS, API, CLASS_NAMES, READS, RESOURCES
-from argot.service.audit.audit_events import MOST_CHARS, STOPPED, Deed, Outcome, describe_failure
+from argot.service.audit.audit_events import MAX_VALUE_CHARS, STOPPED, Deed, Outcome, describe_failure
 from argot.service.audit.audit_sinks import QueueSink, parse_syslog
 from argot.service.audit.audit_trail import REFUSALS_PER_MINUTE, AuditTrail, make_trail
 from argot.service.identity.people import make_local_principal
@@ -450,7 +450,7 @@ def test_sign_ins_with_a_wrong_password_of_somebody_known_are_always_recorded(fi
             trail.record_sign_in("sign_in_with_password", name, "192.0.2.1", Outcome("401", ""))
     events = read_events(file)
     assert len(events) == 2 * REFUSALS_PER_MINUTE + 7
-    assert len(events[-1]["user"]["name"]) == MOST_CHARS + 3
+    assert len(events[-1]["user"]["name"]) == MAX_VALUE_CHARS + 3
 
 
 @pytest.mark.parametrize(("operation", "name", "code"), [("key", "", "401"), ("sign_in_with_password", "ann", "429")])
@@ -528,7 +528,7 @@ def test_what_a_destination_refuses_is_sent_again_and_at_the_end_counted(caplog:
 def test_events_beyond_the_queue_are_counted_as_lost(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("argot.service.audit.audit_sinks.MOST_WAITING", 3)
+    monkeypatch.setattr("argot.service.audit.audit_sinks.MAX_WAITING_EVENTS", 3)
     monkeypatch.setattr("argot.service.audit.audit_sinks.CLOSE_SECONDS", 0.05)
 
     def send(line: str) -> None:

@@ -23,7 +23,7 @@ from argot.service.observability.trace_export import make_traces_url
 from argot.service.usecases.questions.questions import ask
 from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings, load_settings
-from argot.tracing import current_trace, traced
+from argot.tracing import current_trace, trace_step
 from argot.types import Principal
 
 ANN = Principal("ann")
@@ -166,7 +166,7 @@ async def test_tracing_that_is_off_records_nothing(home: Path) -> None:
         assert kb.tracing is None
         await get_answer(ask(kb, ANN, question="hello"))
         assert current_trace() is None
-    with traced("search", "x") as step:
+    with trace_step("search", "x") as step:
         step.said["query"] = "kept by nobody"
 
 

@@ -11,7 +11,7 @@ import pytest
 from argot.clock import utc_now
 from argot.errors import InvalidInput, NotAllowed
 from argot.service.identity.people import make_local_principal
-from argot.service.insight.unanswered_groups import LEAST_ASKERS, OpenQuestion, group_by_subject
+from argot.service.insight.unanswered_groups import MIN_ASKERS, OpenQuestion, group_by_subject
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.operations.retention import erase_old
@@ -180,7 +180,7 @@ def test_a_term_of_unreadable_questions_is_shown_only_if_frequent_and_known() ->
     def told(owners: str) -> list[list[str]]:
         return [one.terms for one in group_by_subject(of(owners), lambda terms: {"RIF"} & set(terms)).groups]
 
-    assert LEAST_ASKERS == 3
+    assert MIN_ASKERS == 3
     assert told("ab") == told("aaaaab") == []
     assert told("abc") == [["RIF"]]
 

@@ -227,11 +227,11 @@ async def test_signing_out_at_one_replica_ends_the_session_at_all(
     told: list[Ended] = []
     missed: list[int] = []
 
-    async def look_anew() -> None:
+    async def check_again() -> None:
         missed.append(1)
 
     other.people.watchers.append(told.append)
-    other.shared.on_gap(look_anew)
+    other.shared.on_gap(check_again)
     await asyncio.to_thread(one.people.add, "ann")
     await asyncio.to_thread(one.people.sessions.begin, "ann")
     session = one.people.sessions.of("ann")[0]

@@ -434,18 +434,18 @@ async def test_only_pages_of_pdfs_are_drawn(kb: KnowledgeBase) -> None:
 
 
 def test_a_file_that_cannot_be_drawn_is_refused_with_the_reason() -> None:
-    from argot.service.page_images import Wanted, draw
+    from argot.service.page_images import PageRequest, draw
 
     for data, page in (
         (b"%PDF-1.4 broken", 1),
         (pdf("The numbat of the depot leaves at midnight.", "The quokka stays for the winter."), 99),
     ):
         with pytest.raises(NotFound, match="cannot be drawn"):
-            draw(data, Wanted(page))
+            draw(data, PageRequest(page))
 
 
 def test_the_process_that_draws_pages_is_given_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
-    from argot.service.page_images import Wanted, draw
+    from argot.service.page_images import PageRequest, draw
 
     given: list[dict[str, str]] = []
     started = subprocess.Popen
@@ -456,7 +456,7 @@ def test_the_process_that_draws_pages_is_given_no_secret(monkeypatch: pytest.Mon
 
     monkeypatch.setenv("ARGOT_MODEL_KEY", "secret")
     monkeypatch.setattr(subprocess, "Popen", start)
-    assert draw(pdf("The numbat of the depot leaves at midnight."), Wanted(1)).page == 1
+    assert draw(pdf("The numbat of the depot leaves at midnight."), PageRequest(1)).page == 1
     assert "PATH" in given[0] and "secret" not in given[0].values()
 
 
@@ -465,7 +465,7 @@ def test_a_cited_sentence_is_marked_on_a_rotated_page(turn: int) -> None:
     from PIL import Image
     from reportlab.pdfgen.canvas import Canvas
 
-    from argot.service.page_images import MARGIN, Wanted, draw
+    from argot.service.page_images import MARGIN, PageRequest, draw
 
     sentence, out = "The quokka stays for the winter.", io.BytesIO()
     canvas = Canvas(out, (500, 500))
@@ -473,7 +473,7 @@ def test_a_cited_sentence_is_marked_on_a_rotated_page(turn: int) -> None:
     canvas.setFont("Helvetica", 14)
     canvas.drawString(40, 400, sentence)
     canvas.save()
-    picture = Image.open(io.BytesIO(draw(out.getvalue(), Wanted(1, (), (sentence,))).png)).convert("RGB")
+    picture = Image.open(io.BytesIO(draw(out.getvalue(), PageRequest(1, (), (sentence,))).png)).convert("RGB")
     marked = [place for place in range(picture.width * picture.height) if _is_marked(picture, place)]
     # Only the line is printed and the image is cut to it, so the mark covers most of it.
     inside = (picture.width - 2 * MARGIN) * (picture.height - 2 * MARGIN)

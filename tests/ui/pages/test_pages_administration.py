@@ -40,7 +40,7 @@ from argot.ui.api.http_client import RemoteClient
 from argot.ui.pages.administration_pages import SOURCES, build_administration_pages, format_size
 from argot.ui.pages.page_base import load_templates
 from argot.work.job_kinds import KINDS, job_kind
-from argot.work.job_types import JobRun, JobWanted
+from argot.work.job_types import JobRequest, JobRun
 
 ADA = Principal("ada", sees_all=True)
 MIA = Principal("mia", frozenset({"managers"}))
@@ -217,7 +217,7 @@ async def test_jobs_stores_and_models_are_shown(kb: KnowledgeBase, ada: httpx.As
 
     job_kind("test", busy="")(fail)
     try:
-        job = await kb.jobs.submit(JobWanted("test", MIA, label=HOSTILE))
+        job = await kb.jobs.submit(JobRequest("test", MIA, label=HOSTILE))
         _ = [one async for one in kb.jobs.follow(job.id)]
     finally:
         del KINDS["test"]

@@ -11,7 +11,7 @@ from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.page_routes import build_pages
 from argot.work.job_kinds import KINDS, job_kind
-from argot.work.job_types import JobRun, JobWanted
+from argot.work.job_types import JobRequest, JobRun
 
 MIA = Principal("mia", frozenset({"managers"}))
 HOSTILE = "<script>alert(1)</script>"
@@ -34,7 +34,7 @@ async def test_a_job_that_was_set_aside_is_listed_and_retried(kb: KnowledgeBase)
 
     job_kind("test", busy="")(work)
     try:
-        job = await kb.jobs.submit(JobWanted("test", MIA, label=HOSTILE))
+        job = await kb.jobs.submit(JobRequest("test", MIA, label=HOSTILE))
         _ = [one async for one in kb.jobs.follow(job.id)]
         async with at_desk(build_pages(kb), MIA) as mia:
             shown = (await mia.get("/documents")).text

@@ -27,7 +27,7 @@ from starlette.websockets import WebSocketDisconnect
 from argot.errors import InvalidSettings, NotAllowed
 from argot.service.identity.people import People
 from argot.service.knowledge_base import KnowledgeBase
-from argot.service.usecases.questions.attachments import MOST_BYTES, MOST_FILES
+from argot.service.usecases.questions.attachments import MAX_FILE_BYTES, MAX_FILES
 from argot.settings import Settings
 from argot.sqlite_database import SqliteStores
 from argot.types import LOCAL_NAME
@@ -536,7 +536,7 @@ def test_chainlits_settings_are_written_by_argot(package: Path, tmp_path: Path) 
     assert found["features"]["unsafe_allow_html"] is False
     assert found["features"]["latex"] is False
     upload = found["features"]["spontaneous_file_upload"]
-    assert (upload["enabled"], upload["max_files"], upload["max_size_mb"]) == (True, MOST_FILES, MOST_BYTES // 10**6)
+    assert (upload["enabled"], upload["max_files"], upload["max_size_mb"]) == (True, MAX_FILES, MAX_FILE_BYTES // 10**6)
     assert found["UI"]["name"] == "Argot"
     assert folder.stat().st_mode & 0o777 == 0o700
 

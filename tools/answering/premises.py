@@ -16,7 +16,7 @@ from argot.tools.answering.denial import NEGATION, find_denied_stems, is_negated
 from argot.tools.answering.foreign_denial import denies_by_question, identify_shared_language
 from argot.tools.answering.missing_names import has_other_name
 from argot.tools.answering.support import find_nearest_unit, find_statement_stems
-from argot.tools.text.quantities import MONTH_NAMES, WEEKDAY_NAMES, find_quantities, find_rates
+from argot.tools.text.quantities import MONTH_NAMES, WEEKDAY_NAMES, find_quantities, find_rates, normalize_number
 from argot.tools.text.totals import is_reckoned, strip_reckoned_hours
 from argot.tools.text.words import NUMBER_WORDS, stem
 
@@ -71,7 +71,7 @@ def remove_asked_amounts(sentence: str, source: str, asked: str) -> str:
 
 
 def _read_amount(found: re.Match[str]) -> str:
-    return (found["number"] or found["name"]).casefold()
+    return normalize_number(found["number"]) if found["number"] else found["name"].casefold()
 
 
 def remove_conclusions(sentence: str, source: str, asked: str) -> str:
@@ -88,20 +88,22 @@ def remove_conclusions(sentence: str, source: str, asked: str) -> str:
         return "" if named & amounts else found[0]
 
     rest = _CASE.sub("", _CONCLUSION.sub(drop, sentence), count=1)
-    stated = {one for one, _ in find_quantities(source)}
-    if stated & {one for one, _ in find_quantities(rest)}:
-        derives = _DERIVES.search(sentence) is not None
-        rest = _NUMBER.sub(
-            lambda found: (
-                found[0] if _is_stated(found[0], stated) or not (derives or is_reckoned(found[0], sentence)) else " "
-            ),
-            rest,
-        )
+    rest = _remove_derived(rest, sentence, source, amounts)
     return rest if len(find_statement_stems(rest)) >= _MIN_REST_STEMS else sentence
 
 
-def _is_stated(amount: str, stated: set[str]) -> bool:
-    return {one for one, _ in find_quantities(amount)} <= stated
+def _remove_derived(said: str, sentence: str, source: str, asked: set[str]) -> str:
+    """Return a part of a sentence without the numbers that the source lacks, if the sentence derives them: it says so,
+    or they are the sum, difference or product of others in it. Those of the question then go as well.
+    """
+    stated = {one for one, _ in find_quantities(source)}
+    lacking = [one for one in _NUMBER.findall(said) if not {number for number, _ in find_quantities(one)} <= stated]
+    if not stated & {one for one, _ in find_quantities(said)}:
+        return said
+    reckoned = set(lacking if _DERIVES.search(sentence) else (one for one in lacking if is_reckoned(one, sentence)))
+    if reckoned:
+        reckoned.update(one for one in lacking if normalize_number(one.lstrip("£€$")) in asked)
+    return _NUMBER.sub(lambda found: " " if found[0] in reckoned else found[0], said)
 
 
 def remove_premise(reason: str, said: str, source: str, asked: str) -> tuple[str, str]:

@@ -376,9 +376,11 @@ def _find_altered(said: str, nearest: str) -> str:
 
 def _is_put_elsewhere(word: str, said: str, nearest: str) -> bool:
     """Return whether the other sentence has the word, or one of the same direction, elsewhere: "approved plans" for
-    "plans that he approves". The "on" of "on Thursdays" is no direction.
+    "plans that he approves". The "on" of "on Thursdays" is no direction, and "with" turns only a "without".
     """
     if word == "on" and _ON_A_DAY.search(said):
+        return True
+    if word == "with" and "without" not in fold_words(nearest):
         return True
     sides = set(_PLACES.get(word, ()))
     if NEGATION.fullmatch(word):

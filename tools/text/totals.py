@@ -111,14 +111,20 @@ def strip_reckoned_hours(said: str) -> str:
 
 
 def is_reckoned(number: str, said: str) -> bool:
-    """Return whether a number of a text is the sum, difference or product of two others in it."""
+    """Return whether a number of a text is the sum, difference or product of two others in it, or of three the
+    product.
+    """
     result = normalize_number(number.lstrip("£€$"))
     others = [normalize_number(one) for one in _NUMBER.findall(said)]
     others = [one for one in others if one != result]
     if not _are_decimals(result, *others) or len(others) > _MAX_ADDENDS:
         return False
-    pairs = combinations(map(Decimal, others), 2)
-    return any(Decimal(result) in (one + other, abs(one - other), one * other) for one, other in pairs)
+    amounts = list(map(Decimal, others))
+    pairs = combinations(amounts, 2)
+    triples = combinations(amounts, 3)
+    return any(Decimal(result) in (one + other, abs(one - other), one * other) for one, other in pairs) or any(
+        Decimal(result) == one * two * three for one, two, three in triples
+    )
 
 
 def strip_true_weekdays(said: str, source: str) -> str:

@@ -20,6 +20,8 @@ def pieces(text: str) -> list[str]:
         ("It is 5 V. It is not 6 mm. See.", ["It is 5 V.", "It is not 6 mm.", "See."]),
         ("See Fig. 3 for the limit. It is 5.2 V.", ["See Fig. 3 for the limit.", "It is 5.2 V."]),
         ("Use it with care, e.g. in tests. Dr. Wu said so.", ["Use it with care, e.g. in tests.", "Dr. Wu said so."]),
+        ("Run it for max. 1 hour. Then stop.", ["Run it for max. 1 hour.", "Then stop."]),
+        ("Rent incl. heating is 5 V max. It is due.", ["Rent incl. heating is 5 V max.", "It is due."]),
         ("The limit is 1.5 ms. Then it stops.", ["The limit is 1.5 ms.", "Then it stops."]),
         ("One line\nand the next. Another\nsentence.", ["One line\nand the next.", "Another\nsentence."]),
         ("Is it so? Yes! Good.", ["Is it so?", "Yes!", "Good."]),

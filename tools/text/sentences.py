@@ -49,6 +49,12 @@ _EMPHASISED_STOP = re.compile(r"(?<=\w)([.!?]{1,3})([*_]{1,3})(?=\s+[^\Wa-z]|\s*
 _RUN_IN_TITLE = re.compile(r"\s*(\*\*|__)(?:[^\s*_]+[^\S\n]){0,4}[^\s*_]+\.\1(?=[^\S\n]+[^\W_])")
 """A title in bold within its paragraph, "**4. Open day.** It is on Sunday.": the first sentence needs it."""
 
+_SHORTENED = re.compile(
+    r"\b(max|min|approx|incl|excl|temp|sect|resp|avg|qty|est|tel|ext|ref)\.(?=\s+(?:[\d£€$(]|(?-i:[a-z])))",
+    re.IGNORECASE,
+)
+"""Shortened words within a sentence, which pysbd does not know: "for max. 1 hour", "incl. heating"."""
+
 _LIST_LIKE = re.compile(r"(?<!\w)\w{1,2}[.)]")
 _MAX_PIECE_CHARS = 1_000  # characters: pysbd's time grows faster than the text
 _MAX_ITEM_CHARS = 300  # characters: a longer list item is a paragraph, of which single sentences are quoted
@@ -173,6 +179,7 @@ def _split_prose(text: str, start: int, end: int) -> Iterator[Span]:
     prose = _CODE_WITH_STOP.sub(_mask_code, text[start:end])
     if title := _RUN_IN_TITLE.match(prose):
         prose = title[0].replace(".", ",") + prose[title.end() :]
+    prose = _SHORTENED.sub(r"\1,", prose)
     # The sentence ends behind its emphasis: "*Parking?* North yard."
     prose = _EMPHASISED_STOP.sub(r"\2\1", prose)
     for begin, stop in _cut_at_full_stops(prose, 0, len(prose)):

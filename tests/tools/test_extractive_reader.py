@@ -50,6 +50,7 @@ def resolved(question: str, *before: str) -> str:
         ("My son is 17, may he greet?", "can he drive?", "My son is 17, may he greet? Can he drive?"),
         ("Who leads on 17 May?", "Who drives the van that day?", "Who leads on 17 May? Who drives the van that day?"),
         ("What may I pay back?", "and if it's 340, who signs?", "What may I pay back? And if it's 340, who signs?"),
+        ("What is a ticket?", "are pensioners cheaper?", "What is a ticket? Are pensioners cheaper?"),
         ("How much is boarding?", "and how do I apply?", "How much is boarding? And how do I apply?"),
         (
             "How do I replace the battery?",
@@ -79,6 +80,7 @@ def test_follow_up_questions_are_completed(before: str, question: str, expected:
         "What is that noise in the probe station called?",
         "Which tests does a die pass before they pack the lot?",
         "For which products does the warranty hold?",
+        "Is the weekly ticket of the tram cheaper than the monthly one?",
         "If Ann is ill, who replaces her?",
         "My wife is ill, can she get a parcel?",
         "If it's above 25 °C, do we train?",

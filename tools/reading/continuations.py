@@ -20,9 +20,11 @@ _BEGINS = re.compile(
 )
 # "It" and "they" are resolved with what they refer to (`follow_ups`).
 _PERSON = re.compile(r"\b(?:he|she|him|her|his|hers)\b", re.IGNORECASE)
-# At the end of the question or one word before it: "is there another one?", "and the others too?".
+# At the end of the question or one word before it: "is there another one?", "and the others too?", "are pensioners
+# cheaper?".
 _POINTS_BACK = re.compile(
-    r"\b(?:also|another|either|else|former|instead|latter|same|there|other|others|one|ones|too)\b(?=\W*$|\W+\w+\W*$)",
+    r"\b(?:also|another|either|else|former|instead|latter|same|there|other|others|one|ones|too|cheaper|dearer|longer"
+    r"|shorter|earlier|later|fewer|different|included|excluded|exempt)\b(?=\W*$|\W+\w+\W*$)",
     re.IGNORECASE,
 )
 _DEFINITE = re.compile(r"\b(?:the|this|that|such|both|each)\s+(?:[\w-]+\s+)?(?P<noun>[^\W\d_][\w-]*)", re.IGNORECASE)

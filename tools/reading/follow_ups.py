@@ -39,11 +39,14 @@ _CASE = re.compile(
     rf"|(?:if|unless|while|(?<=and\s)when)\s+(?!{AUXILIARIES})(?!.*(?:,|\b(?:{INTERROGATIVES})\b)))",
     re.I | re.S,
 )
-# "What happens then?", "Does that include weekends?", "Is that also true for pups?": about all that was asked.
+# "What happens then?", "Does that include weekends?", "Is that also true for pups?", "Are pensioners cheaper?": about
+# all that was asked.
 _ABOUT_ALL = re.compile(
     r"^\s*(?:(?:and|but|so)\s+)?(?:(?!.*\b(?:if|when|once|after)\b)(?:\S+\s+){1,6}then\s*[?.!]*\s*$"
     r"|(?:is|does|do|did|would|will|can)\s+(?:that|this)\s+(?:also|still|really|only|always|includes?|appl(?:y|ies)|counts?"
-    r"|covers?|affects?|holds?|go\s+for|true|the\s+same)\b)",
+    r"|covers?|affects?|holds?|go\s+for|true|the\s+same)\b"
+    r"|(?:is|are|was|were|do|does|can|may)(?:\s+\S+){1,4}\s+(?:cheaper|dearer|different|included|excluded|exempt|too"
+    r"|as\s+well)\s*\?*\s*$)",
     re.I,
 )
 # "And how do I apply?" names no subject; "and what is PUC?" asks for one.

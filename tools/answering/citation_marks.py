@@ -49,15 +49,19 @@ _BEGUN = re.compile(
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 # "According to [1], ...": the sentence needs an object, so the mark becomes "the documents".
 _AS_PROSE = re.compile(
-    rf"\b(?P<word>to|in|by|from|per)\s+(?:the\s+)?(?:\[\s*(?P<square>{_NUMBERS})\s*\]"
+    rf"\b(?P<word>to|[Ii]n|[Bb]y|[Ff]rom|[Pp]er)\s+(?:the\s+)?(?:\[\s*(?P<square>{_NUMBERS})\s*\]"
     rf"|(?:[Pp]assages?|Sources?|Documents?)\s+(?P<round>{_NUMBERS})\b)",
 )
-_PARTICLE = re.compile(
-    r"\b(?:log|sign|check|dial|opt|plug|clock|badge|fill|hand|turn|call|come|came|go|went|going|move|stay|phone|key|type"
-    r"|buzz|lock|built|build|join|tune|chip)(?:[a-z]?(?:ed|ing)|e?s)?(?: (?:you|it|them|me|us|him|her))?\s+$",
+_NEEDS_OBJECT = re.compile(
+    r"(?:^|[.!?:,(]\s+|\n\s*"
+    r"|\b(?:accord\w*|refer\w*|thanks|link\w*|point\w*|stat\w+|describ\w*|list\w*|giv\w+|found|shown?|shows|explain\w*"
+    r"|mention\w*|defin\w*|set out|set|document\w*|written|specif\w*|noted|said|read|seen?|confirm\w*|required?"
+    r"|support\w*|quot\w+|taken|comes?|follows?|known|clear|detail\w*|cover\w*|outlin\w*|contain\w*|as|is|are|it|also"
+    r"|this|rules?|information)\s+)$",
     re.IGNORECASE,
 )
-"""Words whose "in" needs no object: "log in [1]"."""
+"""Words before a preposition that needs an object: "described in [1]", "According to [1]". Behind others it ends its
+phrase: "who it applies to [1]", "days that are counted in [1]", "log in [1]"."""
 _MAX_VERB_CHARS = 30
 # "It is 5 V. (2)" and "It is 5 V. Source: 2".
 _BEHIND_A_STOP = re.compile(
@@ -173,7 +177,7 @@ def strip_marks(text: str, passages: int, *, quoted: bool = False) -> str:
 
     def name_documents(match: re.Match[str]) -> str:
         before = match.string[max(0, match.start() - _MAX_VERB_CHARS) : match.start()]
-        if before.endswith("-") or (match["word"] == "in" and _PARTICLE.search(before)):
+        if match["word"].casefold() != "per" and not _NEEDS_OBJECT.search(before):
             return match[0]
         return f"{match['word']} the documents" if all_there(match) else match[0]
 

@@ -202,6 +202,14 @@ def test_citation_marks_are_checked_in_any_split(written: str, sent: str, cut: i
         ("There are two.\nSources:\n1. The pump\n2. The fan", "There are two.\nSources:\n1. The pump\n2. The fan"),
         ("Log in [1], then use the dial-in [2].", "Log in, then use the dial-in."),
         ("The limit is given in [1].", "The limit is given in the documents."),
+        (
+            "In [1] the limit is 5. As described in [1][2], it is 5.",
+            "In the documents the limit is 5. As described in the documents, it is 5.",
+        ),
+        (
+            "Public holidays are counted in [1]. Tell whom it applies to [2][1].",
+            "Public holidays are counted in. Tell whom it applies to.",
+        ),
     ],
 )
 def test_citation_marks_are_stripped_from_the_finished_text(written: str, left: str) -> None:

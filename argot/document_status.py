@@ -25,15 +25,24 @@ _ENDED = (
     "superseded|replaced|obsoleted?|deprecated|outdated|withdrawn|revoked|rescinded|archived|expired|cancell?ed|retired"
 )
 _ENDED_STATUS = re.compile(rf"(?:{_ENDED})\b.*", re.IGNORECASE | re.DOTALL)
-_ENDED_TITLE = re.compile(
+_ENDED_BRACKET = re.compile(
     # "Wind limits (ARCHIVE, DO NOT USE)", "[superseded] Rules"
-    rf"[(\[]\s*(?P<bracketed>(?i:archive|do not use|old version|no longer (?:valid|used|in force)|{_ENDED}))\b"
-    r"[^)\]]{0,80}[)\]]"
+    rf"[(\[]\s*(archive|do not use|old version|out of date|no longer (?:valid|used|in force)|{_ENDED})\b"
+    r"[^)\]]{0,80}[)\]]",
+    re.IGNORECASE,
+)
+_ENDED_TITLE = re.compile(
     # "rules_OLD_yellow.md", "rules-old.md"; an "Archive policy" and the "Old Town" are in force.
-    r"|(?<![A-Za-z\d])(?P<capitals>ARCHIVED?|DO NOT USE|WITHDRAWN|SUPERSEDED|OBSOLETE|OUTDATED|EXPIRED|OLD)"
+    r"(?<![A-Za-z\d])(?P<capitals>ARCHIVED?|DO NOT USE|WITHDRAWN|SUPERSEDED|OBSOLETE|OUTDATED|EXPIRED|OLD)"
     r"(?![A-Za-z\d])|(?<=[_-])(?P<last>old|archived|obsolete|superseded|withdrawn)(?=\.\w+$)"
-)  # fmt: skip
-_TITLED = {"archive": "archived", "do not use": "withdrawn", "old": "outdated", "old version": "outdated"}
+)
+_TITLED = {
+    "archive": "archived",
+    "do not use": "withdrawn",
+    "old": "outdated",
+    "old version": "outdated",
+    "out of date": "outdated",
+}
 """Statuses for the words of a title; "no longer ..." is outdated, the others stand for themselves."""
 _WITHDRAWAL = re.compile(
     # "Note added later: withdrawn 3 March 2025, see ...", "This sheet was withdrawn on ..."
@@ -42,6 +51,7 @@ _WITHDRAWAL = re.compile(
     r"(?=[.,;:*_]|\s*$| \d| (?:on|since|as of|from)\b)",
     re.MULTILINE | re.IGNORECASE,
 )
+_EXPLANATION = re.compile(r"\s+[–—-]\s+|\s*[(;]")
 _MAX_STATUS_WORDS = 4
 """Maximum words of a status: more make a sentence. The words for who approved it and since when are not counted."""
 
@@ -50,7 +60,9 @@ def is_status(value: str) -> bool:
     """Return whether a value found in a text, for example after "Status:", is a document's status and not running
     text.
     """
-    return bool(_STATUS.fullmatch(value)) and len(_ATTRIBUTION.sub("", value).split()) <= _MAX_STATUS_WORDS
+    # What follows a dash or a bracket explains it: "superseded – see issue 5 (2024). Kept for audits."
+    said = _ATTRIBUTION.sub("", _EXPLANATION.split(value)[0])
+    return bool(_STATUS.fullmatch(value)) and len(said.split()) <= _MAX_STATUS_WORDS
 
 
 def is_in_force(document: Document) -> bool:
@@ -72,10 +84,18 @@ def find_titled_status(title: str) -> str:
     """Return the status in a title or file name of a document that is no longer in force, in brackets or in capitals
     beside small letters; empty if there is none.
     """
+    if bracketed := find_bracketed_status(title):
+        return bracketed
     found = _ENDED_TITLE.search(title)
     if not found or (found["capitals"] and not any(map(str.islower, title.rpartition(".")[0] or title))):
         return ""
-    return _name_ended(found["bracketed"] or found["capitals"] or found["last"])
+    return _name_ended(found["capitals"] or found["last"])
+
+
+def find_bracketed_status(text: str) -> str:
+    """Return the status in brackets, as in "(Out of date – replaced by the rules of 2024)"; empty if there is none."""
+    found = _ENDED_BRACKET.search(text)
+    return _name_ended(found[1]) if found else ""
 
 
 def find_withdrawal(page: str) -> str:

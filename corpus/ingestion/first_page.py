@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from argot.corpus.readers.dates import find_date
 from argot.corpus.readers.metadata_lines import split_metadata_line
 from argot.corpus.readers.reader_protocol import CutDocument
-from argot.document_status import find_titled_status, find_withdrawal, is_status
+from argot.document_status import find_bracketed_status, find_titled_status, find_withdrawal, is_status
 from argot.types import DocumentField
 
 MAX_VALUE_CHARS = 120
@@ -24,6 +24,15 @@ _SUPERSEDED = re.compile(
     r"(?:superseded|replaced|obsoleted) by[\s:*_]+([^|\n]{2,120}?)[ \t*_|.]*$",
     re.MULTILINE | re.IGNORECASE,
 )
+_REPLACES = re.compile(
+    # "Replaces issue 4 (March 2021) in full", "These rules take the place of the 2019 rules"; a part is no document.
+    r"(?:(?:^|[.|(])[\s*_]*|\bth(?:is|ese) [\w ]{0,30})(?:replaces?|supersedes?|takes? the place of) "
+    r"(?!(?:the )?(?:sections?|clauses?|paragraphs?|parts?|points?|items?)\b)"
+    r"((?=[^.;\n|*]{0,60}\d)[^.;\n|*]{3,80})",
+    re.MULTILINE | re.IGNORECASE,
+)
+MAX_HEAD_CHARS = 800
+"""Characters at the beginning of a document in which it may say what it replaces."""
 _CHANGED = re.compile(
     r"(?:(?:in force|valid|effective)(?: from| since)?|last [a-z]+|updated|revised|v(?:ersion|\.)? ?[\d.]*,?) +(?=\S)",
     re.IGNORECASE,
@@ -63,8 +72,12 @@ def read_first_page_fields(read: CutDocument, named: Sequence[str], file_name: s
             found.setdefault("owner", value)
     if successor := _SUPERSEDED.search(page):
         found.setdefault("superseded_by", " ".join(successor[1].split()))
-    if status := find_withdrawal(page) or find_titled_status(read.title) or find_titled_status(file_name):
+    head = page[: text.start()] if text else page
+    titled = find_titled_status(read.title) or find_titled_status(file_name)
+    if status := find_withdrawal(page) or titled or find_bracketed_status(head):
         found.setdefault("status", status)
+    if replaced := _REPLACES.search(page[:MAX_HEAD_CHARS]):
+        found.setdefault("supersedes", " ".join(replaced[1].split()))
     for name, value in _read_further(read, named):
         found.setdefault(name, value)
     return [DocumentField(name, value) for name, value in found.items()]

@@ -97,7 +97,7 @@ def write_succession_notes(documents: Iterable[Document], cited: Collection[str]
     """
     held = list({document.id: document for document in documents}.values())
     return [
-        translate("%(old)s says that it is superseded by %(new)s, which counts first.", old=old.name, new=new.name)
+        translate("%(old)s is superseded by %(new)s, which counts first.", old=old.name, new=new.name)
         for old, new in find_successors(held)
         if old.id in cited
     ]

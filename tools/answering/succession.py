@@ -13,8 +13,8 @@ from argot.types import Document, Hit
 
 MAX_SCORE_LOSS = 0.15
 """By how much less a passage in force may score and still replace another in the answer."""
-MAX_ENDED_LOSS = 0.3
-"""The same if the other was archived or withdrawn and is no mere draft."""
+MAX_ENDED_LOSS = 0.4
+"""The same if the other was archived, withdrawn or replaced, and is no mere draft."""
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
@@ -24,17 +24,30 @@ def list_named_successors(document: Document) -> list[str]:
 
 
 def find_successors(documents: Sequence[Document]) -> list[tuple[Document, Document]]:
-    """Return the pairs of a document and the one among these that it names as its successor."""
+    """Return the pairs of a document and the one among these that it names as its successor, or that says to replace
+    it.
+    """
     pairs = [
         (old, new)
         for old in documents
-        for said in list_named_successors(old)
         for new in documents
-        if new.id != old.id and _is_name_of(said, new)
+        if new.id != old.id
+        and (any(_is_name_of(said, new) for said in list_named_successors(old)) or _says_to_replace(new, old))
     ]
     ids = {(old.id, new.id) for old, new in pairs}
     # Two documents that name each other prove nothing.
     return [(old, new) for old, new in pairs if (new.id, old.id) not in ids]
+
+
+def _says_to_replace(new: Document, old: Document) -> bool:
+    """Return whether a document says that it replaces the other one, by its name or by its year or revision: "Replaces
+    issue 4 (March 2021)" of another document with a like title.
+    """
+    named = f"{old.title}, {old.name}, {old.date or ''}"
+    return any(
+        _is_name_of(said, old) or (bool(find_revisions(said) & find_revisions(named)) and _has_like_title(old, new))
+        for said in new.values("supersedes")
+    )
 
 
 def is_preferred(one: Document, other: Document) -> bool:
@@ -83,7 +96,7 @@ def drop_outdated(hits: Sequence[Hit], question: str) -> list[Hit]:
         for place, hit in enumerate(hits)
         if not any(
             _is_replacement(other, hit, question, aside)
-            or ((hit.document.id, other.document.id) in pairs and other.score >= hit.score - MAX_SCORE_LOSS)
+            or ((hit.document.id, other.document.id) in pairs and other.score >= hit.score - MAX_ENDED_LOSS)
             for other in hits[:place]
         )
     ]
@@ -94,13 +107,15 @@ def _is_replacement(hit: Hit, outdated: Hit, question: str, aside: set[str]) -> 
         return False
     loss = outdated.score - hit.score
     same = loss <= MAX_SCORE_LOSS and has_same_part((hit.passage, hit.document), (outdated.passage, outdated.document))
-    succeeds = loss <= MAX_ENDED_LOSS and is_ended(outdated.document) and _has_like_title(outdated, hit)
+    succeeds = (
+        loss <= MAX_ENDED_LOSS and is_ended(outdated.document) and _has_like_title(outdated.document, hit.document)
+    )
     return (same or succeeds) and not _is_asked_for(question, outdated.document, hit.document)
 
 
-def _has_like_title(outdated: Hit, hit: Hit) -> bool:
-    """Return whether the title of a document shares half of the words of an ended one's, beside its status."""
-    old, new = (frozenset(content_stems(_BRACKETS.sub(" ", one.document.title))) for one in (outdated, hit))
+def _has_like_title(outdated: Document, document: Document) -> bool:
+    """Return whether the title of a document shares half of the words of an older one's, beside its status."""
+    old, new = (frozenset(content_stems(_BRACKETS.sub(" ", one.title))) for one in (outdated, document))
     old = frozenset(stem for stem in old if not any(map(str.isdigit, stem)) and strip_revision(stem))
     return bool(old) and 2 * len(old & new) >= len(old)
 

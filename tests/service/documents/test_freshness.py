@@ -91,6 +91,8 @@ def test_a_short_value_is_taken_for_a_status(status: str) -> None:
         ("Wind limits", "wind-old.md", "", "outdated"),
         ("Wind limits", "wind.md", "**Note added later: withdrawn 3 March 2025, see the new sheet.**", "withdrawn"),
         ("Wind limits", "wind.md", "This sheet is no longer valid.", "outdated"),
+        ("Wind limits", "wind.md", "*Agreed in 2019. (Out of date – see the rules of 2024.)*", "outdated"),
+        ("Wind limits", "wind.md", "> Status: superseded – see issue 5 (2024).", "superseded – see issue 5 (2024)"),
         ("Archive policy", "archive-policy.md", "Notes: expired food is thrown away.", ""),
         ("OLD TOWN RULES", "how-to-archive.md", "This form is withdrawn after 30 days.", ""),
     ],
@@ -158,7 +160,7 @@ async def test_a_superseded_document_ranks_behind_its_successor_and_is_marked(kb
     assert order.index("rules-2025.md") < order.index("rules-2023.md")
     assert "10 people" in both["answer"] and "12 people" not in both["answer"]
     # The note is about cited documents. This one is not cited; the note on the disagreement says why.
-    told = "rules-2023.md says that it is superseded by rules-2025.md, which counts first."
+    told = "rules-2023.md is superseded by rules-2025.md, which counts first."
     assert told not in both["notes"]
     older = await do(kb, "ask", question=f"{asked[:-1]} in 2023?", switches={"choose_document": False})
     assert "12 people" in older["answer"] and told in older["notes"]
@@ -239,6 +241,18 @@ async def test_an_archived_document_does_not_answer_beside_a_like_one_in_force(k
     assert "10 people" in both["answer"] and "12 people" not in both["answer"]
     asked_for = await do(kb, "ask", question="How many people does the archived gangway rule allow in wind?")
     assert "12 people" in asked_for["answer"]
+
+
+async def test_a_document_that_says_what_it_replaces_comes_first(kb: KnowledgeBase) -> None:
+    old = "# Gangway rules\n\nPaper of 12 September 2023\n\n## Load\n\nThe gangway carries 12 people at a time.\n"
+    new = "# Gangway rules from autumn\n\nTakes the place of the paper of 12 September 2023.\n\n## Load\n\n"
+    await catalogue.uploads.upload(kb, MIA, name="gangway-2023.md", data=old.encode())
+    text = f"{new}1. At any time not more than 10 people are on the gangway.\n"
+    await catalogue.uploads.upload(kb, MIA, name="gangway-2025.md", data=text.encode())
+    found = await do(kb, "ask", question="How many people does the gangway carry?", switches={"choose_document": False})
+    assert "10 people" in found["answer"] and "12 people" not in found["answer"]
+    for part in ("Replaces section 3 of the paper of 12 September 2023.", "The new pump replaces 2 pumps of 2023."):
+        assert not read_first_page_fields(cut(f"# Gangway news\n\n{part}\n"), [])
 
 
 RATE = b"# Volunteers\n\n## Money\n\nYou may claim mileage at 45p per mile for journeys to classes.\n"

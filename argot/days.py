@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from argot.languages.language_data import ENGLISH, LISTED_LANGUAGES, read_language_file
 
-_ENGLISH_MONTHS: list[str] = read_language_file(ENGLISH)["months"].split()
-_MONTHS = {name[:3]: number for number, name in enumerate(_ENGLISH_MONTHS, start=1)} | {
+MONTH_NAMES: tuple[str, ...] = tuple(read_language_file(ENGLISH)["months"].split())
+"""The English names of the months, in order and in small letters."""
+_MONTHS = {name[:3]: number for number, name in enumerate(MONTH_NAMES, start=1)} | {
     name: number
     for code in LISTED_LANGUAGES
     for number, name in enumerate(read_language_file(code)["months"].split(), start=1)
@@ -59,7 +60,7 @@ def _read_month(found: re.Match[str]) -> int:
 
 def name_month(day: Day) -> str:
     """Return the English name of a day's month: "May"."""
-    return _ENGLISH_MONTHS[day.month - 1].title()
+    return MONTH_NAMES[day.month - 1].title()
 
 
 def remove_days(text: str) -> str:

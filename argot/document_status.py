@@ -6,10 +6,10 @@ import re
 
 from argot.types import Document
 
-_NOT_IN_FORCE = (
-    "draft|proposed|proposal|superseded|replaced|obsoleted?|deprecated|outdated|withdrawn|revoked|rescinded|rejected"
-    "|archived|expired|cancell?ed|retired"
+_ENDED = (
+    "superseded|replaced|obsoleted?|deprecated|outdated|withdrawn|revoked|rescinded|archived|expired|cancell?ed|retired"
 )
+_NOT_IN_FORCE = f"draft|proposed|proposal|rejected|{_ENDED}"
 _IN_FORCE = "approved|final|published|released|in force|effective"
 _OPEN = r"in review|under review|for (?:review|comments?)"
 _DRAFT_PREFIX = r"(?:(?:final|first|second|working|initial|early) )?"
@@ -21,9 +21,6 @@ _STATUS = re.compile(rf"{_DRAFT_PREFIX}(?:{_NOT_IN_FORCE}|{_IN_FORCE}|{_OPEN})\b
 _NOT_IN_FORCE_STATUS = re.compile(rf"{_DRAFT_PREFIX}(?:{_NOT_IN_FORCE})\b.*", re.IGNORECASE | re.DOTALL)
 _NOTABLE_STATUS = re.compile(rf"{_DRAFT_PREFIX}(?:{_NOT_IN_FORCE}|{_OPEN})\b.*", re.IGNORECASE | re.DOTALL)
 _ATTRIBUTION = re.compile(r"\b(?:by|since|on|from|until|as of)\b.*", re.IGNORECASE)
-_ENDED = (
-    "superseded|replaced|obsoleted?|deprecated|outdated|withdrawn|revoked|rescinded|archived|expired|cancell?ed|retired"
-)
 _ENDED_STATUS = re.compile(rf"(?:{_ENDED})\b.*", re.IGNORECASE | re.DOTALL)
 _ENDED_BRACKET = re.compile(
     # "Wind limits (ARCHIVE, DO NOT USE)", "[superseded] Rules"

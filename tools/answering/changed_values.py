@@ -17,12 +17,13 @@ from argot.languages.language_data import LISTED_LANGUAGES, read_language_file
 from argot.tools.answering.quoting import Unit, find_heads, find_needed, find_ordering_units, read_units
 from argot.tools.answering.succession import is_preferred
 from argot.tools.text.document_subject import PassageInDocument
-from argot.tools.text.words import NUMBER_WORDS, content_stems, fold
+from argot.tools.text.words import NUMBER_WORDS, content_stems, read_number
 
 MIN_SHARED_STEMS = 2
 """Words, beside numbers, that a change and the old rule must share: "from 21 to 28" may be about anything."""
 _WORDS = "|".join(word for word in NUMBER_WORDS if word not in ("zero", "one"))  # "one" is usually a pronoun
-_NUMBER = rf"[£€$]?(?:\d+(?:[.,:]\d+)*|(?:{_WORDS})\b)"
+_CURRENCY = "£€$"
+_NUMBER = rf"[{_CURRENCY}]?(?:\d+(?:[.,:]\d+)*|(?:{_WORDS})\b)"
 _BARE_NUMBER = re.compile(rf"(?<![\w.,:/-]){_NUMBER}", re.IGNORECASE)
 
 
@@ -60,17 +61,18 @@ def find_changed_values(text: str, held: PassageInDocument, others: Sequence[Pas
         others: passages found for the same question.
     """
     passage, document = held
-    stated = {_normalize_number(found) for found in _BARE_NUMBER.findall(text)}
+    stated = {read_number(found.lstrip(_CURRENCY)) for found in _BARE_NUMBER.findall(text)}
     if not stated:
         return []
     about = f"{text} {' '.join(passage.heading_path[-1:])}"
     return [
-        ChangedValue(other, tuple(find_needed(change.unit, units)), change.unit.plain)
+        ChangedValue(other, tuple(find_needed(change.unit, read_units(other[0].with_columns))), change.unit.plain)
         for other in others
-        if other[1].id != document.id and not is_preferred(document, other[1])
-        for units in [read_units(other[0].with_columns)]
+        if other[1].id != document.id
         for change in _list_changes(other[0].with_columns)
-        if change.old & stated and len(change.stems & _list_word_stems(about, change.language)) >= MIN_SHARED_STEMS
+        if change.old & stated
+        and len(change.stems & _list_word_stems(about, change.language)) >= MIN_SHARED_STEMS
+        and not is_preferred(document, other[1])
     ]
 
 
@@ -90,7 +92,7 @@ def _find_old_numbers(sentence: str) -> Iterator[str]:
     """Yield the numbers that a sentence says are replaced."""
     for pattern in _compile_changes():
         for found in pattern.finditer(sentence):
-            yield _normalize_number(found["old"])
+            yield read_number(found["old"].lstrip(_CURRENCY))
 
 
 @cache
@@ -115,8 +117,3 @@ def _list_word_stems(text: str, language: str) -> frozenset[str]:
     return frozenset(
         stem for stem in content_stems(text, language) if not any(map(str.isdigit, stem)) and stem not in NUMBER_WORDS
     )
-
-
-def _normalize_number(number: str) -> str:
-    bare = fold(number.lstrip("£€$"))
-    return NUMBER_WORDS.get(bare) or re.sub(r"^0+(?=\d)", "", bare)

@@ -139,17 +139,14 @@ def _weigh_passage(hit: Hit, reading: PassageReading, rules: ChoiceRules) -> flo
 
 
 def _weigh_day(asked: frozenset[Day], unit: Unit) -> float:
-    """Return what it adds to a row's score that it is of the day that a question names."""
-    return DAY_WEIGHT if unit.kind == "row" and _names_same_day(asked, unit) else 0.0
+    """Return what it adds to a row's score that it is of the day that a question names; rows of others are left out."""
+    return DAY_WEIGHT if asked and unit.kind == "row" and find_days(unit.plain) else 0.0
 
 
 def _is_of_other_day(asked: frozenset[Day], unit: Unit) -> bool:
     """Return whether a row is of other days than the one that a question names."""
-    return bool(asked) and unit.kind == "row" and bool(find_days(unit.plain)) and not _names_same_day(asked, unit)
-
-
-def _names_same_day(asked: frozenset[Day], unit: Unit) -> bool:
-    return any(day.is_same(other) for day in asked for other in find_days(unit.plain))
+    days = find_days(unit.plain) if asked and unit.kind == "row" else frozenset()
+    return bool(days) and not any(day.is_same(other) for day in asked for other in days)
 
 
 def _find_next(

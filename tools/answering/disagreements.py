@@ -15,7 +15,7 @@ from argot.tools.answering.quoting import find_header, read_units, split_cells
 from argot.tools.answering.succession import is_preferred
 from argot.tools.text.document_subject import PassageInDocument, has_same_subject
 from argot.tools.text.quantities import find_quantities
-from argot.tools.text.words import NUMBER_WORDS, content_stems, fold, stem
+from argot.tools.text.words import NUMBER_WORDS, content_stems, fold, read_number, stem
 
 MIN_STEMS = 3
 """Minimum words of both sentences: "Weight: 30 kg" applies to many things."""
@@ -123,13 +123,8 @@ def _list_words(text: str) -> list[str]:
 
 
 def _find_unlike_numbers(said: str, other: str) -> list[tuple[str, str]]:
-    mine, theirs = (list(map(_normalize_number, _NUMBER.findall(one))) for one in (said, other))
+    mine, theirs = (list(map(read_number, _NUMBER.findall(one))) for one in (said, other))
     return [pair for pair in zip(mine, theirs, strict=True) if pair[0] != pair[1]]
-
-
-def _normalize_number(number: str) -> str:
-    word = fold(number)
-    return NUMBER_WORDS.get(word) or re.sub(r"^0+(?=\d)", "", word)
 
 
 # -- rows of tables ---------------------------------------------------------------------------------------------------

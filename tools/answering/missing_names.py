@@ -14,13 +14,14 @@ from functools import cache, lru_cache
 from importlib import resources
 from itertools import pairwise
 
+from argot.days import MONTH_NAMES
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word
 from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH
 from argot.languages.name_words import find_marked_names, load_offices
 from argot.languages.stemming import stem_word
 from argot.tools.answering.support import find_nearest_units
-from argot.tools.text.quantities import MONTH_NAMES, WEEKDAY_NAMES
+from argot.tools.text.quantities import WEEKDAY_NAMES
 from argot.tools.text.words import find_identifiers, fold_words, stem
 
 # Not after a full stop or colon, where any word has a capital; `_may_begin` handles the first word. A possessive is a

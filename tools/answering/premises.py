@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from argot.days import MONTH_NAMES
 from argot.languages.language_data import ENGLISH
 from argot.languages.negation_words import strip_negations
 from argot.languages.question_words import is_confirmation
@@ -16,7 +17,7 @@ from argot.tools.answering.denial import NEGATION, find_denied_stems, is_negated
 from argot.tools.answering.foreign_denial import denies_by_question, identify_shared_language
 from argot.tools.answering.missing_names import has_other_name
 from argot.tools.answering.support import find_nearest_unit, find_statement_stems
-from argot.tools.text.quantities import MONTH_NAMES, WEEKDAY_NAMES, find_quantities, find_rates, normalize_number
+from argot.tools.text.quantities import WEEKDAY_NAMES, find_quantities, find_rates, normalize_number
 from argot.tools.text.totals import is_reckoned, strip_reckoned_hours
 from argot.tools.text.words import NUMBER_WORDS, stem
 

@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from argot.days import MONTH_NAMES
 from argot.tools.answering.denial import (
     CLAUSE,
     NEGATION,
@@ -19,7 +20,7 @@ from argot.tools.answering.denial import (
     strip_idle_negations,
 )
 from argot.tools.answering.support import find_statement_stems, list_units
-from argot.tools.text.quantities import MONTH_NAMES, WEEKDAY_NAMES, normalize_number
+from argot.tools.text.quantities import WEEKDAY_NAMES, normalize_number
 from argot.tools.text.words import NUMBER_WORDS, fold_words, stem
 
 _OPPOSITES = (

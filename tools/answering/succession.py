@@ -30,9 +30,9 @@ def find_successors(documents: Sequence[Document]) -> list[tuple[Document, Docum
     pairs = [
         (old, new)
         for old in documents
+        for successors in [list_named_successors(old)]
         for new in documents
-        if new.id != old.id
-        and (any(_is_name_of(said, new) for said in list_named_successors(old)) or _says_to_replace(new, old))
+        if new.id != old.id and (any(_is_name_of(said, new) for said in successors) or _says_to_replace(new, old))
     ]
     ids = {(old.id, new.id) for old, new in pairs}
     # Two documents that name each other prove nothing.

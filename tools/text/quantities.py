@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.days import MONTH_NAMES
 from argot.languages.language_data import LISTED_LANGUAGES, read_language_file
 from argot.tools.text.units import IN_SMALLER, UNITS, find_unit
 from argot.tools.text.words import NUMBER_WORDS, fold, fold_words, stem
@@ -21,10 +22,6 @@ _SCALES = {
     for power, spellings in {3: "thousand thousands k", 6: "million millions mn", 9: "billion billions bn"}.items()
     for spelling in spellings.split()
 }
-MONTH_NAMES = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
 _MONTHS = {
     spelling: name for name in MONTH_NAMES for spelling in (name, name[:3], name[:4] if name == "september" else name)
 }

@@ -46,6 +46,12 @@ def is_question(text: str) -> bool:
     return load_several_words(ENGLISH).asks.match(text) is not None
 
 
+def read_number(number: str) -> str:
+    """Return one spelling of a number: in digits, without zeros ahead; "eight", "08" and "8" are the same."""
+    word = fold(number)
+    return NUMBER_WORDS.get(word) or re.sub(r"^0+(?=\d)", "", word)
+
+
 @lru_cache(maxsize=50_000)
 def fold(word: str) -> str:
     """Return one spelling of a word: NFKC, case folded, `40,000` as `40000`, no possessive."""

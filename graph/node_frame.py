@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, NamedTuple, Protocol, TypedDict
+from typing import Any, NamedTuple, Protocol, TypedDict, cast
 
 from langgraph.config import get_stream_writer
 from langgraph.errors import GraphBubbleUp
 from langgraph.runtime import Runtime
-from langgraph.types import Overwrite
+from langgraph.types import Command, Overwrite
 
 from argot.graph.run_context import ContextSource, RunContext
 from argot.graph.state import State, SubjectRecord, TurnPart
@@ -44,11 +44,14 @@ class Step(NamedTuple):
 
 Node = Callable[[State, RunContext], Awaitable[Step]]
 
+Route = Callable[[State], str | list[str]]
+"""Returns the name of the next node, or of those that run side by side, from the state with the node's update."""
+
 
 class GraphNode(Protocol):
     """A node as LangGraph knows it."""
 
-    def __call__(self, state: State, *, runtime: Runtime[RunContext]) -> Awaitable[dict[str, Any]]: ...
+    def __call__(self, state: State, *, runtime: Runtime[RunContext]) -> Awaitable[dict[str, Any] | Command[Any]]: ...
 
 
 class StageReport(TypedDict, total=False):
@@ -66,23 +69,36 @@ SIDE_BY_SIDE = ("identify_jargon", "identify_context")
 
 
 def wrap_node(
-    node: Node, source: ContextSource | None = None, *, switched: bool = False, is_quiet: bool = False
+    node: Node,
+    source: ContextSource | None = None,
+    *,
+    route: Route | None = None,
+    switched: bool = False,
+    is_quiet: bool = False,
 ) -> GraphNode:
     """Return the node as LangGraph runs it.
 
     Args:
         node: an async function of the state and the run's context.
         source: provides the context if the caller passes none (LangGraph's own tooling cannot).
+        route: chooses the next nodes; without it, the graph's edges say what follows.
         switched: the profile has a switch of the node's name, and the node does nothing when it is off.
         is_quiet: the stage is reported only if it found something, which is rare. It calls no model.
     """
     name = node.__name__
 
-    async def run_stage(state: State, *, runtime: Runtime[RunContext]) -> dict[str, Any]:
-        run = _get_run_context(runtime, source)
+    async def run_stage(state: State, *, runtime: Runtime[RunContext]) -> dict[str, Any] | Command[Any]:
+        update, counted = await report_stage(state, _get_run_context(runtime, source))
+        if route is None:
+            return {**update, **counted}
+        # A conditional edge would copy all channels and apply the update to them once more, to show it to its function.
+        return Command(update={**update, **counted}, goto=route(cast(State, {**state, **update})))
+
+    async def report_stage(state: State, run: RunContext) -> tuple[StateUpdate, dict[str, Any]]:
+        """Run the stage and report it; return its update, and what is counted of it."""
         # Before the first report: a stage that is off is not shown at all, rather than as one that took no time.
         if switched and not getattr(run.profile, name):
-            return {}
+            return {}, {}
         send = get_stream_writer()
         if not is_quiet:
             send(StageReport(kind="stage", name=name, text=""))
@@ -96,7 +112,7 @@ def wrap_node(
         seconds = time.perf_counter() - started
         if is_quiet:
             if not step.found:
-                return {**step.update}
+                return step.update, {}
             send(StageReport(kind="stage", name=name, text=""))
         # Both stages put their calls into one list, and the first to end would take the other's.
         calls = run.take_model_calls([name] if name in SIDE_BY_SIDE else None)
@@ -104,10 +120,7 @@ def wrap_node(
         send(StageReport(kind="stage", name=name, text=step.found, seconds=seconds, model_seconds=in_model))
         counted = {"timings": {name: seconds}, **_record_model(run, calls, step)}
         # `Overwrite` bypasses the reducers, which would add the seconds and calls of the previous turn.
-        return {
-            **step.update,
-            **({key: Overwrite(value) for key, value in counted.items()} if step.begins else counted),
-        }
+        return step.update, {key: Overwrite(value) for key, value in counted.items()} if step.begins else counted
 
     run_stage.__name__, run_stage.__doc__ = name, node.__doc__
     return run_stage

@@ -14,6 +14,7 @@ from langgraph.types import Command, Durability, StateSnapshot
 from argot.errors import Conflict, InvalidInput
 from argot.graph.build import ArgotGraph
 from argot.graph.checkpoints.pruning import keep_latest
+from argot.graph.checkpoints.step_holder import hold_steps
 from argot.graph.checkpoints.thread_history import read_past_turns
 from argot.graph.choices import parse_choice
 from argot.graph.glossary_feedback import GlossaryFeedback, read_feedback
@@ -33,8 +34,9 @@ to 30 more: one for each call of a tool and each sub-question.
 """
 
 DURABILITY: Durability = "async"
-"""Each step is stored while the next one runs, and all of them before the result is returned. A kill may cost the last
-step, which runs again; its result was not yet reported. `bench/checkpoints.py` measures the alternatives.
+"""Steps are stored while the next ones run, at intervals (`STORE_SECONDS`), and the last one before the result is
+returned. A kill costs the steps since then, which run again; their result was not yet reported. `bench/checkpoints.py`
+measures the alternatives.
 """
 _REST_OF_TURN = None
 """The input with which LangGraph continues from the last checkpoint."""
@@ -220,7 +222,8 @@ async def _run_turn(
     )
     values: dict[str, Any] = {}
     waiting = False
-    async with aclosing(stream):  # an asker who leaves stops the work
+    # An asker who leaves stops the work.
+    async with hold_steps(graph.checkpointer, thread), aclosing(stream):
         async for mode, chunk in stream:
             if mode == "custom":
                 yield _build_event(chunk)

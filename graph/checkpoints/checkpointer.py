@@ -1,8 +1,8 @@
 """The checkpoints of threads in SQLite, with fewer calls to the database than LangGraph's own saver makes.
 
 Each call is a hop to the connection's thread and back. With LangGraph's saver a question made about a hundred of them,
-which took longer than all of its searches. This saver stores the same data at the same times, with one exception that
-`aput_writes` describes.
+which took longer than all of its searches. This saver stores the same data, with one exception that `aput_writes`
+describes, and during a turn at intervals (`step_holder`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from argot.graph.checkpoints.step_holder import StepHolder
+
 _PUT = """
     INSERT OR REPLACE INTO checkpoints
         (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata)
@@ -34,8 +36,8 @@ _LATEST = """
     FROM checkpoints AS c WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY checkpoint_id DESC LIMIT 1"""
 
 
-class TurnSaver(AsyncSqliteSaver):
-    """Stores each step as its parent class does, and reads the same files."""
+class TurnSaver(StepHolder, AsyncSqliteSaver):
+    """Stores states as its parent class does, and reads the same files."""
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the thread's newest checkpoint. The parent class reads older checkpoints and those with pending
@@ -62,7 +64,7 @@ class TurnSaver(AsyncSqliteSaver):
             [],
         )
 
-    async def aput(
+    async def store_checkpoint(
         self,
         config: RunnableConfig,
         checkpoint: Checkpoint,

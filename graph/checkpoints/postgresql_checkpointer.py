@@ -25,6 +25,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
 from argot.databases import AdditiveMigration, PerEngine, StoreMigration, replace_nul
+from argot.graph.checkpoints.step_holder import StepHolder
 from argot.postgresql.errors import convert_postgresql_errors
 from argot.postgresql.stores import RECONNECT_SECONDS, WAIT_SECONDS
 
@@ -89,7 +90,7 @@ def _advance_id_clock(checkpoint_id: str) -> None:
         checkpoint_ids._last_v6_timestamp = found.time  # type: ignore[assignment]
 
 
-class PostgresqlTurnSaver(AsyncPostgresSaver):
+class PostgresqlTurnSaver(StepHolder, AsyncPostgresSaver):
     """LangGraph's saver, over a pool that it owns.
 
     Raises:
@@ -110,7 +111,7 @@ class PostgresqlTurnSaver(AsyncPostgresSaver):
             _advance_id_clock(str(found.checkpoint["id"]))
         return found
 
-    async def aput(
+    async def store_checkpoint(
         self,
         config: RunnableConfig,
         checkpoint: Checkpoint,
@@ -120,7 +121,8 @@ class PostgresqlTurnSaver(AsyncPostgresSaver):
         # The checkpoint's JSON contains texts in which a definition or a document may have left a U+0000.
         values = checkpoint["channel_values"]
         storable = {name: replace_nul(value) if isinstance(value, str) else value for name, value in values.items()}
-        return await super().aput(config, {**checkpoint, "channel_values": storable}, metadata, new_versions)
+        storable_checkpoint: Checkpoint = {**checkpoint, "channel_values": storable}
+        return await AsyncPostgresSaver.aput(self, config, storable_checkpoint, metadata, new_versions)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""

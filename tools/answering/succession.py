@@ -27,12 +27,15 @@ def find_successors(documents: Sequence[Document]) -> list[tuple[Document, Docum
     """Return the pairs of a document and the one among these that it names as its successor, or that says to replace
     it.
     """
+    successors = {one.id: named for one in documents if (named := list_named_successors(one))}
+    # Few documents say either, and this is asked about the documents of each question.
+    replacing = [one for one in documents if one.values("supersedes")]
     pairs = [
         (old, new)
         for old in documents
-        for successors in [list_named_successors(old)]
-        for new in documents
-        if new.id != old.id and (any(_is_name_of(said, new) for said in successors) or _says_to_replace(new, old))
+        for new in (documents if old.id in successors else replacing)
+        if new.id != old.id
+        and (any(_is_name_of(said, new) for said in successors.get(old.id, ())) or _says_to_replace(new, old))
     ]
     ids = {(old.id, new.id) for old, new in pairs}
     # Two documents that name each other prove nothing.
@@ -43,10 +46,13 @@ def _says_to_replace(new: Document, old: Document) -> bool:
     """Return whether a document says that it replaces the other one, by its name or by its year or revision: "Replaces
     issue 4 (March 2021)" of another document with a like title.
     """
+    replaced = new.values("supersedes")
+    if not replaced:
+        return False
     named = f"{old.title}, {old.name}, {old.date or ''}"
     return any(
         _is_name_of(said, old) or (bool(find_revisions(said) & find_revisions(named)) and _has_like_title(old, new))
-        for said in new.values("supersedes")
+        for said in replaced
     )
 
 

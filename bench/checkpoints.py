@@ -41,14 +41,14 @@ async def measure_turns(home: Path, turns: int) -> dict[str, list[tuple[float, i
     questions = [json.loads(line)["question"] for line in lines][:turns]
     found: dict[str, list[tuple[float, int]]] = {kind: [] for kind in KINDS}
     written = 0
-    put = TurnSaver.aput
+    store = TurnSaver.store_checkpoint
 
     async def count_checkpoint(*given: Any, **named: Any) -> Any:
         nonlocal written
         written += 1
-        return await put(*given, **named)
+        return await store(*given, **named)
 
-    TurnSaver.aput = count_checkpoint  # type: ignore[method-assign]
+    TurnSaver.store_checkpoint = count_checkpoint  # type: ignore[method-assign]
     async with KnowledgeBase.open(home, load_settings(home=home, model_url="")) as kb:
         await kb.warm()
         for warm in (True, False):

@@ -53,6 +53,7 @@ class RunContext:
     files added to the conversation. Without `records_misses` unknown terms are not recorded in the managers' queue,
     and no verified answer is given, because no person asks. `tool_servers`: other servers, by name, whose tools a
     thorough answer may call if the asker may use them. `is_shut_out` tells whether a user, by name, is suspended.
+    `abbreviated` has the texts that were abbreviated in this turn, with the results.
 
     With a language model, `reader_and_writer` makes a new reader, writer and `model` for each turn: a session gives its
     server up at the first failure, and the next turn tries again. `quoting` then writes if the model cannot.
@@ -79,6 +80,7 @@ class RunContext:
     model: Model | None = None
     quoting: AnswerWriter | None = None
     is_shut_out: Callable[[str], bool] = lambda _: False
+    abbreviated: dict[str, str] = field(default_factory=dict)
 
     @property
     def signatures(self) -> ContextSignatures:
@@ -91,6 +93,12 @@ class RunContext:
         # "jargon off" is the ablation without the glossary.
         if not (self.profile.look_up_jargon and self.profile.augment_question):
             return text
+        # Several stages ask for the same query.
+        if text not in self.abbreviated:
+            self.abbreviated[text] = self._abbreviate(text)
+        return self.abbreviated[text]
+
+    def _abbreviate(self, text: str) -> str:
         matcher, store = self.glossary.lookup.matcher(self.principal), self.corpus.store
         text = replace_expansions(text, matcher, store, self.principal)
         approved = partial(self.glossary.senses.find, self.principal, status="approved")
@@ -104,9 +112,9 @@ class RunContext:
         return shorten_expansions(text, self.glossary.lookup.matcher(self.principal), self.corpus.store, self.principal)
 
     def begin_turn(self, thread: str) -> RunContext:
-        """Return the context for one turn in this thread, with an empty record of model calls."""
+        """Return the context for one turn in this thread, with an empty record of model calls and of wordings."""
         calls: list[ModelCall] = []
-        run = replace(self, thread=thread, model_calls=calls)
+        run = replace(self, thread=thread, model_calls=calls, abbreviated={})
         # The extractive reader and writer keep no state between turns, and are shared.
         if self.reader_and_writer is None:
             return run

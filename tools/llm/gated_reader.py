@@ -66,7 +66,8 @@ class GatedReader:
     async def identify_jargon(self, question: str) -> list[Mention]:
         """Ask the model only if an unusual word may be a term. Terms read without the model are kept in any case."""
         read = await self._extractive.identify_jargon(question)
-        if not await call_in_thread(self._has_strange_words, question, read):
+        strange = _find_words_between(question, read)
+        if not strange or await call_in_thread(self._are_known, strange):
             return read
         self._asked = True
         # The extractive reading comes first, so that its positions take precedence.
@@ -76,7 +77,8 @@ class GatedReader:
         """Ask the model only if a term has senses in several contexts, and the scores do not distinguish them."""
         scores = await self._extractive.identify_context(question, contexts)
         read = await self._extractive.identify_jargon(question)
-        if not await call_in_thread(self._is_open, question, read, scores, contexts):
+        terms = _list_open_terms(question, read)
+        if not terms or not await call_in_thread(self._are_close, terms, scores, contexts):
             return scores
         self._asked = True
         return _combine_scores(await self._asking.identify_context(question, contexts), scores)
@@ -103,24 +105,13 @@ class GatedReader:
         few = len(set(content_stems(question[:MAX_QUESTION_CHARS]))) <= _MAX_FEW_STEMS
         return few and bool(question.strip()) and not await self._extractive.identify_jargon(question)
 
-    def _has_strange_words(self, question: str, read: Sequence[Mention]) -> bool:
-        """Return whether the question has words that are neither terms, nor ordinary, nor used by the documents."""
-        return any(
-            all(word.end <= mention.start or mention.end <= word.start for mention in read)
-            and not (self._store and is_known_to_documents(self._store, self._principal, word.surface))
-            for word in find_strange_words(question[:MAX_QUESTION_CHARS])
-        )
+    def _are_known(self, words: Sequence[str]) -> bool:
+        """Return whether the documents use all these words."""
+        store = self._store
+        return store is not None and all(is_known_to_documents(store, self._principal, word) for word in words)
 
-    def _is_open(
-        self, question: str, read: Sequence[Mention], scores: Sequence[ContextScore], contexts: Sequence[Context]
-    ) -> bool:
-        """Return whether the contexts of some term's senses have similar scores, and the question has enough words to
-        decide.
-        """
-        terms = list(dict.fromkeys(mention.term for mention in read if mention.term and not mention.explained))
-        # "What is ECC?" has nothing from which a model could infer the context either.
-        if not terms or not find_subject_stems(remove_terms(question, read)[:MAX_QUESTION_CHARS]):
-            return False
+    def _are_close(self, terms: Sequence[str], scores: Sequence[ContextScore], contexts: Sequence[Context]) -> bool:
+        """Return whether the contexts of some term's senses have similar scores."""
         names = {context.name for context in contexts}
         score = defaultdict(float, {one.context: one.score for one in scores})
         senses = self._glossary.lookup.senses(self._principal, terms)
@@ -161,6 +152,23 @@ class CachingReader:
 
     async def reformulate(self, question: str, triples: Sequence[Triple]) -> tuple[list[Triple], str]:
         return await self._reader.reformulate(question, triples)
+
+
+def _find_words_between(question: str, read: Sequence[Mention]) -> list[str]:
+    """Return the unusual words of the question that are no part of a term."""
+    return [
+        word.surface
+        for word in find_strange_words(question[:MAX_QUESTION_CHARS])
+        if all(word.end <= mention.start or mention.end <= word.start for mention in read)
+    ]
+
+
+def _list_open_terms(question: str, read: Sequence[Mention]) -> list[str]:
+    """Return the terms whose context the rest of the question may tell."""
+    # "What is ECC?" has nothing from which a model could infer the context either.
+    if not find_subject_stems(remove_terms(question, read)[:MAX_QUESTION_CHARS]):
+        return []
+    return list(dict.fromkeys(mention.term for mention in read if mention.term and not mention.explained))
 
 
 def _is_close(contexts: set[str], score: defaultdict[str, float]) -> bool:

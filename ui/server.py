@@ -228,9 +228,10 @@ def build_app(kb: KnowledgeBase, host: str, port: int, *, secluded: bool = True)
     from argot.ui.chat.chat_routes import build_chat_routes
     from argot.ui.web.authentication import Authenticator
     from argot.ui.web.authorization import Addresses
+    from argot.ui.web.host_names import HostNames
     from argot.ui.web.page_templates import show_refusal
     from argot.ui.web.routers import add_routes
-    from argot.ui.web.security import Guard, HostNames
+    from argot.ui.web.security import Guard
 
     settings = kb.settings
     names = HostNames(host, port, secluded=secluded, public_url=settings.web.public_url)

@@ -20,8 +20,9 @@ from argot.sqlite_database import SqliteStores
 from argot.ui.server import build_application
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
+from argot.ui.web.host_names import HostNames
 from argot.ui.web.page_templates import show_refusal
-from argot.ui.web.security import Guard, HostNames
+from argot.ui.web.security import Guard
 
 PORT = 8123
 URL = f"http://localhost:{PORT}"

@@ -21,7 +21,8 @@ from argot.slack.store.slack_store import SlackStore
 from argot.ui.server import build_application
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
-from argot.ui.web.security import Guard, HostNames
+from argot.ui.web.host_names import HostNames
+from argot.ui.web.security import Guard
 
 WEB = "https://argot.example.com"
 VOLTAGE = "What is the Word Line voltage during a read?"

@@ -37,11 +37,10 @@ from argot.ui.pages.provider_pages import (
 )
 from argot.ui.translation.page_errors import translate_error
 from argot.ui.translation.page_language import make_language_cookie
-from argot.ui.web.authentication import Authenticator
+from argot.ui.web.authentication import SIGN_IN_PATH, SIGN_OUT_SUFFIX, Authenticator
 from argot.ui.web.authorization import VISITOR_KEY, Visitor, Who, needs
 from argot.ui.web.page_templates import render_page
 from argot.ui.web.routers import add_routes, make_router
-from argot.ui.web.security import SIGN_IN_PATH, SIGN_OUT_SUFFIX
 from argot.wings import wings
 
 ACCOUNT = "/account"

@@ -15,11 +15,10 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.sign_in.account import end_sessions, has_passwords
 from argot.service.sign_in.openid_connect import ProviderRefusal, ProviderUnreachable
 from argot.service.sign_in.provider_sign_in import BEGUN_SECONDS, OLD, ProviderSignIn
-from argot.ui.web.authentication import Authenticator
+from argot.ui.web.authentication import SIGN_IN_PATH, SIGN_IN_SUFFIX, Authenticator
 from argot.ui.web.authorization import VISITOR_KEY, Visitor, needs
 from argot.ui.web.page_templates import render_page
 from argot.ui.web.routers import make_router
-from argot.ui.web.security import SIGN_IN_PATH, SIGN_IN_SUFFIX
 
 PROVIDER_PATH = f"{SIGN_IN_PATH}/provider"
 RETURN_PATH = f"{PROVIDER_PATH}/return"

@@ -44,6 +44,11 @@ logger = logging.getLogger(__name__)
 
 NOTICE_SECONDS = 60.0
 """Seconds between two log entries about a fault that every request meets."""
+SIGN_IN_PATH = "/sign-in"
+SIGN_IN_SUFFIX = "_in"
+"""The suffix of the cookie of somebody who is signing in at the provider, and its key in the scope."""
+SIGN_OUT_SUFFIX = "_out"
+"""The suffix of the cookie of somebody who is signing out, and is sent on to sign out at the provider."""
 FRAME_SUFFIX = "_frame"
 """The suffix of the cookie of a session in a frame of another site."""
 FORWARDED_HEADER = "x-forwarded-for"

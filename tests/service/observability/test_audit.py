@@ -42,8 +42,9 @@ from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
+from argot.ui.web.host_names import HostNames
 from argot.ui.web.observability import RequestObserver
-from argot.ui.web.security import Guard, HostNames
+from argot.ui.web.security import Guard
 
 ADMIN = make_local_principal()
 ANN = Principal("ann")
@@ -276,7 +277,7 @@ async def test_an_invalid_key_is_recorded_without_the_key(kb: KnowledgeBase, fil
     parts: dict[str, Any] = {"inner": str, "refused": lambda *_: Response()}
     guard = Guard(Starlette(), names=names, page="", authenticator=authenticator, addresses=addresses, **parts)
     scope: dict[str, Any] = {"type": "http", "path": "/api/terms", "client": ("192.0.2.9", 1), "headers": []}
-    _, _, refusal = await guard._identify(scope, Headers({"authorization": "Bearer argot_canarykeycanarykey"}))
+    _, _, refusal = await guard.visitors.identify(scope, Headers({"authorization": "Bearer argot_canarykeycanarykey"}))
     assert refusal and refusal[0] == 401
     (event,) = read_events(file)
     assert (event["src_endpoint"], event["status"]) == ({"ip": "192.0.2.9"}, "Failure")

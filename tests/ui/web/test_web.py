@@ -36,8 +36,10 @@ from argot.ui.server import bind_socket, require_consistent
 from argot.ui.web.asker_identity import asker, get_current_principal, load_signing_secret
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses, get_visitor, needs
+from argot.ui.web.content_policy import build_content_policy
+from argot.ui.web.host_names import HostNames
 from argot.ui.web.page_templates import show_refusal
-from argot.ui.web.security import Guard, HostNames, build_content_policy
+from argot.ui.web.security import Guard
 
 PORT = 8123
 OWN = f"http://localhost:{PORT}"

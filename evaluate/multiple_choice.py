@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from argot.languages.english_contractions import NOT
 from argot.tools.answering.denial import is_negated
 from argot.tools.answering.objections import find_objection
 from argot.tools.answering.quoting import read_units
@@ -23,7 +24,7 @@ _FALSE = frozenset({"false", "no", "incorrect", "wrong", "n", "f"})
 # "All of the above", "both", "all options".
 _ALL = re.compile(r"^(?:all|both)(?: of (?:these|them|the above)| the above| options)?$|^all$", re.IGNORECASE)
 # "NOT" in capitals, as exams print it: a lower-case "not" mostly belongs to the statement in question.
-_NOT = re.compile(r"\bNOT\b|\bexcept\b|\bdoes(?:n't| not)\b|\bis(?:n't| not)\b|\bnever\b")
+_NOT = re.compile(rf"\bNOT\b|\bexcept\b|\b(?:does|is){NOT}\b|\bnever\b")
 # "- PUC: power-up controller (firmware). ...": up to the bracket or full stop.
 _EXPLAINED = re.compile(r"^- (?P<term>[^:]+): (?P<full>[^(.]+?)(?= \(|\.|$)")
 _NEAR = 2

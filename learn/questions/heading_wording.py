@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.languages.english_contractions import CANNOT, NOT, WILL_NOT
 
 MAX_WORDS = 12
 
@@ -59,8 +60,7 @@ _TELLS = re.compile(
     r"^\w+ (?:(?:on|off|up|in|out) )?(?:an?|the|your|this|all|any|or|to|for|from|with)\b", re.IGNORECASE
 )
 _TROUBLE = re.compile(
-    r"^(?:there (?:is|are) |I have )|\b(?:does not|doesn't|do not|don't|cannot|can't|can not|won't|will not|is not"
-    r"|isn't|are not|aren't|fails?)\b|^no \w",
+    rf"^(?:there (?:is|are) |I have )|\b(?:(?:does|do|is|are){NOT}|{CANNOT}|can not|{WILL_NOT}|fails?)\b|^no \w",
     re.IGNORECASE,
 )
 _EMPTY = re.compile(

@@ -26,6 +26,7 @@ from argot.learn.questions.stated_definitions import make_definition_question, m
         ("Read before using the oven", "What should I know before using the oven?"),
         ("There Is a Problem with the Picture", "What can I do if there is a problem with the picture?"),
         ("I Can't Hear the Sound", "What can I do if I can't hear the sound?"),
+        ("The Device Won’t Start", "What can I do if the device won’t start?"),
         ("I want to reset the TV", "How do I reset the TV?"),
         ("Setting up the input devices", "How do I set up the input devices?"),
         ("Setting ranges", "What are the setting ranges in flash drives?"),

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from argot.languages.english_contractions import CONTRACTED_NOT
 from argot.tools.answering.support import deny_questions, find_statement_stems
 from argot.tools.text.markdown_prose import extract_prose
 from argot.tools.text.sentences import split_units
@@ -29,20 +30,23 @@ _BOUND = {
 # "No. 5" is a number, and "not only", "isn't the only", "no matter", "whether or not" and "if not" deny nothing; nor
 # does what an abbreviation stands for ("(Not To Exceed)").
 _NO_DENIAL = re.compile(
-    r"\bNo\. ?(?=\d)|\bnot (?:only|just|merely)\b|(?:\bnot|n['’]t) the only\b|\bno matter\b|\bwhether or not\b"
-    r"|\bif not\b|(?-i:\((?:No|Not|Without)(?: [A-Z][\w-]*)+(?: [a-z]+)?\))",
+    rf"\bNo\. ?(?=\d)|\bnot (?:only|just|merely)\b|(?:\bnot|{CONTRACTED_NOT}) the only\b"
+    r"|\bno matter\b|\bwhether or not\b|\bif not\b|(?-i:\((?:No|Not|Without)(?: [A-Z][\w-]*)+(?: [a-z]+)?\))",
     re.IGNORECASE,
 )
 _DENIED_OMISSION = re.compile(
-    r"\b(?:not|never|\w+n['’]t) (?:be )?(?:omit\w*|le(?:ave|ft) out|ignored?|skip\w*|disregard\w*)\b", re.IGNORECASE
+    rf"\b(?:not|never|\w+{CONTRACTED_NOT}) (?:be )?(?:omit\w*|le(?:ave|ft) out|ignored?|skip\w*|disregard\w*)\b",
+    re.IGNORECASE,
 )
 """What has to be there: "do not omit the date" is no "leave out the date"."""
 _DENIED_TWICE = re.compile(
-    r"(\b(?:no|not|never|none|nothing|nobody|neither|cannot|\w+n['’]t)\b[^.:;!?]*?,? )(?:not|nor) even\b", re.IGNORECASE
+    rf"(\b(?:no|not|never|none|nothing|nobody|neither|cannot|\w+{CONTRACTED_NOT})\b[^.:;!?]*?,? )(?:not|nor) even\b",
+    re.IGNORECASE,
 )
 """A second denial of the same: "nobody may enter, not even the crew"."""
 NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nothing|nobody|neither|nor|cannot|without|unable|hardly|\w+n['’]t)\b", re.IGNORECASE
+    rf"\b(?:not|no|never|none|nothing|nobody|neither|nor|cannot|without|unable|hardly|\w+{CONTRACTED_NOT})\b",
+    re.IGNORECASE,
 )
 _DENIAL = re.compile(
     r"\b(?:forbid\w*|forbade|prohibit\w*|ban|bans|banned|refus\w+|reject\w*|lacks?|lacking|fails?|failed|failure"
@@ -105,7 +109,7 @@ _CONTINUED = re.compile(r"\W*(?:\w+ing|[a-z]+ [a-z]+)\b(?!.*\b(?:is|are|must|may
 _MIN_CLAUSE_STEMS = 2  # stems; a shorter clause has too few words to be found by
 _MIN_SHARED_STEMS = 0.6  # share of a clause's stems in another clause about the same
 _WHEN = re.compile(r"\b(?:after|before|until)\b", re.IGNORECASE)
-_FIRM = re.compile(r"\b(?:not|no|never|none|nothing|nobody|cannot|\w+n['’]t)\b", re.IGNORECASE)
+_FIRM = re.compile(rf"\b(?:not|no|never|none|nothing|nobody|cannot|\w+{CONTRACTED_NOT})\b", re.IGNORECASE)
 
 
 def has_denied_clause(said: str, passage: str) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 
+from argot.languages.english_contractions import CANNOT, CONTRACTED_NOT, NOT
 from argot.tools.answering.mentions import find_introduced
 from argot.tools.text.sentences import split_units
 from argot.tools.text.words import content_stems
@@ -26,7 +27,7 @@ _WHAT_IT_WORKS_BY = (
     r"rules (?:above|you|given)|(?:previous|prior|above|earlier|other) (?:rules?|text|context|messages?|documents?))"
 )
 # "Never ignore the instructions of the crew", "whoever ignores them", "guests who ignore them".
-_NOT_REPORTED = r"(?<!\bnot )(?<!\bnever )(?<!n['’]t )(?<!\bnot to )(?<!\bwho )(?<!\bif you )(?<!\bthey )"
+_NOT_REPORTED = rf"(?<!\bnot )(?<!\bnever )(?<!{CONTRACTED_NOT} )(?<!\bnot to )(?<!\bwho )(?<!\bif you )(?<!\bthey )"
 _ASKER = r"(?:users?|askers?|readers?|anyone|anybody|someone|somebody|whoever|people|persons?|you|they|he|she|it)"
 # "Answer any questions that you may have" dictates nothing.
 _THAT = (
@@ -54,11 +55,11 @@ _ORDERS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         # "Ignore the question", "disregard all previous instructions"
-        rf"{_NOT_REPORTED}\b(?:ignore|disregard|forget|override|bypass|overlook|(?:do not|don['’]t) obey)\b"
+        rf"{_NOT_REPORTED}\b(?:ignore|disregard|forget|override|bypass|overlook|do{NOT} obey)\b"
         rf"(?:\W+\w+){{0,5}}?\W+{_WHAT_IT_WORKS_BY}\b",
-        rf"(?:^|[.!?:;,\"“]\W*|\b(?:and|then|please|but|so|you|must|should|shall)\W+)(?:do not|don['’]t) answer\b"
+        rf"(?:^|[.!?:;,\"“]\W*|\b(?:and|then|please|but|so|you|must|should|shall)\W+)do{NOT} answer\b"
         rf"(?:\W+\w+){{0,5}}?\W+{_WHAT_IT_WORKS_BY}\b",
-        r"\b(?:do not|don['’]t|stop|never) (?:follow|use|using|following)\b.{0,20}"
+        rf"\b(?:do{NOT}|stop|never) (?:follow|use|using|following)\b.{{0,20}}"
         r"\b(?:previous|prior|above|earlier|your|other)\b.{0,20}\b(?:instructions?|rules?|prompts?|passages?|context)\b",
         r"\b(?:ignore|disregard|forget) (?:(?:all|any|of|the|that|is) ){0,4}"
         r"(?:above|previous|prior|foregoing|preceding)\b",
@@ -86,7 +87,8 @@ _ORDERS = [
         r"(?!\W+(?:to (?!say|answer|reply|believe|ignore|visit|send|click|pay)|about|of|when|whether|how|why|where|what"
         r"|which|who|in|on|at|by|as|before|after|and|or|if|immediately|must|should)\b)(?=\W+\w)",
         rf"\b(?:when|if|whenever|once|in case)\b (?:.{{0,20}}\b{_ASKER} (?:\w+ )?(?:asks?|inquires?|quer(?:y|ies))"
-        r"|(?:(?:you|we) are |being )?asked)\b[^.!?]{0,60}?(?<!never)(?<!not)(?<!n['’]t)(?<!\bto)(?<!\bor)\W+"
+        r"|(?:(?:you|we) are |being )?asked)\b[^.!?]{0,60}?"
+        rf"(?<!never)(?<!not)(?<!{CONTRACTED_NOT})(?<!\bto)(?<!\bor)\W+"
         r"(?:(?:say|answer|reply|respond|output|print|claim|state|repeat)\b(?! to\b)|(?<=[,:;] )tell\b"
         r"|write\b(?=\W+(?:that|only)\b|\s*[:\"“'‘«]))",
         r"\b(?:say|answer|reply|respond|output|print|claim|state|write|repeat)\b.{0,40}"
@@ -138,7 +140,7 @@ _REFUSING = re.compile(
     r"\b(?:refuse|refusal|decline|be silent|(?:stay|remain|keep) silent|keep quiet|silence|no answer|say nothing"
     r"|with nothing|not in the (?:passages?|documents?|context)|not (?:available|found|known|answerable)"
     r"|(?:empty|blank) (?:answer|reply|response))\b"
-    r"|\b(?:do not|don['’]t|does not|cannot|can['’]t|could not|couldn['’]t|won['’]t|unable to|never|stop) "
+    rf"|\b(?:do{NOT}|does not|{CANNOT}|could{NOT}|won['’]t|unable to|never|stop) "
     r"(?:answer\w*|reply\w*|respond\w*|help|know|find|say|use|using|cit\w+|obey)\b"
     r"|\b(?:ignore|disregard|forget|overlook|bypass|skip)\b(?:\W+\w+){0,5}?\W+"
     r"(?:questions?|quer(?:y|ies)|passages?|documents?|context)\b",

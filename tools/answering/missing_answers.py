@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from argot.languages.english_contractions import NOT
 from argot.tools.text.quantities import find_missing_quantity
 from argot.tools.text.words import find_identifiers
 
@@ -16,8 +17,8 @@ _TELLING = (
     r"|indicate|show|clarify|detail|define|discuss|go into)"
 )
 _MISSING = re.compile(
-    rf"^\W*(?:(?:however|but|though|unfortunately),? )?(?:(?:the|these|those) {_SOURCES} (?:(?:do|does) not|don['’]t"
-    rf"|doesn['’]t) (?:\w+ly )?{_TELLING}\b|(?:none|nothing) (?:of|in) (?:the|these|those) {_SOURCES} (?:\w+ly )?\w+"
+    rf"^\W*(?:(?:however|but|though|unfortunately),? )?(?:(?:the|these|those) {_SOURCES} (?:do|does){NOT}"
+    rf" (?:\w+ly )?{_TELLING}\b|(?:none|nothing) (?:of|in) (?:the|these|those) {_SOURCES} (?:\w+ly )?\w+"
     rf"|no (?:passage|document|source) {_TELLING}s?\b)",
     re.IGNORECASE,
 )

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.languages.english_contractions import NOT
 from argot.languages.language_data import ENGLISH
 from argot.languages.question_words import join_verdicts
 from argot.tools.answering.bounds import find_bound_objection, has_other_side
@@ -65,7 +66,7 @@ _VERDICT = re.compile(
 )
 """The answer to the question, not a negation of the following text: "No, scaffolding of less than 90 days is
 exempt"."""
-_UNLISTED = re.compile(r"\b(?:is|are)(?: not|n['’]t) (?P<how>listed|named|mentioned|spelt out)\b", re.IGNORECASE)
+_UNLISTED = re.compile(rf"\b(?:is|are){NOT} (?P<how>listed|named|mentioned|spelt out)\b", re.IGNORECASE)
 _AUXILIARY = re.compile(r"\b(?:is|are|was|were|be|been|has|have|had|will|can|must|may|should|do|does|did)\b")
 _MIN_CLAUSE_WORDS = 3  # words with a meaning; a shorter clause is an aside ("as usual")
 _MANY_CLAUSE_WORDS = 4

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from argot.days import MONTH_NAMES
+from argot.languages.english_contractions import CONTRACTED_NOT
 from argot.tools.answering.denial import (
     CLAUSE,
     NEGATION,
@@ -154,7 +155,7 @@ _SCOPES = {
         ),
         "forbidden": (
             _build_any_of("forbidden"),
-            r"n['’]t\b|"
+            rf"{CONTRACTED_NOT}\b|"
             + _build_any_of(
                 "forbid* forbade prohibit* ban bans banned disallow* illegal unlawful against avoid* prevent* refus*"
                 " reject* exclud* restrict* not no never none nothing nobody neither nor cannot without unless except*"

@@ -19,6 +19,7 @@ from argot.jargon_db.lookup.normalise import fold_characters, guess_singulars
 from argot.jargon_db.lookup.ordinary_words import is_common_word, is_well_known, load_common_words
 from argot.jargon_db.lookup.spelling import is_exchanged_code
 from argot.language import UNSPACED
+from argot.languages.english_contractions import is_contraction
 from argot.tools.reading.abbreviation_shapes import may_be_small
 from argot.tools.reading.inline_definitions import find_explanations
 from argot.tools.reading.unknown_terms import merge_mentions
@@ -60,7 +61,6 @@ _NAME = re.compile(
 _QUANTITY = re.compile(r"\d+(?=[^\W\d_][^\W_])")
 _COUNTED = re.compile(r"\d+(?:st|nd|rd|th|s|x|k|m|d)", re.IGNORECASE)
 _ROMAN = re.compile(r"(?=[ivx]{2})x{0,3}(?:ix|iv|v?i{0,3})")
-_CONTRACTION = re.compile(r"(?:n['’]t|['’](?:re|ve|ll|d|m|all))$")
 _ENGLISH_ENDING = re.compile(
     r"[a-z]{3,}(?:[ts]ions?|ments?|ness(?:es)?|[ai]bl[ey]|it(?:y|ies)|ous(?:ly)?|ives?|[ai]cal(?:ly)?|isms?|ists?|ings?|ed"
     r"|olog(?:y|ies|ical)|[ae]nc(?:e|y|es|ies)|ships?|hood|less|ful(?:ly)?|[aei]lly|[ie]sed?|[iy]z(?:e|es|ed|er|ing)"
@@ -118,7 +118,7 @@ def is_strange(word: str) -> bool:
     """Return whether a word as it occurs in a text (no number before it, no possessive) may be jargon at all."""
     folded = fold_characters(word)
     letters = sum(char.isalpha() for char in word)
-    if letters < 2 or len(word) > _MAX_WORD_CHARS or _CONTRACTION.search(folded) or _NO_SPACES.search(word):
+    if letters < 2 or len(word) > _MAX_WORD_CHARS or is_contraction(folded) or _NO_SPACES.search(word):
         return False
     if letters < len(word):
         # Three digits in a row make a part number or a year.

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.languages.detection import identify_listed_language
+from argot.languages.english_contractions import expand_contractions
 from argot.languages.language_data import ENGLISH
 from argot.tools.text.words import NUMBER_WORDS, fold_words
 from argot.types import Mention
@@ -40,13 +41,6 @@ _SIGNS = {
 }  # fmt: skip
 _MINUS = re.compile(r"(?<![\w)])[-−–](?=\d)")
 _PLUS = re.compile(r"(?<=\d)\+|(?<![\w+])\+(?=\d)")
-_CONTRACTIONS = (
-    (re.compile(r"\bcan(?:not|['’]t)\b"), "can not"),
-    (re.compile(r"\bwon['’]t\b"), "will not"),
-    (re.compile(r"n['’]t\b"), " not"),
-    (re.compile(r"\b(what|who|where|when|how|why|which|there|that|it)['’]s\b"), r"\1 is"),
-    (re.compile(r"['’](?:d|ll|re|ve|m)\b"), " "),
-)
 _FRONTED = re.compile(
     r"^((?:in|for|on|at|with|during|within|under|as|if|when|after|before|while)\s[^,?]+),\s*(.+?)[?.! ]*$"
 )
@@ -117,9 +111,7 @@ def _spell_terms(question: str, mentions: Sequence[Mention]) -> str:
 def _fold_form(question: str) -> str:
     """Return the question in small letters, with signs as words and its forms of politeness left out."""
     text = _mark_names(" ".join(question.split()))
-    text = _PLUS.sub(" plus ", _MINUS.sub(" minus ", text.casefold()))
-    for pattern, new in _CONTRACTIONS:
-        text = pattern.sub(new, text)
+    text = expand_contractions(_PLUS.sub(" plus ", _MINUS.sub(" minus ", text.casefold())))
     if fronted := _FRONTED.match(text):
         text = f"{fronted[2]} {fronted[1]}"
     for sign, word in _SIGNS.items():

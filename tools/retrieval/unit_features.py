@@ -14,6 +14,7 @@ from typing import NamedTuple, get_args
 import numpy as np
 
 from argot.corpus.keyword.stop_words import STOP_WORDS
+from argot.languages.english_contractions import CONTRACTED_NOT
 from argot.tools.answering.quoting import Unit, find_headings_above, find_heads, is_step, read_units
 from argot.tools.answering.support import find_statement_stems
 from argot.tools.reading.answer_types import AnswerType, find_answer_type, has_shape
@@ -36,7 +37,7 @@ _LEANS = re.compile(
     r"|then)\b",
     re.IGNORECASE,
 )
-_DECIDES = re.compile(r"\b(?:not|no|never|cannot|only|without|unless)\b|n['’]t\b", re.IGNORECASE)
+_DECIDES = re.compile(rf"\b(?:not|no|never|cannot|only|without|unless)\b|{CONTRACTED_NOT}\b", re.IGNORECASE)
 _BINDS = re.compile(r"\b(?:must|should|may|can|need|required|allowed|recommend\w*|please|do)\b", re.IGNORECASE)
 _REASONS = re.compile(r"\b(?:because|since|so that|in order to|to avoid|to ensure|due to|as a result)\b", re.IGNORECASE)
 _NAMES_PLACE = re.compile(r"https?://|www\.|\S@\S|#\w{3,}|\[[^\]]+\]\(")

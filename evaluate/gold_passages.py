@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +13,7 @@ from argot.evaluate.answer_questions import AnswerQuestion, GoldSnippet, report_
 from argot.evaluate.known_models import HOLDS
 from argot.evaluate.temporary_base import EVALUATOR, TemporaryBase
 from argot.tools.answering.support import support
-from argot.tools.text.markdown_prose import extract_prose
+from argot.tools.retrieval.quoted_passages import QuotationFinder, fold_prose
 from argot.tools.text.words import content_stems
 from argot.types import Document, Passage
 
@@ -23,12 +22,12 @@ _MIN_TELLING_STEMS = 4
 
 
 class GoldFinder:
-    """A search for gold in the passages of a base. Passages are folded once for all questions."""
+    """A search for gold in the passages of a base."""
 
     def __init__(self, base: TemporaryBase, documents: Sequence[Document]) -> None:
         self._base = base
         self._documents = documents
-        self._folded: dict[str, str] = {}
+        self._quotations = QuotationFinder()
 
     def find_passages(self, question: AnswerQuestion) -> frozenset[str]:
         """Return the ids of the passages that hold a gold snippet; for a snippet without a quote, all passages of its
@@ -63,13 +62,9 @@ class GoldFinder:
         return self._base.corpus.store.passages_of(EVALUATOR, document.id)
 
     def _find_holding(self, quote: str, passages: Sequence[Passage]) -> set[str]:
-        folded = fold_text(quote)
-        return {passage.id for passage in passages if folded in self._fold_passage(passage)}
-
-    def _fold_passage(self, passage: Passage) -> str:
-        if passage.id not in self._folded:
-            self._folded[passage.id] = fold_text(passage.text)
-        return self._folded[passage.id]
+        # A snippet without words is in each of them.
+        found = self._quotations.find_passages([quote], passages) if fold_prose(quote) else passages
+        return {passage.id for passage in found}
 
     def _require_quoted(self, question: AnswerQuestion, gold: GoldSnippet, document: Document | None) -> None:
         if document is None:
@@ -78,15 +73,10 @@ class GoldFinder:
         markdown = self._base.corpus.store.markdown(EVALUATOR, document.revision_id)
         # What a reader leaves out, such as a substitution, is still in the file.
         texts = (markdown, _read_file(document))
-        if not any(fold_text(gold.quote) in fold_text(text) for text in texts):
+        if not any(fold_prose(gold.quote) in fold_prose(text) for text in texts):
             raise InvalidInput(
                 f"{question.place}: {gold.document} does not hold the quotation {gold.quote!r}. Quote it word for word."
             )
-
-
-def fold_text(markdown: str) -> str:
-    """Return the words that a reader sees, in lower case, one space between, whatever the mark-up."""
-    return " ".join(re.findall(r"[^\W_]+", extract_prose(markdown).text.casefold()))
 
 
 def _read_file(document: Document) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from argot.corpus.embedding.cosine_scale import UNRELATED_TEXTS, keep_gain, read_gain
@@ -37,6 +38,7 @@ logger = logging.getLogger(__name__)
 WINDOW_OVERLAP = 0.15
 BATCH_TEXTS = 32
 BATCH_TOKENS = 8192  # about 32 full windows of 256 tokens: bounds the memory of models with long windows
+MAX_CACHED_TEXTS = 10_000  # 15 MB at 384 dimensions
 
 Progress = Callable[[int, int], None]
 """Called with (texts done, texts in all)."""
@@ -72,8 +74,8 @@ class OnnxEmbedder:
         self._opening = threading.Lock()
         self._dimensions = int(self._session.get_outputs()[0].shape[1])
         self._tokenizer = open_tokenizer(folder)
-        self._queries = TextCache(self._embed_queries, self._dimensions)
-        self._searches = TextCache(self._embed_searches, self._dimensions)
+        self._queries = TextCache(self._embed_queries, MAX_CACHED_TEXTS)
+        self._searches = TextCache(self._embed_searches, MAX_CACHED_TEXTS)
 
     @property
     def fingerprint(self) -> str:
@@ -118,13 +120,16 @@ class OnnxEmbedder:
         """Embed queries with a cache: one question is embedded by several stages of its journey, and the sentences it
         is compared with recur with the next question.
         """
-        return self._queries.embed(texts)
+        return self._stack(self._queries.get_all(texts))
 
     def embed_searches(self, texts: Sequence[str]) -> Vectors:
         # Without the lock once it is open: passages may hold that while their graph is made.
         if self._for_searches or self._open_query_session():
-            return self._searches.embed(texts)
+            return self._stack(self._searches.get_all(texts))
         return self.embed_queries(texts)
+
+    def _stack(self, vectors: Sequence[NDArray[np.float32]]) -> Vectors:
+        return np.array(vectors, dtype=np.float32).reshape(len(vectors), self._dimensions)
 
     def _embed_queries(self, texts: Sequence[str]) -> Vectors:
         return self._embed([self._card.query_prefix + text for text in texts])

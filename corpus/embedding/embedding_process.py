@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
 import signal
 import sys
 import threading
@@ -22,6 +21,7 @@ from typing import get_args
 import numpy as np
 
 from argot.corpus.read_limits import Lane
+from argot.machine_limits import count_processors
 from argot.protocols import Embedder, Vectors
 from argot.settings import Settings
 from argot.subprocesses import Child, ChildFailed, Parent
@@ -127,7 +127,7 @@ class BackgroundEmbedder:
 
 def _build_child(settings: Settings) -> Child:
     # Half of the processors, so that questions have the others.
-    threads = settings.search.threads or max(1, (os.cpu_count() or 2) // 2)
+    threads = settings.search.threads or max(1, count_processors() // 2)
     names = (
         settings.search.embedder,
         str(settings.cache.absolute()),

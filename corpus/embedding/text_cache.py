@@ -1,53 +1,54 @@
-"""A cache of vectors: each text is embedded once, however many threads ask for it at once."""
+"""A cache of what is computed of texts, such as vectors: once for each, however many threads ask for it at once."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from typing import Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+from cachetools import LRUCache
 
-from argot.protocols import Vectors
-
-MAX_TEXTS = 10_000  # 15 MB at 384 dimensions
+Value = TypeVar("Value")
 
 
-class TextCache:
-    """Vectors of the texts that were embedded last. Texts that another thread is embedding are waited for."""
+class TextCache(Generic[Value]):
+    """Values of texts; the least recently used are dropped first. Texts that another thread computes are waited for.
 
-    def __init__(self, embed: Callable[[Sequence[str]], Vectors], dimensions: int) -> None:
-        self._embed, self._dimensions = embed, dimensions
-        self._known: dict[str, NDArray[np.float32]] = {}
-        self._coming: dict[str, Future[NDArray[np.float32]]] = {}
+    Args:
+        compute: returns the values of texts, in their order; it must not use the cache itself.
+        most: the number of texts whose values are kept.
+    """
+
+    def __init__(self, compute: Callable[[Sequence[str]], Iterable[Value]], most: int) -> None:
+        self._compute = compute
+        self._known: LRUCache[str, Value] = LRUCache(most)
+        self._coming: dict[str, Future[Value]] = {}
         self._lock = threading.Lock()
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of the texts, (texts, dimensions); those that are not known are embedded together."""
+    def get_all(self, texts: Sequence[str]) -> list[Value]:
+        """Return the value of each text; those that are not known are computed together."""
         with self._lock:
             found = {text: self._known[text] for text in texts if text in self._known}
             missing = [text for text in dict.fromkeys(texts) if text not in found]
             coming = {text: self._coming[text] for text in missing if text in self._coming}
-            fresh: dict[str, Future[NDArray[np.float32]]] = {text: Future() for text in missing if text not in coming}
+            fresh: dict[str, Future[Value]] = {text: Future() for text in missing if text not in coming}
             self._coming |= fresh
-        # Outside the lock, so that others can use the cache, or embed something else meanwhile.
-        self._fill(fresh)
-        found.update((text, vector.result()) for text, vector in (coming | fresh).items())
-        return np.array([found[text] for text in texts], dtype=np.float32).reshape(len(texts), self._dimensions)
-
-    def __contains__(self, text: str) -> bool:
-        return text in self._known
+        # Outside the lock, so that others can use the cache, or compute something else meanwhile.
+        if fresh:
+            self._fill(fresh)
+        found.update((text, value.result()) for text, value in (coming | fresh).items())
+        return [found[text] for text in texts]
 
     def clear(self) -> None:
-        """Forget all vectors."""
+        """Forget all values."""
         with self._lock:
             self._known.clear()
 
-    def _fill(self, fresh: Mapping[str, Future[NDArray[np.float32]]]) -> None:
-        """Embeds the texts of these futures. Everybody who waits gets a failure."""
+    def _fill(self, fresh: Mapping[str, Future[Value]]) -> None:
+        """Compute the values of the texts of these futures. Everybody who waits gets a failure."""
         try:
-            vectors = self._embed(list(fresh))
+            values = dict(zip(fresh, self._compute(list(fresh)), strict=True))
         except BaseException as error:
             with self._lock:
                 self._forget_coming(fresh)
@@ -56,12 +57,9 @@ class TextCache:
             raise
         with self._lock:
             self._forget_coming(fresh)
-            self._known.update(zip(fresh, vectors, strict=True))
-            while len(self._known) > MAX_TEXTS:
-                # Dictionaries keep their order: the first entry is the oldest.
-                del self._known[next(iter(self._known))]
-        for future, vector in zip(fresh.values(), vectors, strict=True):
-            future.set_result(vector)
+            self._known.update(values)
+        for text, future in fresh.items():
+            future.set_result(values[text])
 
     def _forget_coming(self, texts: Iterable[str]) -> None:
         for text in texts:

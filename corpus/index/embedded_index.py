@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from argot.corpus.index.live_pointer import FolderPointer, LivePointer
 from argot.corpus.index.vector_graphs import check_graphs, count_saved_elements
 from argot.disk_space import is_no_room
 from argot.errors import DamagedStore, StoreUnavailable
+from argot.machine_limits import count_processors
 
 if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
@@ -31,7 +31,7 @@ class EmbeddedIndex(ChromaIndex):
     """While Chroma writes vectors, no other thread of the process runs: some 30 ms for this many, and seconds for
     thousands."""
     read_together = 5000
-    threads = ThreadPoolExecutor(os.cpu_count() or 1, "argot-collections")
+    threads = ThreadPoolExecutor(count_processors(), "argot-collections")
 
     def __init__(self, root: Path, generation: str, fingerprint: str) -> None:
         """Open Chroma.

@@ -7,10 +7,8 @@ mistake for right ones. None of the data may be added to the repository.
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +23,10 @@ from argot.tools.answering.support import support
 from argot.tools.retrieval.hybrid_search import WeightedQuery, hybrid_search
 from argot.tools.retrieval.passage_reader import measure_passages
 from argot.tools.retrieval.passage_windows import read_passage_text
+from argot.tools.retrieval.quoted_passages import QuotationFinder, fold_prose
 from argot.tools.retrieval.reader_scorer import ReaderScorer
 from argot.tools.retrieval.reranker import rerank
 from argot.tools.retrieval.scorer_choice import load_scorer
-from argot.tools.text.markdown_prose import extract_prose
 from argot.types import EVERYONE, Passage, Principal
 
 RIGHT_PASSAGES, WRONG_PASSAGES = 3, 5
@@ -88,6 +86,7 @@ class ExampleMaker:
         if not isinstance(scorer, ReaderScorer):
             raise TypeError("the passage reader is trained over the token vectors of the setting 'reranker' = 'reader'")
         self._scorer = scorer
+        self._quotations = QuotationFinder()
         self._addresses = {one.id: one.uri for one in corpus.store.documents(TRAINER)}
         self._passages = [one for id_ in self._addresses for one in corpus.store.passages_of(TRAINER, id_)]
 
@@ -103,7 +102,7 @@ class ExampleMaker:
 
     def _judge_passages(self, row: dict[str, Any], held_back: set[str]) -> Iterator[JudgedPassage]:
         quotes = list_quotes(row)
-        right = find_right_passages(quotes, self._passages)
+        right = self._quotations.find_passages(quotes, self._passages)
         queries, known = [WeightedQuery(row["question"], 1.0)], {one.id for one in right}
         found = hybrid_search(self._corpus, TRAINER, queries, Profile())
         hits = rerank(queries, found, self._scorer, Profile(), judged=False)
@@ -132,12 +131,6 @@ def list_quotes(row: Mapping[str, Any]) -> list[str]:
     return quotes + [_read_quote(one["document"], one["sentence"]) for one in row.get("also", ())]
 
 
-def find_right_passages(quotes: Iterable[str], passages: Iterable[Passage]) -> list[Passage]:
-    """Return the passages that hold one of the quotations."""
-    wanted = [words for words in map(fold_words, quotes) if words]
-    return [one for one in passages if any(words in _fold_passage(one.text) for words in wanted)]
-
-
 def judge_unit(text: str, quotes: Sequence[str]) -> int:
     """Label a unit by the quotations that answer: a part of the answer if it is in one or has one; else by the words in
     common; without quotations no part.
@@ -147,19 +140,10 @@ def judge_unit(text: str, quotes: Sequence[str]) -> int:
 
 
 def _measure_part(text: str, quote: str) -> float:
-    own, wanted = fold_words(text), fold_words(quote)
+    own, wanted = fold_prose(text), fold_prose(quote)
     if own and wanted and (wanted in own or (own in wanted and len(own) >= _MIN_PART_CHARS)):
         return 1.0
     return max(support(quote, text), support(text, quote) if len(own.split()) >= 4 else 0.0)
-
-
-def fold_words(markdown: str) -> str:
-    """Return the words that a reader sees, in small letters, separated by one blank and without mark-up."""
-    return " ".join(re.findall(r"[^\W_]+", extract_prose(markdown).text.casefold()))
-
-
-# Each question of a set compares its quotations with all passages.
-_fold_passage = lru_cache(maxsize=10_000)(fold_words)
 
 
 def list_held_back(rows: Sequence[dict[str, Any]]) -> set[str]:

@@ -13,7 +13,6 @@ from argot.corpus.vector_ids import parse_item
 from argot.learn.passage_reader.known_questions import (
     TRAINER,
     ends_with_name,
-    find_right_passages,
     list_held_back,
     list_quotes,
     open_base,
@@ -21,6 +20,7 @@ from argot.learn.passage_reader.known_questions import (
 )
 from argot.protocols import Vectors
 from argot.settings import Settings
+from argot.tools.retrieval.quoted_passages import QuotationFinder
 from argot.types import EVERYONE, Passage
 
 
@@ -59,11 +59,12 @@ def _read_set(name: str, corpus: Corpus, known: list[tuple[str, list[str]]], hel
     rows: dict[str, list[int]] = {}
     for row, item in enumerate(items):
         rows.setdefault(item, []).append(row)
-    answered = [
-        (question, tuple(row for one in find_right_passages(quotes, passages.values()) for row in rows.get(one.id, ())))
-        for question, quotes in known
-    ]
-    answered = [(question, right) for question, right in answered if right]
+    finder = QuotationFinder()
+    answered: list[tuple[str, tuple[int, ...]]] = []
+    for question, quotes in known:
+        holding = finder.find_passages(quotes, passages.values())
+        if right := tuple(row for one in holding for row in rows.get(one.id, ())):
+            answered.append((question, right))
     texts, right_rows = tuple(question for question, _ in answered), tuple(right for _, right in answered)
     return SearchedSet(name, corpus.embedder.fingerprint, vectors, texts, right_rows)
 

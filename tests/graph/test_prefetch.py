@@ -100,15 +100,17 @@ async def test_a_draft_is_not_checked_inside_a_number(monkeypatch: pytest.Monkey
     assert looked == ["It is 4.5 V [1]. "]
 
 
-def list_texts(vectors: TextCache, name: str, listed: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
+def list_texts(
+    vectors: TextCache[Any], name: str, listed: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """List each text that is embedded for this cache."""
-    embed = vectors._embed
+    embed = vectors._compute
 
     def embed_listed(texts: Sequence[str]) -> Vectors:
         listed.extend((name, text) for text in texts)
         return embed(texts)
 
-    monkeypatch.setattr(vectors, "_embed", embed_listed)
+    monkeypatch.setattr(vectors, "_compute", embed_listed)
 
 
 def forget_vectors(embedder: Any) -> None:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
-from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from argot.corpus.embedding.embedder import open_onnx_session
+from argot.corpus.embedding.text_cache import TextCache
 from argot.tools.retrieval.reader_export import CARD_FILE
 
 Floats = NDArray[np.float32]
-Value = TypeVar("Value")
 
 MODEL_FILES = ("model.onnx", "tokenizer.json", CARD_FILE)
 MAX_TOKENS = 256
@@ -59,29 +57,6 @@ def _compute_mean(vectors: Floats) -> Floats:
     return total / max(float(np.linalg.norm(total)), 1e-9)  # type: ignore[no-any-return]
 
 
-class RecentlyUsedCache(Generic[Value]):
-    """Cache of values made from texts; the least recently used are dropped first. Safe to use from several threads."""
-
-    def __init__(self, most: int) -> None:
-        self._kept: LRUCache[str, Value] = LRUCache(most)
-        self._lock = threading.Lock()
-
-    def all_of(self, texts: Sequence[str], make: Callable[[Sequence[str]], Sequence[Value]]) -> list[Value]:
-        """Return the value of each text; `make` makes the missing ones, in the order of the texts it receives."""
-        with self._lock:
-            found = {text: self._kept[text] for text in texts if text in self._kept}
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
-        made = dict(zip(missing, make(missing), strict=True))
-        with self._lock:
-            self._kept.update(made)
-        found |= made
-        return [found[text] for text in texts]
-
-    def clear(self) -> None:
-        with self._lock:
-            self._kept.clear()
-
-
 class TokenReader:
     """Reads texts through onnxruntime. Safe to use from several threads."""
 
@@ -98,24 +73,27 @@ class TokenReader:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_TOKENS)
-        self._remembered: RecentlyUsedCache[TokenVectors] = RecentlyUsedCache(MAX_REMEMBERED_TEXTS)
-        self._means: RecentlyUsedCache[Floats] = RecentlyUsedCache(MAX_REMEMBERED_MEANS)
+        self._vectors = TextCache(self._read_vectors, MAX_REMEMBERED_TEXTS)
+        self._means = TextCache(self._read_means, MAX_REMEMBERED_MEANS)
 
     def read_texts(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return each text as vectors, cached ones from memory."""
-        return self._remembered.all_of(texts, self._read_vectors)
+        return self._vectors.get_all(texts)
 
     def means(self, texts: Sequence[str]) -> list[Floats]:
         """Return the mean of each text's vectors, (dimensions,), of length 1; its cache is separate, so that many
-        statements do not evict the passages that `read` caches.
+        statements do not evict the passages that `read_texts` caches.
         """
-        return self._means.all_of(texts, lambda missing: [read.mean for read in self._read_vectors(missing)])
+        return self._means.get_all(texts)
 
     def _read_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return each text by itself: in 8 bits, texts that are read together share a scale, and each would differ with
         its neighbours.
         """
         return [self._read_alone(encoding) for encoding in self._tokenizer.encode_batch(list(texts))]
+
+    def _read_means(self, texts: Sequence[str]) -> list[Floats]:
+        return [read.mean for read in self._read_vectors(texts)]
 
     def _read_alone(self, encoding: Any) -> TokenVectors:
         ids = np.array([encoding.ids], dtype=np.int64)

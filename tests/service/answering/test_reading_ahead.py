@@ -17,7 +17,6 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
 from argot.tools.retrieval.scorer_choice import load_scorer
-from argot.tools.retrieval.token_vectors import TokenReader
 
 
 @pytest.fixture
@@ -29,20 +28,21 @@ def home(tiny_home: Path, tmp_path: Path) -> Path:
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Record the texts that the reader newly reads, in order."""
     texts: list[str] = []
-    original = TokenReader._read_vectors
+    cache = load_scorer(Settings()).load()._vectors  # type: ignore[attr-defined]
+    compute = cache._compute
 
-    def noted(self: TokenReader, given: Sequence[str]) -> Any:
+    def compute_noted(given: Sequence[str]) -> Any:
         texts.extend(given)
-        return original(self, given)
+        return compute(given)
 
-    monkeypatch.setattr(TokenReader, "_read_vectors", noted)
+    monkeypatch.setattr(cache, "_compute", compute_noted)
     monkeypatch.setattr(reading_ahead, "FIRST_SECONDS", 0.0)
     return texts
 
 
 @contextlib.asynccontextmanager
 async def reading(kb: KnowledgeBase, *, busy: bool = False) -> AsyncIterator[None]:
-    load_scorer(kb.settings).load()._remembered.clear()  # type: ignore[attr-defined]
+    load_scorer(kb.settings).load()._vectors.clear()  # type: ignore[attr-defined]
     task = asyncio.create_task(read_ahead(kb, lambda: busy))
     yield
     task.cancel()
@@ -115,6 +115,6 @@ async def test_the_meanings_of_terms_are_embedded_ahead_and_later_ones_too(
             "Later Added Tariff Entry: an entry that came late"
         }
         async with asyncio.timeout(60):
-            while not all(one in queries for one in meanings):  # noqa: ASYNC110  another thread writes to it
+            while not all(one in queries._known for one in meanings):  # noqa: ASYNC110  another thread writes to it
                 await asyncio.sleep(0.01)
     assert len(meanings) > 3

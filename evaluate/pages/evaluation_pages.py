@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, get_args
 
 from fastapi import APIRouter, Request, Response
@@ -45,36 +46,38 @@ SHARES = frozenset(
 
 def build_evaluation_pages(kb: KnowledgeBase) -> APIRouter:
     router = make_router(prefix=EVALUATE, route_class=BoundedRoute)
+    _add_form(router, kb)
+    _add_changes(router, kb)
+    _add_comparison(router, kb)
+    return router
 
+
+def _add_form(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("")
     @needs("manager")
     async def form(request: Request, who: Who, data: str = "") -> Response:
-        return await render_form(request, who, {"data": data})
+        return await _render_form(kb, request, who, {"data": data})
 
     @router.get("/state")
     @needs("manager")
     async def state(request: Request, who: Who) -> Response:
         """Return the part of the page that changes while questions are asked."""
         if "hx-request" not in request.headers:
-            return await render_form(request, who, {})
-        return render_part("workbench_evaluate_state.html", who=who, **await read_changing(who))
+            return await _render_form(kb, request, who, {})
+        return render_part("workbench_evaluate_state.html", who=who, **await _read_changing(kb, who))
+
+
+def _add_changes(router: APIRouter, kb: KnowledgeBase) -> None:
+    """Add what begins, stops and removes an evaluation."""
 
     @router.post("")
     @needs("manager")
     async def begin(request: Request, who: Who) -> Response:
         form = await read_form(request)
         try:
-            asked = EvaluationQuestion(
-                data=form.get("data", ""),
-                part=find_choice(PARTS, form.get("part"), "the part"),
-                of=find_choice(KINDS, form.get("of"), "what is evaluated"),
-                profile=form.get("profile") or None,
-                limit=_parse_limit(form.get("limit", "")),
-                judge=form.get("judge") == "yes",
-            )
-            await evaluation_start(kb, who.principal, asked=asked)
+            await evaluation_start(kb, who.principal, asked=_read_question(form))
         except ArgotError as error:
-            return await render_form(request, who, form, error)
+            return await _render_form(kb, request, who, form, error)
         return redirect_to_address(EVALUATE)
 
     @router.post("/stop")
@@ -85,7 +88,7 @@ def build_evaluation_pages(kb: KnowledgeBase) -> APIRouter:
         except NotFound:
             raise
         except ArgotError as error:
-            return await render_form(request, who, {}, error)
+            return await _render_form(kb, request, who, {}, error)
         return redirect_to_address(EVALUATE)
 
     @router.post("/{evaluation}/remove")
@@ -94,46 +97,59 @@ def build_evaluation_pages(kb: KnowledgeBase) -> APIRouter:
         await evaluation_remove(kb, who.principal, evaluation=evaluation)
         return redirect_to_address(EVALUATE)
 
+
+def _add_comparison(router: APIRouter, kb: KnowledgeBase) -> None:
     @router.get("/compare")
     @needs("manager")
     async def compare(request: Request, who: Who) -> Response:
         chosen = list(dict.fromkeys(request.query_params.getlist("run")))[:10]
         if len(chosen) < 2:
             few = translate("Select two evaluations or more to compare them with the first of them.")
-            return await render_form(request, who, {}, InvalidInput(few))
+            return await _render_form(kb, request, who, {}, InvalidInput(few))
         try:
             # The list is newest first, and the oldest is what the others are compared with.
             found = await evaluation_compare(kb, who.principal, evaluations=chosen[::-1])
         except InvalidInput as error:
-            return await render_form(request, who, {}, error)
+            return await _render_form(kb, request, who, {}, error)
         return show_page("workbench_evaluate_compare.html", request, who, found=found, SHARES=SHARES)
 
-    async def read_changing(who: Visitor) -> dict[str, Any]:
-        run, evaluations = await evaluation_run(kb, who.principal), await evaluation_list(kb, who.principal)
-        return {"run": run, "evaluations": evaluations, "SHARES": SHARES}
 
-    async def render_form(
-        request: Request, who: Visitor, form: dict[str, str], error: Exception | None = None
-    ) -> Response:
-        shown: dict[str, Any] = {
-            **await read_changing(who),
-            **await list_choices(kb, who.principal),
-            "kinds": KINDS,
-            "parts_of_sets": PARTS,
-            "has_model": kb.model_server is not None,
-            "given": {
-                "data": "",
-                "part": "test",
-                "of": "retrieval",
-                "profile": kb.settings.profile,
-                "limit": "",
-                "judge": "",
-                **form,
-            },
-        }
-        return show_page("workbench_evaluate.html", request, who, error=error, **shown)
+async def _read_changing(kb: KnowledgeBase, who: Visitor) -> dict[str, Any]:
+    run, evaluations = await evaluation_run(kb, who.principal), await evaluation_list(kb, who.principal)
+    return {"run": run, "evaluations": evaluations, "SHARES": SHARES}
 
-    return router
+
+async def _render_form(
+    kb: KnowledgeBase, request: Request, who: Visitor, form: dict[str, str], error: Exception | None = None
+) -> Response:
+    shown: dict[str, Any] = {
+        **await _read_changing(kb, who),
+        **await list_choices(kb, who.principal),
+        "kinds": KINDS,
+        "parts_of_sets": PARTS,
+        "has_model": kb.model_server is not None,
+        "given": {
+            "data": "",
+            "part": "test",
+            "of": "retrieval",
+            "profile": kb.settings.profile,
+            "limit": "",
+            "judge": "",
+            **form,
+        },
+    }
+    return show_page("workbench_evaluate.html", request, who, error=error, **shown)
+
+
+def _read_question(form: Mapping[str, str]) -> EvaluationQuestion:
+    return EvaluationQuestion(
+        data=form.get("data", ""),
+        part=find_choice(PARTS, form.get("part"), "the part"),
+        of=find_choice(KINDS, form.get("of"), "what is evaluated"),
+        profile=form.get("profile") or None,
+        limit=_parse_limit(form.get("limit", "")),
+        judge=form.get("judge") == "yes",
+    )
 
 
 def _parse_limit(text: str) -> int | None:

@@ -55,7 +55,13 @@ def _build_document_routes(kb: KnowledgeBase) -> APIRouter:
     router = make_router(
         prefix="/api", route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["Documents"]
     )
-    most = int(kb.settings.limits.max_file_mb * 1_000_000)
+    _add_uploads(router, kb)
+    _add_downloads(router, kb)
+    return router
+
+
+def _add_uploads(router: APIRouter, kb: KnowledgeBase) -> None:
+    most = _get_max_file_bytes(kb)
     done: dict[int | str, dict[str, Any]] = {
         200: {"model": UploadShown, "description": "It was there: updated, unchanged, or a duplicate."},
         201: {"model": UploadShown, "description": "It is in."},
@@ -83,7 +89,7 @@ def _build_document_routes(kb: KnowledgeBase) -> APIRouter:
         Without `audience` a new document is for everyone, and a known one keeps its readers. Give each reader, and each
         tag, in a field of its own.
         """
-        data = await read_only_file(request, file)
+        data = await _read_only_file(kb, request, file)
         # Checked here for a status of its own; the use case would refuse it like any other invalid input.
         name = read_sent_name(file)
         if not is_media_type_known(name, data):
@@ -105,7 +111,7 @@ def _build_document_routes(kb: KnowledgeBase) -> APIRouter:
         file: Annotated[UploadFile, File(description="the document")],
     ) -> Response:
         """Put in a new revision of a document: another file of the same format, under any name."""
-        data = await read_only_file(request, file)
+        data = await _read_only_file(kb, request, file)
         name = read_sent_name(file)
         replacing = revisions.document_replace(kb, who.principal, document=document, name=name, data=data)
         try:
@@ -113,14 +119,21 @@ def _build_document_routes(kb: KnowledgeBase) -> APIRouter:
         except InvalidInput as error:
             raise HTTPException(422, str(error)) from error
 
-    async def read_only_file(request: Request, file: UploadFile) -> bytes:
-        # FastAPI would take one of several files and silently drop the others.
-        if len((await request.form()).getlist("file")) > 1:
-            raise HTTPException(422, "Send one file at a time.")
-        if file.size is not None and file.size > most:
-            raise HTTPException(413, f"That is too large: a document may have {kb.settings.limits.max_file_mb:g} MB.")
-        return await file.read()
 
+def _get_max_file_bytes(kb: KnowledgeBase) -> int:
+    return int(kb.settings.limits.max_file_mb * 1_000_000)
+
+
+async def _read_only_file(kb: KnowledgeBase, request: Request, file: UploadFile) -> bytes:
+    # FastAPI would take one of several files and silently drop the others.
+    if len((await request.form()).getlist("file")) > 1:
+        raise HTTPException(422, "Send one file at a time.")
+    if file.size is not None and file.size > _get_max_file_bytes(kb):
+        raise HTTPException(413, f"That is too large: a document may have {kb.settings.limits.max_file_mb:g} MB.")
+    return await file.read()
+
+
+def _add_downloads(router: APIRouter, kb: KnowledgeBase) -> None:
     original: dict[int | str, dict[str, Any]] = {
         200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}},
         **declare_errors(401, 404, 422, 503),
@@ -150,14 +163,17 @@ def _build_document_routes(kb: KnowledgeBase) -> APIRouter:
         found = await cancel_on_hang_up(request, reading)
         return Response(base64.b64decode(found.base64), media_type=found.media_type, headers=ATTACHMENT_RESPONSE)
 
-    return router
-
 
 def _build_glossary_routes(kb: KnowledgeBase) -> APIRouter:
     router = make_router(
         prefix="/api/glossary", route_class=ApiRoute, generate_unique_id_function=get_operation_id, tags=["Glossary"]
     )
-    most = int(kb.settings.limits.max_glossary_mb * MIB)
+    _add_export(router, kb)
+    _add_import(router, kb)
+    return router
+
+
+def _add_export(router: APIRouter, kb: KnowledgeBase) -> None:
     names = Literal[tuple(one.name for one in FORMATS)]  # type: ignore[valid-type]
     exported: dict[int | str, dict[str, Any]] = {
         200: {"content": {one.media_type: {"schema": {} if "json" in one.media_type else TEXT} for one in FORMATS}},
@@ -175,6 +191,10 @@ def _build_glossary_routes(kb: KnowledgeBase) -> APIRouter:
     router.get("/export", response_model=None, response_class=Response, responses=exported)(
         needs("asker", program=True)(export)
     )
+
+
+def _add_import(router: APIRouter, kb: KnowledgeBase) -> None:
+    most = int(kb.settings.limits.max_glossary_mb * MIB)
 
     @router.post(
         "/import",
@@ -215,8 +235,6 @@ def _build_glossary_routes(kb: KnowledgeBase) -> APIRouter:
             why=why,
         )  # fmt: skip
         return JSONResponse(convert_to_json(await cancel_on_hang_up(request, get_outcome(importing))))
-
-    return router
 
 
 def _send_attachment(data: bytes, name: str, media_type: str) -> Response:

@@ -88,7 +88,23 @@ def sign_in_pages(
     provider: ProviderSignIn | None = None,
 ) -> APIRouter:
     router = make_router()
+    _add_sign_in(router, kb, authenticator, sign_in, provider)
+    _add_sign_out(router, kb, authenticator, provider)
+    if provider:
+        add_routes(router, build_provider_pages(kb, authenticator, provider))
+    if kb.settings.embed.origins:
+        add_routes(router, build_embed_pages(kb, authenticator))
+    add_routes(router, build_account_pages(kb, authenticator, sign_in, confirmation))
+    return router
 
+
+def _add_sign_in(
+    router: APIRouter,
+    kb: KnowledgeBase,
+    authenticator: Authenticator,
+    sign_in: SignIn,
+    provider: ProviderSignIn | None,
+) -> None:
     @router.get(SIGN_IN_PATH)
     @needs("anonymous")
     async def form(request: Request, next: str = "/") -> Response:
@@ -115,6 +131,10 @@ def sign_in_pages(
         # A new session, never the one that the browser had: it may have been planted there (session fixation).
         return let_in(authenticator, token, choose_own_page(next))
 
+
+def _add_sign_out(
+    router: APIRouter, kb: KnowledgeBase, authenticator: Authenticator, provider: ProviderSignIn | None
+) -> None:
     @router.get("/login")
     @needs("anonymous", framed=True)
     async def window_login() -> Response:
@@ -126,62 +146,51 @@ def sign_in_pages(
     async def window_logout(request: Request) -> Response:
         # The sign-out of the chat window, whose script sends no token.
         await end_session(kb, request.scope.get(VISITOR_KEY))
-        return show_out(JSONResponse({"success": True}), request.scope.get(VISITOR_KEY))
+        return _show_out(kb, authenticator, provider, JSONResponse({"success": True}), request.scope.get(VISITOR_KEY))
 
     @router.post("/sign-out")
     @needs("anonymous")
     async def sign_out(request: Request) -> Response:
         await end_session(kb, request.scope.get(VISITOR_KEY))
-        return show_out(RedirectResponse(SIGN_IN_PATH, status_code=303), request.scope.get(VISITOR_KEY))
+        return _show_out(
+            kb, authenticator, provider, RedirectResponse(SIGN_IN_PATH, status_code=303), request.scope.get(VISITOR_KEY)
+        )
 
-    def show_out(answer: Response, who: object) -> Response:
-        """Make the browser forget the session, and send it on to sign out at the provider."""
-        if isinstance(who, Visitor) and who.framed:
-            answer.headers.append("Set-Cookie", authenticator.set_frame_cookie(""))
-            return answer
-        answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0))
-        if kb.settings.embed.origins:
-            # Below one site, browsers send a frame's cookie here, too: without the ordinary one it would let them in.
-            answer.headers.append("Set-Cookie", authenticator.set_frame_cookie(""))
-        if provider and isinstance(who, Visitor) and who.auth_method == "provider":
-            ticket = provider.make_leaving_ticket(who.session)
-            answer.headers.append(
-                "Set-Cookie", authenticator.set_cookie(ticket, seconds=LEAVING_SECONDS, more=SIGN_OUT_SUFFIX)
-            )
+
+def _show_out(
+    kb: KnowledgeBase, authenticator: Authenticator, provider: ProviderSignIn | None, answer: Response, who: object
+) -> Response:
+    """Make the browser forget the session, and send it on to sign out at the provider."""
+    if isinstance(who, Visitor) and who.framed:
+        answer.headers.append("Set-Cookie", authenticator.set_frame_cookie(""))
         return answer
-
-    if provider:
-        add_routes(router, build_provider_pages(kb, authenticator, provider))
+    answer.headers.append("Set-Cookie", authenticator.set_cookie("", seconds=0))
     if kb.settings.embed.origins:
-        add_routes(router, build_embed_pages(kb, authenticator))
-    add_routes(router, build_account_pages(kb, authenticator, sign_in, confirmation))
-    return router
+        # Below one site, browsers send a frame's cookie here, too: without the ordinary one it would let them in.
+        answer.headers.append("Set-Cookie", authenticator.set_frame_cookie(""))
+    if provider and isinstance(who, Visitor) and who.auth_method == "provider":
+        ticket = provider.make_leaving_ticket(who.session)
+        answer.headers.append(
+            "Set-Cookie", authenticator.set_cookie(ticket, seconds=LEAVING_SECONDS, more=SIGN_OUT_SUFFIX)
+        )
+    return answer
 
 
 def build_account_pages(
     kb: KnowledgeBase, authenticator: Authenticator, sign_in: SignIn, confirmation: Confirmation
 ) -> APIRouter:
     router = make_router(prefix=ACCOUNT)
+    _add_account(router, kb, authenticator)
+    _add_password(router, kb, authenticator, sign_in)
+    _add_keys(router, kb, confirmation)
+    return router
 
-    async def show_account(who: Visitor, status: int = 200, **said: str) -> Response:
-        found = await kb.look_up(get_account, kb, who.name)
-        sessions = [show_session(one) for one in found.sessions]
-        values: dict[str, Any] = {
-            "who": who,
-            "path": ACCOUNT,
-            "user": found.user,
-            "keys": found.keys,
-            "sessions": sessions,
-        }
-        values |= {"new_key": "", "links": [link for wing in wings() for link in wing.account_links]}
-        values |= {"error": "", "done": "", **said}
-        html = load_templates().get_template("account.html").render(**values)
-        return HTMLResponse(html, status_code=status, headers=HEADERS)
 
+def _add_account(router: APIRouter, kb: KnowledgeBase, authenticator: Authenticator) -> None:
     @router.get("")
     @needs("asker")
     async def show(who: Who, changed: bool = False) -> Response:
-        return await show_account(who, done=CHANGED_NOTICE if changed else "")
+        return await _show_account(kb, who, done=CHANGED_NOTICE if changed else "")
 
     @router.post("/language")
     @needs("asker")
@@ -202,43 +211,6 @@ def build_account_pages(
         headers = {"Content-Disposition": 'attachment; filename="argot-data.json"', "Cache-Control": "no-store"}
         return JSONResponse(convert_to_json(found), headers=headers)
 
-    @router.post("/password")
-    @needs("asker")
-    async def password(request: Request, who: Who, old: Field = "", new: Field = "", again: Field = "") -> Response:
-        if new != again:
-            return await show_account(who, 400, error=DIFFERENT_PASSWORDS)
-        address = authenticator.find_address(request.scope, request.headers)
-        try:
-            await sign_in.change_password(who.name, old, new, address)
-        except SignInRefused as refusal:
-            return await show_account(who, refusal.status, error=str(refusal))
-        except InvalidInput as error:
-            return await show_account(who, 400, error=translate_error(error))
-        # All sessions have ended with the old password, also this one: the browser gets a new one.
-        agent = request.headers.get("user-agent", "")
-        token = await begin_session(kb, who.name, address, agent)
-        return let_in(authenticator, token, f"{ACCOUNT}?changed=1")
-
-    @router.post("/keys")
-    @needs("asker")
-    async def make_key(request: Request, who: Who, name: Field = "", days: Field = "") -> Response:
-        try:
-            await confirmation.require(request, who)
-            # The response itself shows the key: only its digest is stored, so no later page could.
-            made = await key_add(kb, who.principal, name=name, days=_parse_days(days))
-        except SignInRefused as refusal:
-            return await show_account(who, refusal.status, error=str(refusal))
-        except InvalidInput as error:
-            return await show_account(who, 400, error=translate_error(error))
-        return await show_account(who, new_key=made.key)
-
-    @router.post("/keys/{key}/revoke")
-    @needs("asker")
-    async def revoke_key(who: Who, key: str) -> Response:
-        """Revoke a key of one's own. Administrators revoke other people's keys on the command line."""
-        await revoke_own_key(kb, who.name, key)
-        return RedirectResponse(f"{ACCOUNT}#keys", status_code=303)
-
     @router.post("/sign-out-everywhere")
     @needs("asker")
     async def everywhere(who: Who) -> Response:
@@ -247,7 +219,62 @@ def build_account_pages(
             SIGN_IN_PATH, status_code=303, headers={"Set-Cookie": authenticator.set_cookie("", seconds=0)}
         )
 
-    return router
+
+async def _show_account(kb: KnowledgeBase, who: Visitor, status: int = 200, **shown: str) -> Response:
+    found = await kb.look_up(get_account, kb, who.name)
+    sessions = [show_session(one) for one in found.sessions]
+    values: dict[str, Any] = {
+        "who": who,
+        "path": ACCOUNT,
+        "user": found.user,
+        "keys": found.keys,
+        "sessions": sessions,
+    }
+    values |= {"new_key": "", "links": [link for wing in wings() for link in wing.account_links]}
+    values |= {"error": "", "done": "", **shown}
+    html = load_templates().get_template("account.html").render(**values)
+    return HTMLResponse(html, status_code=status, headers=HEADERS)
+
+
+def _add_password(router: APIRouter, kb: KnowledgeBase, authenticator: Authenticator, sign_in: SignIn) -> None:
+    @router.post("/password")
+    @needs("asker")
+    async def password(request: Request, who: Who, old: Field = "", new: Field = "", again: Field = "") -> Response:
+        if new != again:
+            return await _show_account(kb, who, 400, error=DIFFERENT_PASSWORDS)
+        address = authenticator.find_address(request.scope, request.headers)
+        try:
+            await sign_in.change_password(who.name, old, new, address)
+        except SignInRefused as refusal:
+            return await _show_account(kb, who, refusal.status, error=str(refusal))
+        except InvalidInput as error:
+            return await _show_account(kb, who, 400, error=translate_error(error))
+        # All sessions have ended with the old password, also this one: the browser gets a new one.
+        agent = request.headers.get("user-agent", "")
+        token = await begin_session(kb, who.name, address, agent)
+        return let_in(authenticator, token, f"{ACCOUNT}?changed=1")
+
+
+def _add_keys(router: APIRouter, kb: KnowledgeBase, confirmation: Confirmation) -> None:
+    @router.post("/keys")
+    @needs("asker")
+    async def make_key(request: Request, who: Who, name: Field = "", days: Field = "") -> Response:
+        try:
+            await confirmation.require(request, who)
+            # The response itself shows the key: only its digest is stored, so no later page could.
+            made = await key_add(kb, who.principal, name=name, days=_parse_days(days))
+        except SignInRefused as refusal:
+            return await _show_account(kb, who, refusal.status, error=str(refusal))
+        except InvalidInput as error:
+            return await _show_account(kb, who, 400, error=translate_error(error))
+        return await _show_account(kb, who, new_key=made.key)
+
+    @router.post("/keys/{key}/revoke")
+    @needs("asker")
+    async def revoke_key(who: Who, key: str) -> Response:
+        """Revoke a key of one's own. Administrators revoke other people's keys on the command line."""
+        await revoke_own_key(kb, who.name, key)
+        return RedirectResponse(f"{ACCOUNT}#keys", status_code=303)
 
 
 def _parse_days(typed: str) -> int | None:

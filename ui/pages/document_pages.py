@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 from urllib.parse import quote, urlencode
 
@@ -63,14 +64,14 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
     @router.get("")
     @needs("manager")
     async def documents(request: Request, who: Who) -> Response:
-        return await render_list(request, who)
+        return await _render_list(pages, request, who)
 
     @router.get("/rows")
     @needs("manager")
     async def rows(request: Request, who: Who) -> Response:
         """Render the list alone, while somebody types."""
         if "hx-request" not in request.headers:
-            return await render_list(request, who)
+            return await _render_list(pages, request, who)
         found = await list_documents(pages.kb, request, who, DOCUMENTS)
         return render_part("document_rows.html", {"HX-Replace-Url": found.link()}, who=who, listed=found, **CHOICES)
 
@@ -82,35 +83,14 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
         """
         form = await read_form(request)
         files = [one for one in (await request.form()).getlist("files") if isinstance(one, UploadFile) and one.filename]
-        readers = split_commas(form.get("audience", "")) or None
-        labels: dict[str, Any] = {"audience": readers, "tags": split_commas(form.get("tags", "")) or None}
         wanted: list[UploadFile | str] = [*files, *([form["address"]] if form.get("address", "").strip() else [])]
         if request.headers.get("accept") == "application/json":
-            if len(wanted) != 1:
-                raise InvalidInput("Send one file at a time.")
-            report = await _put_in(pages.kb, who, wanted[0], labels, form.get("folder", ""))
-            detail = "; ".join(
-                filter(None, (translate_read_fault(report.detail), *map(translate_finding, report.notices)))
-            )
-            return JSONResponse(
-                {**_describe_report(report), "detail": detail, "files": list(map(_describe_report, report.files))}
-            )
+            return await _put_in_one(pages.kb, who, wanted, form)
         if not wanted or len(wanted) > MAX_TICKED:
             reason = f"At most {MAX_TICKED} files can be sent together." if wanted else "No file was chosen."
-            return await render_list(request, who, error=InvalidInput(reason), given=form)
-        outcomes: list[dict[str, str]] = []
-        for one in wanted:
-            try:
-                report = await _put_in(pages.kb, who, one, labels)
-                outcomes += map(_describe_report, report.files or [report])
-                outcomes += [
-                    {"kind": "notice", "name": report.name, "detail": translate_finding(one), "href": ""}
-                    for one in report.notices
-                ]
-            except (InvalidInput, NotAllowed) as error:
-                name = one if isinstance(one, str) else read_sent_name(one)
-                outcomes.append({"kind": "failed", "name": name, "detail": translate_error(error), "href": ""})
-        return await render_list(request, who, given=form, outcomes=outcomes)
+            return await _render_list(pages, request, who, error=InvalidInput(reason), given=form)
+        outcomes = await _put_in_all(pages.kb, who, wanted, form)
+        return await _render_list(pages, request, who, given=form, outcomes=outcomes)
 
     @router.post("/change")
     @needs("manager")
@@ -121,21 +101,9 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
         what = next((one for one in CHANGES if one == given.get("change")), None)
         values = split_commas(str(given.get("tags" if what in ("tag", "untag") else "audience", "")))
         if not chosen or what is None:
-            return await render_list(request, who, error=InvalidInput("Nothing selected. Tick documents first."))
-        try:
-            done = await get_outcome(
-                document_change(pages.kb, who.principal, documents=chosen, change=what, values=values)
-            )
-        except InvalidInput as error:
-            return await render_list(request, who, error=error)
-        if done.problems:
-            failed = [
-                {"kind": "failed", "name": one.document, "detail": one.detail, "href": ""} for one in done.problems
-            ]
-            return await render_list(request, who, outcomes=failed)
-        notice = f"all-{what}-unknown" if done.notices else f"all-{what}"
-        query = urlencode({**dict(request.query_params), "done": notice}, quote_via=quote)
-        return redirect_to_address(f"{DOCUMENTS}?{query}")
+            error = InvalidInput("Nothing selected. Tick documents first.")
+            return await _render_list(pages, request, who, error=error)
+        return await _change_documents(pages, request, who, documents=chosen, change=what, values=values)
 
     @router.post("/jobs/{job}/retry")
     @needs("manager")
@@ -144,29 +112,31 @@ def _add_list(router: APIRouter, pages: Pages) -> None:
         try:
             await job_retry(pages.kb, who.principal, job=job)
         except (InvalidInput, NotFound, Conflict) as error:
-            return await render_list(request, who, error=error)
+            return await _render_list(pages, request, who, error=error)
         return redirect_to_address(DOCUMENTS)
 
-    async def render_list(
-        request: Request,
-        who: Visitor,
-        *,
-        error: ArgotError | None = None,
-        given: dict[str, str] | None = None,
-        outcomes: list[dict[str, str]] | None = None,
-    ) -> Response:
-        found = await list_documents(pages.kb, request, who, DOCUMENTS)
-        removed = request.query_params.get("removed", "")
-        shown = {
-            "listed": found,
-            "given": {name: (given or {}).get(name, "") for name in ("tags", "audience", "address")},
-            "outcomes": outcomes or [],
-            # The address may name the document that can be restored, but holds no text that is shown.
-            "removed": removed if _ID.fullmatch(removed) else "",
-            "most_mb": pages.kb.settings.limits.max_file_mb,
-            "aside": await _list_put_aside(pages, who),
-        }
-        return show_page("documents.html", request, who, error=error, **shown, **CHOICES)
+
+async def _render_list(
+    pages: Pages,
+    request: Request,
+    who: Visitor,
+    *,
+    error: ArgotError | None = None,
+    given: dict[str, str] | None = None,
+    outcomes: list[dict[str, str]] | None = None,
+) -> Response:
+    found = await list_documents(pages.kb, request, who, DOCUMENTS)
+    removed = request.query_params.get("removed", "")
+    shown = {
+        "listed": found,
+        "given": {name: (given or {}).get(name, "") for name in ("tags", "audience", "address")},
+        "outcomes": outcomes or [],
+        # The address may name the document that can be restored, but holds no text that is shown.
+        "removed": removed if _ID.fullmatch(removed) else "",
+        "most_mb": pages.kb.settings.limits.max_file_mb,
+        "aside": await _list_put_aside(pages, who),
+    }
+    return show_page("documents.html", request, who, error=error, **shown, **CHOICES)
 
 
 async def _list_put_aside(pages: Pages, who: Visitor) -> list[JobShown]:
@@ -174,6 +144,70 @@ async def _list_put_aside(pages: Pages, who: Visitor) -> list[JobShown]:
     if not who.principal.manages_all:
         return []
     return [one for one in await job_list(pages.kb, who.principal) if one.state == "aside"]
+
+
+async def _put_in_one(
+    kb: KnowledgeBase, who: Visitor, wanted: Sequence[UploadFile | str], form: Mapping[str, str]
+) -> Response:
+    """Put in the only file or address that a script sent, and report it as JSON."""
+    if len(wanted) != 1:
+        raise InvalidInput("Send one file at a time.")
+    report = await _put_in(kb, who, wanted[0], form, form.get("folder", ""))
+    detail = "; ".join(filter(None, (translate_read_fault(report.detail), *map(translate_finding, report.notices))))
+    return JSONResponse(
+        {**_describe_report(report), "detail": detail, "files": list(map(_describe_report, report.files))}
+    )
+
+
+async def _put_in_all(
+    kb: KnowledgeBase, who: Visitor, wanted: Sequence[UploadFile | str], form: Mapping[str, str]
+) -> list[dict[str, str]]:
+    """Put in everything of a form, and describe what became of each."""
+    outcomes: list[dict[str, str]] = []
+    for one in wanted:
+        try:
+            report = await _put_in(kb, who, one, form)
+            outcomes += map(_describe_report, report.files or [report])
+            outcomes += [
+                {"kind": "notice", "name": report.name, "detail": translate_finding(notice), "href": ""}
+                for notice in report.notices
+            ]
+        except (InvalidInput, NotAllowed) as error:
+            name = one if isinstance(one, str) else read_sent_name(one)
+            outcomes.append({"kind": "failed", "name": name, "detail": translate_error(error), "href": ""})
+    return outcomes
+
+
+async def _put_in(
+    kb: KnowledgeBase, who: Visitor, one: UploadFile | str, form: Mapping[str, str], folder: str = ""
+) -> UploadReport:
+    """Put in a file of a form, or the content of a web address, with the form's readers and tags."""
+    readers = split_commas(form.get("audience", "")) or None
+    labels: dict[str, Any] = {"audience": readers, "tags": split_commas(form.get("tags", "")) or None}
+    if isinstance(one, str):
+        return await document_fetch(kb, who.principal, address=one, **labels)
+    return await upload(kb, who.principal, name=read_sent_name(one), data=await one.read(), folder=folder, **labels)
+
+
+def _describe_report(report: MemberReport) -> dict[str, str]:
+    href = link_document(report.document.id) if report.document else ""
+    return {"kind": report.kind, "name": report.name, "detail": translate_read_fault(report.detail), "href": href}
+
+
+async def _change_documents(
+    pages: Pages, request: Request, who: Visitor, *, documents: list[str], change: Change, values: list[str]
+) -> Response:
+    try:
+        changing = document_change(pages.kb, who.principal, documents=documents, change=change, values=values)
+        done = await get_outcome(changing)
+    except InvalidInput as error:
+        return await _render_list(pages, request, who, error=error)
+    if done.problems:
+        failed = [{"kind": "failed", "name": one.document, "detail": one.detail, "href": ""} for one in done.problems]
+        return await _render_list(pages, request, who, outcomes=failed)
+    notice = f"all-{change}-unknown" if done.notices else f"all-{change}"
+    query = urlencode({**dict(request.query_params), "done": notice}, quote_via=quote)
+    return redirect_to_address(f"{DOCUMENTS}?{query}")
 
 
 def _add_dustbin(router: APIRouter, pages: Pages) -> None:
@@ -204,17 +238,3 @@ def _add_dustbin(router: APIRouter, pages: Pages) -> None:
         return show_page(
             "dustbin.html", request, who, error=error, removed=found, days=pages.kb.settings.retention.removed_days
         )
-
-
-async def _put_in(
-    kb: KnowledgeBase, who: Visitor, one: UploadFile | str, labels: dict[str, Any], folder: str = ""
-) -> UploadReport:
-    """Put in a file of a form, or the content of a web address."""
-    if isinstance(one, str):
-        return await document_fetch(kb, who.principal, address=one, **labels)
-    return await upload(kb, who.principal, name=read_sent_name(one), data=await one.read(), folder=folder, **labels)
-
-
-def _describe_report(report: MemberReport) -> dict[str, str]:
-    href = link_document(report.document.id) if report.document else ""
-    return {"kind": report.kind, "name": report.name, "detail": translate_read_fault(report.detail), "href": href}

@@ -78,8 +78,12 @@ def build_queue_pages(kb: KnowledgeBase) -> APIRouter:
     router = make_router(prefix=HOME, route_class=BoundedRoute)
     pages = Pages(kb)
     _add_misses(router, pages)
+    _add_aliases(router, pages)
+    _add_miss_answers(router, pages)
     _add_proposals(router, pages)
+    _add_mining(router, pages)
     _add_decisions(router, pages)
+    _add_closing(router, pages)
     return router
 
 
@@ -110,6 +114,10 @@ def _add_misses(router: APIRouter, pages: Pages) -> None:
     async def miss(request: Request, who: Who, t: str = "") -> Response:
         return await render_miss(pages, request, who, t)
 
+
+def _add_aliases(router: APIRouter, pages: Pages) -> None:
+    """Add the pages that make a term another name of a sense."""
+
     @router.get("/queue/choose")
     @needs("manager")
     async def choose(who: Who, q: str = "", t: str = "", proposal: int = -1) -> Response:
@@ -129,24 +137,7 @@ def _add_misses(router: APIRouter, pages: Pages) -> None:
     @router.get("/queue/alias/effects")
     @needs("manager")
     async def effects(request: Request, who: Who, t: str = "", sense_id: int = -1, q: str = "") -> Response:
-        sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
-        try:
-            found = await glossary_edit_effects(
-                pages.kb,
-                who.principal,
-                sense_id=sense_id,
-                version=sense.version,
-                sense=SenseFields(aliases=[*sense.aliases, t]),
-                questions=[q[:4000]] if q.strip() else [],
-            )
-        except (Conflict, InvalidInput, NotAllowed) as error:
-            return render_part("effects_error.html", error=translate_error(error))
-        # The address where this part's form tries a question that was typed.
-        address = {"path": link_glossary("/queue/alias/effects"), "fields": {"t": t, "sense_id": sense_id}}
-        after = translate("As another name")
-        return render_part(
-            "effects.html", address=address, effects=found, sense=replace(sense, term=t), q=q, after=after
-        )
+        return await _render_alias_effects(pages, who, t, sense_id, q)
 
     @router.post("/queue/alias")
     @needs("manager")
@@ -164,6 +155,31 @@ def _add_misses(router: APIRouter, pages: Pages) -> None:
                 pages.kb, who.principal, term=term, sense_id=sense_id, version=version, why=why
             )
         return redirect("/term", t=sense.term, done="alias")
+
+
+async def _render_alias_effects(pages: Pages, who: Visitor, term: str, sense_id: int, question: str) -> Response:
+    sense = await glossary_sense(pages.kb, who.principal, sense_id=sense_id)
+    try:
+        found = await glossary_edit_effects(
+            pages.kb,
+            who.principal,
+            sense_id=sense_id,
+            version=sense.version,
+            sense=SenseFields(aliases=[*sense.aliases, term]),
+            questions=[question[:4000]] if question.strip() else [],
+        )
+    except (Conflict, InvalidInput, NotAllowed) as error:
+        return render_part("effects_error.html", error=translate_error(error))
+    # The address where this part's form tries a question that was typed.
+    address = {"path": link_glossary("/queue/alias/effects"), "fields": {"t": term, "sense_id": sense_id}}
+    after = translate("As another name")
+    return render_part(
+        "effects.html", address=address, effects=found, sense=replace(sense, term=term), q=question, after=after
+    )
+
+
+def _add_miss_answers(router: APIRouter, pages: Pages) -> None:
+    """Add what else is done about a term that the glossary lacks."""
 
     @router.post("/queue/look")
     @needs("manager")
@@ -227,6 +243,8 @@ def _add_proposals(router: APIRouter, pages: Pages) -> None:
         )
         return show_effects(request, who, found, back="/proposals")
 
+
+def _add_mining(router: APIRouter, pages: Pages) -> None:
     @router.post("/proposals/mine")
     @needs("manager")
     async def mine(who: Who) -> Response:
@@ -248,14 +266,14 @@ def _add_proposals(router: APIRouter, pages: Pages) -> None:
         # The reload shows the new proposals; this part alone would leave the old list.
         return render_part("mining.html", {} if job.state == "running" else {"HX-Refresh": "true"}, job=job, who=who)
 
+
+def _add_decisions(router: APIRouter, pages: Pages) -> None:
     @router.get("/proposals/{proposal_id}")
     @needs("manager")
     async def proposal(request: Request, who: Who, proposal_id: int) -> Response:
         found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
         return await render_miss(pages, request, who, found.term, only=found)
 
-
-def _add_decisions(router: APIRouter, pages: Pages) -> None:
     @router.get("/proposals/{proposal_id}/edit")
     @needs("manager")
     async def edit(request: Request, who: Who, proposal_id: int) -> Response:
@@ -267,7 +285,7 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
     @needs("manager")
     async def save(request: Request, who: Who, proposal_id: int) -> Response:
         typed = read_typed(await read_form(request))
-        return await accept_edited(request, who, proposal_id, typed)
+        return await _accept_edited(pages, request, who, proposal_id, typed)
 
     @router.post("/proposals/{proposal_id}/accept")
     @needs("manager")
@@ -276,20 +294,25 @@ def _add_decisions(router: APIRouter, pages: Pages) -> None:
         form = await read_form(request)
         found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
         typed = {**_make_form(found, who), "context": read_typed(form)["context"]}
-        return await accept_edited(request, who, proposal_id, typed)
+        return await _accept_edited(pages, request, who, proposal_id, typed)
 
-    async def accept_edited(request: Request, who: Visitor, proposal_id: int, typed: dict[str, str]) -> Response:
-        try:
-            edited = EditedProposal(**make_sense_input(typed))
-            sense = await glossary_accept(
-                pages.kb, who.principal, proposal_id=proposal_id, sense=edited, why=typed["why"]
-            )
-        except (InvalidInput, Conflict, NotAllowed) as error:
-            found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
-            action = f"/proposals/{proposal_id}/edit"
-            # With everything that was typed, to be corrected and sent again.
-            return await render_form(pages, request, who, typed, action=action, proposal=found, error=error)
-        return redirect(f"/sense/{sense.id}", done="draft")
+
+async def _accept_edited(
+    pages: Pages, request: Request, who: Visitor, proposal_id: int, typed: dict[str, str]
+) -> Response:
+    try:
+        edited = EditedProposal(**make_sense_input(typed))
+        sense = await glossary_accept(pages.kb, who.principal, proposal_id=proposal_id, sense=edited, why=typed["why"])
+    except (InvalidInput, Conflict, NotAllowed) as error:
+        found = await glossary_proposal(pages.kb, who.principal, proposal_id=proposal_id)
+        action = f"/proposals/{proposal_id}/edit"
+        # With everything that was typed, to be corrected and sent again.
+        return await render_form(pages, request, who, typed, action=action, proposal=found, error=error)
+    return redirect(f"/sense/{sense.id}", done="draft")
+
+
+def _add_closing(router: APIRouter, pages: Pages) -> None:
+    """Add what closes a proposal without a sense, and what opens it again."""
 
     @router.post("/proposals/{proposal_id}/dismiss")
     @needs("manager")

@@ -48,11 +48,16 @@ STATUSES: tuple[SenseStatus, ...] = get_args(SenseStatus)
 def build_term_pages(kb: KnowledgeBase) -> APIRouter:
     router = make_router(prefix=HOME, route_class=BoundedRoute)
     pages = Pages(kb)
+    _add_home(router, pages)
+    _add_term(router, pages)
+    return router
 
+
+def _add_home(router: APIRouter, pages: Pages) -> None:
     @router.get("")
     @needs("manager")
     async def home(request: Request, who: Who) -> Response:
-        return await render_home(request, who)
+        return await _render_home(pages, request, who)
 
     @router.get("/search")
     @needs("manager")
@@ -60,7 +65,7 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
         """Show results while somebody types: HTMX gets the list alone, and the browser's address follows."""
         # Without a script, and on a reload, a whole page.
         if "hx-request" not in request.headers:
-            return await render_home(request, who)
+            return await _render_home(pages, request, who)
         wanted = _read_search(request)
         found = await _find_senses(pages, who, **wanted)
         return render_part(
@@ -70,12 +75,6 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
             **wanted,
             **found,
         )
-
-    async def render_home(request: Request, who: Visitor) -> Response:
-        wanted = _read_search(request)
-        found = await _find_senses(pages, who, **wanted)
-        contexts = [one.name for one in await context_list(pages.kb, who.principal)]
-        return show_page("home.html", request, who, contexts=contexts, **wanted, **found)
 
     @router.get("/to-do")
     @needs("manager")
@@ -88,18 +87,24 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
         """Tell the chat window whether to link to these pages, and whether nobody had to sign in."""
         return {"manages": who.principal.is_manager, "local": who.auth_method == "local"}
 
+
+async def _render_home(pages: Pages, request: Request, who: Visitor) -> Response:
+    wanted = _read_search(request)
+    found = await _find_senses(pages, who, **wanted)
+    contexts = [one.name for one in await context_list(pages.kb, who.principal)]
+    return show_page("home.html", request, who, contexts=contexts, **wanted, **found)
+
+
+def _add_term(router: APIRouter, pages: Pages) -> None:
+    """Add the page of a term, and the passages in which it occurs."""
+
     @router.get("/term")
     @needs("manager")
     async def term(request: Request, who: Who, t: str = "") -> Response:
         # An empty term, as from an empty search, shows the list instead of an error.
         if not t.strip():
             return redirect("")
-        return await render_term(request, who, t)
-
-    async def render_term(request: Request, who: Visitor, term: str, error: ArgotError | None = None) -> Response:
-        found = await glossary_term(pages.kb, who.principal, term=term)
-        around = await _load_surroundings(pages, who, found)
-        return show_page("term.html", request, who, error=error, **read_dataclass_fields(found), **around)
+        return await _render_term(pages, request, who, t)
 
     @router.get("/occurrences")
     @needs("manager")
@@ -115,7 +120,7 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
         try:
             await glossary_roll_back(pages.kb, who.principal, term=term, moment=moment, why=form.get("why", ""))
         except (Conflict, InvalidInput, NotAllowed) as error:
-            return await render_term(request, who, term, error)
+            return await _render_term(pages, request, who, term, error)
         return redirect("/term", t=term, done="rolled-back")
 
     @router.get("/passage/{passage_id}")
@@ -124,7 +129,13 @@ def build_term_pages(kb: KnowledgeBase) -> APIRouter:
         found = await glossary_passage(pages.kb, who.principal, passage_id=passage_id, phrase=mark)
         return show_page("passage.html", request, who, found=found)
 
-    return router
+
+async def _render_term(
+    pages: Pages, request: Request, who: Visitor, term: str, error: ArgotError | None = None
+) -> Response:
+    found = await glossary_term(pages.kb, who.principal, term=term)
+    around = await _load_surroundings(pages, who, found)
+    return show_page("term.html", request, who, error=error, **read_dataclass_fields(found), **around)
 
 
 def _read_search(request: Request) -> dict[str, Any]:

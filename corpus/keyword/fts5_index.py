@@ -14,17 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.keyword.block_ranking import (
-    Numbers,
-    PhraseScores,
-    QueryVocabulary,
-    RankedScope,
-    Scores,
-    count_held,
-    count_readable,
-    rank_rows,
-    tokenize_phrase,
-)
+from argot.corpus.keyword.block_ranking import PhraseScores, count_held, count_readable, rank_rows
+from argot.corpus.keyword.block_rows import RankedScope
 from argot.corpus.keyword.block_soundness import has_differing_blocks
 from argot.corpus.keyword.index_terms import SearchPhrase, list_exact_phrases, match_expression, parse_question
 from argot.corpus.keyword.passage_languages import read_languages
@@ -38,6 +29,7 @@ from argot.corpus.keyword.posting_blocks import (
     rebuild_postings,
     relabel_postings,
 )
+from argot.corpus.keyword.word_scores import Numbers, QueryVocabulary, Scores, tokenize_phrase
 from argot.corpus.vector_ids import VectorKind
 from argot.databases import Connection
 

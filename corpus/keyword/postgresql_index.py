@@ -12,21 +12,8 @@ from typing import Any
 import numpy as np
 
 from argot.corpus.database import CorpusDatabase
-from argot.corpus.keyword.block_ranking import (
-    Numbers,
-    PhraseScores,
-    QueryVocabulary,
-    RankedScope,
-    Scores,
-    compute_inverse_frequency,
-    count_held,
-    count_readable,
-    rank_rows,
-    read_postings,
-    read_vocabulary,
-    score_bm25,
-    tokenize_phrase,
-)
+from argot.corpus.keyword.block_ranking import PhraseScores, count_held, count_readable, rank_rows
+from argot.corpus.keyword.block_rows import RankedScope
 from argot.corpus.keyword.block_soundness import has_differing_blocks
 from argot.corpus.keyword.bulk_rows import insert_many
 from argot.corpus.keyword.index_terms import SearchPhrase, list_exact_phrases, parse_question
@@ -45,6 +32,16 @@ from argot.corpus.keyword.posting_blocks import (
     match_ids,
     read_rows,
     relabel_postings,
+)
+from argot.corpus.keyword.word_scores import (
+    Numbers,
+    QueryVocabulary,
+    Scores,
+    compute_inverse_frequency,
+    read_postings,
+    read_vocabulary,
+    score_bm25,
+    tokenize_phrase,
 )
 from argot.corpus.vector_ids import VectorKind
 from argot.databases import Connection

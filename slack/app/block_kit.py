@@ -19,16 +19,16 @@ from argot.results import NO_ANSWER, AskResult, Choice, FoundPassage, FoundPictu
 from argot.slack.app.job_contents import NewsToTell
 from argot.slack.app.mrkdwn import link, plain, quote_markdown, split_text
 from argot.ui.rendering.cell_marks import mark_cells
+from argot.ui.rendering.chat_buttons import label_choice
 from argot.ui.rendering.chat_markdown import (
     LIST_ITEM_MARK,
     MAX_SHOWN_PICTURES,
-    PASSAGES,
     get_first_line,
-    label_choice,
     list_talk_lines,
     replace_spelling,
 )
 from argot.ui.rendering.safe_markdown import clean_text, fill_layout
+from argot.ui.rendering.source_addresses import PASSAGES
 
 Block: TypeAlias = dict[str, Any]
 Message: TypeAlias = dict[str, Any]

@@ -14,8 +14,8 @@ from argot.locations import place
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.documents import PassageShown, read_passage
 from argot.slack.usecases.slack_channels import slack_continue
-from argot.ui.rendering.chat_markdown import PASSAGES, is_pdf
-from argot.ui.rendering.source_addresses import parse_spans
+from argot.ui.rendering.passage_panel import is_pdf
+from argot.ui.rendering.source_addresses import PASSAGES, parse_spans
 from argot.ui.web.authorization import Visitor, get_visitor, needs
 from argot.ui.web.page_templates import render_page
 from argot.ui.web.routers import make_router

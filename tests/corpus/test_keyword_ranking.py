@@ -10,7 +10,7 @@ from corpus_engines import ENGINES, corpus_store
 from random_documents import ROOT, WORDS, write
 
 from argot.corpus.document_ids import build_document_id
-from argot.corpus.keyword import block_ranking
+from argot.corpus.keyword import block_ranking, block_rows
 from argot.corpus.keyword.fts5_index import INDEXES, SEARCHED_COLUMNS
 from argot.corpus.keyword.index_terms import match_expression, parse_question
 from argot.corpus.keyword.keyword_index import choose_keyword_index
@@ -122,7 +122,7 @@ def test_the_scope_size_does_not_change_the_results(tmp_path: Path, monkeypatch:
     documents = frozenset(document.id for document in store.documents(ROOT)[::3])
     queries = [" ".join(dice.choices(WORDS, k=3)) for _ in range(20)]
     few = [store.keyword_search(reader, query, 2, documents) for query in queries for reader in READERS]
-    monkeypatch.setattr(block_ranking, "FEW_DOCUMENTS", 0)
+    monkeypatch.setattr(block_rows, "FEW_DOCUMENTS", 0)
     assert few == [store.keyword_search(reader, query, 2, documents) for query in queries for reader in READERS]
     store.close()
 

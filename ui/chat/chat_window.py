@@ -48,7 +48,7 @@ from argot.ui.chat.streaming import (
     take_buttons_away,
 )
 from argot.ui.chat.term_suggestions import TermSuggestions
-from argot.ui.rendering.chat_markdown import (
+from argot.ui.rendering.chat_buttons import (
     AGAIN,
     ASK_INSTEAD,
     CHOOSE_ACTION,
@@ -60,12 +60,10 @@ from argot.ui.rendering.chat_markdown import (
     SUGGEST,
     VERIFY,
     WITHDRAW,
-    AnswerView,
-    format_other_meanings,
     make_next_buttons,
     share_button,
-    view_result,
 )
+from argot.ui.rendering.chat_markdown import AnswerView, format_other_meanings, view_result
 from argot.ui.rendering.safe_markdown import clean_text, quote_markdown
 from argot.ui.rendering.source_addresses import parse_reported_term, parse_source
 from argot.ui.web.asker_identity import asker, get_current_principal

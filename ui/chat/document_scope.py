@@ -16,7 +16,7 @@ from argot.service.usecases.documents.passages import document_contents
 from argot.ui.chat.answer_settings import AnswerSettingsPanel
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.streaming import make_actions, report_errors
-from argot.ui.rendering.chat_markdown import LEAVE_DOCUMENT, make_leave_button
+from argot.ui.rendering.chat_buttons import LEAVE_DOCUMENT, make_leave_button
 from argot.ui.rendering.safe_markdown import escape_markdown
 from argot.ui.web.asker_identity import get_current_principal
 

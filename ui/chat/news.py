@@ -17,7 +17,7 @@ from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.glossary.history import glossary_version
 from argot.service.usecases.glossary.impact import TermNews, thread_news
 from argot.ui.chat.brand import NAME
-from argot.ui.rendering.chat_markdown import ASK_INSTEAD, Button
+from argot.ui.rendering.chat_buttons import ASK_INSTEAD, Button
 from argot.ui.rendering.safe_markdown import escape_markdown
 from argot.ui.web.asker_identity import get_current_principal
 

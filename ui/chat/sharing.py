@@ -13,7 +13,8 @@ from argot.service.usecases.questions.shared_conversations import thread_link_ad
 from argot.types import Principal
 from argot.ui.chat.brand import NAME
 from argot.ui.chat.streaming import make_actions, report_errors
-from argot.ui.rendering.chat_markdown import export_text, make_answer_buttons, view_link
+from argot.ui.rendering.chat_buttons import make_answer_buttons
+from argot.ui.rendering.chat_markdown import export_text, view_link
 from argot.ui.rendering.verified_links import link_verification
 from argot.ui.web.asker_identity import get_current_principal
 

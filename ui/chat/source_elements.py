@@ -9,7 +9,7 @@ from argot.languages.catalogues import translate
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases.documents.documents import read_passage
 from argot.service.usecases.documents.pictures import PictureShown, passage_pictures
-from argot.ui.rendering.chat_markdown import format_title, is_pdf
+from argot.ui.rendering.passage_panel import format_title, is_pdf
 from argot.ui.rendering.source_addresses import CitedSource
 from argot.ui.web.asker_identity import get_current_principal
 

@@ -16,7 +16,8 @@ from argot.languages.catalogues import speak_as_asked, translate
 from argot.results import AskEvent, AskResult
 from argot.ui.chat.brand import NAME
 from argot.ui.rendering.answer_path import describe_path
-from argot.ui.rendering.chat_markdown import Button, label_stage
+from argot.ui.rendering.chat_buttons import Button
+from argot.ui.rendering.chat_markdown import label_stage
 from argot.ui.rendering.safe_markdown import clean_text, escape_markdown
 from argot.ui.translation.page_errors import translate_error
 

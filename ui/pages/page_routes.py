@@ -18,6 +18,7 @@ from argot.ui.pages.history_pages import change_pages
 from argot.ui.pages.insight_pages import build_insight_pages
 from argot.ui.pages.library_pages import build_library_pages
 from argot.ui.pages.page_base import HOME, load_templates
+from argot.ui.pages.proposal_pages import build_proposal_pages
 from argot.ui.pages.queue_pages import build_queue_pages
 from argot.ui.pages.reader_pages import build_reader_pages
 from argot.ui.pages.sense_pages import build_sense_pages
@@ -58,6 +59,7 @@ def build_pages(kb: KnowledgeBase) -> APIRouter:
         build_term_pages,
         build_sense_pages,
         build_queue_pages,
+        build_proposal_pages,
         change_pages,
         build_context_pages,
         build_reader_pages,

@@ -18,9 +18,9 @@ from argot.service.usecases.documents.pictures import passage_pictures
 from argot.service.usecases.questions.threads import thread_export
 from argot.service.usecases.usecase_registry import find_choice
 from argot.types import THREAD
-from argot.ui.rendering.chat_markdown import PASSAGES, THREADS, format_passage, link_library
+from argot.ui.rendering.passage_panel import format_passage, link_library
 from argot.ui.rendering.safe_markdown import escape_markdown
-from argot.ui.rendering.source_addresses import parse_spans
+from argot.ui.rendering.source_addresses import PASSAGES, THREADS, parse_spans
 from argot.ui.translation.page_errors import translate_error
 from argot.ui.web.asker_identity import get_current_principal
 from argot.ui.web.authorization import needs

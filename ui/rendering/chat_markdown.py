@@ -1,4 +1,4 @@
-"""An answer in the chat window: Markdown with marks that open passages, and the buttons.
+"""An answer in the chat window: Markdown with marks that open passages, and which buttons (`chat_buttons.py`).
 
 Pure functions of an `AskResult`, so that a live answer and one read from history look the same.
 """
@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePosixPath
-from typing import Any
 from urllib.parse import quote
 
 from argot.languages.catalogues import quote_name, speak_as_asked, translate
@@ -25,46 +24,36 @@ from argot.results import (
     Sentence,
     shorten_description,
 )
-from argot.service.usecases.documents.documents import PassageShown
-from argot.service.usecases.documents.pictures import PictureShown
 from argot.service.usecases.glossary.term_corrections import OtherSenses
 from argot.service.usecases.questions.shared_conversations import NewSharedLink
-from argot.types import Sense
 from argot.ui.rendering.cell_marks import mark_cells
+from argot.ui.rendering.chat_buttons import (
+    ASK_INSTEAD,
+    COPY_LINK,
+    REPORT,
+    WITHDRAW,
+    Button,
+    label_choice,
+    make_choice_button,
+    make_next_buttons,
+    make_sense_button,
+    shorten_label,
+)
 from argot.ui.rendering.safe_markdown import (
-    MARKS,
     clean_text,
     escape_markdown,
     fill_layout,
     format_list,
-    highlight,
     quote_markdown,
 )
+from argot.ui.rendering.source_addresses import PASSAGES, TERMS, THREADS
 from argot.ui.rendering.suggestion_links import link_suggestions
 from argot.ui.rendering.surrounding_text import format_context
-from argot.wrapped_lines import join_wrapped_lines
 
-CHOOSE_ACTION = "choose"
-LEAVE_DOCUMENT = "leave_document"
-ASK_INSTEAD = "ask_instead"
-AGAIN = "again"
-EXPORT = "export"
-LINK = "link"
-WITHDRAW = "withdraw"
-COPY_LINK = "copy_link"  # done by argot.js in the browser, which alone can copy
-SENSE = "sense"
-SHARE = "share"
-REPORT = "report"
-SUGGEST = "suggest"
-VERIFY = "verify"
-PASSAGES = "/argot/passages"
-TERMS = "/argot/terms"
-THREADS = "/argot/threads"
 NOT_MEANT = "Not what I meant"
 
 UNSUPPORTED = "⚠ *(no passage supports this)*"
 """Words and a sign, because not everybody can see a colour."""
-MAX_LABEL_CHARS = 80
 MAX_SHOWN_PICTURES = 3
 """Pictures below an answer; the panel of each source shows all of its own."""
 LIST_ITEM_MARK = "- "
@@ -96,15 +85,6 @@ STAGE_LABELS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Button:
-    action: str
-    label: str
-    payload: dict[str, Any]
-    tooltip: str = ""
-    icon: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class AnswerView:
     content: str
     buttons: tuple[Button, ...] = ()
@@ -131,64 +111,6 @@ def label_stage(name: str) -> str:
     return translate(STAGE_LABELS.get(name, name.replace("_", " ").capitalize()))
 
 
-def format_passage(
-    passage: PassageShown,
-    spans: Sequence[tuple[int, int]],
-    pictures: Sequence[PictureShown] = (),
-    *,
-    in_library: bool = False,
-) -> str:
-    """Format a passage for the side panel.
-
-    Args:
-        spans: the cited sentences, [start, end) in characters of the revision's Markdown.
-        pictures: those in it, of which the descriptions are shown.
-        in_library: the library has a page of its document.
-    """
-    start = passage.start
-    # Spans count from the start of the document, the text from the start of the passage.
-    source = join_wrapped_lines(passage.text) if _is_markdown(passage.document) else passage.text
-    text, elsewhere = highlight(source, [(first - start, last - start) for first, last in spans])
-    heading = [f"###### {escape_markdown(passage.heading)}"] if passage.heading else []
-    parts = [*heading, *(f"> {words.join(MARKS)}".replace("\n", "\n> ") for words in elsewhere), text]
-    parts += [
-        f"*{translate('%(place)s, described by a model:', place=escape_markdown(one.place))}*"
-        f" {escape_markdown(one.description)}"
-        for one in pictures
-        if one.description
-    ]
-    if is_pdf(passage):
-        address = f"{PASSAGES}/{quote(passage.id, safe='')}/original#page={passage.page}"
-        parts.append(f"[{translate('Open the document at page %(page)s', page=passage.page)}]({address})")
-    if in_library:
-        address = link_library(passage.document_id, passage.id, spans)
-        parts.append(f"[{translate('Read it in the document')}]({address})")
-    return "\n\n".join(parts)
-
-
-def link_library(document: str, passage: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Build the address of the library's page that shows a passage, with these spans marked."""
-    place = quote(passage, safe="")
-    marked = "".join(f"&span={start}-{end}" for start, end in spans)
-    return f"/library/{quote(document, safe='')}?passage={place}{marked}#{place}"
-
-
-def is_pdf(passage: PassageShown) -> bool:
-    """Tell whether the passage's page can be shown as a picture."""
-    return bool(passage.page) and PurePosixPath(passage.document).suffix.casefold() == ".pdf"
-
-
-def _is_markdown(document: str) -> bool:
-    return PurePosixPath(document).suffix.casefold() in {".md", ".markdown"}
-
-
-def format_title(passage: PassageShown) -> str:
-    """Format the title of the side panel: the document, and the page in it."""
-    page = f", {translate(passage.page_kind or 'page')} {passage.page}" if passage.page else ""
-    fresh = f", {clean_text(passage.freshness)}" if passage.freshness else ""
-    return f"{clean_text(passage.document)}{page}{fresh}"
-
-
 def format_other_meanings(offer: OtherSenses, turn: int) -> AnswerView:
     """Offer, as buttons, the meanings of a term besides the sense it was read in (see `other_senses`)."""
     read, term = offer.read, offer.term
@@ -197,35 +119,10 @@ def format_other_meanings(offer: OtherSenses, turn: int) -> AnswerView:
     head = translate("“%(term)s” was read as **%(meaning)s**.", term=escape_markdown(term), meaning=meaning + context)
     ask = "What did you mean?" if offer.senses else "The glossary knows no other meaning that you may read."
     payload = {"turn": turn, "term": term, "question": offer.question}
-    buttons = [_make_sense_button(number, sense, payload) for number, sense in enumerate(offer.senses, 1)]
+    buttons = [make_sense_button(number, sense, payload) for number, sense in enumerate(offer.senses, 1)]
     tell = translate("Something else: tell the glossary's managers")
     hint = translate("They can then read this question, and you are notified when the term has a meaning.")
     return AnswerView(f"{head} {translate(ask)}", (*buttons, Button(REPORT, tell, payload, hint)))
-
-
-def _make_sense_button(number: int, sense: Sense, given: dict[str, Any]) -> Button:
-    label = f"{clean_text(sense.expansion or sense.term)} ({clean_text(sense.context)})"
-    payload = {**given, "sense": sense.id, "label": label}
-    return Button(SENSE, _shorten(f"{number}. {label}"), payload, clean_text(sense.description))
-
-
-def make_next_buttons(questions: Sequence[str]) -> tuple[Button, ...]:
-    """Make buttons that ask these questions."""
-    return tuple(Button(ASK_INSTEAD, clean_text(one), {"question": one}, icon="corner-down-right") for one in questions)
-
-
-def make_answer_buttons(*, may_share: bool = False, verifiable: int | None = None) -> tuple[Button, ...]:
-    """Make the buttons for the last answer of a conversation, shown as icons beside the thumbs. `verifiable`: the turn
-    of an answer that the reader may verify.
-    """
-    made = (
-        Button(AGAIN, "", {}, translate("Answer again"), "refresh-cw"),
-        Button(SUGGEST, "", {}, translate("Suggest a meaning of a term"), "lightbulb"),
-        Button(EXPORT, "", {}, translate("Save this conversation"), "download"),
-    )
-    link = Button(LINK, "", {}, translate("Share this conversation by a link"), "link")
-    verify = Button(VERIFY, "", {"turn": verifiable}, translate("Verify this answer"), "badge-check")
-    return (*made, *([link] if may_share else []), *([verify] if verifiable is not None else []))
 
 
 def view_link(link: NewSharedLink) -> AnswerView:
@@ -237,14 +134,6 @@ def view_link(link: NewSharedLink) -> AnswerView:
     )
     copy = Button(COPY_LINK, translate("Copy the link"), {}, icon="clipboard")
     return AnswerView(text, (copy, Button(WITHDRAW, translate("Withdraw this link"), {"link": link.id})))
-
-
-def share_button(thread: str) -> Button:
-    return Button(SHARE, translate("Let the glossary's managers read this question"), {"thread": thread})
-
-
-def make_leave_button() -> Button:
-    return Button(LEAVE_DOCUMENT, translate("Ask all documents"), {})
 
 
 def export_text(thread: str) -> str:
@@ -297,7 +186,7 @@ def _view_choice(result: AskResult) -> AnswerView:
         _format_notes(result),
         hint,
     ]
-    buttons = tuple(_make_choice_button(number, choice) for number, choice in enumerate(result.choices, 1))
+    buttons = tuple(make_choice_button(number, choice) for number, choice in enumerate(result.choices, 1))
     return AnswerView(_join_parts(parts), buttons=buttons)
 
 
@@ -305,7 +194,7 @@ def _view_miss(result: AskResult) -> AnswerView:
     buttons = tuple(
         Button(
             ASK_INSTEAD,
-            _shorten(translate("Ask with “%(term)s”", term=clean_text(other))),
+            shorten_label(translate("Ask with “%(term)s”", term=clean_text(other))),
             {"question": replace_spelling(result, miss, other)},
         )
         for miss in result.misses
@@ -440,30 +329,6 @@ def _format_choice(choice: Choice) -> str:
     description = f": {escape_markdown(shorten_description(choice.description))}" if choice.description else ""
     context = f" · {escape_markdown(choice.context)}" if choice.context else ""
     return f"**{escape_markdown(choice.expansion or choice.term)}**{context}{description}"
-
-
-def _make_choice_button(number: int, choice: Choice) -> Button:
-    label = label_choice(choice)
-    payload = {"choice": choice.answer, "label": label}
-    return Button(CHOOSE_ACTION, _shorten(f"{number}. {label}"), payload, clean_text(choice.description))
-
-
-def label_choice(choice: Choice) -> str:
-    match choice.answer:
-        case "none":
-            return translate("None of these")
-        case "anyway":
-            if not choice.term:
-                return translate("Answer anyway")
-            return translate("Go on with “%(term)s” as it stands", term=clean_text(choice.term))
-    if not (choice.expansion or choice.context):
-        return translate("Did you mean “%(term)s”?", term=clean_text(choice.term))
-    context = f" ({clean_text(choice.context)})" if choice.context else ""
-    return f"{clean_text(choice.expansion or choice.term)}{context}"
-
-
-def _shorten(label: str) -> str:
-    return label if len(label) <= MAX_LABEL_CHARS else f"{label[: MAX_LABEL_CHARS - 1]}…"
 
 
 def list_talk_lines(result: AskResult) -> list[str]:

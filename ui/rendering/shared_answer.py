@@ -10,9 +10,10 @@ from markupsafe import Markup, escape
 
 from argot.languages.catalogues import translate
 from argot.results import AskResult, FoundPassage
-from argot.ui.rendering.chat_markdown import PASSAGES, add_marks
+from argot.ui.rendering.chat_markdown import add_marks
 from argot.ui.rendering.page_filters import load_renderer
 from argot.ui.rendering.safe_markdown import fill_layout, quote_markdown
+from argot.ui.rendering.source_addresses import PASSAGES
 
 OPEN, CLOSE = "\ue010", "\ue011"
 """Private characters around a mark's number until the text is HTML; `quote_markdown` removes the text's own ones."""

@@ -1,4 +1,4 @@
-"""Parsing of addresses in an answer: a cited passage with its spans, and a term that was meant otherwise."""
+"""Addresses in an answer, and their parsing: a cited passage with its spans, a term that was meant otherwise."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from argot.ui.rendering.chat_markdown import PASSAGES, TERMS
-
+PASSAGES = "/argot/passages"
+TERMS = "/argot/terms"
+THREADS = "/argot/threads"
 MAX_SPANS = 50
 _SPAN = re.compile(r"([0-9]{1,11})-([0-9]{1,11})")
 

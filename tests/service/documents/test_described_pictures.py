@@ -19,7 +19,7 @@ from argot.service.usecases.documents.automatic_derivation import describe_wante
 from argot.settings import Settings
 from argot.types import Principal
 from argot.ui.pages.page_routes import build_pages
-from argot.ui.rendering.chat_markdown import format_passage
+from argot.ui.rendering.passage_panel import format_passage
 
 MIA = Principal("mia", frozenset({"managers"}), sees_all=True)
 ANN = Principal("ann")

@@ -21,9 +21,9 @@ from argot.service.usecases.usecase_registry import get_answer
 from argot.settings import Settings
 from argot.slack.app.block_kit import MessageContext, render_messages
 from argot.types import Principal
-from argot.ui.rendering.chat_markdown import PASSAGES, view_result
+from argot.ui.rendering.chat_markdown import view_result
 from argot.ui.rendering.message_markdown import format_message
-from argot.ui.rendering.source_addresses import parse_source
+from argot.ui.rendering.source_addresses import PASSAGES, parse_source
 
 ANN, EVE = Principal("ann", frozenset({"support"})), Principal("eve", frozenset({"support"}))
 QUESTION = "What is the state of the boiler ticket?"

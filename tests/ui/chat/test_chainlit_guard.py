@@ -23,7 +23,7 @@ from websockets.asyncio.client import ClientConnection
 from argot.errors import NotAllowed
 from argot.types import Principal
 from argot.ui.chat.chainlit_setup import MAX_WAITING_FILES
-from argot.ui.rendering.chat_markdown import ASK_INSTEAD, CHOOSE_ACTION, EXPORT, REPORT, SENSE, SHARE
+from argot.ui.rendering.chat_buttons import ASK_INSTEAD, CHOOSE_ACTION, EXPORT, REPORT, SENSE, SHARE
 from argot.ui.web import chainlit_guard
 from argot.ui.web.authorization import Visitor
 from argot.ui.web.chainlit_guard import EVENTS, IGNORED_EVENTS, find_session_folder

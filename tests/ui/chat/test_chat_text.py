@@ -10,8 +10,9 @@ from argot.locations import place
 from argot.results import AnswerContext, AskResult, Choice, Citation, FoundPassage, Jargon, MissedTerm, Sentence
 from argot.service.json_values import show_passage
 from argot.types import Document, Passage
-from argot.ui.rendering.chat_markdown import format_passage, label_stage, view_result
+from argot.ui.rendering.chat_markdown import label_stage, view_result
 from argot.ui.rendering.message_markdown import format_message, strip_footnotes
+from argot.ui.rendering.passage_panel import format_passage
 from argot.ui.rendering.safe_markdown import clean_text, escape_markdown, highlight, quote_markdown
 from argot.ui.rendering.source_addresses import parse_source
 

@@ -23,7 +23,8 @@ from argot.ui.chat.sharing import Sharing
 from argot.ui.cli.terminal_answer import print_turn
 from argot.ui.pages.page_routes import build_pages
 from argot.ui.rendering.answer_path import describe_path
-from argot.ui.rendering.chat_markdown import VERIFY, make_answer_buttons, view_result
+from argot.ui.rendering.chat_buttons import VERIFY, make_answer_buttons
+from argot.ui.rendering.chat_markdown import view_result
 from argot.ui.rendering.message_markdown import format_message
 from argot.ui.rendering.verified_links import link_verification
 

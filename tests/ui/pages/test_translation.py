@@ -193,10 +193,11 @@ MODULE_TEXTS = {
     *GENERAL_QUESTIONS,
 }
 """Texts of Python modules that the pages translate when they show them."""
+WINDOW_RENDERING = ("answer_path", "chat_buttons", "chat_markdown", "passage_panel", "suggestion_links")
 WINDOW_MODULES = [
     *sorted((ROOT / "ui" / "chat").glob("*.py")),
     *sorted((ROOT / "graph" / "presentation").glob("*.py")),
-    *(ROOT / "ui" / "rendering" / f"{name}.py" for name in ("answer_path", "chat_markdown", "suggestion_links")),
+    *(ROOT / "ui" / "rendering" / f"{name}.py" for name in WINDOW_RENDERING),
 ]
 NOT_SHOWN = {
     TAGLINE,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, cast
 
 from argot.clock import timestamp
 from argot.databases import Stores
-from argot.errors import KnowledgeBaseBusy
 from argot.profile_files import SavedProfiles
 from argot.question_threads import THREADS
 from argot.service.admission_control import Gates
@@ -31,7 +29,7 @@ from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
 from argot.service.storage.adopted_models import apply_adopted, settle_adopted
 from argot.service.storage.damage import check_database
-from argot.service.storage.home_lock import HomeLock, read_owner
+from argot.service.storage.home_lock import PATIENCE_SECONDS, HomeLock, take_lock
 from argot.service.storage.opened_stores import (
     describe_place,
     make_owner,
@@ -87,11 +85,6 @@ class WingStore(Protocol):
 
 
 WingStoreT = TypeVar("WingStoreT", bound=WingStore)
-
-PATIENCE_SECONDS = 10.0
-"""How long to wait for a command to finish before reporting that the knowledge base is busy: as long as a question that
-quotes the documents takes on a busy machine, so that two questions asked at once are both answered.
-"""
 
 
 class KnowledgeBase:
@@ -175,7 +168,7 @@ class KnowledgeBase:
         if settings.storage.database:
             return cls._open_shared(home, settings, create=create, patience=patience)
         refuse_unfinished(home, SqliteStores(home), "")
-        if remark := finish_interrupted_restore(
+        if remark := restore.finish_interrupted_restore(
             home, patience
         ):  # first: until then there may be no knowledge base to find
             logger.warning("%s", remark)
@@ -480,36 +473,3 @@ def _note_stores(home: Path) -> None:
         layout.note_stores(home)
     except OSError as error:  # on a full disk, which keeps nobody from reading
         logger.warning("the list of stores could not be written to %s: %s", home, error)
-
-
-def finish_interrupted_restore(home: Path, patience: float = PATIENCE_SECONDS) -> str:
-    """Complete an interrupted restore, and report its outcome; empty if there was none.
-
-    Raises:
-        KnowledgeBaseBusy
-    """
-    if not restore.cut_off(home):
-        return ""
-    lock = take_lock(home, patience)
-    try:
-        return restore.finish_restore(home)
-    finally:
-        lock.release()
-
-
-def take_lock(home: Path, patience: float) -> HomeLock:
-    """Return the lock, waiting some seconds for its holder to finish; not for a service, which stays.
-
-    Raises:
-        KnowledgeBaseBusy
-    """
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            return HomeLock(home)
-        except KnowledgeBaseBusy:
-            owner = read_owner(home)
-            # An owner with a socket is a service, which does not end soon.
-            if (owner and owner.socket) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)

@@ -30,10 +30,10 @@ from argot.service.audit.audit_actions import RESOURCES
 from argot.service.audit.audit_events import Deed, Resource
 from argot.service.audit.audit_trail import record_command
 from argot.service.identity import people
-from argot.service.knowledge_base import finish_interrupted_restore, take_lock
 from argot.service.storage import home_folder as layout
 from argot.service.storage import restore
 from argot.service.storage.damage import check_database
+from argot.service.storage.home_lock import take_lock
 from argot.service.storage.kept_members import MEMBER, list_kept_members
 from argot.service.threads import thread_store
 from argot.settings import Settings
@@ -181,7 +181,7 @@ def restore_backup(home: Path, path: Path, *, force: bool = False) -> Backup:
     home = home.expanduser().absolute()
     if home.exists() and not home.is_dir():
         raise InvalidInput(f"{home} is a file. A knowledge base is a folder: give another --home.")
-    if remark := finish_interrupted_restore(home, 0):
+    if remark := restore.finish_interrupted_restore(home, 0):
         logger.warning("%s", remark)
     _require_free(home, force=force)
     home.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -18,13 +18,13 @@ from argot.remedies import init_command, quote_shell
 from argot.service.audit.audit_actions import RESOURCES
 from argot.service.audit.audit_events import Deed, Resource
 from argot.service.audit.audit_trail import record_command
-from argot.service.knowledge_base import finish_interrupted_restore
 from argot.service.moving.moved_stores import CORPUS, STORES
 from argot.service.moving.places import MovePlace, lock_folder, open_place, put_kept, read_kept_contents
 from argot.service.moving.store_copying import ComparedTable, Copying, count_rows
 from argot.service.moving.vector_copying import compare_vectors, copy_vectors
 from argot.service.storage import home_folder as layout
 from argot.service.storage.missing_wings import require_wings
+from argot.service.storage.restore import finish_interrupted_restore
 from argot.service.storage.store_location import refuse_if_elsewhere
 from argot.service.storage.unfinished_move import (
     UnfinishedMove,

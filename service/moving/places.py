@@ -12,9 +12,9 @@ from argot.corpus.ingestion.opened_vectors import open_generations
 from argot.corpus.store.blobs import Blobs
 from argot.databases import Stores
 from argot.files import write_atomically
-from argot.service.knowledge_base import take_lock
 from argot.service.moving.moved_stores import STORES
 from argot.service.moving.sides import FolderSide, SchemaSide, Side
+from argot.service.storage.home_lock import take_lock
 from argot.service.storage.kept_members import list_kept_members
 from argot.service.storage.opened_stores import choose_blobs, open_corpus_store, open_stores, require_postgresql
 from argot.settings import Settings

@@ -13,7 +13,6 @@ from argot.errors import ArgotError, DamagedStore, InvalidSettings, KnowledgeBas
 from argot.profile import PROFILES
 from argot.profile_files import SavedProfiles
 from argot.remedies import init_command, quote_shell, reindex_command
-from argot.service.knowledge_base import finish_interrupted_restore
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
 from argot.service.maintenance.process_checks import EMBEDDER, check_process
 from argot.service.maintenance.storage_sizes import check_free_space
@@ -29,6 +28,7 @@ from argot.service.storage.adopted_models import (
 )
 from argot.service.storage.damage import check_database
 from argot.service.storage.home_lock import read_owner
+from argot.service.storage.restore import finish_interrupted_restore
 from argot.service.usecases.operations.maintenance import check, language_advice
 from argot.settings import Settings
 from argot.wings import load_parts

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,6 +18,10 @@ from argot.files import write_atomically
 
 LOCK = "lock"
 OWNER = "owner.json"
+PATIENCE_SECONDS = 10.0
+"""How long to wait for a command to finish before reporting that the knowledge base is busy: as long as a question that
+quotes the documents takes on a busy machine, so that two questions asked at once are both answered.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +87,21 @@ def _busy(home: Path) -> str:
         f"The knowledge base in {home} is in use by process {owner.pid}. Wait until it is done, or stop it "
         f"(kill {owner.pid}), and try again."
     )
+
+
+def take_lock(home: Path, patience: float) -> HomeLock:
+    """Return the lock, waiting some seconds for its holder to finish; not for a service, which stays.
+
+    Raises:
+        KnowledgeBaseBusy
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return HomeLock(home)
+        except KnowledgeBaseBusy:
+            owner = read_owner(home)
+            # An owner with a socket is a service, which does not end soon.
+            if (owner and owner.socket) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)

@@ -15,6 +15,7 @@ from pathlib import Path
 from argot.files import flush_folder, write_atomically
 from argot.remedies import reindex_command
 from argot.service.storage import home_folder as layout
+from argot.service.storage.home_lock import PATIENCE_SECONDS, take_lock
 
 SCRATCH = layout.RESTORING
 ENDED = layout.RESTORED
@@ -66,6 +67,21 @@ def finish_restore(home: Path) -> str:
 
 _COMPLETED = "A restore that was cut off was completed: {home} holds the backup. If vectors are missing: {reindex}"
 _TAKEN_BACK = "A restore that was cut off was undone: {home} is as it was before. Start it again"
+
+
+def finish_interrupted_restore(home: Path, patience: float = PATIENCE_SECONDS) -> str:
+    """Complete an interrupted restore, and report its outcome; empty if there was none.
+
+    Raises:
+        KnowledgeBaseBusy
+    """
+    if not cut_off(home):
+        return ""
+    lock = take_lock(home, patience)
+    try:
+        return finish_restore(home)
+    finally:
+        lock.release()
 
 
 def _exchange_parts(home: Path, scratch: Path, parts: set[str]) -> None:

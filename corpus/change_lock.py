@@ -31,14 +31,14 @@ class ChangeLock:
 
     Args:
         between: keeps other processes out; None: there are none.
-        taken: called each time it was taken from other processes, before anything is changed.
+        on_taken: called each time it was taken from other processes, before anything is changed.
     """
 
-    def __init__(self, between: ProcessLock | None = None, taken: Callable[[], None] | None = None) -> None:
+    def __init__(self, between: ProcessLock | None = None, on_taken: Callable[[], None] | None = None) -> None:
         self.threads = threading.RLock()
         """For work that does not affect other processes."""
         self._between = between
-        self._taken = taken
+        self._on_taken = on_taken
         self._depth = 0
         self._thread = 0
 
@@ -81,8 +81,8 @@ class ChangeLock:
             return False
         self._depth, self._thread = 1, threading.get_ident()
         try:
-            if self._taken:
-                self._taken()
+            if self._on_taken:
+                self._on_taken()
         except BaseException:
             between.release()
             raise

@@ -43,7 +43,7 @@ class AnswerOutcome:
     exact: bool | None
     rouge_1: float | None
     rouge: float | None
-    heard: ServedQuestion | None = None
+    served: ServedQuestion | None = None
     shown: int = 5
     bert: BertScore | None = None
     units: tuple[AnswerUnit, ...] = ()
@@ -85,12 +85,12 @@ class AnswerOutcome:
     @property
     def loss(self) -> Loss | None:
         """Return the stage at which a known right answer was lost; None if no model knew one."""
-        if self.heard is None or not self.heard.has_answer:
+        if self.served is None or not self.served.has_answer:
             return None
         happened: tuple[tuple[Loss, bool], ...] = (
             ("asked back", self.outcome == "asked back"),
-            ("refused before the model was asked", not self.heard.asked),
-            ("passages not in the prompt", not self.heard.gold_shown),
+            ("refused before the model was asked", not self.served.asked),
+            ("passages not in the prompt", not self.served.gold_shown),
             ("refused behind the model", self.result.status != "answered"),
             ("replaced by quotations", self.result.answered_by != "model"),
             ("a sentence marked or left out", not self.marks.are_none),
@@ -100,17 +100,17 @@ class AnswerOutcome:
     @property
     def marks(self) -> RightMarks:
         """Return the marks on right sentences: what a model said that knows the answer, or what contains gold."""
-        if self.heard is not None:
-            return count_marks([one for one in self.heard.said if one != self.heard.lie], self.result)
+        if self.served is not None:
+            return count_marks([one for one in self.served.sentences if one != self.served.lie], self.result)
         right = [one.text for one in self.units if one.holds] if self.result.answered_by == "model" else []
         return count_marks(right, self.result)
 
     @property
     def lie_shown(self) -> bool | None:
         """Return true if the false sentence was shown as supported; None if there was none."""
-        if self.heard is None or not self.heard.lie:
+        if self.served is None or not self.served.lie:
             return None
-        lie = bare(self.heard.lie)
+        lie = bare(self.served.lie)
         return any(s.supported and lie in bare(s.text) for s in self.result.sentences)
 
 
@@ -118,7 +118,7 @@ def build_outcome(
     question: AnswerQuestion,
     result: AskResult,
     gold: frozenset[str],
-    heard: ServedQuestion | None = None,
+    served: ServedQuestion | None = None,
     shown_passages: int = 5,
 ) -> AnswerOutcome:
     """Build the outcome of a question from the sentences shown as supported, on which the asker may rely."""
@@ -141,7 +141,7 @@ def build_outcome(
         exact=exact_match(answer, question.reference) if likened else None,
         rouge_1=rouge_1(answer, question.reference) if likened else None,
         rouge=rouge_l(answer, question.reference) if likened else None,
-        heard=heard,
+        served=served,
         shown=shown_passages,
         units=tuple(judge_units(question, [one.text for one in result.sentences])) if answered else (),
     )

@@ -191,8 +191,8 @@ def _count_lies(outcomes: Sequence[AnswerOutcome]) -> dict[str, tuple[int, int]]
     """Return for each kind of change the number of lies, and how many of them were shown as supported."""
     accepted: dict[str, list[bool]] = {}
     for one in outcomes:
-        if one.heard is not None and one.lie_shown is not None:
-            accepted.setdefault(one.heard.kind_of_lie, []).append(one.lie_shown)
+        if one.served is not None and one.lie_shown is not None:
+            accepted.setdefault(one.served.kind_of_lie, []).append(one.lie_shown)
     if not accepted:
         return {}
     everything = [shown for kind in accepted.values() for shown in kind]
@@ -268,7 +268,7 @@ def _describe_outcome(profile: str, one: AnswerOutcome) -> dict[str, Any]:
         "units": [asdict(unit) for unit in one.units],
         "marks": asdict(one.marks),
         "loss": one.loss,
-        "lie": one.heard.lie if one.heard else "",
+        "lie": one.served.lie if one.served else "",
         "lie_shown": one.lie_shown,
         "unsupported": [sentence.text for sentence in one.result.sentences if not sentence.supported],
     }

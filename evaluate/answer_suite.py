@@ -64,9 +64,9 @@ async def evaluate_answers(  # noqa: PLR0917
     for profile in profiles:
         ask, outcomes = base.make_asker(profile, server, earlier_by_model=known is None), []
         for place, question in enumerate(questions):
-            heard = known.expect(question, place) if known else None
+            served = known.expect(question, place) if known else None
             result = await _ask_question(ask, question)
-            outcomes.append(build_outcome(question, result, gold[question.id], heard, profile.passages_for_answer))
+            outcomes.append(build_outcome(question, result, gold[question.id], served, profile.passages_for_answer))
             progress(profile.name, place + 1, len(questions))
         by_profile[profile.name] = await asyncio.to_thread(_add_bert_scores, outcomes, base.settings)
     reports = [await judge_answers(judge, by_profile, progress) for judge in judges]

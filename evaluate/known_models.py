@@ -32,7 +32,7 @@ class ServedQuestion:
     """The record of one question at the server.
 
     `has_answer`: the model knows a right answer to it, and gives it. `gold_shown`: the passages that the answer needs
-    were in the prompt. `said`: the sentences of the reply, without marks. `lie`: the sentence made false, with the kind
+    were in the prompt. `sentences`: those of the reply, without marks. `lie`: the sentence made false, with the kind
     of the change.
     """
 
@@ -41,7 +41,7 @@ class ServedQuestion:
     has_answer: bool = False
     asked: bool = False
     gold_shown: bool = False
-    said: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     lie: str = ""
     kind_of_lie: str = ""
 
@@ -80,39 +80,39 @@ class IdealModel:
     def __init__(self, *, lies: bool = False) -> None:
         self.name = "lying" if lies else "ideal"
         self._lies = lies
-        self._heard = ServedQuestion(AnswerQuestion("", "", ""), 0)
+        self._served = ServedQuestion(AnswerQuestion("", "", ""), 0)
 
     def expect(self, question: AnswerQuestion, place: int) -> ServedQuestion:
-        self._heard = ServedQuestion(
+        self._served = ServedQuestion(
             question, place, has_answer=question.is_answerable and bool(question.reference) and not self._lies
         )
-        return self._heard
+        return self._served
 
     def answer(self, user: str) -> str:
-        heard, passages = self._heard, read_passages(user)
-        holding = {n: text for n, text in passages.items() if _has_gold(text, heard.question)}
-        heard.asked = True
-        heard.gold_shown = bool(holding)
-        if not holding or not heard.question.reference:
+        served, passages = self._served, read_passages(user)
+        holding = {n: text for n, text in passages.items() if _has_gold(text, served.question)}
+        served.asked = True
+        served.gold_shown = bool(holding)
+        if not holding or not served.question.reference:
             return NOT_IN_PASSAGES
-        sentences = split_answer(heard.question.reference)
+        sentences = split_answer(served.question.reference)
         if self._lies:
-            at = heard.place % len(sentences)
-            heard.lie, heard.kind_of_lie = make_lie(sentences[at], heard.place)
-            if heard.kind_of_lie == FROM_NOWHERE_KIND:
-                sentences.append(heard.lie)
+            at = served.place % len(sentences)
+            served.lie, served.kind_of_lie = make_lie(sentences[at], served.place)
+            if served.kind_of_lie == FROM_NOWHERE_KIND:
+                sentences.append(served.lie)
             else:
-                sentences[at] = heard.lie
-        heard.said = tuple(sentences)
+                sentences[at] = served.lie
+        served.sentences = tuple(sentences)
         return " ".join(f"{_strip_stop(one)} [{find_nearest(one, holding)}]." for one in sentences)
 
     def choose_passages(self, user: str) -> list[int]:
-        return choose_first(n for n, text in read_passages(user).items() if _has_gold(text, self._heard.question))
+        return choose_first(n for n, text in read_passages(user).items() if _has_gold(text, self._served.question))
 
     def match_sentences(self, user: str) -> list[dict[str, int]]:
         """Return the gold passage for each sentence of the reference, and 0 for any other."""
-        holding = {n: text for n, text in read_passages(user).items() if _has_gold(text, self._heard.question)}
-        true = {bare(one) for one in split_answer(self._heard.question.reference)}
+        holding = {n: text for n, text in read_passages(user).items() if _has_gold(text, self._served.question)}
+        true = {bare(one) for one in split_answer(self._served.question.reference)}
         found = []
         for number, sentence in read_numbered(user):
             # the lying model also claims that its false sentences are supported

@@ -123,34 +123,34 @@ class RecordedModel:
         self._replies = replies
         self._lies = lies
         self._reply = _REFUSAL
-        self._heard = ServedQuestion(AnswerQuestion("", "", ""), 0)
+        self._served = ServedQuestion(AnswerQuestion("", "", ""), 0)
 
     def expect(self, question: AnswerQuestion, place: int) -> ServedQuestion:
         self._reply = _find_reply(question, self._replies) or _REFUSAL
-        self._heard = ServedQuestion(question, place, has_answer=not (self._lies or self._reply.refuses))
-        return self._heard
+        self._served = ServedQuestion(question, place, has_answer=not (self._lies or self._reply.refuses))
+        return self._served
 
     def answer(self, user: str) -> str:
         """Return the reply with the prompt's numbers, or a refusal if a cited passage is not in the prompt."""
-        heard, reply, passages = self._heard, self._reply, read_passages(user)
-        heard.asked = True
+        served, reply, passages = self._served, self._reply, read_passages(user)
+        served.asked = True
         statements = list_statements(reply)
         numbers = [find_cited(one, reply.cited, passages) for one in statements]
-        heard.gold_shown = bool(statements) and all(found for one in numbers for found in one.values())
-        if not heard.gold_shown:
+        served.gold_shown = bool(statements) and all(found for one in numbers for found in one.values())
+        if not served.gold_shown:
             return NOT_IN_PASSAGES
         text = _renumber(reply.text, statements, numbers)
         text = self._tell_lie(text) if self._lies else text
-        heard.said = tuple(split_reply(text))
+        served.sentences = tuple(split_reply(text))
         return text
 
     def _tell_lie(self, text: str) -> str:
         """Return the reply with one of its cited sentences made false, under the same marks."""
         spans = [(a, b) for a, b in split_sentences(text) if _MARKS.search(text[a:b])]
-        first, last = spans[self._heard.place % len(spans)]
+        first, last = spans[self._served.place % len(spans)]
         true = " ".join(split_reply(text[first:last]))
-        lie, kind = make_lie(true, self._heard.place)
-        self._heard.lie, self._heard.kind_of_lie = lie, kind
+        lie, kind = make_lie(true, self._served.place)
+        self._served.lie, self._served.kind_of_lie = lie, kind
         marks = "".join(mark[0] for mark in _MARKS.finditer(text[first:last]))
         sentence = f"{lie.rstrip('.')} {marks}."
         return (

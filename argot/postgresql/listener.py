@@ -44,10 +44,10 @@ class ProcessListener:
         self._channel = f"argot_{stores.schema}"
         # This process ignores its own messages.
         self._me = secrets.token_hex(8)
-        self._told: dict[str, list[Callable[[str], None]]] = {}
+        self._listeners: dict[str, list[Callable[[str], None]]] = {}
         self._gaps: list[Callable[[], None]] = []
         self._closed = threading.Event()
-        self._heard = threading.Event()
+        self._listening = threading.Event()
         self._lost_at: float | None = None
         self._thread = threading.Thread(target=self._listen, name="argot-listener", daemon=True)
 
@@ -57,7 +57,7 @@ class ProcessListener:
 
     def listen(self, topic: str, listener: Callable[[str], None]) -> None:
         """Call `listener`, in the listener's thread, with each later message of other processes about the topic."""
-        self._told.setdefault(topic, []).append(listener)
+        self._listeners.setdefault(topic, []).append(listener)
 
     def on_gap(self, check_again: Callable[[], None]) -> None:
         """Call this, in the listener's thread, whenever it begins to listen, because messages may have been missed
@@ -99,7 +99,7 @@ class ProcessListener:
                     failed, self._lost_at = 0, None
                     # After LISTEN: changes from here on are received.
                     self._call(self._gaps)
-                    self._heard.set()
+                    self._listening.set()
                     self._hear(connection)
             except psycopg.Error as error:
                 # Logged once for each outage: further attempts fail in the same way.
@@ -130,7 +130,7 @@ class ProcessListener:
         with suppress(ValueError, AttributeError):
             said = {key: str(value) for key, value in json.loads(payload).items()}
         if said.get("by") != self._me:
-            self._call(self._told.get(said.get("topic", ""), ()), said.get("text", ""))
+            self._call(self._listeners.get(said.get("topic", ""), ()), said.get("text", ""))
 
     def _call(self, functions: Any, *given: str) -> None:
         for function in functions:

@@ -29,18 +29,18 @@ class HeldLock:
 
     Args:
         name: the name of the lock.
-        told: called in the thread that detects that the lock was lost before it was released.
+        on_loss: called in the thread that detects that the lock was lost before it was released.
     """
 
-    def __init__(self, name: str, told: Callable[[], None]) -> None:
+    def __init__(self, name: str, on_loss: Callable[[], None]) -> None:
         self.name = name
         self.lost = False
-        self._told = told
+        self._on_loss = on_loss
 
     def lose(self) -> None:
         self.lost = True
         try:
-            self._told()
+            self._on_loss()
         # A failing callback must not prevent the others.
         except Exception:
             logger.exception("the loss of the lock '%s' could not be told", self.name)
@@ -63,14 +63,14 @@ class SessionLocks:
         self._closed = threading.Event()
         self._watch: threading.Thread | None = None
 
-    def take(self, name: str, told: Callable[[], None] = lambda: None) -> HeldLock | None:
+    def take(self, name: str, on_loss: Callable[[], None] = lambda: None) -> HeldLock | None:
         """Take the lock of this name; return None if any process, including this one, holds it."""
         with self._guard_connection():
             if name in self._held:
                 return None
             if not self._try_lock(name):
                 return None
-            self._held[name] = held = HeldLock(name, told)
+            self._held[name] = held = HeldLock(name, on_loss)
             return held
 
     def give_back(self, lock: HeldLock) -> None:

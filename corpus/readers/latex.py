@@ -73,7 +73,7 @@ class LatexWriter:
     def __init__(self, limits: ReadLimits, name: str) -> None:
         self._limits, self._name = limits, name
         self._held: list[str] = []
-        self._taken: set[str] = set()
+        self._used_numbers: set[str] = set()
         self._included: dict[str, None] = {}
         self._source = LatexSource()
         self._grammar: Any = None
@@ -326,9 +326,9 @@ class LatexWriter:
 
     def _take_held(self, number: str) -> str:
         """Return what is held. It counts as more text only if it is used again, as an argument of a command."""
-        if number in self._taken:
+        if number in self._used_numbers:
             self._count_chars(len(self._held[int(number)]))
-        self._taken.add(number)
+        self._used_numbers.add(number)
         return self._held[int(number)]
 
     def _count_chars(self, count: int) -> None:

@@ -84,7 +84,7 @@ class _Frame:
     subject: str
     base: str
     language: str
-    said: str = ""
+    predicate: str = ""
     typed: bool = False
     filled: bool = False
     items: int = 0
@@ -119,9 +119,9 @@ class _Reader:
     def end(self, name: str) -> None:
         frame = self._open.pop()
         if frame.kind == "property" and not frame.filled:
-            self._add(frame.subject, frame.said, "".join(frame.texts), "" if frame.typed else frame.language)
-        elif frame.kind == "literal" and frame.said:
-            self._add(frame.subject, frame.said, "".join(frame.texts), "")
+            self._add(frame.subject, frame.predicate, "".join(frame.texts), "" if frame.typed else frame.language)
+        elif frame.kind == "literal" and frame.predicate:
+            self._add(frame.subject, frame.predicate, "".join(frame.texts), "")
         elif frame.kind == "collection":
             self._list(frame)
 
@@ -150,7 +150,7 @@ class _Reader:
             if parent.filled:
                 raise MalformedFile("this is no RDF/XML: a property holds two resources; write the property twice")
             parent.filled = True
-            self._add(parent.subject, parent.said, subject, None)
+            self._add(parent.subject, parent.predicate, subject, None)
         return _Frame("resource", subject, base, language)
 
     def _property(self, parent: _Frame, name: str, attributes: dict[str, str], base: str, language: str) -> _Frame:
@@ -198,7 +198,7 @@ class _Reader:
     def _list(self, frame: _Frame) -> None:
         # RDF has no lists: each element is a node with its value and the next node.
         nodes = [name_blank() for _ in frame.members]
-        self._add(frame.subject, frame.said, nodes[0] if nodes else NIL, None)
+        self._add(frame.subject, frame.predicate, nodes[0] if nodes else NIL, None)
         for place, (node, member) in enumerate(zip(nodes, frame.members, strict=True)):
             self._add(node, FIRST, member, None)
             self._add(node, REST, nodes[place + 1] if place + 1 < len(nodes) else NIL, None)

@@ -68,7 +68,7 @@ _BASE_CONTEXT = "general"
 class _Term:
     language: str
     text: str = ""
-    said: dict[str, str] = field(default_factory=dict)
+    properties: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -191,7 +191,7 @@ class _Reader:
         elif name in _SOURCES and local in ("xref", "admin", "ref", *(category,)):
             self._concept.texts.append(("source", language, target if target and "://" in target else text or target))
         elif self._term is not None and local in ("termNote", category) and name not in ("note", *_EXAMPLES):
-            self._term.said.setdefault(name, text)
+            self._term.properties.setdefault(name, text)
         else:
             self._concept.texts.append((name, language, text))
 
@@ -240,7 +240,7 @@ class _ConceptReader:
         term, expansion = (ours, _first(concept, "expansion")) if ours else (names.term, names.expansion)
         if ours:
             # Argot writes the status of the names about which something is known, and the other names in order.
-            kept = [_build_label(one) for one in concept.terms if _STATUSES[0] in one.said]
+            kept = [_build_label(one) for one in concept.terms if _STATUSES[0] in one.properties]
             aliases = concept.find(f"{OURS}alias")
         else:
             kept = [_prefer(one) if one.text in (term, expansion) else one for one in unite_labels(labels)]
@@ -304,10 +304,10 @@ def _first(concept: _Concept, name: str) -> str:
 
 
 def _build_label(term: _Term) -> Label:
-    said = next((term.said[name] for name in _STATUSES if name in term.said), "")
-    status = parse_label_status(said) or "admitted"
-    if status == "deprecated" and term.said.get("usagenote") == FORBIDDEN_NOTE:
+    written = next((term.properties[name] for name in _STATUSES if name in term.properties), "")
+    status = parse_label_status(written) or "admitted"
+    if status == "deprecated" and term.properties.get("usagenote") == FORBIDDEN_NOTE:
         status = "forbidden"
-    kind = term.said.get("termtype", "")
-    gender = term.said.get("grammaticalgender", "")
-    return Label(term.text, status, term.language, term.said.get("partofspeech", ""), gender, kind)
+    kind = term.properties.get("termtype", "")
+    gender = term.properties.get("grammaticalgender", "")
+    return Label(term.text, status, term.language, term.properties.get("partofspeech", ""), gender, kind)

@@ -59,7 +59,7 @@ class MinedMeaning:
 class _Meaning:
     terms: Counter[str] = field(default_factory=Counter)
     expansions: Counter[str] = field(default_factory=Counter)
-    said: list[tuple[FoundDefinition, str, str]] = field(default_factory=list)
+    definitions: list[tuple[FoundDefinition, str, str]] = field(default_factory=list)
 
 
 def find_definitions_of(term: str, passages: Iterable[MinedText]) -> list[Definition]:
@@ -94,7 +94,7 @@ class Miner:
             meaning = self._meanings.setdefault((normalise(term), normalise(expansion)), _Meaning())
             meaning.terms[term] += 1
             meaning.expansions[expansion] += 1
-            meaning.said.append((one, passage.id, _quote(one, passage.text)))
+            meaning.definitions.append((one, passage.id, _quote(one, passage.text)))
 
     def collect(self) -> list[MinedMeaning]:
         """Return the meanings, the most certain and frequent first. A description alone is added to the expansion of
@@ -132,17 +132,17 @@ def _drop_partial_meanings(meanings: Sequence[MinedMeaning]) -> list[MinedMeanin
 
 
 def _build_meaning(meaning: _Meaning) -> MinedMeaning:
-    said = sorted(meaning.said, key=lambda one: -one[0].score)
+    definitions = sorted(meaning.definitions, key=lambda one: -one[0].score)
     # One quote for each passage: reversed, so that the most certain is set last and kept; then reversed again.
-    evidence = list({passage: quote for _, passage, quote in reversed(said)}.items())[::-1]
+    evidence = list({passage: quote for _, passage, quote in reversed(definitions)}.items())[::-1]
     return MinedMeaning(
         # In the spelling that most passages use, of all with this key.
         term=meaning.terms.most_common(1)[0][0],
         expansion=meaning.expansions.most_common(1)[0][0],
-        description=next((one.description for one, _, _ in said if one.description), ""),
-        score=round(max(one.score for one, _, _ in said), 3),
-        count=len({passage for _, passage, _ in said}),
-        kinds=tuple(dict.fromkeys(one.kind for one, _, _ in said)),
+        description=next((one.description for one, _, _ in definitions if one.description), ""),
+        score=round(max(one.score for one, _, _ in definitions), 3),
+        count=len({passage for _, passage, _ in definitions}),
+        kinds=tuple(dict.fromkeys(one.kind for one, _, _ in definitions)),
         evidence=tuple(evidence[:MAX_EVIDENCE]),
     )
 

@@ -295,10 +295,10 @@ def test_a_profile_is_not_compared_with_itself(drive_questions: AnswerSet) -> No
 
 def test_known_answers_refuse_without_a_gold_passage() -> None:
     with KnownAnswers(IdealModel()) as server:
-        heard = server.expect(asked(reference="It takes 40 seconds.", gold=(GoldSnippet("m.md", "40 seconds"),)), 0)
+        served = server.expect(asked(reference="It takes 40 seconds.", gold=(GoldSnippet("m.md", "40 seconds"),)), 0)
         prompt = {"messages": [{"role": "user", "content": '<passage n="1">\nPenguins swim.\n</passage>'}]}
         assert server.reply(prompt) == "NOT IN THE PASSAGES"
-        assert heard.asked and not heard.gold_shown
+        assert served.asked and not served.gold_shown
 
 
 def test_gold_is_found_in_every_document_that_holds_it_whatever_the_mark_up(tmp_path: Path) -> None:

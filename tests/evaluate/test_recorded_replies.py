@@ -48,15 +48,15 @@ def write_prompt(*passages: str) -> str:
 
 def ask_model(prompt: str, reply: RecordedReply, *, lies: bool = False, place: int = 0) -> tuple[str, Any]:
     model = RecordedModel([reply], lies=lies)
-    heard = model.expect(AnswerQuestion("q", "fact", "How is it fired?"), place)
-    return model.answer(prompt), heard
+    served = model.expect(AnswerQuestion("q", "fact", "How is it fired?"), place)
+    return model.answer(prompt), served
 
 
 def test_a_reply_is_repeated_under_the_numbers_of_the_prompt() -> None:
-    said, heard = ask_model(write_prompt("Penguins swim.", GLAZE, KILN), recorded())
+    said, served = ask_model(write_prompt("Penguins swim.", GLAZE, KILN), recorded())
     assert said == REPLY.replace("[3]", "[9]").replace("[7]", "[2]").replace("[9]", "[3]")
-    assert heard.asked and heard.gold_shown and heard.has_answer
-    assert heard.said == (
+    assert served.asked and served.gold_shown and served.has_answer
+    assert served.sentences == (
         "The kiln reaches 1,240 degrees within nine hours.", "Close the lid with both clamps.",
         "Cobalt makes 4 percent.",
     )  # fmt: skip
@@ -66,22 +66,22 @@ def test_a_reply_is_repeated_under_the_numbers_of_the_prompt() -> None:
     "passages", [[KILN], [GLAZE], ["Penguins swim."], [KILN.replace("1,240", "900"), GLAZE], []], ids=str
 )
 def test_the_model_refuses_where_a_cited_passage_is_missing(passages: list[str]) -> None:
-    said, heard = ask_model(write_prompt(*passages), recorded())
+    said, served = ask_model(write_prompt(*passages), recorded())
     assert said == "NOT IN THE PASSAGES"
-    assert heard.asked and not heard.gold_shown and heard.said == ()
+    assert served.asked and not served.gold_shown and served.sentences == ()
 
 
 def test_a_passage_that_is_cut_in_another_way_is_found_by_the_sentences_that_the_reply_rests_on() -> None:
     first = "The **kiln** is heated to\n1,240 degrees within nine hours."
     second = "* Close the lid with both clamps."
-    said, heard = ask_model(write_prompt(second, first, GLAZE), recorded())
-    assert heard.gold_shown
+    said, served = ask_model(write_prompt(second, first, GLAZE), recorded())
+    assert served.gold_shown
     assert said == REPLY.replace("hours [3]", "hours [2]").replace("clamps [3]", "clamps [1]").replace("[7]", "[3]")
 
 
 def test_a_recorded_refusal_is_repeated_and_is_no_right_answer() -> None:
-    said, heard = ask_model(write_prompt(KILN, GLAZE), recorded("NOT IN THE PASSAGES"))
-    assert said == "NOT IN THE PASSAGES" and not heard.has_answer
+    said, served = ask_model(write_prompt(KILN, GLAZE), recorded("NOT IN THE PASSAGES"))
+    assert said == "NOT IN THE PASSAGES" and not served.has_answer
 
 
 def test_a_number_in_brackets_that_is_no_citation_stays() -> None:
@@ -93,11 +93,11 @@ def test_a_number_in_brackets_that_is_no_citation_stays() -> None:
 
 @pytest.mark.parametrize("place", range(12))
 def test_the_lying_model_changes_one_sentence_and_keeps_the_others(place: int) -> None:
-    said, heard = ask_model(write_prompt(KILN, GLAZE), recorded(), lies=True, place=place)
-    told = [one for one in heard.said if one not in split_reply(REPLY)]
-    assert told == [heard.lie] and heard.kind_of_lie and not heard.has_answer
-    assert len(heard.said) - len(told) >= 2
-    assert split_reply(said) == list(heard.said)
+    said, served = ask_model(write_prompt(KILN, GLAZE), recorded(), lies=True, place=place)
+    told = [one for one in served.sentences if one not in split_reply(REPLY)]
+    assert told == [served.lie] and served.kind_of_lie and not served.has_answer
+    assert len(served.sentences) - len(told) >= 2
+    assert split_reply(said) == list(served.sentences)
 
 
 def test_a_sentence_of_the_reply_is_supported_by_the_passage_it_cites_and_no_other_sentence_is() -> None:
@@ -239,7 +239,7 @@ def test_lies_are_told_among_recorded_sentences(kiln_questions: AnswerSet) -> No
 
 def test_the_server_repeats_replies_over_http(kiln_questions: AnswerSet) -> None:
     with KnownAnswers(RecordedModel([recorded()])) as server:
-        heard = server.expect(AnswerQuestion("q", "fact", "How is it fired?"), 0)
+        served = server.expect(AnswerQuestion("q", "fact", "How is it fired?"), 0)
         body = {"messages": [{"role": "user", "content": write_prompt(KILN, GLAZE)}]}
         assert server.reply(body).startswith("The kiln reaches 1,240 degrees within nine hours [1].")
-        assert heard.gold_shown
+        assert served.gold_shown

@@ -125,7 +125,7 @@ async def glossary_edit_effects(
     Raises:
         Conflict, InvalidInput, NotAllowed, NotFound: what saving would raise.
     """
-    wanted = await kb.blocking(tried.plan_edit, kb.glossary, principal, sense_id, version, sense.said)
+    wanted = await kb.blocking(tried.plan_edit, kb.glossary, principal, sense_id, version, sense.given_values)
     return await tried.measure_effects(kb, principal, wanted, questions or ())
 
 

@@ -172,7 +172,7 @@ async def glossary_accept(
     """Create a sense from a proposal, as edited: a draft, unless it is approved at the same time."""
     accept = kb.glossary.proposals.accept
     return show_sense(
-        principal, await kb.blocking(accept, principal, proposal_id, **sense.said, status=status, why=why)
+        principal, await kb.blocking(accept, principal, proposal_id, **sense.given_values, status=status, why=why)
     )
 
 

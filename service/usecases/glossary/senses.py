@@ -67,7 +67,7 @@ class SenseFields(ParameterGroup):
     example: Words | None = None
 
     @property
-    def said(self) -> dict[str, Any]:
+    def given_values(self) -> dict[str, Any]:
         """The given fields, in the glossary's form."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values["audience"] = read_audience(self.audience)
@@ -219,7 +219,7 @@ async def glossary_add(
 @usecase("manager")
 async def glossary_draft(kb: KnowledgeBase, principal: Principal, *, sense: NewSense, why: Words = "") -> SenseShown:
     """Save a new meaning as a draft, which answers no questions until it is approved."""
-    return show_sense(principal, await kb.blocking(kb.glossary.senses.draft, principal, **sense.said, why=why))
+    return show_sense(principal, await kb.blocking(kb.glossary.senses.draft, principal, **sense.given_values, why=why))
 
 
 @usecase("manager")
@@ -228,7 +228,9 @@ async def glossary_save(
 ) -> SenseShown:
     """Change the given fields of a sense, if nobody has saved it since the version that the caller saw."""
     save = kb.glossary.senses.save
-    return show_sense(principal, await kb.blocking(save, principal, sense_id, version=version, **sense.said, why=why))
+    return show_sense(
+        principal, await kb.blocking(save, principal, sense_id, version=version, **sense.given_values, why=why)
+    )
 
 
 @usecase("manager")

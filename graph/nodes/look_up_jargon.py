@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from argot.graph.checkpoints.thread_history import iter_latest_turns
+from argot.graph.listed_meanings import list_meanings
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.question_substance import has_only_terms
 from argot.graph.run_context import RunContext
@@ -49,12 +50,13 @@ MAX_DOUBTED_SENSES = 3
 
 @dataclass
 class _Findings:
-    """Result of the look-up, before it is written to the state."""
+    """Result of the look-up, before it is written to the state. `listed`: the senses that are the whole answer."""
 
     readings: list[ReadingRecord] = field(default_factory=list)
     open_terms: list[OpenTerm] = field(default_factory=list)
     doubted: list[DoubtRecord] = field(default_factory=list)
     unknown: list[QueryMissRecord] = field(default_factory=list)
+    listed: list[int] = field(default_factory=list)
 
     def doubt(self, mention: Mention, senses: list[int]) -> None:
         term = get_term(mention)
@@ -107,9 +109,13 @@ async def look_up_jargon(state: State, run: RunContext) -> Step:
     out, or the asker has chosen), open (several senses that the documents bear out fit about equally), doubted (the
     documents bear out none of its senses), unknown, or skipped (unknown, but the documents mention it). A term without
     a sense in the question's context is read from the senses of the other contexts. This node runs again when the asker
-    picks another spelling; earlier decisions are kept.
+    picks another spelling; earlier decisions are kept. If the question asks for nothing but meanings, and a term has
+    several, they are the answer.
     """
     findings = await call_in_thread(_look_up, state, run)
+    if findings.listed:
+        answer: StateUpdate = {"defined": findings.listed, "answered_by": "extractive", "status": "answered"}
+        return Step(answer, f"{len(findings.listed)} meanings listed")
     read = len({reading["term"] for reading in findings.readings})
     parts = [f"{read} understood"] if read else []
     parts += [f"{len(findings.open_terms)} ambiguous"] if findings.open_terms else []
@@ -146,6 +152,8 @@ def _look_up(state: State, run: RunContext) -> _Findings:
     # Senses that the question explains serve only to disambiguate its other terms.
     explained = _find_explained_senses([mention for mention in mentions if mention.explained], run) if known else {}
     _choose_senses(state, run, known, _GlossarySenses(support, explained), findings)
+    counting = {term: one.senses for term, one in support.items()}
+    findings.listed = list_meanings(state, run, findings.readings, senses, counting) if not findings.unknown else []
     return _limit_questions(findings, state, run)
 
 

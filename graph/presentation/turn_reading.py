@@ -12,7 +12,7 @@ from argot.graph.presentation.found_passages import Visible
 from argot.graph.presentation.wording import write_definition
 from argot.graph.run_context import RunContext
 from argot.graph.state import SentenceRecord, TurnPart
-from argot.graph.state_records import EXPLAINED_SENSE, load_senses, read_terms
+from argot.graph.state_records import EXPLAINED_SENSE, get_term, load_senses, read_terms, to_mention
 from argot.graph.tool_results import load_results
 from argot.types import ReadTerm, Sense
 
@@ -94,7 +94,9 @@ def read_turn(turn: TurnPart, run: RunContext, withheld: str = "") -> TurnReadin
     visible = {**passages, **load_results(turn.get("tool_results", []), run.principal)}
     terms = {reading["term"] for reading in turn["readings"] if reading["sense"] != EXPLAINED_SENSE}
     asked = {item["term"] for item in (*turn["open_terms"], *turn.get("doubted", ()))}
-    senses = load_senses(terms | asked, run)
+    # Meanings that were listed, rather than one chosen, are no readings.
+    listed = {get_term(to_mention(one)) for one in turn["mentions"]} if turn.get("defined") else set()
+    senses = load_senses(terms | asked | listed, run)
     known = {context.name for context in run.glossary.contexts.all(run.principal)}
     # Left out here once, so that nothing below can name a context that was renamed or closed to the asker.
     contexts = [(name, score) for name, score in turn["contexts"] if name in known]

@@ -1,5 +1,6 @@
 """A question for the meaning of a term is answered from the glossary, which is named as the source."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -82,11 +83,52 @@ async def test_a_question_about_a_term_is_not_a_question_for_its_meaning(kb: Any
 
 async def test_the_chosen_sense_is_the_one_defined(tiny_kb: Any) -> None:
     graph, run = build_graph(InMemorySaver()), tiny_kb.run_context()
-    waiting = [event async for event in ask(graph, run, "What does PUC stand for?", "t")][-1].data
+    waiting = [event async for event in ask(graph, run, "What is a PUC?", "t")][-1].data
     assert waiting.status == "needs_choice"
     legal = next(choice.answer for choice in waiting.choices if choice.context == "Legal")
     result = [event async for event in answer_choice(graph, run, "t", legal)][-1].data
     assert result.answer.startswith("In the glossary (Legal): “PUC” means Public Utilities Commission. the authority")
+
+
+LISTED = [
+    "In the glossary (Legal): “PUC” means Public Utilities Commission. the authority that approves tariffs.",
+    "In the glossary (NAND): “PUC” means Peripheral Under Cell. circuits under the memory array.",
+]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What does PUC stand for here?",
+        "What are the two meanings of PUC?",
+        "How many meanings does PUC have?",
+        "What else can PUC mean?",
+        "List all meanings of PUC",
+        "What are the meanings of PUC at Legal?",
+    ],
+)
+async def test_all_meanings_are_told_if_nothing_but_a_meaning_is_asked_for(tiny_kb: Any, question: str) -> None:
+    result = await asked(tiny_kb.run_context(), question)
+    assert (result.status, result.choices, result.jargon) == ("answered", [], [])
+    assert sorted(sentence.text for sentence in result.sentences) == LISTED
+    assert all(sentence.supported and sentence.sense_id for sentence in result.sentences)
+
+
+@pytest.mark.parametrize("question", ["What is a PUC?", "PUC?", "Explain PUC"])
+async def test_a_question_about_the_thing_wants_one_sense(tiny_kb: Any, question: str) -> None:
+    assert (await asked(tiny_kb.run_context(), question)).status == "needs_choice"
+
+
+async def test_one_meaning_is_told_where_the_asker_or_the_question_is_clear(tiny_kb: Any) -> None:
+    ours = await asked(replace(tiny_kb.run_context(), asker_context="Legal"), "What does PUC stand for?")
+    assert [sentence.text for sentence in ours.sentences if sentence.sense_id] == LISTED[:1]
+
+
+async def test_a_listed_meaning_that_the_asker_may_not_read_is_left_out(kb: Any) -> None:
+    kb.glossary.senses.add("DGD", "Legal", "duty of good deed", "A promise.", audience=frozenset({"insiders"}))
+    result = await asked(kb.run_context(), "What are the meanings of DGD?")
+    assert "good deed" not in result.model_dump_json()
+    assert result.answer == SAID
 
 
 async def test_a_retired_or_restricted_sense_is_no_longer_shown(kb: Any) -> None:

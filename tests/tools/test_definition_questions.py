@@ -2,7 +2,7 @@
 
 import pytest
 
-from argot.tools.reading.definition_questions import find_asked_meanings
+from argot.tools.reading.definition_questions import find_asked_meanings, list_meaning_requests
 from argot.types import Mention
 
 TERMS = ("DGD", "CC", "dangerous goods declaration")
@@ -44,6 +44,44 @@ def meant(question: str) -> list[str]:
 )
 def test_questions_for_the_meaning_of_a_term_are_recognised(question: str) -> None:
     assert meant(question) == ["DGD"]
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("What does DGD stand for here?", "meaning"),
+        ("Define DGD", "meaning"),
+        ("DGD meaning?", "meaning"),
+        ("What is a DGD?", "thing"),
+        ("DGD?", "thing"),
+        ("Explain DGD", "thing"),
+        ("What are the two meanings of DGD?", "every"),
+        ("all meanings of DGD", "every"),
+        ("How many meanings does DGD have?", "every"),
+        ("What else can DGD mean?", "every"),
+        ("Does DGD mean anything else in Catering?", "every"),
+        ("Is DGD ambiguous?", "every"),
+        ("Welche Bedeutungen hat DGD?", "every"),
+        ("Was kann DGD noch heißen?", "every"),
+        ("Was bedeutet DGD?", "meaning"),
+        ("Was ist DGD?", "thing"),
+        ("Quelles sont les significations de DGD ?", "every"),
+        ("Que veut dire DGD ?", "meaning"),
+        ("C'est quoi, DGD ?", "thing"),
+        ("¿Cuáles son los significados de DGD?", "every"),
+        ("¿Qué significa DGD?", "meaning"),
+        ("¿Qué es DGD?", "thing"),
+    ],
+)
+def test_the_kind_of_request_tells_whether_one_or_every_meaning_is_wanted(question: str, kind: str) -> None:
+    at = question.find("DGD")
+    (request,) = list_meaning_requests(question, [Mention("DGD", at, at + 3, "DGD")], CONTEXTS)
+    assert (request.kind, [one.surface for one in request.mentions]) == (kind, ["DGD"])
+
+
+def test_terms_in_a_list_are_all_meant() -> None:
+    assert meant("What is meant by DGD and by CC?") == ["DGD", "CC"]
+    assert meant("What do DGD, CC and dangerous goods declaration mean?") == [*TERMS]
 
 
 @pytest.mark.parametrize(

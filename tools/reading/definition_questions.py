@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from typing import Literal, NamedTuple
 
 from argot.languages.request_patterns import TERM_MARK, RequestPatterns, fold_accents, list_requests, normalize
 from argot.tools.reading.question_splitting import split_questions
@@ -16,7 +17,21 @@ from argot.types import Mention
 
 MAX_CHARS = 200  # characters of one question; longer ones describe a situation around it
 
+MeaningRequestKind = Literal["thing", "meaning", "every"]
+"""How a meaning is asked for: "What is a CC?", which may ask about the thing; "What does CC stand for?"; "What are the
+meanings of CC?"."""
+
 _WORD = re.compile(r"\w+")
+
+
+class MeaningRequest(NamedTuple):
+    """A question of a message. `mentions`: the terms whose meaning it asks for; none if it asks something else."""
+
+    kind: MeaningRequestKind
+    mentions: Sequence[Mention]
+
+
+_NO_REQUEST = MeaningRequest("thing", ())
 
 
 def find_asked_meanings(question: str, mentions: Sequence[Mention], contexts: Collection[str] = ()) -> list[Mention]:
@@ -25,35 +40,46 @@ def find_asked_meanings(question: str, mentions: Sequence[Mention], contexts: Co
     Args:
         contexts: names of contexts, which may follow: "What is a CC in Catering?".
     """
+    return [one for request in list_meaning_requests(question, mentions, contexts) for one in request.mentions]
+
+
+def list_meaning_requests(
+    question: str, mentions: Sequence[Mention], contexts: Collection[str] = ()
+) -> list[MeaningRequest]:
+    """Return for each question of a message how it asks for the meaning of which mentions."""
     known = frozenset(word for name in contexts for word in _WORD.findall(fold_accents(name.casefold())))
-    return [mention for part in split_questions(question) for mention in _find_asked(part, mentions, known)]
+    return [_read_request(part, mentions, known) for part in split_questions(question)]
 
 
-def _find_asked(part: str, mentions: Sequence[Mention], context_names: frozenset[str]) -> list[Mention]:
+def _read_request(part: str, mentions: Sequence[Mention], context_names: frozenset[str]) -> MeaningRequest:
     text, here = _mark_terms(part, mentions)
-    if not here or len(part) > MAX_CHARS:
-        return []
-    marked = normalize(text)
-    for words in list_requests("meaning", part):
-        if found := _find_asked_in(words, part, marked, here, context_names):
-            return found
-    return []
+    if here and len(part) <= MAX_CHARS:
+        marked = normalize(text)
+        for words in list_requests("meaning", part):
+            request = _read_request_in(words, part, marked, here, context_names)
+            if request.mentions:
+                return request
+    return _NO_REQUEST
 
 
-def _find_asked_in(
+def _read_request_in(
     words: RequestPatterns, part: str, marked: str, here: list[Mention], context_names: frozenset[str]
-) -> list[Mention]:
-    """Return the mentions whose meaning is asked for in one language. `marked` is the part's words, with marks."""
+) -> MeaningRequest:
+    """Read the request in one language. `marked` is the part's words, with marks."""
     marked = words.opening.sub("", marked)
     if back := _match_first(words.compile("back"), fold_accents(part), whole=True):
-        return _select_pointed(part[slice(*back.span("before"))], here)
-    if found := _match_first(words.compile("anywhere"), marked):
-        return _select_within(found, marked, here)
+        return MeaningRequest("meaning", _select_pointed(part[slice(*back.span("before"))], here))
     (scope,) = words.compile("scope")
     around = context_names.union(fold_accents(words.texts["around"]).split())
-    marked = _strip_scope(words.ending.sub("", marked), scope, around)
-    found = _match_first(words.compile("alone"), marked, whole=True)
-    return _select_within(found, marked, here) if found else []
+    whole = _strip_scope(words.ending.sub("", marked), scope, around)
+    if found := _match_first(words.compile("every"), whole, whole=True):
+        return MeaningRequest("every", _select_within(found, whole, here))
+    if found := _match_first(words.compile("anywhere"), marked):
+        return MeaningRequest("meaning", _select_within(found, marked, here))
+    if found := _match_first(words.compile("alone"), whole, whole=True):
+        return MeaningRequest("meaning", _select_within(found, whole, here))
+    found = _match_first(words.compile("thing"), whole, whole=True)
+    return MeaningRequest("thing", _select_within(found, whole, here)) if found else _NO_REQUEST
 
 
 def _match_first(patterns: Sequence[re.Pattern[str]], text: str, *, whole: bool = False) -> re.Match[str] | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -26,6 +27,8 @@ MAX_HISTORY_TURNS = 4
 """Number of finished exchanges that a follow-up may refer to."""
 MAX_RECALLED_QUESTIONS = 10
 """Maximum number of questions that are repeated."""
+MAX_SPELT_PASSAGES = 50
+"""Number of passages with some form of a word in which its spelling is looked for."""
 
 
 async def stand_alone(state: State, run: RunContext) -> Step:
@@ -130,8 +133,15 @@ def _correct_words(turn: TurnPart, run: RunContext) -> None:
     question = turn["stand_alone_question"]
     terms = run.glossary.lookup.matcher(run.principal).find(question)
     count = partial(run.corpus.store.phrase_count, run.principal)
-    turn["corrected"] = find_typing_errors(question, terms, count)
+    turn["corrected"] = find_typing_errors(question, terms, count, partial(_is_spelt_so, run))
     turn["stand_alone_question"] = correct_words(question, turn["corrected"])
+
+
+def _is_spelt_so(run: RunContext, word: str) -> bool:
+    """Return whether several passages have a word in just this form; one may have misspelt it."""
+    store, written = run.corpus.store, re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE)
+    found = store.passages(run.principal, store.find_phrase(run.principal, word, MAX_SPELT_PASSAGES)).values()
+    return sum(written.search(f"{passage.heading}\n{passage.text}") is not None for passage, _ in found) > 1
 
 
 def _begin_turn(turn: TurnPart, past: dict[str, Any] | None) -> Step:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 import pytest
 
@@ -18,6 +18,12 @@ def count_in(words: Collection[str]) -> Callable[[str], int]:
     return lambda word: int(stem(word) in stems)
 
 
+def find_errors(
+    question: str, words: Collection[str], terms: Sequence[Mention] = (), written: Collection[str] = ()
+) -> list[tuple[str, str]]:
+    return find_typing_errors(question, terms, count_in(words), lambda word: word in written)
+
+
 @pytest.mark.parametrize(
     ("question", "read"),
     [
@@ -28,7 +34,7 @@ def count_in(words: Collection[str]) -> Callable[[str], int]:
     ],
 )
 def test_a_misspelt_word_is_read_as_the_one_that_the_documents_have(question: str, read: str) -> None:
-    assert correct_words(question, find_typing_errors(question, [], count_in(WORDS))) == read
+    assert correct_words(question, find_errors(question, WORDS)) == read
 
 
 @pytest.mark.parametrize(
@@ -45,7 +51,7 @@ def test_a_misspelt_word_is_read_as_the_one_that_the_documents_have(question: st
     ],
 )
 def test_other_words_stay_as_they_are(question: str) -> None:
-    assert find_typing_errors(question, [], count_in(WORDS)) == []
+    assert find_errors(question, WORDS) == []
 
 
 @pytest.mark.parametrize(
@@ -57,9 +63,21 @@ def test_other_words_stay_as_they_are(question: str) -> None:
     ],
 )
 def test_words_of_another_language_are_no_misspelt_english_ones(question: str) -> None:
-    assert find_typing_errors(question, [], count_in(WORDS)) == []
+    assert find_errors(question, WORDS) == []
 
 
 def test_a_word_of_a_term_stays_as_it_is() -> None:
     term = Mention("passwrod vault", 4, 18, "passwrod vault", "exact")
-    assert find_typing_errors("The passwrod vault", [term], count_in(WORDS)) == []
+    assert find_errors("The passwrod vault", WORDS, [term]) == []
+
+
+def test_an_ordinary_word_comes_before_what_only_looks_like_a_form_of_one() -> None:
+    question = "who is here on monday mornig"
+    assert find_errors(question, ["morning", "more"], written=["morning", "moring"]) == [("mornig", "morning")]
+    assert find_errors(question, ["more"]) == []
+
+
+def test_a_form_that_is_not_listed_has_to_be_written_so() -> None:
+    question = "where is the form submtted"
+    assert find_errors(question, ["submit"], written=["submitted"]) == [("submtted", "submitted")]
+    assert find_errors(question, ["submit"]) == []

@@ -9,7 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from argot.jargon_db.lookup.ordinary_words import is_common_word, is_everyday_word, is_well_known
+from argot.jargon_db.lookup.ordinary_words import (
+    is_common_word,
+    is_everyday_word,
+    is_well_known,
+    load_common_words,
+)
 from argot.jargon_db.lookup.spelling import list_near_spellings
 from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH
@@ -32,18 +37,23 @@ _CONTRACTIONS = frozenset(
 PassageCounter = Callable[[str], int]
 """Counts the passages with a word, in any inflection."""
 
+SpellingFinder = Callable[[str], bool]
+"""Says whether several passages spell a word just so."""
+
 # Parts of names, paths and addresses are no words.
 _WORD = re.compile(rf"(?<![\w./@:\\'’-])[a-z]{{{MIN_LETTERS},}}(?![\w@:\\'’-]|[./]\w)")
 
 
-def find_typing_errors(question: str, terms: Sequence[Mention], count: PassageCounter) -> list[tuple[str, str]]:
+def find_typing_errors(
+    question: str, terms: Sequence[Mention], count: PassageCounter, is_written: SpellingFinder
+) -> list[tuple[str, str]]:
     """Return the misspelt words of a question, each with the word that is meant; none of one in another language."""
     if identify_listed_language(question) != ENGLISH:
         return []
     found: dict[str, str] = {}
     for match in _WORD.finditer(question):
         in_term = any(term.start < match.end() and match.start() < term.end for term in terms)
-        if not in_term and (meant := _find_meant(match[0], count)):
+        if not in_term and (meant := _find_meant(match[0], count, is_written)):
             found[match[0]] = meant
     return list(found.items())
 
@@ -54,17 +64,26 @@ def correct_words(question: str, errors: Sequence[tuple[str, str]]) -> str:
     return _WORD.sub(lambda match: meant.get(match[0], match[0]), question)
 
 
-def _find_meant(word: str, count: PassageCounter) -> str:
-    """Return the one ordinary word of the documents that is one typing error away; empty if none or several are."""
+def _find_meant(word: str, count: PassageCounter, is_written: SpellingFinder) -> str:
+    """Return the one ordinary word of the documents that is one typing error away; empty if none or several are.
+
+    A listed word comes before one that only looks like a form of another: "mornig" is "morning" and not "moring".
+    """
     is_word = is_common_word(word) or is_everyday_word(word) or is_well_known(word) or word in _CONTRACTIONS
     if is_word or count(word):
         return ""
     likely = [one for one in sorted(list_near_spellings(word)) if is_common_word(one) and _is_likely(word, one)]
-    near = [one for one in likely if count(one)]
+    found = [one for one in likely if count(one)]
+    near = list(filter(_is_listed, found)) or list(filter(is_written, found))
     # Exchanged letters are the likeliest error, and "pasword" may be "password" or "passwords".
     exchanged = [one for one in near if sorted(one) == sorted(word)]
     meant = exchanged or near
     return min(meant, key=lambda one: (len(one), one)) if len(set(map(stem, meant))) == 1 else ""
+
+
+def _is_listed(word: str) -> bool:
+    """Return whether it is a listed English word or the plural of one; other endings also make forms of no word."""
+    return not load_common_words().isdisjoint((word, word.removesuffix("s")))
 
 
 def _is_likely(word: str, other: str) -> bool:

@@ -125,3 +125,9 @@ async def test_the_row_of_the_day_that_is_asked_for_answers(asked: str) -> None:
 
 async def test_no_row_of_another_day_answers() -> None:
     assert await answer("Who leads on 2 June?", [ROTA], Ann=0.95, Bo=0.9, Cy=0.9) == ""
+
+
+async def test_a_mere_subject_of_many_passages_is_quoted_from_two_of_them() -> None:
+    about = ["Loam is kept wet.", "A cart brings loam.", "Who sells loam? Ask Ann.", "Loam needs a shovel."]
+    text = await answer("loam?", about)
+    assert sum(one in text for one in about) == 2

@@ -366,9 +366,12 @@ def _write_count(question: QuotedQuestion, best: Sequence[Hit], hits: Sequence[H
 
 
 def _render_pieces(question: QuotedQuestion, fitting: Sequence[Sequence[_Candidate]], hits: Sequence[Hit]) -> list[str]:
-    """Return one piece for each passage: the best sentence, with as much of its context as completes it."""
+    """Return one piece for each of the first two passages: the best sentence, with as much of its context as completes
+    it.
+    """
     pieces: list[str] = []
-    for best, *others in sorted(fitting, key=lambda of_hit: not _is_whole(question, of_hit[0])):
+    whole_first = sorted(fitting, key=lambda of_hit: not _is_whole(question, of_hit[0]))
+    for (best, *others), most in zip(whole_first, MAX_CHARS, strict=False):
         passage = hits[best.hit].passage
         text = passage.with_columns
         units = read_units(text)
@@ -378,7 +381,6 @@ def _render_pieces(question: QuotedQuestion, fitting: Sequence[Sequence[_Candida
         if not pieces and _is_whole(question, best):
             numbers = find_needed(best.unit, units, whole_list=is_list_wanted(question, best.unit, units))
             return [render_quotation(beside or numbers, units)]
-        most = MAX_CHARS[len(pieces)]
         numbers = [*find_block_around(best.unit, text, most), *beside]
         close = [one.unit for one in others if one.score >= MIN_NEAR_SHARE * best.score]
         chosen = {*numbers, *_find_block_beside(numbers, close, text, most)}

@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 
 from argot.graph.run_context import RunContext, count_answer_passages, count_kept_passages
 from argot.graph.state import MAX_SEARCHES_AGAIN, HitRecord, State
-from argot.graph.state_records import get_definitions, load_hits, read_terms
+from argot.graph.state_records import get_definitions, load_hits
 from argot.tools.answering.citation_marks import list_marks
 from argot.tools.llm.other_queries import FailedSearch
 from argot.tools.retrieval.hybrid_search import WeightedQuery, select_documents
@@ -58,7 +58,7 @@ def list_queries_by_rules(state: State, run: RunContext) -> list[str]:
     hits, store = load_hits(state["hits"], run) if run.model is not None else [], run.corpus.store
     proposed = propose_queries(
         get_query(state),
-        read_terms(state, run),
+        state["question"],
         hits,
         run.corpus.embedder,
         lambda word: store.phrase_count(run.principal, word),

@@ -72,7 +72,8 @@ def _use_terms_for_lay_words(query: str, run: RunContext) -> str:
         finder = build_finder(run)
         return finder is None or sense in finder.find(sense.term, [sense]).senses
 
-    return replace_described_words(query, matcher, get_described(matcher, approved), run.corpus.embedder, is_used)
+    described, count = get_described(matcher, approved), partial(store.phrase_count, run.principal)
+    return replace_described_words(query, matcher, described, run.corpus.embedder, is_used, count)
 
 
 def _is_own_wording_searched(state: State, terms: list[ReadTerm], run: RunContext) -> bool:

@@ -126,3 +126,24 @@ def test_an_unreadable_sense_matches_no_lay_word(tiny_kb: Any) -> None:
     assert "PTO" not in tiny_kb.run_context(Principal("ann")).abbreviate("How much vacation is there?")
     insider = Principal("ida", groups=frozenset({"insiders"}))
     assert "PTO" in tiny_kb.run_context(insider).abbreviate("How much vacation is there?")
+
+
+SHIFTS = "# Shifts\n\nThe shift lead signs the log. An RT of 30 minutes is taken at noon, and the RT is paid.\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "searched"),
+    [
+        ("How long is the recess?", "How long is the RT?"),
+        # A name of the documents, and a word of the term's own meaning
+        ("Who is the shift lead?", None),
+        ("Who has the most time?", None),
+    ],
+)
+async def test_a_word_that_describes_a_term_is_searched_as_the_term(
+    tiny_kb: Any, question: str, searched: str | None
+) -> None:
+    tiny_kb.glossary.senses.add("RT", "Legal", "rest time", "Recess in a shift, a time of rest.")
+    tiny_kb.add("shifts.md", SHIFTS)
+    others = (await asked(tiny_kb, question)).search_queries[1:]
+    assert others == ([searched] if searched else [])

@@ -1,13 +1,14 @@
-"""Other queries by rules: from the question itself, the headings found and the glossary."""
+"""Other queries by rules: from the question itself and the headings found."""
 
 from typing import Any
 
+import pytest
+
 from argot.tools.retrieval.other_queries import propose_queries
-from argot.types import Mention, ReadTerm, Sense
 
 
-def propose(kb: Any, question: str, terms: list[ReadTerm] | None = None) -> list[str]:
-    return propose_queries(question, terms or [], [], kb.corpus.embedder, lambda _: 1)
+def propose(kb: Any, question: str, message: str = "") -> list[str]:
+    return propose_queries(question, message or question, [], kb.corpus.embedder, lambda _: 1)
 
 
 def test_the_questions_of_a_long_message_are_searched_one_by_one(tiny_kb: Any) -> None:
@@ -19,13 +20,18 @@ def test_a_single_clear_question_has_no_other_words(tiny_kb: Any) -> None:
     assert propose(tiny_kb, "How tall may a pole be?") == []
 
 
-def test_a_term_is_replaced_by_the_beginning_of_its_description(tiny_kb: Any) -> None:
-    sense = Sense(1, "GPA", "Sites", "gate pass application", "form for visitors, signed by the host")
-    term = ReadTerm(Mention("GPA", 13, 16, "GPA", "exact"), sense, 1.0, "only one")
-    assert propose(tiny_kb, "Who signs the gate pass application?", [term]) == ["Who signs the form for visitors?"]
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I want to take a drive home from the pool. Where do I get it, and how long may I keep it?",
+        "A former applicant asked what we know about him. What am I supposed to do?",
+        "There is a block with 950 erases. What handling does the firmware give it? And why?",
+    ],
+)
+def test_a_question_that_needs_the_rest_of_its_message_is_not_searched_alone(tiny_kb: Any, message: str) -> None:
+    assert propose(tiny_kb, message) == []
 
 
-def test_a_long_description_is_put_into_no_question(tiny_kb: Any) -> None:
-    sense = Sense(1, "Offer", "general", "", "A response to a solicitation that, if accepted, binds the offeror.")
-    term = ReadTerm(Mention("offer", 6, 11, "Offer", "exact"), sense, 1.0, "only one")
-    assert propose(tiny_kb, "do we offer dental for pets", [term]) == []
+def test_the_question_before_a_follow_up_is_not_searched_again(tiny_kb: Any) -> None:
+    follow_up = "And who repairs the red lamps?"
+    assert propose(tiny_kb, f"Who orders the chairs? {follow_up}", follow_up) == [follow_up]

@@ -37,6 +37,8 @@ MAX_FIRST_STEMS = 4
 """Number of content words at a description's beginning that say what its term is."""
 _FIRST_CLAUSE = re.compile(r"[.,;:(–—]|\b(?:with|that|which|who|whose|for|by|when|where|if|as|in|on|from|to)\b")
 _WORD = re.compile(r"[^\W\d_](?:['’-]?[^\W\d_])*")
+_WORD_BEFORE = re.compile(rf"({_WORD.pattern})\s+$")
+_WORD_BEHIND = re.compile(rf"\s+({_WORD.pattern})")
 _QUANTIFIERS = frozenset({"many", "much"})
 """English words that name nothing, but are no stop words."""
 
@@ -115,18 +117,43 @@ class DescribedTerms:
         return senses if len({sense.term for sense in senses}) <= MAX_DESCRIBED_TERMS else ()
 
 
-def replace_described_words(
-    text: str, matcher: TermMatcher, described: DescribedTerms, embedder: Embedder, is_used: Callable[[Sense], bool]
+def replace_described_words(  # noqa: PLR0917
+    text: str,
+    matcher: TermMatcher,
+    described: DescribedTerms,
+    embedder: Embedder,
+    is_used: Callable[[Sense], bool],
+    count: Callable[[str], int],
 ) -> str:
-    """Return the text with words that describe a used sense replaced by its term."""
+    """Return the text with words that describe a used sense replaced by its term.
+
+    A word of a name that the documents use ("shift lead") stays, and so does a word of the term's own meaning.
+
+    Args:
+        count: returns how many passages have a phrase.
+    """
     named = [(mention.start, mention.end) for mention in [*matcher.find(text), *matcher.find_expansions(text)]]
     for word in reversed(list(_WORD.finditer(text))):
         apart = not any(start < word.end() and word.start() < end for start, end in named)
         if apart and word[0].islower() and len(word[0]) >= MIN_WORD_LETTERS:
-            used = [sense for sense in described.find(word[0]) if is_used(sense)]
-            term = _select_near(word[0], used, embedder) if used else word[0]
+            used = [sense for sense in described.find(word[0]) if is_used(sense) and not _is_own_word(word[0], sense)]
+            is_doubtful = not used or _is_part_of_name(word, text, count)
+            term = word[0] if is_doubtful else _select_near(word[0], used, embedder)
             text = text[: word.start()] + term + text[word.end() :]
     return text
+
+
+def _is_part_of_name(word: re.Match[str], text: str, count: Callable[[str], int]) -> bool:
+    """Return whether the documents have the word together with the one before or behind it, which is no stop word."""
+    before, behind = _WORD_BEFORE.search(text, 0, word.start()), _WORD_BEHIND.match(text, word.end())
+    phrases = [f"{before[1]} {word[0]}"] if before and content_stems(before[1]) else []
+    phrases += [f"{word[0]} {behind[1]}"] if behind and content_stems(behind[1]) else []
+    return any(map(count, phrases))
+
+
+def _is_own_word(word: str, sense: Sense) -> bool:
+    names = " ".join((sense.expansion, *sense.aliases))
+    return not set(content_stems(word)).isdisjoint(content_stems(names))
 
 
 def _select_near(word: str, senses: Sequence[Sense], embedder: Embedder) -> str:

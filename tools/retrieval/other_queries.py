@@ -1,7 +1,8 @@
 """Other search queries by rules, after a search that did not find the answer: without a model, or if it proposes none.
 
-Each query has fewer or other words than the question: its own, those of the glossary or of the passages found. No query
-adds a fact, since the passages that it finds are judged for the question itself.
+Each query has fewer or other words than the question: its own or those of the passages found. No query adds a fact,
+since the passages that it finds are judged for the question itself. People see the queries, so each one reads like a
+question of theirs.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from argot.protocols import Embedder
 from argot.tools.reading.question_splitting import split_questions
 from argot.tools.text.sentences import split_sentences
 from argot.tools.text.words import content_stems, stem_by_language
-from argot.types import Hit, ReadTerm
+from argot.types import Hit
 
 MAX_QUERIES = 3
 MIN_LIKENESS = 0.55
@@ -27,27 +28,26 @@ MIN_LIKENESS = 0.55
 MAX_HEADING_WORDS = 80
 """Words of headings that are compared: embedding them takes most of the time."""
 _WORD = re.compile(r"[^\W\d_](?:['’-]?[^\W\d_])*")
-_FIRST_CLAUSE = re.compile(r"[.,;:(–—]")
 _MIN_WORD_LETTERS = 4
-MAX_DESCRIPTION_WORDS = 5
-"""Words of a description that can stand in a question in place of its term; a longer one is a definition."""
+_POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|he|she|him|his|her)\b", re.IGNORECASE)
+_MIN_ASKING_STEMS = 2
+"""Content words of a question that is searched without the rest of its message: "What am I supposed to do?" has one."""
 
 
 def propose_queries(
-    question: str, terms: Sequence[ReadTerm], hits: Sequence[Hit], embedder: Embedder, count: Callable[[str], int]
+    question: str, message: str, hits: Sequence[Hit], embedder: Embedder, count: Callable[[str], int]
 ) -> list[str]:
     """Return up to `MAX_QUERIES` other queries; none if no rule applies.
 
     Args:
         question: the question as it was searched.
-        terms: those of the question.
+        message: the asker's own words, without what a follow-up takes from the question before.
         hits: the passages found, best first.
         count: returns how many passages have a word.
     """
     proposed = [
         *_say_in_heading_words(question, hits, embedder, count),
-        *_list_asking_sentences(question),
-        *_describe_terms(question, terms),
+        *_list_asking_sentences(question, message),
     ]
     known = {question.casefold()}
     chosen = []
@@ -95,21 +95,18 @@ def _list_heading_words(hits: Sequence[Hit], question_stems: set[str], language:
     return list(found.values())[:MAX_HEADING_WORDS]
 
 
-def _list_asking_sentences(question: str) -> list[str]:
-    """Return the questions of a message one by one, without its other sentences; none for a single question alone."""
+def _list_asking_sentences(question: str, message: str) -> list[str]:
+    """Return the questions of a message one by one, without its other sentences; none for a single question alone.
+
+    A question that needs the rest of the message ("Where do I get it?") is left out.
+    """
     sentences = [question[start:end] for start, end in split_sentences(question)]
     asking = [one for one in sentences if one.endswith(QUESTION_MARKS)] if len(sentences) > 1 else [question]
     parts = [part for one in asking for part in split_questions(one)]
-    return parts if len(parts) > 1 or len(sentences) > 1 else []
-
-
-def _describe_terms(question: str, terms: Sequence[ReadTerm]) -> list[str]:
-    """Return the question with each term replaced by the beginning of its description, if that is short."""
-    text = question
-    for term in terms:
-        description = _FIRST_CLAUSE.split(term.sense.description, maxsplit=1)[0].strip()
-        named = [name for name in (term.sense.expansion, term.mention.surface) if name and name in text]
-        is_name = len(description.split()) <= MAX_DESCRIPTION_WORDS and bool(content_stems(description))
-        if is_name and named:
-            text = text.replace(named[0], description, 1)
-    return [text] if text != question else []
+    own = set(content_stems(message))
+    stems_of_parts = [(part, content_stems(part)) for part in parts if len(parts) > 1 or len(sentences) > 1]
+    return [
+        part
+        for part, stems in stems_of_parts
+        if len(stems) >= _MIN_ASKING_STEMS and own.intersection(stems) and not _POINTS_BACK.search(part)
+    ]

@@ -5,11 +5,14 @@ Times and figures of the single stages are for developers; they are in the resul
 
 from __future__ import annotations
 
+import re
+
 from argot.languages.catalogues import quote_name, speak_as_asked, translate, translate_number
 from argot.results import AskResult
 from argot.ui.rendering.safe_markdown import clean_text
 
 MAX_SHOWN_QUERIES = 3
+_WORD = re.compile(r"\w+")
 _PASSAGES_READ = (
     "%(number)s passage of %(documents)s came closest",
     "%(number)s passages of %(documents)s came closest",
@@ -41,11 +44,30 @@ def _describe_reading(result: AskResult) -> list[str]:
 
 
 def _describe_searches(result: AskResult) -> list[str]:
-    queries = list(dict.fromkeys(result.search_queries))[:MAX_SHOWN_QUERIES]
+    queries = _list_readable_queries(result)[:MAX_SHOWN_QUERIES]
     text = "The documents were searched for %(queries)s"
     searched = [translate(text, queries=_join_quoted(queries))] if queries else []
     again = [some[:MAX_SHOWN_QUERIES] for some in result.searched_again if some]
     return [*searched, *(translate("Then for %(queries)s", queries=_join_quoted(some)) for some in again)]
+
+
+def _list_readable_queries(result: AskResult) -> list[str]:
+    """Return the first queries that a person might have typed: without those that only put short forms into the
+    question, as "How many PTO do I get", and without those of a further search.
+    """
+    later = {query for some in result.searched_again for query in some}
+    queries = [query for query in dict.fromkeys(result.search_queries) if query not in later]
+    known = {word.casefold() for text in (result.question, *queries[:1]) for word in _WORD.findall(text)}
+    added = [[word for word in _WORD.findall(query) if word.casefold() not in known] for query in queries]
+    return [
+        query
+        for place, (query, words) in enumerate(zip(queries, added, strict=True))
+        if place == 0 or query == result.stand_alone_question or not all(map(_is_short_form, words))
+    ]
+
+
+def _is_short_form(word: str) -> bool:
+    return sum(map(str.isupper, word)) > 1
 
 
 def _describe_passages(result: AskResult) -> list[str]:

@@ -55,3 +55,14 @@ def test_the_last_line_fits_the_outcome(fields: dict[str, object], last: str) ->
 
 def test_small_talk_has_no_path() -> None:
     assert describe_path(_result(status="small_talk")) == []
+
+
+def test_queries_that_only_put_short_forms_into_the_question_are_not_named() -> None:
+    question = "How many holidays do I get?"
+    queries = [question, "How many PTO do I get?", "How much holiday is granted?", "holidays in a year"]
+    fields = {"question": question, "stand_alone_question": question, "search_queries": queries}
+    path = describe_path(_result(**fields, searched_again=[["holidays in a year"]], jargon=[]))
+    assert path[:2] == [
+        f"The documents were searched for “{question}”, “How much holiday is granted?”",
+        "Then for “holidays in a year”",
+    ]

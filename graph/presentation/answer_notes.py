@@ -19,17 +19,22 @@ from argot.results import WRITTEN_BY, FoundPassage
 from argot.tools.answering.changed_values import find_changed_values
 from argot.tools.answering.disagreements import find_disagreements
 from argot.tools.answering.selections import count_quoted
-from argot.tools.reading.answer_types import asks_for_several
+from argot.tools.reading.answer_types import AnswerType, asks_for_all, asks_for_several, find_answer_type
 from argot.tools.reading.asked_units import find_missing_unit
 from argot.types import Document, Passage
 
+VALUES: tuple[AnswerType, ...] = ("quantity", "time", "person")
+"""Types of an answer that a single entry of a list or table can be."""
 MAX_DISAGREEMENTS = 3
 """Number of notes under one answer about disagreeing passages, and about those that change a number."""
 
 
 def write_reading_notes(reading: TurnReading, passages: Sequence[FoundPassage], run: RunContext) -> list[str]:
     """Return the notes about a turn and the documents behind its answer."""
-    notes = write_notes(reading.turn, reading.terms, reading.senses, hidden=_count_hidden(reading))
+    cited_text = "\n".join(held[0].with_header for _, held in _list_cited(reading))
+    notes = write_notes(
+        reading.turn, reading.terms, reading.senses, cited_text=cited_text, hidden=_count_hidden(reading)
+    )
     documents = [reading.passages[one.passage_id][1] for one in passages]
     cited = {held[1].id: held[1] for _, held in _list_cited(reading)}
     document_notes = []
@@ -92,8 +97,10 @@ def _write_selections(reading: TurnReading) -> list[str]:
     shown = [sentence for sentence in turn["sentences"] if reading.shows(sentence)]
     cited = dict.fromkeys(citation["passage"] for sentence in shown for citation in sentence["citations"])
     texts = [sentence["text"] for sentence in shown]
-    counts = ((id_, count_quoted(texts, reading.passages[id_][0].with_columns)) for id_ in cited)
-    return [write_selection_note(*count, reading.passages[id_][1].name) for id_, count in counts if count[1]]
+    counts = [(id_, count_quoted(texts, reading.passages[id_][0].with_columns)) for id_ in cited]
+    # "How many bytes is the field?" is answered by one entry, and no other is missing.
+    least = 2 if find_answer_type(question) in VALUES and not asks_for_all(question) else 1
+    return [write_selection_note(*count, reading.passages[id_][1].name) for id_, count in counts if count[0] >= least]
 
 
 def _count_hidden(reading: TurnReading) -> int:

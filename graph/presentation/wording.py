@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -200,8 +201,13 @@ def write_recalled(questions: Sequence[str]) -> str:
     return translate_number(one, many, len(questions), quoted=join_quoted(questions))
 
 
-def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sense], *, hidden: int) -> list[str]:
-    """Return notes for the asker about how the question was read, and about what is not shown."""
+def write_notes(
+    turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, Sense], *, cited_text: str = "", hidden: int = 0
+) -> list[str]:
+    """Return notes for the asker about how the question was read, and about what is not shown.
+
+    `cited_text`: the passages behind the answer. A note about a term is left out where it says nothing about them.
+    """
     still_open = {item["term"] for item in turn["open_terms"]}
     notes = [
         note
@@ -217,8 +223,13 @@ def write_notes(turn: TurnPart, terms: Sequence[ReadTerm], senses: Mapping[int, 
     set_aside = [term for term in turn["let_be"] if term not in missed]
     unread = "“%(term)s” was used as written, in none of its known senses."
     notes += [translate(unread, term=term) for term in set_aside]
-    notes += [_write_doubt(doubt, senses) for doubt in turn.get("doubted", []) if doubt["term"] not in set_aside]
-    unnamed, lacking = turn.get("unnamed", []), turn.get("missing_parts", [])
+    doubted = [one for one in turn.get("doubted", []) if one["term"] not in set_aside]
+    # Passages that use the term show its meaning there themselves.
+    notes += [_write_doubt(one, senses) for one in doubted if not _has_word(cited_text, one["surface"])]
+    lacking = turn.get("missing_parts", [])
+    # An answer is about a term's meaning, which stands beside it, and has no need of the term.
+    understood = {term.mention.surface for term in terms} if turn["status"] == "answered" else set()
+    unnamed = [name for name in turn.get("unnamed", []) if name not in understood]
     notes += [translate("No document that you may read names “%(name)s”.", name=name) for name in unnamed]
     notes += [translate("The documents nearest to the question have no “%(name)s”.", name=name) for name in lacking]
     # If nothing is answered at all, the answer says so.
@@ -278,6 +289,10 @@ def _write_term_notes(term: ReadTerm, turn: TurnPart, senses: Mapping[int, Sense
         text = "“%(term)s” has no sense in %(context)s; it was read as in %(other)s: %(meaning)s."
         notes.append(translate(text, term=mention.surface, context=context, other=sense.context, meaning=meaning))
     return notes
+
+
+def _has_word(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
 def _write_doubt(doubt: DoubtRecord, senses: Mapping[int, Sense]) -> str:

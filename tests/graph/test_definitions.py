@@ -48,6 +48,7 @@ def test_a_definition_names_its_source(sense: Sense, said: str) -> None:
 async def test_the_glossary_answers_when_the_documents_do_not(kb: Any, question: str) -> None:
     result = await asked(kb.run_context(), question)
     assert (result.status, result.answer, result.answered_by) == ("answered", SAID, "extractive")
+    assert result.notes == []
     (sentence,) = result.sentences
     assert (sentence.supported, sentence.citations, sentence.sense_id > 0) == (True, [], True)
     assert result.cited_passages == []

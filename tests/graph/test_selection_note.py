@@ -27,3 +27,9 @@ async def test_a_list_quoted_in_part_gets_a_selection_note(tiny_kb: Any) -> None
 async def test_a_list_quoted_whole_gets_no_selection_note(tiny_kb: Any) -> None:
     tiny_kb.add("press.md", "# Sealing press\n\nTo start the sealing press:\n\n1. Open the valve.\n2. Press the key.\n")
     assert not await notes(tiny_kb, "What are the steps to start the sealing press?")
+
+
+async def test_a_value_in_one_row_is_no_selection(tiny_kb: Any) -> None:
+    rows = "".join(f"| press {number} | {number + 3} bars |\n" for number in range(1, 9))
+    tiny_kb.add("press.md", f"# Sealing presses\n\n| Sealing press | Pressure |\n|---|---|\n{rows}")
+    assert not await notes(tiny_kb, "How many bars does sealing press 4 have?")

@@ -71,6 +71,13 @@ async def test_a_part_number_in_the_glossary_is_known(kb: Any) -> None:
     assert result.notes == []
 
 
+async def test_a_term_is_known_with_and_without_its_hyphen(kb: Any) -> None:
+    kb.glossary.senses.add("Anti-Rust Act", "Legal", "", "The law on the care of steel bridges.")
+    kb.add("bridges.md", "# Bridges\n\nA painter who leaves a bridge bare violates the Antirust Act.\n")
+    result = await asked(kb, "Who violates the Anti-Rust Act?")
+    assert (result.status, result.notes) == ("answered", [])
+
+
 @pytest.mark.parametrize("name", ["WM4410", "WM-4410", "WM-4410-X", "RS485", "RS-232", "ISO9001"])
 def test_a_part_number_is_known_in_every_spelling(kb: Any, name: str) -> None:
     kb.add("plugs.md", "# Plugs\n\nThe RS-485 plug and the RS232 plug follow ISO 9001.\n")

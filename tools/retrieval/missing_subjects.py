@@ -119,7 +119,9 @@ class _BestPassages:
 
 
 def _list_names(term: ReadTerm) -> Iterator[str]:
-    yield from filter(None, (term.mention.surface, term.sense.term, term.sense.expansion, *term.sense.aliases))
+    names = (term.mention.surface, term.sense.term, term.sense.expansion, *term.sense.aliases)
+    # Documents may write "Antideficiency Act" for "Anti-Deficiency Act".
+    yield from dict.fromkeys(way for name in names if name for way in (name, name.replace("-", "")))
 
 
 def find_unknown_part_numbers(question: str, store: CorpusStore, principal: Principal) -> list[str]:

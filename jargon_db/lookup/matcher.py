@@ -121,8 +121,12 @@ class TermMatcher:
         shouted = _is_shouted(text)
         taken: list[Mention] = []
         mask = SpanMask(len(text))
-        # The longest first: "write amplification factor" is not "write amplification" and a factor.
-        candidates = sorted(self._find_candidates(atoms), key=lambda found: (found.start - found.end, found.start))
+        # The longest first: "write amplification factor" is not "write amplification" and a factor. Then those in their
+        # own case: "IAAs" is the plural of IAA, and not a careless IaaS.
+        candidates = sorted(
+            self._find_candidates(atoms),
+            key=lambda found: (found.start - found.end, found.start, not _list_fitting(text, found)),
+        )
         for candidate in candidates:
             if not mask.are_free(candidate.start, candidate.end):
                 continue
@@ -231,8 +235,7 @@ def _choose_mention(text: str, candidate: _Candidate, shouted: bool) -> Mention 
     if _is_part_of_something(text, start, end):
         return None
     surface = text[start:end]
-    fitting = [entry for entry in candidate.entries if _has_own_case(surface, entry.spelling, candidate)]
-    if fitting:
+    if fitting := _list_fitting(text, candidate):
         entry = fitting[0]
         ordinary = is_function_word(surface) or (len(surface) == 1 and is_function_word(surface.lower()))
         if (ordinary or (shouted and is_ordinary_word(surface.lower()))) and not _is_marked(text, start, end):
@@ -244,6 +247,12 @@ def _choose_mention(text: str, candidate: _Candidate, shouted: bool) -> Mention 
         entry = loose
     exact = surface == entry.spelling
     return Mention(surface, start, end, entry.term, "exact" if exact else "variant")
+
+
+def _list_fitting(text: str, candidate: _Candidate) -> list[Spelling]:
+    """Return the entries of a candidate that the text has in their own case."""
+    surface = text[candidate.start : candidate.end]
+    return [entry for entry in candidate.entries if _has_own_case(surface, entry.spelling, candidate)]
 
 
 def _has_own_case(surface: str, spelling: str, candidate: _Candidate) -> bool:

@@ -86,6 +86,11 @@ def test_terms_that_are_not_words_are_found_in_a_question_in_capitals():
     assert found("WHAT DOES IT DO WITH THE PUC") == [("PUC", "PUC")]
 
 
+def test_a_plural_comes_before_a_term_in_another_case():
+    matcher = matcher_of("IAA", "IaaS")
+    assert found("IAAs, IaaS and iaas", matcher) == [("IAAs", "IAA"), ("IaaS", "IaaS"), ("iaas", "IaaS")]
+
+
 def test_the_longest_of_overlapping_terms_wins():
     assert found("flash translation layer") == [("flash translation layer", "flash translation layer")]
     both = matcher_of("flash layer", "layer cake recipe")

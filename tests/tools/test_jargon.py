@@ -278,3 +278,12 @@ def test_a_question_of_a_megabyte_is_handled(unit: str) -> None:
 @pytest.mark.parametrize("said", ["Und wenn ich ihn vergessen habe?", "Y si no?", "Où est-il ?", "Der Schrank?"])
 def test_a_function_word_of_another_language_is_no_term(said: str) -> None:
     assert find_unknown_terms(f"And if I just forgot the badge? {said}") == []
+
+
+@pytest.mark.parametrize("question", ["WHEN IS PAYDAY???", "Who do I ask first?\nThx, Sam", "Pls tell me who signs it"])
+def test_shouted_words_and_shorthand_are_no_terms(question: str) -> None:
+    assert surfaces(question) == []
+
+
+def test_terms_are_found_in_a_shouted_question() -> None:
+    assert surfaces("WHO SIGNS THE MUBO FORM AND THE REKUT") == ["MUBO", "REKUT"]

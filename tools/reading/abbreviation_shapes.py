@@ -47,7 +47,7 @@ def is_coded(word: str) -> bool:
     if is_name_with_number(word) or _CHEMICAL.fullmatch(word):
         return False
     if _NO_VOWEL.fullmatch(word):
-        return not is_ordinary_word(word.lower())
+        return not (is_ordinary_word(word.lower()) or is_shorthand(word.lower()))
     return any(shape.fullmatch(word) for shape in _CODED) or _is_mixed(word)
 
 

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import chain, pairwise
 
 from argot.corpus.store.document_store import CorpusStore
-from argot.jargon_db.lookup.ordinary_words import is_ordinary_word, load_well_known
+from argot.jargon_db.lookup.ordinary_words import is_common_word, is_ordinary_word, load_well_known
 from argot.jargon_db.lookup.span_mask import SpanMask
 from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH, load_listed_languages
@@ -97,6 +97,7 @@ _ASKED_BEHIND = re.compile(
 _JOINED = re.compile(r"\s*[,/&+]\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+")
 _COMPARED = re.compile(r"\s*[=<>≤≥]{1,2}\s*[-+]?\d")
 _MAX_NEIGHBOUR_LETTERS = 4  # letters
+_MAX_CODE_LETTERS = 5  # letters of an abbreviation that can be spoken, as nearly all have
 _ENGLISH_SHARE = 0.5
 _SHOUTED_SHARE = 0.7
 _MAX_QUESTION_CHARS = 8_000  # characters; nobody asks a longer question, and some paste a megabyte
@@ -238,7 +239,7 @@ def _is_jargon(text: str, start: int, end: int, *, shouted: bool, english: bool)
         return False
     if ALL_CAPITALS.fullmatch(stem) or "&" in word:
         # In a shouted question any English word is in capitals; elsewhere only a few are, for stress: "NOT", "MUST".
-        ordinary = is_ordinary_word(stem.lower()) if shouted else stem.lower() in _EMPHASISED
+        ordinary = _is_shouted_word(stem.lower()) if shouted else stem.lower() in _EMPHASISED
         return not ordinary or bool(_ASKED_BEFORE.search(text[max(0, start - _NEAR_CHARS) : start]))
     if word.islower():
         return english and may_be_small(word) and _is_used_as_term(text, start, end)
@@ -249,6 +250,13 @@ def _is_jargon(text: str, start: int, end: int, *, shouted: bool, english: bool)
         if text[max(0, start - 1) : start].isdigit():
             return False
     return is_coded(word)
+
+
+def _is_shouted_word(word: str) -> bool:
+    """Return whether a word (in lower case) of a shouted question is no abbreviation: a common word, or one that can be
+    spoken and is longer than most abbreviations ("payday").
+    """
+    return is_common_word(word) or (len(word) > _MAX_CODE_LETTERS and not is_unpronounceable(word))
 
 
 def _is_used_as_term(text: str, start: int, end: int) -> bool:

@@ -190,6 +190,7 @@ class TurnPart(TypedDict, total=False):
     Attributes:
         number: index of the turn in the thread, from 0; it does not change when older turns are dropped.
         corrected: misspelt words of the question, each with the word that it was read as.
+        rejected: the senses (ids) that are not meant, if the asker wants the last question read in another sense.
         replaced: no sentence of the model was supported, and a quotation replaced them.
         unchecked: the sentences were not matched with passages, because the profile says so.
         unwritten: no answer was to be written, because the profile says so.
@@ -230,6 +231,7 @@ class TurnPart(TypedDict, total=False):
     question: str
     stand_alone_question: str
     corrected: list[tuple[str, str]]
+    rejected: list[int]
     mentions: list[MentionRecord]
     contexts: list[tuple[str, float]]
     readings: list[ReadingRecord]
@@ -344,6 +346,7 @@ def make_empty_turn(question: str, number: int = 0) -> TurnPart:
         question=question,
         stand_alone_question=question,
         corrected=[],
+        rejected=[],
         mentions=[],
         contexts=[],
         readings=[],

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -133,7 +133,7 @@ async def look_up_jargon(state: State, run: RunContext) -> Step:
 def _look_up(state: State, run: RunContext) -> _Findings:
     mentions = [to_mention(record) for record in state["mentions"]]
     looked_up = [mention for mention in mentions if not mention.explained]
-    senses = _find_senses(looked_up, run)
+    senses = _find_senses(looked_up, run, state.get("rejected", ()))
     support = find_supported(looked_up, senses, state, run)
     findings = _Findings()
     for place, mention in enumerate(mentions):
@@ -157,8 +157,8 @@ def _look_up(state: State, run: RunContext) -> _Findings:
     return _limit_questions(findings, state, run)
 
 
-def _find_senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list[Sense]]:
-    """Return the possible senses of each term."""
+def _find_senses(mentions: Sequence[Mention], run: RunContext, rejected: Collection[int]) -> dict[str, list[Sense]]:
+    """Return the possible senses of each term, without those that the asker rejected if it has others."""
     spellings = sorted({spelling for mention in mentions for spelling in (mention.surface, get_term(mention))})
     found = run.glossary.lookup.senses(run.principal, spellings) if spellings else {}
     senses: dict[str, list[Sense]] = {}
@@ -170,6 +170,7 @@ def _find_senses(mentions: Sequence[Mention], run: RunContext) -> dict[str, list
         narrow = [sense for sense in narrow if mention.surface != f"{sense.term}S"]
         if mention.match == "misspelt":
             narrow = _narrow_misspelt(mention.surface, narrow)
+        narrow = [sense for sense in narrow if sense.id not in rejected] or narrow
         # The same term, once by its name and once by an alias of one sense: the narrower mention decides for both.
         if term not in senses or len(narrow) < len(senses[term]):
             senses[term] = narrow

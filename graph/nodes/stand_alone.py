@@ -10,6 +10,7 @@ from argot.graph.checkpoints.thread_history import iter_latest_turns, read_past_
 from argot.graph.node_frame import StateUpdate, Step
 from argot.graph.presentation.scope_wording import find_asked_topic
 from argot.graph.presentation.turn_view import read_visible_answer
+from argot.graph.rejected_senses import find_rejected_senses
 from argot.graph.run_context import RunContext
 from argot.graph.server_tools import describe_offered
 from argot.graph.state import State, TurnPart, finish_turn, make_empty_turn
@@ -37,7 +38,8 @@ async def stand_alone(state: State, run: RunContext) -> Step:
     The previous turn moves into the thread's past here, whether it ended or its choice was left unanswered; a turn that
     is answered again is removed. A message that asks for the gist of a file of the conversation gets that file's name
     and needs no history; one that asks something of a file is asked of that file alone. "And the other one?" repeats
-    the question for the other document, if the asker has chosen one of two. The reader's history contains only what the
+    the question for the other document, if the asker has chosen one of two, and "No, I meant the other SLC" repeats it
+    without the sense in which it was read. The reader's history contains only what the
     asker may still see.
     """
     # One hop to another thread for all of it: the stores are read several times.
@@ -80,6 +82,9 @@ def _read_message(state: State, run: RunContext) -> _Message:
     if run.profile.stand_alone and (other := find_other_subject(turn["question"], before)):
         turn["stand_alone_question"] = before["stand_alone_question"] if before else turn["question"]
         turn["subject"] = other
+        return _Message(turn, past)
+    if before and run.profile.stand_alone and (rejected := find_rejected_senses(turn["question"], before)):
+        turn["stand_alone_question"], turn["rejected"] = before["stand_alone_question"], rejected
         return _Message(turn, past)
     turns = chain([past] if past else [], iter_latest_turns(state))
     history = _build_history(turns, run) if run.profile.stand_alone else []

@@ -24,6 +24,13 @@ def resolved(question: str, *before: str) -> str:
     ("before", "question", "expected"),
     [
         ("What is the endurance of the x4?", "and for the x8?", "What is the endurance of the x8?"),
+        ("Is there a dress code?", "No, the one for conferences", "Is there a dress code for conferences?"),
+        ("How do I install a tar?", "not that, I mean over radio", "How do I install a tar over radio?"),
+        ("How much leave is there?", "sorry, I meant sick leave.", "How much leave is there? Sick leave"),
+        ("Who signs the form?", "no, I meant who reads the log?", "who reads the log"),
+        ("How is leave booked?", "Thanks, and who approves?", "How is leave booked? And who approves?"),
+        ("How is leave booked?", "thanks, who signs the form?", "thanks, who signs the form?"),
+        ("How is leave booked?", "the one in hall 2 is red", "the one in hall 2 is red"),
         ("What is the endurance of the PUC?", "what about its capacity?", "what about PUC's capacity?"),
         ("What does SLA mean in manufacturing?", "And in legal?", "What does SLA mean in legal?"),
         ("What does PUC mean?", "and CUA?", "What does CUA mean?"),

@@ -194,3 +194,20 @@ async def test_the_askers_own_context_outweighs_the_thread(tiny_kb: Any) -> None
     talk = Talk(replace(tiny_kb.run_context(), asker_context="Legal"))
     await talk.ask("What is the WL voltage during a read?")
     assert meant(await talk.ask("What is PUC?")) == {"PUC": "Public Utilities Commission"}
+
+
+@pytest.mark.parametrize("correction", ["No, I meant the other one", "no, the other PUC", "I meant another meaning!"])
+async def test_an_asker_who_meant_the_other_sense_gets_it(tiny_kb: Any, correction: str) -> None:
+    talk = Talk(replace(tiny_kb.run_context(), asker_context="Legal"))
+    first = await talk.ask("What does the PUC decide?")
+    assert meant(first) == {"PUC": "Public Utilities Commission"}
+    other = await talk.ask(correction)
+    assert (meant(other), other.stand_alone_question) == ({"PUC": "Peripheral Under Cell"}, first.question)
+    # In the next question the term may have any sense again.
+    assert meant(await talk.ask("And what does the PUC pay?")) == {"PUC": "Public Utilities Commission"}
+
+
+async def test_a_term_without_another_sense_is_read_as_before(tiny_kb: Any) -> None:
+    talk = Talk(tiny_kb.run_context())
+    first = await talk.ask("What is the WL voltage during a read?")
+    assert meant(await talk.ask("no, I meant the other one")) == meant(first) != {}

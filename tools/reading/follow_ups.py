@@ -72,6 +72,19 @@ _DOUBTS = re.compile(
     r"\s*[?.!…]*\s*$",
     re.I,
 )
+# "thanks, and who approves?": the words before do not belong to the question.
+_POLITE = re.compile(
+    r"^\s*(?:(?:ok(?:ay)?|great|cool|perfect|nice|alright|all right|got it|i see|hm+|thx|thanks|thank you)"
+    r"(?:\s+(?:a lot|so much|very much|again))?\s*[,.!;:–-]+\s*)+(?=\S)",
+    re.I,
+)
+# "no, I meant sick leave", "no, the one for conferences": other words for a part of the previous question.
+_CORRECTS = re.compile(
+    r"^\s*(?P<no>(?:(?:no+|nope|sorry|wait|oops|actually|not (?:that|this|it)(?: one)?|wrong(?: one)?)\b[\s,.!;:–-]*)+)?"
+    r"(?:but\s+)?(?:(?P<mean>i\s+(?:meant|mean)(?:\s+to\s+ask)?(?:\s+about)?)\s+)?"
+    r"(?P<one>(?:the\s+)?ones?\s+)?(?P<meant>\S.*?)[\s?.!]*$",
+    re.I | re.S,
+)
 _PRONOUN = re.compile(
     r"\b(?P<owner>its|their)\b(?=\s+\w)"
     r"|\b(?P<thing>it|they|them|this one|that one|these ones|those)\b(?!['’])"
@@ -134,6 +147,14 @@ def _resolve(question: str, previous: str, terms: TermFinder) -> str:
 
 
 def _resolve_english(question: str, previous: str, terms: TermFinder) -> str:
+    if (polite := _POLITE.match(question)) is not None:
+        rest = question[polite.end() :]
+        resolved = _resolve_english(rest, previous, terms)
+        return question if resolved == rest else resolved
+    if meant := _find_correction(question):
+        if _QUESTION_WORDS.match(meant):
+            return _resolve_english(meant, previous, terms)
+        return _replace_amount(meant, previous) or _replace_counterpart(meant, meant, previous, terms)
     doubts = _DOUBTS.match(question)
     if (
         doubts
@@ -154,6 +175,16 @@ def _resolve_english(question: str, previous: str, terms: TermFinder) -> str:
     if not fragment:
         return question
     return _replace_amount(fragment, previous) or _replace_counterpart(question, fragment, previous, terms)
+
+
+def _find_correction(question: str) -> str:
+    """Return what was meant instead, in a message that corrects the previous question; empty if it corrects nothing."""
+    found = _CORRECTS.match(question)
+    if found is None or not content_stems(found["meant"]):
+        return ""
+    # "The one for conferences" needs a "no", or it may answer something.
+    is_other_case = found["no"] and found["one"] and _PREPOSITION.match(found["meant"])
+    return found["meant"] if found["mean"] or is_other_case else ""
 
 
 def _join_questions(previous: str, question: str) -> str:

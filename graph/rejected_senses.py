@@ -16,13 +16,13 @@ _OTHER_SENSE = re.compile(
 )
 
 
-def find_rejected_senses(message: str, before: Mapping[str, Any] | None) -> list[int]:
+def find_rejected_senses(message: str, before: Mapping[str, Any]) -> list[int]:
     """Return the senses (ids) in which the last question was read, if the message rejects them and asks nothing else.
 
     Of several terms it has to name the one that is meant.
     """
-    found = _OTHER_SENSE.fullmatch(message) if before else None
-    if before is None or found is None or not (found["meant"] or found["term"]):
+    found = _OTHER_SENSE.fullmatch(message)
+    if found is None or not (found["meant"] or found["term"]):
         return []
     read = {
         one["sense"]: {mention.surface.casefold(), get_term(mention).casefold()}

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from typing import Any, Literal, NamedTuple, cast
@@ -79,12 +79,7 @@ def _read_message(state: State, run: RunContext) -> _Message:
         turn["whole"] = [file.id for file in whole]
         turn["stand_alone_question"] = add_file_names(turn["question"], whole)
         return _Message(turn, past)
-    if run.profile.stand_alone and (other := find_other_subject(turn["question"], before)):
-        turn["stand_alone_question"] = before["stand_alone_question"] if before else turn["question"]
-        turn["subject"] = other
-        return _Message(turn, past)
-    if before and run.profile.stand_alone and (rejected := find_rejected_senses(turn["question"], before)):
-        turn["stand_alone_question"], turn["rejected"] = before["stand_alone_question"], rejected
+    if run.profile.stand_alone and before and _ask_for_other(turn, before):
         return _Message(turn, past)
     turns = chain([past] if past else [], iter_latest_turns(state))
     history = _build_history(turns, run) if run.profile.stand_alone else []
@@ -112,6 +107,17 @@ def _read_message(state: State, run: RunContext) -> _Message:
     if is_to_correct and not history:
         _correct_words(turn, run)
     return _Message(turn, past, history, is_to_correct)
+
+
+def _ask_for_other(turn: TurnPart, before: Mapping[str, Any]) -> bool:
+    """Ask the last question again, for the other document or in another sense, if the message wants that; return
+    whether it does.
+    """
+    other, rejected = find_other_subject(turn["question"], before), find_rejected_senses(turn["question"], before)
+    if other or rejected:
+        turn["stand_alone_question"] = before["stand_alone_question"]
+        turn["subject"], turn["rejected"] = other, rejected
+    return bool(other or rejected)
 
 
 def _make_turn(state: State, run: RunContext, before: dict[str, Any] | None, files: Sequence[Document]) -> TurnPart:

@@ -39,6 +39,7 @@ from argot.graph.presentation.search_notes import describe_searches, list_querie
 from argot.graph.presentation.turn_reading import TurnReading, join_text, read_turn
 from argot.graph.presentation.verification import read_verification, write_verification_note
 from argot.graph.presentation.wording import (
+    name_context,
     write_abstention,
     write_document_choice,
     write_model_notes,
@@ -300,7 +301,7 @@ def _build_jargon(reading: TurnReading) -> list[Jargon]:
         Jargon(
             term=term.sense.term,
             surface=term.mention.surface,
-            context=term.sense.context,
+            context=name_context(term.sense),
             expansion=term.sense.expansion,
             description=term.sense.description,
             notes=term.sense.notes,

@@ -10,6 +10,7 @@ from argot.graph.presentation.listing_wording import NO_DOCUMENTS, NO_TERMS, wri
 from argot.graph.presentation.model_troubles import translate_trouble
 from argot.graph.state import DoubtRecord, TurnPart
 from argot.graph.state_records import DEFINED_BY_DOCUMENTS, MIN_CLEAR_CONTEXT_SCORE, get_term
+from argot.jargon_db.formats.table_format import DEFAULT_CONTEXT
 from argot.languages.catalogues import (
     join_with_and,
     join_with_or,
@@ -167,7 +168,8 @@ def write_abstention(
 def write_definition(sense: Sense) -> str:
     """Return the glossary's definition of a term, as one line that names its source."""
     where = translate("In the glossary")
-    where = f"{where} ({sense.context})" if sense.context else where
+    context = name_context(sense)
+    where = f"{where} ({context})" if context else where
     meaning = quote_name(sense.term)
     if sense.expansion:
         meaning = translate("“%(term)s” means %(expansion)s", term=sense.term, expansion=sense.expansion)
@@ -177,6 +179,11 @@ def write_definition(sense: Sense) -> str:
     definition = f"{meaning.rstrip('.')}{between}{more}" if more else meaning
     definition = " ".join(definition.split())
     return f"{where}: {definition}{'' if definition.endswith(('.', '!', '?')) else '.'}"
+
+
+def name_context(sense: Sense) -> str:
+    """Return the context of a sense; empty for that of a glossary without contexts, which tells a reader nothing."""
+    return "" if sense.context == DEFAULT_CONTEXT else sense.context
 
 
 def write_small_talk(kind: SmallTalk, contexts: Sequence[str], examples: Sequence[str], *, empty: bool) -> str:

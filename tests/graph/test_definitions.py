@@ -36,6 +36,7 @@ def kb(tiny_kb: Any) -> Any:
     [
         (Sense(1, "DGD", "Ops", "dangerous goods"), "In the glossary (Ops): “DGD” means dangerous goods."),
         (Sense(1, "DGD", "", "a", "A."), "In the glossary: “DGD” means a."),
+        (Sense(1, "DGD", "general", "a", "A."), "In the glossary: “DGD” means a."),
         (Sense(1, "DL", "", "drill log", "For drills"), "In the glossary: “DL” means drill log. For drills."),
         (Sense(1, "Terne", "Ops", "", "A ship.\n\nSmall."), "In the glossary (Ops): “Terne”: A ship. Small."),
     ],

@@ -102,7 +102,8 @@ async def test_two_senses_that_the_documents_bear_out_are_offered(kb: Any) -> No
 
 async def test_the_glossary_tells_a_meaning_that_is_asked_for(kb: Any) -> None:
     result = await ask_once(kb, "What does ZNT stand for?")
-    assert "zinc net tension" in result.answer
+    assert "In the glossary: “ZNT” means zinc net tension." in result.answer
+    assert [one.context for one in result.jargon] == [""]
 
 
 async def test_one_meaning_is_told_if_no_document_bears_out_any(kb: Any) -> None:

@@ -80,7 +80,8 @@ _POLITE = re.compile(
 )
 # "no, I meant sick leave", "no, the one for conferences": other words for a part of the previous question.
 _CORRECTS = re.compile(
-    r"^\s*(?P<no>(?:(?:no+|nope|sorry|wait|oops|actually|not (?:that|this|it)(?: one)?|wrong(?: one)?)\b[\s,.!;:–-]*)+)?"
+    r"^\s*(?P<no>(?:(?:no+|nope|sorry|wait|oops|actually|not (?:that|this|it)(?: one)?|wrong(?: one)?)\b[\s,.!;:–-]*)+)"
+    r"?"
     r"(?:but\s+)?(?:(?P<mean>i\s+(?:meant|mean)(?:\s+to\s+ask)?(?:\s+about)?)\s+)?"
     r"(?P<one>(?:the\s+)?ones?\s+)?(?P<meant>\S.*?)[\s?.!]*$",
     re.I | re.S,
@@ -147,14 +148,21 @@ def _resolve(question: str, previous: str, terms: TermFinder) -> str:
 
 
 def _resolve_english(question: str, previous: str, terms: TermFinder) -> str:
-    if (polite := _POLITE.match(question)) is not None:
-        rest = question[polite.end() :]
-        resolved = _resolve_english(rest, previous, terms)
-        return question if resolved == rest else resolved
-    if meant := _find_correction(question):
-        if _QUESTION_WORDS.match(meant):
-            return _resolve_english(meant, previous, terms)
-        return _replace_amount(meant, previous) or _replace_counterpart(meant, meant, previous, terms)
+    polite = _POLITE.match(question)
+    asked = question[polite.end() :] if polite else question
+    if meant := _find_correction(asked):
+        return _resolve_correction(meant, previous, terms)
+    resolved = _resolve_follow_up(asked, previous, terms)
+    return question if resolved == asked else resolved
+
+
+def _resolve_correction(meant: str, previous: str, terms: TermFinder) -> str:
+    if _QUESTION_WORDS.match(meant):
+        return _resolve_follow_up(meant, previous, terms)
+    return _replace_amount(meant, previous) or _replace_counterpart(meant, meant, previous, terms)
+
+
+def _resolve_follow_up(question: str, previous: str, terms: TermFinder) -> str:
     doubts = _DOUBTS.match(question)
     if (
         doubts

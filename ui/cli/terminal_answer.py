@@ -111,7 +111,8 @@ def _print_understood(result: AskResult) -> None:
 
 
 def _print_misses(result: AskResult) -> None:
-    for miss in result.misses:
+    # Without a spelling or a person to name, a note above has said that it is unknown.
+    for miss in (one for one in result.misses if one.suggestions or one.contact):
         parts = [translate("Unknown term: %(term)s.", term=line(miss.term))]
         if miss.suggestions:
             parts.append(translate("Did you mean %(terms)s?", terms=", ".join(map(line, miss.suggestions))))

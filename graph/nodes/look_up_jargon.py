@@ -165,7 +165,10 @@ def _find_senses(mentions: Sequence[Mention], run: RunContext, rejected: Collect
     for mention in mentions:
         term = get_term(mention)
         # An alias that only some senses have means one of those: "DR drill" is no other DRR.
-        narrow = found.get(mention.surface) or found.get(term, [])
+        own = found.get(term, [])
+        narrow = found.get(mention.surface) or own
+        # "IAAs" is also how IaaS may be typed, but is the plural of IAA here.
+        narrow = narrow if any(sense.term == term for sense in narrow) else own or narrow
         # "LFS" in capitals is no plural of LF.
         narrow = [sense for sense in narrow if mention.surface != f"{sense.term}S"]
         if mention.match == "misspelt":

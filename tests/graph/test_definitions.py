@@ -133,6 +133,12 @@ async def test_a_listed_meaning_that_the_asker_may_not_read_is_left_out(kb: Any)
     assert result.answer == SAID
 
 
+async def test_a_plural_is_defined_as_its_own_term(kb: Any) -> None:
+    kb.glossary.senses.add("DgdS", "Tools", "dry goods delivery service", "A firm.")
+    result = await asked(kb.run_context(), "What are DGDs?")
+    assert (result.answer, [one.term for one in result.jargon]) == (SAID, ["DGD"])
+
+
 async def test_a_retired_or_restricted_sense_is_no_longer_shown(kb: Any) -> None:
     graph, run = build_graph(InMemorySaver()), kb.run_context()
     assert [event async for event in ask(graph, run, "What is a DGD?", "t")][-1].data.answer == SAID

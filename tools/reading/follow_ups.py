@@ -89,6 +89,8 @@ _CORRECTS = re.compile(
 _PRONOUN = re.compile(
     r"\b(?P<owner>its|their)\b(?=\s+\w)"
     r"|\b(?P<thing>it|they|them|this one|that one|these ones|those)\b(?!['’])"
+    # "How do I book one?"
+    r"|(?<!which\s)(?<!this\s)(?<!that\s)(?<!each\s)(?<!no\s)(?P<single>\bone\b)(?=\s*[?.!]*\s*$)"
     # "this" and "that" only where no noun follows: "What does this mean?", not "this buffer".
     r"|\b(?P<pointer>this|that|these)\b(?=\s*(?:[?.!,]|$|is\b|are\b|was\b|were\b|does\b|do\b|did\b|can\b|could\b|will\b"
     r"|would\b|should\b|must\b|has\b|have\b|happens?\b|works?\b|means?\b|needs?\b|mean\b|work\b|happen\b))",

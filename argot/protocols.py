@@ -7,7 +7,7 @@ one implementation of each waits for a model server; the other is extractive and
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -57,7 +57,8 @@ class AnswerRequest:
     the question names by a printed number ("clause 2.2"), as passage (id), start and end in its text. `cut_lists`: for
     each passage (id) that cuts a list or table, whether it has entries before the passage and after it. `parts`: the
     sub-questions that a thorough answer covers; `compared`: the things that it compares. `wordings`: the question in
-    other terms of the documents, such as with the short forms of names.
+    other terms of the documents, such as with the short forms of names. `find_related` finds further passages of any
+    document that have the words of a text, best first.
     """
 
     question: str
@@ -70,6 +71,7 @@ class AnswerRequest:
     parts: Sequence[str] = ()
     compared: Sequence[str] = ()
     wordings: Sequence[str] = ()
+    find_related: Callable[[str], Sequence[Hit]] = lambda _: ()
 
 
 # A `str`, so that code that only joins pieces may ignore it.

@@ -45,6 +45,18 @@ def says_changed(sentence: str, language: str) -> bool:
     return _compile_words(language, "says_changed").search(sentence) is not None
 
 
+def announces_change(sentence: str, language: str) -> bool:
+    """Return whether a sentence tells of a change: "Owners may no longer weld", "From 1 March the fee is £22"."""
+    return _compile_announcing(language).search(sentence) is not None
+
+
+@cache
+def _compile_announcing(code: str) -> re.Pattern[str]:
+    row = read_language_file(code)
+    words = row["quoted"]["announces"].replace("MONTH", "|".join(row["months"].split()))
+    return re.compile(rf"\b(?:{words})", re.IGNORECASE)
+
+
 @cache
 def _compile_labels() -> re.Pattern[str]:
     return re.compile(rf"\W*(?:{join_quoted_words('labels')})\W*", re.IGNORECASE)

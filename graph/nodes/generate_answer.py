@@ -11,6 +11,7 @@ from argot.graph.list_rests import add_list_rests
 from argot.graph.node_frame import PieceSender, StateUpdate, Step, send_piece, send_retraction
 from argot.graph.prefetch import match_ahead
 from argot.graph.quoting_evidence import judge_for_quoting
+from argot.graph.related_passages import RelatedPassages
 from argot.graph.run_context import RunContext, count_kept_passages
 from argot.graph.state import HitRecord, State
 from argot.graph.state_records import read_terms
@@ -34,6 +35,8 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     retracted, and the answer is quoted from the passages instead.
     """
     request = await build_answer_request(state, run)
+    related = RelatedPassages(state, run)
+    request = replace(request, find_related=related.find)
     former = state["draft"]  # a draft that lacks a part is rewritten from more passages
     if former and not run.profile.withhold_unsupported:
         send_retraction()
@@ -69,6 +72,8 @@ async def generate_answer(state: State, run: RunContext) -> Step:
     update: StateUpdate = {"draft": draft, "answered_by": by, "trouble": trouble, "lacking": lacking}
     if read_on:
         update["hits"] = state["hits"]
+    elif by == "extractive" and (joined := related.add_quoted(request.hits, draft)):
+        update["hits"] = joined
     return Step({**judged, **update}, found)
 
 

@@ -6,7 +6,7 @@ and the sentence before), the kind of answer the question wants, and the similar
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -15,20 +15,18 @@ from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import ENGLISH
 from argot.protocols import AnswerRequest, Embedder, PassageReader
 from argot.question_threads import call_in_thread
-from argot.tools.answering.changed_values import find_changed_values
 from argot.tools.answering.chosen_units import (
     MEANING_READER_RULES,
     TRAINED_READER_RULES,
     ChoiceRules,
-    ChosenUnit,
     choose_units,
-    quote_units,
     read_wordings,
 )
 from argot.tools.answering.citation_marks import write_indexes_as_code
 from argot.tools.answering.counting import asks_for_count, count_entries
 from argot.tools.answering.embedded_instructions import select_quotable_hits
 from argot.tools.answering.numbered_quotes import quote_numbered_parts
+from argot.tools.answering.quoted_changes import quote_with_changes
 from argot.tools.answering.quoted_question import QuotedQuestion
 from argot.tools.answering.quoting import (
     Unit,
@@ -134,7 +132,7 @@ class ExtractiveWriter:
         sides = find_sides(request.question)
         found = [
             self._write_part(
-                QuotedQuestion.of(build_part_request(request, part)),
+                build_part_request(request, part),
                 select_naming_hits(sides[place], request) if sides else request.hits,
             )
             for place, part in enumerate(parts)
@@ -149,7 +147,7 @@ class ExtractiveWriter:
             return _write_definition(question, self._find_fitting(question, hits), hits, request.hits)
         counted = _write_count(question, hits, request.hits)
         if counted or self.reader is not None:
-            return counted or self._write_as_read(question, request.hits)
+            return counted or self._write_as_read(question, request.hits, request.find_related)
         return _write_pieces(question, self._find_fitting(question, hits), hits)
 
     def _write_other_side(self, request: AnswerRequest, pieces: Sequence[str]) -> list[str]:
@@ -159,27 +157,32 @@ class ExtractiveWriter:
         lacking = find_lacking_side(request, pieces)
         if lacking is None:
             return []
-        question = QuotedQuestion.of(build_part_request(request, lacking.question))
-        return [
-            one for one in self._write_part(question, select_naming_hits(lacking.name, request)) if one not in pieces
-        ]
+        part = build_part_request(request, lacking.question)
+        return [one for one in self._write_part(part, select_naming_hits(lacking.name, request)) if one not in pieces]
 
-    def _write_part(self, question: QuotedQuestion, hits: Sequence[Hit]) -> list[str]:
+    def _write_part(self, request: AnswerRequest, hits: Sequence[Hit]) -> list[str]:
         """Write the answer to one question from the passage, among those found for all, with the best-fitting
         sentence.
         """
+        question = QuotedQuestion.of(request)
         # Comparing meanings takes longest, and the trained reader needs none.
         if self.reader is not None and not question.undefined and not asks_for_count(question.text):
-            return self._write_as_read(question, hits, most=1)
+            return self._write_as_read(question, hits, request.find_related, most=1)
         best = sorted(self._find_fitting(question, hits[:MAX_PASSAGES]), key=lambda of_hit: -of_hit[0].score)[:1]
         if question.undefined:
             return _write_definition(question, best, hits, hits)
         counted = _write_count(question, [hits[of_hit[0].hit] for of_hit in best], hits)
         if counted or self.reader is not None:
-            return counted or self._write_as_read(question, hits, most=1)
+            return counted or self._write_as_read(question, hits, request.find_related, most=1)
         return _write_pieces(question, best, hits)
 
-    def _write_as_read(self, question: QuotedQuestion, hits: Sequence[Hit], most: int = MAX_PASSAGES) -> list[str]:
+    def _write_as_read(
+        self,
+        question: QuotedQuestion,
+        hits: Sequence[Hit],
+        find_related: Callable[[str], Sequence[Hit]],
+        most: int = MAX_PASSAGES,
+    ) -> list[str]:
         """Quote what the trained reader chooses in the best passages, of at most `most`. If it finds nothing about a
         mere subject ("What about wages?", "What does it say about trimming a drive?"), quote what has every word of it,
         or is headed by it.
@@ -188,8 +191,7 @@ class ExtractiveWriter:
         for reader, rules in self._list_readers(question, best):
             read = hits[: rules.passages]
             if chosen := choose_units(question, read, read_wordings(question, read, reader), rules):
-                quoted = quote_units(question, read, chosen)[:most]
-                return [*_quote_changes(read, chosen, quoted), *quoted]
+                return quote_with_changes(question, read, chosen, find_related, most)
         if identify_listed_language(question.text) != ENGLISH:  # which alone the reader has learnt
             few = _select_answering(question, best)
             return _write_pieces(question, self._find_fitting(question, few), few)[:most]
@@ -235,20 +237,6 @@ class ExtractiveWriter:
         # Documents repeat one another; an answer must not.
         found = [fitting[place] for place in sorted(fitting)]
         return [of_hit for of_hit in found if of_hit is found[0] or not is_repeating(of_hit[0].unit, found[0][0].unit)]
-
-
-def _quote_changes(hits: Sequence[Hit], chosen: Sequence[ChosenUnit], quoted: Sequence[str]) -> list[str]:
-    """Quote what replaces a number of the best unit, unless it is quoted with it."""
-    best = chosen[0]
-    held = [(hit.passage, hit.document) for hit in hits]
-    passage = held[best.hit][0]
-    units = read_units(passage.with_columns)
-    text = render_quotation(find_needed(best.unit, units), units)
-    changes = [
-        render_quotation(change.numbers, read_units(change.held[0].with_columns))
-        for change in find_changed_values(text, held[best.hit], held)
-    ]
-    return [change for change in changes[:1] if not any(change in one for one in quoted)]
 
 
 def _names_heading(question: QuotedQuestion, hit: Hit) -> bool:

@@ -15,6 +15,9 @@ MAX_SCORE_LOSS = 0.15
 """By how much less a passage in force may score and still replace another in the answer."""
 MAX_ENDED_LOSS = 0.4
 """The same if the other was archived, withdrawn or replaced, and is no mere draft."""
+_NAMED_DATE = re.compile(
+    r"(?<!\d)(?:19|20)\d\d(?:[-_](?:0[1-9]|1[0-2])(?:[-_](?:0[1-9]|[12]\d|3[01]))?)?(?!\d|[-_/]\d)"
+)
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
@@ -64,9 +67,18 @@ def is_preferred(one: Document, other: Document) -> bool:
         return pairs[0][1] is one
     if _is_in_force(one) != _is_in_force(other):
         return _is_in_force(one)
-    length = min(len(one.date or ""), len(other.date or ""))
+    mine, theirs = _find_date(one), _find_date(other)
+    length = min(len(mine), len(theirs))
     # A document of "2025" is not known to be older than one of "2025-03".
-    return (one.date or "")[:length] > (other.date or "")[:length]
+    return mine[:length] > theirs[:length]
+
+
+def _find_date(document: Document) -> str:
+    """Return the date of a document, or the latest in its title and name: "minutes_2025-03-12.md"; empty if it has
+    none.
+    """
+    named = _NAMED_DATE.findall(f"{document.title} {document.name}")
+    return document.date or max((found.replace("_", "-") for found in named), default="")
 
 
 def put_successors_first(hits: Sequence[Hit], question: str) -> list[Hit]:

@@ -33,6 +33,8 @@ MIN_CERTAIN_SHARE = 0.4
 MIN_SHARED = 2  # words
 _AROUND_CREDIT = 0.5  # weight of a word that only the heading or paragraph around has
 _SECTION = re.compile(r"^\W*(\d{1,3}(?:\.\d{1,3})*)\b")
+_KINDS = ("clause", "section", "article", "paragraph", "chapter", "rule")
+"""Parts of a rulebook; "step 3" and "item 3" are of any list."""
 _NUMBER = r"\d{1,3}(?:\.\d{1,3})*(?![\w.]*\d)"
 
 
@@ -197,14 +199,15 @@ def _find_paragraph(unit: Unit, units: Sequence[Unit]) -> Iterator[int]:
 
 
 def _find_named_sections(other: PassageInDocument, rule: _Rule) -> frozenset[str] | None:
-    """Return the sections of the old rule's document that a passage says are changed; empty if it names sections of the
-    document without a change, and None if it names none.
-    """
+    """Return the sections of the old rule's document that a passage says are changed; None if it says so of none."""
     text = other[0].with_columns
     language = identify_listed_language(text)
-    named = [(unit, found) for unit in read_units(text) if (found := _list_sections(unit.plain, rule, language))]
-    changed = (found for unit, found in named if announces_change(unit.plain, language))
-    return frozenset().union(*changed) if named else None
+    named = [
+        sections
+        for unit in read_units(text)
+        if (sections := _list_sections(unit.plain, rule, language)) and announces_change(unit.plain, language)
+    ]
+    return frozenset().union(*named) if named else None
 
 
 def _list_sections(sentence: str, rule: _Rule, language: str) -> frozenset[str]:
@@ -229,7 +232,8 @@ def _is_within(section: str, other: str) -> bool:
 
 @cache
 def _compile_references(language: str) -> re.Pattern[str]:
-    kinds = {word for words in read_language_file(language)["numbered"]["kinds"].values() for word in words.split()}
+    words = read_language_file(language)["numbered"]["kinds"]
+    kinds = {word for kind in _KINDS for word in words[kind].split()}
     joined = "|".join(sorted(map(re.escape, kinds), key=len, reverse=True))
     several = rf"{_NUMBER}(?:\s*(?:,|&|[^\W\d]{{1,3}})\s*{_NUMBER})*"
     return re.compile(

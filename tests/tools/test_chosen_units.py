@@ -131,3 +131,27 @@ async def test_a_mere_subject_of_many_passages_is_quoted_from_two_of_them() -> N
     about = ["Loam is kept wet.", "A cart brings loam.", "Who sells loam? Ask Ann.", "Loam needs a shovel."]
     text = await answer("loam?", about)
     assert sum(one in text for one in about) == 2
+
+
+TABLE = (
+    "| Place | Days | Remark |\n| --- | --- | --- |\n"
+    "| Weighing shed | Monday | scales |\n| Drying loft | Tuesday | nets |\n| Loading ramp | Friday | carts |"
+)
+
+
+async def test_a_row_far_ahead_of_the_others_is_quoted_alone() -> None:
+    asked = "When do they let us mend our gear?"
+    assert await answer(asked, [TABLE], Drying=0.9) == (
+        "| Place | Days | Remark |\n| --- | --- | --- |\n| Drying loft | Tuesday | nets |"
+    )
+    text = await answer(asked, [TABLE], Drying=0.9, Loading=0.8)
+    assert "Weighing" in text and "Drying" in text and "Loading" in text
+
+
+async def test_a_step_far_ahead_of_the_others_is_quoted_alone() -> None:
+    steps = "1. Close the door.\n2. Set the clock.\n3. Light the gas.\n4. Ring the bell."
+    asked = "What does the boy at the gas use?"
+    assert await answer(asked, [steps], Light_the=0.9) == "3. Light the gas."
+    assert await answer(asked, [steps], Light_the=0.9, Set_the=0.8) == steps
+    # Who asks for all steps gets them.
+    assert await answer("How do I fire, step by step?", [steps], Light_the=0.9) == steps

@@ -55,9 +55,12 @@ def _list_headings(question: QuotedQuestion, passage: Passage) -> str | None:
     return None if passage.id in question.cut else " ".join([passage.header, *passage.heading_path])
 
 
-def is_list_wanted(question: QuotedQuestion, unit: Unit, units: Sequence[Unit]) -> bool:
+def is_list_wanted(question: QuotedQuestion, unit: Unit, units: Sequence[Unit], *, is_alone: bool = False) -> bool:
     """Return whether an item answers only with its whole list: one of several steps, unless it is the value asked for
     or says yes or no, or one of several rules, each of which stands for itself. A ranking is always whole.
+
+    Args:
+        is_alone: no other item of the list comes close to answering.
     """
     if question.wants_all or unit.kind != "item":
         return question.wants_all
@@ -66,7 +69,7 @@ def is_list_wanted(question: QuotedQuestion, unit: Unit, units: Sequence[Unit]) 
     heads = find_heads(run[0], units)
     if any(_RANKING.search(units[number].plain) for number in heads):
         return True
-    if question.wanted in SHORT_ANSWERS or question.asks_whether:
+    if question.wanted in SHORT_ANSWERS or question.asks_whether or is_alone:
         return False
     return bool(heads) or not _are_rules(run)
 

@@ -50,6 +50,16 @@ def announces_change(sentence: str, language: str) -> bool:
     return _compile_announcing(language).search(sentence) is not None
 
 
+def has_old_and_new(header: str, language: str) -> bool:
+    """Return whether a table's header has a column for what was and one for what is: "| Fee | Until May | New |"."""
+    return _compile_columns(language).search(header) is not None
+
+
+@cache
+def _compile_columns(code: str) -> re.Pattern[str]:
+    return re.compile(read_language_file(code)["quoted"]["old_and_new"], re.IGNORECASE)
+
+
 @cache
 def _compile_announcing(code: str) -> re.Pattern[str]:
     row = read_language_file(code)

@@ -62,6 +62,17 @@ def test_a_replaced_section_needs_no_words_of_change_in_each_sentence() -> None:
     assert find(0, policy, other) is None
 
 
+def test_a_row_of_old_and_new_values_changes_the_row_of_the_list() -> None:
+    listed = hold("| Loan | Fee |\n|---|---|\n| Sledge for children | 4 euros |\n| Skis | 9 euros |", "fees_2021.md")
+    table = (
+        "| Loan | Until May | New |\n|---|---|---|\n| Sledge for children | 4 euros | 5 euros |\n| Ice axe | 2 | 3 |"
+    )
+    found = find(1, listed, hold(table, "notice_2023-05.md", "Notice", ()))
+    assert found == "| Loan | Until May | New |\n| --- | --- | --- |\n| Sledge for children | 4 euros | 5 euros |"
+    plain = table.replace("Until May | New", "Fee | Deposit")
+    assert find(1, listed, hold(plain, "notice_2023-05.md", "Notice", ())) is None
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -16,8 +16,16 @@ from functools import cache, lru_cache
 
 from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import read_language_file
-from argot.languages.quoted_words import announces_change
-from argot.tools.answering.quoting import Unit, find_heads, find_needed, find_ordering_units, may_answer, read_units
+from argot.languages.quoted_words import announces_change, has_old_and_new
+from argot.tools.answering.quoting import (
+    Unit,
+    find_header,
+    find_heads,
+    find_needed,
+    find_ordering_units,
+    may_answer,
+    read_units,
+)
 from argot.tools.answering.succession import is_preferred
 from argot.tools.text.document_subject import PassageInDocument
 from argot.tools.text.quantities import find_quantities
@@ -179,11 +187,18 @@ def _read_passage(text: str, heading: tuple[str, ...], language: str) -> tuple[_
             unit,
             stems[unit.number],
             above.union(*(stems[number] for number in (*find_heads(unit, units), *_find_paragraph(unit, units)))),
-            announces_change(unit.plain, own_language),
+            _tells_of_change(unit, units, own_language),
         )
         for unit in units
-        if unit.kind in ("prose", "item") and unit.number not in silent and may_answer(unit, units)
+        if unit.kind in ("prose", "item", "row") and unit.number not in silent and may_answer(unit, units)
     )
+
+
+def _tells_of_change(unit: Unit, units: Sequence[Unit], language: str) -> bool:
+    if unit.kind != "row":
+        return announces_change(unit.plain, language)
+    header = find_header(unit, units)
+    return header is not None and has_old_and_new(header.text, language)
 
 
 def _find_paragraph(unit: Unit, units: Sequence[Unit]) -> Iterator[int]:

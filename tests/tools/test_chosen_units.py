@@ -146,6 +146,9 @@ async def test_a_row_far_ahead_of_the_others_is_quoted_alone() -> None:
     )
     text = await answer(asked, [TABLE], Drying=0.9, Loading=0.8)
     assert "Weighing" in text and "Drying" in text and "Loading" in text
+    several = "Which days do they let us mend our gear?"
+    assert "Weighing" not in await answer(several, [TABLE], Drying=0.9)
+    assert "Weighing" in await answer(several, [TABLE], Drying=0.5, Loading=0.1)
 
 
 async def test_a_step_far_ahead_of_the_others_is_quoted_alone() -> None:

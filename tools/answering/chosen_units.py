@@ -238,7 +238,9 @@ def _quote_passage(question: QuotedQuestion, found: Sequence[ChosenUnit], passag
     text = passage.with_columns
     units = read_units(text)
     chosen = _leave_out_rows(question, [one.unit for one in found], units, passage)
-    ahead = {one.unit.number for one in found if one.lead >= ALONE_LEAD}
+    # "Which days does the ferry run?" wants several things, which may all be in one row.
+    least = ALONE_LEAD * (2 if question.wants_all else 1)
+    ahead = {one.unit.number for one in found if one.lead >= least}
     best = chosen[0]
     ordering = find_ordering_units(text)
     numbers = {
@@ -273,7 +275,7 @@ def _complete_unit(
     """
     units = read_units(passage.with_columns)
     if unit.kind == "row":
-        if is_ahead and not question.wants_all:
+        if is_ahead and question.wanted != "steps":
             return find_chosen_rows(question, unit, units, passage) or find_needed(unit, units)
         # The best row decides which others are like it.
         return find_rows_beside(question, unit, units, passage) if unit is chosen[0] else find_needed(unit, units)

@@ -55,6 +55,16 @@ def has_old_and_new(header: str, language: str) -> bool:
     return _compile_columns(language).search(header) is not None
 
 
+def is_announcement(name: str) -> bool:
+    """Return whether a document's title or name is that of a text that tells of changes: "memo_parking.md"."""
+    return _compile_announcements().search(re.sub(r"[_\W]+", " ", name)) is not None
+
+
+@cache
+def _compile_announcements() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{join_quoted_words('announcements')})\b", re.IGNORECASE)
+
+
 @cache
 def _compile_columns(code: str) -> re.Pattern[str]:
     return re.compile(read_language_file(code)["quoted"]["old_and_new"], re.IGNORECASE)

@@ -42,7 +42,20 @@ def test_a_rule_that_a_newer_document_takes_back_is_changed() -> None:
 
 def test_an_older_or_undated_document_changes_nothing() -> None:
     assert find(0, hold(RULES), hold(NOTICE, "notice_2019-05.md", "Notice")) is None
-    assert find(0, hold(RULES), hold(NOTICE, "notice.md", "Notice")) is None
+    assert find(0, hold(RULES), hold(NOTICE, "reading.md", "Reading")) is None
+
+
+def test_a_notice_without_a_date_changes_rules_but_no_other_notice() -> None:
+    notice = hold(NOTICE, "notice.md", "Notice", ("Reading room",))
+    assert find(0, hold(RULES, "rules.md"), notice) is not None
+    assert find(0, hold(RULES, "guests.md", "Circular on guests"), notice) is None
+
+
+def test_the_rule_of_another_place_is_no_change() -> None:
+    old = hold("Staff in Ghent get 40 euros for shoes.", "ghent_2021.md", "Ghent shoe money")
+    new = "From 1 May staff get 55 euros for shoes in Liège."
+    assert find(0, old, hold(new, "liege_2023.md", "Liège shoe money")) is None
+    assert find(0, old, hold(new, "notice_2023.md", "Notice")) is not None
 
 
 def test_a_document_without_a_date_may_name_the_section_that_it_changes() -> None:

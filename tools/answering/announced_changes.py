@@ -3,7 +3,8 @@
 
 A memo or minutes rarely repeat the rule that they change. Their sentence is compared with the old rule, not with the
 question: it has words of a change, and shares the rarer words of the rule, with the heading and paragraph around it.
-The document must be known to be newer, or name the old one or its section ("handbook 3.3").
+The document must be known to be newer, name the section of the old one ("handbook 3.3"), or be called a memo or the
+like. Not the rule of a sibling, such as that for another country.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from functools import cache, lru_cache
 
 from argot.languages.detection import identify_listed_language
 from argot.languages.language_data import read_language_file
-from argot.languages.quoted_words import announces_change, has_old_and_new
+from argot.languages.quoted_words import announces_change, has_old_and_new, is_announcement
 from argot.tools.answering.quoting import (
     Unit,
     find_header,
@@ -26,16 +27,19 @@ from argot.tools.answering.quoting import (
     may_answer,
     read_units,
 )
-from argot.tools.answering.succession import is_preferred
-from argot.tools.text.document_subject import PassageInDocument
+from argot.tools.answering.succession import find_document_date, is_preferred
+from argot.tools.text.document_subject import PassageInDocument, strip_revision
 from argot.tools.text.quantities import find_quantities
 from argot.tools.text.rarity import compute_floored_idf
 from argot.tools.text.words import NUMBER_WORDS, content_stems
+from argot.types import Document
 
 MIN_SHARE = 0.2
 """The least share of the old rule's words, by rarity, that a change has, itself or in the text around it."""
-MIN_SHARE_WITHOUT_WORDS = 0.35
-"""The same for a sentence without words of change, in a document that replaces the whole section of the old rule."""
+MIN_SURE_SHARE = 0.35
+"""The same for a sentence without words of change, in a document that replaces the section of the old rule, and in a
+memo if the old rule has no date.
+"""
 MIN_CERTAIN_SHARE = 0.4
 """The share from which the old rule is not quoted any more."""
 MIN_SHARED = 2  # words
@@ -101,13 +105,15 @@ def find_announced_change(
     best: tuple[float, AnnouncedChange] | None = None
     for other in newer:
         sections = named.get(other[1].id)
-        if sections is None and not is_preferred(other[1], held[1]):
+        is_known_newer = sections is not None or is_preferred(other[1], held[1])
+        if not (is_known_newer or _tells_of_undated(other[1], held[1])) or _is_sibling(other[1], held[1]):
             continue
         is_replaced = _is_within_any(rule.sections, sections or frozenset())
         for one in _list_statements(other, rule):
             share = _measure_share(one, rule, rarity)
             tells = one.announces or (is_replaced and len(one.stems & rule.stems) >= MIN_SHARED)
-            if not tells or share < (MIN_SHARE if one.announces else MIN_SHARE_WITHOUT_WORDS):
+            least = MIN_SHARE if one.announces and is_known_newer else MIN_SURE_SHARE
+            if not tells or share < least:
                 continue
             # The new "10 nights" replaces the old "7 nights", and no other sentence of the paragraph does.
             is_alike = bool(rule.measures & _list_measures(one.unit))
@@ -115,6 +121,19 @@ def find_announced_change(
                 numbers = tuple(find_needed(one.unit, read_units(other[0].with_columns)))
                 best = share + is_alike, AnnouncedChange(other, numbers, is_alike or share >= MIN_CERTAIN_SHARE)
     return best[1] if best else None
+
+
+def _tells_of_undated(one: Document, other: Document) -> bool:
+    """Return whether a document is called a memo or the like, and the other has no date and is none."""
+    mine, theirs = (is_announcement(f"{document.title} {document.name}") for document in (one, other))
+    return mine and not theirs and not find_document_date(other)
+
+
+def _is_sibling(one: Document, other: Document) -> bool:
+    """Return whether one word distinguishes two titles, such as "Canada tech stipend" and "US tech stipend"."""
+    mine, theirs = ({*strip_revision(document.title).split()} for document in (one, other))
+    differ = len(mine - theirs) == len(theirs - mine) == 1
+    return differ and bool(mine & theirs) and not is_announcement(one.title)
 
 
 def _read_rule(unit: Unit, held: PassageInDocument) -> _Rule:

@@ -15,9 +15,7 @@ MAX_SCORE_LOSS = 0.15
 """By how much less a passage in force may score and still replace another in the answer."""
 MAX_ENDED_LOSS = 0.4
 """The same if the other was archived, withdrawn or replaced, and is no mere draft."""
-_NAMED_DATE = re.compile(
-    r"(?<!\d)(?:19|20)\d\d(?:[-_](?:0[1-9]|1[0-2])(?:[-_](?:0[1-9]|[12]\d|3[01]))?)?(?!\d|[-_/]\d)"
-)
+_NAMED_DATE = re.compile(r"(?<!\d)(?:19|20)\d\d(?:[-_](?:0[1-9]|1[0-2])(?:[-_](?:0[1-9]|[12]\d|3[01]))?)?(?!\d)")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
@@ -67,13 +65,13 @@ def is_preferred(one: Document, other: Document) -> bool:
         return pairs[0][1] is one
     if _is_in_force(one) != _is_in_force(other):
         return _is_in_force(one)
-    mine, theirs = _find_date(one), _find_date(other)
+    mine, theirs = find_document_date(one), find_document_date(other)
     length = min(len(mine), len(theirs))
     # A document of "2025" is not known to be older than one of "2025-03".
     return mine[:length] > theirs[:length]
 
 
-def _find_date(document: Document) -> str:
+def find_document_date(document: Document) -> str:
     """Return the date of a document, or the latest in its title and name: "minutes_2025-03-12.md"; empty if it has
     none.
     """

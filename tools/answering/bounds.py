@@ -28,7 +28,8 @@ _BEARING = {
         "from after once",
     ),
     "at most": (
-        r"[<≤]|\b(?:most|less|under|below|maximum|max|up to|fewer|shorter|lower|smaller|limit\w*|caps?|capped|ceiling"
+        r"[<≤]|\b(?:most|less|under|below|maximum|max|(?<!\bgoes )(?<!\bwent )up to|fewer|shorter|lower|smaller"
+        r"|limit\w*|caps?|capped|ceiling"
         r"|within|exceed\w*|slower|faster|highest|longest|largest|greatest|thinner|lighter|narrower|younger|colder"
         r"|(?-i:may)|can|no (?:more|longer|higher|later))\b(?!-)",
         "until by before to",

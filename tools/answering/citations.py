@@ -9,6 +9,7 @@ check: `match_as_published` is its algorithm alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -27,6 +28,8 @@ passage."""
 CHANGE_COST = 0.05
 """The cost of another segment in `sum`, in sentence scores; it makes two sentences on one passage one segment."""
 
+_LEADER = re.compile(r"^[ \t]*(\S.*?) ?\.{4,}[ \t]+(?=\S)", re.MULTILINE)
+"""A name and the dots that lead to its value: "Width ........ 5 m"."""
 _ENDED = "This is an old version: it is archived, withdrawn, superseded, outdated and no longer in force."
 """What a sentence may say of a document with any of these statuses."""
 
@@ -65,10 +68,10 @@ def join_source_text(passage: Passage) -> str:
 
 
 def join_cited_text(hit: Hit) -> str:
-    """Return the text that may support a sentence that cites a passage: of an archived or withdrawn document also that
-    it is no longer in force, which the prompt says of it.
+    """Return the text that may support a sentence that cites a passage: a line with dots before its value as a list's
+    entry; of an archived or withdrawn document also that it is no longer in force, which the prompt says of it.
     """
-    text = join_source_text(hit.passage)
+    text = _LEADER.sub(r"- \1: ", join_source_text(hit.passage))
     # Its name or date may have the year by which the sentence calls it.
     name = f"{hit.document.name} {hit.document.date or ''}"
     return f"{text}\n\n{_ENDED} {name}" if is_ended(hit.document) else text

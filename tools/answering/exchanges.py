@@ -14,6 +14,7 @@ from argot.tools.answering.support import find_statement_stems
 
 _NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*(?![\w-])")
 _NAME = re.compile(r"(?<![\w#])(?:#[\w-]+|[A-Z][\w&-]*\w|[A-Z])")
+_DIVIDER = re.compile(r"\|(?:\s*:?-{2,}:?\s*\|)+")
 _WORD = re.compile(r"[\w#&.,'’-]*\w")
 _MIN_MARGIN = 2  # words by which at least one of two things fits the other's place better than its own
 _NEAR = 5  # words before and behind a number or name that say what it belongs to
@@ -26,11 +27,23 @@ def find_exchanged(said: str, source: str) -> str:
     """
     for pattern in (_NUMBER, _NAME):
         things = list(dict.fromkeys(found[0] for found in pattern.finditer(said)))[:_MAX_THINGS]
+        columns = _find_column_words(source)
         besides = frozenset().union(*map(find_statement_stems, things)) if things else frozenset()
         for one, other in combinations(things, 2):
-            if _is_exchanged(one, other, said, source, besides):
+            # The name of a column stands beside other columns, and a cell beside other cells.
+            if (one in columns) == (other in columns) and _is_exchanged(one, other, said, source, besides):
                 return f"{one} and {other}"
     return ""
+
+
+@lru_cache(maxsize=2_000)
+def _find_column_words(source: str) -> frozenset[str]:
+    """Return the numbers and names in the names of a text's columns. In plain prose a table is one line."""
+    found: set[str] = set()
+    for divider in _DIVIDER.finditer(source):
+        cells = source[: divider.start()].rstrip().removesuffix("|").split("|")[-divider[0].count("|") + 1 :]
+        found |= {thing[0] for cell in cells for pattern in (_NUMBER, _NAME) for thing in pattern.finditer(cell)}
+    return frozenset(found)
 
 
 def _is_exchanged(one: str, other: str, said: str, source: str, besides: frozenset[str]) -> bool:

@@ -23,9 +23,13 @@ _MISSING = re.compile(
     re.IGNORECASE,
 )
 _MORE = re.compile(
-    r"[,;:.!?]\s+(?!(?:or|nor|and)? ?"
-    r"(?:what|which|whom?|how|when|where|whether|why|if|such as|like|including)\b)|\s(?:but|so|although|while)\s"
+    # A full stop behind an initial ends nothing.
+    r"(?:[,;:!?]|(?<!\b[A-Z])\.)\s+(?!(?:or|nor|and)? ?"
+    r"(?:what|which|whom?|how|when|where|whether|why|if|such as|like|including)\b|or (?:an?|any|the)\b)"
+    r"|\s(?:but|so|although|while)\s"
 )
+_ASIDE = re.compile(r", (?:for|of|in|at|on|with|without|as|by|from) [^,;:.!?]*,(?= \w)")
+"""Words between two commas that only say whom or what is meant: "whether a guest, for one night, pays"."""
 
 
 def is_missing_answer(sentence: str, asked: str, passages: str) -> bool:
@@ -36,7 +40,7 @@ def is_missing_answer(sentence: str, asked: str, passages: str) -> bool:
     """
     found = _MISSING.match(sentence)
     rest = sentence[found.end() :].rstrip(" .!?") if found else ""
-    if found is None or _MORE.search(rest):
+    if found is None or _MORE.search(_ASIDE.sub("", rest)):
         return False
     known = f"{asked}\n\n{passages}"
     return not find_missing_quantity(rest, known) and find_identifiers(rest) <= find_identifiers(known)

@@ -75,6 +75,16 @@ for _side, _words in enumerate(side for pair in _OPPOSITES for side in pair.spli
         _PLACES.setdefault(_word.replace("_", " "), []).append(_side)
 
 
+_IDLE_DIRECTION = re.compile(
+    r"(?<=%) off\b|\b(?:reductions?|discounts?|rebates?) on\b|\b(?:goes|went) up to\b", re.IGNORECASE
+)
+
+
+def strip_idle_directions(text: str) -> str:
+    """Return a text without words that have no direction: "30 % off", "a reduction on", "the fee goes up to £5"."""
+    return _IDLE_DIRECTION.sub(" ", text)
+
+
 def find_sides(word: str) -> list[int]:
     """Return the sides of a word of direction, as numbers: `side ^ 1` is the opposite. Empty for any other word."""
     return _PLACES.get(word, [])
@@ -112,7 +122,7 @@ _REQUIRING = _build_any_of("must has_to have_to need needs required requires")
 _PERMITTING = _build_any_of("may can allow allows allowed permit permits permitted possible")
 _LIMITING = _build_any_of(
     "only solely exclusively alone sole just merely simply purely limited restricted reserved confined nothing_but"
-    " no_other no_one nobody elsewhere"
+    " no_other no_others no_one nobody elsewhere"
 )
 _BY = re.compile(r"\bby ([^,;:.]+)", re.IGNORECASE)
 _HAS_TO_BE = re.compile(r"\b(?:must|has to|have to|needs? to) be \w+ by\b", re.IGNORECASE)
@@ -421,7 +431,7 @@ def _build_skeleton(text: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 @lru_cache(maxsize=8_000)
 def find_directions(text: str) -> dict[int, str]:
     """Return the words of direction in the text, by their side in `_OPPOSITES`."""
-    spoken = [word.casefold() for word in _WORD.findall(text)]
+    spoken = [word.casefold() for word in _WORD.findall(strip_idle_directions(text))]
     phrases = [f"{one} {other}" for one, other in pairwise(spoken)]
     found: dict[int, str] = {}
     for word in (*phrases, *spoken):

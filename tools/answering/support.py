@@ -20,7 +20,7 @@ _SHOWN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+|(?<!\w)[-−–](?=\d)|[<>≤≥
 """The text as readers see it, without marks that may be mark-up: words, numbers and signs that change a number's
 meaning, and a full stop before another sentence."""
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]]*[^\s<>()\[\].,;:!?]")
-_SPELT_OUT = re.compile(r"\b(?P<short>[A-Z][A-Z&]{1,6})s? \((?P<words>[A-Z][^()\n]{3,80})\)")
+_SPELT_OUT = re.compile(r"\b(?P<short>[A-Z][A-Z&]{1,6})s? \((?P<words>[A-Za-z][^()\n]{3,80})\)")
 _ANYBODY = re.compile(r"\b(?:some|any)(?:body|one)\b", re.IGNORECASE)
 _QUESTION_START = re.compile(r"^\W*(?:q(?:uestion)?[:.]\s*)?\w+", re.IGNORECASE)
 _NO_SUCH = re.compile(r"\W*no ([^\W\d_]+)", re.IGNORECASE)

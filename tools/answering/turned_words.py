@@ -17,7 +17,7 @@ from argot.tools.answering.denial import (
     split_clauses,
     strip_idle_negations,
 )
-from argot.tools.answering.scope import find_sides
+from argot.tools.answering.scope import find_sides, strip_idle_directions
 from argot.tools.answering.support import find_statement_stems, list_units
 from argot.tools.text.words import fold_words, stem
 
@@ -63,7 +63,9 @@ def _list_beside(text: str) -> _Beside:
     for clause in CLAUSE.split(text):
         if NEGATION.search(clause):  # "not allowed" is on the side of "forbidden"
             continue
-        words = [word for word in fold_words(clause) if find_sides(word) or word not in STOP_WORDS]
+        words = [
+            word for word in fold_words(strip_idle_directions(clause)) if find_sides(word) or word not in STOP_WORDS
+        ]
         for one, other in pairwise(words):
             before |= {(side, stem(one)) for side in find_sides(other) if not find_sides(one)}
             behind |= {(side, stem(other)) for side in find_sides(one) if not find_sides(other)}

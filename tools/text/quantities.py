@@ -77,8 +77,8 @@ _HOUR = re.compile(
 _MONTH = re.compile(
     rf"(?:\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? (?P<after>{'|'.join(_MONTHS)})\b"
     rf"|\b(?P<before>{'|'.join(_MONTHS)})\.? (?=\d)"
-    # Alone only after such a word: "May I ..." is no month.
-    rf"|\b(?:in|since|until|by|from|to|of|and) (?P<alone>{'|'.join(_MONTHS)})\b)",
+    # Alone only after such a word, or in a cell: "May I ..." is no month.
+    rf"|(?:\b(?:in|since|until|by|from|to|of|and)|\|) (?P<alone>{'|'.join(_MONTHS)})\b)",
     re.IGNORECASE,
 )
 _FOREIGN_MONTH = re.compile(

@@ -59,7 +59,8 @@ _DENIAL = re.compile(
 """Words that deny without a negation: they can match a negation of the other sentence, but count as none."""
 
 CLAUSE = re.compile(
-    r"[,;:.!?](?=\s)|\s[-–—|]\s"
+    # "Fine: none" denies the fine.
+    r"[,;.!?](?=\s)|:(?=\s)(?!\s+(?:none|no|not|never|nothing|nobody)\b)|\s[-–—|]\s"
     r"|\s(?:(?:and|or)(?![^()]{0,60}\))|but|which|who|whom|whose|because|while|whereas|although|though|so that|unless"
     r"|except|since|if|when)\s"
 )

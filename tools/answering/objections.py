@@ -29,6 +29,7 @@ from argot.tools.answering.denial import (
 )
 from argot.tools.answering.exchanges import find_exchanged
 from argot.tools.answering.foreign_denial import has_foreign_denial, identify_shared_language
+from argot.tools.answering.like_denials import is_denied_alike
 from argot.tools.answering.missing_names import find_missing_name, is_joined, list_words
 from argot.tools.answering.replaced_words import find_replaced
 from argot.tools.answering.scope import find_directions, find_opposed_clause, find_scope_objection
@@ -83,6 +84,7 @@ _CONDITION = re.compile(
     r"|only (?:on|for|in|with|after|by)|with the (?:consent|approval|permission) of) ([^,;:.()]+)",
     re.IGNORECASE,
 )
+_NOBODY_ELSE = re.compile(r"\b(?:nobody else|no[ -]?one else|none else|nothing else|no others?)\b", re.IGNORECASE)
 # A condition that refers back: "if they do", "if needed".
 _REFERENCE = re.compile(
     r"(?:it|they|you|we|that|this|these|those|none|nobody|no one|so|not)\b|(?:\w+ly )?\w+(?:ed|ble|ary|en)$",
@@ -95,12 +97,14 @@ _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
 _OTHER_NOUN = "noun of "
 _ONLY = "scope 'only'"
 _STRESSED = "scope 'only' as a stress"
+_HALF_KNOWN = "condition "
+_DENIED_ALIKE = "negation in other words"
 _OPPOSITE = "against its opposite"
 _MIN_ELSEWHERE_STEMS = 3  # stems that another unit about the same shares with the sentence
 _MIN_ELSEWHERE_SHARE = 0.5  # of those that the nearest unit shares
 _ALPHABETIC = re.compile(r"ok|[a-z]+(?:-[a-z]+)+")
 _SITE_LINK = re.compile(r"\[([^\[\]\n]{2,100})\]\(https?://([\w.-]{1,250})", re.IGNORECASE)
-_MISSING_KINDS = (_OTHER_NOUN, "number ", "name ", "identifier ", "clause ", "rate ", "scope ")
+_MISSING_KINDS = (_OTHER_NOUN, _HALF_KNOWN, "number ", "name ", "identifier ", "clause ", "rate ", "scope ")
 """Beginnings of the reasons that a passage lacks something, without saying otherwise."""
 _PUT_OTHERWISE = frozenset(map(repr, ("at least", "at most", "always", "all", "must", "optional", "exempt")))
 
@@ -117,22 +121,37 @@ def find_objection(sentence: str, passage: str) -> str:
         return ""
     said, source = read_visible(strip_links(sentence, passage)), read_visible(passage)
     soft = ""
-    for reason in _list_reasons(said, passage, source):
+    for found in _list_reasons(said, passage, source):
+        reason = _compare_denials(said, passage, source) if found == "negation" else found
         if not is_soft(reason):
             return reason
         soft = soft or reason
     return soft
 
 
+def _compare_denials(said: str, passage: str, source: str) -> str:
+    """Return the objection to a sentence that seems to deny what the passage affirms, or the reverse: a soft one if the
+    passage denies the same in other words, unless another objection is behind the negation.
+    """
+    statement = _strip_verdict(said, passage)
+    if _is_foreign(statement, passage) or not is_denied_alike(statement, passage):
+        return "negation"
+    behind = _find_opposed_or_stressed(*(NEGATION.sub(" ", text) for text in (statement, passage, source)))
+    return _DENIED_ALIKE if is_soft(behind) else behind
+
+
 def is_soft(reason: str) -> bool:
     """Return whether a reason is empty, or names only a word that a passage may express otherwise: one of scope ("at
-    most", "all"), or the noun behind a number that the passage has.
+    most", "all"), the noun behind a number that the passage has, a denial that the passage makes in other words, or a
+    condition of which the passage has half.
 
     "Only", "except" and "unless" are not among these: added to a true sentence they make it false. An "only" that may
     be a mere stress is.
     """
     return (
-        reason in ("", _STRESSED) or reason.startswith(_OTHER_NOUN) or reason.removeprefix("scope ") in _PUT_OTHERWISE
+        reason in ("", _STRESSED, _DENIED_ALIKE)
+        or reason.startswith((_OTHER_NOUN, _HALF_KNOWN))
+        or reason.removeprefix("scope ") in _PUT_OTHERWISE
     )
 
 
@@ -161,17 +180,22 @@ def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     """Yield all reasons, including empty ones; the quickest checks come first."""
     yield find_missing(strip_counts(_strip_linked_sites(said, passage), passage), source)
     statement = _strip_verdict(_strip_unlisted(said, source), passage)
-    opposed = _find_opposed(statement, passage, source)
-    yield _STRESSED if opposed == _ONLY and _is_stressed(statement, source) else opposed
+    yield _find_opposed_or_stressed(statement, passage, source)
     yield "negation" if _has_denial(statement, passage) else ""
     word = find_opposed_clause(statement, passage)
     yield f"'{word}' against its opposite" if word else ""
     yield "" if _is_foreign(statement, passage) else find_turned_word(statement, passage)
     yield _find_unsupported_clause(said, source)
+    yield _find_half_known_condition(said, source)
     things = find_exchanged(statement, source)
     yield f"{things} exchanged" if things else ""
     words = find_replaced(statement, passage)
     yield f"'{words}'" if words else ""
+
+
+def _find_opposed_or_stressed(statement: str, passage: str, source: str) -> str:
+    opposed = _find_opposed(statement, passage, source)
+    return _STRESSED if opposed == _ONLY and _is_stressed(statement, source) else opposed
 
 
 def _is_stressed(statement: str, source: str) -> bool:
@@ -418,16 +442,29 @@ def _find_unsupported_clause(said: str, source: str) -> str:
         # "If needed", "if that fails": it refers back, and adds nothing.
         refers_back = len(stems) < _MIN_CONDITION_WORDS and _REFERENCE.match(condition)
         known = sum(_has_like(word, there) for word in stems)
-        if stems and not refers_back and 2 * known <= len(stems) and not _is_abbreviated(condition, there):
+        if stems and not refers_back and 2 * known < len(stems) and not _is_abbreviated(condition, there):
             return f"clause '{condition.strip()}'"
+    # "Only these, and nobody else": the "only" is compared
+    is_limited = re.search(r"\bonly\b", said, re.IGNORECASE) is not None
     for place, clause in enumerate(CLAUSE.split(said)):
-        stems = _list_content(clause)
+        stems = _list_content(_NOBODY_ELSE.sub(" ", clause) if is_limited else clause)
         least = _MIN_CLAUSE_WORDS - bool(_AUXILIARY.search(clause))
         known = len(stems & there)
         added = place > 0 and len(stems) >= _MANY_CLAUSE_WORDS
         is_foreign = known <= _MAX_CHANCE_SHARE * len(stems) if added else not known
         if len(stems) >= least and is_foreign and not _is_abbreviated(clause, there):
             return f"clause '{clause.strip()}'"
+    return ""
+
+
+def _find_half_known_condition(said: str, source: str) -> str:
+    """Return a condition of which the source has half of the words, so that it may have it in others."""
+    there = list_words(source)
+    for condition in (CLAUSE.split(found)[0] for found in _CONDITION.findall(said)):
+        stems = _list_content(condition)
+        refers_back = len(stems) < _MIN_CONDITION_WORDS and _REFERENCE.match(condition)
+        if stems and not refers_back and 2 * sum(_has_like(word, there) for word in stems) == len(stems):
+            return "" if _is_abbreviated(condition, there) else f"{_HALF_KNOWN}'{condition.strip()}'"
     return ""
 
 

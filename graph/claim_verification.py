@@ -51,6 +51,9 @@ MIN_CHANCE_NAMED = 0.2
 """The threshold for passages that the sentence itself cites. Of the right answers to the training questions that words
 leave open, five in six reach it; of 970 answers to other questions 4 do.
 """
+MIN_WORDS_NAMED = 0.35
+"""Share of a sentence's words in the passages that it cites from which the model is asked whatever the chance: a
+conclusion for the asker's own case, or a short sentence, resembles no long passage."""
 MIN_CHANCE_ALONE = 0.35
 """Score at which the reader alone confirms a sentence that cites the passage; none of those 970 answers reaches it."""
 MIN_LIKENESS = 0.45
@@ -186,9 +189,11 @@ def _find_chances(
         return dict.fromkeys(named, 0.0)
     places = list(named) or list(range(len(hits)))
     texts = [join_cited_text(hits[place]) for place in places]
+    has_words = False
     if named:
-        objection = weigh_cited(sentence, texts, question).objection
-        possible = is_soft(objection) or _may_be_paraphrased(objection, texts, run.scorer)
+        weighed = weigh_cited(sentence, texts, question)
+        possible = is_soft(weighed.objection) or _may_be_paraphrased(weighed.objection, texts, run.scorer)
+        has_words = weighed.share >= MIN_WORDS_NAMED
         examined = list(range(len(places))) if possible else []
     else:
         shares = run.support.score(sentence, texts)
@@ -201,7 +206,7 @@ def _find_chances(
     by_reader = MIN_CHANCE_NAMED if named else MIN_CHANCE
     least = by_reader if isinstance(run.scorer, ReaderScorer) else MIN_CHANCE_BY_WORDS
     chances = {places[at]: chance for at, chance in zip(examined, found, strict=True) if chance >= least or named}
-    return chances if max(chances.values(), default=0.0) >= least else {}
+    return chances if has_words or max(chances.values(), default=0.0) >= least else {}
 
 
 def _find_chances_without_amounts(
@@ -211,9 +216,13 @@ def _find_chances_without_amounts(
     without what it concludes for the asker's case.
     """
     source = "\n\n".join(join_cited_text(hits[place]) for place in named)
-    for remove in (remove_asked_amounts, remove_conclusions) if named else ():
-        bare = remove(sentence, source, question)
-        if bare != sentence and (chances := _find_chances(bare, named, hits, run, question)):
+    concluded = remove_conclusions(sentence, source, question)
+    for bare in (
+        remove_asked_amounts(sentence, source, question),
+        concluded,
+        remove_asked_amounts(concluded, source, question),
+    ):
+        if named and bare != sentence and (chances := _find_chances(bare, named, hits, run, question)):
             return chances
     return {}
 

@@ -2,12 +2,14 @@
 
 import pytest
 
+from argot.tools.answering.citations import join_cited_text
 from argot.tools.answering.cited_support import find_claim_objection, weigh_cited
 from argot.tools.answering.lead_ins import is_lead_in
 from argot.tools.answering.missing_answers import is_missing_answer
 from argot.tools.answering.named_sources import find_named_sources, share_named_sources
 from argot.tools.answering.premises import remove_conclusions
 from argot.tools.answering.statement_parts import split_statement
+from argot.types import Document, Hit, Passage
 
 GATE = "Open the gate with the blue card or the key of the porter. The red card does not open it."
 YARD = "The yard behind the gate is the depot of the trams. Trams older than 40 years are kept in Hall 3."
@@ -24,6 +26,13 @@ VAN = "Leave with at least 50 %, for the hill round (Thursdays) 80 %."
 ICE = "Nothing runs below -25 °C. Ice thicker than 5 mm: the line is closed."
 FETE = "| date | what |\n|---|---|\n| 2025-06-14 | Fete |\n| 2025-06-21 | Meeting |"
 SPLASH = "Splash in the eye: eye wash for at least 15 minutes. Splash on skin: shower, 10 minutes."
+CARD = (
+    "HOIST CARD\n   Width ........... 3.10 m\n   Not for ......... rafts, any boat above 9 m\n"
+    "   Crew ............ Ada, Bo. No others."
+)
+OFFERS = "Pupils get 20 % off rows 1 and 2. Cover for each crew goes up to £4 million."
+SEASONS = "| Hut | Warm (1 Apr - 31 Oct) | Cold | Closed |\n|---|---|---|---|\n| Elm hut | daily | Sat, Sun | January |"
+STORE = "Storage form\n\nAttach your papers, valid until the end of May."
 GROUPS = "Visitors come in groups of 8 persons."
 SWABS = "| RLU | Meaning |\n|---|---|\n| 0–150 | clean |\n| 151–300 | borderline: rinse and swab again |"
 PLOTS = "A half plot costs £30 a year. The water charge is £9. A result under 350 is good. Over 350: block the batch."
@@ -37,6 +46,32 @@ def test_two_passages_bear_out_together_what_neither_has() -> None:
     assert all(one.objection or one.share < together.share for one in alone)
     assert not together.objection
     assert together.places == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "asked", "objection"),
+    [
+        ("A boat can be at most 3.10 m wide.", CARD, "How wide can my boat be?", "scope 'at most'"),
+        ("A boat can be at most 3.20 m wide.", CARD, "How wide can my boat be?", "number 3.2 m"),
+        ("It is not for rafts.", CARD, "Can it carry my raft?", ""),
+        ("Only Ada and Bo are crew, and nobody else is allowed.", CARD, "Who is crew?", ""),
+        ("Only Ada and Bo are crew, and nobody else gets the golden trophy.", CARD, "Who is crew?", "clause"),
+        ("The 20 % pupils' reduction on rows 1 and 2 holds.", OFFERS, "What do pupils get?", ""),
+        ("A crew needs cover of at least £4 million.", OFFERS, "How much cover does it need?", "scope 'at least'"),
+        ("A crew needs cover of at least £4 million.", OFFERS, "What is new?", "scope 'at least' of 4"),
+        ("The Elm hut is open daily in the warm season (1 Apr - 31 Oct), closed in January.", SEASONS, "When?", ""),
+        ("If the boat is in storage, attach your papers.", STORE, "What do I need?", "condition"),
+        ("If the director agrees, attach your papers.", STORE, "What do I need?", "clause"),
+        ("A crew (hired hands) stays.", "A crew stays.", "Who stays?", ""),
+        ("An HC (hoist crew) stays on board.", "An HC stays on board.", "Who stays?", ""),
+        ("An HC (outside hands) stays on board.", "An HC stays on board.", "Who stays?", "clause"),
+    ],
+)
+def test_what_is_said_otherwise_is_no_contradiction(said: str, text: str, asked: str, objection: str) -> None:
+    passage = Passage("p", "d", "r", 0, 0, len(text), text, "d", ())
+    hit = Hit(passage, Document("d", "x:///d.md", "d", "text/markdown", "r", "h", "t"), 0.5)
+    found = find_claim_objection(said, join_cited_text(hit), asked)
+    assert found.startswith(objection) and bool(found) is bool(objection)
 
 
 def test_passages_together_do_not_hide_what_one_of_them_contradicts() -> None:
@@ -110,6 +145,16 @@ def test_the_limit_that_is_asked_for_may_be_put_otherwise() -> None:
         ("If it is yours: a half plot costs £30 a year.", "What does it cost?", "a half plot costs £30 a year."),
         ("A half plot costs £31 a year.", "What does it cost?", None),
         ("So 220 it is.", "Is it 220?", None),
+        (
+            "No, you can't have it by Friday: a half plot costs £30 a year.",
+            "Can I have it by Friday?",
+            "a half plot costs £30 a year.",
+        ),
+        ("No, you can't have it by Friday, and it floods: pay £30.", "Can I have it by Friday?", None),
+        ("The water charge is £9, so yours is due too.", "Is mine due?", "The water charge is £9"),
+        ("The water charge is £9, so that herons can swim.", "Is mine due?", None),
+        ("Without such a result (over 350) the batch is good.", "What else?", "the batch is good."),
+        ("Without a result the batch is good.", "What else?", None),
     ],
 )
 def test_only_what_is_concluded_for_the_asker_is_left_to_the_model(said: str, asked: str, left: str | None) -> None:
@@ -160,6 +205,10 @@ def test_a_mark_above_a_list_is_of_its_entries_without_a_mark() -> None:
         ("The passages do not tell what to do then, such as how long to wait or whom to call.", True),
         ("The passages do not tell why the card costs 70 euros.", False),
         ("The passages do not tell the price, but the guards sell it.", False),
+        ("The passages do not tell whether a guard, for neither gate nor yard, needs one.", True),
+        ("The passages do not tell whether it opens when H. Lund or P. Moss is away, or a price for it.", True),
+        ("The passages do not tell the price, or it is free.", False),
+        ("The passages do not tell the price. Guards sell it.", False),
         ("The passages tell how the key is made.", False),
         ("The guards do not tell the price.", False),
     ],

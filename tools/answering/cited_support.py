@@ -17,12 +17,20 @@ from argot.tools.answering.support import find_statement_stems, read_visible, st
 from argot.tools.text.totals import strip_true_comparisons, strip_true_weekdays
 
 _AT_MOST = "scope 'at most'"
+_AT_LEAST = "scope 'at least'"
 _LIMIT = re.compile(
     r"\bat (?:the )?most\b|\b(?:max\w*|limit\w*|longest|highest)\b"
-    r"|\bhow (?:long|many|much|far|heavy|old|late|big|large|high|fast)\b.*\b(?:can|may|allowed)\b",
+    r"|\bhow (?:long|many|much|far|heavy|old|late|big|large|high|fast|wide|tall|deep|thick)\b"
+    r".*\b(?:can|may|allowed)\b",
     re.IGNORECASE,
 )
 """Question for a limit: "how long can it run?" is answered by "at most 7 hours" for the passage's "7 hours"."""
+_NEED = re.compile(
+    r"\bhow (?:long|many|much|far|old|early|big|large|high|wide|tall|deep|thick)\b"
+    r".*\b(?:needs?|required?|must|have to|has to)\b",
+    re.IGNORECASE,
+)
+"""Question for what is needed: "at least £5" answers it for the passage's "£5"."""
 _MAX_PREMISES = 3  # words of the question that are removed from one sentence, one objection each
 
 
@@ -71,7 +79,8 @@ def find_claim_objection(sentence: str, text: str, asked: str) -> str:
     if is_soft(reason) and is_denied_answer(said, source, asked):
         return "negation"
     for _ in range(_MAX_PREMISES):
-        if is_soft(reason):
+        # A condition that the source may have in other words may also be the question's.
+        if is_soft(reason) and not reason.startswith("condition "):
             return reason
         before = said, source
         said, source = remove_premise(reason, said, source, asked)
@@ -83,4 +92,5 @@ def find_claim_objection(sentence: str, text: str, asked: str) -> str:
 
 def _find_objection(sentence: str, text: str, asked: str) -> str:
     reason = find_objection(sentence, text)
-    return _AT_MOST if reason.startswith(_AT_MOST) and _LIMIT.search(asked) else reason
+    asked_bounds = ((_AT_MOST, _LIMIT), (_AT_LEAST, _NEED))
+    return next((name for name, asks in asked_bounds if reason.startswith(name) and asks.search(asked)), reason)

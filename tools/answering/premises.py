@@ -17,7 +17,13 @@ from argot.tools.answering.denial import NEGATION, find_denied_stems, is_negated
 from argot.tools.answering.foreign_denial import denies_by_question, identify_shared_language
 from argot.tools.answering.missing_names import has_other_name
 from argot.tools.answering.support import find_nearest_unit, find_statement_stems
-from argot.tools.text.quantities import WEEKDAY_NAMES, find_quantities, find_rates, normalize_number
+from argot.tools.text.quantities import (
+    WEEKDAY_NAMES,
+    find_missing_quantity,
+    find_quantities,
+    find_rates,
+    normalize_number,
+)
 from argot.tools.text.totals import is_reckoned, strip_reckoned_hours
 from argot.tools.text.words import NUMBER_WORDS, stem
 
@@ -41,14 +47,24 @@ _FEW = {number: word for word, number in NUMBER_WORDS.items() if word in ("two",
 _VERBS = ("may", "march")  # months only with a capital
 _AMOUNT = re.compile(
     # Not a part of "14:00".
-    rf"(?:\bno\.? ?)?(?<![\d:.,])\b(?P<number>\d[\d.,]*\d|\d|{'|'.join(NUMBER_WORDS)})(?:st|nd|rd|th)?\b(?!:\d)"
+    rf"(?:\bno\.? ?)?(?<![\d:.,])\b(?P<number>\d[\d.,]*\d|\d|{'|'.join(NUMBER_WORDS)})"
+    # "12m" and "2nd"
+    r"(?:(?:st|nd|rd|th)?\b|(?=(?:[a-zµ]{1,3}|mins|secs)\b))(?!:\d)"
     rf"|\b(?P<name>{'|'.join(one for one in WEEKDAY_NAMES + MONTH_NAMES if one not in _VERBS)}|(?-i:May|March))\b",
     re.IGNORECASE,
 )
 _CONCLUSION = re.compile(
     r",? (?:and )?(?:so|thus|therefore|hence|which means(?: that)?)\b(?:[^;:]|:(?=\d))*", re.IGNORECASE
 )
-_CASE = re.compile(r"^(?:if|when|in case)\b[^:;.]*:\s", re.IGNORECASE)
+_CASE = re.compile(
+    r"^(?:(?:if|when|in case)\b[^:;.]*:\s"
+    r"|(?:otherwise|without (?:it|them|either|(?:such|this|that|these|those)(?: an?)? [\w-]+)(?: \([^()]*\))?),?"
+    r" (?=\w))",
+    re.IGNORECASE,
+)
+_RESTATED = re.compile(r"^(?:yes|no)\b[,.:–—-]? (?P<what>[^:;]*)[:;]\s", re.IGNORECASE)
+_TO_ASKER = re.compile(r"\b(?:you|yours?|your)\b", re.IGNORECASE)
+_SINCE = re.compile(rf"\b(?:from|after|before|until|since|by) (?P<month>{'|'.join(MONTH_NAMES)})\b", re.IGNORECASE)
 _DERIVES = re.compile(
     r"\b(?:so|thus|therefore|hence|makes?|comes? to|adds? up|plus|minus|times|doubled|trebled|tripled|halved|altogether"
     r"|in total|that is|which is)\b|[×+=]",
@@ -62,7 +78,7 @@ def remove_asked_amounts(sentence: str, source: str, asked: str) -> str:
     Unless the sentence has numbers of the source beside them, it is unchanged if it confirms them ("Yes, ..."), or if
     the source's nearest sentence has a number that the sentence lacks: another one may then stand in its place.
     """
-    known = {_read_amount(found) for found in _AMOUNT.finditer(asked)}
+    known = {_read_amount(found) for found in _AMOUNT.finditer(asked)} | _find_adjoining_months(sentence, source)
     texts = (find_nearest_unit(sentence, source), strip_reckoned_hours(sentence), asked, source)
     nearest, mine, theirs, sourced = ({one for one, _ in find_quantities(text)} for text in texts)
     own = mine - theirs - known
@@ -71,14 +87,29 @@ def remove_asked_amounts(sentence: str, source: str, asked: str) -> str:
     return _AMOUNT.sub(lambda found: " " if _read_amount(found) in known else found[0], sentence)
 
 
+def _find_adjoining_months(sentence: str, source: str) -> set[str]:
+    """Return the months up to or since which a sentence says something, if the source names the one before or behind:
+    "from October on" for "in September".
+    """
+    named = {found["name"].casefold() for found in _AMOUNT.finditer(source) if found["name"]}
+    months = {found["month"].casefold() for found in _SINCE.finditer(sentence)}
+    places = {month: MONTH_NAMES.index(month) for month in months}
+    return {
+        month
+        for month, place in places.items()
+        if not named.isdisjoint(MONTH_NAMES[(place + step) % len(MONTH_NAMES)] for step in (-1, 1))
+    }
+
+
 def _read_amount(found: re.Match[str]) -> str:
     return normalize_number(found["number"]) if found["number"] else found["name"].casefold()
 
 
 def remove_conclusions(sentence: str, source: str, asked: str) -> str:
     """Return the sentence without what it concludes for the asker's case, which no passage can contain: "so at 220 it
-    is not blocked" for a question about 220; without the case that it begins with: "If it is on your skin: ..."; and
-    without amounts that it derives from others: "£39: £30 plus £9".
+    is not blocked" for a question about 220, "so you are too late"; without the question's words before the reason:
+    "No, you can't get it tomorrow: ..."; without the case that it begins with: "If it is on your skin: ...", "Without
+    such work ..."; and without amounts that it derives from others: "£39: £30 plus £9".
 
     It is unchanged if nothing is left that the source could bear out.
     """
@@ -86,11 +117,33 @@ def remove_conclusions(sentence: str, source: str, asked: str) -> str:
 
     def drop(found: re.Match[str]) -> str:
         named = {_read_amount(one) for one in _AMOUNT.finditer(found[0])}
-        return "" if named & amounts else found[0]
+        return "" if named & amounts or _is_for_asker(found[0], source, asked) else found[0]
 
-    rest = _CASE.sub("", _CONCLUSION.sub(drop, sentence), count=1)
+    rest = _RESTATED.sub(lambda found: "" if _is_of_question(found["what"], asked) else found[0], sentence, count=1)
+    rest = _CASE.sub("", _CONCLUSION.sub(drop, rest), count=1)
     rest = _remove_derived(rest, sentence, source, amounts)
     return rest if len(find_statement_stems(rest)) >= _MIN_REST_STEMS else sentence
+
+
+def _is_for_asker(conclusion: str, source: str, asked: str) -> bool:
+    """Return whether a conclusion speaks of the asker or of what was asked, and has no number that neither question nor
+    source has. "So that" names a purpose.
+    """
+    is_purpose = re.match(r",? (?:and )?so that\b", conclusion, re.IGNORECASE)
+    if is_purpose or find_missing_quantity(conclusion, f"{source}\n{asked}"):
+        return False
+    return _TO_ASKER.search(conclusion) is not None or _repeats(conclusion, asked)
+
+
+def _is_of_question(words: str, asked: str) -> bool:
+    stems = find_statement_stems(NEGATION.sub(" ", words))
+    return bool(stems) and stems <= find_statement_stems(asked)
+
+
+def _repeats(words: str, asked: str) -> bool:
+    """Return whether half of a text's stems are the question's."""
+    stems = find_statement_stems(words)
+    return bool(stems) and 2 * len(stems & find_statement_stems(asked)) >= len(stems)
 
 
 def _remove_derived(said: str, sentence: str, source: str, asked: set[str]) -> str:
@@ -119,7 +172,7 @@ def remove_premise(reason: str, said: str, source: str, asked: str) -> tuple[str
     if kind == "negation" and (language := identify_shared_language(said, source)) != ENGLISH:
         return said, strip_negations(source, language) if denies_by_question(said, asked) else source
     match kind:
-        case "clause":
+        case "clause" | "condition":
             said = _remove_condition(what.strip("'"), said, asked)
         case "number":
             number = what.split()[0]

@@ -129,6 +129,8 @@ _SAYING = re.compile(
     # "Answer: 24 days" and "its state should be `UP`" name a thing.
     r"(?P<verb>say|respond|repeat|tell|write|(?:answer|reply|output|print|claim|state)(?!\s*:))\b"
     r"(?!\s+(?:should|must|shall|will|is|was|may|can|has)\b)"
+    # "Write the order number with its date here" fills in a form.
+    r"(?!(?<=write)\s+(?:(?!answers?\b|repl|responses?\b|words?\b|sentences?\b|texts?\b)\w+\s+){1,3}?with\b)"
     rf"(?:\s+that\b|\s+(?:\w+\s+){{0,3}}?(?:with|{_THAT}|only|exactly|as follows|this)\b"
     r"|\s*:|\s+(?:\w+\s+){0,2}[\"“”'‘«`])",
     re.IGNORECASE,

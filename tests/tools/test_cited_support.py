@@ -152,6 +152,8 @@ def test_the_limit_that_is_asked_for_may_be_put_otherwise() -> None:
         ),
         ("No, you can't have it by Friday, and it floods: pay £30.", "Can I have it by Friday?", None),
         ("The water charge is £9, so yours is due too.", "Is mine due?", "The water charge is £9"),
+        ("The water charge is £9, so yours is due too and the director was arrested.", "Is mine due?", None),
+        ("The water charge is £19, so yours is due too.", "Is mine due?", "The water charge is £19"),
         ("The water charge is £9, so that herons can swim.", "Is mine due?", None),
         ("Without such a result (over 350) the batch is good.", "What else?", "the batch is good."),
         ("Without a result the batch is good.", "What else?", None),

@@ -42,6 +42,8 @@ PLAIN = "Lamps are filled at noon and are not lit before dusk."
         ("Please wipe the rims and press them together.", GLUE, False),
         ("There is a toll this year: the porter does not nod.", CATS, False),
         ("The Heron does not sail on Mon and Fri at 10:00.", FERRY, False),
+        ("The Stork's hours are not Sat 3:00.", FERRY, False),
+        ("Jars are not kept 5 weeks from the delivery.", SHELVES, False),
     ],
 )
 def test_only_a_denial_that_the_passage_makes_may_be_put_to_the_model(said: str, text: str, objection: bool) -> None:

@@ -17,7 +17,8 @@ from argot.tools.answering.support import find_column_names, find_statement_stem
 from argot.tools.text.words import content_stems
 
 _DENYING_WORDS = (
-    r"(?:bad|wrong|clos(?:ed?|es)|shut|avoid\w*|forbid\w*|prohibit\w*|banned|exclud\w*|except\w*|other than)\b"
+    r"(?:bad|wrong|clos(?:ed?|es)|shut|avoid\w*|forbid\w*|prohibit\w*|banned|exclud\w*|exempt\w*|except\w*"
+    r"|other than)\b"
 )
 _DENYING = re.compile(rf"{NEGATION.pattern}|\b{_DENYING_WORDS}", re.IGNORECASE)
 _TWICE = re.compile(rf"{NEGATION.pattern} (?:\w+ ){{0,2}}{_DENYING_WORDS}", re.IGNORECASE)
@@ -33,12 +34,13 @@ _MIN_ELSEWHERE_STEMS = 2
 
 
 class _Denial(NamedTuple):
-    """What a negation denies: the stems behind it, the first of them, and the stems of its whole clause."""
+    """What a negation denies: the stems behind it, the first of them, and the stems of its clause and before it."""
 
     word: str
     denied: frozenset[str]
     first: str
     clause: frozenset[str]
+    before: frozenset[str]
 
 
 def is_denied_alike(said: str, passage: str) -> bool:
@@ -53,22 +55,22 @@ def is_denied_alike(said: str, passage: str) -> bool:
     if len(mine) == 1 and _is_meant_by_only(said, passage):
         return True
     theirs = _list_passage_denials(passage)
-    stems = find_statement_stems(said)
-    agreeing = [{place for place, other in enumerate(theirs) if _is_alike(one, other, stems, passage)} for one in mine]
+    agreeing = [{place for place, other in enumerate(theirs) if _is_alike(one, other, passage)} for one in mine]
     return all(agreeing) and len(mine) <= len(frozenset().union(*agreeing))
 
 
-def _is_alike(mine: _Denial, theirs: _Denial, said: frozenset[str], passage: str) -> bool:
+def _is_alike(mine: _Denial, theirs: _Denial, passage: str) -> bool:
     if mine.word == theirs.word in _NOTHING:
         return True
     shared = mine.denied & theirs.denied
-    if shared and 2 * len(shared) >= min(len(mine.denied), len(theirs.denied)):
+    is_shared = mine.first in theirs.denied or 2 * len(shared) >= len(mine.denied)
+    if is_shared and any(map(str.isalpha, "".join(shared))):
         return True
     least = max(_MIN_CLAUSE_STEMS, _MIN_CLAUSE_SHARE * len(mine.clause))
     if len(mine.clause & theirs.clause) >= least:
         return True
     # "Never the letters I or O" for "the letters I and O are never used"
-    return bool(theirs.denied) and theirs.denied <= said and not _is_affirmed(mine.first, passage)
+    return bool(theirs.denied) and theirs.denied <= mine.before and not _is_affirmed(mine.first, passage)
 
 
 def _is_affirmed(word: str, passage: str) -> bool:
@@ -111,7 +113,8 @@ def _list_denials(text: str, pattern: re.Pattern[str]) -> list[_Denial]:
         clause = find_statement_stems(_find_clause(text, match.start()))
         denied = find_statement_stems(" ".join(words)) or clause
         first = next(iter(content_stems(" ".join(words))), "")
-        found.append(_Denial(match[0].casefold(), denied, first, clause))
+        before = find_statement_stems(text[: match.start()])
+        found.append(_Denial(match[0].casefold(), denied, first, clause, before))
     return found
 
 
@@ -128,4 +131,4 @@ def _list_denied_cells(row: str, passage: str) -> Iterator[_Denial]:
         return
     for name, cell in zip(names.strip("| ").split("|"), row.strip("| ").split("|"), strict=False):
         if _DENYING.search(name) and (stems := find_statement_stems(cell)):
-            yield _Denial("", stems, "", stems)
+            yield _Denial("", stems, "", stems, frozenset())

@@ -13,7 +13,7 @@ from argot.days import MONTH_NAMES
 from argot.languages.language_data import ENGLISH
 from argot.languages.negation_words import strip_negations
 from argot.languages.question_words import is_confirmation
-from argot.tools.answering.denial import NEGATION, find_denied_stems, is_negated
+from argot.tools.answering.denial import CLAUSE, NEGATION, find_denied_stems, is_negated
 from argot.tools.answering.foreign_denial import denies_by_question, identify_shared_language
 from argot.tools.answering.missing_names import has_other_name
 from argot.tools.answering.support import find_nearest_unit, find_statement_stems
@@ -126,11 +126,15 @@ def remove_conclusions(sentence: str, source: str, asked: str) -> str:
 
 
 def _is_for_asker(conclusion: str, source: str, asked: str) -> bool:
-    """Return whether a conclusion speaks of the asker or of what was asked, and has no number that neither question nor
-    source has. "So that" names a purpose.
+    """Return whether a conclusion speaks of the asker or of what was asked, and has no number or further clause that
+    neither question nor source has. "So that" names a purpose.
     """
     is_purpose = re.match(r",? (?:and )?so that\b", conclusion, re.IGNORECASE)
     if is_purpose or find_missing_quantity(conclusion, f"{source}\n{asked}"):
+        return False
+    known = find_statement_stems(f"{source}\n{asked}")
+    stems = [find_statement_stems(clause) for clause in CLAUSE.split(conclusion)]
+    if any(some and some.isdisjoint(known) for some in stems[1:]):
         return False
     return _TO_ASKER.search(conclusion) is not None or _repeats(conclusion, asked)
 
@@ -154,7 +158,7 @@ def _remove_derived(said: str, sentence: str, source: str, asked: set[str]) -> s
     lacking = [one for one in _NUMBER.findall(said) if not {number for number, _ in find_quantities(one)} <= stated]
     if not stated & {one for one, _ in find_quantities(said)}:
         return said
-    reckoned = set(lacking if _DERIVES.search(sentence) else (one for one in lacking if is_reckoned(one, sentence)))
+    reckoned = set(lacking if _DERIVES.search(said) else (one for one in lacking if is_reckoned(one, sentence)))
     if reckoned:
         reckoned.update(one for one in lacking if normalize_number(one.lstrip("£€$")) in asked)
     return _NUMBER.sub(lambda found: " " if found[0] in reckoned else found[0], said)

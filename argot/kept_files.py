@@ -11,6 +11,7 @@ from typing import Protocol
 from argot.databases import Database, StoreMigration, Stores
 from argot.files import read_bytes, write_atomically
 
+PROFILES_FOLDER = "profiles"
 STORE = "files"
 MIGRATIONS: list[StoreMigration] = [
     "CREATE TABLE kept_files (name TEXT PRIMARY KEY, content BLOB NOT NULL) WITHOUT ROWID;"

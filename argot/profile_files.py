@@ -15,11 +15,9 @@ from pathlib import Path, PurePosixPath
 
 from argot.errors import Conflict, InvalidSettings, NotFound
 from argot.files import read_bytes
-from argot.kept_files import FolderFiles, KeptFiles
+from argot.kept_files import PROFILES_FOLDER, FolderFiles, KeptFiles
 from argot.profile import PROFILES, SWITCHES, Profile, change_profile, compare_switches, find_profile, parse_changes
 
-FOLDER = "profiles"
-"""Maximum of a knowledge base."""
 SUFFIX = ".toml"
 NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 MAX_NAME_CHARS = 60
@@ -107,10 +105,10 @@ class SavedProfiles:
         self._kept.remove(self._file(name))
 
     def _files(self) -> list[PurePosixPath]:
-        return [PurePosixPath(name) for name in self._kept.names(FOLDER, SUFFIX)]
+        return [PurePosixPath(name) for name in self._kept.names(PROFILES_FOLDER, SUFFIX)]
 
     def _file(self, name: str) -> str:
-        return f"{FOLDER}/{name}{SUFFIX}"
+        return f"{PROFILES_FOLDER}/{name}{SUFFIX}"
 
 
 def load_profile(name_or_file: str, changes: Sequence[str] = (), home: Path | KeptFiles | None = None) -> Profile:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from argot.corpus.chunking.surroundings import cut_text_after, cut_text_before
-from argot.tools.answering.freshness import freshness
 from argot.types import Audience, Document, Passage
 
 if TYPE_CHECKING:
@@ -60,6 +58,9 @@ class PassageShown(Passage):
 
 def show_passage(found: Passage, of: Document, markdown: str) -> PassageShown:
     """Build it; `markdown`: the whole text of its revision."""
+    from argot.corpus.chunking.surroundings import cut_text_after, cut_text_before
+    from argot.tools.answering.freshness import freshness
+
     return PassageShown(
         **read_dataclass_fields(found),
         heading=found.heading,

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from argot.graph.checkpoints.thread_history import StoredTurn, pack_turn, unpack_turn
-from argot.tools.llm.research import ASK_SERVER
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -28,6 +27,9 @@ def erase_from_turn(turn: Mapping[str, Any], is_gone: IsGone, is_quoted: IsQuote
     """Return the parts of a turn that change when these passages and documents are erased; empty if the turn does not
     rest on them.
     """
+    # Imports the prompts and NumPy, and every command imports this module.
+    from argot.tools.llm.research import ASK_SERVER
+
     sentences = turn.get("sentences") or []
     calls = turn.get("tool_calls") or []
     seen = [hit["id"] for hit in [*(turn.get("hits") or []), *(turn.get("read") or [])]]

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import SecretStr
 
@@ -27,7 +27,9 @@ from argot.errors import (
     NotFound,
     RetryLater,
 )
-from argot.results import AskResult
+
+if TYPE_CHECKING:
+    from argot.results import AskResult
 
 logger = logging.getLogger(__name__)
 
@@ -146,8 +148,11 @@ class CaseRecord:
             self.first = self.seconds
         elif kind == "stage" and seconds is not None:
             self.stages.append((name, seconds))
-        elif isinstance(data, AskResult):
-            self.result = data
+        else:
+            # Builds models, and what writes a log imports this module: every command.
+            from argot.results import AskResult
+
+            self.result = data if isinstance(data, AskResult) else self.result
 
     def fields(self, outcome: str) -> dict[str, Any]:
         """The fields for the log."""

@@ -11,7 +11,7 @@ from argot import __version__
 from argot.clock import timestamp
 from argot.errors import DamagedStore, InvalidInput, NotFound
 from argot.files import write_atomically
-from argot.profile_files import FOLDER
+from argot.kept_files import PROFILES_FOLDER
 from argot.remedies import UPDATE, init_command, quote_shell, restore_command
 
 MARKER = "knowledge_base.json"
@@ -25,7 +25,7 @@ LEARNING = "learning.db"
 EVALUATIONS = "evaluations.db"
 DATABASES = (CORPUS, GLOSSARY, PEOPLE, THREADS, RATINGS, LEARNING, EVALUATIONS)
 BLOBS = "blobs"
-PROFILES = FOLDER
+PROFILES = PROFILES_FOLDER
 MAX_PATH = 440
 """Bytes of the folder's path: SQLite takes 512 for a file's, and those of the vectors add a few."""
 VECTORS = "vectors"

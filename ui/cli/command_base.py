@@ -63,10 +63,14 @@ def read_settings(home: Path | None, **overrides: Any) -> Settings:
 @contextmanager
 def open_knowledge_base(home: Path | None, *, create: bool = False) -> Iterator[Client]:
     """Open the knowledge base, here or through the service that has it open. With `create`, make a new one."""
-    from argot.service.storage.home_folder import is_knowledge_base
-    from argot.service.transport.knowledge_base_client import connect
+    from argot.service.storage.home_folder import is_knowledge_base, require
 
     settings = read_settings(home)
+    if not (create or settings.storage.database or settings.home.expanduser().exists()):
+        # Ahead of the imports below, which take longer than all the rest of such a command.
+        require(settings.home.expanduser().absolute())
+    from argot.service.transport.knowledge_base_client import connect
+
     # Checked before it is opened, because opening makes it.
     new = create and not is_knowledge_base(settings.home)
     with connect(settings.home, settings, create=create) as client:

@@ -114,6 +114,8 @@ def _choose_remedy(error: OSError) -> str:
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command. An error is printed as one clear message: exit code 1, or 2 for a wrong command line."""
     collect_seldom()
+    # Pydantic would look for plugins in the metadata of every installed package; Argot uses none.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # In a terminal with another encoding than UTF-8 an answer must not end in a traceback.

@@ -6,9 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING, Any
 
 from argot.databases import SQLITE
 from argot.jargon_db.store.connections import Connections
@@ -26,6 +24,9 @@ from argot.sqlite import (
     transaction,
 )
 
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
 BUSY_SECONDS = 30.0
 """Longer than elsewhere: an import of 100,000 senses is one transaction."""
 
@@ -38,8 +39,7 @@ class SqliteConnections(Connections):
     def __init__(self, path: Path) -> None:
         self.path = path
         self._readers = PerThread(lambda: open_connection(path, mode="ro", timeout=BUSY_SECONDS))
-        # Without plug-ins: packages installed beside Argot could otherwise change its connections.
-        self._writers = PerThread(lambda: Database(open_connection(path, timeout=BUSY_SECONDS), execute_plugins=False))
+        self._writers = PerThread(lambda: _open_for_writing(path))
 
     def reader(self) -> sqlite3.Connection:
         return self._readers.get()
@@ -70,6 +70,14 @@ class SqliteConnections(Connections):
     def close(self) -> None:
         self._readers.close()
         self._writers.close()
+
+
+def _open_for_writing(path: Path) -> Database:
+    # Imported here because most commands only read, and it takes longer to import than the glossary.
+    from sqlite_utils import Database
+
+    # Without plug-ins: packages installed beside Argot could otherwise change its connections.
+    return Database(open_connection(path, timeout=BUSY_SECONDS), execute_plugins=False)
 
 
 def prepare(path: Path) -> None:

@@ -11,17 +11,17 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from argot.corpus.embedding.cosine_scale import UNRELATED_TEXTS, keep_gain, read_gain
 from argot.corpus.embedding.exported_models import EmbeddingModelCard, export_once, make_int8_graph, make_query_graph
 from argot.corpus.embedding.onnx_export import MODEL_FILE, TOKENIZER_FILE
+from argot.corpus.embedding.onnx_sessions import open_cached_model
 from argot.corpus.embedding.quantisation import can_multiply_int8
 from argot.corpus.embedding.query_adapter import ADAPTER_FOLDER, find_adapter
 from argot.corpus.embedding.text_cache import TextCache
@@ -67,7 +67,7 @@ class OnnxEmbedder:
         """
         self._card = card
         self._folder, self._threads, self._int8 = folder, threads, int8
-        self._session = open_onnx_session(folder / MODEL_FILE, threads)
+        self._session = open_cached_model(folder / MODEL_FILE, threads)
         self._for_passages: onnxruntime.InferenceSession | None = None
         self._for_searches: onnxruntime.InferenceSession | None = None
         self._adapter_file = find_adapter(card.fingerprint, adapters)
@@ -143,7 +143,7 @@ class OnnxEmbedder:
         """Opened by the first passage, so that a process that only asks questions saves its memory."""
         with self._opening:
             if self._for_passages is None:
-                self._for_passages = open_onnx_session(make_int8_graph(self._folder), self._threads)
+                self._for_passages = open_cached_model(make_int8_graph(self._folder), self._threads)
             return self._for_passages
 
     def _open_query_session(self) -> onnxruntime.InferenceSession | None:
@@ -158,7 +158,7 @@ class OnnxEmbedder:
                     logger.warning("%s", error)
                     self._adapter_file = None
                 else:
-                    self._for_searches = open_onnx_session(graph, self._threads)
+                    self._for_searches = open_cached_model(graph, self._threads)
             return self._for_searches
 
     def _embed(
@@ -254,39 +254,6 @@ def _find_word_start(words: Sequence[int | None], position: int, *, floor: int) 
 
 
 # -- opening --------------------------------------------------------------------------------------------------------
-
-
-def open_onnx_session(model: Path, threads: int) -> onnxruntime.InferenceSession:
-    """An ONNX file, opened for the processor. `threads`: of one call; 0: as many as there are processors."""
-    # The call below does not stop onnxruntime 1.31 from looking up its maker's telemetry host: this does.
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-    import onnxruntime
-
-    _keep_blas_from_spinning()
-    onnxruntime.disable_telemetry_events()
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    # Spinning threads gain a millisecond on an idle machine, and cost several for the work beside and after them: the
-    # rest of the question, other questions, a model server.
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(
-        str(model),
-        options,
-        providers=["CPUExecutionProvider"],
-        # Its one operator takes twice the time of the two that it replaces.
-        disabled_optimizers=["SkipLayerNormFusion"],
-    )
-
-
-@cache
-def _keep_blas_from_spinning() -> None:
-    """NumPy's own threads spin while waiting too, and nothing else turns that off: on two processors they took more
-    than half of a question's cost. The products here are small; one thread is as fast.
-    """
-    if not os.environ.keys() & {"OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS"}:
-        threadpool_limits(1, "blas")
 
 
 def open_tokenizer(folder: Path) -> tokenizers.Tokenizer:

@@ -173,7 +173,8 @@ def test_another_model_keeps_its_pooling_length_and_prompts(tiny_model: Callable
         embedder, _ = both.map(load_embedder, [settings, settings])
     models = tmp_path / "cache" / "models"
     assert [found.name for found in models.iterdir() if found.is_dir()] == [embedder.fingerprint], "a draft was left"
-    assert sorted(file.name for file in (models / embedder.fingerprint).iterdir()) == ["model.onnx", "tokenizer.json"]
+    exported = sorted(file.name for file in (models / embedder.fingerprint).iterdir())
+    assert exported == ["model.onnx", "opened", "tokenizer.json"]
     texts = ["a cab", "bead " * 60, "zzz"]
     assert embedder.dimensions == 8
     assert np.abs(embedder.embed_queries(texts) - reference(folder, texts, prompt_name="query")).max() < 1e-5

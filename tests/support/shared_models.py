@@ -24,7 +24,7 @@ def copy_exported_embedder(cache: Path) -> Path:
 
 def share_sessions() -> None:
     """Open each version of a model file once in this process from now on. A session keeps no state between calls."""
-    open_session = embedder.open_onnx_session
+    open_session = embedder.open_cached_model
 
     @lru_cache(maxsize=MOST_SESSIONS)
     def open_version(model: Path, threads: int, changed_ns: int, size: int) -> Any:
@@ -36,4 +36,4 @@ def share_sessions() -> None:
         version = model.stat()
         return open_version(model.resolve(), threads, version.st_mtime_ns, version.st_size)
 
-    embedder.open_onnx_session = open_shared
+    embedder.open_cached_model = open_shared

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from argot.corpus.embedding.embedder import open_onnx_session
+from argot.corpus.embedding.onnx_sessions import open_onnx_session
 
 if TYPE_CHECKING:
     import onnxruntime

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from argot.corpus.embedding.embedder import open_onnx_session, open_tokenizer
+from argot.corpus.embedding.embedder import open_tokenizer
 from argot.corpus.embedding.exported_models import find_model_folder
+from argot.corpus.embedding.onnx_sessions import open_onnx_session
 from argot.errors import UnusableModel
 from argot.tools.retrieval.passage_windows import (
     PassageText,

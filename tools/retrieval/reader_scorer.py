@@ -28,13 +28,15 @@ _MIN_TEXT_COUNT = 12
 class ReaderScorer:
     """A `Scorer` by the reader. Its model is loaded when it first reads. Safe to use from several threads."""
 
-    def __init__(self, folder: Path, before: Scorer, *, threads: int = 0, prepare: Callable[[], object] = bool) -> None:
+    def __init__(
+        self, folder: Path, before: Scorer, *, threads: int = 0, prepare: Callable[[], object] | None = None
+    ) -> None:
         """
         Args:
             folder: as `reader_export` or a training writes it.
             before: scores all passages, of which the reader then reads the best.
             threads: processor threads of one reading; 0: as many as there are processors.
-            prepare: called before the folder is opened, to make it if necessary.
+            prepare: called before a folder of the cache is opened, to make it if necessary; None: it is in no cache.
         """
         self.before = before
         self.folder = folder
@@ -47,8 +49,9 @@ class ReaderScorer:
         """Return the reader of texts, loaded at the first use."""
         with self._loading:
             if self._reader is None:
-                self._prepare()
-                self._reader = TokenReader(self.folder, threads=self.threads)
+                if self._prepare is not None:
+                    self._prepare()
+                self._reader = TokenReader(self.folder, threads=self.threads, cached=self._prepare is not None)
             return self._reader
 
     @property

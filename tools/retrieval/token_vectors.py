@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from argot.corpus.embedding.embedder import open_onnx_session
+from argot.corpus.embedding.onnx_sessions import open_cached_model, open_onnx_session
 from argot.corpus.embedding.text_cache import TextCache
 from argot.tools.retrieval.reader_export import CARD_FILE
 
@@ -60,16 +60,17 @@ def _compute_mean(vectors: Floats) -> Floats:
 class TokenReader:
     """Reads texts through onnxruntime. Safe to use from several threads."""
 
-    def __init__(self, folder: Path, *, threads: int = 0) -> None:
+    def __init__(self, folder: Path, *, threads: int = 0, cached: bool = False) -> None:
         """
         Args:
             folder: graph, tokenizer and card.
             threads: processor threads of one reading; 0: as many as there are processors.
+            cached: the folder is in the cache, where a copy of the graph may be kept.
         """
         from tokenizers import Tokenizer
 
         self.card: dict[str, Any] = json.loads((folder / CARD_FILE).read_text("utf-8"))
-        self._session = open_onnx_session(folder / "model.onnx", threads)
+        self._session = (open_cached_model if cached else open_onnx_session)(folder / "model.onnx", threads)
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(MAX_TOKENS)

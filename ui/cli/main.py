@@ -21,6 +21,7 @@ from argot.garbage_collection import collect_seldom
 from argot.languages.catalogues import page_language, speak, translate
 from argot.languages.language_data import ENGLISH
 from argot.remedies import find_remedy
+from argot.stand_ins import leave_out_clients
 from argot.ui.cli import (
     answer_commands,
     derive_commands,
@@ -116,6 +117,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     collect_seldom()
     # Pydantic would look for plugins in the metadata of every installed package; Argot uses none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    leave_out_clients()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # In a terminal with another encoding than UTF-8 an answer must not end in a traceback.

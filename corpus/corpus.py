@@ -26,7 +26,6 @@ from argot.corpus.ingestion.live_vectors import LiveVectors
 from argot.corpus.ingestion.opened_vectors import open_generations, open_vectors
 from argot.corpus.ingestion.quantising import Quantiser
 from argot.corpus.ingestion.source import Source
-from argot.corpus.ingestion.sources import list_sources
 from argot.corpus.keyword.keyword_index import choose_keyword_index
 from argot.corpus.read_limits import Lane, ReadLimits
 from argot.corpus.store import document_fields, dustbin
@@ -43,7 +42,7 @@ from argot.types import Audience, Document, DocumentField, Principal, distinct_t
 if TYPE_CHECKING:
     from argot.corpus.ingestion.ingest_job import IngestEvent, Turn
 
-__all__ = ["Corpus", "Problem", "Source", "list_sources"]
+__all__ = ["Corpus", "Problem", "Source"]
 
 
 class VectorSearch(Protocol):

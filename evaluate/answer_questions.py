@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from argot.corpus.corpus import Source, list_sources
+from argot.corpus.corpus import Source
+from argot.corpus.ingestion.sources import list_sources
 from argot.errors import InvalidInput
 from argot.json_text import json_lines
 

@@ -32,7 +32,6 @@ from argot.tools.answering.foreign_denial import denies_by_question, is_opposed_
 from argot.tools.answering.objections import is_soft
 from argot.tools.answering.premises import remove_asked_amounts, remove_conclusions
 from argot.tools.answering.translated_claims import is_translated, may_be_translation
-from argot.tools.llm.judge import match_by_model
 from argot.tools.retrieval.claim_support import score_claim
 from argot.tools.retrieval.meaning_reader import load_meaning_reader
 from argot.tools.retrieval.reader_scorer import ReaderScorer
@@ -115,6 +114,8 @@ async def cite_by_model(
 async def _ask_model(run: RunContext, question: str, texts: list[str], passages: list[Passage]) -> list[MatchedSegment]:
     if run.model is None or run.model.failed or run.profile.effort == "quick":
         return []
+    from argot.tools.llm.judge import match_by_model
+
     return await match_by_model(run.model, question, texts, passages)
 
 

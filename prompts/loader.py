@@ -27,8 +27,6 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal
 
-import yaml
-
 from argot.prompts.fences import FENCE_RULE, is_fenced, neutralize, number_lines, wrap_in_fence
 
 __all__ = ["NOT_IN_PASSAGES", "Prompt", "list_prompt_names", "neutralize", "number_lines", "prompt", "wrap_in_fence"]
@@ -139,6 +137,9 @@ def list_prompt_names() -> tuple[str, ...]:
 
 
 def _parse_prompt(name: str, text: str, examples: str) -> Prompt:
+    # Only a question to a model needs it.
+    import yaml
+
     parts = _FILE.match(text)
     if parts is None:
         raise ValueError(f"Prompt '{name}' needs front matter between '---' lines, a text, and '# Input'.")

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from argot.corpus.corpus import Source, list_sources
+from argot.corpus.corpus import Source
+from argot.corpus.ingestion.sources import list_sources
 from argot.errors import InvalidInput
 from argot.evaluate.answer_questions import AnswerQuestion, AnswerSet, GoldSnippet, build_answer_set
 from argot.evaluate.answer_sets import PUBLIC_SETS, load_public_set

@@ -111,7 +111,7 @@ def sample_folder() -> Iterator[Path]:
 
 def add_folder(base: TemporaryBase, folder: Path, progress: Callable[[str, int, int], None]) -> None:
     """Add the documents, contexts and glossary of a quiz folder or of the samples; both have the same layout."""
-    from argot.corpus.corpus import list_sources
+    from argot.corpus.ingestion.sources import list_sources
 
     base.add(list_sources([folder / "documents"]), progress)
     add_glossary(base, folder)

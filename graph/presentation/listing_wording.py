@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from argot.document_names import find_telling_folders
-from argot.jargon_db.formats.table_format import DEFAULT_CONTEXT
 from argot.languages.catalogues import join_with_and, translate, translate_number
 from argot.tools.retrieval.topic_documents import TopicDocuments
 from argot.tools.text.words import bare
@@ -99,6 +98,9 @@ def write_glossary(terms: int, contexts: Sequence[str]) -> str:
 
 def write_contexts(contexts: Sequence[str]) -> str:
     """Return the contexts whose terms are known, as a sentence; empty if there are none."""
+    # Imports the formats of glossary files.
+    from argot.jargon_db.formats.table_format import DEFAULT_CONTEXT
+
     # Terms without a context are stored under this name, which says nothing to people.
     contexts = [name for name in contexts if name != DEFAULT_CONTEXT]
     some = contexts if len(contexts) <= MAX_CONTEXTS else [*contexts[:MAX_CONTEXTS], translate("others")]

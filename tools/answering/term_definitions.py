@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from argot.jargon_db.lookup.normalise import list_variants
-from argot.jargon_db.mining import DefinitionKind, FoundDefinition, find_definitions
 from argot.tools.answering.quoting import Unit, find_needed, read_units, split_cells
 from argot.tools.reading.abbreviation_shapes import ALL_CAPITALS
 from argot.tools.reading.definition_questions import find_asked_meanings
 from argot.tools.reading.unknown_terms import identify_terms, merge_mentions
 from argot.types import Mention, Passage, ReadTerm
+
+if TYPE_CHECKING:
+    from argot.jargon_db.mining import DefinitionKind, FoundDefinition
 
 # Words that happen to begin with the letters, and "X is a ...", do not spell it out.
 _SPELLS_OUT: tuple[DefinitionKind, ...] = ("table", "list", "brackets", "said")
@@ -57,6 +60,8 @@ def is_about(term: str, passage: Passage) -> bool:
 
 
 def _find_definitions(term: str, text: str, heading: str) -> Iterator[FoundDefinition]:
+    from argot.jargon_db.mining import find_definitions
+
     names = set(list_variants(term))
     return (one for one in find_definitions(text, heading) if names & set(list_variants(one.term)))
 

@@ -11,13 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from argot.corpus.corpus import Corpus
-from argot.jargon_db.mining import DefinitionKind, MinedText, find_definitions_of
 from argot.tools.reading.context_classifier import ContextSignatures
 from argot.tools.senses.document_evidence import cache_evidence, find_sense_passages, find_term_passages
 from argot.tools.text.words import content_stems
 from argot.types import Principal, Sense
+
+if TYPE_CHECKING:
+    from argot.jargon_db.mining import DefinitionKind
 
 MAX_OWN_SENSES = 100
 """Number of senses up to which a glossary counts as written for these documents, and is not weighed."""
@@ -118,6 +121,8 @@ class SupportFinder:
         return next(iter(found), "")
 
     def _mine_meanings(self, term: str) -> tuple[str, ...]:
+        from argot.jargon_db.mining import MinedText, find_definitions_of
+
         defining = _build_defining_pattern(term)
         passages = find_term_passages(self._corpus, self._principal, term)
         texts = [

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from argot import __version__
 from argot.errors import InvalidSettings
-from argot.tools.tool_servers.http_transport import connect_server
 from argot.tools.tool_servers.server_file import ToolServer
 from argot.tools.tool_servers.stdio_transport import Fail, run_server
 
@@ -152,6 +151,8 @@ async def _pass_answers(
 def _open_transport(server: ToolServer, fail: Fail) -> AbstractAsyncContextManager[Streams]:
     secret = server.read_secret()
     if server.url:
+        from argot.tools.tool_servers.http_transport import connect_server
+
         return connect_server(server.url, secret, server.seconds, MAX_ANSWER_BYTES, fail)
     variables = {server.secret_variable: secret} if secret else {}
     return run_server(server.command, variables, MAX_ANSWER_BYTES, fail)

@@ -17,7 +17,7 @@ import typer.main
 from argot import __version__
 from argot.disk_space import is_no_room
 from argot.errors import ArgotError
-from argot.garbage_collection import collect_seldom
+from argot.garbage_collection import collect_seldom, end_without_collecting
 from argot.languages.catalogues import page_language, speak, translate
 from argot.languages.language_data import ENGLISH
 from argot.remedies import find_remedy
@@ -115,6 +115,7 @@ def _choose_remedy(error: OSError) -> str:
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command. An error is printed as one clear message: exit code 1, or 2 for a wrong command line."""
     collect_seldom()
+    end_without_collecting()
     # Pydantic would look for plugins in the metadata of every installed package; Argot uses none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     leave_out_clients()

@@ -24,7 +24,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from argot.corpus.corpus import Corpus, Source, list_sources
+from argot.corpus.corpus import Corpus, Source
+from argot.corpus.ingestion.sources import list_sources
 from argot.settings import Settings, load_settings
 from argot.types import Principal
 
@@ -121,7 +122,8 @@ def measure_opening(home: Path, settings: Settings) -> None:
 
 
 ADD_IN_CHILD = (
-    "import sys; from pathlib import Path; from argot.corpus.corpus import Corpus, list_sources;"
+    "import sys; from pathlib import Path; from argot.corpus.corpus import Corpus;"
+    " from argot.corpus.ingestion.sources import list_sources;"
     "from argot.settings import load_settings;"
     "corpus = Corpus.open(Path(sys.argv[1]), load_settings(threads=1));"
     "list(corpus.add(list_sources([Path(sys.argv[2])]))); corpus.close()"

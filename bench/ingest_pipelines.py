@@ -30,7 +30,8 @@ PASSAGE_TOKENS, OVERLAP_TOKENS = 256, 20
 
 
 def run_argot(folder: Path, home: Path, embedder: Path) -> int:
-    from argot.corpus.corpus import Corpus, list_sources
+    from argot.corpus.corpus import Corpus
+    from argot.corpus.ingestion.sources import list_sources
     from argot.settings import Settings
 
     corpus = Corpus.open(home, Settings(embedder=str(embedder)))

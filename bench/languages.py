@@ -123,7 +123,7 @@ def _ask_all(given: argparse.Namespace, embedder: str) -> Iterator[tuple[Asked, 
 
 @contextmanager
 def _open(home: Path, settings, documents: Path, *, glossary: bool = False) -> Iterator[TemporaryBase]:  # type: ignore[no-untyped-def]  # noqa: ANN001
-    from argot.corpus.corpus import list_sources
+    from argot.corpus.ingestion.sources import list_sources
 
     is_new = not home.exists()
     with TemporaryBase(home, settings) as base:

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from argot.corpus.corpus import list_sources
+from argot.corpus.ingestion.sources import list_sources
 from argot.evaluate.experiments.quiz_data import QuizQuestion, read_questions
 from argot.evaluate.experiments.quiz_suite import ARGOT, PLAIN, evaluate_quiz
 from argot.evaluate.temporary_base import TemporaryBase

@@ -26,7 +26,8 @@ from argot.corpus.connectors.folder_connector import FolderConnector
 from argot.corpus.connectors.listing import Patterns
 from argot.corpus.connectors.source_store import SourceRecord, SourceStore
 from argot.corpus.connectors.synchronisation import Synchronisation
-from argot.corpus.corpus import Corpus, list_sources
+from argot.corpus.corpus import Corpus
+from argot.corpus.ingestion.sources import list_sources
 from argot.settings import Settings
 
 WORDS = ("valve", "seal", "pump", "rotor", "stator", "gauge", "flange", "bolt", "sensor", "relay", "filter", "nozzle")

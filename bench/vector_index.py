@@ -25,11 +25,12 @@ from statistics import mean, quantiles
 import httpx
 import numpy as np
 
-from argot.corpus.corpus import Corpus, list_sources
+from argot.corpus.corpus import Corpus
 from argot.corpus.index.chroma_server import ChromaServer, ServerAddress
 from argot.corpus.index.embedded_index import FolderGenerations
 from argot.corpus.index.server_index import ServerGenerations
 from argot.corpus.index.vector_index import Generations, VectorIndex
+from argot.corpus.ingestion.sources import list_sources
 from argot.protocols import Vectors
 from argot.settings import Settings
 from argot.types import EVERYONE

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from argot.corpus.corpus import Corpus, list_sources
+from argot.corpus.corpus import Corpus
+from argot.corpus.ingestion.sources import list_sources
 from argot.json_text import json_lines
 from argot.learn.passage_reader.examples import NO_PART, OPEN, PART, Example, JudgedPassage, write_examples
 from argot.learn.passage_reader.written_questions import read_written_questions

@@ -11,10 +11,11 @@ from typing import Any
 import killing
 import pytest
 
-from argot.corpus.corpus import Corpus, Source, list_sources
+from argot.corpus.corpus import Corpus, Source
 from argot.corpus.embedding.embedder import load_embedder
 from argot.corpus.ingestion import document_group
 from argot.corpus.ingestion.ingest_job import IngestEvent
+from argot.corpus.ingestion.sources import list_sources
 from argot.corpus.store import blobs
 from argot.errors import DamagedStore, ModelUnavailable, NotFound
 from argot.settings import Settings

@@ -76,7 +76,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def base(folder: Path, tmp_path: Path) -> Iterator[TemporaryBase]:
-    from argot.corpus.corpus import list_sources
+    from argot.corpus.ingestion.sources import list_sources
 
     with TemporaryBase(tmp_path / "kb", Settings()) as made:
         made.add(list_sources([folder / "documents"]), quiet)

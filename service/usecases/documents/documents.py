@@ -136,7 +136,7 @@ async def add(
     # First of all: with a mistyped path among them, nothing is added.
     _require_there(paths)
     corpus = await kb.load()
-    from argot.corpus.corpus import list_sources
+    from argot.corpus.ingestion.sources import list_sources
 
     counts = dict.fromkeys(COUNTED, 0)
     problems: list[AddProblem] = []

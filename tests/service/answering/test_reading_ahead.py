@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from argot.corpus.corpus import list_sources
+from argot.corpus.ingestion.sources import list_sources
 from argot.service.answering import reading_ahead
 from argot.service.answering.reading_ahead import read_ahead
 from argot.service.identity.people import make_local_principal

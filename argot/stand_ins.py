@@ -74,7 +74,7 @@ def _build_langsmith() -> list[StandIn]:
     # `model_dump`: by it langchain-core sees which Pydantic the runs are made with.
     run_tree, client = _LaterClass("RunTree", (), {"model_dump": None}), _LaterClass("Client", (), {})
     get_context = _make_call(f"{LANGSMITH}.run_helpers", "get_tracing_context", NO_TRACE.copy)
-    parts = {
+    parts: dict[str, dict[str, Any]] = {
         "address": {},
         "run_helpers": {
             "get_tracing_context": get_context,

@@ -177,7 +177,13 @@ def test_a_question_loads_neither_torch_nor_the_readers(tiny: Path) -> None:
 def test_the_glossary_loads_neither_index_nor_embedder_nor_graph(tiny: Path) -> None:
     modules = modules_after("glossary", "list", "--home", tiny)
     assert "argot.jargon_db.glossary" in modules
-    assert not modules & {"chromadb_rust_bindings", "onnxruntime", "tokenizers", "langgraph"}
+    assert not modules & {"chromadb_rust_bindings", "onnxruntime", "tokenizers", "langgraph", "numpy"}
+
+
+def test_a_missing_knowledge_base_is_reported_before_what_opens_one_is_loaded(tmp_path: Path) -> None:
+    modules = modules_after("ask", "What does a late tariff filing cost?", "--home", tmp_path / "none")
+    assert "argot.service.storage.home_folder" in modules
+    assert not modules & {"asyncio", "argot.service.knowledge_base", "argot.service.usecases"}
 
 
 def test_the_list_of_documents_loads_neither_embedder_nor_graph(tiny: Path) -> None:

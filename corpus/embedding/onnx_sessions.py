@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
@@ -90,7 +90,7 @@ def _locate_copy(model: Path) -> Path:
     return model.parent / OPENED_FOLDER / model.name / hashlib.blake2b(version.encode(), digest_size=8).hexdigest()
 
 
-def _get_levels() -> type[onnxruntime.GraphOptimizationLevel]:
+def _get_levels() -> Any:
     import onnxruntime
 
     return onnxruntime.GraphOptimizationLevel

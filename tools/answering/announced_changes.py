@@ -99,13 +99,17 @@ def find_announced_change(
         others: passages that may tell of the change.
     """
     rule = _read_rule(unit, held)
-    newer = [one for one in others if one[1].id != held[1].id and not is_preferred(held[1], one[1])]
+    # Many passages are of few documents.
+    documents = {one.id: one for _, one in others if one.id != held[1].id}
+    older = {id_ for id_, one in documents.items() if is_preferred(held[1], one)}
+    preferred = {id_ for id_, one in documents.items() if is_preferred(one, held[1])}
+    newer = [one for one in others if one[1].id in documents and one[1].id not in older]
     named = {one[1].id: sections for one in newer if (sections := _find_named_sections(one, rule)) is not None}
     rarity = _measure_rarity([held, *newer], rule.language)
     best: tuple[float, AnnouncedChange] | None = None
     for other in newer:
         sections = named.get(other[1].id)
-        is_known_newer = sections is not None or is_preferred(other[1], held[1])
+        is_known_newer = sections is not None or other[1].id in preferred
         if not (is_known_newer or _tells_of_undated(other[1], held[1])) or _is_sibling(other[1], held[1]):
             continue
         is_replaced = _is_within_any(rule.sections, sections or frozenset())
@@ -235,19 +239,21 @@ def _find_paragraph(unit: Unit, units: Sequence[Unit]) -> Iterator[int]:
 def _find_named_sections(other: PassageInDocument, rule: _Rule) -> frozenset[str] | None:
     """Return the sections of the old rule's document that a passage says are changed; None if it says so of none."""
     text = other[0].with_columns
+    stems = _list_unit_stems(text, rule.language)
+    about = [unit for unit, own in zip(read_units(text), stems, strict=True) if own & rule.title]
+    if not about:
+        return None
     language = identify_listed_language(text)
     named = [
         sections
-        for unit in read_units(text)
+        for unit in about
         if (sections := _list_sections(unit.plain, rule, language)) and announces_change(unit.plain, language)
     ]
     return frozenset().union(*named) if named else None
 
 
 def _list_sections(sentence: str, rule: _Rule, language: str) -> frozenset[str]:
-    """Return the sections of the old rule's document that a sentence names."""
-    if not _list_stems(sentence, rule.language) & rule.title:
-        return frozenset()
+    """Return the sections that a sentence names, which is about the old rule's document."""
     return frozenset(
         number
         for one in _compile_references(language).finditer(sentence)

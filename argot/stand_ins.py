@@ -25,9 +25,9 @@ NO_TRACE = dict.fromkeys(
 def leave_out_clients() -> None:
     """Put the stand-ins in place of what is not imported yet. Nothing is left out if somebody wants runs recorded."""
     if not any(_is_tracing(name, value) for name, value in os.environ.items()):
-        _put(_build_langsmith())
+        _install_stand_ins(_build_langsmith())
     makers = {name: _make_call(SERVER_CLIENT, name) for name in ("get_client", "get_sync_client")}
-    _put([StandIn(SERVER_CLIENT, makers)])
+    _install_stand_ins([StandIn(SERVER_CLIENT, makers)])
 
 
 def _is_tracing(variable: str, value: str) -> bool:
@@ -101,7 +101,7 @@ def _make_call(module: str, name: str, answer: Callable[[], Any] | None = None) 
     return call
 
 
-def _put(stand_ins: list[StandIn]) -> None:
+def _install_stand_ins(stand_ins: list[StandIn]) -> None:
     if stand_ins[0].__name__ not in sys.modules:
         sys.modules.update({one.__name__: one for one in stand_ins})
 

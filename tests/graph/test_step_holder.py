@@ -44,16 +44,27 @@ def build_steps(saver: Any, *, asks: bool = False, seconds: float = 0) -> Any:
     return graph.compile(checkpointer=saver)
 
 
-class CountingSaver(TurnSaver):
-    """Counts what it stores, and fails as often as `faults` says."""
+class Count:
+    """Checkpoints stored, and how many of the next ones fail."""
 
     stored = 0
     faults = 0
 
+
+class CountingSaver(TurnSaver):
+    """Counts what it stores, and fails as often as `count.faults` says.
+
+    LangGraph works with a copy of the saver where it decodes strictly, so that both share one count.
+    """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.count = Count()
+
     async def store_checkpoint(self, *given: Any) -> Any:
-        self.stored += 1
-        if self.faults:
-            self.faults -= 1
+        self.count.stored += 1
+        if self.count.faults:
+            self.count.faults -= 1
             raise OSError("full")
         return await super().store_checkpoint(*given)
 
@@ -67,7 +78,7 @@ async def test_quick_steps_are_stored_once_with_their_last_state(tmp_path: Path)
     async with CountingSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
         graph = build_steps(saver)
         ended = await run_steps(graph, {"words": ["start"]})
-        assert saver.stored == 2  # the question, and the end
+        assert saver.count.stored == 2  # the question, and the end
         assert (await graph.aget_state(THREAD)).values == ended == {"words": ["start", "a", "b", "c", "d", "last"]}
         states = [state async for state in graph.aget_state_history(THREAD)]
         assert states[0].parent_config == states[1].config
@@ -114,8 +125,8 @@ async def test_a_checkpoint_that_could_not_be_stored_is_tried_again(
             stream = graph.astream({"words": []}, THREAD, durability="async", stream_mode="values")
             async for values in stream:
                 if values["words"] == ["a"]:
-                    saver.faults = 1  # the next one, which is stored in the background
-        assert saver.faults == 0
+                    saver.count.faults = 1  # the next one, which is stored in the background
+        assert saver.count.faults == 0
         assert (await graph.aget_state(THREAD)).values["words"] == ["a", "b", "c", "d", "last"]
 
 
@@ -125,7 +136,7 @@ async def test_the_last_checkpoint_of_a_turn_must_be_stored(tmp_path: Path) -> N
         with pytest.raises(OSError, match="full"):
             async with hold_steps(saver, "t"):
                 await graph.ainvoke({"words": []}, THREAD, durability="async")
-                saver.faults = 1
+                saver.count.faults = 1
 
 
 async def test_savers_of_other_kinds_store_each_step() -> None:

@@ -40,7 +40,7 @@ class Replica:
 
     async def begin(self) -> None:
         self.gate.for_all = self.shared = await share(self.stores, self.people, self.turns)
-        assert await asyncio.to_thread(self.shared.listener._heard.wait, 60)
+        assert await asyncio.to_thread(self.shared.listener._listening.wait, 60)
 
     async def close(self) -> None:
         await self.shared.close()

@@ -30,7 +30,7 @@ help:
 	@echo "make test    install with the test tools; lint, check types, run every test"
 	@echo "make quick   run the tests that need no process, server, browser or model (WHY=1 lists what is left out, and why)"
 	@echo "make changed   run the tests that the import graph ties to what changed since main (BASE, DEPTH; QUICK=1: the quick ones)"
-	@echo "make model-server   install vLLM for the processor, serve its small model on http://127.0.0.1:8011/v1 (PORT, MODEL, THREADS)"
+	@echo "make model-server   install vLLM for the processor, serve its small model on http://127.0.0.1:8011/v1 (PORT, MODEL, THREADS, DTYPE)"
 	@echo "make offline   put all packages into dist/wheelhouse; on a machine without a network: make chat WHEELS=dist/wheelhouse"
 	@echo "make setup   install only (PYTHON=/path/to/python3.11 names the Python to use)"
 	@echo "make check   lint and check types"

@@ -80,7 +80,12 @@ def test_a_taken_port_is_reported_with_a_free_one(script: Script, pretended: Pat
 
 @pytest.mark.parametrize(
     ("variable", "value", "words"),
-    [("MODEL", "/nowhere", "no config.json"), ("THREADS", "two", "no number"), ("PORT", "http", "is no port")],
+    [
+        ("MODEL", "/nowhere", "no config.json"),
+        ("THREADS", "two", "no number"),
+        ("PORT", "http", "is no port"),
+        ("DTYPE", "float16", "bfloat16 or float32"),
+    ],
 )
 def test_an_invalid_option_is_reported(script: Script, pretended: Path, variable: str, value: str, words: str) -> None:
     done = script("serve.sh", **{"MODEL": pretended, variable: value})

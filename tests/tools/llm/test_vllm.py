@@ -39,7 +39,8 @@ from argot.tools.llm.model_server import ModelServer
 from argot.tools.llm.session import Model
 from argot.tools.llm.token_budget import count_tokens
 
-pytestmark = [pytest.mark.slow, pytest.mark.vllm]
+# On two slow cores beside other tests the replies to all prompts, which the first test waits for, take ten minutes.
+pytestmark = [pytest.mark.slow, pytest.mark.vllm, pytest.mark.timeout(1800)]
 
 CONTEXT = 4096
 PASSAGE = """The Word Line voltage during a read is 4.5 V. To trim a drive, open the Media panel and click on Trim.

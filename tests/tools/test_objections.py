@@ -11,6 +11,7 @@ from repository import ROOT
 from argot.tools.answering.citations import match_references
 from argot.tools.answering.objections import find_objection
 from argot.tools.answering.support import SupportScorer, is_quoted, support
+from argot.tools.text.quantities import find_rates
 from argot.types import Passage
 
 PER_DIEM = "The per diem for domestic trips is 41 euros."
@@ -198,6 +199,12 @@ def test_nearly_all_true_sentences_are_kept() -> None:
 )
 def test_the_header_of_a_column_gives_the_unit_of_its_numbers(said: str) -> None:
     assert find_objection(said, TARIFFS) == ""
+
+
+def test_an_abbreviation_with_a_slash_is_no_rate() -> None:
+    passage = "| Drug | Route | Milk |\n| --- | --- | --- |\n| Penstrep-H | i/m | 5 days |"
+    assert find_objection("The milk of Penstrep-H (i/m) is kept back for 5 days.", passage) == ""
+    assert [find_rates(text) for text in ("(i/m)", "(MB/s)", "(doses/day)")] == [set(), {"s"}, {"day"}]
 
 
 DEPOSITS = """# Deposits

@@ -113,9 +113,10 @@ _RATE = re.compile(
     rf"(?P<a>{_TIME})\b(?! (?:ahead|ago|later|earlier|before|after|in advance))"
     rf"|(?P<adverb>\b(?:{'|'.join(_ADVERBS)})\b)"
     # "30 Mbit/s", and "(Mbit/s)" in the head of a table
-    r"|(?:\d[ \u00a0]?|[(\[])[^\W\d_]{0,12}[€$£%]?/(?P<slash>[A-Za-z]+)",
+    r"|(?:\d[ \u00a0]?|(?P<bracket>[(\[]))(?P<counted>[^\W\d_]{0,12}[€$£%]?)/(?P<slash>[A-Za-z]+)",
     re.IGNORECASE,
 )
+_MIN_COUNTED_LETTERS = 3  # of a word that is no unit, in brackets before a slash: "(doses/day)", but not "(i/m)"
 
 
 class _NumberReading(NamedTuple):
@@ -337,6 +338,9 @@ def find_rates(text: str) -> frozenset[str]:
     """Return the units that the text counts by: "41 euros a day", "41 €/day", "daily" and "per diem" all give "day"."""
     found = set()
     for match in _RATE.finditer(text):
+        counted = match["counted"] or ""
+        if match["bracket"] and 0 < len(counted) < _MIN_COUNTED_LETTERS and not find_unit(counted):
+            continue
         word = (match["per"] or match["each"] or match["a"] or match["slash"] or match["adverb"]).split()[-1].casefold()
         found.add(_ADVERBS.get(word) or UNITS.get(word) or stem(word))
     return frozenset(found)

@@ -7,6 +7,7 @@ import re
 from pathlib import PurePosixPath
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.text_headings import mark_numbered_headings
 from argot.corpus.readers.text_tables import render_text_tables
 from argot.errors import UnreadableDocument
 from argot.types import ParsedDocument
@@ -43,9 +44,9 @@ _NO_TEXT_CODECS = frozenset({"utf-7", "unicode-escape", "raw-unicode-escape", "i
 
 def read_text(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Plain text is read as Markdown: underlined headings, bullets and indented code mean the same there. Columns that
-    are aligned by spaces become tables.
+    are aligned by spaces become tables, and numbered lines in capitals headings.
     """
-    markdown = render_text_tables(decode_text(data, name))
+    markdown = mark_numbered_headings(render_text_tables(decode_text(data, name)))
     underlined = re.match(r"\s*(\S[^\n]{0,150})\n(?:=|-){3,}[ \t]*(?:\n|\Z)", markdown)
     return ParsedDocument(underlined[1].strip() if underlined else name_without_suffix(name), markdown, "text/plain")
 

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from argot.corpus.readers.pipe_tables import render_pipe_table
+from argot.corpus.readers.pipe_tables import join_headers, render_pipe_table
 
 _MIN_LINES = 3
+_MAX_HEADER_LINES = 3
 _MAX_LINES = 500
 _MAX_CELL_CHARS = 80
 """Characters of a cell: two columns of running text are no table."""
@@ -39,7 +40,8 @@ def render_text_tables(text: str) -> str:
 def _render_block(lines: Sequence[str]) -> list[str]:
     """Return the lines of a block, with its longest table rendered: text directly above or below it stays as it is."""
     start, end = _find_columned_lines(lines)
-    rows = _split_rows([line.expandtabs(8) for line in lines[start:end] if not _RULE.fullmatch(line)])
+    headers = _count_header_lines(lines[start:end])
+    rows = _split_rows([line.expandtabs(8) for line in lines[start:end] if not _RULE.fullmatch(line)], headers)
     if len(rows) < _MIN_LINES:
         return list(lines)
     above = [*lines[:start], ""] if start else []
@@ -57,19 +59,40 @@ def _find_columned_lines(lines: Sequence[str]) -> tuple[int, int]:
     return best
 
 
+def _count_header_lines(lines: Sequence[str]) -> int:
+    """Return the number of lines of a table's header: those before a rule, if the table begins with another one, or if
+    the lines below the first have nothing in its first column; else 1.
+    """
+    is_rule = [_RULE.fullmatch(line) is not None for line in lines]
+    first = next((place for place, found in enumerate(is_rule) if not found), 0)
+    headers = next((place for place, found in enumerate(is_rule[first:]) if found), 1)
+    header = lines[first : first + headers]
+    is_below = all(_measure_indent(line) > _measure_indent(header[0]) for line in header[1:])
+    return headers if headers <= _MAX_HEADER_LINES and (first or is_below) else 1
+
+
+def _measure_indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
 def _may_be_row(line: str) -> bool:
     is_rule = _RULE.fullmatch(line) is not None
     return is_rule or (_GAP.search(line.expandtabs(8)) is not None and _MARKED.match(line) is None)
 
 
-def _split_rows(lines: Sequence[str]) -> list[list[str]]:
-    """Return the cells of each line; none if the lines have no columns in common."""
+def _split_rows(lines: Sequence[str], headers: int) -> list[Sequence[str]]:
+    """Return the cells of each row, the header joined from its first `headers` lines; none if the lines have no columns
+    in common.
+    """
     if not _MIN_LINES <= len(lines) <= _MAX_LINES:
         return []
     width = max(map(len, lines))
     padded = [line.ljust(width) for line in lines]
-    cuts = _drop_nameless([place for place in _find_blank_ends(padded) if _is_column(padded, place)], padded[0])
-    rows = [[cell.strip() for cell in _split_at(line, cuts)] for line in padded]
+    # A letter of any of its lines.
+    header = "".join(max(signs) for signs in zip(*padded[:headers], strict=True))
+    compared = [header, *padded[headers:]]
+    cuts = _drop_nameless([place for place in _find_blank_ends(compared) if _is_column(compared, place)], header)
+    rows = join_headers([[cell.strip() for cell in _split_at(line, cuts)] for line in padded], headers)
     fits = cuts and all(row[0] and any(row[1:]) for row in rows) and all(rows[0])
     return rows if fits and all(len(cell) <= _MAX_CELL_CHARS for row in rows for cell in row) else []
 

@@ -69,3 +69,69 @@ def test_the_reader_of_plain_text_renders_tables_and_keeps_every_word() -> None:
     parsed = read_text(f"Help\n====\n\n{TOPICS}\n".encode(), "help.txt", ReadLimits())
     assert parsed.title == "Help"
     assert "| Safety | duty officer, phone 4112 |" in parsed.markdown
+
+
+WITHDRAWAL = """\
+   ------------------------------------------
+   product         route      cattle    cattle
+                              meat      milk
+   ------------------------------------------
+   Penstrep-H      i/m        23        5
+   Tricla combi    oral       56        NOT
+   Oxytocin        i/m        0         0
+   ------------------------------------------
+   NOT = may not be used."""
+
+
+def test_a_header_of_two_lines_is_joined() -> None:
+    assert render_text_tables(WITHDRAWAL).split("\n")[:4] == [
+        "| product | route | cattle meat | cattle milk |",
+        "| --- | --- | --- | --- |",
+        "| Penstrep-H | i/m | 23 | 5 |",
+        "| Tricla combi | oral | 56 | NOT |",
+    ]
+
+
+def test_a_rule_above_a_total_makes_no_header_of_the_rows_above_it() -> None:
+    total = "Item      Pounds\nBadge     12\n------------------\nTotal     12\nPaid      10"
+    assert render_text_tables(total).split("\n")[:3] == ["| Item | Pounds |", "| --- | --- |", "| Badge | 12 |"]
+
+
+SECTIONS = """\
+INTERNAL MEMO
+
+1. DAMP AND MOULD (replaces section 8)
+Every report gets a reference.
+
+2. HEATING: THE SEASON
+    The season runs from 15 September.
+      - to 15 May
+
+3. THE LAST ONE IS A SENTENCE."""
+
+
+def test_numbered_lines_in_capitals_are_headings() -> None:
+    markdown = read_text(SECTIONS.encode(), "memo.txt", ReadLimits()).markdown
+    assert markdown.split("\n") == [
+        "INTERNAL MEMO",
+        "",
+        "## 1. DAMP AND MOULD (replaces section 8)",
+        "",
+        "Every report gets a reference.",
+        "",
+        "## 2. HEATING: THE SEASON",
+        "",
+        "The season runs from 15 September.",
+        "  - to 15 May",
+        "",
+        "3. THE LAST ONE IS A SENTENCE.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1. DO NOT ENTER", "1. Damp\n\n2. Heating", "2. DAMP\n\n1. HEATING", "The list:\n1. DAMP\n2. HEATING"],
+    ids=["only one", "small letters", "not in order", "within a paragraph"],
+)
+def test_other_numbered_lines_stay_as_they_are(text: str) -> None:
+    assert read_text(text.encode(), "list.txt", ReadLimits()).markdown == text

@@ -17,10 +17,13 @@ from argot.languages.language_data import LISTED_LANGUAGES, read_language_file
 from argot.tools.answering.quoting import Unit, find_heads, find_needed, find_ordering_units, read_units
 from argot.tools.answering.succession import is_preferred
 from argot.tools.text.document_subject import PassageInDocument
+from argot.tools.text.units import find_unit
 from argot.tools.text.words import NUMBER_WORDS, content_stems, read_number
 
 MIN_SHARED_STEMS = 2
-"""Words, beside numbers, that a change and the old rule must share: "from 21 to 28" may be about anything."""
+"""Words, beside numbers and units of time, that a change and the old rule must share: "from 21 to 28" and "24 hours"
+may be about anything."""
+_TIMES = frozenset({"s", "min", "h", "day", "week", "month", "year"})
 _WORDS = "|".join(word for word in NUMBER_WORDS if word not in ("zero", "one"))  # "one" is usually a pronoun
 _CURRENCY = "£€$"
 _NUMBER = rf"[{_CURRENCY}]?(?:\d+(?:[.,:]\d+)*|(?:{_WORDS})\b)"
@@ -44,7 +47,7 @@ class ChangedValue:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A unit that replaces numbers; `stems`: of its paragraph in the passage's language, without numbers."""
+    """A unit that replaces numbers; `stems`: of its paragraph in the passage's language, without numbers and times."""
 
     unit: Unit
     old: frozenset[str]
@@ -114,6 +117,7 @@ def _join_paragraph(unit: Unit, units: Sequence[Unit]) -> str:
 
 
 def _list_word_stems(text: str, language: str) -> frozenset[str]:
+    words = " ".join(word for word in re.findall(r"[\w'’-]+", text) if find_unit(word) not in _TIMES)
     return frozenset(
-        stem for stem in content_stems(text, language) if not any(map(str.isdigit, stem)) and stem not in NUMBER_WORDS
+        stem for stem in content_stems(words, language) if not any(map(str.isdigit, stem)) and stem not in NUMBER_WORDS
     )

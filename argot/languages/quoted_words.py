@@ -74,6 +74,9 @@ def _compile_columns(code: str) -> re.Pattern[str]:
 def _compile_announcing(code: str) -> re.Pattern[str]:
     row = read_language_file(code)
     words = row["quoted"]["announces"].replace("MONTH", "|".join(row["months"].split()))
+    numbers = "|".join(word for word in row["numbers"].split() if word != "-")
+    # "from ten to twenty pounds"
+    words = words.replace(r"\W{0,3}\d)", rf"\W{{0,3}}(?:\d|(?:{numbers})\b))")
     return re.compile(rf"\b(?:{words})", re.IGNORECASE)
 
 

@@ -44,6 +44,10 @@ def test_a_sentence_that_replaces_the_number_is_found(said: str, change: str) ->
     [
         (RULE, "Mileage is paid at 45p per mile for journeys to classes."),
         (RULE, "The price of a puppy goes up from 45 to 52 pounds."),
+        (
+            "The days are counted as 24 h from the dose.",
+            "Orders need 48 hours, Sundays and days off not counted (was 24).",
+        ),
         (RULE, "The mileage rate per mile goes up from 40p to 52p."),
         (RULE, "Journeys of classes take from 45 to 52 minutes, mileage is paid."),
         ("Boarding takes no more than 21 nights.", "Boarding takes no longer than 21 nights."),

@@ -158,3 +158,12 @@ async def test_a_step_far_ahead_of_the_others_is_quoted_alone() -> None:
     assert await answer(asked, [steps], Light_the=0.9, Set_the=0.8) == steps
     # Who asks for all steps gets them.
     assert await answer("How do I fire, step by step?", [steps], Light_the=0.9) == steps
+
+
+async def test_a_row_with_numbers_answers_whose_unit_stands_elsewhere() -> None:
+    table = "Waiting times (in days)\n\n| Glaze | Mug | Plate |\n| --- | --- | --- |\n| Ash | 3 | 5 |\n| Iron | 4 | 6 |"
+    text = await answer(
+        "How many days does ash glaze need on a plate?", [f"{table}\n\nThe shop opens in 2 days."], Ash=0.9
+    )
+    assert "| Ash | 3 | 5 |" in text
+    assert "Iron" not in text

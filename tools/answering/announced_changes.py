@@ -42,7 +42,7 @@ memo if the old rule has no date.
 """
 MIN_CERTAIN_SHARE = 0.4
 """The share from which the old rule is not quoted any more."""
-MIN_SHARED = 2  # words
+MIN_SHARED = 2  # words, of the sentence itself without a quantity of the rule's kind
 _AROUND_CREDIT = 0.5  # weight of a word that only the heading or paragraph around has
 _SECTION = re.compile(r"^\W*(\d{1,3}(?:\.\d{1,3})*)\b")
 _KINDS = ("clause", "section", "article", "paragraph", "chapter", "rule")
@@ -117,10 +117,11 @@ def find_announced_change(
             share = _measure_share(one, rule, rarity)
             tells = one.announces or (is_replaced and len(one.stems & rule.stems) >= MIN_SHARED)
             least = MIN_SHARE if one.announces and is_known_newer else MIN_SURE_SHARE
-            if not tells or share < least:
-                continue
             # The new "10 nights" replaces the old "7 nights", and no other sentence of the paragraph does.
             is_alike = bool(rule.measures & _list_measures(one.unit))
+            is_about = is_alike or len(one.stems & (rule.stems | rule.heading)) >= MIN_SHARED
+            if not tells or share < least or not is_about:
+                continue
             if best is None or share + is_alike > best[0]:
                 numbers = tuple(find_needed(one.unit, read_units(other[0].with_columns)))
                 best = share + is_alike, AnnouncedChange(other, numbers, is_alike or share >= MIN_CERTAIN_SHARE)
@@ -168,7 +169,8 @@ def _list_statements(other: PassageInDocument, rule: _Rule) -> Iterator[_Stateme
 
 
 def _list_measures(unit: Unit) -> frozenset[str]:
-    return frozenset(measure for _, measure in find_quantities(unit.plain) if measure)
+    """Return the units of a text's quantities. Dates are not among them: a change of any rule has one."""
+    return frozenset(measure for _, measure in find_quantities(unit.plain) if measure and measure != "date")
 
 
 def _measure_share(one: _Statement, rule: _Rule, rarity: Mapping[str, float]) -> float:

@@ -41,6 +41,7 @@ from argot.tools.answering.value_ranges import (
     names_band,
 )
 from argot.tools.reading.passage_readings import read_best_wordings, to_log_odds
+from argot.tools.text.quantities import find_quantities
 from argot.types import Hit, Passage
 
 # Chosen on the train split of `lay_train` (bench/laboratory/answers.md).
@@ -120,7 +121,7 @@ def choose_units(
         )
         for place, (hit, reading) in enumerate(zip(hits, readings, strict=True))
         for unit in _list_quotable(question, hit.passage.with_columns, asked)
-        if (question.asks_twice or question.may_be_answered_by(unit.plain))
+        if (question.asks_twice or question.may_be_answered_by(unit.plain) or _has_bare_number(unit))
         and not excludes_range(asked, unit.plain)
         and not _is_of_other_day(days, unit)
     ]
@@ -140,6 +141,11 @@ def choose_units(
     least = scored[0].score - rules.next_margin
     following = _find_next(question, chosen, [one for one in scored if one.score >= least])
     return [*(replace(one, lead=_measure_lead(one, chosen, scored, hits)) for one in chosen), *following]
+
+
+def _has_bare_number(unit: Unit) -> bool:
+    """Return whether a row has a number without a unit, which the table's header or caption may give."""
+    return unit.kind == "row" and any(not measure for _, measure in find_quantities(unit.plain))
 
 
 def _measure_lead(

@@ -33,6 +33,8 @@ MAX_STEPS = 12  # units of a list that are quoted together
 SPARE_CHARS = 300  # characters
 _RUNS = ("item", "row")
 # "[Next to Booking travel >](/book)", "[← Back](/)": a link and no other text, with an arrow at one of its ends.
+_CAPTION = re.compile(r"\([a-z][^()]{1,200}\)")
+"""What a line says of the heading above it: "(days, counted from the last dose)"."""
 _PAGE_TURN = re.compile(
     r"\[(?:[<←«‹⟵][^\]\n]{1,200}"
     r"|(?:next|continue|weiter|nächste|suivant|suite|siguiente|continuar)\b[^\]\n]{0,200}?[>→»›⟶]\s?)"
@@ -148,8 +150,11 @@ def is_head(unit: Unit, units: Sequence[Unit]) -> bool:
 
 
 def may_answer(unit: Unit, units: Sequence[Unit]) -> bool:
-    """Return whether a unit may be an answer by itself: it is no head, and no link that only turns the page."""
-    return not is_head(unit, units) and not _PAGE_TURN.fullmatch(unit.text.strip())
+    """Return whether a unit may be an answer by itself: it is no head, no caption, and no link that only turns the
+    page.
+    """
+    text = unit.text.strip()
+    return not is_head(unit, units) and not _PAGE_TURN.fullmatch(text) and not _CAPTION.fullmatch(text)
 
 
 def find_heads(unit: Unit, units: Sequence[Unit]) -> list[int]:

@@ -201,6 +201,14 @@ def test_the_header_of_a_column_gives_the_unit_of_its_numbers(said: str) -> None
     assert find_objection(said, TARIFFS) == ""
 
 
+def test_an_hour_with_minutes_is_one_number() -> None:
+    passage = "The help desk is open from 07:30 to 17:00. The gate opens at 9 a.m."
+    assert find_objection("The help desk is open from 7:30 am to 5 pm.", passage) == ""
+    assert find_objection("The gate opens at 09:00.", passage) == ""
+    assert find_objection("The help desk is open from 07:00.", passage) == "number 7"
+    assert find_objection("The help desk is open until 17:30.", passage) == "number 17:30"
+
+
 def test_an_abbreviation_with_a_slash_is_no_rate() -> None:
     passage = "| Drug | Route | Milk |\n| --- | --- | --- |\n| Penstrep-H | i/m | 5 days |"
     assert find_objection("The milk of Penstrep-H (i/m) is kept back for 5 days.", passage) == ""

@@ -253,9 +253,8 @@ def _find_dates(text: str) -> tuple[list[_NumberReading], str]:
     def take_hour(match: re.Match[str]) -> str:
         half = (match["half"] or match["bare"] or "").lower()
         hour = int(match["hour"]) % 12 + (12 if half == "p" else 0) if half else int(match["hour"])
-        found.append(_make_reading(str(hour)))
-        if match["minute"] and int(match["minute"]):  # "14:00" is "2 pm"
-            found.append(_make_reading(str(int(match["minute"]))))
+        minute = int(match["minute"] or 0)
+        found.append(_make_reading(f"{hour}:{minute:02}" if minute else str(hour)))  # "14:00" is "2 pm"
         return " "
 
     # Text that one pattern matches is removed, so that no later one, and no quantity, reads it again.

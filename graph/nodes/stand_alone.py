@@ -101,7 +101,9 @@ def _read_message(state: State, run: RunContext) -> _Message:
     if not (files or history or kind) and _has_small_talk(run) and is_missing_file_asked(turn["question"]):
         kind = "no_file"
     turn["small_talk"] = kind or ""
-    if history and kind and not may_refer_back(turn["question"], kind):
+    # A model can word the last answer anew, since it is told what was said.
+    may_reword = kind == "rewording" and run.model is not None
+    if history and kind and not (may_reword or may_refer_back(turn["question"], kind)):
         history = []
     is_to_correct = run.profile.stand_alone and not kind
     if is_to_correct and not history:

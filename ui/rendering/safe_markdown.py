@@ -34,7 +34,7 @@ shown.
 """
 # <https://example.org>, <mailto:a@example.org>, <a@example.org> and <tel:+4412345>.
 _ANGLE = re.compile(r"(?i)<((?:(?:https?|ftp|mailto|tel):|[^<>@\s:]+@)[^<>\s]+)>")
-_MAILBOX = r"(?:mailto:)?(?:[^\W_]|\\?[.+_-]){1,200}@[\w-]{1,200}(?:\\?\.[\w-]{1,200})+"
+_MAILBOX = r"(?:mailto:)?(?:[^\W_]|\\?[.+_-]){1,64}@[\w-]{1,200}(?:\\?\.[\w-]{1,200})+"
 """A mail address alone, of which a renderer makes a link as it does of "www.example.org"."""
 _BARE = re.compile(rf"(?i)(?<![`\w\\])((?:(?:https?|ftp)://|www\.)[^\s<>`|\ue000\ue001]+|{_MAILBOX})")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")

@@ -40,8 +40,8 @@ _OPENINGS: dict[SmallTalk, str] = {
     "clock": "I do not know the time or the date. I answer from the documents.",
     "model": "“How this was answered” under an answer says whether a language model wrote it or documents are quoted.",
     "privacy": (
-        "In the chat window, nobody else can open your conversations unless you share one, and you can delete them in the"
-        " list on the left. Managers read a question only if you send it to them, for example with a thumb."
+        "In the chat window, nobody else can open your conversations unless you share one, and you can delete them in"
+        " the list on the left. Managers read a question only if you send it to them, for example with a thumb."
     ),
     "no_file": "There is no file in this conversation. In the chat window you can add one with the paper clip.",
     "unasked": "I cannot tell what to look for. Please ask in a whole sentence.",
@@ -49,6 +49,8 @@ _OPENINGS: dict[SmallTalk, str] = {
     "glossary": NO_TERMS,
     "recall": "Nothing has been asked in this conversation yet, or I no longer have that part of it.",
 }
+_NOTHING_NEAR = "No passage comes close enough to answer this."
+_OTHER_WORDS = "Try other words, or name the document or the thing that you mean."
 _WITHHELD = (
     "%(number)s sentence is withheld: no passage supports what was written.",
     "%(number)s sentences are withheld: no passage supports what was written.",
@@ -166,7 +168,7 @@ def write_abstention(
     elif repeated:
         text = translate("No answer to “%(question)s” was found beyond the one above.", question=repeated)
     else:
-        text = translate(NO_ANSWER) if nearest else translate("No passage comes close enough to answer this.")
+        text = translate(NO_ANSWER) if nearest else f"{translate(_NOTHING_NEAR)} {translate(_OTHER_WORDS)}"
     if not nearest:
         return text
     shown = "\n".join(map(_format_passage, nearest))

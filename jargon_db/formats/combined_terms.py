@@ -28,8 +28,7 @@ def split_terms(sense_input: SenseInput) -> list[SenseInput]:
             sense_input,
             term=term,
             expansion=_choose_part(sense_input.expansion, terms, place),
-            labels=labels
-            and tuple(replace(one, text=term) if one.text == sense_input.term else one for one in labels),
+            labels=labels and tuple(replace(one, text=term) if one.text == sense_input.term else one for one in labels),
         )
         for place, term in enumerate(terms)
     ]

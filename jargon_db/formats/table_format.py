@@ -267,7 +267,8 @@ class _TableReader:
             message = f"{shown!r} is read as {len(split)} terms: {', '.join(one.term for one in split)}"
             self._gathering.notice(place, message, "term")
         elif len(list_combined_terms(sense_input.term)) > MAX_COMBINED_TERMS:
-            message = f"{shown!r} is kept as one term, since it names more than {MAX_COMBINED_TERMS}; write a row for each"
+            reason = f"since it names more than {MAX_COMBINED_TERMS}; write a row for each"
+            message = f"{shown!r} is kept as one term, {reason}"
             self._gathering.notice(place, message, "term")
         return split
 

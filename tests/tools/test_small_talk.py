@@ -73,6 +73,10 @@ async def asked(run: Any, *questions: str) -> list[tuple[AskResult, set[str]]]:
         ("Mes questions sont-elles privées ?", "privacy"),
         ("¿Son privadas mis preguntas?", "privacy"),
         ("continue", "unasked"),
+        ("asdf", "unasked"),
+        ("asdfasdf!", "unasked"),
+        ("qwertz", "unasked"),
+        ("xxxxx", "unasked"),
         ("mehr", "unasked"),
         ("ok", "reply"),
         ("yes", "reply"),
@@ -100,6 +104,10 @@ def test_small_talk_is_recognised(message: str, kind: str) -> None:
         "Who can see my payslip?",
         "Can I delete a record?",
         "shorter working hours",
+        "ASDF",
+        "asdf install",
+        "poiuy",
+        "properties",
         "Are you sure the PUC is high enough?",
         "test",
         "hi " * 60,
@@ -184,6 +192,14 @@ async def test_a_message_about_the_answer_or_argot_is_not_searched(tiny_kb: Any,
     assert stages == {"stand_alone", "small_talk"}
     assert (result.status, result.passages, result.examples) == ("small_talk", [], [])
     assert reply in result.answer
+
+
+async def test_keys_tried_out_are_searched_only_where_a_document_has_them(tiny_kb: Any) -> None:
+    ((result, stages),) = await asked(tiny_kb.run_context(), "asdf")
+    assert (result.status, result.passages, stages) == ("small_talk", [], {"stand_alone", "small_talk"})
+    tiny_kb.add("tools.md", "# Tools\n\n## asdf\n\nUse asdf to install a version of Python.\n")
+    ((result, _),) = await asked(tiny_kb.run_context(), "asdf")
+    assert result.status != "small_talk"
 
 
 @pytest.mark.parametrize("message", ["more", "please continue", "Anything else?"])

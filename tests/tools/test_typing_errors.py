@@ -81,7 +81,9 @@ def test_several_errors_of_one_question_are_corrected_function_words_too(questio
     assert correct_words(question, find_errors(question, words, written=["heating", "microchip"])) == read
 
 
-@pytest.mark.parametrize("question", ["what is hdd", "what is an hplc", "the file teh.txt", "restart the ssdd", "is tha so"])
+@pytest.mark.parametrize(
+    "question", ["what is hdd", "what is an hplc", "the file teh.txt", "restart the ssdd", "is tha so"]
+)
 def test_a_short_word_that_may_be_an_abbreviation_stays(question: str) -> None:
     assert find_errors(question, ["had", "hold"], written=["had", "hold"]) == []
 

@@ -36,5 +36,5 @@ def describe_validity(document: Document) -> list[str]:
 
 
 def shorten_value(value: str) -> str:
-    """Return the beginning of a document's description of itself, cut between words: half a word would read as another one."""
+    """Return the beginning of a document's description of itself, cut between words: half a word reads as another."""
     return shorten(value, _MAX_VALUE_CHARS, placeholder=" …")

@@ -27,10 +27,15 @@ _MIN_ANY_ERROR_LETTERS = 5
 missing letter or two exchanged ones are.
 """
 _FUNCTION_WORDS = frozenset(
-    """about and could does for from have many much should that the their there this what whats when where which will
-    with would your""".split()
+    re.findall(
+        r"\w+",
+        """about and could does for from have many much should that the their there this what whats when where which
+        will with would your""",
+    )
 )
-"""Words that questions are made of and that are typed in haste: "teh", "mcuh", "wich". The documents' words come first."""
+"""Words that questions are made of and that are typed in haste: "teh", "mcuh", "wich". Words of the documents come
+before them.
+"""
 
 _CONTRACTIONS = frozenset(
     re.findall(
@@ -89,7 +94,8 @@ def _find_meant(word: str, count: PassageCounter, is_written: SpellingFinder) ->
     near_words = [one for one in listed if one in written] or written or listed
     meant = [one for one in near_words if _is_exchanged(word, one)] or near_words
     if not meant:
-        meant = [one for one in near if one in _FUNCTION_WORDS and (_is_exchanged(word, one) or len(one) > len(word) > 3)]
+        asking = [one for one in near if one in _FUNCTION_WORDS]
+        meant = [one for one in asking if _is_exchanged(word, one) or len(one) > len(word) > MIN_LETTERS]
     # "pasword" may be "password" or "passwords".
     return min(meant, key=lambda one: (len(one), one)) if len(set(map(stem, meant))) == 1 else ""
 

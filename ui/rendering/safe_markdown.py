@@ -29,8 +29,8 @@ _LINK = re.compile(
     rf"(?<![\\!])\[((?:[^\[\]\n]|\n(?![ \t]*\n)){{1,300}})\]\(<?((?:[^()\s>]|{_PAIR})*)>?(?:[^()\n]|{_PAIR})*\)"
 )
 _OTHER_PAGE = re.compile(r"(?i)(?!#|(?:javascript|vbscript|data|blob|about):)(?:(?:mailto|tel):)?")
-"""The beginning of an address that tells a reader something: no place within the page, no script. What it matches is not
-shown.
+"""The beginning of an address that tells a reader something: no place within the page, no script. What it matches
+is not shown.
 """
 # <https://example.org>, <mailto:a@example.org>, <a@example.org> and <tel:+4412345>.
 _ANGLE = re.compile(r"(?i)<((?:(?:https?|ftp|mailto|tel):|[^<>@\s:]+@)[^<>\s]+)>")

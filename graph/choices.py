@@ -28,7 +28,7 @@ DOCUMENT = "document:"
 
 _WORDS = re.compile(r"[^\W_]+")
 # "2", "#1", "number 3.", "option (2)", "the no. 2"; not "2 weeks", which is matched as words.
-_NUMBER = re.compile(r"(?:the |option |number |no\.? |nr\.? |#)*\(?(\d{1,2})\)?[.!]?")
+_NUMBER = re.compile(r"(?:the |option |number |no\.? |nr\.? |#)*\(?(\d{1,4})\)?[.!]?")
 # Terms may contain line ends and colons, so that everything after "term:" belongs to the term.
 _BUTTON = re.compile(r"(?:sense:\d+|term:.+|document:\w+|none|anyway)", re.DOTALL)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -86,6 +86,11 @@ def parse_choice(reply: str, choices: Sequence[Choice]) -> str | None:
     plain = " ".join(text.casefold().rstrip(".!").replace(",", " ").split())
     # The most certain reading first: "2" is a number even where a choice has a 2 in its expansion.
     return _match_number(plain, choices) or _match_phrase(plain, offered) or _match_words(text, plain, choices)
+
+
+def is_bare_number(reply: str) -> bool:
+    """Return whether the reply is only a number, as people type for a choice: it asks nothing of the documents."""
+    return _NUMBER.fullmatch(unicodedata.normalize("NFKC", reply).strip().casefold()) is not None
 
 
 def make_sense_choices(term: str, senses: Sequence[Sense]) -> list[Choice]:

@@ -10,6 +10,7 @@ from argot.languages.detection import identify_listed_language
 from argot.tools.answering.quoting import find_headings_above, read_units
 from argot.tools.answering.unit_completion import SHORT_ANSWERS
 from argot.tools.reading.answer_types import find_answer_type, has_shape
+from argot.tools.reading.chitchat import is_asking_for_more
 from argot.tools.text.words import content_stems, locate_stems
 from argot.types import Hit
 
@@ -32,6 +33,8 @@ def find_repeated_question(sentences: Sequence[SentenceRecord], hits: Sequence[H
     if not said or not said <= told:
         return ""
     question = state["question"]
+    if is_asking_for_more(question):
+        return question
     if _asks_for_other_value(question, before["stand_alone_question"], said):
         return ""
     # A follow-up may be too short to show its language.

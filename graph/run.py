@@ -16,7 +16,7 @@ from argot.graph.build import ArgotGraph
 from argot.graph.checkpoints.pruning import keep_latest
 from argot.graph.checkpoints.step_holder import hold_steps
 from argot.graph.checkpoints.thread_history import read_past_turns
-from argot.graph.choices import parse_choice
+from argot.graph.choices import is_bare_number, parse_choice
 from argot.graph.glossary_feedback import GlossaryFeedback, read_feedback
 from argot.graph.node_frame import StageReport
 from argot.graph.prefetch import embed_question_ahead
@@ -84,9 +84,9 @@ def ask(
 ) -> AsyncGenerator[AskEvent]:
     """Ask a question in a thread.
 
-    If the thread waits for a choice and the question matches one, it is treated as that choice. Anything else begins a
-    new turn and abandons the choice. A turn that a crash cut off continues from its last step when the same question is
-    asked again with the same profile.
+    If the thread waits for a choice and the question matches one, it is treated as that choice. Anything else, except a
+    number that was not offered, begins a new turn and abandons the choice. A turn that a crash cut off continues from
+    its last step when the same question is asked again with the same profile.
 
     Args:
         again: the answer replaces that of the last turn.
@@ -95,15 +95,16 @@ def ask(
             continues from its last step, or is already done.
 
     Raises:
-        InvalidInput: the question is empty, has no word, or is too long.
+        InvalidInput: the question is empty, has no word, or is too long, or is the number of no choice.
     """
 
     async def choose_input(snapshot: StateSnapshot) -> Any:
         text = check_question(question, run.max_question_chars)
         fresh: TurnInput = {"asked": text, "again": again, "remembered": dict(senses or {})}
         if snapshot.interrupts and not (again or senses):
-            # Text in the question field may be a new question: "9" is refused only where a choice is answered.
-            choice = await _match_reply(snapshot, run.begin_turn(thread), text, forgiving=True)
+            # Text in the question field may be a new question, but a number alone is meant as a choice.
+            forgiving = not is_bare_number(text)
+            choice = await _match_reply(snapshot, run.begin_turn(thread), text, forgiving=forgiving)
             return Command(resume=choice) if choice else fresh
         # With another profile (its name includes switches and effort) the question is answered from the beginning.
         is_same = snapshot.values.get("asked") == text and snapshot.values.get("profile") == run.profile.name

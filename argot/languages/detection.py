@@ -30,6 +30,16 @@ MIN_LEAD_SHARE = 0.2
 _MIN_WORDS = 4
 """Words of a question without any function word that make it worth loading the identifier."""
 
+_MIN_GUESS_CONFIDENCE = 0.35
+_SCRIPTS = tuple(
+    (code, re.compile(f"[{letters}]"))
+    for code, letters in (
+        ("ja", "\u3040-\u30ff"), ("ko", "\uac00-\ud7af"), ("zh", "\u4e00-\u9fff"), ("uk", "іїєґІЇЄҐ"),
+        ("ru", "\u0400-\u04ff"), ("ar", "\u0600-\u06ff"), ("he", "\u0590-\u05ff"), ("el", "\u0370-\u03ff"),
+        ("hi", "\u0900-\u097f"), ("th", "\u0e00-\u0e7f"),
+    )
+)  # fmt: skip
+"""Scripts, each with the language that uses it most; letters of one language before those that it shares."""
 _MAX_SENTENCE_CHARS = 1_000
 _MIN_FUNCTION_WORDS = 0.15
 """Share of the words of a running text that are function words; in the four languages a third to a half."""
@@ -75,9 +85,11 @@ def _has_function_words(prose: str, language: str) -> bool:
 
 @lru_cache(maxsize=1_000)
 def identify_question_language(question: str) -> str:
-    """Return the language of a question (ISO 639-1): English unless function words, or else the identifier, show
-    another one.
+    """Return the language of a question (ISO 639-1): English unless its script, function words, or else the identifier
+    show another one.
     """
+    if written := _identify_script(question):
+        return written
     listed = identify_listed_language(question)
     words = [word.casefold() for word in _WORD.findall(question)]
     if listed != ENGLISH or len(words) < _MIN_WORDS:
@@ -86,6 +98,27 @@ def identify_question_language(question: str) -> str:
         return ENGLISH
     found, confidence = _classify(question)
     return found if confidence >= MIN_CONFIDENCE and found != _NO_LANGUAGE else ENGLISH
+
+
+def guess_question_language(question: str) -> str:
+    """Return the language that the identifier finds in a question, however unsure it is; empty if it finds none."""
+    found, confidence = _classify(question)
+    return found if confidence >= _MIN_GUESS_CONFIDENCE and found not in (ENGLISH, _NO_LANGUAGE) else UNKNOWN
+
+
+def _identify_script(question: str) -> str:
+    """Return the language that the letters of a question show, if most are of one script; empty for Latin letters."""
+    letters = [letter for letter in question if letter.isalpha()]
+    for code, pattern in _SCRIPTS:
+        of_script = sum(pattern.match(letter) is not None for letter in letters)
+        # Japanese and Ukrainian are shown by a few letters of their own.
+        if of_script and 2 * sum(map(_is_foreign, letters)) > len(letters):
+            return code
+    return UNKNOWN
+
+
+def _is_foreign(letter: str) -> bool:
+    return any(pattern.match(letter) for _, pattern in _SCRIPTS)
 
 
 @lru_cache(maxsize=1_000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from argot.corpus.chunking.blocks import find_sentence_starts
 from argot.corpus.readers.dates import find_date
 from argot.corpus.readers.metadata_lines import split_metadata_line
 from argot.corpus.readers.reader_protocol import CutDocument
@@ -43,6 +44,9 @@ _RUNNING_TEXT = re.compile(r"^(?![ \t]*[#|>])(?:[^\s:]+[ \t]+){7,}[^\n]*[.!?][ \
 """The first sentence of a text, which ends its metadata lines. A line that begins with a label and a colon is such a
 line."""
 _OWNERS = frozenset({"owner", "document owner", "policy owner", "process owner", "maintained by", "responsible"})
+_MAX_OWNER_WORDS = 6
+_OWNER_END = re.compile(r"\s+[-–—(\[]|;\s")
+"""A dash, bracket or semicolon, after which a line says more than the owner."""
 _DATES = frozenset(
     {
         "last updated", "last revised", "last modified", "last reviewed", "revised", "revision date",
@@ -68,8 +72,8 @@ def read_first_page_fields(read: CutDocument, named: Sequence[str], file_name: s
                 continue
         if name in named or name == "status":
             found.setdefault(name, value)
-        elif name in _OWNERS:
-            found.setdefault("owner", value)
+        elif name in _OWNERS and (owner := _cut_owner(value)):
+            found.setdefault("owner", owner)
     if successor := _SUPERSEDED.search(page):
         found.setdefault("superseded_by", " ".join(successor[1].split()))
     head = page[: text.start()] if text else page
@@ -81,6 +85,17 @@ def read_first_page_fields(read: CutDocument, named: Sequence[str], file_name: s
     for name, value in _read_further(read, named):
         found.setdefault(name, value)
     return [DocumentField(name, value) for name, value in found.items()]
+
+
+def _cut_owner(value: str) -> str:
+    """Return the person or team that the text behind "Owner:" begins with; empty if it is a sentence.
+
+    "Ann Lee. Issued in May, because nobody ..." names Ann Lee. A role behind a comma is kept if it is short.
+    """
+    sentence = value[: next(find_sentence_starts(value, 0, len(value)), None)]
+    named = _OWNER_END.split(sentence, maxsplit=1)[0].strip(" .,:")
+    shortest = named if len(named.split()) <= _MAX_OWNER_WORDS else named.split(",", maxsplit=1)[0].strip()
+    return shortest if len(shortest.split()) <= _MAX_OWNER_WORDS else ""
 
 
 def _read_further(read: CutDocument, named: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from argot.graph.state import State, TurnPart, finish_turn, make_empty_turn
 from argot.graph.subjects import find_other_subject
 from argot.graph.thread_files import add_file_names, find_inside_files, find_whole_files, list_files
 from argot.question_threads import call_in_thread
-from argot.tools.reading.chitchat import SmallTalk, identify_small_talk, may_refer_back
+from argot.tools.reading.chitchat import SmallTalk, identify_small_talk, is_keyboard_noise, may_refer_back
 from argot.tools.reading.history_questions import RecallRequest, find_recalled
 from argot.tools.reading.library_questions import is_glossary_question, is_library_question
 from argot.tools.reading.typing_errors import correct_words, find_typing_errors
@@ -101,7 +101,9 @@ def _read_message(state: State, run: RunContext) -> _Message:
     if not (files or history or kind) and _has_small_talk(run) and is_missing_file_asked(turn["question"]):
         kind = "no_file"
     turn["small_talk"] = kind or ""
-    if history and kind and not may_refer_back(turn["question"], kind):
+    # A model can word the last answer anew, since it is told what was said.
+    may_reword = kind == "rewording" and run.model is not None
+    if history and kind and not (may_reword or may_refer_back(turn["question"], kind)):
         history = []
     is_to_correct = run.profile.stand_alone and not kind
     if is_to_correct and not history:
@@ -189,6 +191,10 @@ def _has_small_talk(run: RunContext) -> bool:
 
 
 def _identify_small_talk(message: str, run: RunContext) -> SmallTalk | None:
-    """Return the kind of small talk; None if it is a question or contains a glossary term ("HI?")."""
+    """Return the kind of small talk; None if it is a question or contains a glossary term ("HI?") or, typed as if to
+    try the keyboard, a word of the documents.
+    """
     kind = identify_small_talk(message) if _has_small_talk(run) else None
+    if kind == "unasked" and is_keyboard_noise(message) and run.corpus.store.phrase_count(run.principal, message):
+        return None
     return kind if kind and not run.glossary.lookup.matcher(run.principal).find(message) else None

@@ -15,7 +15,7 @@ from argot.languages.quoted_words import says_changed
 from argot.results import TOOL_RESULT
 from argot.tools.answering.changed_values import ChangedValue
 from argot.tools.answering.disagreements import Disagreement
-from argot.tools.answering.freshness import freshness
+from argot.tools.answering.freshness import freshness, shorten_value
 from argot.tools.answering.succession import find_successors
 from argot.tools.text.document_subject import list_unlike_fields, strip_revision
 from argot.tools.text.markdown_prose import extract_prose
@@ -25,8 +25,6 @@ from argot.types import Document
 _MAX_HEAD_CHARS = 1_000
 """Characters of a document's beginning in which it may say that parts of it were replaced."""
 _MAX_NOTICE_CHARS = 200
-_MAX_VALUE_CHARS = 80
-"""Number of characters quoted from a document's description of itself."""
 
 
 def describe_places(documents: Iterable[Document]) -> dict[str, str]:
@@ -38,7 +36,7 @@ def describe_places(documents: Iterable[Document]) -> dict[str, str]:
     for one, other in permutations(held.values(), 2):
         if strip_revision(one.title) == strip_revision(other.title):
             names = list_unlike_fields(one, other)
-            place = ", ".join(f"{name}: {', '.join(one.values(name))[:_MAX_VALUE_CHARS]}" for name in names)
+            place = ", ".join(f"{name}: {shorten_value(', '.join(one.values(name)))}" for name in names)
             places[one.id] = places.get(one.id) or place
     return places
 

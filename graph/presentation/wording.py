@@ -35,12 +35,22 @@ _OPENINGS: dict[SmallTalk, str] = {
     "thanks": "You are welcome.",
     "farewell": "Goodbye.",
     "reply": "All right. Nothing is waiting for an answer here: ask a question in your own words.",
+    "rewording": "I cannot word the last answer anew. Ask for the part that you need, such as one value or one step.",
+    "certainty": "I answer from the documents, and cannot judge whether they are right. Please read the cited sources.",
+    "clock": "I do not know the time or the date. I answer from the documents.",
+    "model": "“How this was answered” under an answer says whether a language model wrote it or documents are quoted.",
+    "privacy": (
+        "In the chat window, nobody else can open your conversations unless you share one, and you can delete them in"
+        " the list on the left. Managers read a question only if you send it to them, for example with a thumb."
+    ),
     "no_file": "There is no file in this conversation. In the chat window you can add one with the paper clip.",
     "unasked": "I cannot tell what to look for. Please ask in a whole sentence.",
     "library": NO_DOCUMENTS,
     "glossary": NO_TERMS,
     "recall": "Nothing has been asked in this conversation yet, or I no longer have that part of it.",
 }
+_NOTHING_NEAR = "No passage comes close enough to answer this."
+_OTHER_WORDS = "Try other words, or name the document or the thing that you mean."
 _WITHHELD = (
     "%(number)s sentence is withheld: no passage supports what was written.",
     "%(number)s sentences are withheld: no passage supports what was written.",
@@ -158,7 +168,7 @@ def write_abstention(
     elif repeated:
         text = translate("No answer to “%(question)s” was found beyond the one above.", question=repeated)
     else:
-        text = translate(NO_ANSWER) if nearest else translate("No passage comes close enough to answer this.")
+        text = translate(NO_ANSWER) if nearest else f"{translate(_NOTHING_NEAR)} {translate(_OTHER_WORDS)}"
     if not nearest:
         return text
     shown = "\n".join(map(_format_passage, nearest))
@@ -190,7 +200,7 @@ def write_small_talk(kind: SmallTalk, contexts: Sequence[str], examples: Sequenc
     """Return a short plain reply to a message that asks nothing: Argot's abilities, and questions that these documents
     answer.
     """
-    if empty and kind not in ("thanks", "farewell", "no_file"):
+    if empty and kind in ("greeting", "about", "reply", "unasked"):
         return f"{translate(_OPENINGS[kind])} {translate(_OPENINGS['library'])}"
     lines = [translate(_OPENINGS[kind])]
     if kind == "about":

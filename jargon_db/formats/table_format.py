@@ -15,6 +15,7 @@ from argot.jargon_db.formats.column_guess import (
     list_unknown_columns,
     recognise_table,
 )
+from argot.jargon_db.formats.combined_terms import MAX_COMBINED_TERMS, list_combined_terms, split_terms
 from argot.jargon_db.formats.duplicates import Place
 from argot.jargon_db.formats.everyday_words import list_everyday_names
 from argot.jargon_db.formats.glossary_file import GlossaryFile, GlossaryFileBuilder, ReadOptions, make_problem, refuse
@@ -255,7 +256,21 @@ class _TableReader:
         for column, message in self._reader.notes:
             self._gathering.notice(place, message, column)
         for one in [sense_input] if self._table.strict else split_meanings(sense_input):
-            self._gathering.add_sense(place, one, cells)
+            for single in self._split_terms(place, one):
+                self._gathering.add_sense(place, single, cells)
+
+    def _split_terms(self, place: Place, sense_input: SenseInput) -> list[SenseInput]:
+        """Return the senses of the terms that a row combines, and tell the person who imports it."""
+        split = split_terms(sense_input)
+        shown = sense_input.term[:80]
+        if len(split) > 1:
+            message = f"{shown!r} is read as {len(split)} terms: {', '.join(one.term for one in split)}"
+            self._gathering.notice(place, message, "term")
+        elif len(list_combined_terms(sense_input.term)) > MAX_COMBINED_TERMS:
+            reason = f"since it names more than {MAX_COMBINED_TERMS}; write a row for each"
+            message = f"{shown!r} is kept as one term, {reason}"
+            self._gathering.notice(place, message, "term")
+        return split
 
     def _is_meaningful(self, place: Place, sense_input: SenseInput, cells: list[str]) -> bool:
         """Return whether a row says something of a term; others are not wrong, and must not keep the right ones out."""

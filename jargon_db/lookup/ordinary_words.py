@@ -103,8 +103,8 @@ def _guess_stems(word: str) -> list[str]:
     # Rough on purpose: a stem counts only if it is in the list of words.
     for ending in ("s", "es", "ed", "d", "ing", "er", "r", "est", "ly", "n't"):
         stem = word.removesuffix(ending)
-        # At least three letters remain: "ads" and "ping" stay whole.
-        if stem != word and len(stem) >= 3:
+        # At least three letters remain: "ads" and "ping" stay whole. "Maker" is from make, "numbr" not from numb.
+        if stem != word and len(stem) >= 3 and (ending not in ("d", "r") or stem.endswith("e")):
             stems.append(stem)
             if ending in ("ing", "ed", "er", "es"):
                 # "making" from make, "planned" from plan, "happier" from happy.

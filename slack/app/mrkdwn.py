@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from argot.ui.rendering.safe_markdown import change_outside_code, clean_text, strip_links
+from argot.ui.rendering.safe_markdown import break_addresses, change_outside_code, clean_text, strip_links
 
 MAX_SECTION_CHARS = 3000
 """Characters of one text in a block."""
@@ -16,7 +16,6 @@ _JOINER = "\u2060"
 """Breaks text that a client would read as a link or a mention, and is invisible."""
 
 _CALL = re.compile(r"@(?=(?:channel|here|everyone)\b)", re.IGNORECASE)
-_ADDRESS = re.compile(r"(?i)\b(https?:|ftp:|mailto:|slack:)(?=\S)|\b(www)(?=\.)")
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]")
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*|__(?=\S)(.+?)(?<=\S)__")
 # *so*, but neither 2*3*4 nor a star that begins a list.
@@ -101,8 +100,7 @@ def _escape(text: str) -> str:
 
 
 def _disable_links(text: str) -> str:
-    text = _CALL.sub(f"@{_JOINER}", text)
-    return _ADDRESS.sub(lambda match: f"{match[0]}{_JOINER}", text)
+    return break_addresses(_CALL.sub(f"@{_JOINER}", text))
 
 
 def _convert_fences(text: str) -> str:

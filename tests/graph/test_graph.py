@@ -391,6 +391,18 @@ async def test_ask_offers_spellings_and_resumes_with_the_chosen_one(tiny_kb: Any
     assert missed(tiny_kb) == {"TFLX": 1}
 
 
+@pytest.mark.parametrize("reply", ["99", "#7", "2025."])
+async def test_a_number_of_no_choice_is_refused_in_the_question_field_and_the_choice_stays_open(
+    tiny_kb: Any, reply: str
+) -> None:
+    run, graph = tiny_kb.run_context(sense_margin=1.0), build_graph(InMemorySaver())
+    await result_of(ask(graph, run, "What does the PUC do?", "t"))
+    with pytest.raises(InvalidInput, match=r"There is no choice \d+. You can choose 1: "):
+        await result_of(ask(graph, run, reply, "t"))
+    assert (await read_thread(graph, run, "t")).waiting
+    assert (await result_of(ask(graph, run, "1", "t"))).status == "answered"
+
+
 async def test_a_chosen_spelling_may_itself_be_ambiguous(tiny_kb: Any) -> None:
     run, graph = tiny_kb.run_context(sense_margin=1.0), build_graph(InMemorySaver())
     asked = await result_of(ask(graph, run, "What does the PUCX do?", "t"))

@@ -27,7 +27,7 @@ async def asked(kb: Any, *questions: str) -> list[AskResult]:
 
 def test_closest_passages_follow_a_refusal_that_does_not_deny_them() -> None:
     assert write_abstention([NEAR]) == f"{NO_ANSWER} The closest passages are:\n[1] a.md"
-    assert write_abstention([]) == "No passage comes close enough to answer this."
+    assert write_abstention([]).startswith("No passage comes close enough to answer this. Try other words, or name ")
 
 
 @pytest.mark.parametrize("nearest", [[], [NEAR]])
@@ -76,3 +76,24 @@ async def test_a_follow_up_that_asks_for_another_value_of_the_same_sentence_is_a
     first, second = await asked(tiny_kb, "Who sits on the appeals panel?", "How often does it meet?")
     assert (first.status, second.status) == ("answered", "answered")
     assert "every second Thursday" in second.answer
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Quanto costa un microchip?", "Italian"),
+        ("Сколько стоит микрочип?", "Russian"),
+        ("マイクロチップはいくらですか", "Japanese"),
+        ("كم سعر الرقاقة؟", "Arabic"),
+    ],
+)
+async def test_a_refusal_names_the_language_that_the_documents_lack(tiny_kb: Any, question: str, language: str) -> None:
+    (result,) = await asked(tiny_kb, question)
+    assert result.status == "abstained"
+    assert f"The question is in {language}, and there are only documents in English." in result.answer
+
+
+async def test_a_refusal_of_english_names_without_function_words_names_no_language(tiny_kb: Any) -> None:
+    (result,) = await asked(tiny_kb, "Zorvath Quillfeather invoice total")
+    assert result.status != "answered"
+    assert "The question is in" not in result.answer

@@ -258,6 +258,33 @@ def test_a_meaning_with_an_unknown_status_becomes_a_draft(glossary):
     assert [sense.status for sense in glossary.senses.find(EVERYBODY)] == ["approved", "draft"]
 
 
+@pytest.mark.parametrize(
+    ("term", "expansion", "read"),
+    [
+        ("PV1 / PV2", "Violent 1 / 2", {"PV1": "Violent 1", "PV2": "Violent 2"}),
+        ('"M-1, M-2 and M-3"', "Mobility", {"M-1": "Mobility", "M-2": "Mobility", "M-3": "Mobility"}),
+        ("P1 to P3", "Priority 1 to 3", {"P1": "Priority 1", "P2": "Priority 2", "P3": "Priority 3"}),
+        ("C1–C2", "Code 1-2", {"C1": "Code 1", "C2": "Code 2"}),
+        ("TCP/IP", "protocols", {"TCP/IP": "protocols"}),
+        ("P1 / Q1", "either", {"P1 / Q1": "either"}),
+        ("802.11/16", "radio", {"802.11/16": "radio"}),
+        ("P4 to P1", "backwards", {"P4 to P1": "backwards"}),
+    ],
+)
+def test_a_row_of_several_numbered_terms_gives_each(glossary, term: str, expansion: str, read: dict[str, str]) -> None:
+    report = glossary.files.import_file(None, f"name,meaning\n{term},{expansion}\n".encode(), "x.csv")
+    assert {sense.term: sense.expansion for sense in glossary.senses.find(EVERYBODY)} == read
+    assert [notice.row for notice in report.notices] == ([2] if len(read) > 1 else [])
+
+
+def test_a_long_range_of_terms_stays_one_term_and_is_reported(glossary):
+    report = glossary.files.import_file(None, b"name,meaning\nP1 to P40,priority\n", "x.csv")
+    assert [sense.term for sense in glossary.senses.find(EVERYBODY)] == ["P1 to P40"]
+    assert [(one.place, one.message) for one in report.notices] == [
+        ("row 2, column term", "'P1 to P40' is kept as one term, since it names more than 10; write a row for each")
+    ]
+
+
 def test_of_two_statuses_of_one_sense_the_first_is_kept(glossary):
     report = glossary.files.import_file(None, b"term,expansion,status\nA,alpha,draft\nA,alpha,retired\n", "x.csv")
     assert [(notice.row, notice.column) for notice in report.notices] == [(3, "status")]

@@ -46,6 +46,38 @@ async def asked(run: Any, *questions: str) -> list[tuple[AskResult, set[str]]]:
         ("What can I ask you about?", "about"),
         ("which documents do you have?", "about"),
         ("bye", "farewell"),
+        ("shorter please", "rewording"),
+        ("Can you make it simpler?", "rewording"),
+        ("summarise that", "rewording"),
+        ("Kürzer bitte", "rewording"),
+        ("plus court s'il te plaît", "rewording"),
+        ("más corto por favor", "rewording"),
+        ("Are you sure?", "certainty"),
+        ("Bist du dir da sicher?", "certainty"),
+        ("Tu es sûr ?", "certainty"),
+        ("¿Estás seguro?", "certainty"),
+        ("What time is it?", "clock"),
+        ("what's the date today", "clock"),
+        ("Wie spät ist es?", "clock"),
+        ("Quelle heure est-il ?", "clock"),
+        ("¿Qué hora es?", "clock"),
+        ("Do you use a language model?", "model"),
+        ("which LLM do you use", "model"),
+        ("Nutzt du ein Sprachmodell?", "model"),
+        ("Utilises-tu un modèle de langage ?", "model"),
+        ("¿Usas un modelo de lenguaje?", "model"),
+        ("Can you delete my conversation?", "privacy"),
+        ("are my questions private?", "privacy"),
+        ("who can see my questions", "privacy"),
+        ("Kann ich meine Unterhaltung löschen?", "privacy"),
+        ("Mes questions sont-elles privées ?", "privacy"),
+        ("¿Son privadas mis preguntas?", "privacy"),
+        ("continue", "unasked"),
+        ("asdf", "unasked"),
+        ("asdfasdf!", "unasked"),
+        ("qwertz", "unasked"),
+        ("xxxxx", "unasked"),
+        ("mehr", "unasked"),
         ("ok", "reply"),
         ("yes", "reply"),
         ("Why?", "unasked"),
@@ -67,6 +99,16 @@ def test_small_talk_is_recognised(message: str, kind: str) -> None:
         "Who is IT?",
         "What is the greeting protocol?",
         "Which documents do I need?",
+        "What time is it open?",
+        "What is the date of the review?",
+        "Who can see my payslip?",
+        "Can I delete a record?",
+        "shorter working hours",
+        "ASDF",
+        "asdf install",
+        "poiuy",
+        "properties",
+        "Are you sure the PUC is high enough?",
         "test",
         "hi " * 60,
     ],
@@ -131,6 +173,41 @@ async def test_a_follow_up_refers_to_the_question_before_the_thanks(tiny_kb: Any
     questions = ("What is the Word Line voltage during a read?", "thanks!", "why?")
     *_, (result, _) = await asked(tiny_kb.run_context(), *questions)
     assert result.stand_alone_question == "What is the Word Line voltage during a read? Why?"
+
+
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [
+        ("shorter please", "cannot word the last answer anew"),
+        ("Are you sure?", "read the cited sources"),
+        ("What time is it?", "do not know the time"),
+        ("Do you use a language model?", "How this was answered"),
+        ("are my questions private?", "nobody else can open your conversations"),
+        ("Nutzt du ein Sprachmodell?", "Wie diese Antwort entstand"),
+    ],
+)
+async def test_a_message_about_the_answer_or_argot_is_not_searched(tiny_kb: Any, message: str, reply: str) -> None:
+    questions = ("What is the Word Line voltage during a read?", message)
+    *_, (result, stages) = await asked(tiny_kb.run_context(), *questions)
+    assert stages == {"stand_alone", "small_talk"}
+    assert (result.status, result.passages, result.examples) == ("small_talk", [], [])
+    assert reply in result.answer
+
+
+async def test_keys_tried_out_are_searched_only_where_a_document_has_them(tiny_kb: Any) -> None:
+    ((result, stages),) = await asked(tiny_kb.run_context(), "asdf")
+    assert (result.status, result.passages, stages) == ("small_talk", [], {"stand_alone", "small_talk"})
+    tiny_kb.add("tools.md", "# Tools\n\n## asdf\n\nUse asdf to install a version of Python.\n")
+    ((result, _),) = await asked(tiny_kb.run_context(), "asdf")
+    assert result.status != "small_talk"
+
+
+@pytest.mark.parametrize("message", ["more", "please continue", "Anything else?"])
+async def test_more_says_that_there_is_no_more(tiny_kb: Any, message: str) -> None:
+    questions = ("What is the Word Line voltage during a read?", message)
+    (first, _), (result, _) = await asked(tiny_kb.run_context(), *questions)
+    assert (first.status, result.status, result.sentences) == ("answered", "abstained", [])
+    assert f"No answer to “{message}” was found beyond the one above" in result.answer
 
 
 async def test_why_after_a_greeting_asks_for_a_whole_sentence(tiny_kb: Any) -> None:

@@ -66,6 +66,28 @@ def test_words_of_another_language_are_no_misspelt_english_ones(question: str) -
     assert find_errors(question, WORDS) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "read"),
+    [
+        ("when does the haeting start", "when does the heating start"),
+        ("wehn dose the haeting seeson strat", "when dose the heating season start"),
+        ("How mcuh is a micorchip?", "How much is a microchip?"),
+        ("wats teh pone numbr of NightPaw", "whats the phone number of NightPaw"),
+        ("wich season has waht heating", "which season has what heating"),
+    ],
+)
+def test_several_errors_of_one_question_are_corrected_function_words_too(question: str, read: str) -> None:
+    words = ("heating", "hate", "season", "start", "microchip", "phone", "number", "stay")
+    assert correct_words(question, find_errors(question, words, written=["heating", "microchip"])) == read
+
+
+@pytest.mark.parametrize(
+    "question", ["what is hdd", "what is an hplc", "the file teh.txt", "restart the ssdd", "is tha so"]
+)
+def test_a_short_word_that_may_be_an_abbreviation_stays(question: str) -> None:
+    assert find_errors(question, ["had", "hold"], written=["had", "hold"]) == []
+
+
 def test_a_word_of_a_term_stays_as_it_is() -> None:
     term = Mention("passwrod vault", 4, 18, "passwrod vault", "exact")
     assert find_errors("The passwrod vault", WORDS, [term]) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import shorten
+
 from argot.document_status import is_notable
 from argot.languages.catalogues import format_local_day, translate
 from argot.tools.answering.succession import list_named_successors
@@ -18,7 +20,7 @@ def freshness(document: Document) -> str:
     """
     said = [translate("rev. %(day)s", day=format_local_day(document.date))] if document.date else []
     said += describe_validity(document)
-    said += [translate("owner: %(name)s", name=value[:_MAX_VALUE_CHARS]) for value in document.values("owner")[:1]]
+    said += [translate("owner: %(name)s", name=shorten_value(value)) for value in document.values("owner")[:1]]
     return ", ".join(said)
 
 
@@ -26,6 +28,13 @@ def describe_validity(document: Document) -> list[str]:
     """Return why a document is not simply in force, as in ["draft"] or ["superseded by Travel policy 2025"]; empty if
     it is.
     """
-    said = [value[:1].lower() + value[1:_MAX_VALUE_CHARS] for value in document.values("status") if is_notable(value)]
+    states = [shorten_value(value) for value in document.values("status") if is_notable(value)]
     successors = list_named_successors(document)
-    return said + [translate("superseded by %(name)s", name=value[:_MAX_VALUE_CHARS]) for value in successors]
+    return [one[:1].lower() + one[1:] for one in states] + [
+        translate("superseded by %(name)s", name=shorten_value(value)) for value in successors
+    ]
+
+
+def shorten_value(value: str) -> str:
+    """Return the beginning of a document's description of itself, cut between words: half a word reads as another."""
+    return shorten(value, _MAX_VALUE_CHARS, placeholder=" …")

@@ -21,8 +21,21 @@ from argot.languages.language_data import ENGLISH
 from argot.tools.text.words import stem
 from argot.types import Mention
 
-MIN_LETTERS = 5
-"""Letters of a word that is corrected; a shorter one is one error away from many others."""
+MIN_LETTERS = 3
+_MIN_ANY_ERROR_LETTERS = 5
+"""Letters of a word in which any error is corrected; a shorter one is one error away from many others, so that only a
+missing letter or two exchanged ones are.
+"""
+_FUNCTION_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """about and could does for from have many much should that the their there this what whats when where which
+        will with would your""",
+    )
+)
+"""Words that questions are made of and that are typed in haste: "teh", "mcuh", "wich". Words of the documents come
+before them.
+"""
 
 _CONTRACTIONS = frozenset(
     re.findall(
@@ -65,19 +78,25 @@ def correct_words(question: str, errors: Sequence[tuple[str, str]]) -> str:
 
 
 def _find_meant(word: str, count: PassageCounter, is_written: SpellingFinder) -> str:
-    """Return the one ordinary word of the documents that is one typing error away; empty if none or several are.
+    """Return the one word of the documents that is one typing error away, else the one word that questions are made of;
+    empty if none or several are.
 
-    A listed word comes before one that only looks like a form of another: "mornig" is "morning" and not "moring".
+    Words that the documents write so come first: "haeting" is "heating" and not "hating". Among these, a listed word
+    comes before one that only looks like a form of another ("mornig" is "morning" and not "moring"), and exchanged
+    letters before other errors.
     """
     is_word = is_common_word(word) or is_everyday_word(word) or is_well_known(word) or word in _CONTRACTIONS
     if is_word or count(word):
         return ""
-    likely = [one for one in sorted(list_near_spellings(word)) if is_common_word(one) and _is_likely(word, one)]
-    found = [one for one in likely if count(one)]
-    near = list(filter(_is_listed, found)) or list(filter(is_written, found))
-    # Exchanged letters are the likeliest error, and "pasword" may be "password" or "passwords".
-    exchanged = [one for one in near if sorted(one) == sorted(word)]
-    meant = exchanged or near
+    near = sorted(one for one in list_near_spellings(word) if _is_likely(word, one))
+    found = [one for one in near if (is_common_word(one) or _is_exchanged(word, one)) and count(one)]
+    written, listed = list(filter(is_written, found)), list(filter(_is_listed, found))
+    near_words = [one for one in listed if one in written] or written or listed
+    meant = [one for one in near_words if _is_exchanged(word, one)] or near_words
+    if not meant:
+        asking = [one for one in near if one in _FUNCTION_WORDS]
+        meant = [one for one in asking if _is_exchanged(word, one) or len(one) > len(word) > MIN_LETTERS]
+    # "pasword" may be "password" or "passwords".
     return min(meant, key=lambda one: (len(one), one)) if len(set(map(stem, meant))) == 1 else ""
 
 
@@ -88,4 +107,12 @@ def _is_listed(word: str) -> bool:
 
 def _is_likely(word: str, other: str) -> bool:
     """Return whether a word may be a misspelling of another: the first letter is the same, or letters are exchanged."""
-    return word[0] == other[0] or sorted(word) == sorted(other)
+    if _is_exchanged(word, other):
+        return True
+    is_long = len(word) >= _MIN_ANY_ERROR_LETTERS or (len(other) > len(word) > MIN_LETTERS)
+    return is_long and word[0] == other[0]
+
+
+def _is_exchanged(word: str, other: str) -> bool:
+    """Return whether two words that are one error apart have the same letters."""
+    return sorted(word) == sorted(other)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060\u2066-\u2069\ud800-\udfff\ue000-\uf8ff]")
 """Control, bidirectional and private characters; U+200B would be drawn as the blinking cursor of a streamed answer."""
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:&$^=])")
-# Up to the point where a renderer recognises a link: "https:" before "//", "www" before ".".
-_ADDRESS = re.compile(r"(?i)\b(https?:|ftp:)(?=//)|\b(www)(?=\.)")
+# Up to the point where a renderer recognises a link: "https:" before "//", "www" before ".", "@" before "a.example".
+_ADDRESS = re.compile(r"(?i)\b(?:https?|ftp|slack):(?=//)|\bmailto:(?=\S)|\bwww(?=\.)|(?<=[\w.+-])@(?=[\w-]+\.[\w-])")
 
 # A code block, closed by its own fence; left open, it runs to the end of the text, as in CommonMark.
 _FENCE = r"^[ ]{0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?^[ ]{0,3}(?P=fence)[`~]*[ \t]*$|.*\Z)"
@@ -28,11 +28,16 @@ _IMAGE = re.compile(rf"!\[([^\]\n]*)\](?:\((?:[^()\n]|{_PAIR})*\)|\[[^\]\n]*\])"
 _LINK = re.compile(
     rf"(?<![\\!])\[((?:[^\[\]\n]|\n(?![ \t]*\n)){{1,300}})\]\(<?((?:[^()\s>]|{_PAIR})*)>?(?:[^()\n]|{_PAIR})*\)"
 )
-_OTHER_PAGE = re.compile(r"(?i)(?:https?|ftp|mailto):|(?!#|[a-z][a-z0-9+.-]*:)")
-"""The beginning of an address that tells a reader something: no place within the page, no script."""
-# <https://example.org> and <mailto:a@example.org>.
-_ANGLE = re.compile(r"(?i)<((?:https?|ftp|mailto):[^>\s]+)>")
-_BARE = re.compile(r"(?i)(?<![`\w])((?:https?://|ftp://|www\.)[^\s<>`|\ue000\ue001]+)")
+_OTHER_PAGE = re.compile(r"(?i)(?!#|(?:javascript|vbscript|data|blob|about):)(?:(?:mailto|tel):)?")
+"""The beginning of an address that tells a reader something: no place within the page, no script. What it matches
+is not shown.
+"""
+# <https://example.org>, <mailto:a@example.org>, <a@example.org> and <tel:+4412345>.
+_ANGLE = re.compile(r"(?i)<((?:(?:https?|ftp|mailto|tel):|[^<>@\s:]+@)[^<>\s]+)>")
+_MAILBOX = r"(?:mailto:)?(?:[^\W_]|\\?[.+_-]){1,64}@[\w-]{1,200}(?:\\?\.[\w-]{1,200})+"
+"""A mail address alone, of which a renderer makes a link as it does of "www.example.org"."""
+_BARE = re.compile(rf"(?i)(?<![`\w\\])((?:(?:https?|ftp)://|www\.)[^\s<>`|\ue000\ue001]+|{_MAILBOX})")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 # Escapes are matched first and left alone: another backslash before theirs would undo them.
 _ACTIVE = re.compile(r"\\[^\n]|[\[\]<~]|&(?=[#\w])|:(?=[A-Za-z:])|^[ ]{0,3}:::", re.MULTILINE)
 
@@ -164,7 +169,12 @@ def draw_boxes(text: str) -> str:
 
 def _quote(text: str) -> str:
     # Code is found twice: `strip_links` turns bare addresses into code, which must not be escaped.
-    return change_outside_code(text, lambda part: change_outside_code(strip_links(draw_boxes(part)), _escape_active))
+    return change_outside_code(text, lambda part: change_outside_code(strip_links(draw_boxes(part)), _disable_marks))
+
+
+def _disable_marks(text: str) -> str:
+    # What is no address to `strip_links` may be one to a renderer.
+    return break_addresses(_escape_active(text))
 
 
 def change_outside_code(text: str, change: Callable[[str], str]) -> str:
@@ -189,7 +199,8 @@ def spell_out_links(text: str) -> str:
 
 def _link_as_text(match: re.Match[str]) -> str:
     words, address = match[1], match[2]
-    shown = address.removeprefix("mailto:") if _OTHER_PAGE.match(address) else ""
+    opening = _OTHER_PAGE.match(address)
+    shown = address[opening.end() :] if opening else ""
     return words if shown in ("", words) else f"{words} ({shown})"
 
 
@@ -199,7 +210,9 @@ def _format_code(match: re.Match[str]) -> str:
     # A closing bracket that the address itself opened belongs to it: .../wiki/Cell_(memory).
     if match[1].startswith(f"{address})") and address.count("(") > address.count(")"):
         address += ")"
-    return f"`{address}`{match[1][len(address) :]}"
+    # In code, a backslash would be shown.
+    shown = _ESCAPE.sub(r"\1", address)
+    return f"`{shown}`{match[1][len(address) :]}"
 
 
 def _escape_active(text: str) -> str:

@@ -44,6 +44,8 @@ REASONS = (
     "sheets without terms are left out: %(names)s",
     "the places and reasons of an earlier import are left out: --map reason=FIELD keeps them",
     "%(term)s is defined differently in %(place)s: both meanings are kept",
+    "%(term)s is read as %(number)s terms: %(terms)s",
+    "%(term)s is kept as one term, since it names more than %(most)s; write a row for each",
     "it holds more than %(most)s entries; split it, or raise the setting max_glossary_senses",
     "it has %(size)s MiB, and at most %(most)s are read; split it, or have the setting max_glossary_mb raised",
     "it holds NUL characters, as no text does; save it again as CSV in UTF-8",

@@ -14,7 +14,8 @@ from argot.results import AskResult
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.usecases import catalogue
 from argot.settings import Settings
-from argot.types import DocumentField, Principal
+from argot.tools.answering.freshness import freshness
+from argot.types import Document, DocumentField, Principal
 from argot.ui.cli.terminal_answer import print_turn
 from argot.ui.rendering.chat_markdown import view_result
 
@@ -113,6 +114,10 @@ def test_a_title_a_file_name_or_a_note_ends_a_document(title: str, name: str, no
         ("Owner: Deck | last changed 14 Jan 2025 (battery) | hangs in the mess", "Deck", "2025-01-14"),
         ("Ann / Bo | June 2023 | for all packers", None, "2023-06"),
         ("Owner: Deck. Author: A. Lee. Last reviewed: 3 March 2026", "Deck", "2026-03-03"),
+        ("Owner: Ann Lee. Issued 15 January 2024, with limits on one page because nobody turns it", "Ann Lee", None),
+        ("Owner: Dr. A. Lee, deck – with the help of all who work in the mess", "Dr. A. Lee, deck", None),
+        ("Responsible: Ann Lee MSc, head of the deck and of all pumps", "Ann Lee MSc", None),
+        ("Owner: the one who opens the valve first thing in the morning.", None, None),
         ("Use the pump | the hose of 2021 that hangs there is not used", None, None),
     ],
 )
@@ -120,6 +125,12 @@ def test_a_line_of_several_fields_gives_owner_and_date(line: str, owner: str | N
     page = cut(f"# Pump\n\n{line}\n\nThe pump of the mess is used by two people at the same time.\n")
     found = {one.name: one.value for one in read_first_page_fields(page, [])}
     assert (found.get("owner"), read_first_page_date(page)) == (owner, date)
+
+
+def test_a_long_value_is_cut_between_words_where_it_is_shown() -> None:
+    owner = DocumentField("owner", "The people of the deck who look after " + "pumps " * 20)
+    shown = freshness(Document("d", "file:///d.md", "", "text/markdown", "r", "", "", fields=(owner,)))
+    assert shown.endswith("pumps …") and len(shown) < 100
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Tests of untrusted text in a window that renders Markdown, and of the display of an answer."""
 
+import re
 from typing import Any
 
 import pytest
@@ -26,7 +27,11 @@ from argot.ui.rendering.source_addresses import parse_source
         ("![p](http://evil.example/x_(1).png) here", "p (image) here"),
         ("[guide](guide.md) and [site](https://a.example/b)", "guide (guide.md) and site (`https://a.example/b`)"),
         ("[these\nsteps](/steps/#one), [above](#one)", "these\nsteps (/steps/#one), above"),
-        ("[Ann](mailto:ann@a.example) or [b@a.example](mailto:b@a.example)", "Ann (ann@a.example) or b@a.example"),
+        ("[Ann](mailto:ann@a.example) or [b@a.example](mailto:b@a.example)", "Ann (`ann@a.example`) or `b@a.example`"),
+        ("Write to **ann.lee+x@a.example**, <b@a.example>.", "Write to **`ann.lee+x@a.example`**, `b@a.example`."),
+        ("or a\\_b@a-b.example; mailto:c@a.example", "or `a_b@a-b.example`; `mailto:c@a.example`"),
+        ("[call](tel:+44123) or [go](smb://a/b), [x](data:text/html,y)", "call (+44123) or go (smb://a/b), x"),
+        ("cost 5 @ 3 or 2@3, @ann", "cost 5 @ 3 or 2@3, @ann"),
         ("see <https://a.example> or www.b.example.", "see `https://a.example` or `www.b.example`."),
         ("use <device> here", "use &lt;device> here"),
         ("as in [1] and \\[2\\]", "as in \\[1\\] and \\[2\\]"),
@@ -47,11 +52,18 @@ def test_quoted_markdown_keeps_its_structure_without_active_parts(text: str, sho
     assert quote_markdown(text) == shown
 
 
+@pytest.mark.parametrize("name", ["a" * 300, "a." * 300 + "b", "a\\_" * 300 + "b", "ä.b", "a%b", "a'b"])
+def test_no_mail_address_is_left_that_a_renderer_would_make_a_link(name: str) -> None:
+    outside = re.sub(r"`[^`]*`", "", quote_markdown(f"Write to {name}@a.example or (mailto:{name}@a.example)."))
+    assert not re.search(r"[-.\w+]@[-\w]+\.[-\w]", outside)
+
+
 def test_plain_text_shows_every_character_literally() -> None:
     assert escape_markdown("a*b_[c](d)<e>\n# f") == "a\\*b\\_\\[c\\]\\(d\\)\\<e\\> \\# f"
     assert (
         escape_markdown("http://a.example") == "http\\:\u2060//a\\.example"
     )  # the renderer does not turn it into a link
+    assert escape_markdown("ann@a.example") == "ann@\u2060a\\.example"
     assert clean_text("one\n\u202etwo") == "one two"
 
 

@@ -437,7 +437,7 @@ def test_a_sentence_outside_the_catalogues_is_found() -> None:
 def test_an_answer_is_in_the_language_of_its_question_and_else_of_the_window(question: str, answer: str) -> None:
     token = page_language.set("es")
     with speak_as_asked(question):
-        assert write_abstention([]) == answer
+        assert write_abstention([]).startswith(answer)
     assert page_language.get() == "es" and translate_language_name("German") == "alemán"
     page_language.reset(token)
 

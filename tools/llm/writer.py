@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from argot.errors import ModelUnavailable
 from argot.prompts.loader import number_lines, prompt
 from argot.protocols import RETRACTION, AnswerRequest
-from argot.tools.answering.citation_marks import MarkFilter
+from argot.tools.answering.citation_marks import MarkFilter, strip_marks
 from argot.tools.llm.completion import Messages
 from argot.tools.llm.faults import ContextOverflow
 from argot.tools.llm.limits import TAIL_CHARS, is_repeating
@@ -103,7 +104,7 @@ class _ReplyFilter:
         self._refusal = RefusalGate()
         self._echo = EchoStop(prompt(PROMPT).inputs + prompt(PROMPT).optional)
         self._marks = MarkFilter(passages)
-        self._tail = ""
+        self._reply = ""
         self._said = False
 
     @property
@@ -116,7 +117,7 @@ class _ReplyFilter:
         return self._echo.found
 
     def feed(self, piece: str) -> str:
-        self._tail = (self._tail + piece)[-TAIL_CHARS:]
+        self._reply += piece
         # In this order: refusals are detected in the raw reply, and marks last, in the text that is sent.
         return self._out(self._echo.feed(self._refusal.feed(piece)))
 
@@ -132,15 +133,14 @@ class _ReplyFilter:
         """Refuse a reply that is no answer.
 
         Raises:
-            ModelUnavailable: the reply repeated itself, or was nothing but its own prompt, or had no word in it.
+            ModelUnavailable: the reply repeated itself, or was nothing but its own prompt, or had no word but marks.
         """
         # Detected only by the end: the session stops such a text, and does not report it here.
-        fault = (
-            "repeated itself and was stopped" if not (self.refused or self.echoes) and is_repeating(self._tail) else ""
-        )
+        is_loop = not (self.refused or self.echoes) and is_repeating(self._reply[-TAIL_CHARS:])
+        fault = "repeated itself and was stopped" if is_loop else ""
         if self._echo.found and not self._said:
             fault = "sent its own prompt instead of an answer"
-        if not any(map(str.isalnum, self._tail)):
+        if not any(map(str.isalnum, strip_marks(self._reply, sys.maxsize))):
             fault = "sent an empty answer"
         if fault:
             raise ModelUnavailable(f"The language model server {fault}.")

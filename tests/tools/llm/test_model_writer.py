@@ -322,7 +322,13 @@ async def test_an_interrupted_answer_raises_an_error(scripted_model: Any, fault:
     assert str(raised.value).startswith("The language model server ")
 
 
-@pytest.mark.parametrize("reply", ["... . . ?!", "\u200b \u200b", "--- *** ---"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *("... . . ?!", "\u200b \u200b", "--- *** ---"),
+        *("[1]", "[7]", "[1] [2]", "**[1]**", "- [1]", "【1】", "[^1]", "[1]: https://example.org/a", "[1]. [2]."),
+    ],
+)
 async def test_an_empty_answer_raises_an_error(scripted_model: Any, reply: str) -> None:
     scripted_model.reply("cited_answer", reply)
     with pytest.raises(ModelUnavailable, match="sent an empty answer"):

@@ -277,9 +277,7 @@ async def test_a_reply_of_marks_alone_is_an_empty_one(tiny_kb: Any, scripted_mod
     result = events[-1].data
     assert isinstance(result, AskResult)
     assert (result.status, result.answered_by, shown(events)) == ("answered", "extractive", result.answer)
-    assert result.notes == [
-        "The language model server sent an empty answer; this answer quotes the documents instead."
-    ]
+    assert result.notes == ["The language model server sent an empty answer; this answer quotes the documents instead."]
 
 
 async def test_a_broken_stream_is_retracted_before_the_quotations(tiny_kb: Any, scripted_model: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 from repository import ROOT
 
 from argot.tools.answering.citations import match_references
-from argot.tools.answering.objections import find_objection
+from argot.tools.answering.objections import find_objection, is_soft
 from argot.tools.answering.support import SupportScorer, is_quoted, support
 from argot.tools.text.quantities import find_rates
 from argot.types import Passage
@@ -281,3 +281,30 @@ def test_a_site_that_the_passage_links_to_is_no_missing_name() -> None:
     assert find_objection("Ask in the #legal Slack channel.", passage)
     kept = "Backups are kept in Frankfurt. [Map](https://dublin.example.com/x)"
     assert find_objection("Backups are kept in Dublin.", kept) == "name dublin"
+
+
+PRICES = (
+    "| Service | {} |\n|---|---|\n| Microchip, cat | 19.50 |\n| Yearly booster, dog | 62.00 |\n"
+    "| Yearly booster, cat | 56.00 |\n| Primary course, dog | 92.00 |\n| Primary course, cat | 84.00 |"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "column", "soft"),
+    [
+        ("A microchip for a cat costs £19.50.", "Price", True),
+        ("A microchip for a cat costs 19.50 pounds.", "Price", True),
+        ("A microchip for a cat costs GBP 19.50.", "Price", True),
+        ("A microchip for a cat costs £19.50.", "Price (EUR)", False),
+        ("A microchip for a cat costs £19.50.", "Price (SEK)", False),
+        ("A microchip for a cat costs £19.60.", "Price", False),
+        ("A microchip for a cat weighs 19.50 kg.", "Price", False),
+        ("A microchip for a cat costs £19.50 and takes 3 days.", "Price", False),
+        ("A microchip for a cat costs £19.50 at NX-44.", "Price", False),
+    ],
+)
+def test_a_currency_that_the_passage_never_names_may_stand_elsewhere(said: str, column: str, soft: bool) -> None:
+    reason = find_objection(said, PRICES.format(column))
+    assert reason
+    assert is_soft(reason) is soft
+    assert not find_objection("A microchip for a cat costs £19.50.", PRICES.format("Price (£)"))

@@ -308,3 +308,33 @@ def test_a_currency_that_the_passage_never_names_may_stand_elsewhere(said: str, 
     assert reason
     assert is_soft(reason) is soft
     assert not find_objection("A microchip for a cat costs £19.50.", PRICES.format("Price (£)"))
+
+
+@pytest.mark.parametrize(
+    ("said", "against"),
+    [
+        ("A yearly booster for a cat costs 62.00.", "62 from another row"),
+        ("Every yearly booster of a cat, given in spring, costs 62.00.", "62 from another row"),
+        ("The primary course for a dog costs 84.00 and for a cat 92.00.", "84 from another row"),
+        ("A yearly booster for a cat costs 56.00.", ""),
+        ("The primary course for a dog costs 92.00 and for a cat 84.00.", ""),
+        ("Yearly boosters cost 62.00 for a dog and 56.00 for a cat.", ""),
+        ("A microchip for a cat costs 19.50, and its yearly booster 56.00.", ""),
+        ("The puppy's booster costs 62.00.", ""),  # no row is named whole
+    ],
+)
+def test_a_number_of_another_row_is_no_support(said: str, against: str) -> None:
+    assert find_objection(said, PRICES.format("Price")) == against
+
+
+@pytest.mark.parametrize(
+    ("said", "table"),
+    [
+        ("An older dog pays 80.", "| Animal | Price |\n|---|---|\n| Dog | 60 |\n| Dog, senior | 80 |"),
+        ("A dog pays 80.", "| Animal | Price |\n|---|---|\n| Dog | 60 |\n| Cat | 80 |\n\nAfter dark a dog pays 80."),
+        ("A dog pays 80.", "| Animal | Price |\n|---|---|\n| Dog | 60 |\n| Dog | 80 |"),
+        ("A dog pays 60, unlike the bird with 80.", "| Animal | Price |\n|---|---|\n| Dog | 60 |\n| Parrot | 80 |"),
+    ],
+)
+def test_a_number_that_may_belong_to_the_row_is_no_objection(said: str, table: str) -> None:
+    assert "another row" not in find_objection(said, table)

@@ -32,6 +32,7 @@ from argot.tools.answering.foreign_denial import has_foreign_denial, identify_sh
 from argot.tools.answering.like_denials import is_denied_alike
 from argot.tools.answering.missing_names import find_missing_name, is_joined, list_words
 from argot.tools.answering.replaced_words import find_replaced
+from argot.tools.answering.row_values import find_other_row
 from argot.tools.answering.scope import find_directions, find_opposed_clause, find_scope_objection
 from argot.tools.answering.statement_parts import is_place, split_statement
 from argot.tools.answering.support import (
@@ -127,7 +128,7 @@ def find_objection(sentence: str, passage: str) -> str:
     Both are Markdown. Numbers, units, names and clauses may occur anywhere in the passage; a bound must occur with its
     number. Rates, scope, direction and negation are compared with the passage's sentences most similar to the sentence,
     or to each statement that it joins, and with the passage's clauses about the same. Words of the passage must not be
-    exchanged, or stand in the place of others. A name also counts as present if it is abbreviated.
+    exchanged, or stand in the place of others, and a number not be of another row of a table. A name also counts as present if it is abbreviated.
     """
     if is_quoted(sentence, passage):
         return ""
@@ -204,6 +205,8 @@ def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     yield _find_half_known_condition(said, source)
     things = find_exchanged(statement, source)
     yield f"{things} exchanged" if things else ""
+    number = find_other_row(statement, passage)
+    yield f"{number} from another row" if number else ""
     words = find_replaced(statement, passage)
     yield f"'{words}'" if words else ""
 

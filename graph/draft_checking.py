@@ -55,7 +55,7 @@ def check_draft(draft: str, hits: Sequence[Hit], run: RunContext, question: str 
     ]
     _cite_segments([sentences[place] for place in unmatched if place not in opposed], hits, run)
     # "The range starts at 1 ..." matches its passage well, yet may contradict the rest of the passage's sentence.
-    if text.endswith(CUT_SHORT):
+    if sentences and text.endswith(CUT_SHORT):
         sentences[-1]["citations"].clear()
     return sentences
 

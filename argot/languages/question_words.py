@@ -79,6 +79,12 @@ def is_confirmation(text: str) -> bool:
 
 
 @cache
+def compile_remarks() -> Pattern:
+    """Compile the pattern of what a reply says of itself or of its sources, in any of the languages."""
+    return _compile(rf"\b(?:{'|'.join(read_language_file(code)['remarks'] for code in LISTED_LANGUAGES)})(?!\w)")
+
+
+@cache
 def _compile_confirmation(code: str) -> Pattern:
     return _compile(rf"\W*(?:{read_language_file(code)['confirmations']})\b")
 

@@ -21,6 +21,7 @@ CLAUSES = (
     "broke off the connection",
     "broke off its answer",
     "sent an empty answer",
+    "sent no usable answer",
     "sent its own prompt instead of an answer",
     "repeated itself and was stopped",
     "used up its longest answer before it wrote one: raise ARGOT_MODEL_ANSWER_TOKENS, or let it think less",

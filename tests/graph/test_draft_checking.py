@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from argot.graph.draft_checking import accept_unsourced, check_draft, select_checked
+import pytest
+
+from argot.graph.draft_checking import accept_unsourced, check_draft, find_named, select_checked
 from argot.graph.state import SentenceRecord
 from argot.types import Document, Hit, Passage
 
@@ -26,6 +28,13 @@ def test_a_sentence_is_quoted_once(tiny_kb: Any) -> None:
     sentences = check_draft(draft, [Hit(passage, document, 0.9)], tiny_kb.run_context())
     shown = "".join(one["gap"] + one["text"] for one in sentences)
     assert shown == "A drive is stored cold.\n\nIt is read.\n\nIt is dry.\n\n- A\n- A"
+
+
+@pytest.mark.parametrize("draft", ["[1]", "[2] [1]", "**[1]**", "- [1]", "[1]: https://example.org/a", "[1] …", ""])
+def test_a_draft_of_marks_alone_has_no_sentence(tiny_kb: Any, draft: str) -> None:
+    hits, run = build_hits(CARD, YARD), tiny_kb.run_context()
+    assert check_draft(draft, hits, run, "Where is the yard?") == []
+    assert find_named(draft, [], hits) == []
 
 
 CARD = "Open the gate with the blue card or the key of the porter."

@@ -9,7 +9,7 @@ import pytest
 from repository import ROOT
 
 from argot.tools.answering.citations import match_references
-from argot.tools.answering.objections import find_objection
+from argot.tools.answering.objections import find_objection, is_soft
 from argot.tools.answering.support import SupportScorer, is_quoted, support
 from argot.tools.text.quantities import find_rates
 from argot.types import Passage
@@ -289,3 +289,60 @@ def test_a_site_that_the_passage_links_to_is_no_missing_name() -> None:
     assert find_objection("Ask in the #legal Slack channel.", passage)
     kept = "Backups are kept in Frankfurt. [Map](https://dublin.example.com/x)"
     assert find_objection("Backups are kept in Dublin.", kept) == "name dublin"
+
+
+PRICES = (
+    "| Service | {} |\n|---|---|\n| Microchip, cat | 19.50 |\n| Yearly booster, dog | 62.00 |\n"
+    "| Yearly booster, cat | 56.00 |\n| Primary course, dog | 92.00 |\n| Primary course, cat | 84.00 |"
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "column", "soft"),
+    [
+        ("A microchip for a cat costs £19.50.", "Price", True),
+        ("A microchip for a cat costs 19.50 pounds.", "Price", True),
+        ("A microchip for a cat costs GBP 19.50.", "Price", True),
+        ("A microchip for a cat costs £19.50.", "Price (EUR)", False),
+        ("A microchip for a cat costs £19.50.", "Price (SEK)", False),
+        ("A microchip for a cat costs £19.60.", "Price", False),
+        ("A microchip for a cat weighs 19.50 kg.", "Price", False),
+        ("A microchip for a cat costs £19.50 and takes 3 days.", "Price", False),
+        ("A microchip for a cat costs £19.50 at NX-44.", "Price", False),
+    ],
+)
+def test_a_currency_that_the_passage_never_names_may_stand_elsewhere(said: str, column: str, soft: bool) -> None:
+    reason = find_objection(said, PRICES.format(column))
+    assert reason
+    assert is_soft(reason) is soft
+    assert not find_objection("A microchip for a cat costs £19.50.", PRICES.format("Price (£)"))
+
+
+@pytest.mark.parametrize(
+    ("said", "against"),
+    [
+        ("A yearly booster for a cat costs 62.00.", "62 from another row"),
+        ("Every yearly booster of a cat, given in spring, costs 62.00.", "62 from another row"),
+        ("The primary course for a dog costs 84.00 and for a cat 92.00.", "84 from another row"),
+        ("A yearly booster for a cat costs 56.00.", ""),
+        ("The primary course for a dog costs 92.00 and for a cat 84.00.", ""),
+        ("Yearly boosters cost 62.00 for a dog and 56.00 for a cat.", ""),
+        ("A microchip for a cat costs 19.50, and its yearly booster 56.00.", ""),
+        ("The puppy's booster costs 62.00.", ""),  # no row is named whole
+    ],
+)
+def test_a_number_of_another_row_is_no_support(said: str, against: str) -> None:
+    assert find_objection(said, PRICES.format("Price")) == against
+
+
+@pytest.mark.parametrize(
+    ("said", "table"),
+    [
+        ("An older dog pays 80.", "| Animal | Price |\n|---|---|\n| Dog | 60 |\n| Dog, senior | 80 |"),
+        ("A dog pays 80.", "| Animal | Price |\n|---|---|\n| Dog | 60 |\n| Cat | 80 |\n\nAfter dark a dog pays 80."),
+        ("A dog pays 80.", "| Animal | Price |\n|---|---|\n| Dog | 60 |\n| Dog | 80 |"),
+        ("A dog pays 60, unlike the bird with 80.", "| Animal | Price |\n|---|---|\n| Dog | 60 |\n| Parrot | 80 |"),
+    ],
+)
+def test_a_number_that_may_belong_to_the_row_is_no_objection(said: str, table: str) -> None:
+    assert "another row" not in find_objection(said, table)

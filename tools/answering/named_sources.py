@@ -24,6 +24,8 @@ def find_named_sources(draft: str, sentences: Sequence[str], passages: int) -> l
         sentences: those of the draft without its marks.
         passages: how many there are; marks with other numbers are ignored.
     """
+    if not sentences:  # a draft of marks alone
+        return []
     named: list[list[int]] = [[] for _ in sentences]
     ends = _list_ends(sentences)
     letters, at = "".join(map(_fold, sentences)), 0

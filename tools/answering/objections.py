@@ -32,6 +32,7 @@ from argot.tools.answering.foreign_denial import has_foreign_denial, identify_sh
 from argot.tools.answering.like_denials import is_denied_alike
 from argot.tools.answering.missing_names import find_missing_name, is_joined, list_words
 from argot.tools.answering.replaced_words import find_replaced
+from argot.tools.answering.row_values import find_other_row
 from argot.tools.answering.scope import find_directions, find_opposed_clause, find_scope_objection
 from argot.tools.answering.statement_parts import is_place, split_statement
 from argot.tools.answering.support import (
@@ -51,6 +52,7 @@ from argot.tools.text.quantities import (
     find_missing_quantity,
     find_other_noun,
     find_other_rate,
+    is_bare_amount,
     is_rate,
 )
 from argot.tools.text.totals import strip_counts, strip_reckoned_hours, strip_totals
@@ -95,6 +97,7 @@ _MIN_BEGINNING = 5  # letters that two words for the same may begin with
 _FRAMING = frozenset(map(stem, _ABOUT_ITSELF.split()))
 """Stems of an answer's remarks about itself, which no passage has to support."""
 _OTHER_NOUN = "noun of "
+_NO_CURRENCY = "currency "
 _ONLY = "scope 'only'"
 _STRESSED = "scope 'only' as a stress"
 _HALF_KNOWN = "condition "
@@ -104,7 +107,17 @@ _MIN_ELSEWHERE_STEMS = 3  # stems that another unit about the same shares with t
 _MIN_ELSEWHERE_SHARE = 0.5  # of those that the nearest unit shares
 _ALPHABETIC = re.compile(r"ok|[a-z]+(?:-[a-z]+)+")
 _SITE_LINK = re.compile(r"\[([^\[\]\n]{2,100})\]\(https?://([\w.-]{1,250})", re.IGNORECASE)
-_MISSING_KINDS = (_OTHER_NOUN, _HALF_KNOWN, "number ", "name ", "identifier ", "clause ", "rate ", "scope ")
+_MISSING_KINDS = (
+    _OTHER_NOUN,
+    _NO_CURRENCY,
+    _HALF_KNOWN,
+    "number ",
+    "name ",
+    "identifier ",
+    "clause ",
+    "rate ",
+    "scope ",
+)
 """Beginnings of the reasons that a passage lacks something, without saying otherwise."""
 _PUT_OTHERWISE = frozenset(map(repr, ("at least", "at most", "always", "all", "must", "optional", "exempt")))
 
@@ -115,7 +128,7 @@ def find_objection(sentence: str, passage: str) -> str:
     Both are Markdown. Numbers, units, names and clauses may occur anywhere in the passage; a bound must occur with its
     number. Rates, scope, direction and negation are compared with the passage's sentences most similar to the sentence,
     or to each statement that it joins, and with the passage's clauses about the same. Words of the passage must not be
-    exchanged, or stand in the place of others. A name also counts as present if it is abbreviated.
+    exchanged, or stand in the place of others, and a number not be of another row of a table. A name also counts as present if it is abbreviated.
     """
     if is_quoted(sentence, passage):
         return ""
@@ -142,15 +155,15 @@ def _compare_denials(said: str, passage: str, source: str) -> str:
 
 def is_soft(reason: str) -> bool:
     """Return whether a reason is empty, or names only a word that a passage may express otherwise: one of scope ("at
-    most", "all"), the noun behind a number that the passage has, a denial that the passage makes in other words, or a
-    condition of which the passage has half.
+    most", "all"), the noun behind a number that the passage has, the currency of one if the passage names none, a
+    denial that the passage makes in other words, or a condition of which the passage has half.
 
     "Only", "except" and "unless" are not among these: added to a true sentence they make it false. An "only" that may
     be a mere stress is.
     """
     return (
         reason in ("", _STRESSED, _DENIED_ALIKE)
-        or reason.startswith((_OTHER_NOUN, _HALF_KNOWN))
+        or reason.startswith((_OTHER_NOUN, _NO_CURRENCY, _HALF_KNOWN))
         or reason.removeprefix("scope ") in _PUT_OTHERWISE
     )
 
@@ -166,14 +179,17 @@ def find_missing(said: str, source: str) -> str:
     """Return a number, identifier or name that the source does not contain, as `find_objection`; both as people read
     them.
     """
-    if number := find_missing_quantity(strip_reckoned_hours(strip_totals(said)), source):
+    number = find_missing_quantity(strip_reckoned_hours(strip_totals(said)), source)
+    is_bare = bool(number) and is_bare_amount(number, source)
+    if number and not is_bare:
         return f"number {number}"
     if counted := find_other_noun(said, source):
         return f"{_OTHER_NOUN}{counted}"
     if identifier := _find_missing_identifier(said, source):
         return f"identifier {identifier}"
-    name = find_missing_name(said, source)
-    return f"name {name}" if name else ""
+    if name := find_missing_name(said, source):
+        return f"name {name}"
+    return f"{_NO_CURRENCY}{number}" if is_bare else ""
 
 
 def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
@@ -189,6 +205,8 @@ def _list_reasons(said: str, passage: str, source: str) -> Iterator[str]:
     yield _find_half_known_condition(said, source)
     things = find_exchanged(statement, source)
     yield f"{things} exchanged" if things else ""
+    number = find_other_row(statement, passage)
+    yield f"{number} from another row" if number else ""
     words = find_replaced(statement, passage)
     yield f"'{words}'" if words else ""
 

@@ -17,6 +17,7 @@ from argot.tools.llm.passage_fences import wrap_passages
 from argot.tools.llm.prompt_echo import EchoStop
 from argot.tools.llm.refusal import RefusalGate
 from argot.tools.llm.token_budget import PIECE_SEPARATOR
+from argot.tools.llm.unusable_replies import find_reply_fault
 from argot.types import Hit
 
 if TYPE_CHECKING:
@@ -79,11 +80,12 @@ class ModelWriter:
         fenced = wrap_passages(hits, request.cut_lists)
         passages = await self._model.fit(PROMPT, "passages", fenced, **inputs)
         shown = _count_fitted(fenced, passages)
-        reply = _ReplyFilter(shown)
+        texts = [hit.passage.text for hit in hits]
+        reply = _ReplyFilter(shown, texts)
         async with aclosing(self._model.text(PROMPT, passages=passages, **inputs)) as pieces:
             async for piece in pieces:
                 if piece is RETRACTION:
-                    reply = _ReplyFilter(shown)  # the answer begins again, and may still be a refusal
+                    reply = _ReplyFilter(shown, texts)  # the answer begins again, and may still be a refusal
                     yield piece
                 elif out := reply.feed(piece):
                     yield out
@@ -99,11 +101,17 @@ class ModelWriter:
 class _ReplyFilter:
     """The part of a reply that is passed on: no refusal, no echo of the prompt, no mark without a passage."""
 
-    def __init__(self, passages: int) -> None:
+    def __init__(self, shown: int, passages: Sequence[str]) -> None:
+        """
+        Args:
+            shown: how many passages the prompt has.
+            passages: their texts.
+        """
         self._refusal = RefusalGate()
         self._echo = EchoStop(prompt(PROMPT).inputs + prompt(PROMPT).optional)
-        self._marks = MarkFilter(passages)
-        self._tail = ""
+        self._marks = MarkFilter(shown)
+        self._passages = passages
+        self._reply = ""
         self._said = False
 
     @property
@@ -116,7 +124,7 @@ class _ReplyFilter:
         return self._echo.found
 
     def feed(self, piece: str) -> str:
-        self._tail = (self._tail + piece)[-TAIL_CHARS:]
+        self._reply += piece
         # In this order: refusals are detected in the raw reply, and marks last, in the text that is sent.
         return self._out(self._echo.feed(self._refusal.feed(piece)))
 
@@ -132,16 +140,14 @@ class _ReplyFilter:
         """Refuse a reply that is no answer.
 
         Raises:
-            ModelUnavailable: the reply repeated itself, or was nothing but its own prompt, or had no word in it.
+            ModelUnavailable: the reply repeated itself, or was nothing but its own prompt, or claimed nothing.
         """
         # Detected only by the end: the session stops such a text, and does not report it here.
-        fault = (
-            "repeated itself and was stopped" if not (self.refused or self.echoes) and is_repeating(self._tail) else ""
-        )
+        is_loop = not (self.refused or self.echoes) and is_repeating(self._reply[-TAIL_CHARS:])
+        fault = "repeated itself and was stopped" if is_loop else ""
         if self._echo.found and not self._said:
             fault = "sent its own prompt instead of an answer"
-        if not any(map(str.isalnum, self._tail)):
-            fault = "sent an empty answer"
+        fault = fault or ("" if self.refused else find_reply_fault(self._reply, self._passages))
         if fault:
             raise ModelUnavailable(f"The language model server {fault}.")
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from argot.corpus.keyword.stop_words import STOP_WORDS
 from argot.days import MONTH_NAMES
 from argot.languages.language_data import LISTED_LANGUAGES, read_language_file
-from argot.tools.text.units import IN_SMALLER, UNITS, find_unit
+from argot.tools.text.units import CURRENCIES, IN_SMALLER, UNITS, find_unit
 from argot.tools.text.words import NUMBER_WORDS, fold, fold_words, stem
 
 Quantity = tuple[str, str]
@@ -137,13 +137,16 @@ def find_quantities(text: str) -> frozenset[Quantity]:
 
 
 def find_missing_quantity(said: str, source: str) -> str:
-    """Return a number of `said` that `source` does not contain, or has in another unit; empty if there is none."""
+    """Return a number of `said` that `source` does not contain, or has in another unit; empty if there is none. An
+    amount that lacks only its currency comes last (`is_bare_amount`).
+    """
     wanted = _read_numbers(said) | _find_articles(said)
     if not wanted:
         return ""
     there = _read_numbers(source) | _find_articles(source)
     numbers = {one.number for one in there}
     measures = {measure for one in there if (measure := _measure(one))}
+    bare = ""
     for one in sorted(wanted):
         if (measure := _measure(one)) and measure in measures:
             continue
@@ -155,8 +158,19 @@ def find_missing_quantity(said: str, source: str) -> str:
         if one.unit and one.unit not in theirs and _has_unknown_unit(one, source):
             continue
         if one.unit and one.unit not in theirs and (theirs != {""} or one.unit not in find_units(source)):
-            return f"{one.number} {one.unit}"
-    return ""
+            missing = f"{one.number} {one.unit}"
+            if not is_bare_amount(missing, source):
+                return missing
+            bare = bare or missing
+    return bare
+
+
+def is_bare_amount(missing: str, source: str) -> bool:
+    """Return whether `source` has the number of a missing amount of money without any unit, and names no currency: it
+    may be said elsewhere.
+    """
+    number, _, unit = missing.partition(" ")
+    return unit in CURRENCIES and (number, "") in find_quantities(source) and not CURRENCIES & find_units(source)
 
 
 def _measure(one: _NumberReading) -> tuple[Decimal, str] | None:

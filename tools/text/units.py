@@ -88,6 +88,9 @@ UNITS = {
     for spelling in spellings.split()
 }
 """The name of each unit by its spellings, in lower case."""
+CURRENCIES = frozenset(
+    ["EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "cent", "SEK", "NOK", "DKK", "krone", "PLN", "CZK"]
+)
 UNITS |= {
     spelling: name
     for code in LISTED_LANGUAGES

@@ -270,6 +270,16 @@ async def test_each_fault_ends_in_quotations_with_one_note(tiny_kb: Any, scripte
     assert all(call.failed for call in result.model_calls)
 
 
+@pytest.mark.parametrize("reply", ["[1]", "- [1]", "[7] [8]"])
+async def test_a_reply_of_marks_alone_is_an_empty_one(tiny_kb: Any, scripted_model: Any, reply: str) -> None:
+    scripted_model.reply("cited_answer", reply)
+    events = await events_of(ask(build_graph(InMemorySaver()), run_with(tiny_kb, scripted_model), EXPLICIT, "t"))
+    result = events[-1].data
+    assert isinstance(result, AskResult)
+    assert (result.status, result.answered_by, shown(events)) == ("answered", "extractive", result.answer)
+    assert result.notes == ["The language model server sent an empty answer; this answer quotes the documents instead."]
+
+
 async def test_a_broken_stream_is_retracted_before_the_quotations(tiny_kb: Any, scripted_model: Any) -> None:
     scripted_model.reply("cited_answer", "Something of the model's own that goes on for long.")
     scripted_model.fault("cut", tokens=6)

@@ -322,11 +322,45 @@ async def test_an_interrupted_answer_raises_an_error(scripted_model: Any, fault:
     assert str(raised.value).startswith("The language model server ")
 
 
-@pytest.mark.parametrize("reply", ["... . . ?!", "\u200b \u200b", "--- *** ---"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *("... . . ?!", "\u200b \u200b", "--- *** ---"),
+        *("[1]", "[7]", "[1] [2]", "**[1]**", "- [1]", "【1】", "[^1]", "[1]: https://example.org/a", "[1]. [2]."),
+    ],
+)
 async def test_an_empty_answer_raises_an_error(scripted_model: Any, reply: str) -> None:
     scripted_model.reply("cited_answer", reply)
     with pytest.raises(ModelUnavailable, match="sent an empty answer"):
         await pieces_of(writer_of(scripted_model), request())
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *('{"calls": []}', '{"answer": "At most 1.5 ms."}', '```json\n[{"answer": "1.5 ms"}]\n```'),
+        *("Of course! [1]", "See [1].", "Sure, here is the answer: [1]", "Certainly! Please refer to [1] and [2]."),
+        *("Sources: [1], [2]", "Natürlich! Siehe [1].", "Bien sûr ! [1]", "Claro. Según [1]."),
+    ],
+)
+async def test_an_answer_that_claims_nothing_raises_an_error(scripted_model: Any, reply: str) -> None:
+    scripted_model.reply("cited_answer", reply)
+    with pytest.raises(ModelUnavailable, match="sent no usable answer"):
+        await pieces_of(writer_of(scripted_model), request())
+
+
+@pytest.mark.parametrize(
+    "reply", ["Yes. [1]", "Correct [1].", "1.5 ms [1].", "Both [1].", "Sure, 4 [1].", "See the porter [1].", "{1.5 ms}"]
+)
+async def test_a_short_answer_is_kept(scripted_model: Any, reply: str) -> None:
+    assert await answer_of(scripted_model, reply) == reply
+
+
+async def test_json_that_a_passage_contains_is_an_answer(scripted_model: Any) -> None:
+    reply = '{"limit": 4}'
+    scripted_model.reply("cited_answer", reply)
+    asked = request(texts=['Write `{"limit": 4}` into the file.'])
+    assert "".join(await pieces_of(writer_of(scripted_model), asked)) == reply
 
 
 async def test_closing_the_answer_ends_the_request(scripted_model: Any) -> None:

@@ -128,7 +128,8 @@ def find_objection(sentence: str, passage: str) -> str:
     Both are Markdown. Numbers, units, names and clauses may occur anywhere in the passage; a bound must occur with its
     number. Rates, scope, direction and negation are compared with the passage's sentences most similar to the sentence,
     or to each statement that it joins, and with the passage's clauses about the same. Words of the passage must not be
-    exchanged, or stand in the place of others, and a number not be of another row of a table. A name also counts as present if it is abbreviated.
+    exchanged, or stand in the place of others, and a number not be of another row of a table. A name also counts as
+    present if it is abbreviated.
     """
     if is_quoted(sentence, passage):
         return ""

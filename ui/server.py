@@ -127,6 +127,17 @@ def _explain_bind_failure(host: str, port: int, error: OSError) -> ArgotError:
     return InvalidSettings(f"Argot cannot listen on port {port} of {host}: {error.strerror}. Choose another port.")
 
 
+def _require_usable(kb: KnowledgeBase) -> None:
+    """Refuse a profile that is not there and an audit file that cannot be written, before anybody asks.
+
+    Raises:
+        InvalidSettings, StoreUnavailable
+    """
+    kb.profiles.find(kb.settings.profile)
+    if kb.audit:
+        kb.audit.require_writable()
+
+
 def is_secluded(address: str) -> bool:
     """Tell whether only this machine can reach an address."""
     # An IPv6 address may name its interface: fe80::1%eth0.
@@ -144,6 +155,7 @@ async def _serve(home: Path, settings: Settings, report: StartReport) -> None:
     async with KnowledgeBase.open(home, settings) as kb:
         signing_in = await kb.blocking(sign_in_required, kb)
         require_consistent(settings, signing_in=signing_in)
+        await kb.blocking(_require_usable, kb)
         # Before the models are loaded (`kb.warm`): a port that is in use is found at once.
         with closing(bind_socket(settings.web.host, settings.web.port, shared=signing_in)) as listener:
             address, port = listener.getsockname()[:2]

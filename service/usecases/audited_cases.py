@@ -46,9 +46,9 @@ def listen_for_audit(
     if kb.audit is None:
         return []
     actions = list(_find_actions(kb, name, parameters))
-    if actions:
+    if any(action.activity != "read" for action in actions):
         kb.audit.require_writable()
-    elif kb.audit.records_reads and name in READS:
+    elif not actions and kb.audit.records_reads and name in READS:
         actions = [READS[name]]
     if not actions:
         return [RefusalAudit(kb, principal, parameters)]

@@ -101,7 +101,8 @@ async def verified_add(
     run = await run_context(kb, principal)
     found = await _read_answered_turn(kb, run, principal, thread, turn)
     sentences, defined = found.record["sentences"], list(found.meanings)
-    if text.strip() and text.strip() != found.text.strip():
+    _require_words(text)
+    if text and text.strip() != found.text.strip():
         sentences, defined = await _check_text(run, found, text)
     _require_support(sentences, defined)
     return await kb.blocking(_store_answer, kb, run, found, sentences, defined)
@@ -132,6 +133,7 @@ async def verified_renew(
     """
     from argot.graph.written_checks import check_written
 
+    _require_words(text)
     old = await kb.blocking(_get_answer, kb, principal, answer)
     run = (await run_context(kb, principal)).begin_turn("")
     senses = await kb.blocking(_read_senses, kb, principal, [one.id for one in old.content.senses])
@@ -236,6 +238,11 @@ def _is_owner(principal: Principal, senses: Sequence[Sense]) -> bool:
 
 
 # -- its text ---------------------------------------------------------------------------------------------------------
+
+
+def _require_words(text: str) -> None:
+    if text and not text.strip():
+        raise InvalidInput(translate("The text is empty. Leave it out to verify the answer as it is."))
 
 
 async def _check_text(run: RunContext, found: _AnsweredTurn, text: str) -> tuple[list[SentenceRecord], list[int]]:

@@ -37,9 +37,11 @@ from argot.service.usecases import catalogue
 from argot.service.usecases.audited_cases import note_sync
 from argot.service.usecases.glossary.files import glossary_export
 from argot.service.usecases.glossary.senses import SenseFields, glossary_add, glossary_approve, glossary_save
+from argot.service.usecases.operations.administration import administration
 from argot.service.usecases.usecase_registry import get_answer, get_outcome
 from argot.settings import Settings
 from argot.types import Principal
+from argot.ui.server import _require_usable
 from argot.ui.web.authentication import Authenticator
 from argot.ui.web.authorization import Addresses
 from argot.ui.web.host_names import HostNames
@@ -369,9 +371,20 @@ async def test_a_change_is_refused_while_the_file_cannot_be_written(
     with pytest.raises(SignInRefused):
         await SignIn(kb).with_password("ann", "x", "192.0.2.7")
     assert "could not be written" in caplog.text
+    # Nor is reading refused: the page of administrators is where the fault is looked for.
+    assert (await administration(kb, ADMIN)).settings
+    with pytest.raises(StoreUnavailable, match="ARGOT_AUDIT_FILE"):
+        _require_usable(kb)
     await asyncio.to_thread(file.rmdir)
+    _require_usable(kb)
     await catalogue.users.user_add(kb, ADMIN, name="mia")
-    assert [one["api"]["operation"] for one in read_events(file)] == ["sign_in_with_password", "user_add"]
+    assert [one["api"]["operation"] for one in read_events(file)][-1] == "user_add"
+
+
+async def test_a_profile_that_is_not_there_is_refused_at_the_start(kb: KnowledgeBase) -> None:
+    kb.settings = kb.settings.replace(profile="nonexist")
+    with pytest.raises(InvalidSettings, match="nonexist"):
+        _require_usable(kb)
 
 
 async def test_the_file_may_be_rotated_at_any_time(kb: KnowledgeBase, file: Path) -> None:

@@ -169,7 +169,7 @@ async def test_edited_sentences_have_to_rest_on_passages(kb: KnowledgeBase) -> N
     found = await asked(kb, MONA, TRIM)
     place = {"thread": found.thread, "turn": found.turn}
     assert "40 seconds" in (await verified_draft(kb, MONA, **place)).answer
-    for text in ("Trimming a drive takes about 90 seconds.", "Trimming takes 40 seconds. The CEO likes it.", "-"):
+    for text in ("Trimming a drive takes about 90 seconds.", "Trimming takes 40 seconds. The CEO likes it.", "-", "  "):
         with pytest.raises(InvalidInput):
             await verified_add(kb, MONA, **place, text=text)
     assert await verified_list(kb, MONA) == []

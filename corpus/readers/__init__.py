@@ -211,13 +211,19 @@ def _read_file(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         fields=tuple(
             DocumentField(_replace_unstorable(one.name), _replace_unstorable(one.value)) for one in parsed.fields
         ),
-        warnings=(*parsed.warnings, *_warn_of_macros(data)),
+        warnings=(*parsed.warnings, *_warn_of_macros(data), *_warn_of_damage(parsed.markdown)),
     )
 
 
 def _has_words_in_pictures(parsed: ParsedDocument) -> bool:
     shelf = get_shelf()
     return shelf is not None and any(picture.words for _, _, picture in shelf.find(parsed.markdown))
+
+
+def _warn_of_damage(markdown: str) -> tuple[str, ...]:
+    """Return a warning of the characters that could not be decoded."""
+    damaged = markdown.count("\ufffd")
+    return (f"{damaged:,} unreadable character{'s' if damaged > 1 else ''}",) if damaged else ()
 
 
 def _warn_of_macros(data: bytes) -> tuple[str, ...]:

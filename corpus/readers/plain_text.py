@@ -32,6 +32,9 @@ _MAGIC_BYTES = {
 # Some of the hundred encodings of charset_normalizer fit any bytes: only the likely ones are tried.
 _CANDIDATE_ENCODINGS = ["cp1252", "cp1251", "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr"]
 _SAMPLE_BYTES = 50_000
+_MIN_GOOD_PER_BAD = 3
+"""Characters beyond ASCII for each byte that is no UTF-8. In other encodings such bytes outnumber what passes for
+characters by chance."""
 _ALL_BYTES = bytes(range(256))
 # Leaves out blanks, and ESC, which coloured logs contain.
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
@@ -97,7 +100,19 @@ def decode_bytes(data: bytes, declared: str | None) -> str:
             return data.decode(tried)
         except UnicodeDecodeError:
             continue
+    if is_damaged_utf8(data):
+        return data.decode("utf-8", "replace")
     return data.decode(_guess(data), "replace")
+
+
+def is_damaged_utf8(data: bytes) -> bool:
+    """Return whether bytes are UTF-8 but for a few that are not: read as windows-1252, one stray byte in a log would
+    garble each umlaut of it.
+    """
+    text = data.decode("utf-8", "replace")
+    bad = text.count("\ufffd")
+    good = sum(not char.isascii() for char in text) - bad
+    return 0 < bad * _MIN_GOOD_PER_BAD <= good
 
 
 def _find_codec(label: str) -> str:

@@ -326,6 +326,16 @@ def test_text_in_every_supported_encoding_is_read(encoding: str, text: str) -> N
     assert read(text.encode(encoding), "a.txt").markdown == text
 
 
+def test_a_stray_byte_garbles_no_text_in_utf8() -> None:
+    lines = "WARN Überdruck am Kühlventil geprüft\n".encode() * 3
+    parsed = read(lines + b"broken \xff here\n", "uml.log")
+    assert "Überdruck am Kühlventil" in parsed.markdown and "broken \ufffd here" in parsed.markdown
+    assert parsed.warnings == ("1 unreadable character",)
+    # In windows-1252 two letters may look like one of UTF-8.
+    mixed = "Ã¼ is garbled; “Prüfung” at 5 € – für Überdruck"
+    assert read(mixed.encode("cp1252"), "a.txt").markdown == mixed
+
+
 def test_binary_in_disguise_is_refused() -> None:
     assert "binary" in refusal(bytes(range(256)) * 40, "a.txt").reason
     assert "image" in refusal(b"\x89PNG\r\n\x1a\n" + b"\x00" * 50, "a.md").reason

@@ -61,6 +61,10 @@ def _decode_windows_text(data: bytes) -> str:
 
 
 def _guess_text(data: bytes) -> str:
+    text = data.decode("utf-8", "replace")
+    damaged = text.count("\ufffd")
+    if 4 * damaged <= sum(char > "\x7f" for char in text):
+        return text
     sample = data[:_SAMPLE_BYTES]
     high = sum(byte > 127 for byte in sample)
     if high <= sum(byte < 128 and chr(byte).isalpha() for byte in sample):

@@ -32,6 +32,7 @@ ERROR_KINDS = {
 } - {"MissingExtra", "UnreadableDocument", "NoText", "InvalidGlossary"}
 """The errors that are made from a whole message; the others compose theirs from parts."""
 FOR_PROGRAMS = {
+    "ui/api/mcp_tools.py": "for assistants",
     "ui/api/retriever.py": "for who writes a program with it",
     "ui/api/scim_body.py": "for an identity provider",
     "ui/api/scim_routes.py": "for an identity provider",

@@ -187,6 +187,10 @@ def test_texts_within_an_error_are_translated_and_names_are_not(text: str, said:
             "Ungültige Angaben für „key_add“: days (0): Es muss mindestens 1 sein; user ist leer.",
         ),
         (
+            "Invalid parameters for 'converse': pictures has 12 entries, and may have 10.",
+            "Ungültige Angaben für „converse“: pictures hat 12 Einträge und darf 10 haben.",
+        ),
+        (
             "Invalid parameters for 'insight': sinse: Extra inputs are not permitted. Its parameters: since, until.",
             "Ungültige Angaben für „insight“: sinse: Diese Angabe gibt es nicht. Mögliche Angaben: since, until.",
         ),
